@@ -22,6 +22,7 @@ import sys
 import tempfile
 import time
 from contextlib import nullcontext
+from itertools import accumulate
 from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parent.parent
@@ -42,23 +43,34 @@ def vocabulary(rng: random.Random, count: int) -> list[str]:
     return list(words)
 
 
+class Notes:
+    """Texts of invented notes, one after another."""
+
+    def __init__(self, seed: int = 7) -> None:
+        self.rng = random.Random(seed)
+        self.words = vocabulary(self.rng, 20_000)
+        self._weights = list(accumulate(1 / (rank + 10) for rank in range(len(self.words))))
+
+    def note(self, number: int) -> str:
+        """A note of `SECTIONS * PARTS` chunks."""
+        sections = []
+        for part in range(SECTIONS):
+            drawn = self.rng.choices(self.words, cum_weights=self._weights, k=110)
+            lines = [f"- {' '.join(drawn[at : at + 16])}." for at in range(0, 110, 16)]
+            sections.append(f"## {9 + part}:00 - {drawn[0]}\n\n" + "\n".join(lines) + "\n")
+        return f"# Note {number}\n\n" + "\n".join(sections)
+
+
 def build(root: Path, chunks: int) -> list[str]:
     """A repository with about that many chunks; questions to ask it."""
-    rng = random.Random(7)
-    words = vocabulary(rng, 20_000)
-    weights = [1 / (rank + 10) for rank in range(len(words))]
+    notes = Notes()
     subprocess.run(["git", "init", "-q", str(root)], check=True)
     (root / "memory").mkdir()
     for number in range(max(1, chunks // (SECTIONS * PARTS))):
-        sections = []
-        for part in range(SECTIONS):
-            drawn = rng.choices(words, weights, k=110)
-            lines = [f"- {' '.join(drawn[at : at + 16])}." for at in range(0, 110, 16)]
-            sections.append(f"## {9 + part}:00 - {drawn[0]}\n\n" + "\n".join(lines) + "\n")
-        (root / "memory" / f"note-{number:05}.md").write_text(f"# Note {number}\n\n" + "\n".join(sections))
+        (root / "memory" / f"note-{number:05}.md").write_text(notes.note(number))
     for command in (["add", "-A"], ["-c", "user.name=b", "-c", "user.email=b@example.com", "commit", "-qm", "notes"]):
         subprocess.run(["git", "-C", str(root), *command], check=True)
-    return [" ".join(rng.choices(words[20:4000], k=5)) for _ in range(40)]
+    return [" ".join(notes.rng.choices(notes.words[20:4000], k=5)) for _ in range(40)]
 
 
 def environment(bytecode: str) -> dict[str, str]:

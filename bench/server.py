@@ -1,11 +1,15 @@
 """The shared index against the repository's own: same answers, and what a search and an ingest cost, in one run.
 
     python -m bench.server [--tenants 4] [--chunks 10000] [--clients 8] [--seconds 20] [--notes FOLDER] [--noisy]
+                           [--beside SECONDS] [--keep FOLDER]
 
 An embedded PostgreSQL, tenants of invented notes each, and clients that ask the server's processes over HTTP all the
 time. Processor time is that of the server's processes and of the database: what can be compared on a busy machine.
 With `--notes`, a memory repository and a question a line in `questions.txt` beside it: how often the first five hits
 are those of the local index. With `--noisy`, how much slower the others are while one tenant asks as much as it can.
+With `--beside`, for so long 25 searches a second beside pushes of 300 chunks a second to every fifth tenant, and how
+long from a webhook until a search finds what was pushed. With `--keep` the database stays in FOLDER, and what is
+indexed there already is not indexed again.
 """
 
 from __future__ import annotations
@@ -21,22 +25,28 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 
+from bench._pushes import HOOK_SECRET, origin_of, pushes
 from bench.search import SOURCE, build
 from gitmem.config import Config
 from gitmem.git.opening import open_repository
 from gitmem.search.search import Query, search
-from gitmem.server.administration import administration
+from gitmem.server.administration import Administration, administration
+from gitmem.server.embedded_postgres import development
 from gitmem.server.settings import Settings
-from gitmem.server.startup import Running, development
+from gitmem.server.startup import Running
 
 ASKED = 25  # searches a second of all clients together, where they pause
-ROUNDS, PAUSE = 4, 0.15  # of the noisy tenant; seconds between two searches of the others, in the middle
+PUSHED, EVERY = 300, 5  # chunks a second beside them, and to each which tenant
+ROUNDS, OTHERS = 4, 9  # of the noisy tenant; searches a second of the others
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -102,6 +112,8 @@ def served(settings: Settings, folder: Path) -> Iterator[tuple[int, int]]:
                 ask(port, "GET", "/readyz", "", None)
                 break
             except OSError:
+                if child.poll() is not None:
+                    raise RuntimeError(f"the server ended with {child.returncode}") from None
                 time.sleep(0.2)
         yield child.pid, port
     finally:
@@ -109,35 +121,39 @@ def served(settings: Settings, folder: Path) -> Iterator[tuple[int, int]]:
         child.wait()
 
 
-def ask(port: int, method: str, address: str, token: str, value: object) -> int:
-    """The status of a request."""
+def ask(
+    port: int, method: str, address: str, token: str, value: object, headers: Mapping[str, str] = MappingProxyType({})
+) -> tuple[int, bytes]:
+    """The status of a request, and its answer."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
     body = json.dumps(value) if value is not None else None
-    connection.request(method, address, body, {"Authorization": f"Bearer {token}"})
+    connection.request(method, address, body, {"Authorization": f"Bearer {token}", **headers})
     answer = connection.getresponse()
-    answer.read()
+    read = answer.read()
     connection.close()
-    return answer.status
+    return answer.status, read
 
 
 def load(
-    port: int, tokens: list[str], questions: list[str], clients: int, seconds: float, pause: float = 0.0
+    port: int, tokens: list[str], questions: list[str], clients: int, seconds: float, rate: float = 0.0
 ) -> list[float]:
-    """Milliseconds of every search of some clients that search all the time, or with pauses of some seconds, random
-    ones, between."""
+    """Milliseconds of every search of some clients that search all the time, or so many a second together: at moments
+    drawn beforehand, or later where the client still waits for its last answer."""
     took: list[float] = []
     end = time.monotonic() + seconds
 
     def client(number: int) -> None:
         rng = random.Random(number)
-        while time.monotonic() < end:
+        due = time.monotonic()
+        while (now := time.monotonic()) < end:
+            if rate:
+                due += rng.expovariate(rate / clients)
+                time.sleep(max(0.0, min(due, end) - now))
             began = time.perf_counter()
-            status = ask(port, "POST", "/v1/search", rng.choice(tokens), {"query": rng.choice(questions)})
+            status, _ = ask(port, "POST", "/v1/search", rng.choice(tokens), {"query": rng.choice(questions)})
             took.append(1000 * (time.perf_counter() - began))
             if status != 200:
                 raise RuntimeError(f"a search was answered {status}")
-            if pause:
-                time.sleep(rng.expovariate(1 / pause))
 
     run_together([lambda number=number: client(number) for number in range(clients)])
     return took
@@ -179,25 +195,26 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--notes", type=Path)
     parser.add_argument("--noisy", action="store_true")
+    parser.add_argument("--beside", type=float, default=0.0)
+    parser.add_argument("--keep", type=Path)
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="gm") as folder:
-        root = Path(folder) / "repo"
-        questions = build(root, given.chunks)
-        subprocess.run([sys.executable, "-m", "gitmem", "index"], cwd=root, check=True, capture_output=True)
-        with development(Path(folder) / "server", 8470) as settings:
-            tokens, tenants, notes = [], [], 0
-            with administration(settings.secret("OWNER_DATABASE_URL")) as owner:
-                for number in range(given.tenants):
-                    tenants.append(owner.tenant(f"tenant-{number}", make=True))
-                    owner._connection.execute("UPDATE tenant SET searches_a_minute = 1000000")
-                    owner.add_repository(tenants[-1], "notes", str(root))
-                    tokens.append(owner.new_token(tenants[-1], "bench", "read", (), 0, datetime.now(UTC)))
-                if given.notes:
-                    notes = owner.tenant("notes", make=True)
-                    owner.add_repository(notes, "notes", str(given.notes.resolve()))
-            postmaster = int((Path(folder) / "server/postgresql/postmaster.pid").read_text().split()[0])
+    with tempfile.TemporaryDirectory(prefix="gm") as temporary:
+        folder = given.keep.resolve() if given.keep else Path(temporary)
+        root, questions = asked_of(folder, given.chunks)
+        with (
+            development(folder / "server", 8470) as settings,
+            administration(settings.secret("OWNER_DATABASE_URL")) as owner,
+        ):
+            settings = replace(settings, secrets={**(settings.secrets or {}), "HOOK_SECRET": HOOK_SECRET})
+            tenants = [tenant_of(owner, number, root) for number in range(given.tenants)]
+            tokens = [token for _, token in tenants]
+            owner._connection.execute("UPDATE tenant SET searches_a_minute = 1000000")
+            notes = owner.tenant("notes", make=True)
+            if given.notes:
+                owner.add_repository(notes, "notes", str(given.notes.resolve()))
+            postmaster = int((folder / "server/postgresql/postmaster.pid").read_text().split()[0])
             running = Running(settings)
-            one_process(given, running, tenants[0], questions, root, postmaster)
+            one_process(given, owner, running, tenants[0][0], questions, root, postmaster)
             if given.notes:
                 asked = (given.notes.parent / "questions.txt").read_text(encoding="utf-8").splitlines()
                 same, shared, local = agreement(running, notes, given.notes, [line for line in asked if line.strip()])
@@ -205,22 +222,47 @@ def main() -> None:
             running.close()
             with served(settings, Path(folder)) as (first, port):
                 processes(given, tokens, questions, (first, port, postmaster))
+                if given.beside:
+                    beside(given, owner, folder, tenants, questions, port)
+                print(f"memory            {megabytes(first):7.0f} MB, all processes (aim 300)")
     print("load              {:7.1f} and {:.1f} in the last minute and five, of this run too".format(*os.getloadavg()))
 
 
+def asked_of(folder: Path, chunks: int) -> tuple[Path, list[str]]:
+    """The repository of every tenant, made where it is not there and indexed, and questions to ask it."""
+    root, questions = folder / "repo", folder / "questions.json"
+    if not questions.exists():
+        questions.write_text(json.dumps(build(root, chunks)))
+        subprocess.run([sys.executable, "-m", "gitmem", "index"], cwd=root, check=True, capture_output=True)
+    asked: list[str] = json.loads(questions.read_text())
+    return root, asked
+
+
+def tenant_of(owner: Administration, number: int, root: Path) -> tuple[int, str]:
+    """A tenant and a token of it; its repository is put into the queue where it was not fetched yet."""
+    tenant = owner.tenant(f"tenant-{number}", make=True)
+    if not any(row["fetched"] for row in owner.repositories(tenant)):
+        owner.add_repository(tenant, "notes", str(root))
+    return tenant, owner.new_token(tenant, "bench", "read", (), 0, datetime.now(UTC))
+
+
 def one_process(
-    given: argparse.Namespace, running: Running, tenant: int, questions: list[str], root: Path, postmaster: int
-) -> None:
+    given: argparse.Namespace, owner: Administration, running: Running, tenant: int, questions: list[str], root: Path,
+    postmaster: int,
+) -> None:  # fmt: skip
     """What an ingest and a search cost, and whether the answers are those of the local index."""
+    taken = "SELECT coalesce(sum(next_chunk), 0) FROM tenant"
+    ((before,),) = owner._connection.execute(taken).fetchall()
     began, wall = processor_seconds(os.getpid(), postmaster), time.monotonic()
     while running.workers[0].once():
         pass
-    chunks = given.chunks * given.tenants
-    cost = processor_seconds(os.getpid(), postmaster) - began
-    print(
-        f"ingest alone      {1000 * cost / chunks:7.2f} ms of processor time a chunk: {2 * chunks / cost:.0f} chunks/s"
-        f" of two free cores (aim 2,000); {chunks / (time.monotonic() - wall):.0f} chunks/s now"
-    )
+    ((after,),) = owner._connection.execute(taken).fetchall()
+    chunks, cost = int(after - before), processor_seconds(os.getpid(), postmaster) - began
+    if chunks:
+        print(
+            f"ingest alone      {1000 * cost / chunks:7.2f} ms of processor time a chunk: {2 * chunks / cost:.0f}"
+            f" chunks/s of two free cores (aim 2,000); {chunks / (time.monotonic() - wall):.0f} chunks/s now, {chunks}"
+        )
     same, shared, local = agreement(running, tenant, root, questions)
     print(f"first five        {same:7.3f} the same as locally (aim 0.98; words made up: the hardest case)")
     print(f"one search        {shared:7.1f} ms of processor time, without the database's; local index {local:.1f} ms")
@@ -238,15 +280,39 @@ def processes(given: argparse.Namespace, tokens: list[str], questions: list[str]
         f" {percentile(took, 0.95):.0f} (aims 40, 120); {len(took) / given.seconds:.1f} searches/s now;"
         f" {1000 * cost:.1f} ms of processor time each: {2 / cost:.0f}/s of two free cores (aim 25, 40)"
     )
-    pause = max(0.01, given.clients / ASKED - statistics.median(took) / 1000 / given.clients)
-    took = load(port, tokens, questions, given.clients, given.seconds, pause)
-    print(
-        f"paced             {statistics.median(took):7.1f} ms in the middle, 95 % within {percentile(took, 0.95):.0f}"
-        f" (aims 40, 120) at {len(took) / given.seconds:.1f} searches/s (aim {ASKED})"
-    )
+    print(f"memory            {megabytes(first):7.0f} MB, all processes (aim 300)")
+    print_paced("paced  ", load(port, tokens, questions, given.clients, given.seconds, ASKED), given.seconds)
     if given.noisy and len(tokens) > 1:
         noisy(given, tokens, questions, port)
-    print(f"memory            {megabytes(first):7.0f} MB, all processes (aim 300)")
+
+
+def print_paced(name: str, took: list[float], seconds: float) -> None:
+    """A line for searches at a rate."""
+    print(
+        f"{name}           {statistics.median(took):7.1f} ms in the middle, 95 % within {percentile(took, 0.95):.0f}"
+        f" (aims 40, 120) at {len(took) / seconds:.1f} searches/s (aim {ASKED})"
+    )
+
+
+def beside(
+    given: argparse.Namespace, owner: Administration, folder: Path, tenants: list[tuple[int, str]],
+    questions: list[str], port: int,
+) -> None:  # fmt: skip
+    """Searches at a rate beside pushes."""
+    origins = []
+    for number in range(len(tenants))[::-EVERY]:
+        tenant, token = owner.tenant(f"tenant-{number}"), tenants[number][1]
+        origins.append(origin_of(owner, folder / f"pushed-{tenant}.git", tenant, token))
+    took, said = list[float](), list[str]()
+    tokens = [token for _, token in tenants]
+    run_together(
+        [
+            lambda: took.extend(load(port, tokens, questions, given.clients, given.beside, ASKED)),
+            lambda: said.append(pushes(partial(ask, port), owner, origins, given.beside, PUSHED)),
+        ]
+    )
+    print_paced("beside pushes", took, given.beside)
+    print(said[0])
 
 
 def noisy(given: argparse.Namespace, tokens: list[str], questions: list[str], port: int) -> None:
@@ -254,11 +320,11 @@ def noisy(given: argparse.Namespace, tokens: list[str], questions: list[str], po
     quiet, beside, loud = list[float](), list[float](), list[float]()
     seconds = given.seconds / ROUNDS
     for _ in range(ROUNDS):
-        quiet += load(port, tokens[1:], questions, 2, seconds, PAUSE)
+        quiet += load(port, tokens[1:], questions, 2, seconds, OTHERS)
         run_together(
             [
                 lambda: loud.extend(load(port, tokens[:1], questions, given.clients, seconds)),
-                lambda: beside.extend(load(port, tokens[1:], questions, 2, seconds, PAUSE)),
+                lambda: beside.extend(load(port, tokens[1:], questions, 2, seconds, OTHERS)),
             ]
         )
     for name, share in (("median", 0.5), ("95th percentile", 0.95)):

@@ -251,7 +251,9 @@ class Administration:
             ):
                 self._connection.execute(f"DELETE FROM {table} WHERE tenant = %s", (tenant,))
             self._connection.execute("UPDATE tenant SET next_chunk = 1, next_blob = 1 WHERE id = %s", (tenant,))
-            rows = self._connection.execute("SELECT id FROM repository WHERE tenant = %s", (tenant,)).fetchall()
+            rows = self._connection.execute(
+                "UPDATE repository SET fetched = NULL, problem = '' WHERE tenant = %s RETURNING id", (tenant,)
+            ).fetchall()
             for (number,) in rows:
                 self._connection.execute("SELECT put_job(%s, 'fetch', '0')", (number,))
         return len(rows)

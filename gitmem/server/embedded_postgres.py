@@ -1,4 +1,4 @@
-"""The embedded PostgreSQL of `git mem server dev`: found, started and stopped.
+"""The embedded PostgreSQL of `git mem server dev`: found, started and stopped, and the settings of a server over it.
 
 Its package waits ten seconds for a start and then gives up, and takes a left-over process number for a database that
 runs: here a start is tried again, an engine that comes up late is waited for, and a number of another program is no
@@ -8,6 +8,7 @@ engine.
 from __future__ import annotations
 
 import os
+import secrets
 import subprocess
 import time
 import warnings
@@ -17,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from gitmem.errors import BadConfig, IndexUnusable
+from gitmem.server.postgres.database import migrate
+from gitmem.server.settings import Settings
 
 TRIES = 3
 PATIENCE = 60.0  # seconds for an engine that is coming up after its start was given up
@@ -96,3 +99,26 @@ def _drop_foreign(engine: Any) -> None:
     info = _info(engine)
     if info and info.is_running() and not info.process.name().startswith("postgres"):
         (engine.pgdata / "postmaster.pid").unlink(missing_ok=True)
+
+
+@contextmanager
+def development(folder: Path, port: int, say: Callable[[str], None] = lambda text: None) -> Iterator[Settings]:
+    """The settings of a server for trying it: an embedded PostgreSQL in a folder, its tables made, a secret of its own.
+
+    `say` hears of what has to be tried again. Raises BadConfig without the extra `server-dev`, IndexUnusable where
+    PostgreSQL does not start.
+    """
+    folder = Path(os.path.abspath(folder))
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    secret = folder / "secret"
+    if not secret.exists():
+        with open(os.open(secret, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
+            file.write(secrets.token_urlsafe(48))
+    with embedded(folder / "postgresql", say) as owner:
+        migrate(owner)
+        held = {
+            "DATABASE_URL": owner.replace("postgres:@", "gitmem_server:@", 1),
+            "OWNER_DATABASE_URL": owner,
+            "SECRET": secret.read_text(encoding="ascii"),
+        }
+        yield Settings(folder, port=port, processes=2, poll_minutes=1, secrets=held)

@@ -23,6 +23,7 @@ from gitmem.paths import in_default_corpus
 from gitmem.server.keys import Keyring
 from gitmem.server.mirrors import Mirrors
 from gitmem.server.postgres.database import Database
+from gitmem.server.postgres.signs import FOLDER, forget
 from gitmem.server.postgres.writer import PostgresWriter
 
 BRANCHES = ("refs/heads/", "refs/tags/")
@@ -158,12 +159,14 @@ class Ingest:
         with writer.writing():
             removed = writer.prune()
             writer.compact()
-        if removed[0] or writer.to_expire(repository):
+        if writer.to_expire(repository):
             self._mirrors.expire(tenant, repository)
+            forget(self._state / FOLDER, tenant)
             self._follow(tenant, repository, rewritten=True)
             with writer.writing():
                 writer.expired(repository)
         else:
+            self._mirrors.tidy(tenant, repository)
             self._follow(tenant, repository, rewritten=False)
         return Ingested(len(refs), work.blobs, work.chunks, *removed)
 
@@ -197,6 +200,7 @@ class Ingest:
             writer.forget(repository)
             removed = writer.prune()
         self._mirrors.remove(tenant, repository)
+        forget(self._state / FOLDER, tenant)
         return Ingested(0, 0, 0, *removed)
 
 

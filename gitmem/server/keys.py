@@ -14,7 +14,7 @@ from functools import lru_cache
 
 SHORTEST = 32  # bytes of the server's secret
 REMEMBERED = 20_000  # words of a tenant whose hashes are remembered
-KEPT = 8  # tenants of which they are: some 4 MB each after an ingest
+KEPT = 2  # tenants of which they are: some 4 MB each after an ingest, and 2 us a word to make again
 
 
 class Keys:

@@ -26,6 +26,7 @@ FETCH_SECONDS = 600.0
 DOUBTED = "gitmem-doubted"  # a file in a copy of which a search could not read what should be there
 REFS = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
 UNPACK = "fetch.unpackLimit=1"  # all in packs: libgit2 1.9 loops without end at a loose object that is cut short
+TIDY = ("-c", "gc.autoDetach=false", "-c", "gc.pruneExpire=now")  # what is to be gone is gone, and nothing runs on
 PROTOCOLS = "https:ssh:git:file"  # `ext::` and the like would run commands
 
 
@@ -57,21 +58,31 @@ class Mirrors:
             shutil.rmtree(place, ignore_errors=True)
             self._git("init", "--quiet", "--bare", "--", os.fspath(place))
         here = ("-C", os.fspath(place))
-        self._git(*here, "-c", UNPACK, "fetch", "--quiet", "--prune", "--no-write-fetch-head", "--", url, *REFS)
-        for line in self._git(*here, "ls-remote", "--symref", "--", url, "HEAD").splitlines():
+        head = self._started("ls-remote", "--symref", "--", url, "HEAD")  # meanwhile: each waits for the remote
+        try:
+            fetched = ("fetch", "--quiet", "--prune", "--no-write-fetch-head", "--no-auto-maintenance", "--")
+            self._git(*here, "-c", UNPACK, *fetched, url, *REFS)
+        except BaseException:
+            _kill(head)
+            raise
+        for line in self._output(head).splitlines():
             if line.startswith("ref: refs/heads/") and line.endswith("\tHEAD"):
                 self._git(*here, "symbolic-ref", "HEAD", line[5:-5])
 
     def _git(self, *arguments: str) -> str:
+        return self._output(self._started(*arguments))
+
+    def _started(self, *arguments: str) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            ["git", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self._environ,
+            stdin=subprocess.DEVNULL, start_new_session=True,
+        )  # fmt: skip
+
+    def _output(self, child: subprocess.Popen[bytes]) -> str:
         try:
-            child = subprocess.Popen(
-                ["git", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self._environ,
-                stdin=subprocess.DEVNULL, start_new_session=True,
-            )  # fmt: skip
             out, wrong = child.communicate(timeout=FETCH_SECONDS)
         except subprocess.TimeoutExpired:
-            os.killpg(child.pid, signal.SIGKILL)  # what git started too
-            child.communicate()
+            _kill(child)
             raise GitFailed(f"no answer within {FETCH_SECONDS:.0f} seconds", "is the remote reachable?") from None
         if child.returncode:
             raise GitFailed("the repository cannot be fetched", "") from GitMemError(first_line(os.fsdecode(wrong)))
@@ -151,6 +162,11 @@ class Mirrors:
         self._git("-C", place, "gc", "--quiet", "--prune=now")
         self.close(tenant, repository)
 
+    def tidy(self, tenant: int, repository: int) -> None:
+        """Have a copy of many packs be one pack, as `git gc --auto` says when."""
+        place = os.fspath(self.place(tenant, repository))
+        self._git("-C", place, *TIDY, "gc", "--auto", "--quiet")
+
     @contextmanager
     def lent(self, tenant: int, repository: int) -> Iterator[Repository]:
         """A copy, open. Raises NotARepository where there is none, or none any more when something fails."""
@@ -188,6 +204,13 @@ class Mirrors:
             closing = [repo for key in keys for repo in self._idle.pop(key, ())]
         for repo in closing:
             repo.close()
+
+
+def _kill(child: subprocess.Popen[bytes]) -> None:
+    """End a git process, and what it started too."""
+    with suppress(ProcessLookupError):
+        os.killpg(child.pid, signal.SIGKILL)
+    child.communicate()
 
 
 def _open(place: Path, environ: Mapping[str, str], *, binary: bool) -> Repository:

@@ -1,5 +1,6 @@
 """The processes of a server: some that answer, one that fetches and indexes. One that ends is started again.
 
+They are forked from the first one, which has imported what they share and does nothing else: no thread, no connection.
 All that answer accept from one socket, so that the death of one loses what it was at and nothing that waits. Each ends
 by itself when the first process is gone.
 """
@@ -18,6 +19,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+from importlib import import_module
 from multiprocessing import connection
 from typing import Any
 
@@ -28,11 +30,13 @@ from gitmem.server.settings import Settings
 from gitmem.server.tenant_load import TenantLoad
 
 BACKLOG = 1024
+SIGNS = "signs"  # `signs.FOLDER`, which would import numpy before its time
 SHARED = "PROMETHEUS_MULTIPROC_DIR"  # `observation.SHARED`, which would import prometheus_client too early
 QUICK = 5.0  # seconds within which an end counts as a failure of the start
 LONGEST = 30.0  # seconds between two starts
-SWITCH = 0.001  # seconds after which a thread that computes gives way to one that waited for the database
+SWITCH = 0.0002  # seconds after which a thread that computes gives way to one that waited for the database
 PATIENCE = 20.0  # seconds that are left to a process to end what it is at
+ENDS = (signal.SIGTERM, signal.SIGINT)
 
 log = logging.getLogger("gitmem.server")
 
@@ -70,22 +74,27 @@ def serve(settings: Settings) -> None:
 def supervise(settings: Settings) -> None:
     """Start the processes, and end them when told to."""
     metrics = settings.state / "metrics"
-    shutil.rmtree(metrics, ignore_errors=True)
+    for folder in (
+        metrics,
+        settings.state / SIGNS,
+    ):  # of processes that are gone, perhaps of a database that was restored
+        shutil.rmtree(folder, ignore_errors=True)
     metrics.mkdir(parents=True, mode=0o700)
     os.environ[SHARED] = os.fspath(metrics)  # before anything imports prometheus_client, here or in a child
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["gitmem.server.preload"])
+    import_module("gitmem.server.preload")
+    context = multiprocessing.get_context("fork")
+    ours = os.pipe()
     stop = threading.Event()
-    previous = {number: signal.signal(number, lambda *_: stop.set()) for number in (signal.SIGTERM, signal.SIGINT)}
+    previous = {number: signal.signal(number, lambda *_: stop.set()) for number in ENDS}
     children: list[Child] = []
     try:
         with listening(settings) as opened:
             load = TenantLoad(settings.processes, context)
             for at in range(settings.processes):
-                given = (settings, opened, load, at)
+                given = (settings, ours, opened, load, at)
                 children.append(Child(f"answers-{at}", answer, given, cleared=partial(load.clear, at)))
             if settings.workers:
-                children.append(Child("indexes", index, (settings,)))
+                children.append(Child("indexes", index, (settings, ours)))
             while not stop.is_set():
                 for child in children:
                     attend(context, child)
@@ -95,6 +104,8 @@ def supervise(settings: Settings) -> None:
         end(children)
         for number, handler in previous.items():
             signal.signal(number, handler)
+        for one in ours:
+            os.close(one)
 
 
 def listening(settings: Settings) -> socket.socket:
@@ -123,7 +134,9 @@ def attend(context: Any, child: Child) -> None:
         log.error("ended", extra={"which": child.name, "code": code, "failures": child.failures})
     if child.process is None and now >= child.due:
         child.process = context.Process(target=child.target, args=child.given, name=child.name, daemon=False)
+        signal.pthread_sigmask(signal.SIG_BLOCK, ENDS)  # our handler does nothing in the child: until it has its own
         child.process.start()
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDS)
         child.started = now
 
 
@@ -140,26 +153,29 @@ def end(children: list[Child]) -> None:
             process.join()
 
 
-def prepare(settings: Settings) -> None:
-    """What each process begins with: it logs as the first one does, and ends when that is gone."""
+def prepare(settings: Settings, ours: tuple[int, int]) -> None:
+    """What each process begins with: it is ended as any other, logs as the first one does, and ends when that is gone,
+    which alone holds the second end of the pipe `ours`."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDS)
+    os.close(ours[1])
     configure()
     if settings.traces:
         from gitmem.server.telemetry import export_traces
 
         export_traces()
-    parent = multiprocessing.parent_process()
-    assert parent is not None
 
     def watch() -> None:
-        connection.wait([parent.sentinel])
+        os.read(ours[0], 1)
         os.kill(os.getpid(), signal.SIGTERM)
 
     threading.Thread(target=watch, daemon=True).start()
 
 
-def answer(settings: Settings, opened: socket.socket, load: TenantLoad, number: int) -> None:
+def answer(settings: Settings, ours: tuple[int, int], opened: socket.socket, load: TenantLoad, number: int) -> None:
     """A process that answers, the one of a number."""
-    prepare(settings)
+    prepare(settings, ours)
     sys.setswitchinterval(SWITCH)
     import uvicorn
 
@@ -179,14 +195,14 @@ def answer(settings: Settings, opened: socket.socket, load: TenantLoad, number: 
         running.close()
 
 
-def index(settings: Settings) -> None:
+def index(settings: Settings, ours: tuple[int, int]) -> None:
     """The process that fetches and indexes."""
-    prepare(settings)
+    prepare(settings, ours)
     from gitmem.server.startup import Running
 
     running = Running(settings)
     stopped = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
+    for number in ENDS:
         signal.signal(number, lambda *_: stopped.set())
     running.start()
     while not stopped.wait(1.0) and running.alive():

@@ -12,9 +12,10 @@
 
     [[oidc]]                          # an identity provider, as often as there are some (`server/oidc`)
 
-`GITMEM_DATABASE_URL` is the server's own role, `GITMEM_OWNER_DATABASE_URL` the owner of the tables (for `migrate` and
-what changes tenants, repositories and tokens), `GITMEM_SECRET` at least 32 bytes, `GITMEM_HOOK_SECRET` what signs
-webhooks. Each can be named as a file instead: `GITMEM_SECRET_FILE`. So can the token of a forge that takes proposals:
+`GITMEM_DATABASE_URL` is the server's own role, `GITMEM_READ_DATABASE_URL` a replica that searches read from, as the
+same role, `GITMEM_OWNER_DATABASE_URL` the owner of the tables (for `migrate` and what changes tenants, repositories and
+tokens), `GITMEM_SECRET` at least 32 bytes, `GITMEM_HOOK_SECRET` what signs webhooks. Each can be named as a file
+instead: `GITMEM_SECRET_FILE`. So can the token of a forge that takes proposals:
 `GITHUB_TOKEN_FILE`, `GITLAB_TOKEN_FILE`, `FORGEJO_TOKEN_FILE`.
 """
 
@@ -34,7 +35,7 @@ from gitmem.server.keys import SHORTEST
 if TYPE_CHECKING:
     from gitmem.server.oidc import Provider
 
-SECRETS = ("DATABASE_URL", "OWNER_DATABASE_URL", "SECRET", "HOOK_SECRET")
+SECRETS = ("DATABASE_URL", "READ_DATABASE_URL", "OWNER_DATABASE_URL", "SECRET", "HOOK_SECRET")
 FORGE_TOKENS = ("GITHUB_TOKEN", "GITLAB_TOKEN", "FORGEJO_TOKEN")
 LONGEST = 1 << 16  # bytes of a configuration or of a secret's file
 PORT = 8470

@@ -33,22 +33,25 @@ from gitmem.server.mirrors import Mirrors
 from gitmem.server.postgres.database import Database
 from gitmem.server.postgres.hnsw import FROM
 from gitmem.server.postgres.index import PostgresIndex
-from gitmem.server.postgres.signs import SignTables
+from gitmem.server.postgres.signs import FOLDER, SignTables
 from gitmem.server.shared_history import BOUNDS
 from gitmem.server.telemetry import cached, stage
 
-KEPT_SHAPES, KEPT_NORMS = 4_000, 64  # blobs, and sets of snapshots, that are remembered
+KEPT_SHAPES = 4_000  # blobs of which it is remembered how they are built
+KEPT_NORMS = 4 << 20  # bytes of norms, one a chunk, that are remembered of sets of snapshots
 DOUBT_SECONDS = 60.0  # for which a copy that was doubted is not doubted again
 LATEST = "branches"  # what stands in the place of a commit
 
 
 class Searched(NamedTuple):
-    """A branch or tag of a repository that a caller may see."""
+    """A branch or tag of a repository that a caller may see; whether another is still to be fetched for the first
+    time."""
 
     snapshot: int
     repository: int
     name: str
     commit: str
+    others_awaited: bool = False
 
 
 class Shared:
@@ -56,11 +59,12 @@ class Shared:
 
     def __init__(self, database: Database, mirrors: Mirrors, keyring: Keyring, config: Config, state: Path) -> None:
         self.database = database
+        self.readers = database  # or a replica of it, that may lag
         self.mirrors = mirrors
         self.config = config
         self._keyring = keyring
         self._state = state
-        self._signs = SignTables()
+        self._signs = SignTables(state / FOLDER)
         self.doubt_seconds = DOUBT_SECONDS
         self.approximate_from = FROM
         self._doubted: dict[tuple[int, int], float] = {}
@@ -85,7 +89,8 @@ class Shared:
         repo: Any = None
 
         def opener(commit: str) -> OpenIndex:
-            index = PostgresIndex(self.database, tenant, self._keyring.of(tenant), self._state / "index", self._signs)
+            source = self.database if past else self.readers  # a past tree was indexed just now
+            index = PostgresIndex(source, tenant, self._keyring.of(tenant), self._state / "index", self._signs)
             index.approximate_from = self.approximate_from
             try:
                 asked[:] = as_of(index, past) if past else searched(index, permitted, ref)
@@ -106,7 +111,8 @@ class Shared:
                 assert permitted is not None
                 repo = copy.enter_context(self.mirrors.lent(tenant, permitted[0]))
             answer = search(repo, self.config, query._replace(history=""), now, opener=opener)
-        return answer._replace(at=ref or LATEST), [one.repository for one in asked]
+        stale = answer.stale or any(one.others_awaited for one in asked)
+        return answer._replace(at=ref or LATEST, stale=stale), [one.repository for one in asked]
 
     def _with_history(
         self, repo: Repository, how: str, files: Files, commit: str, of: tuple[PostgresIndex, Snapshot]
@@ -122,7 +128,7 @@ class Shared:
 
     def branches(self, tenant: int, permitted: Sequence[int] | None) -> list[Searched]:
         """Each permitted repository's own branch, where it was indexed."""
-        index = PostgresIndex(self.database, tenant, self._keyring.of(tenant), self._state / "index")
+        index = PostgresIndex(self.readers, tenant, self._keyring.of(tenant), self._state / "index")
         try:
             return searched(index, permitted, "")
         finally:
@@ -159,7 +165,7 @@ class Shared:
             known = index.snapshot().norms
             with self._lock:
                 self._norms[key] = known
-                while len(self._norms) > KEPT_NORMS:
+                while len(self._norms) > 1 and sum(map(len, self._norms.values())) > KEPT_NORMS:
                     self._norms.popitem(last=False)
         return known
 
@@ -181,16 +187,18 @@ def searched(index: PostgresIndex, permitted: Sequence[int] | None, ref: str) ->
     """The snapshot of the branch of that name in each repository, else of the tag, or of its own branch."""
     names = spellings(ref)
     rows = index.mine(
-        "SELECT DISTINCT ON (repository.id) snapshot.id, repository.id, repository.name, ref.commit_oid FROM repository"
+        "SELECT DISTINCT ON (repository.id) snapshot.id, repository.id, repository.name, ref.commit_oid,"
+        " (SELECT EXISTS (SELECT FROM repository AS other WHERE other.tenant = %s AND fetched IS NULL AND problem = ''"
+        " AND (%s::integer[] IS NULL OR other.id = ANY(%s::integer[])))) FROM repository"
         " JOIN ref ON ref.tenant = repository.tenant AND ref.repository = repository.id"
         " JOIN snapshot ON snapshot.tenant = ref.tenant AND snapshot.repository = ref.repository"
         " AND snapshot.key = ref.snapshot_key"
         " WHERE repository.tenant = %s AND (%s::integer[] IS NULL OR repository.id = ANY(%s::integer[]))"
         " AND CASE WHEN %s THEN ref.name = ANY(%s) ELSE ref.name = repository.head END"
         " ORDER BY repository.id, array_position(%s::text[], ref.name)",
-        permitted, permitted, bool(ref), names, names,
+        permitted, permitted, index.tenant, permitted, permitted, bool(ref), names, names,
     )  # fmt: skip
-    return [Searched(snapshot, number, name, bytes(oid).hex()) for snapshot, number, name, oid in rows]
+    return [Searched(row[0], row[1], row[2], bytes(row[3]).hex(), row[4]) for row in rows]
 
 
 def spellings(ref: str) -> list[str]:

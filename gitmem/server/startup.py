@@ -1,25 +1,21 @@
-"""A server as processes and threads: what `git mem server run` and `git mem server dev` start."""
+"""The parts of a server, put together: what each of its processes opens."""
 
 from __future__ import annotations
 
 import os
-import secrets
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from pathlib import Path
+from contextlib import ExitStack
 from typing import Any
 
 from gitmem.config import Config
 from gitmem.environment import now
-from gitmem.server.embedded_postgres import embedded
 from gitmem.server.ingest import Ingest
 from gitmem.server.keys import Keyring
 from gitmem.server.line_proposals import Proposals
 from gitmem.server.mirrors import Mirrors
 from gitmem.server.oidc import Identities
 from gitmem.server.operations import Operations
-from gitmem.server.postgres.database import Database, ensure_safe, migrate
+from gitmem.server.postgres.database import Database, ensure_safe
 from gitmem.server.settings import Settings
 from gitmem.server.shared_search import Shared
 from gitmem.server.tenant_load import Row
@@ -43,7 +39,13 @@ class Running:
             settings.state.mkdir(parents=True, exist_ok=True, mode=0o700)
             self.mirrors = Mirrors(settings.state / "mirrors", os.environ)
             stack.callback(self.mirrors.close)
+            readers = self.database
+            if replica := (settings.secrets or {}).get("READ_DATABASE_URL"):
+                readers = Database(replica, most=settings.connections)
+                stack.callback(readers.close)
+                ensure_safe(readers)
             shared = Shared(self.database, self.mirrors, keyring, CONFIG, settings.state)
+            shared.readers = readers
             shared.approximate_from = settings.approximate_from
             # Its own connections: a long ingest does not take those of the searches, nor they its.
             self.writers = Database(settings.secret("DATABASE_URL"), most=settings.workers + 2)
@@ -99,26 +101,3 @@ class Running:
             self.operations, hook_secret, list(mcp.routes), alive=self.alive,
             lifespan=mcp.router.lifespan_context, middleware=middleware,
         )  # fmt: skip
-
-
-@contextmanager
-def development(folder: Path, port: int, say: Callable[[str], None] = lambda text: None) -> Iterator[Settings]:
-    """The settings of a server for trying it: an embedded PostgreSQL in a folder, its tables made, a secret of its own.
-
-    `say` hears of what has to be tried again. Raises BadConfig without the extra `server-dev`, IndexUnusable where
-    PostgreSQL does not start.
-    """
-    folder = Path(os.path.abspath(folder))
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    secret = folder / "secret"
-    if not secret.exists():
-        with open(os.open(secret, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
-            file.write(secrets.token_urlsafe(48))
-    with embedded(folder / "postgresql", say) as owner:
-        migrate(owner)
-        held = {
-            "DATABASE_URL": owner.replace("postgres:@", "gitmem_server:@", 1),
-            "OWNER_DATABASE_URL": owner,
-            "SECRET": secret.read_text(encoding="ascii"),
-        }
-        yield Settings(folder, port=port, processes=2, poll_minutes=1, secrets=held)

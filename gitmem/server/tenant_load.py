@@ -15,6 +15,7 @@ from typing import Any
 PLACES = 1024  # tenants share them by the rest of their number: two that meet in one share its part
 RECENT = 5.0  # seconds in which what a tenant asked counts a third of what it did (the time constant of its rate)
 SEEN = 0.1  # requests of late, so weighted, from which a tenant is one that others share the server with
+LEAST = 1 / 3  # of one process, which a tenant that is held to its share has, however many others there are
 HEAVY = 2.0  # times what the others ask in the mean, from which a tenant is held to its share
 
 
@@ -27,12 +28,13 @@ class TenantLoad:
         self._waiting = context.RawArray("d", processes * PLACES)
         self._asked = context.RawArray("d", processes * PLACES)
         self._rate = context.RawArray("d", processes * PLACES)
+        self._rests = context.RawArray("d", processes * PLACES)
 
     def clear(self, row: int) -> None:
         """Forget what a process that ended was at."""
         own = slice(row * PLACES, (row + 1) * PLACES)
         self._running[own] = [0] * PLACES
-        self._waiting[own] = self._rate[own] = [0.0] * PLACES
+        self._waiting[own] = self._rate[own] = self._rests[own] = [0.0] * PLACES
 
     def row(self, number: int, clock: Callable[[], float] = time.monotonic) -> Row:
         """The part of one process."""
@@ -48,10 +50,11 @@ class Row:
         self.processes = load.processes
         self.clock = clock
         self._number = number
-        self._running, self._waiting, self._asked, self._rate = (
+        self._running, self._waiting, self._asked, self._rate, self._rests = (
             np.frombuffer(table, kind).reshape(load.processes, PLACES)
             for table, kind in (
-                (load._running, np.int16), (load._waiting, float), (load._asked, float), (load._rate, float)
+                (load._running, np.int16), (load._waiting, float), (load._asked, float), (load._rate, float),
+                (load._rests, float),
             )
         )  # fmt: skip
 
@@ -64,9 +67,9 @@ class Row:
             self._asked[at] = moment
         return moment
 
-    def share(self, tenant: int) -> int | None:
-        """How many requests of a tenant may run in all processes; None for one that asks little more than the others
-        of late, or where there are none."""
+    def share(self, tenant: int) -> float | None:
+        """How many requests of a tenant may run in all processes, below 1 for a part of the time; None for one that
+        asks little more than the others of late, or where there are none."""
         import numpy as np
 
         rates = (self._rate * np.exp((self._asked - self.clock()) / RECENT)).sum(axis=0)
@@ -75,7 +78,7 @@ class Row:
         others = rates[rates > SEEN]
         if not len(others) or own <= HEAVY * float(others.mean()):
             return None
-        return max(1, self.processes // (1 + len(others)))
+        return max(LEAST, self.processes / (1 + len(others)))
 
     def running(self, tenant: int) -> int:
         """How many requests of a tenant run, in all processes."""
@@ -92,6 +95,14 @@ class Row:
     def run(self, tenant: int, change: int) -> None:
         """One more request of a tenant runs here, or one less."""
         self._running[self._number, tenant % PLACES] += change
+
+    def rest(self, tenant: int, seconds: float) -> None:
+        """No request of a tenant that is held to its share begins for a while, in whichever process."""
+        self._rests[self._number, tenant % PLACES] = self.clock() + seconds
+
+    def rests(self, tenant: int) -> bool:
+        """Whether a tenant rests now."""
+        return bool(self._rests[:, tenant % PLACES].max() > self.clock())
 
     def wait(self, tenant: int, since: float) -> None:
         """The oldest request of a tenant that waits here came at this moment; 0 for none."""

@@ -21,7 +21,7 @@ from gitmem.server.telemetry import ERRORS, INGESTED, stage
 TRIES = 8  # of a job: with the waits below a day and a half
 FIRST_WAIT, LONGEST_WAIT = 10.0, 6 * 3600.0  # seconds
 LOST = timedelta(minutes=30)  # after which a job that is taken is somebody else's
-IDLE = 1.0  # seconds between two looks at an empty queue
+IDLE = 1.0  # seconds between two looks at an empty queue, where no notice of a job comes: one that failed is due then
 LOOK = 30.0  # seconds between two looks at what is due to be fetched
 
 log = logging.getLogger("gitmem.server")
@@ -45,18 +45,22 @@ class Worker:
         """Work until `stop`; a database that is away is waited for."""
         while not self._stop.is_set():
             try:
-                if self._poll and time.monotonic() - self._looked > LOOK:
-                    self.put_due()
-                    self._looked = time.monotonic()
-                worked = self.once()
+                with self._database.hearing() as wait:
+                    while not self._stop.is_set():
+                        if not self._work():
+                            wait(IDLE)
             except GitMemError as error:
                 log.warning("queue", extra={"problem": error.message})
-                worked = False
             except Exception as error:  # noqa: BLE001 - the queue goes on, whatever the database says
                 log.error("queue", extra={"problem": type(error).__name__})
-                worked = False
-            if not worked:
-                self._stop.wait(IDLE)
+            self._stop.wait(IDLE)
+
+    def _work(self) -> bool:
+        """Put what is due into the queue, and run the next job; whether there was one."""
+        if self._poll and time.monotonic() - self._looked > LOOK:
+            self.put_due()
+            self._looked = time.monotonic()
+        return self.once()
 
     def once(self) -> bool:
         """Run the next job; whether there was one."""

@@ -78,6 +78,28 @@ def test_a_signed_push_is_fetched_once(server: Server, notes: Repo, forge: str) 
     assert jobs(server) == []
 
 
+def test_who_waits_for_jobs_hears_of_a_push_at_once(server: Server, notes: Repo) -> None:
+    server.add("acme", "notes", notes)
+    body = {"after": "0" * 40, "repository": {"clone_url": str(notes.path)}}
+    with server.running.writers.hearing() as heard:
+        while heard(0.2):  # of what came before
+            pass
+        assert server.ask("", "POST", "/hooks", **push(body, id=f"heard {notes.path}")).status_code == 202
+        assert heard(60.0) and not heard(0.0)
+
+
+def test_a_copy_of_many_packs_becomes_one_pack_without_what_nothing_reaches(server: Server, notes: Repo) -> None:
+    number = server.add("acme", "notes", notes)
+    place = server.running.mirrors.place(server.numbers["acme"], number)
+    subprocess.run(["git", "-C", str(place), "config", "gc.autoPackLimit", "3"], check=True)
+    for animal in ("bongo", "quokka", "takin", "gaur", "saola"):
+        notes.commit(animal, {"MEMORY.md": f"{MEMORY}- The {animal} hides\n"})
+        server.add("acme", "notes", notes)
+        assert len(list(place.glob("objects/pack/*.pack"))) <= 4
+        assert any(animal in hit["text"] for hit in server.search("acme read", "what hides")["hits"])
+    assert not (place / "gc.pid").exists()
+
+
 @pytest.mark.parametrize("forge", ["github", "forgejo"])
 def test_a_push_that_is_sent_again_under_another_number_does_nothing(server: Server, notes: Repo, forge: str) -> None:
     """The number of a delivery is not signed: whoever saw one can give it another."""

@@ -108,6 +108,23 @@ def test_at_with_a_repository_that_is_not_fetched_yet_has_no_hits(filled: Server
     assert answer["hits"] and not answer["stale"]
 
 
+def test_a_search_says_so_while_a_repository_is_added_and_while_an_index_is_made_anew(
+    filled: Server, tmp_path: Path
+) -> None:
+    assert not filled.search("acme read", "okapi")["stale"]
+    filled.owner.add_repository(filled.enter("acme"), "later", str(tmp_path / "notes"))
+    assert filled.search("acme read", "okapi")["stale"]
+    assert not filled.search("acme read", "okapi", repository="notes")["stale"]
+    filled.work()
+    assert not filled.search("acme read", "okapi")["stale"]
+    filled.owner.forget_index(filled.enter("acme"))
+    answer = filled.search("acme read", "okapi")
+    assert answer["hits"] == [] and answer["stale"]
+    filled.work()
+    answer = filled.search("acme read", "okapi")
+    assert answer["hits"] and not answer["stale"]
+
+
 @pytest.mark.parametrize("field", ["query", "since", "until", "at", "ref", "type", "lane"])
 def test_half_a_character_is_refused_in_every_field(filled: Server, field: str) -> None:
     content = json.dumps({"query": "x", field: "\ud800"})

@@ -61,8 +61,8 @@ def dev(context: click.Context, folder: Path, repositories: tuple[str, ...], por
     """
     _settings(context)
     from gitmem.server.administration import administration
+    from gitmem.server.embedded_postgres import development
     from gitmem.server.processes import serve
-    from gitmem.server.startup import development
 
     with development(folder, port, say) as settings:
         with administration(settings.secret("OWNER_DATABASE_URL")) as owner:

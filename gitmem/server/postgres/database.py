@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from importlib import resources
@@ -98,6 +98,18 @@ class Database:
         """A transaction without a tenant: sees no row of any, and may call the functions granted to the server."""
         with self._connection() as connection, connection.transaction():
             yield connection
+
+    @contextmanager
+    def hearing(self) -> Iterator[Callable[[float], bool]]:
+        """What waits until a job is put into the queue, so many seconds at most, and says whether one was; what was put
+        since the last time counts. A connection of its own."""
+        with self.answering(), psycopg.connect(self._url, autocommit=True) as connection:
+            connection.execute("LISTEN gitmem_job")
+
+            def heard(seconds: float) -> bool:
+                return any([True for _ in connection.notifies(timeout=seconds, stop_after=1)])
+
+            yield heard
 
     def call(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
         """Rows of one statement, such as a call of a function granted to the server: a transaction by itself, without

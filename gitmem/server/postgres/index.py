@@ -48,7 +48,7 @@ class PostgresIndex:
         self.repositories: dict[int, int] = {}
         self.shapes: Shapes = lambda oids: {}
         self._database = database
-        self._tenant = tenant
+        self.tenant = tenant
         self._keys = keys
         self._held: AbstractContextManager[psycopg.Connection[Any]] | None = database.tenant(tenant)
         self._connection = self._held.__enter__()
@@ -79,7 +79,7 @@ class PostgresIndex:
     def mine(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
         """Rows of a query whose first condition is `tenant = %s`: it prunes the partitions; the policy is what keeps
         other tenants out."""
-        return self._rows(query, self._tenant, *values)
+        return self._rows(query, self.tenant, *values)
 
     # -- snapshots -------------------------------------------------------------------------------------------
 
@@ -100,7 +100,7 @@ class PostgresIndex:
         )  # fmt: skip
         blobs = [blob for path, blob in rows if keep is None or keep(path_of(path))]
         with self._database.answering():
-            return united([runs_of(norms_of(self._connection, self._tenant, blobs))])
+            return united([runs_of(norms_of(self._connection, self.tenant, blobs))])
 
     def places(self, snapshot: Snapshot, chunks: Iterable[int]) -> dict[int, list[Place]]:
         """As `IndexReader.places`; a path and blob that several repositories have is one place."""
@@ -163,7 +163,7 @@ class PostgresIndex:
             "SELECT blob, ordinal, chunk, first, last FROM unnest(%s::int[], %s::int[]) AS wanted (of_blob, at)"
             " JOIN place ON blob = of_blob AND ordinal = at WHERE tenant = %s",
             arrays.numbers("int", [blob for blob, _ in places]), arrays.numbers("int", [at for _, at in places]),
-            self._tenant,
+            self.tenant,
         )  # fmt: skip
         for blob, ordinal, chunk, first, last in rows:
             self._chunks.setdefault(oids[blob], {})[ordinal] = (chunk, first, last)
@@ -256,7 +256,7 @@ class PostgresIndex:
                 return [(chunk, cosine) for chunk, cosine in found if cosine == cosine]
         table = None
         if self._tables is not None:
-            key = (self._tenant, number, epoch)
+            key = (self.tenant, number, epoch)
             table = self._tables.table(key, len(norms) - 1, lambda after, most: self._signs(number, after, most))
         if table is None:
             found = self._scanned(number, norms, signs, numbers, k)
@@ -266,7 +266,7 @@ class PostgresIndex:
             found = self._rows(
                 "SELECT id, 1 - (embedding <=> %s::halfvec) AS cosine FROM chunk WHERE tenant = %s"
                 " AND id = ANY(%s::int[]) ORDER BY cosine DESC, id LIMIT %s",
-                numbers, self._tenant, arrays.numbers("int", near), k,
+                numbers, self.tenant, arrays.numbers("int", near), k,
             )  # fmt: skip
         return [(chunk, cosine) for chunk, cosine in found if cosine == cosine]
 
@@ -275,12 +275,12 @@ class PostgresIndex:
     ) -> list[tuple[Any, ...]] | None:
         """The same by the tenant's approximate index; None where there is none."""
         with stage("statement"), self._database.answering():
-            if not hnsw.is_there(self._connection, hnsw.name_of(self._tenant, number, dims)):
+            if not hnsw.is_there(self._connection, hnsw.name_of(self.tenant, number, dims)):
                 return None
         count = EQUALS * k * OVERFETCH
         self._rows(hnsw.SETTINGS, str(min(hnsw.MOST_CANDIDATES, count)), "off")
         found = self._rows(
-            hnsw.statement(self._tenant, number, dims), numbers, len(norms), norms, signs, count, k
+            hnsw.statement(self.tenant, number, dims), numbers, len(norms), norms, signs, count, k
         )  # fmt: skip
         self._rows(hnsw.SETTINGS, "40", "on")
         return found
@@ -291,7 +291,7 @@ class PostgresIndex:
             "SELECT string_agg(int4send(id) || varbit_send(bits), ''::bytea ORDER BY id)"
             " FROM (SELECT id, bits FROM chunk WHERE tenant = %s AND embedder = %s AND bits IS NOT NULL AND id > %s"
             " ORDER BY id LIMIT %s) AS signed",
-            self._tenant, number, after, most,
+            self.tenant, number, after, most,
         )  # fmt: skip
         return bytes(rows[0][0] or b"")
 
@@ -308,7 +308,7 @@ class PostgresIndex:
             f" WHERE tenant = %s AND embedder = %s AND bits IS NOT NULL AND {where}"
             f" ORDER BY bits::bit({size}) <~> %s::bit({size}) FETCH FIRST %s ROWS WITH TIES) AS near"
             " ORDER BY cosine DESC, id LIMIT %s",
-            numbers, self._tenant, number, *values, signs, k * OVERFETCH, k,
+            numbers, self.tenant, number, *values, signs, k * OVERFETCH, k,
         )  # fmt: skip
 
 

@@ -2,8 +2,8 @@
 makes its own requests wait and not theirs.
 
 A tenant that asks much more than the others did of late has its share of the processes, and begins a request where none
-of another runs: what is above waits, a queue a tenant, the tenants in turn, the oldest first whichever process it is
-at. Any other has the whole server.
+of another runs; of a share below one process it rests after each request. What is above waits, a queue a tenant, the
+tenants in turn, the oldest first whichever process it is at. Any other has the whole server.
 """
 
 from __future__ import annotations
@@ -19,11 +19,13 @@ from gitmem.server.telemetry import ERRORS, REQUESTS, STAGES
 from gitmem.server.tenant_load import Row
 from gitmem.server.web.routes import error
 
-MOST = 8  # requests that a process runs at once; each may hold a connection to the database
-OWN = 4  # of these of one tenant, and of all whose token is not known yet: more only take turns at the processor
+MOST = 4  # requests that a process runs at once: one has the processor, the others wait for the database or each other
+OWN = 2  # of these of one tenant, and of all whose token is not known yet: more only take turns at the processor
 KEPT = 100  # tenants whose place in turn is remembered
 QUEUED = 64  # requests of a tenant that wait in a process
-YIELD = 0.25  # seconds that a request of a tenant held to its share waits for a moment in which no other's runs
+YIELD = (
+    0.25  # seconds that a request of a tenant held to its share waits for a moment in which no other's runs, or rests
+)
 LOOK = 0.003  # seconds between two looks at what other processes run, while something waits for it
 LARGEST = 1 << 20  # bytes of a request: its whole body is read before it takes the place of another
 
@@ -72,10 +74,13 @@ class FairQueue:
             self._queues.move_to_end(tenant, last=False)
         return self._queues[tenant]
 
-    def leave(self, tenant: int) -> None:
-        """A request that entered has ended."""
+    def leave(self, tenant: int, took: float = 0.0) -> None:
+        """A request that entered has ended, after some seconds."""
         self._count -= 1
         self.row.run(tenant, -1)
+        share = self.row.share(tenant)
+        if share is not None and share < 1:
+            self.row.rest(tenant, min(YIELD, took * (1 / share - 1)))
         self._grant()
 
     def _grant(self) -> None:
@@ -102,7 +107,9 @@ class FairQueue:
         if not queue or self.row.running_here(tenant) >= min(OWN, self._most):
             return False
         share = self.row.share(tenant)
-        if share is not None and (self.row.running(tenant) >= share or not self.row.is_next(tenant)):
+        if share is not None and (self.row.running(tenant) >= max(1, int(share)) or not self.row.is_next(tenant)):
+            return False
+        if share is not None and share < 1 and self.row.rests(tenant):
             return False
         if share is not None and self.row.others_run(tenant) and self.row.clock() - queue[0][0] < YIELD:
             return False
@@ -148,13 +155,13 @@ class Queued:
         await self._run(scope, [*body], receive, send, tenant)
 
     async def _run(self, scope: Any, body: list[Any], receive: Any, send: Any, tenant: int) -> None:
-        inside = True
+        inside, began = True, self.queue.row.clock()
 
         def leave() -> None:
             nonlocal inside
             if inside:
                 inside = False
-                self.queue.leave(tenant)
+                self.queue.leave(tenant, self.queue.row.clock() - began)
 
         async def read() -> Any:
             return body.pop(0) if body else await receive()

@@ -14,7 +14,7 @@ from gitmem.server.tenant_load import RECENT, TenantLoad
 from gitmem.server.web.fair_queue import LARGEST, OWN, YIELD, FairQueue, Queued, QueueFull
 from tests.server.conftest import Server
 
-LOUD, QUIET, THIRD = 1, 2, 3
+LOUD, QUIET, THIRD, FOURTH = 1, 2, 3, 4
 
 
 class Clock:
@@ -45,9 +45,9 @@ class Requests:
         self.tasks += [asyncio.create_task(one()) for _ in range(times)]
         await self.settle()
 
-    async def end(self, process: int, tenant: int) -> None:
+    async def end(self, process: int, tenant: int, took: float = 0.0) -> None:
         self.run.remove((process, tenant))
-        self.queues[process].leave(tenant)
+        self.queues[process].leave(tenant, took)
         await self.settle()
 
     async def settle(self) -> None:
@@ -156,10 +156,31 @@ async def test_when_a_process_is_full_the_tenants_take_turns() -> None:
 @in_a_loop
 async def test_tenants_that_ask_alike_are_not_held_back() -> None:
     asked = Requests(1)
-    for _ in range(3):
+    for _ in range(OWN):
         await asked.ask(LOUD)
         await asked.ask(QUIET)
-    assert asked.run.count((0, LOUD)) == asked.run.count((0, QUIET)) == 3
+    assert asked.run.count((0, LOUD)) == asked.run.count((0, QUIET)) == OWN
+    await asked.stop()
+
+
+@in_a_loop
+async def test_a_tenant_with_less_than_a_process_rests_after_each_request() -> None:
+    asked = Requests(2)
+    for tenant in (QUIET, THIRD, FOURTH):  # with the loud one four for two processes
+        await asked.ask(tenant)
+        await asked.end(0, tenant)
+    await asked.ask(LOUD, 0, 9)
+    await asked.ask(LOUD, 1, 9)
+    while len(asked.run) > 1:
+        await asked.end(*asked.run[0])
+    await asked.end(*asked.run[0], took=0.2)
+    assert asked.run == []
+    await asked.ask(QUIET, 1)
+    assert asked.run == [(1, QUIET)]
+    await asked.end(1, QUIET)
+    asked.clock.now += 0.2
+    await asked.settle()
+    assert [tenant for _, tenant in asked.run] == [LOUD]
     await asked.stop()
 
 
@@ -168,8 +189,8 @@ async def test_what_was_asked_long_ago_holds_nobody_back() -> None:
     asked = Requests(1)
     await asked.ask(QUIET)
     asked.clock.now += 10 * RECENT
-    await asked.ask(LOUD, 0, 3)
-    assert asked.run.count((0, LOUD)) == 3
+    await asked.ask(LOUD, 0, OWN)
+    assert asked.run.count((0, LOUD)) == OWN
     await asked.stop()
 
 
