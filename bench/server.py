@@ -81,16 +81,17 @@ def processor_seconds(*firsts: int) -> float:
     return total / TICKS
 
 
-def megabytes(first: int) -> float:
-    """Resident memory of a process and all below it, what they share counted once."""
-    total = 0
+def print_memory(first: int) -> None:
+    """Resident memory of a process and each below it, what they share divided among them."""
+    each = []
     for pid in below(first):
         try:
             rows = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
         except OSError:
             continue
-        total += next((int(row.split()[1]) for row in rows if row.startswith("Pss:")), 0)
-    return total / 1024
+        each.append(next((int(row.split()[1]) for row in rows if row.startswith("Pss:")), 0) / 1024)
+    parts = " + ".join(f"{one:.0f}" for one in each)
+    print(f"memory            {sum(each):7.0f} MB, all processes (aim 300): {parts}")
 
 
 @contextmanager
@@ -224,7 +225,7 @@ def main() -> None:
                 processes(given, tokens, questions, (first, port, postmaster))
                 if given.beside:
                     beside(given, owner, folder, tenants, questions, port)
-                print(f"memory            {megabytes(first):7.0f} MB, all processes (aim 300)")
+                print_memory(first)
     print("load              {:7.1f} and {:.1f} in the last minute and five, of this run too".format(*os.getloadavg()))
 
 
@@ -280,7 +281,7 @@ def processes(given: argparse.Namespace, tokens: list[str], questions: list[str]
         f" {percentile(took, 0.95):.0f} (aims 40, 120); {len(took) / given.seconds:.1f} searches/s now;"
         f" {1000 * cost:.1f} ms of processor time each: {2 / cost:.0f}/s of two free cores (aim 25, 40)"
     )
-    print(f"memory            {megabytes(first):7.0f} MB, all processes (aim 300)")
+    print_memory(first)
     print_paced("paced  ", load(port, tokens, questions, given.clients, given.seconds, ASKED), given.seconds)
     if given.noisy and len(tokens) > 1:
         noisy(given, tokens, questions, port)

@@ -14,7 +14,6 @@ import subprocess
 import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence, Set
-from functools import cache
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from gitmem.index.chunks import LineVectors, Stored, blob_rows, message_rows
@@ -65,14 +64,13 @@ def line_vectors() -> LineVectors | None:
     return table.lines if table is not None else None
 
 
-@cache
 def static_table() -> StaticEmbedder | None:
     """The one static table of this process; None where it is missing."""
     from gitmem.errors import ModelUnavailable
-    from gitmem.models.static_embedder import StaticEmbedder
+    from gitmem.models.static_embedder import shared
 
     try:
-        return StaticEmbedder()
+        return shared()
     except ModelUnavailable:
         return None
 

@@ -18,7 +18,7 @@ SHARED = (
 )
 
 ARENA_MAX = -8  # M_ARENA_MAX in glibc's malloc.h
-WINDOW, WINDOWS = 1 << 20, 16 << 20  # bytes of the copies' packs that a process reads at once, and keeps open
+WINDOW, WINDOWS = 1 << 20, 4 << 20  # bytes of the copies' packs that a process reads at once, and keeps open
 
 for name in SHARED:
     import_module(name)

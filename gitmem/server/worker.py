@@ -22,6 +22,7 @@ TRIES = 8  # of a job: with the waits below a day and a half
 FIRST_WAIT, LONGEST_WAIT = 10.0, 6 * 3600.0  # seconds
 LOST = timedelta(minutes=30)  # after which a job that is taken is somebody else's
 IDLE = 1.0  # seconds between two looks at an empty queue, where no notice of a job comes: one that failed is due then
+JOBS = 16  # after which memory is given back, where the queue is never empty
 LOOK = 30.0  # seconds between two looks at what is due to be fetched
 
 log = logging.getLogger("gitmem.server")
@@ -46,8 +47,14 @@ class Worker:
         while not self._stop.is_set():
             try:
                 with self._database.hearing() as wait:
+                    jobs = 0
                     while not self._stop.is_set():
-                        if not self._work():
+                        worked = self._work()
+                        jobs += worked
+                        if jobs >= JOBS or (jobs and not worked):
+                            self._ingest.give_back()
+                            jobs = 0
+                        if not worked:
                             wait(IDLE)
             except GitMemError as error:
                 log.warning("queue", extra={"problem": error.message})
