@@ -5,15 +5,14 @@ The same parser and embedder as locally (`index/blob_indexer`): a line with a se
 
 from __future__ import annotations
 
-import ctypes
 import gc
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, cast
 
+from gitmem import allocator
 from gitmem.config import Config
 from gitmem.errors import GitFailed, GitMemError, NotARepository, UnknownRevision
 from gitmem.git.opening import Repository
@@ -203,8 +202,7 @@ class Ingest:
         shared.cache_clear()
         self._mirrors.close()
         gc.collect()
-        with suppress(OSError, AttributeError):  # glibc's alone
-            ctypes.CDLL(None).malloc_trim(0)
+        allocator.give_back()
 
     def remove(self, tenant: int, repository: int) -> Ingested:
         """Take a repository out: its rows, what only it had, and its copy."""

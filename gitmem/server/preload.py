@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import ctypes
 import gc
-from contextlib import suppress
 from importlib import import_module
 
+from gitmem.allocator import one_arena
 from gitmem.git.library import limit_windows
 
 SHARED = (
@@ -17,14 +16,10 @@ SHARED = (
     "gitmem.git.library",
 )
 
-ARENA_MAX = -8  # M_ARENA_MAX in glibc's malloc.h
 WINDOW, WINDOWS = 1 << 20, 4 << 20  # bytes of the copies' packs that a process reads at once, and keeps open
 
 for name in SHARED:
     import_module(name)
 limit_windows(WINDOW, WINDOWS)
-with suppress(
-    OSError, AttributeError
-):  # glibc alone: threads, of which one runs at a time, keep no memory of their own
-    ctypes.CDLL(None).mallopt(ARENA_MAX, 1)
+one_arena()
 gc.freeze()  # a collection would write to each object's header, and with that copy its page

@@ -23,6 +23,7 @@ from importlib import import_module
 from multiprocessing import connection
 from typing import Any
 
+from gitmem.allocator import give_back
 from gitmem.errors import BadConfig
 from gitmem.server.json_log import configure
 from gitmem.server.postgres.database import Database, ensure_safe
@@ -35,6 +36,7 @@ SHARED = "PROMETHEUS_MULTIPROC_DIR"  # `observation.SHARED`, which would import 
 QUICK = 5.0  # seconds within which an end counts as a failure of the start
 LONGEST = 30.0  # seconds between two starts
 SWITCH = 0.0002  # seconds after which a thread that computes gives way to one that waited for the database
+GIVE_BACK = 30.0  # seconds between two times that an answering process gives back memory
 PATIENCE = 20.0  # seconds that are left to a process to end what it is at
 ENDS = (signal.SIGTERM, signal.SIGINT)
 
@@ -177,6 +179,7 @@ def answer(settings: Settings, ours: tuple[int, int], opened: socket.socket, loa
     """A process that answers, the one of a number."""
     prepare(settings, ours)
     sys.setswitchinterval(SWITCH)
+    threading.Thread(target=give_back_now_and_then, daemon=True).start()
     import uvicorn
 
     from gitmem.server.startup import Running
@@ -193,6 +196,13 @@ def answer(settings: Settings, ours: tuple[int, int], opened: socket.socket, loa
         uvicorn.Server(config).run(sockets=[opened])
     finally:
         running.close()
+
+
+def give_back_now_and_then() -> None:
+    """Have the heap be no larger for good than many requests at once once made it."""
+    while True:
+        time.sleep(GIVE_BACK)
+        give_back()
 
 
 def index(settings: Settings, ours: tuple[int, int]) -> None:

@@ -22,7 +22,7 @@ TRIES = 8  # of a job: with the waits below a day and a half
 FIRST_WAIT, LONGEST_WAIT = 10.0, 6 * 3600.0  # seconds
 LOST = timedelta(minutes=30)  # after which a job that is taken is somebody else's
 IDLE = 1.0  # seconds between two looks at an empty queue, where no notice of a job comes: one that failed is due then
-JOBS = 16  # after which memory is given back, where the queue is never empty
+JOBS = 4  # after which memory is given back, where the queue is never empty
 LOOK = 30.0  # seconds between two looks at what is due to be fetched
 
 log = logging.getLogger("gitmem.server")
