@@ -5,6 +5,8 @@
 bench/amendments has a file a hand: `-` a statement, `+` what amends it, `?` the question; `=` a statement and `~` a
 later one that looks alike and amends nothing, with the question that the first still answers; `.` other lines. Each
 line goes into the log of its day. The hands of HELD_OUT were written before the rules and not looked at for them.
+Then which of the questions a context answers, and which of the prompts of bench/small_talk.txt, which ask nothing of
+any memory: those below its mark were not looked at.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from typing import Any, NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from bench._sets import table
-from bench.recall import hits, mean
+from bench.recall import context, hits, mean, recalled
 
 SETS = Path(__file__).resolve().parent / "amendments"
 HEAD = ["memory", "amended", "within five", "before the old", "alike", "kept first", "wrong links of 100"]
@@ -135,6 +137,21 @@ def _between_matters(answer: Sequence[Any], matters: Sequence[Matter]) -> tuple[
     return wrong, sum(one != other for at, (one, _) in enumerate(known) for other, _ in known[:at])
 
 
+def silence(hands: Sequence[Hand], root: Path) -> list[list[object]]:
+    """The share of questions and of unrelated prompts that get anything, for the hands made on and for the others."""
+    prompts = (SETS.parent / "small_talk.txt").read_text(encoding="utf-8").split("= held out\n")
+    rows: list[list[object]] = []
+    for (name, held_out), unrelated in zip((("made on", False), ("held out", True)), prompts, strict=True):
+        some = [hand for hand in hands if (hand.name in HELD_OUT) is held_out]
+        repo = memory(some, root / name)
+        asked = [matter.question for hand in some for matter in hand.matters]
+        both = (asked, unrelated.splitlines())
+        shares = [mean(bool(recalled(context(repo, prompt))) for prompt in own) for own in both]
+        rows.append([name, len(asked), *shares])
+        repo.close()
+    return rows
+
+
 def main() -> int:
     """A row a hand in a memory of its own, then all in one memory: those the rules were made on, and the others."""
     hands = [read(path) for path in sorted(SETS.glob("*.txt"))]
@@ -150,7 +167,9 @@ def main() -> int:
                 matters = [matter for hand in hands if (hand.name in HELD_OUT) is held_out for matter in hand.matters]
                 rows.append([f"{which}: {name}", *measured(repo, matters)])
             repo.close()
+        quiet = silence(hands, Path(temporary))
     print(table(HEAD, rows))
+    print(table(["memory", "questions", "answered", "unrelated prompts that get something"], quiet))
     return 0
 
 

@@ -27,15 +27,29 @@ NOUN = 130_000
 COURTESY = frozenset(
     "thanks thank thx ok okay yes yep yeah sure please hello hi hey bye morning good great nice fine cool perfect "  # noqa: SIM905
     "sounds continue go ahead next again done right 네 응 예 아니 고마워 고마워요 감사 감사해요 감사합니다 안녕 "
-    "안녕하세요 좋아 좋아요 계속 계속해줘 알겠어 ㅇㅋ はい ありがとう どうも 谢谢 謝謝 好的 你好".split()
+    "안녕하세요 좋아 좋아요 계속 계속해줘 알겠어 알겠습니다 ㅇㅋ はい ありがとう どうも 谢谢 謝謝 好的 你好".split()
+)
+# What greets, parts, praises and excuses where a prompt has no other word: `good night`, but not `the night shift`.
+GREETING = frozenset(
+    "night evening afternoon day weekend week year happy best awesome sorry welcome see soon later "  # noqa: SIM905
+    "tomorrow back haha lol rock amazing wonderful congratulations congrats sleep well care luck lot "
+    "much job work everyone all sec moment brb wow 잘 자 자요 자세요 수고 수고해 수고했어 "
+    "수고하셨습니다 수고하세요 미안 미안해 죄송 죄송합니다 죄송해요 반가워 반갑습니다 내일 봐 봐요 "
+    "뵙겠습니다 주말 보내 보내세요 아침 아침이에요 저녁 좋은 하루 되세요 새해 복 많이 받으세요 축하 "
+    "축하해 축하합니다 덕분에 최고 대박 오 와 그러게 맞아 ㅋㅋ ㅋㅋㅋ ㅎㅎ 지냈어 있어 おはよう "
+    "おはようございます こんにちは こんばんは おやすみ おやすみなさい お疲れさま お疲れ様 "
+    "お疲れさまでした お疲れ様です お疲れ様でした 了解 了解です 承知しました すみません ごめん また明日 "
+    "また 明日 よろしく なるほど さすが 助かった 助かりました ありがとうございます おめでとう いいね "
+    "晚安 早上好 早安 早 下午好 晚上好 辛苦了 不客气 不客氣 没关系 沒關係 抱歉 对不起 對不起 明天见 "
+    "明天見 再见 再見 拜拜 回头见 周末愉快 新年快乐 新年快樂 恭喜 收到 好的收到 明白 哈哈 哈哈哈 太好了 "
+    "厉害 真棒".split()
 )
 EXACT = 2.0  # an identifier of the prompt is as good as two words: it is seldom there by chance
-# Evidence from which memory answers a prompt at all: a word and a half of it in a passage that is a third like it, or
-# more of one and less of the other. Set on bench/recall's en-backend, en-data and ko-backend; `python -m bench recall`
-# has the other hands.
+# Evidence from which memory answers a prompt at all: a word of it in a passage that is two fifths like it, or more of
+# one and less of the other. Set on 18 hands of bench/amendments and 120 unrelated prompts; docs/context.md has others.
 ENOUGH: float = Config._field_defaults["context_evidence"]
 FEW = 1.5  # telling words; a prompt with fewer asks by all it has
-STRONG = 2 * ENOUGH  # ... from which it is worth interrupting a session that goes on
+STRONG = 1.0  # ... from which it is worth interrupting a session that goes on
 
 
 class Asked:
@@ -120,10 +134,14 @@ def _weighted(question: Question, table: WordVectors | None) -> tuple[Weighted, 
     """The telling words of a question, and its runs of Kana and Han; none for one that only thanks or agrees."""
     weighted: Weighted = [((term,), EXACT) for term in sorted(question.exact)]
     runs: list[Run] = []
-    for word in dict.fromkeys(words(question.content)):
+    content = dict.fromkeys(words(question.content))
+    courtesy = COURTESY
+    if not question.exact and all(word in COURTESY or word in GREETING or word in STOP for word in content):
+        courtesy = COURTESY | GREETING
+    for word in content:
         if word in STOP or not STOP_KOREAN.isdisjoint((word, without_ending(word))):
             continue
-        if word in COURTESY:
+        if word in courtesy:
             weighted.append(((word,), 0.0))
             continue
         if "\u3041" <= word[0] <= "\u9fff" and len(word) > 1:

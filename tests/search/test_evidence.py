@@ -110,3 +110,25 @@ def test_other_matters_in_another_script_are_not_enough(prompt: str) -> None:
 )
 def test_each_word_that_was_looked_for_is_enough(prompt: str, text: str) -> None:
     assert of(prompt, text) >= ENOUGH
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "good night!",
+        "see you tomorrow",
+        "수고하셨습니다",
+        "주말 잘 보내세요",
+        "おやすみなさい",
+        "お疲れさま",
+        "晚安",
+        "明天见",
+    ],
+)
+def test_a_greeting_is_answered_by_nothing(prompt: str) -> None:
+    said = "the good night shift will see you tomorrow, 주말 잘 보내세요 수고하셨습니다 おやすみなさい お疲れさま 晚安 明天见"
+    assert of(prompt, said) == 0.0
+
+
+def test_a_word_of_greetings_tells_in_a_prompt_that_asks() -> None:
+    assert of("who has the night shift on the weekend?", "Tomas has the night shift on weekends") >= ENOUGH
