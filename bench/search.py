@@ -5,9 +5,9 @@
 Makes a memory repository of invented notes (Zipf-distributed words of two alphabets), indexes it and searches it. The
 chunks are those that `git mem status` counts. Medians over the questions, each the best of three runs; wall time means
 little on a busy machine, so processor time (git's processes included) stands beside it. Cold is a whole process with
-its bytecode written, as an installed package has it; `python` is what the interpreter alone takes. Warm is a process that
-keeps the index open, as the MCP server and the inspector do. With --keep the
-repositories stay in FOLDER and are found there again.
+its bytecode written, as an installed package has it; `python` is what the interpreter alone takes. Warm is a process
+that keeps the index open, as the MCP server does. With --keep the repositories stay in FOLDER and are found there
+again.
 """
 
 from __future__ import annotations

@@ -4,8 +4,14 @@ Hooks, of Git and of hosts, and a plainly spelled search go past the command lin
 agent waits.
 """
 
+from __future__ import annotations
+
 import sys
-from typing import NoReturn
+
+from gitmem.light_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 REFRESH = (
     "post-commit",

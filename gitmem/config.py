@@ -7,11 +7,13 @@ Two sources. `git config mem.*` at system, global or command scope is the user's
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
 
 from gitmem.errors import BadConfig, UsageError
-from gitmem.named_tuples import NamedTuple
+from gitmem.light_typing import TYPE_CHECKING, NamedTuple
 from gitmem.paths import agent_name, daily_form, daily_glob
+
+if TYPE_CHECKING:
+    from typing import Any
 
 TRACKED = ".gitmem.toml"
 

@@ -7,7 +7,11 @@ waited for its gate. A search reads days and questions, and starts in a few mill
 from __future__ import annotations
 
 import re
-from typing import Any, AnyStr, cast
+
+from gitmem.light_typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from typing import Any, AnyStr
 
 
 class _Lazy:

@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 
 from gitmem.errors import UsageError
 from gitmem.lazy_patterns import lazy
-from gitmem.named_tuples import NamedTuple
+from gitmem.light_typing import NamedTuple
 
 
 class Kind(Enum):

@@ -10,10 +10,13 @@ import errno
 import os
 import sys
 from collections.abc import Callable
-from typing import NoReturn
 
 from gitmem.cli.terminal import say
 from gitmem.errors import Exit, GitMemError, UsageError
+from gitmem.light_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 # What is wrong with the disk, or with a path that was typed: no bug.
 SURROUNDINGS = frozenset(

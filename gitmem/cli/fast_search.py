@@ -7,7 +7,11 @@ whatever else there is (`--opt=value`, `-n5`, `--`, a bad value, `-h`) it leaves
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+
+from gitmem.light_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
 
 # option -> (field of `SearchRequest`, kind); `several` are lists.
 OPTIONS: dict[str, tuple[str, str]] = {

@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any
 
 from gitmem.cli.terminal import colour as coloured
 from gitmem.cli.terminal import escape, page, paint, say, write_json
 from gitmem.environment import now
 from gitmem.errors import GitMemError, UsageError
-from gitmem.named_tuples import NamedTuple
+from gitmem.light_typing import TYPE_CHECKING, NamedTuple
 from gitmem.search.results import as_value, excerpt, hit_value, marked_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
+    from typing import Any
 
     from gitmem.config import Config
     from gitmem.git.opening import Repository

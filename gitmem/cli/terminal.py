@@ -11,9 +11,12 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+
+from gitmem.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from typing import Any, TextIO
+
     from gitmem.gate.redaction import Mask
     from gitmem.git.opening import Repository
 

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
-from typing import IO
 
 from gitmem.errors import GitFailed, GitMemError, NotARepository, UnknownRevision
 from gitmem.git.objects import BlameLine, Change, Commit, Entry
@@ -26,7 +25,10 @@ from gitmem.git.parse import (
     parse_staged,
     parse_tree,
 )
-from gitmem.named_tuples import NamedTuple
+from gitmem.light_typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from typing import IO
 
 # What Git sets for its hooks and what a person says about place and configuration; every other GIT_* is dropped.
 KEPT = {

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from gitmem.named_tuples import NamedTuple
+from gitmem.light_typing import NamedTuple
 
 REGULAR, EXECUTABLE, SYMLINK, GITLINK = 0o100644, 0o100755, 0o120000, 0o160000
 LINKS = (SYMLINK, GITLINK)  # whatever is neither is read as a file: an odd mode hides nothing

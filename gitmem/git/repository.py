@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
 
 from gitmem.git.objects import BlameLine, Change, Commit, Entry
+from gitmem.light_typing import Protocol
 
 
 class Repository(Protocol):

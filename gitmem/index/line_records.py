@@ -10,8 +10,8 @@ from __future__ import annotations
 from array import array
 from collections.abc import Sequence
 
+from gitmem.light_typing import NamedTuple
 from gitmem.models.vectors import STORED
-from gitmem.named_tuples import NamedTuple
 
 HEADING, FENCE, ROW, QUESTION, ASKS, TIME, NUMBER, HANGUL, HAN_KANA = 1, 2, 4, 8, 16, 32, 64, 128, 256
 CHANGES = 512  # says that something is no longer as it was

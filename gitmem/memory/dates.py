@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from datetime import date, timedelta
 
 from gitmem.lazy_patterns import lazy
-from gitmem.named_tuples import NamedTuple
+from gitmem.light_typing import NamedTuple
 
 # -- words of both readings ----------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from gitmem.git.objects import Span
 from gitmem.lazy_patterns import lazy
-from gitmem.named_tuples import NamedTuple
+from gitmem.light_typing import NamedTuple
 
 COMMENT = lazy(r"[ \t]*<!--[ \t]+mem(?:[ \t]+(.*?))?[ \t]*-->[ \t]*$")
 BULLET = lazy(r"^([ \t]{0,3})([-*+])([ \t]+)(?=\S)")

@@ -7,10 +7,9 @@ that sends text to another one is opt-in by its own name (`http:`), and no embed
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
 
 from gitmem.errors import BadConfig
-from gitmem.named_tuples import NamedTuple
+from gitmem.light_typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from pathlib import Path

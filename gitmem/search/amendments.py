@@ -20,7 +20,7 @@ from operator import mul, sub
 
 from gitmem.index.terms import terms
 from gitmem.lazy_patterns import lazy
-from gitmem.named_tuples import NamedTuple
+from gitmem.light_typing import NamedTuple
 from gitmem.search.question import STOP
 
 # A number with what it counts behind it or, where nothing is, before it.

@@ -6,11 +6,13 @@ Finds and orders nothing; shows nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from gitmem.errors import GitMemError
 from gitmem.git.repository import Repository
-from gitmem.named_tuples import NamedTuple
+from gitmem.light_typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from typing import Any
 
 # For what reason one line amends another.
 BY_HAND, CHANGES_IT, CONTRADICTS = "by hand", "it says that something changed", "it contradicts the earlier line"

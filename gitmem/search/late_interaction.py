@@ -11,11 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from math import pi, sin
 from operator import mul
-from typing import Protocol
 
 from gitmem.index.terms import terms
+from gitmem.light_typing import NamedTuple, Protocol
 from gitmem.models.wordpiece import words
-from gitmem.named_tuples import NamedTuple
 
 MAX_WORDS = 200  # words of a line that are compared; a block of code may have thousands
 

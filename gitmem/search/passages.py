@@ -11,18 +11,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from functools import partial
 from math import exp
-from typing import TYPE_CHECKING
 
 from gitmem.config import Config
 from gitmem.git.repository import Repository
 from gitmem.index.db.values import Shape
 from gitmem.index.line_records import ASKS, CHANGES, FENCE, HEADING
 from gitmem.lazy_patterns import lazy
+from gitmem.light_typing import TYPE_CHECKING, NamedTuple
 from gitmem.memory.dates import Days
 from gitmem.memory.fact import fact_id, parse_comment, parse_span, worst_origin
 from gitmem.memory.snapshot import read
 from gitmem.models.vectors import numbers
-from gitmem.named_tuples import NamedTuple
 from gitmem.paths import Kind, kind, log_date, log_day
 from gitmem.search import amendments
 from gitmem.search.amendments import Line, Link

@@ -11,13 +11,17 @@ from collections.abc import Container, Iterator, Sequence
 from itertools import accumulate, compress
 from math import log, sqrt
 from operator import mul, sub
-from typing import TypeVar
 
 from gitmem.index.line_records import ASKS, FENCE, HAN_KANA, HANGUL, HEADING, NUMBER, TIME, Packed
+from gitmem.light_typing import TYPE_CHECKING, NamedTuple
 from gitmem.models.vectors import cosines
-from gitmem.named_tuples import NamedTuple
 from gitmem.search.question import Question
 from gitmem.search.weights import SHIPPED, SIZES, Ranking
+
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    Value = TypeVar("Value", int, float)
 
 
 class Strip(NamedTuple):
@@ -67,7 +71,6 @@ class ScoredLines:
                 self.scores[at] += gain
 
 
-Value = TypeVar("Value", int, float)
 Positions = dict[int, list[int]]  # chunk -> where in its body a term stands
 
 

@@ -12,7 +12,6 @@ from datetime import date, datetime
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
 from unicodedata import normalize
 
 from gitmem.config import Config
@@ -21,7 +20,7 @@ from gitmem.git.repository import Repository
 from gitmem.index.db.values import Place
 from gitmem.index.freshness import ready
 from gitmem.index.index_file import IndexKeeper, OpenIndex, discard
-from gitmem.named_tuples import NamedTuple
+from gitmem.light_typing import TYPE_CHECKING, NamedTuple
 from gitmem.paths import log_date
 from gitmem.search import lexical, scoring, vector
 from gitmem.search.hits import Hit, fitting
@@ -34,6 +33,8 @@ from gitmem.search.tuning import in_force
 from gitmem.search.weights import Ranking
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from gitmem.index.store import IndexReader
 
 FIRST = 5  # hits that are shown whether or not they answer

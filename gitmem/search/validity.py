@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 
+from gitmem.light_typing import NamedTuple
 from gitmem.memory.dates import Days
 from gitmem.memory.fact import parse_comment
-from gitmem.named_tuples import NamedTuple
 
 
 class Held(NamedTuple):

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from gitmem.config import Config
-from gitmem.named_tuples import NamedTuple
+from gitmem.light_typing import NamedTuple
 
 _DEFAULT = Config._field_defaults  # a constant that is a setting has its number there
 

@@ -6,7 +6,6 @@ import os
 import stat
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import apsw
 
@@ -15,6 +14,7 @@ from gitmem.errors import IndexDamaged, IndexUnusable
 from gitmem.index.db.reader import Index
 from gitmem.index.db.schema import APPLICATION, SHADOWS, TABLES, VERSION
 from gitmem.index.db.sqlite import REBUILD, drop_copy, private_copy, translated
+from gitmem.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from gitmem.index.db.writer import Writer

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from datetime import date
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
 
 import apsw
 
@@ -18,11 +17,14 @@ from gitmem.index.db.schema import EMBEDDER_SHIFT, LENGTH_STEP
 from gitmem.index.db.sqlite import REBUILD, drop_copy, extension, translated
 from gitmem.index.db.values import PLACE_BITS, Place, Shape, Snapshot, bits, int8, unpack_days, unpack_shape
 from gitmem.index.line_records import Packed, unpack
+from gitmem.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from typing import Any, TypeVar
+
     from gitmem.index.db.sign_table import Table
 
-Method = TypeVar("Method", bound=Callable[..., Any])
+    Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def stored(method: Method) -> Method:

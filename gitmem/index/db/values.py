@@ -10,7 +10,7 @@ from array import array
 from datetime import date
 
 from gitmem.index.db.schema import LENGTH_STEP
-from gitmem.named_tuples import NamedTuple
+from gitmem.light_typing import NamedTuple
 
 PLACE_BITS = 24  # of an occurrence (`Index.occurrences`) below its chunk: more than a file of 1 MiB has words
 

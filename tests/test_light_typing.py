@@ -7,7 +7,7 @@ import typing
 
 import pytest
 
-from gitmem.named_tuples import NamedTuple
+from gitmem.light_typing import NamedTuple
 
 
 class Ours(NamedTuple):
