@@ -285,14 +285,17 @@ def _parts_of(scope: Scope, request: Request, questions: Sequence[Question], tod
     shares, count = request.shares, request.count
     hits = _hits(scope, request, questions)
     similarity: dict[int, float] = {}
+    until: dict[int, str] = {}
     for hit in (hit for hit in hits if hit.path in layers.MEMORY):
+        if hit.start_line == hit.end_line:  # of several lines nobody knows which is amended
+            until.setdefault(hit.start_line, hit.until)
         for line in range(hit.start_line, hit.end_line + 1):
             similarity[line] = max(hit.score, similarity.get(line, 0.0))
     parts = layers.working(scope.values, shares[Layer.WORKING], count)
     parts += layers.pinned(scope.read, instructions, today, scope.name)
     parts += layers.rules(paths, scope.read, (*request.subjects, *request.staged), scope.name)
     parts += layers.procedures(paths, scope.read, request.prompt or _last_user_text(request), scope.name)
-    parts += layers.memory(scope.read, similarity, request.weights, today, scope.name)
+    parts += layers.memory(scope.read, similarity, request.weights, today, scope.name, until)
     items = {layer: share.item for layer, share in shares.items()}
     parts += layers.recalled(hits, request.weights, today, items, count, scope.name)
     logs = {path: day for path in paths if (day := log_day(path, scope.daily))}

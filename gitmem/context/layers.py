@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from fnmatch import fnmatchcase
+from types import MappingProxyType
 
 from gitmem.context.layer_limits import SOURCE_WEIGHT, Count, Layer, Share, Weights
 from gitmem.hosts.transcript import Turn
@@ -144,9 +145,11 @@ def working(values: Iterable[tuple[str, str]], share: Share, count: Count) -> li
 
 
 def memory(
-    read: Read, similarity: Mapping[int, float], weights: Weights, today: date, scope: str = "project"
-) -> list[Part]:
-    """Facts of MEMORY.md, newest and most relevant first; `similarity` is by line. Expired and pinned ones are out.
+    read: Read, similarity: Mapping[int, float], weights: Weights, today: date, scope: str = "project",
+    until: Mapping[int, str] = MappingProxyType({}),
+) -> list[Part]:  # fmt: skip
+    """Facts of MEMORY.md, newest and most relevant first; `similarity` is by line, as is `until`, the day from which a
+    later line amends it. Expired and pinned ones are out.
 
     A fact without a date counts as a year old; no more than MAX_FACTS are taken.
     """
@@ -158,7 +161,8 @@ def memory(
         when = validity.day(facts.fact_date(fact)) or today - timedelta(days=365)
         weight = weights.relevance(similarity.get(fact.line, 0.0), when, facts.importance(fact), today)
         label = fact.heading or "facts"
-        parts.append(Part(Layer.MEMORY, label, fact.text, min(0.89, weight), path, fact.line, fact.line, scope))
+        ended, line = until.get(fact.line, ""), fact.line
+        parts.append(Part(Layer.MEMORY, label, fact.text, min(0.89, weight), path, line, line, scope, until=ended))
     return sorted(parts, key=lambda part: (-part.relevance, part.start_line))[:MAX_FACTS]
 
 

@@ -39,6 +39,7 @@ RECALLED = 8  # commits among the hits for a context, which has room for fewer: 
 SOON = 2_000  # commits that are indexed on the way to a context: a second or two, once
 NAMED = re.compile(rf"\b[0-9a-f]{{{ABBREVIATED},64}}\b")
 PICKED = re.compile(r"^\(cherry picked from commit [0-9a-f]+\)$", re.MULTILINE)
+READ = re.compile(r"Memory-(?:Cursor|Source): ")  # a trailer that names what was read, not what was changed
 REVERTS = re.compile(r"(?:This reverts commit|Reverts) ")  # a line that begins so takes back what it names next
 SPEAKS = re.compile(r"\brevert", re.IGNORECASE)  # of a revert, of which nothing else is known
 PEOPLE = re.compile(r"(?:co-authored|signed-off|reviewed|acked|tested|reported|suggested)-by: |cc: ", re.IGNORECASE)
@@ -403,6 +404,8 @@ def _made_of(commit: Commit, later: Commit) -> str:
     for named in NAMED.finditer(message):
         if commit.oid.startswith(named[0]):
             before = message[message.rfind("\n", 0, named.start()) + 1 : named.start()]
+            if READ.match(before):
+                continue
             if REVERTS.fullmatch(before):
                 return "reverted"
             said = said if SPEAKS.search(before) else "amended"

@@ -294,6 +294,12 @@ def test_later_prompts_do_not_get_what_was_amended() -> None:
     assert "a later line amends it" in {why for _, why in done.dropped}
 
 
+def test_a_fact_of_memory_that_a_later_line_amends_says_until_when() -> None:
+    amended = replace(ANSWER, path="MEMORY.md", start_line=5, end_line=5, until="2026-02-01")
+    assert "- until 2026-02-01: Deploy window" in assemble([scope(hits=[amended])], Request("deploy window"), NOW).text
+    assert "- Deploy window" in assemble([scope(hits=[replace(amended, end_line=6)])], Request("deploy"), NOW).text
+
+
 def test_what_was_talked_of_counts_for_a_prompt_without_words_of_its_own_and_not_for_thanks() -> None:
     said = (Turn("t1", Role.USER, "Why do the `Stripe` webhooks return 200 on a conflict?", 1),)
     for prompt, there in (("and why?", True), ("thanks", False)):

@@ -164,6 +164,7 @@ def test_an_amended_commit_stands_behind_the_last_one_that_names_it(repo: Repo) 
         ("Tidy\n\nDo not revert {short}.\nThis reverts commit {oid}.", "reverted"),
         ('\n\nRevert "Use a queue between importer and billing"\r\n\r\nNo.', "reverted"),
         ("Use a queue\n\n(cherry picked from commit {oid})", ""),
+        ("memory: promote 4 facts\n\nMemory-Cursor: {oid}", ""),
         ("Nothing to do with it", ""),
     ],
 )
