@@ -1,7 +1,7 @@
 """The shared index against the repository's own: same answers, and what a search and an ingest cost, in one run.
 
     python -m bench.server [--tenants 4] [--chunks 10000] [--clients 8] [--seconds 20] [--notes FOLDER] [--noisy]
-                           [--beside SECONDS] [--keep FOLDER]
+                           [--beside SECONDS] [--keep FOLDER] [--buffers 1GB]
 
 An embedded PostgreSQL, tenants of invented notes each, and clients that ask the server's processes over HTTP all the
 time. Processor time is that of the server's processes and of the database: what can be compared on a busy machine.
@@ -9,7 +9,7 @@ With `--notes`, a memory repository and a question a line in `questions.txt` bes
 are those of the local index. With `--noisy`, how much slower the others are while one tenant asks as much as it can.
 With `--beside`, for so long 25 searches a second beside pushes of 300 chunks a second to every fifth tenant, and how
 long from a webhook until a search finds what was pushed. With `--keep` the database stays in FOLDER, and what is
-indexed there already is not indexed again.
+indexed there already is not indexed again. `--buffers` is PostgreSQL's `shared_buffers`, else its own 128 MB.
 """
 
 from __future__ import annotations
@@ -34,13 +34,15 @@ from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 
+import psycopg
+
 from bench._pushes import HOOK_SECRET, origin_of, pushes
 from bench.search import SOURCE, build
 from gitmem.config import Config
 from gitmem.git.opening import open_repository
 from gitmem.search.search import Query, search
 from gitmem.server.administration import Administration, administration
-from gitmem.server.embedded_postgres import development
+from gitmem.server.embedded_postgres import development, embedded
 from gitmem.server.settings import Settings
 from gitmem.server.startup import Running
 
@@ -198,10 +200,15 @@ def main() -> None:
     parser.add_argument("--noisy", action="store_true")
     parser.add_argument("--beside", type=float, default=0.0)
     parser.add_argument("--keep", type=Path)
+    parser.add_argument("--buffers", default="")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="gm") as temporary:
         folder = given.keep.resolve() if given.keep else Path(temporary)
         root, questions = asked_of(folder, given.chunks)
+        sizes = f"{given.tenants} tenants of {given.chunks:,} chunks, {given.clients} clients"
+        print(f"{sizes}, shared_buffers {given.buffers or 'of PostgreSQL itself'}", flush=True)
+        if given.buffers:
+            set_buffers(folder / "server" / "postgresql", given.buffers)
         with (
             development(folder / "server", 8470) as settings,
             administration(settings.secret("OWNER_DATABASE_URL")) as owner,
@@ -227,6 +234,13 @@ def main() -> None:
                     beside(given, owner, folder, tenants, questions, port)
                 print_memory(first)
     print("load              {:7.1f} and {:.1f} in the last minute and five, of this run too".format(*os.getloadavg()))
+
+
+def set_buffers(cluster: Path, buffers: str) -> None:
+    """Set PostgreSQL's `shared_buffers`, from the next start on."""
+    cluster.parent.mkdir(exist_ok=True, mode=0o700)
+    with embedded(cluster) as url, psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(f"ALTER SYSTEM SET shared_buffers = '{buffers}'")
 
 
 def asked_of(folder: Path, chunks: int) -> tuple[Path, list[str]]:

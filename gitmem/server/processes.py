@@ -96,7 +96,7 @@ def supervise(settings: Settings) -> None:
                 given = (settings, ours, opened, load, at)
                 children.append(Child(f"answers-{at}", answer, given, cleared=partial(load.clear, at)))
             if settings.workers:
-                children.append(Child("indexes", index, (settings, ours)))
+                children.append(Child("indexes", index, (settings, ours, opened)))
             while not stop.is_set():
                 for child in children:
                     attend(context, child)
@@ -205,9 +205,10 @@ def give_back_now_and_then() -> None:
         give_back()
 
 
-def index(settings: Settings, ours: tuple[int, int]) -> None:
-    """The process that fetches and indexes."""
+def index(settings: Settings, ours: tuple[int, int], opened: socket.socket) -> None:
+    """The process that fetches and indexes, and accepts nothing from the socket."""
     prepare(settings, ours)
+    opened.close()
     from gitmem.server.startup import Running
 
     running = Running(settings)
