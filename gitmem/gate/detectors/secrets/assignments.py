@@ -18,8 +18,10 @@ from gitmem.gate.detectors.secrets import tokens
 from gitmem.gate.detectors.secrets.candidates import Candidates, lowered
 from gitmem.gate.detectors.secrets.placeholders import (
     entropy,
+    is_class_name,
     is_code,
     is_digest,
+    is_pattern,
     is_placeholder,
     is_published,
     is_readable_base64,
@@ -232,7 +234,7 @@ def is_random(value: str, least: int, borders: int = 2) -> bool:
     `borders` is how often letters and digits have to meet: names have few such places, random values many.
     """
     size = len(value)
-    if size < least or not is_varied(value):
+    if size < least or not is_varied(value) or is_pattern(value):
         return False
     if not value.isalnum() and len(set(_ODD_SYMBOL.findall(value))) >= 5 and sum(map(str.isalpha, value)) >= 6:
         return True
@@ -241,7 +243,7 @@ def is_random(value: str, least: int, borders: int = 2) -> bool:
         return False
     digits = kinds.count("1")
     if digits == 0:
-        return size >= 16 and value.isalnum() and entropy(value) > 3.0
+        return size >= 16 and value.isalnum() and entropy(value) > 3.0 and not is_class_name(value)
     meet = _borders(kinds)
     if size < 16:
         return meet >= 3 or (meet >= 2 and digits >= 3) or (meet > 0 and _ODD_SYMBOL.search(value) is not None)
@@ -428,6 +430,7 @@ def _assigned(text: str, low: str, first: int, last: int) -> Iterator[Found]:
 
 
 _ENTRY = lazy(r"[\"'`]?[,\s]{1,40}[\"']?value[\"']?\s{0,3}[:=]")
+_IN_QUERY = lazy(r"://[^\s\"'`<>]{1,380}[?&]\Z")  # a value with a name of its own, which says what it is
 _BEFORE_PATH = lazy(r"://[^\s\"'`<>?=@|]{0,300}\Z")
 
 
@@ -512,6 +515,7 @@ def _handled(
     value = match.group()
     if (
         _ITEM_ID.search(low, max(0, match.start() - 60), match.start())
+        or (_QUERY.match(value) and _IN_QUERY.search(text, max(0, match.start() - 400), match.start()))
         or _HEX.match(value)
         or is_uuid(value)
         or is_digest(value)

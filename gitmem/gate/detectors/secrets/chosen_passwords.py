@@ -72,7 +72,9 @@ _YEAR = lazy(r"^(?:19|20)\d\d$")
 _REFERENCE = lazy(r"[@#](?:v?\d[\d.]*|[0-9a-f]{6,40}|[A-Za-z][\w.-]*)$")
 # `azure/login@v2`, `Microsoft.Storage/accounts@2023-01-01`: what workflows and templates name, sign-in or not.
 _PINNED = lazy(r"^[A-Za-z][\w.-]*@(?:v\d[\d.]*|\d{4}-\d\d-\d\d(?:-[a-z]{1,10})?)$")
-_ANCHOR = lazy(r"[\w.-]+#(?:[a-z]+(?:-[a-z0-9]+)+|[A-Z]{3,})")  # `VPN#setup-2031`: a place in a page
+_ANCHOR = lazy(
+    r"[\w.-]+\.(?:md|html?)#[\w-]*|[\w.-]+#(?:[a-z]+(?:-[a-z0-9]+)+|[A-Z]{3,})"
+)  # `VPN#setup-2031`: a place in a page
 _SWAPPED = lazy(r"(?:[A-Z]|(?<![a-z])[a-z])[a-z]?[01345][a-z]{2}")  # `Sn0wGoose`: a digit for a letter
 _SWAPPED_WORD = lazy(r"[a-z]{4,8}[01345][a-z]{4,8}")
 _CASES_MEET = lazy(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z]{2})(?=[a-z])")

@@ -150,7 +150,7 @@ def _is_basic(value: str) -> bool:
 
 # A UUID without its hyphens, a name and what follows, a time of milliseconds.
 _NUMBERED = lazy(
-    r"[0-9a-f]{12}4[0-9a-f]{3}[89ab][0-9a-f]{15}|(?:sess(?:io)?n?|conv|chat|thread|run)[-_][\w-]{4,80}|1\d{12}[-_]\w{1,12}"
+    r"[0-9a-f]{12}4[0-9a-f]{3}[89ab][0-9a-f]{15}|(?:sess(?:io)?n?|conv|chat|thread|run)[-_][\w-]{4,80}|1\d{12}[-_]\w{1,12}|[a-z]{3,16}-1\d{9,12}"
 )
 
 

@@ -25,7 +25,7 @@ _SAMPLE = lazy(
     r"|change[-_]?(?:me|this|it)|replace[-_]?(?:me|this|with)"
     r"|(?:^|[-_<\[(])(?:your|insert|dummy|sample|fake|todo|tbd|fixme|foobar|enter|any"
     r"|some)(?:[-_ ]|$)|_here$|your[-_]?(?:api|token|key|secret|pass)"
-    r"|(?:^|[-_])abc[-_]?1234?(?:def|xyz|[-_]|$)|lorem|ipsum|not[-_]?a[-_]?(?:real|secret)|<[a-z_ -]{2,40}>"
+    r"|(?:^|[-_])abc[-_]?1234?(?:[-_]?(?:def(?:456)?|xyz))?$|lorem|ipsum|not[-_]?a[-_]?(?:real|secret)|<[a-z_ -]{2,40}>"
     r"|비밀번호|여기에|입력|예시|パスワードを|ここに|密码在|请输入|示例",
     re.IGNORECASE,
 )
@@ -278,6 +278,25 @@ def is_tangled(value: str) -> bool:
         elif char in ")]}" and (not open_ones or open_ones.pop() + char not in ("()", "[]", "{}")):
             return True
     return bool(open_ones)
+
+
+_PATTERN = lazy(r"\[\^?[A-Za-z0-9]-[A-Za-z0-9][^\[\]]{0,20}\](?:[{+*]|$)|\\[sSdDwW][*+{]|\(\?[:=!i]")
+
+
+def is_pattern(value: str) -> bool:
+    """Whether a value is a regular expression that finds secrets: `sk-[A-Za-z0-9]{20,}`."""
+    return _PATTERN.search(value) is not None
+
+
+_HUMP = lazy(r"[A-Z][a-z]{1,20}")
+_HUMPS = lazy(r"(?:[A-Z][a-z]{1,20}){2,7}")
+
+
+def is_class_name(value: str) -> bool:
+    """Whether a value is the name of a type, a long word that reads among its parts: `McpUiResourceCsp`."""
+    return _HUMPS.fullmatch(value) is not None and any(
+        [len(hump) >= 6 and _reads(hump.lower()) for hump in _HUMP.findall(value)]
+    )
 
 
 def is_uuid(value: str) -> bool:

@@ -583,6 +583,7 @@ def test_a_password_that_looks_like_a_place_is_found_whole(text: str, value: str
         "| Source | AWS profiles, 1Password | 1Password |",
         "DATABASE_URL=postgresql://plane:plane@${MYIP}:15432/plane",
         "(?i)(password|secret|token)\\s*[=:]\\s*['\"][^'\"]{8,}['\"]",
+        "로그인 검증은 [docs/ARCHITECTURE.md §10](docs/ARCHITECTURE.md#10-검증-워크플로).",
         "- [ ] I have updated the docs (login needed): grafana/k6-docs#NUMBER if applicable",
     ],
 )

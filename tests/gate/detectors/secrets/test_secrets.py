@@ -487,6 +487,9 @@ def test_a_path_of_many_words_is_read_in_one_way() -> None:
         'export DATABRICKS_TOKEN="dapi1234567890abcdef"',
         "<div key={part.toolCallId}>{getToolName(part)}: Denied</div>",
         "curl $APISERVER/apis/visibility.kueue.x-k8s.io/v1beta2/clusterqueues/queue/workloads -H 'Authorization: Bearer $TOKEN'",
+        "![](https://alliance-file.example/zh-cn_image_0000002521308425.png?HW-CC-KV=V1&HW-CC-Expire=86400&HW-CC-Sign=889E3BC1CCD7E2363C9AD577F1D6B770BD8B1E358CB4BC2BEFCB2181C620BF24) 登录",
+        "| `McpUiStyleVariableKey` (names), `McpUiResourceCsp` (CSP configuration) |",
+        "Scan for API keys (`sk-[A-Za-z0-9]{20,}`, `AIza[0-9A-Za-z-_]{35}`).",
         "API keys: the 1Password item `2eeg5h4n3st6kcmt3icjhfjiiy` has them.",
     ],
 )
@@ -514,6 +517,7 @@ def test_secrets_beside_such_words_are_found(before: str, value: str, after: str
         '"sessionId": "session_1748938641871"',
         '"sessionId": "1748935684768-bskf6nj"',
         '"session_id": "abc123def456"',
+        '{"sid": "audit-1744753200"}',
         "Authorization: Bearer eyJhbGciOiJSUzI1NiIsInR5cCI6IkpXVCJ9...",
     ],
 )
