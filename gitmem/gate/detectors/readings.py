@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
+from itertools import chain
 from typing import NamedTuple, TypeVar
 
 from gitmem.gate.detectors.escapes import Plain, without_escapes
@@ -91,14 +92,14 @@ def find_in_all(
     """What `found` says of the text as it stands and of its other readings: the range of each in the text, and what was said.
 
     `span` says where a find is in the string that `found` was given. Of two that overlap the longer one counts; without
-    other readings the one that `found` says first.
+    other readings the one that `found` says first, and no more is looked for than is read.
     """
-    finds = [(*span(find), find) for find in found(text.raw)]
-    if others:
-        for reading in others:
-            finds += reading.finds(found(reading.text), span)
-        finds.sort(key=lambda find: find[0] - find[1])
     seen = Spans()
+    own = ((*span(find), find) for find in found(text.raw))
+    finds: Iterable[tuple[int, int, _Find]] = own
+    if others:
+        all_finds = [*own, *chain.from_iterable([reading.finds(found(reading.text), span) for reading in others])]
+        finds = sorted(all_finds, key=lambda find: find[0] - find[1])
     yield from (find for find in finds if seen.claim(find[0], find[1]))
 
 

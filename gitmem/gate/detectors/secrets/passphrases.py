@@ -45,6 +45,7 @@ _ASKING = lazy(
     r"\bwhat(?:'?s| is| was| are)\b|\bwhich\b|\b(?:anyone|someone|you) (?:know|have|remember)|\bremind me|뭐|무엇|알려|何|教え|什么|甚麼"
     r"|多少|(?P<prompt>\benter\b|\btype\b|입력|输入)"
 )
+_ANSWERED = 70  # characters behind the word within which its question or its line ends
 _REST = lazy(r"[^\n?？]{0,60}(?P<mark>[?？]?)[\"'”」』:：*]{0,3}")
 _ALONE = lazy(
     r"[ \t]{0,3}\n[ \t]{0,3}(?:\n[ \t]{0,3})?[>*-]{0,2}[ \t]{0,2}"
@@ -227,14 +228,17 @@ def mixed_at(text: str, end: int) -> tuple[int, int] | None:
 
 def answer_at(text: str, low: str, start: int, end: int) -> tuple[int, int] | None:
     """The span of the password that answers a question for one; the word for it stands at start..end, `low` is `text` in lower case."""
+    near = text[end : end + _ANSWERED]
+    if "\n" not in near and "?" not in near and "？" not in near:
+        return None
     rest = _REST.match(text, end)
     if rest is None:
         return None
     asked = bool(rest.group("mark"))
     if not asked and text.find("\n", end, rest.end() + 4) < 0:
         return None  # what is not asked with a mark is answered on the next line
-    near = max(0, start - 60)
-    first = low.rfind("\n", near, start) + 1 or near
+    least = max(0, start - 60)
+    first = low.rfind("\n", least, start) + 1 or least
     asking = None if asked else _ASKING.search(low, first, rest.end())
     title = _TITLE_END.match(text, end) if not asked and asking is None and _titled(text, start) else None
     if not asked and asking is None and title is None:

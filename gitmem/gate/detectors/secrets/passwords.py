@@ -125,6 +125,7 @@ _THE = lazy(r"\b(?:the|my|your|its|her|his|our|new|old) \Z")
 _SPACED = lazy(r"(?=[^0-9]{0,39}[0-9])(?=[^A-Z]{0,39}[A-Z])[A-Za-z0-9!@#$%^&*?~+ _-]{6,40}")
 _NAMED_WITHIN = 44
 _PIN = lazy(r"\d{4,12}[*#]?")
+_SHORTEST = 4  # characters of a password without quotation marks
 _ASSIGNS = lazy(r"[^A-Za-z\s(|,`]")
 _VERDICT = lazy(
     r"(?:-{2,3} |\b(?:must|should|tests|checks?|suites?|cases|builds?|specs?|all|overall|status|verdict)[ -]{1,2})\Z"
@@ -170,7 +171,8 @@ def _beside_word(text: str, low: str, digits: bytes, match: re.Match[str]) -> tu
     start, short, ascii_word = match.start(), match.group() in _SHORT_WORDS, text[match.start()].isascii()
     rest = _NAME_REST.match(text, match.end()) if ascii_word else None
     name_end = rest.end() if rest else match.end()
-    if ascii_word and _is_no_secret(_name(text, start, name_end)):
+    longer = name_end > match.end() or text[max(0, start - 1) : start] in _NAME_LETTERS
+    if ascii_word and longer and _is_no_secret(_name(text, start, name_end)):
         return [], 0
     if not short:
         near = max(0, start - 80)
@@ -195,8 +197,8 @@ def _joined(
     text: str, low: str, match: re.Match[str], join: re.Match[str], name_end: int
 ) -> tuple[list[tuple[int, int]], int]:
     """As `_beside_word`, where something joins the word (its name ends at `name_end`) to what follows."""
-    aside = join.group("aside") or ""
-    if looks_chosen(aside.strip(" \t()（）"), True):  # `the default password (...) was`
+    aside = join.group("aside")
+    if aside and looks_chosen(aside.strip(" \t()（）"), True):  # `the default password (...) was`
         start = join.start("aside") + len(aside) - len(aside.lstrip(" \t(（"))
         end, chosen = join.start("aside") + len(aside.rstrip(")）")), True
     else:
@@ -288,9 +290,11 @@ def _words_at(text: str, low: str, match: re.Match[str], name_end: int) -> tuple
 def _behind(text: str, low: str, match: re.Match[str], join: re.Match[str]) -> tuple[int, int, bool]:
     """The span of what is joined to the word for a password, and whether it is one."""
     word, op = match.group(), join.group("op")
+    start, limit = join.span("value")
+    if limit - start < _SHORTEST and not join.group("quote"):
+        return start, start, False
     quote = join.group("quote").rstrip("*") or join.group("quote")
-    start = join.start("value")
-    end, closed = end_of(text, start, join.end("value"), quote)
+    end, closed = end_of(text, start, limit, quote)
     if quote and not closed and quote[-1] != "(":
         end, closed = _quoted(text, start, end, quote[-1], _PHRASE.search(word) is not None)
     value = text[start:end]
