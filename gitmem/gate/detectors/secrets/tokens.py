@@ -201,20 +201,22 @@ def _article(vendor: str) -> str:
     return "" if vendor.startswith("a ") else "an" if vendor[0] in "AEIOaeio" else "a"
 
 
-def _windows(low: str, literals: tuple[str, ...]) -> Iterator[tuple[int, int]]:
-    """Neighbourhoods of the literals, joined where they touch, in order."""
+def _windows(low: str, literals: tuple[str, ...]) -> list[tuple[int, int]]:
+    """Neighbourhoods of the literals, in order, joined where they touch: what is found may go from one into the next."""
     places: list[int] = []
     for literal in literals:
         at = low.find(literal)
         while at >= 0 and len(places) < _MANY:
             places.append(at)
             at = low.find(literal, at + len(literal))
-    done = 0
+    windows: list[tuple[int, int]] = []
     for at in sorted(places):
-        first, last = max(done, at - _BEFORE), min(len(low), at + _AFTER)
-        if last > done:
-            yield max(0, first - 1), last
-            done = last
+        first, last = max(0, at - _BEFORE - 1), min(len(low), at + _AFTER)
+        if windows and first <= windows[-1][1]:
+            windows[-1] = (windows[-1][0], last)
+        else:
+            windows.append((first, last))
+    return windows
 
 
 @cache

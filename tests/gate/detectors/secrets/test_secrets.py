@@ -10,6 +10,7 @@ import pytest
 import gitmem.gate.detectors
 from gitmem.gate.detectors.registry import Text, examples, load
 from gitmem.gate.detectors.secrets import assignments
+from gitmem.gate.detectors.secrets import tokens as tokens_of_text
 from gitmem.gate.detectors.secrets.checksums import base62_crc
 from gitmem.gate.detectors.secrets.examples import fake
 from gitmem.gate.detectors.secrets.secrets import secret_lines
@@ -529,3 +530,10 @@ def test_a_session_without_hyphens_in_a_cookie_is_found() -> None:
     assert found("Cookie: sessionid=2bb0ea82dafd48a8817fadc4c90e2b52", "cookies") == [
         "2bb0ea82dafd48a8817fadc4c90e2b52"
     ]
+
+
+def test_a_secret_that_goes_from_the_neighbourhood_of_one_literal_into_the_next_is_found() -> None:
+    value = "T0D8H5OiW1bvQbFMtZTII10cR0nVSDDTbLgvN9MFmRsWl2WXKqfbTh=="
+    address = f"https://acme.azurewebsites.net/api/run?code={value}\n"
+    for size in range(tokens_of_text._AFTER - 160, tokens_of_text._AFTER, 12):
+        assert found(address + "-" * size + "\n" + address).count(value) == 2
