@@ -51,6 +51,12 @@ def signals_held_back() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
+def let_signals_come() -> None:
+    """In a process that was forked while signals were held back: let them come again, with the handlers of now."""
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, HELD_BACK)
+
+
 # -- private folders for files that another program reads -----------------------------------------------------
 
 # Each is locked while its process lives. One that nobody holds was left by a process that was killed, and is removed

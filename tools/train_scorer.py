@@ -32,8 +32,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from static_rows import is_cjk, unit_rows
 
-from gitmem.gate.detectors.injection import scorer, weights
+from gitmem.gate.detectors.injection import features, scorer, weights
 from gitmem.gate.detectors.injection.injection import in_context, noted_in
 from gitmem.gate.detectors.injection.structure import tokens, units_of, without_markup
 from gitmem.gate.detectors.text import Text
@@ -44,7 +45,7 @@ ENCODED = ("base64", "hex-wrapped", "rot13", "html-comment", "unicode-tag")  # w
 STEPS, ATTACKS, HONEST, RATE, L2 = 500, 192, 1500, 0.03, 1.5e-6
 PUBLIC, WRITTEN = 0.7, 1.0  # the weight of a row of a public collection and of a text by one of the writers
 HARMLESS_PUBLIC, HARMLESS_WRITTEN = 2.0, 4.0  # of an honest sentence among those of documents, which have 1
-BLOCKED, WARNED = 0.004, 0.02
+BLOCKED, WARNED = 0.005, 0.024
 SHORT = 6  # lines; a document of fewer is no measure for the thresholds
 LONGEST = 9_000  # characters of a document that are read
 MISSED = 0.01  # the share of the attacks learned from that the prefilter may miss
@@ -61,6 +62,7 @@ class Unit(NamedTuple):
     own: Array
     context: Array
     concepts: Array
+    classes: Array
     noted: float
 
 
@@ -82,14 +84,15 @@ def units(text: str) -> list[Unit]:
     folded = Text(text).folded
     found: dict[str, Unit] = {}
     for line, _, before, after in in_context(folded):
-        near = scorer.neighbour_buckets(before, "p:") | scorer.neighbour_buckets(after, "n:")
+        near = features.neighbour_buckets(before, "p:") | features.neighbour_buckets(after, "n:")
         for reading in dict.fromkeys(
             text for unit in units_of(folded, line) for text in (unit.text, without_markup(unit.text))
         ):
             if reading not in found:
                 noted = noted_in(reading) or (-1.0, ())
-                own, concepts = scorer.own_buckets(reading), scorer.concept_buckets(noted[1])
-                found[reading] = Unit(reading, array_of(own), array_of(near), array_of(concepts), noted[0])
+                own, concepts = features.own_buckets(reading), features.concept_buckets(noted[1])
+                buckets = own, near, concepts, features.class_buckets(reading)
+                found[reading] = Unit(reading, *map(array_of, buckets), noted[0])
     return list(found.values())
 
 
@@ -134,11 +137,11 @@ class Batch(NamedTuple):
 
 def batch_of(sources: list[Source]) -> Batch:
     every = [unit for source in sources for unit in source.units]
-    parts = [part for unit in every for part in (unit.own, unit.context, unit.concepts)]
+    parts = [part for unit in every for part in (unit.own, unit.context, unit.concepts, unit.classes)]
     lengths = np.array([len(part) for part in parts], dtype=np.int64)
-    sizes = np.tile(np.array([1.0, scorer.CONTEXT, scorer.CONCEPT], dtype=np.float32), len(every))
-    near = np.tile(np.array([False, True, False]), len(every))
-    begin = np.concatenate([[0], np.cumsum(lengths.reshape(-1, 3).sum(1))])
+    sizes = np.tile(np.array([1.0, scorer.CONTEXT, scorer.CONCEPT, scorer.CLASSES], dtype=np.float32), len(every))
+    near = np.tile(np.array([False, True, False, False]), len(every))
+    begin = np.concatenate([[0], np.cumsum(lengths.reshape(-1, 4).sum(1))])
     owner = np.repeat(np.arange(len(sources)), [len(source.units) for source in sources])
     noted = np.array([unit.noted for unit in every], dtype=np.float32)
     column = np.concatenate(parts) if parts else np.zeros(0, np.int32)
@@ -151,7 +154,7 @@ class Model:
     def __init__(self, table: Array, row_of: Array) -> None:
         self.table, self.row_of = table, row_of
         self.tied = np.flatnonzero(row_of)
-        self.values = [np.zeros(scorer.BUCKETS, np.float32), np.zeros(table.shape[1], np.float32), np.zeros(3)]
+        self.values = [np.zeros(features.BUCKETS, np.float32), np.zeros(table.shape[1], np.float32), np.zeros(3)]
         self.values[2][0] = -3.0
         self.means = [np.zeros_like(value) for value in self.values]
         self.squares = [np.zeros_like(value) for value in self.values]
@@ -186,10 +189,10 @@ class Model:
 
     def learn(self, parts: list[tuple[Any, Array]], rate: float) -> None:
         """One step of Adam; `parts` are what `scores` gave and the slope of the loss in each score."""
-        flat = np.zeros(scorer.BUCKETS)
+        flat = np.zeros(features.BUCKETS)
         last = np.zeros(3)
         for (column, size, row, noted), slope in parts:
-            flat += np.bincount(column, weights=size * slope[row], minlength=scorer.BUCKETS)
+            flat += np.bincount(column, weights=size * slope[row], minlength=features.BUCKETS)
             above = np.where(noted >= 0, noted, 0.0)
             last += [slope.sum(), slope[noted >= 0].sum(), (slope * above).sum()]
         rows = np.bincount(self.row_of[self.tied], weights=flat[self.tied], minlength=len(self.table))
@@ -255,24 +258,12 @@ def train(attacks: list[Source], honest: list[Source], table: Array, row_of: Arr
 
 def static_table() -> tuple[Array, Array]:
     """Unit rows of the static embedder's table, and for each bucket of a word in it the number of its row."""
-    from gitmem.models.static_embedder import shared
-
-    embedder = shared()
-    pieces = embedder.all_pieces()
-    table = np.zeros((len(pieces) + 1, embedder.dims), np.float32)
-    for number in pieces.values():
-        table[number + 1] = embedder.row(number)
-    lengths = np.linalg.norm(table, axis=1, keepdims=True)
-    table /= np.where(lengths == 0, 1, lengths)
-    row_of = np.zeros(scorer.BUCKETS, np.int64)
-    for piece, number in sorted(pieces.items(), key=lambda item: -len(item[0])):
-        plain = piece.replace("\u2581", "").removeprefix("##")
-        if plain and "\u3040" <= plain[0] <= "\ud7a3":
-            letter = {1: "x", 2: "x", 3: "y", 4: "z"}.get(len(plain))
-        else:
-            letter = "" if plain and not piece.startswith("##") else None
+    words, table = unit_rows()
+    row_of = np.zeros(features.BUCKETS, np.int64)
+    for word, row in words:
+        letter = {1: "x", 2: "x", 3: "y", 4: "z"}.get(len(word)) if is_cjk(word) else ""
         if letter is not None:
-            row_of[scorer.bucket(letter + plain)] = number + 1
+            row_of[features.bucket(letter + word)] = row
     return table, row_of
 
 
@@ -310,8 +301,9 @@ def limits(model: Model, documents: list[Source]) -> Limits:
     warn, block = (round(float(np.quantile(highest, 1 - share)), 2) for share in (WARNED, BLOCKED))
     refused = alone[highest < block] - block
     warned = np.sort(alone[highest < warn] - warn)[::-1]
-    spared = warned[round(0.1 * WARNED * len(documents))]
-    return Limits(warn, block, math.ceil(100 * max(0.0, float(refused.max()), float(spared)) + 1) / 100)
+    spared = warned[round(0.1 * WARNED * len(documents)) :]
+    sway = max(0.0, refused.max(initial=0.0), spared.max(initial=0.0))
+    return Limits(warn, block, math.ceil(100 * float(sway) + 1) / 100)
 
 
 def prefilter(model: Model, attacks: list[Source], honest: list[Source]) -> tuple[float, dict[str, float]]:

@@ -57,7 +57,7 @@ Whom the agent helps. Only what the person wants remembered.
     "AGENTS.md": """\
 # Agents
 
-Instructions for every agent that works here.
+What agents that work here should know.
 
 ## Memory
 

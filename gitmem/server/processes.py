@@ -29,6 +29,7 @@ from gitmem.server.json_log import configure
 from gitmem.server.postgres.database import Database, ensure_safe
 from gitmem.server.settings import Settings
 from gitmem.server.tenant_load import TenantLoad
+from gitmem.system import let_signals_come, signals_held_back
 
 BACKLOG = 1024
 SIGNS = "signs"  # `signs.FOLDER`, which would import numpy before its time
@@ -136,9 +137,8 @@ def attend(context: Any, child: Child) -> None:
         log.error("ended", extra={"which": child.name, "code": code, "failures": child.failures})
     if child.process is None and now >= child.due:
         child.process = context.Process(target=child.target, args=child.given, name=child.name, daemon=False)
-        signal.pthread_sigmask(signal.SIG_BLOCK, ENDS)  # our handler does nothing in the child: until it has its own
-        child.process.start()
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDS)
+        with signals_held_back():  # our handler does nothing in the child: until it has its own
+            child.process.start()
         child.started = now
 
 
@@ -160,7 +160,7 @@ def prepare(settings: Settings, ours: tuple[int, int]) -> None:
     which alone holds the second end of the pipe `ours`."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDS)
+    let_signals_come()
     os.close(ours[1])
     configure()
     if settings.traces:

@@ -18,6 +18,7 @@ from functools import lru_cache
 
 from gitmem.gate.detectors.code_fences import shown_code
 from gitmem.gate.detectors.injection import scorer, weights
+from gitmem.gate.detectors.injection.features import NEIGHBOUR_CHARACTERS
 from gitmem.gate.detectors.injection.lexicon import Concept as C
 from gitmem.gate.detectors.injection.retractions import takes_back
 from gitmem.gate.detectors.injection.secret_handling import is_ordinary, question_and_answer
@@ -136,8 +137,8 @@ def in_context(folded: str) -> Iterator[tuple[Line, str, str, str]]:
     for line in lines(folded):
         source = " ".join(folded[a:b] for a, b in line.pieces) if line.pieces else folded[line.start : line.end]
         if held:
-            yield *held, before, source[: scorer.NEIGHBOUR_CHARACTERS]
-            before = held[1][-scorer.NEIGHBOUR_CHARACTERS :]
+            yield *held, before, source[:NEIGHBOUR_CHARACTERS]
+            before = held[1][-NEIGHBOUR_CHARACTERS:]
         held = line, source
     if held:
         yield *held, before, ""

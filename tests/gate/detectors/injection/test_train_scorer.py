@@ -23,6 +23,7 @@ HONEST = "The {} was moved to the shelf of the second floor on Monday."
 @pytest.fixture
 def train_scorer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
     """The tool, which writes to `tmp_path` and takes few steps."""
+    monkeypatch.syspath_prepend(str(SOURCE / "tools"))
     spec = util.spec_from_file_location("train_scorer", SOURCE / "tools" / "train_scorer.py")
     assert spec is not None and spec.loader is not None
     module = util.module_from_spec(spec)
