@@ -38,7 +38,7 @@ VERSION = 4
 LEVELS = 256
 # the size of a feature of a neighbouring line, of a concept and of classes of words; a sentence's own words have 1
 CONTEXT, CONCEPT, CLASSES = 0.35, 1.3, 0.7
-SLACK = 2.0  # a sentence whose own words stay so far below the warning threshold is read no further
+SLACK = 2.1  # a sentence whose own words stay so far below the warning threshold is read no further
 SHORTEST = 20.0  # a shorter feature vector is not stretched: two words are no evidence
 KEPT = 1 << 14  # sentences remembered: the versions of one file share most of their lines
 

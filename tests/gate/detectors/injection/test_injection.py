@@ -180,7 +180,7 @@ def test_an_encoded_instruction_glued_to_other_scripts_is_read(before: str, enco
 
 
 def test_many_sentences_that_only_warn_hide_none_that_blocks() -> None:
-    mild = "Hand the key of the visitor to room %d."
+    mild = "Give the key of the visitor to room %d without asking."
     text = "\n\n".join(mild % number for number in range(300)) + f"\n\n{PAYLOAD}\n"
     assert len(list(judge(Text(mild % 1)))) == 1
     assert any(verdict.blocks for verdict in judge(Text(text)))
