@@ -1,4 +1,5 @@
-"""What operating systems do not share: flags of files, owners, locks, signals. Nowhere else is a system asked for.
+"""What operating systems do not share: flags of files, owners, locks, signals, the heap. Nowhere else is a system asked
+for.
 
 Where there is no POSIX (Windows), a file has no owner and no mode to check, folders are not opened, signals are not
 held back, and a link is looked for before a file is opened and not while it is.
@@ -11,6 +12,11 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from gitmem.light_typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
 
 POSIX = hasattr(os, "geteuid") and hasattr(os, "O_DIRECTORY")
 RAW = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOINHERIT", 0)  # of every file we open
@@ -136,3 +142,28 @@ def _locked(folder: Path) -> int | None:
         pass  # another process holds it
     os.close(handle)
     return None
+
+
+# -- the memory of the C library, where that is glibc, for processes that live long; elsewhere nothing is done ---
+
+ARENA_MAX = -8  # M_ARENA_MAX in glibc's malloc.h
+
+
+def one_arena() -> None:
+    """Have threads that are still to come share one arena: of ours one runs at a time."""
+    _call("mallopt", ARENA_MAX, 1)
+
+
+def give_back() -> None:
+    """Give back to the system what is free within the heap: it is as large as it ever had to be, else."""
+    _call("malloc_trim", 0)
+
+
+def _call(name: str, *given: Any) -> None:
+    import ctypes
+
+    try:
+        function = getattr(ctypes.CDLL(None), name)
+    except (OSError, TypeError, AttributeError):
+        return
+    function(*given)

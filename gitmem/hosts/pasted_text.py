@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from gitmem.fences import closes, opening
 from gitmem.gate.quoting import END, LEAD, MCP_INSTRUCTIONS
-from gitmem.memory.fences import closes, opening
 
 
 class OwnPassage(NamedTuple):

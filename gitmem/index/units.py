@@ -10,10 +10,10 @@ import struct
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from gitmem.fences import closes, opening
 from gitmem.index.change_words import says_change
 from gitmem.index.line_records import ASKS, CHANGES, FENCE, HAN_KANA, HANGUL, HEADING, NUMBER, QUESTION, ROW, TIME
 from gitmem.index.terms import EDGES, KNOWN, LONGEST, is_number, terms
-from gitmem.memory.fences import closes, opening
 from gitmem.models.vectors import DIMS, shorten
 
 _NUMBERED = re.compile(r"\d{1,9}[.)](?:\s|$)")

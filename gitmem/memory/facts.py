@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from datetime import date
 from io import StringIO
 
+from gitmem.fences import closes, opening
 from gitmem.lazy_patterns import lazy
 from gitmem.memory.fact import Fact, fact_id, normalise, parse_comment, render_comment, split_bullet
-from gitmem.memory.fences import closes, opening
 from gitmem.memory.front_matter import closing_line
 
 BUDGET = 200  # lines of MEMORY.md: an agent's host loads the first 200 (docs/promotion.md, "Budget")

@@ -10,8 +10,8 @@ import re
 from functools import cache
 from typing import Any, NamedTuple
 
+from gitmem.fences import closes, opening
 from gitmem.lazy_patterns import lazy
-from gitmem.memory.fences import closes, opening
 
 EXACT_LIMIT = 256 << 10  # characters up to which markdown-it decides what is not plain; above it would take seconds
 

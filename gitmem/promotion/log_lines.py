@@ -11,8 +11,8 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from gitmem.fences import open_after
 from gitmem.memory.fact import origin_of, parse_comment, worst_origin
-from gitmem.memory.fences import open_after
 from gitmem.memory.front_matter import closing_line
 from gitmem.promotion.proposal import Log
 

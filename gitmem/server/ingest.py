@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, cast
 
-from gitmem import allocator
+from gitmem import system
 from gitmem.config import Config
 from gitmem.errors import GitFailed, GitMemError, NotARepository, UnknownRevision
 from gitmem.git.opening import Repository
@@ -202,7 +202,7 @@ class Ingest:
         shared.cache_clear()
         self._mirrors.close()
         gc.collect()
-        allocator.give_back()
+        system.give_back()
 
     def remove(self, tenant: int, repository: int) -> Ingested:
         """Take a repository out: its rows, what only it had, and its copy."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import gc
 from importlib import import_module
 
-from gitmem.allocator import one_arena
 from gitmem.git.library import limit_windows
+from gitmem.system import one_arena
 
 SHARED = (
     "uvicorn",

@@ -23,13 +23,12 @@ from importlib import import_module
 from multiprocessing import connection
 from typing import Any
 
-from gitmem.allocator import give_back
 from gitmem.errors import BadConfig
 from gitmem.server.json_log import configure
 from gitmem.server.postgres.database import Database, ensure_safe
 from gitmem.server.settings import Settings
 from gitmem.server.tenant_load import TenantLoad
-from gitmem.system import let_signals_come, signals_held_back
+from gitmem.system import give_back, let_signals_come, signals_held_back
 
 BACKLOG = 1024
 SIGNS = "signs"  # `signs.FOLDER`, which would import numpy before its time
@@ -77,10 +76,8 @@ def serve(settings: Settings) -> None:
 def supervise(settings: Settings) -> None:
     """Start the processes, and end them when told to."""
     metrics = settings.state / "metrics"
-    for folder in (
-        metrics,
-        settings.state / SIGNS,
-    ):  # of processes that are gone, perhaps of a database that was restored
+    # Those of processes that are gone, perhaps of a database that was restored.
+    for folder in (metrics, settings.state / SIGNS):
         shutil.rmtree(folder, ignore_errors=True)
     metrics.mkdir(parents=True, mode=0o700)
     os.environ[SHARED] = os.fspath(metrics)  # before anything imports prometheus_client, here or in a child

@@ -1,43 +1,48 @@
 """Where a Markdown text shows code: closed fenced blocks and stretches between backticks. What stands there hides nothing
-and begins no role, since a page shows it as it is."""
+and begins no role, since a page shows it as it is.
+
+Only what every reading of the text shows counts. Fences that may be read in two ways (inside HTML, or with a line that
+leaves the list or the quotation that the fence stands in) are no fences, and none of that text is shown; neither is what
+stands between backticks with a cell's end between them, behind HTML, behind a backslash, or, up to the next empty line,
+behind a backtick that is alone in its line. CommonMark 0.31, sections 4.5, 4.6 and 6.1; `fences` says what opens and
+closes a block.
+"""
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
-from collections.abc import Iterator
 from functools import lru_cache
 
+from gitmem.fences import closes, opening
 from gitmem.lazy_patterns import lazy
 
-_FENCE = lazy(r"(?m)^[ \t>]{0,12}(?P<mark>`{3,}|~{3,})(?P<info>[^\n]*)|(?<!`)<!--")
-_SPAN = lazy(r"(?<!`)(`{1,3})(?!`)[^`\n]{1,400}(?<!`)\1(?!`)")
+Stretch = tuple[int, int]
+
+_CONTAINER = lazy(r"[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+[ \t>]*)*")
+_MARKER = lazy(r"[^ \t>]")  # of a list: what stands below it is indented as far
+_HTML = lazy(r"<(?:(script|pre|style|textarea)(?![\w-])|(!--)|(\?)|(!\[cdata\[)|(![a-z])|/?[a-z])", re.I)
+_COMMENT_ENDS = lazy(r"-->")
+# What ends the HTML that goes on over empty lines, in the order of `_HTML`.
+_UNTIL = (lazy(r"</(?:script|pre|style|textarea)>", re.I), _COMMENT_ENDS, lazy(r"\?>"), lazy(r"\]\]>"), lazy(r">"))
+_EMPTY = lazy(r"[ \t>]*\Z")  # where any other HTML ends
+_DEEP = lazy(r" {0,3}\t| {4}")  # what is indented so closes no block
+_RUN = lazy(r"(\\?)(`+)")
 
 
-def fenced(text: str) -> Iterator[tuple[int, int]]:
-    """What stands in the fenced blocks of a text that are closed, in order; none begins inside a comment."""
-    opened, start = "", 0
-    line = _FENCE.search(text)
-    while line:
-        end, mark = line.end(), line["mark"]
-        if mark and not opened:
-            opened, start = mark, end
-        elif mark and mark.startswith(opened) and not line["info"].strip():
-            yield start, line.start()
-            opened = ""
-        elif not mark and not opened:
-            end = text.find("-->", end)
-            if end < 0:
-                return
-        line = _FENCE.search(text, end)
+def fenced(text: str) -> list[Stretch]:
+    """What stands in the fenced blocks of a text that are closed, in order."""
+    return shown_code(text).blocks
 
 
 class ShownCode:
-    """The places of a text that are shown as code."""
+    """The places of a text that are shown as code: `blocks` are what stands in closed fenced blocks, in order."""
 
     def __init__(self, text: str) -> None:
-        blocks = list(fenced(text)) if "```" in text or "~~~" in text else []
-        spans = [match.span() for match in _SPAN.finditer(text)] if "`" in text else []
-        self._blocks, self._spans = blocks, spans
+        self.blocks: list[Stretch] = []
+        self._spans: list[Stretch] = []
+        if "`" in text or "~~~" in text:
+            self._read(text)
 
     def has(self, place: int) -> bool:
         """Whether a place is in a fenced block or between backticks."""
@@ -45,10 +50,78 @@ class ShownCode:
 
     def is_fenced(self, place: int) -> bool:
         """Whether a place is in a closed fenced block."""
-        return _holds(self._blocks, place)
+        return _holds(self.blocks, place)
+
+    def _read(self, text: str) -> None:
+        fence, inside, begun, place = "", "", 0, 0
+        html: re.Pattern[str] | None = None  # what ends the HTML that a line is in
+        plain = True  # whether the backticks of a paragraph can be read a line at a time
+        for line in text.split("\n"):
+            start, place = place, place + len(line) + 1
+            head = len(_CONTAINER.match(line)[0])  # type: ignore[index]
+            if fence:
+                closed = closes(line[len(inside) :], fence)
+                if not _stays(line, inside) or (closed and _DEEP.match(line, len(inside))):
+                    self._give_up()
+                    return
+                if closed:
+                    self.blocks.append((begun, start))
+                    fence = ""
+                continue
+            opened = opening(line[head:].rstrip("\r"))
+            if opened and html is not None:
+                self._give_up()
+                return
+            if opened:
+                fence, inside, begun = opened, _MARKER.sub(" ", line[:head]), start + len(line)
+                plain = True
+            elif _EMPTY.match(line.rstrip("\r")):
+                plain = True
+            elif plain and html is None:
+                plain = self._read_spans(line, start)
+            html = None if opened else _html_after(html, line, head)
+
+    def _give_up(self) -> None:
+        self.blocks, self._spans = [], []
+
+    def _read_spans(self, line: str, start: int) -> bool:
+        """Add what stands between the backticks of a line; whether those of the next one can be read by themselves."""
+        done = at = 0
+        runs = list(_RUN.finditer(line))
+        while at < len(runs):
+            first = runs[at]
+            last = next((later for later in range(at + 1, len(runs)) if runs[later][2] == first[2]), None)
+            if last is None or first[1] or "<" in line[done : first.start()]:
+                return False
+            end, done, at = runs[last].start(2), runs[last].end(), last + 1
+            if "|" in line[first.end() : end]:  # the end of a cell, in a table
+                return False
+            self._spans.append((start + first.start(2), start + done))
+        return "<" not in line[done:]
 
 
-def _holds(stretches: list[tuple[int, int]], place: int) -> bool:
+def _stays(line: str, inside: str) -> bool:
+    """Whether a line of a fenced block is in the list and the quotation in which the block begins."""
+    return line.startswith(inside) or (not line.strip() and ">" not in inside) or line.rstrip() == inside.rstrip()
+
+
+def _html_after(html: re.Pattern[str] | None, line: str, head: int) -> re.Pattern[str] | None:
+    """What ends the HTML that goes on behind a line, None for none, given the same before it."""
+    line = line.rstrip("\r")
+    place = 0
+    if html is None:
+        begun, comment = _HTML.match(line, head), line.rfind("<!--")
+        if begun:
+            html, place = _UNTIL[begun.lastindex - 1] if begun.lastindex else _EMPTY, begun.end()
+        elif comment >= 0:
+            html, place = _COMMENT_ENDS, comment + 4
+        else:
+            return None
+    ended = html.match(line) if html is _EMPTY else html.search(line, place)
+    return None if ended else html
+
+
+def _holds(stretches: list[Stretch], place: int) -> bool:
     at = bisect_right(stretches, (place, len(stretches) and stretches[-1][1])) - 1
     return at >= 0 and stretches[at][0] <= place < stretches[at][1]
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from gitmem.memory.fences import open_after
+from gitmem.fences import open_after
 from gitmem.review.merge.unit_merge import HEADING, Hunk, fence_of, settled
 
 TextMerge = Callable[[bytes, bytes, bytes], tuple[bytes, bool]]

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from gitmem.memory.fences import opening
+from gitmem.fences import opening
 
 TOKEN = "\x1d"  # begins a line that stands for a fact
 LINES = 1_000  # of all versions of a hunk, above which it stays whole: the comparison is quadratic

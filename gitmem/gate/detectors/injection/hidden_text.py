@@ -120,12 +120,11 @@ def places(raw: str) -> Iterator[Hidden]:
 
 def detect(text: Text) -> Iterator[Match]:
     """A command in a hidden place, whatever the scope; a command in a value of a `mem` comment. Code that a page shows is none."""
-    code = shown_code(text.raw)
     for place in places(text.raw):
         inner = text.raw[place.start : place.end]
         if len(inner) < 6 or not any(char.isalpha() for char in inner):
             continue
-        if place.kind != _FRONT and code.has(place.start):
+        if place.kind != _FRONT and shown_code(text.raw).has(place.start):
             continue
         scope = text.scope if place.kind == _FRONT else Scope.MEMORY
         part = Text(inner, exhaustive=text.exhaustive)

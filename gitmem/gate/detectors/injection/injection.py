@@ -20,7 +20,6 @@ from gitmem.gate.detectors.code_fences import shown_code
 from gitmem.gate.detectors.injection import scorer, weights
 from gitmem.gate.detectors.injection.features import NEIGHBOUR_CHARACTERS
 from gitmem.gate.detectors.injection.lexicon import Concept as C
-from gitmem.gate.detectors.injection.retractions import takes_back
 from gitmem.gate.detectors.injection.secret_handling import is_ordinary, question_and_answer
 from gitmem.gate.detectors.injection.structure import (
     Line,
@@ -36,6 +35,7 @@ from gitmem.gate.detectors.injection.structure import (
     without_markup,
     words,
 )
+from gitmem.gate.detectors.injection.taken_back_messages import takes_back
 from gitmem.gate.detectors.spans import Spans
 from gitmem.gate.detectors.text import Examples, Match, Scope, Severity, Text
 from gitmem.lazy_patterns import lazy
@@ -373,7 +373,7 @@ def _markers(text: Text) -> Iterator[Match]:
     places = _marker_places(folded)
     last = -1
     read: set[str] = set()
-    elements, code = _Elements(), shown_code(folded)
+    elements = _Elements()
     breaks = [-1, *(match.start() for match in re.finditer("\n", folded))] if places else []
     for first, end in places:
         if first < last:
@@ -400,7 +400,7 @@ def _markers(text: Text) -> Iterator[Match]:
                 return
             continue
         talked = hard and bool(_TALK.search(line[:here]) or _TALK.search(line[here + len(marker) :]))
-        if (hard and not talked) or _introduces(after, hard, code.is_fenced(start)):
+        if (hard and not talked) or _introduces(after, hard, shown_code(folded).is_fenced(start)):
             yield _role_marker(text, start, end, hard)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gitmem.gate.detectors.injection.lexicon import Concept as C
-from gitmem.gate.detectors.injection.retractions import takes_back
+from gitmem.gate.detectors.injection.taken_back_messages import takes_back
 from gitmem.gate.detectors.text import Severity
 from gitmem.gate.policy import Policy
 from gitmem.gate.scan import scan_text

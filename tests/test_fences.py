@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from gitmem.fences import closes, open_after, opening
 from gitmem.hosts.pasted_text import without_pasted_text
 from gitmem.index.line_records import FENCE
 from gitmem.index.units import split
 from gitmem.memory.document import parse
 from gitmem.memory.facts import parse_lines
-from gitmem.memory.fences import closes, open_after, opening
 from gitmem.promotion.log_lines import candidates_of
 from gitmem.promotion.proposal import Log
 

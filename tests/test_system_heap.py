@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from gitmem import allocator
+from gitmem import system
 
 
 def test_memory_is_given_back_where_the_library_can(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -18,8 +18,8 @@ def test_memory_is_given_back_where_the_library_can(monkeypatch: pytest.MonkeyPa
             return lambda *given: called.append((name, given))
 
     monkeypatch.setattr(ctypes, "CDLL", lambda name: Library())
-    allocator.one_arena()
-    allocator.give_back()
+    system.one_arena()
+    system.give_back()
     assert called == [("mallopt", (-8, 1)), ("malloc_trim", (0,))]
 
 
@@ -29,9 +29,9 @@ def test_another_library_is_left_alone(monkeypatch: pytest.MonkeyPatch, problem:
         raise problem
 
     monkeypatch.setattr(ctypes, "CDLL", refuse)
-    allocator.give_back()
+    system.give_back()
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="glibc's")
 def test_the_library_of_this_machine_is_asked() -> None:
-    allocator.give_back()
+    system.give_back()
