@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from gitmem.gate.detectors.injection import features
+
 Array = Any
 
 
@@ -26,11 +28,6 @@ def unit_rows() -> tuple[list[tuple[str, int]], Array]:
     whole = []
     for piece, number in sorted(pieces.items(), key=lambda item: -len(item[0])):
         word = piece.replace("\u2581", "").removeprefix("##")
-        if word and (is_cjk(word) or not piece.startswith("##")):
+        if word and (features.is_cjk(word) or not piece.startswith("##")):
             whole.append((word, number + 1))
     return whole, table
-
-
-def is_cjk(word: str) -> bool:
-    """Whether a word begins with a character of Chinese, Japanese or Korean."""
-    return "\u3040" <= word[0] <= "\ud7a3"

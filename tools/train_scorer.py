@@ -32,11 +32,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from static_rows import is_cjk, unit_rows
+from static_rows import unit_rows
 
 from gitmem.gate.detectors.injection import features, scorer, weights
 from gitmem.gate.detectors.injection.injection import in_context, noted_in
 from gitmem.gate.detectors.injection.structure import tokens, units_of, without_markup
+from gitmem.gate.detectors.injection.word_classes import class_buckets
 from gitmem.gate.detectors.text import Text
 
 FOLDER = Path(__file__).parent.parent / "gitmem" / "gate" / "detectors" / "injection"
@@ -91,7 +92,7 @@ def units(text: str) -> list[Unit]:
             if reading not in found:
                 noted = noted_in(reading) or (-1.0, ())
                 own, concepts = features.own_buckets(reading), features.concept_buckets(noted[1])
-                buckets = own, near, concepts, features.class_buckets(reading)
+                buckets = own, near, concepts, class_buckets(reading)
                 found[reading] = Unit(reading, *map(array_of, buckets), noted[0])
     return list(found.values())
 
@@ -261,7 +262,7 @@ def static_table() -> tuple[Array, Array]:
     words, table = unit_rows()
     row_of = np.zeros(features.BUCKETS, np.int64)
     for word, row in words:
-        letter = {1: "x", 2: "x", 3: "y", 4: "z"}.get(len(word)) if is_cjk(word) else ""
+        letter = {1: "x", 2: "x", 3: "y", 4: "z"}.get(len(word)) if features.is_cjk(word) else ""
         if letter is not None:
             row_of[features.bucket(letter + word)] = row
     return table, row_of

@@ -13,9 +13,9 @@ import zlib
 from pathlib import Path
 
 import numpy as np
-from static_rows import Array, is_cjk, unit_rows
+from static_rows import Array, unit_rows
 
-from gitmem.gate.detectors.injection import word_classes
+from gitmem.gate.detectors.injection import features, word_classes
 
 FILE = Path(word_classes.__file__).with_name("word_classes.bin")
 ROUNDS = 12
@@ -39,12 +39,14 @@ def cluster(rows: Array, count: int) -> Array:
 
 def main() -> None:
     words, table = unit_rows()
-    words = [(word, row) for word, row in words if not is_cjk(word) or 2 <= len(word) <= word_classes.LONGEST_RUN]
+    words = [
+        (word, row) for word, row in words if not features.is_cjk(word) or 2 <= len(word) <= word_classes.LONGEST_RUN
+    ]
     used = np.unique([row for _, row in words])
     class_of = dict(zip(used.tolist(), cluster(table[used], word_classes.COUNT).tolist(), strict=True))
-    classes = bytearray([word_classes.NONE]) * word_classes.SLOTS
+    classes = bytearray([word_classes.NONE]) * features.BUCKETS
     for word, row in words:
-        classes[word_classes.slot(word)] = class_of[row]
+        classes[features.bucket(word)] = class_of[row]
     head = word_classes.HEADER.pack(word_classes.MAGIC, word_classes.VERSION, zlib.crc32(classes))
     FILE.write_bytes(head + bytes(classes))
     print(f"{len(words)} words in {word_classes.COUNT} classes")

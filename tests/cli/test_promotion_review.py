@@ -137,7 +137,9 @@ def test_facts_follow_their_lines_to_where_they_stand_now(logs: Repo) -> None:
     assert len(texts(logs)) == 3 and ["#L9" in line for line in sources].count(True) == 1, sources
 
 
-@pytest.mark.parametrize(("script", "left"), [("sed -i /rounded/d memory/2026-02-05.md", 2), ("git rm -q memory/2*", 0)])
+@pytest.mark.parametrize(
+    ("script", "left"), [("sed -i /rounded/d memory/2026-02-05.md", 2), ("git rm -q memory/2*", 0)]
+)
 def test_an_accepted_fact_whose_lines_are_gone_is_said(logs: Repo, script: str, left: int) -> None:
     shown = answer(logs, ["y", "y", "e"], ends=1, GIT_EDITOR=commits_meanwhile(logs, script))
     assert len(texts(logs)) == left and f"{3 - left} accepted fact" in shown and "not promoted" in shown

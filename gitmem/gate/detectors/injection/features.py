@@ -1,8 +1,8 @@
 """What a sentence consists of, for the learned score: features, each hashed by CRC-32 into one of `BUCKETS` numbers.
 
 Feature hashing: Weinberger et al., 2009. A feature is a word, a word's beginning or end, a run of two to four CJK
-characters, two words in a row or with one between them, a word of a neighbouring line, a concept of the lexicon, or
-two classes of words (`word_classes.py`) near each other. Deterministic, no library.
+characters, two words in a row or with one between them, a word of a neighbouring line or a concept of the lexicon;
+`word_classes.py` has those of classes of words. Deterministic, no library.
 """
 
 from __future__ import annotations
@@ -13,13 +13,11 @@ from itertools import pairwise
 from typing import NamedTuple
 from zlib import crc32
 
-from gitmem.gate.detectors.injection import word_classes
 from gitmem.lazy_patterns import lazy
 
 BUCKETS = 1 << 19
 NEIGHBOURS = 24  # tokens of a neighbouring line that count
 NEIGHBOUR_CHARACTERS = 200  # characters of it that are looked at
-REACH = 3  # how far apart two classes of words make a feature
 KEPT = 1 << 14  # tokens remembered
 
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
@@ -28,7 +26,7 @@ _ADDRESS = lazy(
     r"|(?<![.])\b[\w-]{1,64}(?:\.[\w-]{1,64}){0,8}\.(?:com|net|org|io|dev|example|test|ai|app|sh)\b[^\s)\"'`]*"
 )
 _DOTTED = lazy(r"\.(?<=[\w-]\.)\w")
-_ADDRESSED = "zurlz"  # stands for an address
+ADDRESSED = "zurlz"  # stands for an address
 _TOKEN = lazy(rf"[{_CJK}]+|[a-zà-ɏа-я_][a-zà-ɏа-я0-9_'’]*|\d+|[^\s\w]")
 _ASCII_TOKEN = lazy(r"[a-z_][a-z0-9_']*|\d+|[^\s\w]")  # the same in a text that is ASCII
 
@@ -36,6 +34,11 @@ _ASCII_TOKEN = lazy(r"[a-z_][a-z0-9_']*|\d+|[^\s\w]")  # the same in a text that
 def bucket(feature: str) -> int:
     """The bucket of a feature."""
     return crc32(feature.encode("utf-8", "replace")) & BUCKETS - 1
+
+
+def is_cjk(token: str) -> bool:
+    """Whether a token begins with a character of Chinese, Japanese or Korean."""
+    return "\u3040" <= token[0] <= "\ud7a3"
 
 
 def own_buckets(sentence: str) -> set[int]:
@@ -53,7 +56,7 @@ def own_buckets(sentence: str) -> set[int]:
 
 
 def _has_word(words: list[str]) -> bool:
-    return any(token[0].isalpha() and token != _ADDRESSED for token in words)
+    return any(token[0].isalpha() and token != ADDRESSED for token in words)
 
 
 def neighbour_buckets(line: str, prefix: str) -> set[int]:
@@ -62,7 +65,7 @@ def neighbour_buckets(line: str, prefix: str) -> set[int]:
     near = near[-NEIGHBOURS:] if prefix == "p:" else near[:NEIGHBOURS]
     buckets: set[int] = set()
     for token in near:
-        if "\u3040" <= token[0] <= "\ud7a3":
+        if is_cjk(token):
             buckets.update([bucket(f"{prefix}{one}{other}") for one, other in pairwise(token)])
         elif len(token) > 1 or not token.isalnum():
             buckets.add(bucket(prefix + token))
@@ -79,9 +82,7 @@ def concept_buckets(names: Collection[str]) -> list[int]:
 def tokens(text: str) -> list[str]:
     """Words, numbers, signs and CJK runs of folded text, an address as one word."""
     if _may_address(text):
-        text = " ".join(
-            [_ADDRESS.sub(f" {_ADDRESSED} ", part) if _may_address(part) else part for part in text.split()]
-        )
+        text = " ".join([_ADDRESS.sub(f" {ADDRESSED} ", part) if _may_address(part) else part for part in text.split()])
     return (_ASCII_TOKEN if text.isascii() else _TOKEN).findall(text)
 
 
@@ -108,11 +109,10 @@ def _joined(word: str, single: Iterable[str] = ()) -> _Joined:
 @lru_cache(maxsize=KEPT)
 def _token(token: str) -> _Joined:
     """A token beside others."""
-    first = token[0]
-    if "\u3040" <= first <= "\ud7a3":
+    if is_cjk(token):
         word = token if len(token) <= 3 else token[-2:]  # its ending says what it does in the sentence
         single = [*_runs(token), word]
-    elif first.isdigit():
+    elif token[0].isdigit():
         word = "#"
         single = [word]
     else:
@@ -130,17 +130,3 @@ def _runs(token: str) -> Iterator[str]:
     for letter, size in (("x", 2), ("y", 3), ("z", 4)):
         for start in range(len(token) - size + 1):
             yield letter + token[start : start + size]
-
-
-def class_buckets(sentence: str) -> set[int]:
-    """The buckets of a sentence's classes of words, and of each two at most `REACH` apart, in order."""
-    row: list[int] = []
-    for token in tokens(sentence):
-        row += (word_classes.ADDRESS,) if token == _ADDRESSED else word_classes.of_token(token)
-    pairs = {(row[at], row[at + apart]) for apart in range(1, REACH + 1) for at in range(len(row) - apart)}
-    return {bucket(f"@{one}") for one in row} | {_pair(*pair) for pair in pairs}
-
-
-@lru_cache(maxsize=KEPT)
-def _pair(one: int, other: int) -> int:
-    return bucket(f"@{one}+{other}")

@@ -20,13 +20,8 @@ from struct import Struct
 from typing import NamedTuple
 from zlib import crc32
 
-from gitmem.gate.detectors.injection.features import (
-    BUCKETS,
-    class_buckets,
-    concept_buckets,
-    neighbour_buckets,
-    own_buckets,
-)
+from gitmem.gate.detectors.injection.features import BUCKETS, concept_buckets, neighbour_buckets, own_buckets
+from gitmem.gate.detectors.injection.word_classes import class_buckets
 
 PATH = Path(__file__).with_name("scorer.bin")
 MAGIC = b"gmscorer"
@@ -100,7 +95,7 @@ def score(
     value = learned.bias + learned.unit * own / sqrt(max(size, SHORTEST))
     if value < learned.warn - SLACK:
         return value
-    classes, count = _weighed(class_buckets(sentence))
+    classes, count = _class_weights(sentence)
     total, square = own + CLASSES * classes, size + CLASSES**2 * count
     bias = learned.bias
     note = noted(sentence)
@@ -120,6 +115,12 @@ def score(
 def _word_weights(sentence: str) -> tuple[int, int]:
     """The sum of the weights of a sentence's own words, and how many buckets they are."""
     return _weighed(own_buckets(sentence))
+
+
+@lru_cache(maxsize=KEPT)
+def _class_weights(sentence: str) -> tuple[int, int]:
+    """The same of its classes of words."""
+    return _weighed(class_buckets(sentence))
 
 
 @lru_cache(maxsize=KEPT)

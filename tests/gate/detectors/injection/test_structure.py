@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from hypothesis import given, settings
@@ -26,15 +27,10 @@ SENTENCES = [
 ]
 
 
-def test_the_anchors_are_those_of_the_lexicons() -> None:
-    path = ROOT / "tools" / "lexicon_anchors.py"
-    spec = importlib.util.spec_from_file_location("lexicon_anchors", path)
-    assert spec and spec.loader
-    tool = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(tool)
-    assert (ROOT / "gitmem" / "gate" / "detectors" / "injection" / "anchors.txt").read_text(
-        encoding="utf-8"
-    ) == tool.compute()
+def test_the_anchors_are_those_of_the_lexicons(tool: Callable[[str], ModuleType]) -> None:
+    assert (ROOT / "gitmem" / "gate" / "detectors" / "injection" / "anchors.txt").read_text(encoding="utf-8") == tool(
+        "lexicon_anchors"
+    ).compute()
 
 
 @pytest.mark.parametrize("sentence", SENTENCES)

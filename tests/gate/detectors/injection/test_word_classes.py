@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import sys
-from importlib import util
+from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from zlib import compress
 
 import numpy as np
 import pytest
 
 from gitmem.gate.detectors.injection import features, word_classes
-from tests.harness import SOURCE
 
 
 def test_the_shipped_file_is_read_and_is_small_in_the_wheel() -> None:
     data = word_classes.PATH.read_bytes()
-    assert len(word_classes.load()) == word_classes.SLOTS and len(compress(data)) <= 125_000
+    assert len(word_classes.load()) == features.BUCKETS and len(compress(data)) <= 125_000
 
 
 def test_a_damaged_file_is_an_error_and_never_words_without_classes() -> None:
@@ -43,36 +42,28 @@ def test_numbers_are_one_class_and_an_unknown_word_is_of_none() -> None:
 def test_two_classes_make_a_feature_in_their_order_where_they_are_near_each_other() -> None:
     send, token = word_classes.of_token("send"), word_classes.of_token("token")
     pair = features.bucket(f"@{send[0]}+{token[0]}")
-    assert pair in features.class_buckets("send a token") and pair not in features.class_buckets("token send")
-    assert features.class_buckets("send https://one.example/x") == features.class_buckets("send http://two.example/y")
-    assert features.class_buckets("qzxvkjw") == set()
+    assert pair in word_classes.class_buckets("send a token") and pair not in word_classes.class_buckets("token send")
+    assert word_classes.class_buckets("send https://one.example/x") == word_classes.class_buckets(
+        "send http://two.example/y"
+    )
+    assert word_classes.class_buckets("qzxvkjw") == set()
 
 
-@pytest.fixture
-def train_word_classes(monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-def]
-    monkeypatch.syspath_prepend(str(SOURCE / "tools"))
-    spec = util.spec_from_file_location("train_word_classes", SOURCE / "tools" / "train_word_classes.py")
-    assert spec is not None and spec.loader is not None
-    module = util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_rows_that_point_the_same_way_are_put_into_one_class(train_word_classes) -> None:  # type: ignore[no-untyped-def]
+def test_rows_that_point_the_same_way_are_put_into_one_class(tool: Callable[[str], ModuleType]) -> None:
     ways = np.eye(4, dtype=np.float32)
     rows = np.concatenate([way + 0.05 * np.random.default_rng(1).random((10, 4), dtype=np.float32) for way in ways])
-    found = train_word_classes.cluster(rows, 8).reshape(4, 10)
+    found = tool("train_word_classes").cluster(rows, 8).reshape(4, 10)
     owners = [set(row.tolist()) for row in found]
     assert all(not one & other for at, one in enumerate(owners) for other in owners[at + 1 :])
 
 
-def test_the_shipped_classes_are_those_that_the_tool_writes(
-    train_word_classes, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:  # type: ignore[no-untyped-def]
-    monkeypatch.setattr(train_word_classes, "FILE", tmp_path / "word_classes.bin")
-    monkeypatch.setattr(train_word_classes, "ROUNDS", 0)
-    monkeypatch.setattr(sys, "argv", ["train_word_classes.py"])
-    train_word_classes.main()
+def test_the_shipped_classes_are_of_the_words_that_the_tool_writes(
+    tool: Callable[[str], ModuleType], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    program = tool("train_word_classes")
+    monkeypatch.setattr(program, "FILE", tmp_path / "word_classes.bin")
+    monkeypatch.setattr(program, "ROUNDS", 0)
+    program.main()
     written = word_classes.parse((tmp_path / "word_classes.bin").read_bytes())
     known = [at for at, one in enumerate(word_classes.load()) if one != word_classes.NONE]
     assert known == [at for at, one in enumerate(written) if one != word_classes.NONE]
