@@ -14,7 +14,7 @@ from typing import TypeVar
 import pygit2
 
 from gitmem.errors import GitFailed, NotARepository, UnknownRevision
-from gitmem.git.binary import BinaryRepository, discover
+from gitmem.git.binary import BinaryRepository, Place, discover
 from gitmem.git.objects import Commit, Entry
 from gitmem.git.parse import parse_commit, parse_tree
 from gitmem.git.repository import Repository
@@ -101,10 +101,13 @@ class LibraryRepository(BinaryRepository):
     def read_many(self, oids: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
         for oid in oids:
             try:
-                stored = self._opened.get(oid)
+                kind, data = self._opened.read(oid)
+            except KeyError:
+                yield oid, None
+                continue
             except pygit2.GitError:
                 raise GitFailed(f"object {oid[:12]} cannot be read", "git fsck says what is damaged") from None
-            yield oid, bytes(stored.data) if isinstance(stored, pygit2.Blob) else None
+            yield oid, data if kind == pygit2.enums.ObjectType.BLOB else None
 
     def sizes(self, oids: Sequence[str]) -> dict[str, int]:
         sizes = {}
@@ -153,7 +156,15 @@ def limit_windows(size: int, most: int) -> None:
 
 def open_library(start: Path, environ: Mapping[str, str]) -> Repository:
     """The repository that holds `start`, over libgit2. Raises NotARepository; GitFailed for formats it cannot read."""
-    place = discover(start, environ)
+    return _open(discover(start, environ), environ)
+
+
+def open_bare(folder: Path, environ: Mapping[str, str]) -> Repository:
+    """The bare repository at `folder`, as `open_library`, without asking git where it is."""
+    return _open(Place(folder, folder, None, "sha1"), environ)  # libgit2 says where the format is another
+
+
+def _open(place: Place, environ: Mapping[str, str]) -> Repository:
     if place.object_format != "sha1":
         raise GitFailed(f"libgit2 cannot open a {place.object_format} repository")
     try:

@@ -41,6 +41,7 @@ _DELIMITER = lazy(r"\|[ ]*:?-+:?[ ]*(?:\|[ ]*:?-+:?[ ]*)*\|[ ]*$")
 _INDENTED = lazy(r"[ ]+(?:#|`{3}|~{3}|\||>|<|=|-+[ ]*$)")
 # A quoted line of text, or a comment that ends where it began: neither opens anything for the next line.
 _PLAIN_QUOTE = lazy(r"> ?(?:[^\W\d_]|\*{1,2}[^\W_]|\[|`[^`])|<!--(?!-?>).*-->[ ]*$")
+_PROSE = lazy(r"(?:[-*] )?[^\s#`~|<>=*+\-0-9][^|\t]*$")  # a line of text, or of one list: of most lines it is all there is
 _MARKER = lazy(r"[ ]*(?:(?:[-*+>]|\d{1,9}[.)])[ ]*)+(?:#|`{3}|~{3}|<|\|)")  # a list item that opens a block
 
 
@@ -66,7 +67,11 @@ def _plain(lines: list[str], front: int, anyway: bool = False) -> Outline | None
     tables: list[tuple[int, int]] = []
     fence, opened, blank = "", 0, True
     table = 0
+    prose = _PROSE.match
     for number, (line, following) in enumerate(zip(lines[front:], [*lines[front + 1 :], ""], strict=False), front + 1):
+        if not (fence or table) and prose(line):
+            blank = False
+            continue
         if fence:
             if closes(line, fence) and _indent(line) < 4:
                 fences.append((opened, number))

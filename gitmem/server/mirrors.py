@@ -215,13 +215,13 @@ def _kill(child: subprocess.Popen[bytes]) -> None:
 
 def _open(place: Path, environ: Mapping[str, str], *, binary: bool) -> Repository:
     """A copy, open over libgit2, or with `binary` by the git binary."""
-    from gitmem.git.library import open_library
+    from gitmem.git.library import open_bare
 
     if not (place / "HEAD").exists():
         raise _missing()
     alone = {**environ, "GIT_DIR": os.fspath(place)}
     try:
-        return open_repository(place, alone) if binary else open_library(place, alone)
+        return open_repository(place, alone) if binary else open_bare(place, alone)
     except (GitFailed, NotARepository):  # SHA-256, reftable, a partial clone: the git binary says what is
         try:
             return open_repository(place, alone)

@@ -37,7 +37,7 @@ from gitmem.server.postgres.signs import FOLDER, SignTables
 from gitmem.server.shared_history import BOUNDS
 from gitmem.server.telemetry import cached, stage
 
-KEPT_SHAPES = 4_000  # blobs of which it is remembered how they are built
+KEPT_SHAPES = 1_000  # blobs of which it is remembered how they are built
 KEPT_NORMS = 4 << 20  # bytes of norms, one a chunk, that are remembered of sets of snapshots
 DOUBT_SECONDS = 60.0  # for which a copy that was doubted is not doubted again
 LATEST = "branches"  # what stands in the place of a commit
