@@ -13,7 +13,6 @@ import os
 import shutil
 import signal
 import socket
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -35,7 +34,6 @@ SIGNS = "signs"  # `signs.FOLDER`, which would import numpy before its time
 SHARED = "PROMETHEUS_MULTIPROC_DIR"  # `observation.SHARED`, which would import prometheus_client too early
 QUICK = 5.0  # seconds within which an end counts as a failure of the start
 LONGEST = 30.0  # seconds between two starts
-SWITCH = 0.0002  # seconds after which a thread that computes gives way to one that waited for the database
 GIVE_BACK = 30.0  # seconds between two times that an answering process gives back memory
 PATIENCE = 20.0  # seconds that are left to a process to end what it is at
 ENDS = (signal.SIGTERM, signal.SIGINT)
@@ -175,7 +173,6 @@ def prepare(settings: Settings, ours: tuple[int, int]) -> None:
 def answer(settings: Settings, ours: tuple[int, int], opened: socket.socket, load: TenantLoad, number: int) -> None:
     """A process that answers, the one of a number."""
     prepare(settings, ours)
-    sys.setswitchinterval(SWITCH)
     threading.Thread(target=give_back_now_and_then, daemon=True).start()
     import uvicorn
 

@@ -34,6 +34,7 @@ from gitmem.server.postgres.database import Database
 from gitmem.server.postgres.hnsw import FROM
 from gitmem.server.postgres.index import PostgresIndex
 from gitmem.server.postgres.signs import FOLDER, SignTables
+from gitmem.server.processor import computing
 from gitmem.server.shared_history import BOUNDS
 from gitmem.server.telemetry import cached, stage
 
@@ -106,7 +107,7 @@ class Shared:
                 return self._with_history(repo, query.history, files, asked[0].commit, (index, snapshot))
             return OpenIndex(index, snapshot, Freshness(), LATEST, passages=partial(SharedPassages, files))
 
-        with copy:
+        with computing(), copy:
             if query.history:  # of one repository
                 assert permitted is not None
                 repo = copy.enter_context(self.mirrors.lent(tenant, permitted[0]))

@@ -12,7 +12,6 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from datetime import date
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +25,7 @@ from gitmem.server.keys import Keys
 from gitmem.server.postgres import arrays, hnsw
 from gitmem.server.postgres.database import Database
 from gitmem.server.postgres.signs import SignTables
+from gitmem.server.processor import waiting
 from gitmem.server.telemetry import stage
 
 Shapes = Callable[[Iterable[str]], dict[str, Shape]]
@@ -51,7 +51,8 @@ class PostgresIndex:
         self.tenant = tenant
         self._keys = keys
         self._held: AbstractContextManager[psycopg.Connection[Any]] | None = database.tenant(tenant)
-        self._connection = self._held.__enter__()
+        with waiting():
+            self._connection = self._held.__enter__()
         self._tables = tables
         self.approximate_from = hnsw.FROM  # chunks; more of a tenant are looked up in its approximate index, if any
         # What one statement read and is asked for piece by piece.
@@ -60,12 +61,14 @@ class PostgresIndex:
         self._homes: dict[tuple[str, str], int] = {}
         self._frequencies: dict[str, int] = {}
         self._expected: dict[str, list[int]] = {}
+        self._in_force: list[tuple[str, str, int, int, str] | None] = []
 
     def close(self) -> None:
         """End the transaction; a second call does nothing."""
         held, self._held = self._held, None
         if held is not None:
-            held.__exit__(None, None, None)
+            with waiting():
+                held.__exit__(None, None, None)
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -73,7 +76,7 @@ class PostgresIndex:
         yield
 
     def _rows(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
-        with stage("statement"), self._database.answering():
+        with stage("statement"), self._database.answering(), waiting():
             return self._connection.execute(query, values, binary=True).fetchall()
 
     def mine(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
@@ -99,7 +102,7 @@ class PostgresIndex:
             self.snapshots, 0 if everything else 1,
         )  # fmt: skip
         blobs = [blob for path, blob in rows if keep is None or keep(path_of(path))]
-        with self._database.answering():
+        with self._database.answering(), waiting():
             return united([runs_of(norms_of(self._connection, self.tenant, blobs))])
 
     def places(self, snapshot: Snapshot, chunks: Iterable[int]) -> dict[int, list[Place]]:
@@ -230,26 +233,32 @@ class PostgresIndex:
 
     # -- meaning ---------------------------------------------------------------------------------------------
 
-    @cached_property
     def _embedder(self) -> tuple[str, str, int, int, str] | None:
         """(name, setting, number, dimensions, epoch) of the embedder in force."""
+        # No `cached_property`: Python 3.11 holds one lock of the class over it, whoever else waits for the database.
+        if self._in_force:
+            return self._in_force[0]
         rows = self.mine(
             "SELECT name, spec, id, dims,"
             " (SELECT value FROM meta WHERE meta.tenant = embedder.tenant AND key = 'epoch')"
             " FROM embedder WHERE tenant = %s AND in_force"
         )
-        return (rows[0][0], rows[0][1], rows[0][2], rows[0][3], rows[0][4] or "") if rows else None
+        found = (rows[0][0], rows[0][1], rows[0][2], rows[0][3], rows[0][4] or "") if rows else None
+        self._in_force.append(found)
+        return found
 
     def in_force(self) -> tuple[str, str] | None:
         """As `IndexReader.in_force`."""
-        return self._embedder[:2] if self._embedder else None
+        embedder = self._embedder()
+        return embedder[:2] if embedder else None
 
     def nearest(self, vector: bytes, norms: bytes, k: int) -> list[tuple[int, float]]:
         """As `IndexReader.nearest`, as SQLite's: a scan of the signs, then exactly of `OVERFETCH * k`."""
-        if self._embedder is None or len(vector) != 4 * self._embedder[3] or not any(vector):
+        embedder = self._embedder()
+        if embedder is None or len(vector) != 4 * embedder[3] or not any(vector):
             return []
         signs, numbers = vector_columns(bits(vector), int8(vector))
-        *_, number, dims, epoch = self._embedder
+        *_, number, dims, epoch = embedder
         if len(norms) > self.approximate_from and len(norms) - norms.count(0) >= FEW * len(norms):
             found = self._approximate(number, dims, norms, signs, numbers, k)
             if found is not None:

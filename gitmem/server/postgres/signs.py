@@ -25,7 +25,7 @@ import numpy as np
 from gitmem.index.db.sign_table import Table, extended
 
 FOLDER = "signs"  # below the state of a server
-MOST_BYTES = 40 << 20  # of all tables of a server
+MOST_BYTES = 64 << 20  # of all tables of a server
 HEAD = struct.Struct("=qqq")  # of a file: chunks, 64-bit words of the signs of each, and up to which chunk it is whole
 
 Key = tuple[int, int, str]  # tenant, embedder, epoch
