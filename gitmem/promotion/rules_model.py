@@ -16,7 +16,7 @@ from functools import cache
 from gitmem.git.objects import Span
 from gitmem.memory import dates
 from gitmem.memory.fact import Fact, normalise
-from gitmem.promotion import dialogue, log_lines
+from gitmem.promotion import dialogue, lasting, log_lines
 from gitmem.promotion.cues import THRESHOLD, CueResult, CueSet, cue_set, match_cues
 from gitmem.promotion.lexicon import chinese, english, japanese, korean
 from gitmem.promotion.log_lines import Candidate
@@ -60,14 +60,18 @@ RECURRING_DAYS = 3  # days on which a topic must come up before it counts for mo
 
 
 class RulesModel:
-    """The model behind `rules`. Stateless."""
+    """The model behind `rules`. Stateless. What is `spoken` is read by the cues alone: what was learned is of logs."""
 
     id = "rules/1"
+
+    def __init__(self, *, spoken: bool = False) -> None:
+        self._spoken = spoken
 
     def propose(self, logs: Sequence[Log], existing: Sequence[Fact]) -> Proposal:
         """One operation for every new candidate line: ADD, SUPERSEDE, or SKIP with the reason."""
         parsed = [(log, log_lines.candidates_of(log, LABELS)) for log in logs]
-        results = iter(score_all([line for _, lines in parsed for line in lines if not line.speaker]))
+        lines_of_notes = [line for _, lines in parsed for line in lines if not line.speaker]
+        results = iter(map(cues_of_line, lines_of_notes) if self._spoken else score_all(lines_of_notes))
         scored = [[ScoredLine(line, next(results)) for line in lines if not line.speaker] for _, lines in parsed]
         scored = mark_retracted_in_earlier_logs(logs, [mark_retracted(notes) for notes in scored])
         days = _days_of_topics(zip(logs, scored, strict=True))
@@ -102,7 +106,13 @@ def _score_some(candidates: Sequence[Candidate]) -> list[CueResult]:
 
 
 def score_line(line: Candidate) -> CueResult:
-    """The score of one line by the cues of its language(s) and by its label."""
+    """The score of one line, by what was learned of lines with its cues and of its form."""
+    result = cues_of_line(line)
+    return replace(result, score=round(lasting.score(line.text, result), 3))
+
+
+def cues_of_line(line: Candidate) -> CueResult:
+    """The cues of one line in its language(s), and its label."""
     result = match_cues(line.text, _cues_of(line.languages))
     if not line.label:
         return result
