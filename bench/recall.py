@@ -114,9 +114,11 @@ def memory(talks: Sequence[Conversation], root: Path) -> tuple[Any, dict[str, li
 
 
 def words(text: str) -> set[str]:
-    """Content words of a text: Latin ones and numbers whole, of Hangul the first two syllables of each."""
+    """Content words of a text: Latin ones and numbers whole, of Hangul the first two syllables of each, of Kana and Han
+    the pairs of letters, those with Hiragana left out."""
     found = re.findall(r"[a-z]+|\d+(?:\.\d+)?|[가-힣]+", text.casefold())
-    return {word[:2] if word[0] >= "가" else word[:6] for word in found if word not in COMMON}
+    wide = re.findall(r"(?=([\u30a0-\u30ff\u4e00-\u9fff]{2}))", text)
+    return {word[:2] if word[0] >= "가" else word[:6] for word in found if word not in COMMON}.union(wide)
 
 
 def share(decision: str, text: str) -> float:

@@ -1,8 +1,8 @@
 """Of the threads of a process that answers, one computes at a time, and the others wait for the database.
 
-The interpreter lets one thread run at a time anyway, and passes between threads that compute at moments of its own: four
-searches that take turns every few milliseconds all end late, and each turn costs. Here a search keeps its turn until it
-asks the database for something.
+The interpreter lets one thread run at a time anyway, and passes between threads that compute at moments of its own:
+four searches that take turns every few milliseconds all end late, and each turn costs. Here a search keeps its turn
+until it asks the database for something.
 """
 
 from __future__ import annotations

@@ -1,17 +1,17 @@
-"""A person's answer in a talk with an agent, kept whole: what it settles, and what they ruled out on the way to it.
+"""A person's answer in a talk with an agent, kept whole: what it settles, and what was answered on the way to it.
 
-An answer is what a person says right after the agent. One that settles something is one fact: all its statements in
-the order said, without questions, thanks, errands and a bare "Agreed.", and behind them what their answers before it
-ruled out, since that is what the next agent would try. Of the agent itself only what settles something is kept, and
-what came before an answer as a description of the problem is not. Pure; always what was said. A talk without an agent
-is not read here.
+An answer is what a person says right after the agent. One that settles something is one fact: what the agent proposed
+where the answer agrees to it, all statements of the answer in the order said, without questions, thanks, errands and a
+bare "Agreed.", and behind them the short answers before it to what the agent offered, what they ruled out among them,
+since that is what the next agent would try. Of the agent itself else only what settles something is kept, and what came
+before an answer as a description of the problem is not. Pure; always what was said. A talk without an agent is not read
+here.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import groupby, pairwise
 from typing import NamedTuple, Protocol
 
 from gitmem.hosts.transcript import Role, Turn
@@ -37,6 +37,24 @@ BOUND = re.compile(
 RULED_OUT = re.compile(
     r"\b(?:not|no|never|cannot|out|reject\w*|refused?|hates?|rather|insane|unacceptable|scrap|drop|without|lol\s+no)\b|n't\b"
     r"|싫|않|안\s|안\s*(?:돼|됩|할|해)|못\s|말고|별로|だめ|ダメ|やめ|ない|無理|不要|不行|别|不用",
+    re.I,
+)
+# How an agent sums up what is to hold.
+SUMS_UP = re.compile(
+    r"^\W*(?:so|then|to\s+(?:fix|sum|recap|record|confirm|summari[sz]e)\b|in\s+short|summary|recap|decided|final|noted|settled)\b[^.?!]{0,40}[:,]"
+    r"|^\W*(?:그럼|그러면|그렇다면|정리하면|정리하자면|요약하면|확인하면|최종)|^\W*(?:では|じゃあ|それでは|まとめると|整理すると|確認ですが)"
+    r"|^\W*(?:那就?|那么|总结|總結|总之|整理一下|确认一下|也就是说)",
+    re.I,
+)
+# Offers to choose from: a bare yes settles none of them.
+CHOICES = re.compile(
+    r"\b(?:or|either|both|alternatively|options?)\b|거나|또는|아니면|둘\s*다|または|あるいは|それとも|両方|或者|还是|還是",
+    re.I,
+)
+# What an agent says of its own work.
+OWN_WORK = re.compile(
+    r"^\W*(?:i|i'll|i've|i'm|let\s+me|done|switched|changed|added|fixed|set\s+up|updated|created|wrote|pushed|deployed|removed|moved|here)\b"
+    r"|(?:했습니다|하겠습니다|했어요|할게요|됐습니다|완료)\W*$|(?:しました|いたしました|します|完了)\W*$|^\W*(?:已|我来|我會|我会|完成)",
     re.I,
 )
 ERRAND = re.compile(
@@ -71,12 +89,14 @@ class Statement(Protocol):
 
 
 class Answer(NamedTuple):
-    """The places of an answer's statements, of what was ruled out before it, of the sentence that names its type."""
+    """The places of an answer's statements (of what it agrees to, too), of short answers before it, of the sentence
+    that names its type; and its turn."""
 
     places: tuple[int, ...]
-    ruled_out: tuple[int, ...]
+    before: tuple[int, ...]
     core: int
     type: str
+    turn: Turn
 
 
 def answers(
@@ -84,32 +104,33 @@ def answers(
 ) -> tuple[list[Answer], dict[int, str]]:
     """The answers that settle something, in order, and which of `chosen` (place -> type) is left for sentences alone.
 
-    `settling` are the types that settle something; an answer and what was ruled out have `longest` characters at most,
-    statements first. Without an agent's turn everything is left.
+    `settling` are the types that settle something; an answer and what stands before it have `longest` characters at
+    most, statements first. Without an agent's turn everything is left.
     """
     left = dict(chosen)
     if not {turn.role for turn in turns} >= {Role.USER, Role.ASSISTANT}:
         return [], left
-    before = {id(turn): earlier for earlier, turn in pairwise(turns)}
+    places_of: dict[int, list[int]] = {}
+    for at, sentence in enumerate(said):
+        if not sentence.doubtful:
+            places_of.setdefault(id(sentence.turn), []).append(at)
     settled: list[Answer] = []
-    ruled_out: list[int] = []
-    for _, group in groupby(range(len(said)), key=lambda at: id(said[at].turn)):
-        places = [at for at in group if not said[at].doubtful]
-        if not places:
-            continue
-        turn = said[places[0]].turn
+    before: list[int] = []
+    earlier: Turn | None = None
+    for turn in turns:
+        places, asked, earlier = places_of.get(id(turn), []), earlier, turn
         if turn.role is Role.ASSISTANT:
             _drop(left, [at for at in places if not _settles_alone(said[at].text, chosen.get(at, ""), settling)])
+        if turn.role is not Role.USER or asked is None or asked.role is not Role.ASSISTANT:
             continue
-        earlier = before.get(id(turn))
-        if earlier is None or earlier.role is not Role.ASSISTANT:
-            continue
+        proposed = _agreed_to(said, places_of.get(id(asked), []), turn, chosen, settling)
         stated = [at for at in places if _states(said[at].text)]
-        if _settles(said, stated, chosen, earlier, settling):
-            settled.append(_answer(said, stated, chosen, ruled_out, settling, longest))
-            ruled_out = []
-        elif OFFER.search(earlier.text):
-            ruled_out += [at for at in stated if RULED_OUT.search(said[at].text)]
+        if proposed or _settles(said, stated, chosen, asked, settling):
+            settled.append(_answer(said, [*proposed, *stated], chosen, before, settling, longest, turn))
+            before = []
+            _drop(left, proposed)
+        elif OFFER.search(asked.text):
+            before += [at for at in stated if telling(said[at].text)]
         _drop(left, places)
     if settled:  # what was said before a settlement described the problem
         last = max(settled[-1].places)
@@ -134,6 +155,31 @@ def _states(text: str) -> bool:
     return not (ASKS.search(text) or ERRAND.search(text) or AGREES.fullmatch(text))
 
 
+def agrees(text: str) -> bool:
+    """Whether a text begins with agreement."""
+    agreed = AGREES.match(text)
+    if agreed is None:
+        return False
+    around = text[agreed.end() - 1 : agreed.end() + 1]
+    return not (around.isascii() and around.isalnum() and len(around) == 2)  # `okra` does not
+
+
+def _agreed_to(
+    said: Sequence[Statement], proposed: Sequence[int], turn: Turn, chosen: Mapping[int, str], settling: frozenset[str]
+) -> list[int]:
+    """What the agent said is to hold, where a person's turn begins with agreement and offered were no choices."""
+    if not agrees(turn.text):
+        return []
+    stated = [
+        at for at in proposed
+        if telling(said[at].text) > AGREED and not (CHOICES.search(said[at].text) or OWN_WORK.search(said[at].text))
+    ]  # fmt: skip
+    first = next((at for at in stated if SUMS_UP.search(said[at].text)), None)
+    if first is not None:
+        return [at for at in stated if at >= first]
+    return [at for at in stated if chosen.get(at, "") in settling and not ASKS.search(said[at].text)]
+
+
 def _settles_alone(text: str, kind: str, settling: frozenset[str]) -> bool:
     """Whether an agent's sentence says what is so from now on, and not what it does or could do."""
     return (
@@ -153,13 +199,15 @@ def _settles(
 
 
 def _answer(
-    said: Sequence[Statement], stated: Sequence[int], chosen: Mapping[int, str], ruled_out: Sequence[int],
-    settling: frozenset[str], longest: int,
+    said: Sequence[Statement], stated: Sequence[int], chosen: Mapping[int, str], before: Sequence[int],
+    settling: frozenset[str], longest: int, turn: Turn,
 ) -> Answer:  # fmt: skip
-    """The statements as far as they fit, those that were chosen before others, and what was ruled out where it fits."""
+    """The statements as far as they fit, those that were chosen before others, and the short answers before where they
+    fit, what they rule out first."""
+    short = sorted(before, key=lambda at: (not RULED_OUT.search(said[at].text), at))
     left = longest
     taken: list[int] = []
-    for at in [*sorted(stated, key=lambda at: (at not in chosen, at)), *ruled_out]:
+    for at in [*sorted(stated, key=lambda at: (at not in chosen, at)), *short]:
         if len(said[at].text) + 1 <= left:
             left -= len(said[at].text) + 1
             taken.append(at)
@@ -167,4 +215,5 @@ def _answer(
     core = cores[0] if cores else taken[0]
     kind = chosen.get(core, "decision")
     places = tuple(sorted(at for at in taken if at in stated))
-    return Answer(places, tuple(at for at in taken if at in ruled_out), core, "decision" if kind == "fact" else kind)
+    rest = tuple(sorted(at for at in taken if at in before))
+    return Answer(places, rest, core, "decision" if kind == "fact" else kind, turn)

@@ -18,7 +18,7 @@ from gitmem.hosts.transcript import Role, Turn
 from gitmem.memory.fact import normalise
 from gitmem.promotion.proposal import Log, Model, Op, Operation
 from gitmem.sessions.compaction import SENTENCE
-from gitmem.sessions.decision_turns import Answer, answers
+from gitmem.sessions.decision_turns import Answer, agrees, answers
 
 SHORTEST, LONGEST = 6, 400  # characters of a sentence, and of a decision with its reason
 KEPT_TYPES = frozenset(
@@ -99,14 +99,14 @@ def select(
     """
     context = sentences(earlier)
     said = sentences(turns)
-    if not said:
+    if not said and not (context and any(turn.role is Role.USER and agrees(turn.text) for turn in turns)):
         return [], ()
     from gitmem.promotion.rules_model import RulesModel  # 0.1 s of tables, which a turn with nothing new need not pay
 
     both = [*context, *said]
-    chosen = _chosen(RulesModel().propose([_log(both, path, now)], ()).operations, len(both))
+    chosen = _chosen(RulesModel(spoken=True).propose([_log(both, path, now)], ()).operations, len(both))
     notes: tuple[str, ...] = ()
-    if model is not None:
+    if model is not None and said:
         try:
             answer = model.propose([_log(said, path, now)], ())
             for at, type_ in _chosen(answer.operations, len(said)).items():
@@ -115,8 +115,10 @@ def select(
         except GitMemError as error:
             notes = (f"only the rules chose: {error.message}",)
     settled, left = answers(both, chosen, [*earlier, *turns], SETTLING, LONGEST)
-    placed = [(answer.core, _whole_answer(both, answer)) for answer in settled] + _with_reasons(both, left)
-    return [item for at, item in sorted(placed, key=lambda row: row[0]) if at >= len(context)], notes
+    whole = [(answer.core, _whole_answer(both, answer), id(answer.turn)) for answer in settled]
+    alone = [(at, item, id(item.turn)) for at, item in _with_reasons(both, left)]
+    new = set(map(id, turns))
+    return [item for _, item, said_in in sorted(whole + alone, key=lambda row: row[0]) if said_in in new], notes
 
 
 def _log(said: Sequence[Sentence], path: str, now: datetime) -> Log:
@@ -125,12 +127,14 @@ def _log(said: Sequence[Sentence], path: str, now: datetime) -> Log:
 
 
 def _whole_answer(said: Sequence[Sentence], answer: Answer) -> Selected:
-    """An answer as one line, with the turns in which something was ruled out."""
+    """An answer as one line, with the other turns that its sentences were said in."""
     core = said[answer.core]
-    texts = [said[at].text for at in (*answer.places, *answer.ruled_out)]
+    texts = [said[at].text for at in (*answer.places, *answer.before)]
     text = _join_sentences([*(each if each.endswith(ENDS) else f"{each}." for each in texts[:-1]), texts[-1]])
-    others = dict.fromkeys(said[at].turn for at in answer.ruled_out)
-    return Selected(text, core.text, answer.type, core.turn, "user", tuple(others))
+    others = dict.fromkeys(said[at].turn for at in (*answer.places, *answer.before))
+    others.pop(core.turn, None)
+    origin = "user" if core.turn.role is Role.USER else "agent"
+    return Selected(text, core.text, answer.type, core.turn, origin, tuple(others))
 
 
 def sentences(turns: Sequence[Turn]) -> list[Sentence]:

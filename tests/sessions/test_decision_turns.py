@@ -108,3 +108,28 @@ def test_a_flush_after_each_turn_finds_the_same_decision(repo: Repo) -> None:
     git.close()
     text = repo.read("memory/2026-02-05.md")
     assert text.count("three retries") == 1 and "turn=t5 turn=t3" in text and "no queue" in text
+
+
+SUMMED_UP = (
+    ("Then: fonts self-hosted, the map as a picture that loads on click, no banner?", "yep. for all new sites, not just the dentist", "for all new sites"),
+    ("정리하면 글꼴은 직접 호스팅하고 지도는 눌러야 불러오며 배너는 두지 않습니다.", "네 그렇게 해주세요", "배너는 두지 않습니다"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("proposed", "answer", "added"), SUMMED_UP)
+def test_what_an_agent_sums_up_is_kept_where_a_person_agrees(proposed: str, answer: str, added: str) -> None:
+    (item,) = kept("u: the site needs a cookie banner", f"a: {proposed}", f"u: {answer}")
+    assert proposed in item.text and added in item.text and item.turn.id == "t2" and item.origin == "agent"
+
+
+def test_what_an_agent_sums_up_is_not_kept_without_agreement_nor_among_choices() -> None:
+    asked = "u: the site needs a cookie banner"
+    assert kept(asked, f"a: {SUMMED_UP[0][0]}", "u: wait, let me call the client") == []
+    assert kept(asked, "a: Then: fonts self-hosted or from the network, which of them?", "u: yes") == []
+
+
+def test_agreement_that_comes_after_a_flush_keeps_what_was_said_before_it() -> None:
+    *before, last = turns_of(("u: the site needs a cookie banner", f"a: {SUMMED_UP[0][0]}", "u: ok"))
+    assert select(before, "memory/2026-02-05.md", NOW)[0] == []
+    (item,), _ = select([last], "memory/2026-02-05.md", NOW, earlier=before)
+    assert item.text == SUMMED_UP[0][0]
