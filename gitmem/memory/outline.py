@@ -69,9 +69,8 @@ def _plain(lines: list[str], front: int, anyway: bool = False) -> Outline | None
     tables: list[tuple[int, int]] = []
     fence, opened, blank = "", 0, True
     table = 0
-    prose = _PROSE.match
     for number, (line, following) in enumerate(zip(lines[front:], [*lines[front + 1 :], ""], strict=False), front + 1):
-        if not (fence or table) and prose(line):
+        if not (fence or table) and _PROSE.match(line):
             blank = False
             continue
         if fence:
@@ -108,10 +107,8 @@ def _plain(lines: list[str], front: int, anyway: bool = False) -> Outline | None
         elif not anyway and first not in "#`~" and _needs_parser(line, blank, following):
             return None
         blank = False
-    if fence:
-        fences.append((opened, len(lines)))
-    if table:
-        tables.append((table, len(lines)))
+    fences += [(opened, len(lines))] if fence else []
+    tables += [(table, len(lines))] if table else []
     return Outline(tuple(headings), tuple(fences), tuple(tables), not anyway)
 
 

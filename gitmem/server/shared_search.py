@@ -33,8 +33,8 @@ from gitmem.server.mirrors import Mirrors
 from gitmem.server.postgres.database import Database
 from gitmem.server.postgres.hnsw import FROM
 from gitmem.server.postgres.index import PostgresIndex
+from gitmem.server.postgres.processor import computing
 from gitmem.server.postgres.signs import FOLDER, SignTables
-from gitmem.server.processor import computing
 from gitmem.server.shared_history import BOUNDS
 from gitmem.server.telemetry import cached, stage
 

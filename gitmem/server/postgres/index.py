@@ -24,8 +24,8 @@ from gitmem.index.line_records import Packed, unpack
 from gitmem.server.keys import Keys
 from gitmem.server.postgres import arrays, hnsw
 from gitmem.server.postgres.database import Database
+from gitmem.server.postgres.processor import waiting
 from gitmem.server.postgres.signs import SignTables
-from gitmem.server.processor import waiting
 from gitmem.server.telemetry import stage
 
 Shapes = Callable[[Iterable[str]], dict[str, Shape]]
