@@ -80,6 +80,11 @@ def unrelated() -> list[str]:
     return (SETS / "unrelated.txt").read_text(encoding="utf-8").splitlines()
 
 
+def other_work() -> list[str]:
+    """The same by another hand, in four languages; looked at once, when the evidence asked for went back to 0.5."""
+    return (SETS.parent / "other_work.txt").read_text(encoding="utf-8").splitlines()
+
+
 def transcript(talk: Conversation) -> Any:
     """The conversation as a host's transcript, a turn a minute."""
     from gitmem.hosts.transcript import Role, Transcript, Turn
@@ -153,9 +158,15 @@ def mean(values: Iterable[float]) -> float:
 
 
 def silence(repo: Any, own: Sequence[str], others: Sequence[str]) -> dict[str, float]:
-    """Share of prompts that inject anything: those the memory answers, those of other hands, and unrelated ones."""
+    """Share of prompts that inject anything: those the memory answers, those of other hands, and unrelated ones of two
+    hands."""
     injects = lambda prompts: mean(bool(recalled(context(repo, prompt))) for prompt in prompts)  # noqa: E731
-    return {"answerable": injects(own), "other hands'": injects(others), "unrelated": injects(unrelated())}
+    return {
+        "answerable": injects(own),
+        "other hands'": injects(others),
+        "unrelated": injects(unrelated()),
+        "other work": injects(other_work()),
+    }
 
 
 def decided(repo: Any, talks: Sequence[Conversation], kept: dict[str, list[str]]) -> dict[str, float]:

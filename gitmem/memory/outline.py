@@ -41,9 +41,8 @@ _DELIMITER = lazy(r"\|[ ]*:?-+:?[ ]*(?:\|[ ]*:?-+:?[ ]*)*\|[ ]*$")
 _INDENTED = lazy(r"[ ]+(?:#|`{3}|~{3}|\||>|<|=|-+[ ]*$)")
 # A quoted line of text, or a comment that ends where it began: neither opens anything for the next line.
 _PLAIN_QUOTE = lazy(r"> ?(?:[^\W\d_]|\*{1,2}[^\W_]|\[|`[^`])|<!--(?!-?>).*-->[ ]*$")
-_PROSE = lazy(
-    r"(?:[-*] )?[^\s#`~|<>=*+\-0-9][^|\t]*$"
-)  # a line of text, or of one list: of most lines it is all there is
+# A line of text, or of one list, which opens nothing: nearly every line there is.
+_PROSE = lazy(r"(?:[-*] )?[^\s#`~|<>=*+\-0-9][^|\t]*$")
 _MARKER = lazy(r"[ ]*(?:(?:[-*+>]|\d{1,9}[.)])[ ]*)+(?:#|`{3}|~{3}|<|\|)")  # a list item that opens a block
 
 

@@ -1,4 +1,5 @@
-"""Cues: what in a line speaks for keeping it, and what against. A line's score is the plain sum of their weights.
+"""Cues: what in a line speaks for keeping it, and what against, and the plain sum of their weights: the score of what
+is said in a talk, and what the learned score of a line of a log begins with (`promotion/lasting`).
 
 Pure. Every cue has a name, so that `promote --explain` can say why a line was or was not proposed. Weights live beside
 the patterns, in a module of `promotion/lexicon/` for each language: about 2 decides alone, 1 needs a little company,
@@ -11,7 +12,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-THRESHOLD = 0.8  # of the sum: docs/promotion.md has the measurement
+THRESHOLD = 0.8  # of the score: docs/promotion.md has the measurement
 VETO = -2.0  # a cue this far against limits what all cues for a line may add up to: a hedged decision is none
 VETOED_AT_MOST = 3.0
 SPECIFIC_SHARE = 0.7  # of the weight for `fact` from which another kind names the type

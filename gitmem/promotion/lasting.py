@@ -9,15 +9,14 @@ and for each number of a vector.
 from __future__ import annotations
 
 import json
-from array import array
 from collections.abc import Sequence
 from functools import cache
 from importlib import resources
 from math import log
 from operator import mul
 
-from gitmem.errors import ModelUnavailable
 from gitmem.promotion.cues import THRESHOLD, CueResult
+from gitmem.search.evidence import table_of_words, vector_of
 
 SCALE = 0.5  # of the log-odds, which so have about the range of a sum of cues
 MOST = 3.0  # of a sum of cues, either way
@@ -46,14 +45,7 @@ def _letters(text: str) -> int:
 
 def meaning(text: str) -> Sequence[float]:
     """What a line means, a vector of length 1; empty where the table cannot be read."""
-    from gitmem.models.static_embedder import shared
-
-    try:
-        numbers = array("f")
-        numbers.frombytes(shared().embed_query(text))
-    except ModelUnavailable:
-        return ()
-    return numbers
+    return vector_of(text, table_of_words()) or ()
 
 
 def score(text: str, result: CueResult) -> float:

@@ -1,8 +1,9 @@
 """`rules`: the deterministic extractor, the default model. Reads four languages; no network, the same answer always.
 
-Reads each candidate line with the cues of its language, drops what is retracted further down, and scores what is
-left. A line of a dialogue is read by `promotion/dialogue.py` instead. It proposes whole lines, never new words: every
-fact it offers stands in the log. Why a line was offered or not is in the operation's `reason`, cue by cue.
+Reads each candidate line with the cues of its language, scores it by what was learned of them (`lasting`), and drops
+what is retracted further down. A line of a dialogue is read by `promotion/dialogue.py` instead. It proposes whole
+lines, never new words: every fact it offers stands in the log. Which cues spoke for a line that was offered, or against
+one that was not, is in the operation's `reason`.
 """
 
 from __future__ import annotations

@@ -45,8 +45,8 @@ GREETING = frozenset(
     "厉害 真棒".split()
 )
 EXACT = 2.0  # an identifier of the prompt is as good as two words: it is seldom there by chance
-# Evidence from which memory answers a prompt at all: a word of it in a passage that is two fifths like it, or more of
-# one and less of the other. Set on 18 hands of bench/amendments and 120 unrelated prompts; docs/context.md has others.
+# Evidence from which memory answers a prompt at all: a word of it in a passage that is half like it, or more of one and
+# less of the other. docs/context.md has what came of it with prompts of other hands.
 ENOUGH: float = Config._field_defaults["context_evidence"]
 FEW = 1.5  # telling words; a prompt with fewer asks by all it has
 STRONG = 1.0  # ... from which it is worth interrupting a session that goes on
@@ -63,7 +63,7 @@ class Asked:
         self.question = question
         self.table = table
         self.words, self.runs = _weighted(question, table)
-        self.vector = _vector(question.content, table)
+        self.vector = vector_of(question.content, table)
 
     @property
     def tells(self) -> bool:
@@ -106,7 +106,7 @@ def _evidence(asked: Asked, text: str, enough: float, foreign: bool) -> float:
     taken = max(shared / min(1.0, total / FEW), 1.0 if foreign else 0.0)
     if least >= enough > 0 or taken < enough:
         return least
-    other = _vector(text, asked.table) or ()
+    other = vector_of(text, asked.table) or ()
     return max(least, taken * sum(map(float.__mul__, asked.vector, other)))
 
 
@@ -173,7 +173,7 @@ def _in_another_script(question: Question, text: str) -> bool:
     return wide if question.latin_only else not wide
 
 
-def _vector(text: str, table: WordVectors | None) -> Sequence[float] | None:
+def vector_of(text: str, table: WordVectors | None) -> Sequence[float] | None:
     """The text's vector, of length 1 or 0; None without a table."""
     if table is None:
         return None

@@ -30,10 +30,10 @@ from gitmem.search.passages import Passages
 from gitmem.search.search import Answer, Query, search
 from gitmem.server.keys import Keyring
 from gitmem.server.mirrors import Mirrors
+from gitmem.server.postgres.compute_lock import computing
 from gitmem.server.postgres.database import Database
 from gitmem.server.postgres.hnsw import FROM
 from gitmem.server.postgres.index import PostgresIndex
-from gitmem.server.postgres.processor import computing
 from gitmem.server.postgres.signs import FOLDER, SignTables
 from gitmem.server.shared_history import BOUNDS
 from gitmem.server.telemetry import cached, stage

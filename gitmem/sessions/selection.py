@@ -127,13 +127,13 @@ def _log(said: Sequence[Sentence], path: str, now: datetime) -> Log:
 
 
 def _whole_answer(said: Sequence[Sentence], answer: Answer) -> Selected:
-    """An answer as one line, with the other turns that its sentences were said in."""
-    core = said[answer.core]
-    texts = [said[at].text for at in (*answer.places, *answer.before)]
+    """An answer as one line, with the other turns that its sentences were said in; with a sentence of the agent's it is
+    the agent's word, whatever the person added."""
+    core, parts = said[answer.core], [said[at] for at in (*answer.places, *answer.before)]
+    texts = [part.text for part in parts]
     text = _join_sentences([*(each if each.endswith(ENDS) else f"{each}." for each in texts[:-1]), texts[-1]])
-    others = dict.fromkeys(said[at].turn for at in (*answer.places, *answer.before))
-    others.pop(core.turn, None)
-    origin = "user" if core.turn.role is Role.USER else "agent"
+    others = dict.fromkeys(part.turn for part in parts if part.turn is not core.turn)
+    origin = "user" if all(part.turn.role is Role.USER for part in parts) else "agent"
     return Selected(text, core.text, answer.type, core.turn, origin, tuple(others))
 
 

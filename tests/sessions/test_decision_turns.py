@@ -133,3 +133,9 @@ def test_agreement_that_comes_after_a_flush_keeps_what_was_said_before_it() -> N
     assert select(before, "memory/2026-02-05.md", NOW)[0] == []
     (item,), _ = select([last], "memory/2026-02-05.md", NOW, earlier=before)
     assert item.text == SUMMED_UP[0][0]
+
+
+def test_a_line_with_a_sentence_of_the_agent_is_the_agents_word() -> None:
+    added = "yes. never use Google fonts on any site, we decided that last year"
+    (item,) = kept("u: the site needs a cookie banner", f"a: {SUMMED_UP[0][0]}", f"u: {added}")
+    assert SUMMED_UP[0][0] in item.text and "never use Google fonts" in item.text and item.origin == "agent"

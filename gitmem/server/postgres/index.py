@@ -23,8 +23,8 @@ from gitmem.index.db.values import Place, Shape, Snapshot, bits, int8
 from gitmem.index.line_records import Packed, unpack
 from gitmem.server.keys import Keys
 from gitmem.server.postgres import arrays, hnsw
+from gitmem.server.postgres.compute_lock import waiting
 from gitmem.server.postgres.database import Database
-from gitmem.server.postgres.processor import waiting
 from gitmem.server.postgres.signs import SignTables
 from gitmem.server.telemetry import stage
 
@@ -61,7 +61,7 @@ class PostgresIndex:
         self._homes: dict[tuple[str, str], int] = {}
         self._frequencies: dict[str, int] = {}
         self._expected: dict[str, list[int]] = {}
-        self._in_force: list[tuple[str, str, int, int, str] | None] = []
+        self._in_force: tuple[str, str, int, int, str] | None = None
 
     def close(self) -> None:
         """End the transaction; a second call does nothing."""
@@ -236,16 +236,16 @@ class PostgresIndex:
     def _embedder(self) -> tuple[str, str, int, int, str] | None:
         """(name, setting, number, dimensions, epoch) of the embedder in force."""
         # No `cached_property`: Python 3.11 holds one lock of the class over it, whoever else waits for the database.
-        if self._in_force:
-            return self._in_force[0]
+        if self._in_force is not None:
+            return self._in_force
         rows = self.mine(
             "SELECT name, spec, id, dims,"
             " (SELECT value FROM meta WHERE meta.tenant = embedder.tenant AND key = 'epoch')"
             " FROM embedder WHERE tenant = %s AND in_force"
         )
-        found = (rows[0][0], rows[0][1], rows[0][2], rows[0][3], rows[0][4] or "") if rows else None
-        self._in_force.append(found)
-        return found
+        if rows:
+            self._in_force = rows[0][0], rows[0][1], rows[0][2], rows[0][3], rows[0][4] or ""
+        return self._in_force
 
     def in_force(self) -> tuple[str, str] | None:
         """As `IndexReader.in_force`."""

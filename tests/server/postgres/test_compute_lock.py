@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from gitmem.server.postgres.processor import computing, waiting
+from gitmem.server.postgres.compute_lock import computing, waiting
 
 
 def test_one_computes_until_it_waits() -> None:

@@ -1,0 +1,56 @@
+"""What was learned of lines that last: its features, its floor, and that it is of the cues that there are."""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+
+import pytest
+
+from gitmem.promotion import lasting
+from gitmem.promotion.cues import THRESHOLD, CueResult
+from gitmem.promotion.lexicon import chinese, english, japanese, korean
+from gitmem.promotion.log_lines import Candidate, languages_of
+from gitmem.promotion.rules_model import LABELS, cues_of_line, score_line
+
+
+def line(text: str) -> Candidate:
+    return Candidate(1, text, text, languages=languages_of(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["We decided to use PostgreSQL 16.", "I prefer tabs.", "Never deploy on Fridays.", "페니실린 알레르기가 있음"],
+)
+def test_a_short_line_whose_cues_decide_alone_is_kept(text: str) -> None:
+    assert cues_of_line(line(text)).score >= lasting.ALONE and score_line(line(text)).score >= THRESHOLD
+
+
+@pytest.mark.parametrize("text", ["Lunch was late.", "점심은 순댓국", "昨日は会議だった", "下午开会了"])
+def test_a_line_about_a_day_is_not_kept(text: str) -> None:
+    assert score_line(line(text)).score < THRESHOLD
+
+
+def test_a_score_without_the_table_is_made_of_the_other_features(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lasting, "table_of_words", lambda: None)
+    assert lasting.meaning("The staging database listens on port 5433.") == ()
+    assert score_line(line("Never run migrations by hand in production.")).score >= THRESHOLD
+
+
+def test_a_letter_counts_by_what_it_says() -> None:
+    latin, hangul, han = (
+        lasting.features(text, CueResult(0.0, "", (), ()))["length"] for text in ("aabb", "가나", "水")
+    )
+    assert latin == hangul and han < latin
+    assert lasting.features("x: y", CueResult(9.0, "", tuple("abcdef"), ("late",))) == {
+        "cues": lasting.MOST, "several": 1.0, "length": pytest.approx(0.536, abs=0.001), "value": 1.0, "cue late": 1.0,
+        **{f"cue {name}": 1.0 for name in "abcdef"},
+    }  # fmt: skip
+
+
+def test_each_learned_cue_is_one_that_there_is() -> None:
+    learned = json.loads(resources.files("gitmem.promotion").joinpath("lasting.json").read_text(encoding="utf-8"))
+    cues = {cue.name for module in (english, korean, japanese, chinese) for cue in module.CUES}
+    cues |= {f"label '{name}'" for name in LABELS}
+    assert {name.removeprefix("cue ") for name in learned["features"] if name.startswith("cue ")} <= cues
+    assert len(learned["meaning"]) == 256
