@@ -257,6 +257,16 @@ def test_a22_no_command_of_the_clones_configuration_runs(base: Repo, tmp_path: P
     assert not ran.exists()
 
 
+def test_a22_a_program_that_watches_files_is_not_run_by_a_write_either(base: Repo, tmp_path: Path) -> None:
+    ran = tmp_path / "ran"
+    base.git("config", "core.fsmonitor", f"touch {ran}; false")
+    base.mem("add", "the harbour crane is painted blue")
+    base.mem("add", "--type", "decision", "the second mast is made of oak")
+    base.mem("add", "the winch is greased on Mondays", "--commit")
+    base.mem("promote", "--dry-run")
+    assert not ran.exists()
+
+
 def test_a22_the_clones_pager_is_not_run_on_a_terminal(base: Repo, tmp_path: Path) -> None:
     base.git("config", "core.pager", f"touch '{tmp_path / 'ran'}'; cat")
     code = "import pty, sys; sys.exit(pty.spawn([sys.executable, '-P', '-m', 'gitmem', *sys.argv[1:]]) >> 8)"
