@@ -159,9 +159,11 @@ def write_atomic(root: Path, path: str, data: bytes, *, private: bool = False) -
         usual = stat.S_IMODE(target.stat().st_mode) if target.exists() else default_mode()
         os.chmod(temporary, 0o600 if private else usual)
         os.replace(temporary, target)
-    except OSError as error:
+    except BaseException as error:  # an interrupted merge driver leaves nothing beside the file either
         Path(temporary).unlink(missing_ok=True)
-        raise GitMemError(f"cannot write '{path}': {error.strerror}") from None
+        if isinstance(error, OSError):
+            raise GitMemError(f"cannot write '{path}': {error.strerror}") from None
+        raise
     sync_folder(target.parent)
 
 

@@ -74,8 +74,9 @@ def run_git(
 
 
 def _run(at: str, args: Sequence[str], input: str | None, environ: Mapping[str, str], *, alone: bool) -> str:
-    """Run git in folder `at`; `alone` in a session of its own, which has no terminal to ask at. Hooks run as they do for
-    a person's own commit; a program that watches files for Git would run for a mere look at the index, and does not."""
+    """Run git in folder `at`; `alone` in a session of its own, which has no terminal to ask at. Hooks run as they do
+    for a person's own commit; a program that watches files for Git would run for a mere look at the index, and does
+    not."""
     process = subprocess.Popen(
         ["git", "--literal-pathspecs", "-c", "core.fsmonitor=false", "-C", at, *args],
         stdin=subprocess.DEVNULL if input is None else subprocess.PIPE,

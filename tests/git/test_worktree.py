@@ -86,6 +86,20 @@ def test_writing_keeps_the_mode_and_leaves_no_temporary_file(tmp_path: Path) -> 
     assert os.listdir(tmp_path / "memory") == ["새.md"]
 
 
+def test_an_interrupted_write_leaves_the_old_file_and_nothing_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_atomic(tmp_path, "memory/새.md", b"one")
+
+    def interrupted(handle: int) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "fsync", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_atomic(tmp_path, "memory/새.md", b"two")
+    assert [path.read_bytes() for path in (tmp_path / "memory").iterdir()] == [b"one"]
+
+
 def test_a_lock_is_held_against_others_and_given_back(tmp_path: Path) -> None:
     with locked(tmp_path, "index"), pytest.raises(Locked), locked(tmp_path, "index", wait=0):
         pass
