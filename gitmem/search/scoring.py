@@ -185,9 +185,10 @@ def _evidence(
     evidence["cover0"], evidence["cover2"] = cover
     evidence["fence"] = _flagged(flags, FENCE)
     evidence["label"], evidence["named"] = label, named
-    for size, column in zip(SIZES, _vector(vector, columns, ranking.coherence), strict=True):
+    cosines_of_units = _vector(vector, columns, ranking.coherence)
+    for size, column in zip(SIZES, cosines_of_units, strict=True):
         evidence[f"vector{size}"] = _minmax(column, real)
-    _impute(evidence, flags, question, ranking.imputed)
+    _impute(evidence, flags, question, cosines_of_units[0], ranking)
     if vector is not None:
         _doubt(evidence, ranking.half)
     evidence["asks"] = _flagged(flags, ASKS)
@@ -355,21 +356,30 @@ def _doubt(evidence: dict[str, list[float]], enough: float) -> None:
             evidence[name] = [share * value for value in evidence[name]]
 
 
-def _impute(evidence: dict[str, list[float]], flags: list[int], question: Question, imputed: float) -> None:
+def _impute(
+    evidence: dict[str, list[float]],
+    flags: Sequence[int],
+    question: Question,
+    cosine: Sequence[float],
+    ranking: Ranking,
+) -> None:
     """A line in another script than the question cannot share its words: that is no evidence against it.
 
     Such a line's lexical evidence is what its meaning says, where that is more, and the more so the less of the
     question any line has in its own words. Without this a chance word of a line in the question's own script outranks
     the note that answers it: of 40 English questions to 300 Korean notes among 300 English ones 9 are answered in the
-    first five, with it 32; undamped, lines of code take the place of Korean ones (Korean hit@5 .883 -> .874).
+    first five, with it 32; undamped, lines of code take the place of Korean ones (Korean hit@5 .883 -> .874). It has to
+    be near by itself, too (`akin` to `translated`): the nearest of a pool always looks near beside the others.
     """
-    share = imputed * max(0.0, 1 - max(evidence["cover0"], default=0.0))
+    share = ranking.imputed * max(0.0, 1 - max(evidence["cover0"], default=0.0))
     if not share or not any(evidence["cover2"]):
         return
+    span = ranking.translated - ranking.akin
     for at, flag in enumerate(flags):
         other = flag & (HANGUL | HAN_KANA)
-        if question.latin_only if other else question.cjk_only:
+        if (question.latin_only if other else question.cjk_only) and cosine[at] > ranking.akin:
+            believed = share * min(1.0, (cosine[at] - ranking.akin) / span)
             for size in SIZES:
                 name = f"lexical{size}"
-                evidence[name][at] = max(evidence[name][at], share * evidence[f"vector{size}"][at])
-            evidence["cover2"][at] = max(evidence["cover2"][at], share * evidence["vector2"][at])
+                evidence[name][at] = max(evidence[name][at], believed * evidence[f"vector{size}"][at])
+            evidence["cover2"][at] = max(evidence["cover2"][at], believed * evidence["vector2"][at])

@@ -97,6 +97,9 @@ class Ranking(NamedTuple):
     exact: float = 20.0  # a line with the question's identifier as a whole; more than all other evidence together
     unrelated: float = 0.2  # cosine below which a chunk has nothing to do with a question it shares no word with
     akin: float = 0.3  # ... and of a line, which a long chunk drowns; chance lines of a small memory have 0.16 at most
+    # ... and of a line in another script that says the same, about; with `akin` .65 -> .69 of the decisions' words in
+    # 1,000 tokens of a memory in four languages, the share of English questions answered in Korean notes unchanged
+    translated: float = 0.5
     full: float = 15.0  # the sum that a score of 1.0 stands for, at least
     similarity: float = _DEFAULT["search_similarity"]  # what the lines' own score counts beside the priors
     decay: float = _DEFAULT["search_decay"]  # of recency, a day: half in 90 days

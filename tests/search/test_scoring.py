@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from gitmem.index.line_records import unpack
+from gitmem.index.line_records import HANGUL, unpack
 from gitmem.index.terms import terms
 from gitmem.index.units import pack, split
 from gitmem.search import scoring
@@ -105,3 +105,19 @@ def test_no_question_scores_nothing_and_fails_nowhere() -> None:
 
 def test_words_are_cut_for_the_index_as_for_the_question() -> None:
     assert set(parse("메모리 POSTGRES_URL", TODAY).terms) <= set(terms("메모리는 POSTGRES_URL을 쓴다"))
+
+
+def test_a_line_in_another_script_counts_for_words_as_far_as_it_is_near_by_itself() -> None:
+    """The nearest of some unrelated lines is the best of them (1.0 within the question), and still says nothing."""
+    names = [f"{kind}{size}" for kind in ("lexical", "vector") for size in SIZES]
+    asked = parse("who approves refunds", TODAY)
+
+    def words_of(cosine: float) -> float:
+        evidence = {name: [1.0, 0.0] if name.startswith("vector") else [0.0, 0.2] for name in names}
+        evidence |= {"cover0": [0.0, 0.2], "cover2": [0.0, 0.2]}
+        scoring._impute(evidence, [HANGUL, 0], asked, [cosine, 0.1], SHIPPED)
+        return evidence["lexical0"][0]
+
+    assert words_of(SHIPPED.akin) == 0.0
+    assert words_of(SHIPPED.translated) == words_of(0.9) == SHIPPED.imputed * 0.8
+    assert 0 < words_of((SHIPPED.akin + SHIPPED.translated) / 2) < words_of(SHIPPED.translated)
