@@ -29,7 +29,7 @@ from gitmem.promotion.rules_model import cues_of_line  # noqa: E402
 FILE = Path(lasting.__file__).with_name("lasting.json")
 PENALTY = 1.0
 NEARNESS = 2.0  # times which a vector counts beside the other features: the larger, the less its weights are held back
-LEAN = 0.3  # log-odds for keeping: what is offered in vain a person leaves out, what is not offered is lost
+LEAN = 0.4  # log-odds for keeping: what is offered in vain a person leaves out, what is not offered is lost
 SELDOM = 4  # lines in which a cue must stand
 ROUNDS = 12
 

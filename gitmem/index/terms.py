@@ -56,6 +56,12 @@ def terms(text: str) -> list[str]:
     return list(chain.from_iterable(map(_known.__getitem__, text.split())))
 
 
+def latin_length(text: str) -> int:
+    """The length of a text in Latin letters: a syllable of Hangul says what two say, a sign of Kana or Han what
+    three."""
+    return len(text) + sum(1 if letter >= "\uac00" else 2 for letter in text if letter >= "\u1100")
+
+
 def is_number(word: str) -> bool:
     """Whether a word is digits alone: the one kind that seldom comes again and is not worth remembering."""
     return word.isdigit() and word.isascii()

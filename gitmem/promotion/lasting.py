@@ -15,6 +15,7 @@ from importlib import resources
 from math import log
 from operator import mul
 
+from gitmem.index.terms import latin_length
 from gitmem.promotion.cues import THRESHOLD, CueResult
 from gitmem.search.evidence import table_of_words, vector_of
 
@@ -30,17 +31,11 @@ def features(text: str, result: CueResult) -> dict[str, float]:
     found = {
         "cues": max(-MOST, min(MOST, result.score)),
         "several": min(len(result.cues), MANY) / MANY,
-        "length": log(1 + _letters(text)) / 3,
+        "length": log(1 + latin_length(text)) / 3,
         "value": float(not COLONS.isdisjoint(text)),
     }
     found.update((f"cue {name}", 1.0) for name in (*result.cues, *result.against))
     return found
-
-
-def _letters(text: str) -> int:
-    """The length of a text in Latin letters: a syllable of Hangul says what two say, a sign of Kana or Han what
-    three."""
-    return len(text) + sum(1 if letter >= "\uac00" else 2 for letter in text if letter >= "\u1100")
 
 
 def meaning(text: str) -> Sequence[float]:
