@@ -27,6 +27,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from bench._sets import table
 
 SETS = Path(__file__).resolve().parent / "recall"
+# Written when the rest was learned and not looked at: to measure with.
+HELD_OUT = frozenset(("en-games", "en-research", "ko-infra", "zh-shop", "ja-accounting", "en-library", "ja-agent"))
 NOW = datetime(2026, 8, 3, 12, tzinfo=UTC)
 ALWAYS = frozenset(("pinned", "rule"))  # layers that are there whatever is asked
 BUDGETS = {"context": 1200, "search": 1000}
@@ -52,7 +54,7 @@ class Conversation:
 
 
 def conversations(path: Path) -> list[Conversation]:
-    """The conversations of one hand's file, in its order."""
+    """The conversations of one hand's file, in its order; `\\n` in a turn is the end of a line."""
     found: list[Conversation] = []
     for block in path.read_text(encoding="utf-8").split("\n# "):
         head, *lines = block.removeprefix("# ").strip().split("\n")
@@ -62,7 +64,7 @@ def conversations(path: Path) -> list[Conversation]:
         for line in lines:
             mark, text = line[0], line[2:].strip().lstrip(":").strip()
             if mark in "ua":
-                turns.append(("user" if mark == "u" else "assistant", text))
+                turns.append(("user" if mark == "u" else "assistant", text.replace("\\n", "\n")))
             else:
                 given[{"?": "prompt", "=": "decision", "!": "amends"}[mark]] = text
         at = datetime.fromisoformat(when).replace(tzinfo=UTC)

@@ -1,42 +1,39 @@
-"""A person's answer in a talk with an agent, kept whole: what it settles, and what was answered on the way to it.
+"""What a talk with an agent settles, one line a matter: the sentences that settle it, and what led up to them.
 
-An answer is what a person says right after the agent. One that settles something is one fact: what the agent proposed
-where the answer agrees to it, all statements of the answer in the order said, without questions, thanks, errands and a
-bare "Agreed.", and behind them the short answers before it to what the agent offered, what they ruled out among them,
-since that is what the next agent would try. Of the agent itself else only what settles something is kept, and what came
-before an answer as a description of the problem is not. Pure; always what was said. A talk without an agent is not read
-here.
+A logistic regression says how likely it is that somebody who writes a decision down afterwards would use a sentence:
+by who says it, the length of it and of its turn, whether it asks, sums up, tells of work or answers an offer, and what
+the cues of promotion say of it. `tools/train_decision_turns.py` makes `decision_turns.json`, a weight for each feature
+by its name. A sentence likelier than SETTLES settles something: a person's at once, the agent's where the person
+agrees or thanks, or says nothing more. What was said since the last settlement and is likelier than BELONGS goes with
+it: what was proposed, bounded, ruled out. Pure; always what was said. A talk without an agent is not read here.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from functools import cache
+from importlib import resources
+from math import log
 from typing import NamedTuple, Protocol
 
 from gitmem.hosts.transcript import Role, Turn
-from gitmem.index.terms import without_ending
+from gitmem.index.terms import latin_length, without_ending
 from gitmem.models.wordpiece import words
 from gitmem.search.question import STOP, STOP_KOREAN
 
-WHOLE = 8  # telling words: an answer with fewer agrees or asks for something, unless its words say that it settles
-AGREED = 3  # ... and a sentence with fewer says that something is settled, but not what
+SETTLES = 0.0  # log-odds: likelier than not
+BELONGS = -2.0
+MOST = 3.0  # of a sum of cues, either way
+ALONE = 2.0  # sum of cues from which a sentence settles something: "we decided to use PostgreSQL" does
+REPORT = 400  # Latin letters: what is longer is a report, a plan or something pasted rather than an answer
+AGREED = 3  # telling words: a sentence with no more says that something is settled, but not what
 # How an agent offers choices.
 OFFER = re.compile(
     r"\b(?:or|either|options?|could|can|would|alternatively|candidates?|suggest|propos\w+|prefer\w*|then)\b|[?？]\W*$"
     r"|거나|또는|방법|수\s*(?:도\s*)?있|제안|중에|그(?:럼|러면)|또는|または|あるいは|方法|案|或者|还是|可以|建议",
-    re.I,
-)
-# A value, a limit or a denial: what an answer that settles something has, in whatever words.
-BOUND = re.compile(
-    r"\d|\b(?:not?|never|only|always|must|until|instead|every|each|keeps?|stays?|banned|n't)\b|n't\b"
-    r"|않|안\s|못|만\s|까지|부터|예외|항상|대신|なし|ない|だけ|まで|必ず|不|只|必须|以后",
-    re.I,
-)
-# How a choice is ruled out.
-RULED_OUT = re.compile(
-    r"\b(?:not|no|never|cannot|out|reject\w*|refused?|hates?|rather|insane|unacceptable|scrap|drop|without|lol\s+no)\b|n't\b"
-    r"|싫|않|안\s|안\s*(?:돼|됩|할|해)|못\s|말고|별로|だめ|ダメ|やめ|ない|無理|不要|不行|别|不用",
     re.I,
 )
 # How an agent sums up what is to hold.
@@ -73,6 +70,13 @@ AGREES = re.compile(
     r"|好的?|可以|同意|没问题|沒問題|行|对|對|是的|就这样吧?|就這樣吧?)[\W_]*)+",
     re.I,
 )
+THANKS = re.compile(r"\W*(?:thanks?|thx|thank\s+you|great|perfect|고마|감사|ありがと|助かり|谢|多谢)", re.I)
+DENIES = re.compile(
+    r"^\W*(?:no|nope|nah|not|don't|rather|wait|hmm+|hold\s+on|actually)\b|^\W*(?:아니|싫|안\s|말고|잠깐|잠시)"
+    r"|^\W*(?:いや|いえ|だめ|ダメ|違|待|ちょっと)|^\W*(?:不(?!错|錯)|别|別|等)",
+    re.I,
+)
+CODE = re.compile(r"`|\*\*|[\w)]\(|\w/\w+[./]\w|\w[._]\w+\.\w|^\W*\w+Error\b|[{}<>=]{2}|\w:\d")
 _HIRAGANA = re.compile("[\u3040-\u309f]")
 ASKS = re.compile(r"[?？]\W*$|(?:까요?|나요|은가요|ㄴ가요|죠|었더라|지)\W*[?？]\W*$")
 
@@ -88,54 +92,144 @@ class Statement(Protocol):
     def doubtful(self) -> bool: ...
 
 
-class Answer(NamedTuple):
-    """The places of an answer's statements (of what it agrees to, too), of short answers before it, of the sentence
-    that names its type; and its turn."""
+class Settlement(NamedTuple):
+    """The places of its statements, in order; of the one that settles; its type; and the turn that it was settled in,
+    which is the person's where one agrees to what the agent said."""
 
     places: tuple[int, ...]
-    before: tuple[int, ...]
     core: int
     type: str
     turn: Turn
 
 
-def answers(
-    said: Sequence[Statement], chosen: Mapping[int, str], turns: Sequence[Turn], settling: frozenset[str], longest: int
-) -> tuple[list[Answer], dict[int, str]]:
-    """The answers that settle something, in order, and which of `chosen` (place -> type) is left for sentences alone.
+def settlements(
+    said: Sequence[Statement], cues: Sequence[float], chosen: Mapping[int, str], turns: Sequence[Turn],
+    settling: frozenset[str], longest: int, picked: AbstractSet[int] = frozenset(),
+) -> tuple[list[Settlement], dict[int, str]]:  # fmt: skip
+    """What was settled, in order, and which of `chosen` (place -> type) is left for sentences alone.
 
-    `settling` are the types that settle something; an answer and what stands before it have `longest` characters at
-    most, statements first. Without an agent's turn everything is left.
+    `cues` is what the cues of promotion say of each sentence, `settling` are the types that settle something, `picked`
+    the places that are kept in any case, and a settlement has `longest` characters at most, the likeliest first. No
+    sentence is longer. Without an agent's turn everything is left.
     """
     left = dict(chosen)
     if not {turn.role for turn in turns} >= {Role.USER, Role.ASSISTANT}:
         return [], left
-    places_of: dict[int, list[int]] = {}
-    for at, sentence in enumerate(said):
-        if not sentence.doubtful:
-            places_of.setdefault(id(sentence.turn), []).append(at)
-    settled: list[Answer] = []
-    before: list[int] = []
-    earlier: Turn | None = None
-    for turn in turns:
-        places, asked, earlier = places_of.get(id(turn), []), earlier, turn
-        if turn.role is Role.ASSISTANT:
-            _drop(left, [at for at in places if not _settles_alone(said[at].text, chosen.get(at, ""), settling)])
-        if turn.role is not Role.USER or asked is None or asked.role is not Role.ASSISTANT:
-            continue
-        proposed = _agreed_to(said, places_of.get(id(asked), []), turn, chosen, settling)
-        stated = [at for at in places if _states(said[at].text)]
-        if proposed or _settles(said, stated, chosen, asked, settling):
-            settled.append(_answer(said, [*proposed, *stated], chosen, before, settling, longest, turn))
-            before = []
-            _drop(left, proposed)
-        elif OFFER.search(asked.text):
-            before += [at for at in stated if telling(said[at].text)]
-        _drop(left, places)
+    talk = _Talk(said, cues, [0.0] * len(said), chosen, settling, longest)
+    settled: list[Settlement] = []
+    pending: list[int] = []
+    proposed: list[int] = []  # what the agent said last, which nobody has answered
+    before: Turn | None = None
+    for turn, places in _by_turn(said, turns):
+        answers = before is not None and before.role is Role.ASSISTANT
+        for at in places:
+            talk.odds[at] = odds(features(said[at], cues[at], before))
+        if turn.role is Role.USER:
+            own = [at for at in places if talk.belongs(at) and _states(said[at].text)]
+            strong = [at for at in own if talk.settles(at)]
+            if not strong and not DENIES.match(turn.text):  # words that do not stand alone answer what was proposed
+                agreed = agrees(turn.text)
+                pending += [at for at in proposed if agreed or not CHOICES.search(said[at].text)]
+                if agreed or THANKS.match(turn.text):
+                    strong = [at for at in proposed if talk.settles(at) and not _offers_choice(said[at].text)]
+            pending += own
+            if strong:
+                settled.append(talk.settlement(pending, strong, turn))
+                pending = []
+            proposed = []
+        else:
+            proposed = [at for at in places if talk.belongs(at)]
+        if turn.role is Role.ASSISTANT or answers:
+            _drop(left, [at for at in places if at not in picked])
+        before = turn
+    strong = [at for at in proposed if talk.settles(at) and not ASKS.search(said[at].text)]
+    if strong:
+        settled.append(talk.settlement([*pending, *proposed], strong, turns[-1]))
+    for each in settled:
+        _drop(left, each.places)
     if settled:  # what was said before a settlement described the problem
         last = max(settled[-1].places)
         _drop(left, [at for at, kind in left.items() if at < last and kind == "fact"])
     return settled, left
+
+
+class _Talk(NamedTuple):
+    """The sentences of a talk, and how likely each is to be part of a decision (log-odds)."""
+
+    said: Sequence[Statement]
+    cues: Sequence[float]
+    odds: list[float]
+    chosen: Mapping[int, str]
+    settling: frozenset[str]
+    longest: int
+
+    def settles(self, at: int) -> bool:
+        """Whether a sentence settles something, or says so itself."""
+        own = self.said[at].turn.role is Role.USER
+        says_so = self.cues[at] >= ALONE if own else SUMS_UP.search(self.said[at].text)
+        return self.odds[at] > SETTLES or bool(says_so)
+
+    def belongs(self, at: int) -> bool:
+        return self.odds[at] > BELONGS or self.settles(at)
+
+    def settlement(self, pending: Sequence[int], strong: Sequence[int], turn: Turn) -> Settlement:
+        """The likeliest of the sentences since the last one, as far as they fit, those that settle it first."""
+        room = self.longest + 1  # no space behind the last
+        taken: list[int] = []
+        for at in sorted({*strong, *pending}, key=lambda at: (at not in strong, -self.odds[at])):
+            if len(self.said[at].text) + 1 <= room:
+                room -= len(self.said[at].text) + 1
+                taken.append(at)
+        cores = [at for at in strong if at in taken]
+        core = min(cores, key=lambda at: (self.chosen.get(at) not in self.settling, -self.odds[at]))
+        kind = self.chosen.get(core, "fact")
+        return Settlement(tuple(sorted(taken)), core, "decision" if kind == "fact" else kind, turn)
+
+
+def _by_turn(said: Sequence[Statement], turns: Sequence[Turn]) -> list[tuple[Turn, list[int]]]:
+    """Each turn with the places of the sentences that are its speaker's own."""
+    places: dict[int, list[int]] = {}
+    for at, sentence in enumerate(said):
+        if not sentence.doubtful:
+            places.setdefault(id(sentence.turn), []).append(at)
+    return [(turn, places.get(id(turn), [])) for turn in turns]
+
+
+def features(sentence: Statement, cues: float, before: Turn | None) -> dict[str, float]:
+    """What is known of a sentence whose turn comes after `before`, by name: about 0..1, sums of cues apart."""
+    text, turn = sentence.text, sentence.turn
+    whole = latin_length(turn.text)
+    known = {
+        "length": log(1 + latin_length(text)) / 3,
+        "turn": log(1 + min(whole, REPORT)) / 4,
+        "report": log(max(1.0, whole / REPORT)),
+        "code": float(bool(CODE.search(text))),
+        "few": float(telling(text) <= AGREED),
+        "asks": float(bool(ASKS.search(text))),
+        "sums up": float(bool(SUMS_UP.search(text))),
+        "own work": float(bool(OWN_WORK.search(text))),
+        "errand": float(bool(ERRAND.search(text))),
+    }
+    if turn.role is Role.USER:
+        known["cues"] = max(-MOST, min(MOST, cues))
+        known["first"] = float(before is None)
+        known["offered"] = float(
+            before is not None and before.role is Role.ASSISTANT and bool(OFFER.search(before.text))
+        )
+    return {f"{turn.role.value} {name}": value for name, value in known.items()}
+
+
+def odds(known: Mapping[str, float]) -> float:
+    """The log-odds that a sentence with these features is part of a decision."""
+    learned = weights()
+    return learned["any"] + sum(learned.get(name, 0.0) * value for name, value in known.items())
+
+
+@cache
+def weights() -> dict[str, float]:
+    """The weight of each feature, by its name."""
+    text = resources.files("gitmem.sessions").joinpath("decision_turns.json").read_text(encoding="utf-8")
+    return dict(json.loads(text))
 
 
 def _drop(left: dict[int, str], places: Sequence[int]) -> None:
@@ -151,8 +245,12 @@ def telling(text: str) -> int:
 
 
 def _states(text: str) -> bool:
-    """Whether a sentence of an answer says something: no question, no errand, no bare agreement."""
+    """Whether a sentence of a person says something: no question, no errand, no bare agreement."""
     return not (ASKS.search(text) or ERRAND.search(text) or AGREES.fullmatch(text))
+
+
+def _offers_choice(text: str) -> bool:
+    return bool(ASKS.search(text) and CHOICES.search(text))
 
 
 def agrees(text: str) -> bool:
@@ -162,58 +260,3 @@ def agrees(text: str) -> bool:
         return False
     around = text[agreed.end() - 1 : agreed.end() + 1]
     return not (around.isascii() and around.isalnum() and len(around) == 2)  # `okra` does not
-
-
-def _agreed_to(
-    said: Sequence[Statement], proposed: Sequence[int], turn: Turn, chosen: Mapping[int, str], settling: frozenset[str]
-) -> list[int]:
-    """What the agent said is to hold, where a person's turn begins with agreement and offered were no choices."""
-    if not agrees(turn.text):
-        return []
-    stated = [
-        at for at in proposed
-        if telling(said[at].text) > AGREED and not (CHOICES.search(said[at].text) or OWN_WORK.search(said[at].text))
-    ]  # fmt: skip
-    first = next((at for at in stated if SUMS_UP.search(said[at].text)), None)
-    if first is not None:
-        return [at for at in stated if at >= first]
-    return [at for at in stated if chosen.get(at, "") in settling and not ASKS.search(said[at].text)]
-
-
-def _settles_alone(text: str, kind: str, settling: frozenset[str]) -> bool:
-    """Whether an agent's sentence says what is so from now on, and not what it does or could do."""
-    return (
-        (kind in settling or kind == "lesson") and telling(text) > AGREED and not OFFER.search(text)
-        and not re.match(r"\W*(?:i|i'll|i've|switched|changed|added|fixed|here)\b", text, re.I)
-    )  # fmt: skip
-
-
-def _settles(
-    said: Sequence[Statement], stated: Sequence[int], chosen: Mapping[int, str], earlier: Turn, settling: frozenset[str]
-) -> bool:
-    text = " ".join(said[at].text for at in stated)
-    kinds = {chosen[at] for at in stated if at in chosen}
-    if telling(text) <= AGREED or (not kinds and not (OFFER.search(earlier.text) and BOUND.search(text))):
-        return False
-    return bool(kinds - {"fact"}) or telling(text) >= WHOLE
-
-
-def _answer(
-    said: Sequence[Statement], stated: Sequence[int], chosen: Mapping[int, str], before: Sequence[int],
-    settling: frozenset[str], longest: int, turn: Turn,
-) -> Answer:  # fmt: skip
-    """The statements as far as they fit, those that were chosen before others, and the short answers before where they
-    fit, what they rule out first."""
-    short = sorted(before, key=lambda at: (not RULED_OUT.search(said[at].text), at))
-    left = longest
-    taken: list[int] = []
-    for at in [*sorted(stated, key=lambda at: (at not in chosen, at)), *short]:
-        if len(said[at].text) + 1 <= left:
-            left -= len(said[at].text) + 1
-            taken.append(at)
-    cores = sorted((at for at in taken if at in chosen), key=lambda at: (chosen[at] not in settling, at))
-    core = cores[0] if cores else taken[0]
-    kind = chosen.get(core, "decision")
-    places = tuple(sorted(at for at in taken if at in stated))
-    rest = tuple(sorted(at for at in taken if at in before))
-    return Answer(places, rest, core, "decision" if kind == "fact" else kind, turn)

@@ -20,7 +20,7 @@ from gitmem.errors import GitMemError, OutsideRepository, Refused
 from gitmem.gate.quoting import without_secrets
 from gitmem.git.opening import Repository
 from gitmem.git.worktree import locked, read_bytes
-from gitmem.hosts.transcript import Transcript, Turn, dated
+from gitmem.hosts.transcript import Role, Transcript, Turn, dated
 from gitmem.memory import facts, writing
 from gitmem.memory.fact import fact_id
 from gitmem.memory.writing import Entry
@@ -78,9 +78,10 @@ def flush(
 ) -> Flushed:  # fmt: skip
     """Write what the transcript decided, promised, preferred or excepted to the agent's logs of the days it was said.
 
-    A turn is read once; a fact that MEMORY.md or a recent log holds is not written again. What the gate refuses is
-    left out, with the reason, never quoted. A `model` chooses more of the lines, and its failure is a note: what the
-    rules choose is written all the same. Raises GitMemError in a bare repository, Locked.
+    A turn is read once, the agent's last ones when they are answered or the session ends; a fact that MEMORY.md or a
+    recent log holds is not written again. What the gate refuses is left out, with the reason, never quoted. A `model`
+    chooses more of the lines, and its failure is a note: what the rules choose is written all the same.
+    Raises GitMemError in a bare repository, Locked.
     """
     session = name_of(transcript, source.session)
     with _of_session(repo, session, FLUSH_WAIT) as (root, state):
@@ -101,20 +102,22 @@ def _of_session(repo: Repository, session: str, wait: float) -> Iterator[tuple[P
 
 
 class FlushInput(NamedTuple):
-    """What a flush finds: the work tree, what the session has given before, the time, the model that chooses too."""
+    """What a flush finds: the work tree, what the session has given before, the time, the model that chooses too, and
+    whether the session is over."""
 
     root: Path
     state: State
     now: datetime
     model: Model | None
+    ended: bool = False
 
 
 def _flush(repo: Repository, config: Config, transcript: Transcript, source: Source, given: FlushInput) -> Flushed:
     """`flush` of the named session, whose lock is held."""
-    root, state, now, _ = given
+    root, state, now, _, ended = given
     agent = source.agent or config.agent
     spoken = dated(transcript.spoken(), now, now, now.tzinfo)
-    turns = [turn for turn in spoken if key(turn) not in state.turns]
+    turns = [turn for turn in (spoken if ended else answered(spoken)) if key(turn) not in state.turns]
     selected, notes = _of_days(turns, spoken, agent, given)
     days = {(item.turn.at or now).date() for item in selected}
     new, known = _new(selected, state.facts | _ids_in_memory(root, config.memory_daily, now, days))
@@ -136,6 +139,12 @@ def _flush(repo: Repository, config: Config, transcript: Transcript, source: Sou
     )
     save_state(repo.common_dir, source.session, touched(state, now, source.file))
     return Flushed(tuple(kept), tuple(skipped), notes, tuple(masks))
+
+
+def answered(spoken: Sequence[Turn]) -> Sequence[Turn]:
+    """The turns up to the last of a person: what the agent said since may still be agreed to or objected to."""
+    last = max((at for at, turn in enumerate(spoken) if turn.role is Role.USER), default=-1)
+    return spoken[: last + 1]
 
 
 def _entry(item: Selected, session: str) -> Entry:
@@ -204,7 +213,7 @@ def end(
     session = name_of(transcript, source.session)
     with _of_session(repo, session, END_WAIT) as (root, state):
         flushed = _flush(
-            repo, config, transcript, replace(source, session=session), FlushInput(root, state, now, model)
+            repo, config, transcript, replace(source, session=session), FlushInput(root, state, now, model, True)
         )
         part = present(repo.common_dir, transcript, session)
         save_state(repo.common_dir, session, replace(load_state(repo.common_dir, session), ended=True))

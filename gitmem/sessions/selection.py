@@ -18,7 +18,7 @@ from gitmem.hosts.transcript import Role, Turn
 from gitmem.memory.fact import normalise
 from gitmem.promotion.proposal import Log, Model, Op, Operation
 from gitmem.sessions.compaction import SENTENCE
-from gitmem.sessions.decision_turns import Answer, agrees, answers
+from gitmem.sessions.decision_turns import Settlement, agrees, settlements
 
 SHORTEST, LONGEST = 6, 400  # characters of a sentence, and of a decision with its reason
 KEPT_TYPES = frozenset(
@@ -106,16 +106,18 @@ def select(
     both = [*context, *said]
     chosen = _chosen(RulesModel(spoken=True).propose([_log(both, path, now)], ()).operations, len(both))
     notes: tuple[str, ...] = ()
+    picked: set[int] = set()
     if model is not None and said:
         try:
             answer = model.propose([_log(said, path, now)], ())
             for at, type_ in _chosen(answer.operations, len(said)).items():
                 chosen.setdefault(len(context) + at, type_)
+                picked.add(len(context) + at)
             notes = answer.notes
         except GitMemError as error:
             notes = (f"only the rules chose: {error.message}",)
-    settled, left = answers(both, chosen, [*earlier, *turns], SETTLING, LONGEST)
-    whole = [(answer.core, _whole_answer(both, answer), id(answer.turn)) for answer in settled]
+    settled, left = settlements(both, cues_of_sentences(both), chosen, [*earlier, *turns], SETTLING, LONGEST, picked)
+    whole = [(each.core, _as_one_line(both, each), id(each.turn)) for each in settled]
     alone = [(at, item, id(item.turn)) for at, item in _with_reasons(both, left)]
     new = set(map(id, turns))
     return [item for _, item, said_in in sorted(whole + alone, key=lambda row: row[0]) if said_in in new], notes
@@ -126,15 +128,26 @@ def _log(said: Sequence[Sentence], path: str, now: datetime) -> Log:
     return Log(path, "", now.date(), lines, frozenset(range(1, len(lines) + 1)))
 
 
-def _whole_answer(said: Sequence[Sentence], answer: Answer) -> Selected:
-    """An answer as one line, with the other turns that its sentences were said in; with a sentence of the agent's it is
-    the agent's word, whatever the person added."""
-    core, parts = said[answer.core], [said[at] for at in (*answer.places, *answer.before)]
+def cues_of_sentences(said: Sequence[Sentence]) -> list[float]:
+    """What the cues of promotion say of each sentence of a person; 0 for the agent's, of which nothing is asked."""
+    from gitmem.promotion.log_lines import Candidate, languages_of
+    from gitmem.promotion.rules_model import cues_of_line
+
+    def score(text: str) -> float:
+        return cues_of_line(Candidate(1, text, text, languages=languages_of(text))).score
+
+    return [score(sentence.text) if sentence.turn.role is Role.USER else 0.0 for sentence in said]
+
+
+def _as_one_line(said: Sequence[Sentence], settled: Settlement) -> Selected:
+    """A settlement as one line, with the other turns that its sentences were said in; with a sentence of the agent's it
+    is the agent's word, whatever the person added."""
+    core, parts = said[settled.core], [said[at] for at in settled.places]
     texts = [part.text for part in parts]
     text = _join_sentences([*(each if each.endswith(ENDS) else f"{each}." for each in texts[:-1]), texts[-1]])
     others = dict.fromkeys(part.turn for part in parts if part.turn is not core.turn)
     origin = "user" if all(part.turn.role is Role.USER for part in parts) else "agent"
-    return Selected(text, core.text, answer.type, core.turn, origin, tuple(others))
+    return Selected(text, core.text, settled.type, core.turn, origin, tuple(others))
 
 
 def sentences(turns: Sequence[Turn]) -> list[Sentence]:

@@ -10,8 +10,8 @@ import pytest
 from gitmem.config import Config
 from gitmem.git.opening import open_repository
 from gitmem.hosts.transcript import Role, Transcript, Turn
-from gitmem.sessions.lifecycle import flush
-from gitmem.sessions.selection import Selected, select
+from gitmem.sessions.lifecycle import end, flush
+from gitmem.sessions.selection import LONGEST, Selected, select
 from tests.harness import Repo
 
 NOW = datetime(2026, 2, 5, 14, 30, tzinfo=UTC)
@@ -103,8 +103,8 @@ def test_agreement_without_spaces_is_no_line(agreed: str) -> None:
 def test_a_flush_after_each_turn_finds_the_same_decision(repo: Repo) -> None:
     git = open_repository(repo.path, os.environ)
     turns = turns_of(RETRIES)
-    for end in (2, 4, 6, 6):
-        flush(git, Config(), Transcript(tuple(turns[:end]), "s1"), now=NOW)
+    for said in (2, 4, 6, 6):
+        flush(git, Config(), Transcript(tuple(turns[:said]), "s1"), now=NOW)
     git.close()
     text = repo.read("memory/2026-02-05.md")
     assert text.count("three retries") == 1 and "turn=t5 turn=t3" in text and "no queue" in text
@@ -128,14 +128,39 @@ def test_what_an_agent_sums_up_is_not_kept_without_agreement_nor_among_choices()
     assert kept(asked, "a: Then: fonts self-hosted or from the network, which of them?", "u: yes") == []
 
 
-def test_agreement_that_comes_after_a_flush_keeps_what_was_said_before_it() -> None:
-    *before, last = turns_of(("u: the site needs a cookie banner", f"a: {SUMMED_UP[0][0]}", "u: ok"))
-    assert select(before, "memory/2026-02-05.md", NOW)[0] == []
-    (item,), _ = select([last], "memory/2026-02-05.md", NOW, earlier=before)
-    assert item.text == SUMMED_UP[0][0]
+def test_agreement_that_comes_after_a_flush_keeps_what_was_said_before_it(repo: Repo) -> None:
+    git = open_repository(repo.path, os.environ)
+    turns = turns_of(("u: the site needs a cookie banner", f"a: {SUMMED_UP[0][0]}", "u: ok"))
+    first = flush(git, Config(), Transcript(tuple(turns[:2]), "s1"), now=NOW)
+    then = flush(git, Config(), Transcript(tuple(turns), "s1"), now=NOW)
+    git.close()
+    assert first.kept == () and [line.text for line in then.kept] == [SUMMED_UP[0][0]]
 
 
-def test_a_line_with_a_sentence_of_the_agent_is_the_agents_word() -> None:
-    added = "yes. never use Google fonts on any site, we decided that last year"
-    (item,) = kept("u: the site needs a cookie banner", f"a: {SUMMED_UP[0][0]}", f"u: {added}")
-    assert SUMMED_UP[0][0] in item.text and "never use Google fonts" in item.text and item.origin == "agent"
+def test_what_the_agent_says_last_is_kept_once_the_session_ends(repo: Repo) -> None:
+    git = open_repository(repo.path, os.environ)
+    talk = Transcript(tuple(turns_of(("u: the site needs a cookie banner", f"a: {SUMMED_UP[0][0][:-1]}."))), "s1")
+    first, (last, _) = flush(git, Config(), talk, now=NOW), end(git, Config(), talk, now=NOW)
+    git.close()
+    assert first.kept == () and [line.text for line in last.kept] == [talk.turns[1].text]
+
+
+def test_words_of_a_person_that_stand_alone_are_the_persons_line() -> None:
+    own = "never use Google fonts on any site, we decided that last year"
+    (item,) = kept("u: the site needs a cookie banner", f"a: {SUMMED_UP[0][0]}", f"u: yes. {own}")
+    assert item.text == own and item.origin == "user"
+
+
+def test_a_statement_as_long_as_a_line_may_be_is_kept() -> None:
+    said = "We decided to use Postgres for the billing queue because row locks are enough" + " and then some" * 23 + "."
+    (item,) = kept("u: which queue?", "a: I propose Postgres, or Kafka. Shall I?", f"u: {said}")
+    assert len(said) == LONGEST and item.text == said
+
+
+def test_what_is_denied_is_not_kept() -> None:
+    talk = (
+        "u: the site needs a cookie banner",
+        f"a: {SUMMED_UP[0][0]}",
+        "u: no, the client wants a banner on every page",
+    )
+    assert SUMMED_UP[0][0] not in " ".join(item.text for item in kept(*talk))
