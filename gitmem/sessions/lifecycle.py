@@ -124,14 +124,24 @@ def _flush(repo: Repository, config: Config, transcript: Transcript, source: Sou
     skipped = [(without_secrets([text])[0], "memory holds it already") for text in known]
     kept: list[FlushedLine] = []
     masks: list[Mask] = []
-    entries = [_entry(item, source.session) for item in new]
-    written = writing.log(repo, config, entries, now=now, agent=agent, topic="session") if entries else []
-    for item, result in zip(new, written, strict=True):
-        if isinstance(result, Refused):
-            skipped.append(("(refused by the gate)", result.message))
-        else:
-            masks += result.masks
-            kept.append(FlushedLine(result.path, result.line, result.text, item.type, item.turn.id))
+
+    def write(items: Sequence[Selected]) -> list[tuple[Selected, str]]:
+        """Write the items; those that the gate refuses, each with what it says."""
+        entries = [_entry(item, source.session) for item in items]
+        written = writing.log(repo, config, entries, now=now, agent=agent, topic="session") if entries else []
+        refused = []
+        for item, result in zip(items, written, strict=True):
+            if isinstance(result, Refused):
+                refused.append((item, result.message))
+            else:
+                masks.extend(result.masks)
+                kept.append(FlushedLine(result.path, result.line, result.text, item.type, item.turn.id))
+        return refused
+
+    refused = write(new)
+    skipped += [("(refused by the gate)", message) for _, message in refused]
+    # What settles the matter may stand where the rest of the line may not.
+    write([shorter for item, _ in refused if (shorter := item.alone()).text != item.text])
     state = replace(
         state,
         turns=state.turns | {key(turn) for turn in turns},

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from gitmem.errors import GitMemError
@@ -87,6 +87,11 @@ class Selected:
     turn: Turn
     origin: str
     others: tuple[Turn, ...] = ()
+
+    def alone(self) -> Selected:
+        """The sentence that was chosen, without the rest."""
+        own = "user" if self.turn.role is Role.USER else "agent"
+        return replace(self, text=self.core, origin="web" if self.origin == "web" else own, others=())
 
 
 def select(

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from gitmem.config import Config
 from gitmem.errors import GitMemError, OutsideRepository, Refused
-from gitmem.gate.redaction import Mask, mask_counts
+from gitmem.gate.redaction import Mask, Redaction, mask_counts
 from gitmem.git.opening import Repository
 from gitmem.git.transaction import CommitDraft, Reading, commit, write
 from gitmem.git.worktree import locked, read_bytes
@@ -34,7 +34,7 @@ from gitmem.sessions.lifecycle import RECENT_DAYS
 from gitmem.sessions.log_files import log_files
 from gitmem.sessions.past_sessions import PastSession
 from gitmem.sessions.rolling_summary import key
-from gitmem.sessions.selection import select
+from gitmem.sessions.selection import Selected, select
 from gitmem.sessions.state import FORGOTTEN, load_state, lock_of, part_name, save_state, touched
 
 AT_ONCE = 32  # sessions of one write: so much work is lost where an import is interrupted, and no more is held
@@ -253,12 +253,10 @@ class _Importer:
                 if self._known.holds(ids, day):
                     skipped.append((without_secrets([item.text])[0], HELD))
                     continue
-                more = (("session", session.name), ("turn", item.turn.id))
-                try:
-                    gated, meta = gated_entry(Entry(item.text, item.type, item.origin, more), path, self._config)
-                except Refused as error:
-                    skipped.append(("(refused by the gate)", error.message))
+                passed = self._gated(item, session, path, skipped)
+                if passed is None:
                     continue
+                gated, meta = passed
                 text = gated.text
                 if not self._known.holds([fact_id(text)], day):  # a secret that was masked makes it another text
                     lines.append(
@@ -266,6 +264,19 @@ class _Importer:
                     )
                 self._known.add({*ids, fact_id(text)}, path, day)
         return lines, skipped
+
+    def _gated(
+        self, item: Selected, session: PastSession, path: str, skipped: list[tuple[str, str]]
+    ) -> tuple[Redaction, Meta] | None:
+        """The line as it may be written, else what settles the matter alone; None where neither may."""
+        more = (("session", session.name), ("turn", item.turn.id))
+        for each in (item, item.alone()):
+            try:
+                return gated_entry(Entry(each.text, each.type, each.origin, more), path, self._config)
+            except Refused as error:
+                if each is item:
+                    skipped.append(("(refused by the gate)", error.message))
+        return None
 
     def _write(self, prepared: Sequence[_Prepared]) -> list[str]:
         """Write what was prepared in one step; the path of each episode."""
