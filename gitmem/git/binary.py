@@ -115,6 +115,8 @@ def _place(start: Path, out: bytes, said: bytes) -> Place:
                 "this is not a Git repository, nor is any folder above it", "make one here: git mem init"
             )
         raise GitFailed(first_line(words) or f"cannot open the repository at '{start}'")
+    if len(lines) > 5:
+        raise GitFailed("cannot open a repository below a folder with a line break in its name", "rename the folder")
     root = Path(lines[4]) if len(lines) > 4 and lines[4] and lines[1] == "false" else None
     return Place(git_dir=Path(lines[2]), common_dir=Path(lines[3]), root=root, object_format=lines[0])
 

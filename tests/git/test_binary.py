@@ -384,3 +384,11 @@ def test_a_message_is_read_whatever_its_header_calls_the_encoding(
     git = opened(repo.path)
     assert git.commit(oid).message == f"{message}\n"
     assert git.sizes([oid]) == {oid: len(raw)}
+
+
+def test_a_repository_below_a_folder_with_a_line_break_is_refused_with_the_reason(tmp_path: Path) -> None:
+    root = tmp_path / "two\nlines"
+    root.mkdir()
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    with pytest.raises(GitFailed, match="line break in its name"):
+        discover(root, os.environ)
