@@ -86,13 +86,14 @@ def main() -> None:
     )
     kept = np.array([line.kept for line in known], float)
     hands = np.array([line.hand for line in known])
+    cues = np.array([line.features["cues"] for line in known])
     odds = np.zeros(len(known))
     for hand in sorted(set(hands)):
         own = hands == hand
         odds[own] = rows[own] @ fitted(rows[~own], kept[~own])
     for language in ("", "en", "ko", "ja", "zh"):
         some = np.char.startswith(hands, language)
-        chosen, right = odds[some] > -LEAN, kept[some] > 0
+        chosen, right = (odds[some] > -LEAN) | (cues[some] >= lasting.ALONE), kept[some] > 0
         f1 = 2 * (chosen & right).sum() / max(1, chosen.sum() + right.sum())
         print(f"{language or 'all'}: F1 {f1:.3f} of {some.sum()} lines by {len(set(hands[some]))} hands")
     if not wanted.dry_run:
