@@ -311,8 +311,8 @@ def _answering(
     What the conversation is about counts (`recall_queries.BEHIND`) for a part that the prompt has a word of, and where
     the prompt has no telling word: "and why does it fail?" asks for more than it says, thanks for nothing.
     """
-    if not (request.enough or request.each or request.had) or not request.prompt.strip():
-        return list(parts), []
+    if not (request.enough or request.each or request.had) or not request.prompt.strip() or not questions:
+        return list(parts), []  # without a prompt, and for `*`, nothing is asked
     table = table_of_words()
     asked = [(Asked(parse(question.text, today), table), question.weight) for question in questions]
 

@@ -58,6 +58,10 @@ def test_a_prompt_gets_pinned_facts_memory_notes_and_logs_quoted_as_data(memory:
     assert plain == found["text"] + "\n"
 
 
+def test_a_star_asks_for_nothing_and_gets_what_no_prompt_gets(memory: Repo) -> None:
+    assert memory.mem("context", "*").stdout == memory.mem("context").stdout
+
+
 def test_rules_come_for_the_files_in_hand_and_the_staged_ones(memory: Repo) -> None:
     assert "memory/rules/python.md" not in paths(value(memory, "hello"))
     assert "memory/rules/python.md" in paths(value(memory, "hello", "--for", "src/app.py"))
