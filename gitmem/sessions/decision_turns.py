@@ -26,6 +26,7 @@ from gitmem.search.question import STOP, STOP_KOREAN
 
 SETTLES = 0.0  # log-odds: likelier than not
 BELONGS = -2.0
+ANSWERED = -1.0  # what the agent said is kept where a person goes on from it to words that stand alone
 MOST = 3.0  # of a sum of cues, either way
 ALONE = 2.0  # sum of cues from which a sentence settles something: "we decided to use PostgreSQL" does
 REPORT = 400  # Latin letters: what is longer is a report, a plan or something pasted rather than an answer
@@ -125,17 +126,8 @@ def settlements(
         for at in places:
             talk.odds[at] = odds(features(said[at], cues[at], before))
         if turn.role is Role.USER:
-            own = [at for at in places if talk.belongs(at) and _states(said[at].text)]
-            strong = [at for at in own if talk.settles(at)]
-            if not strong and not DENIES.match(turn.text):  # words that do not stand alone answer what was proposed
-                agreed = agrees(turn.text)
-                pending += [at for at in proposed if agreed or not CHOICES.search(said[at].text)]
-                if agreed or THANKS.match(turn.text):
-                    strong = [at for at in proposed if talk.settles(at) and not _offers_choice(said[at].text)]
-            pending += own
-            if strong:
-                settled.append(talk.settlement(pending, strong, turn))
-                pending = []
+            made, pending = talk.answered(turn, places, proposed, pending)
+            settled += made
             proposed = []
         else:
             proposed = [at for at in places if talk.belongs(at)]
@@ -171,6 +163,27 @@ class _Talk(NamedTuple):
 
     def belongs(self, at: int) -> bool:
         return self.odds[at] > BELONGS or self.settles(at)
+
+    def answered(
+        self, turn: Turn, places: Sequence[int], proposed: Sequence[int], pending: Sequence[int]
+    ) -> tuple[list[Settlement], list[int]]:
+        """What a person's turn settles, `proposed` being what the agent said right before it and `pending` what was
+        said since the last settlement; and what is pending then."""
+        own = [at for at in places if self.belongs(at) and _states(self.said[at].text)]
+        strong = [at for at in own if self.settles(at)]
+        if strong:  # what stands alone is the person's word; what it was said to is a line of the agent's
+            told = [at for at in pending if self.said[at].turn.role is Role.ASSISTANT]
+            core = [at for at in told if self.odds[at] > ANSWERED]
+            first = [self.settlement(told, core, turn)] if core else []
+            return [*first, self.settlement([*(at for at in pending if at not in told), *own], strong, turn)], []
+        if DENIES.match(turn.text):
+            return [], [*pending, *own]
+        agreed = agrees(turn.text)
+        joined = [at for at in proposed if agreed or not CHOICES.search(self.said[at].text)]
+        if agreed or THANKS.match(turn.text):
+            strong = [at for at in proposed if self.settles(at) and not _offers_choice(self.said[at].text)]
+        pending = [*pending, *joined, *own]
+        return ([self.settlement(pending, strong, turn)], []) if strong else ([], pending)
 
     def settlement(self, pending: Sequence[int], strong: Sequence[int], turn: Turn) -> Settlement:
         """The likeliest of the sentences since the last one, as far as they fit, those that settle it first."""

@@ -179,3 +179,12 @@ def test_where_the_gate_refuses_a_line_what_settles_the_matter_is_kept_alone(rep
     assert [line.text for line in first.kept] == [decided] and again.kept == ()
     assert [text for text, _ in first.skipped] == ["(refused by the gate)"]
     assert "pastebin" not in repo.read("memory/2026-02-05.md")
+
+
+def test_what_an_agent_said_before_words_that_stand_alone_is_a_line_of_its_own() -> None:
+    proposal = "The site keeps the map as a picture that loads on click, and hosts its fonts itself for all pages."
+    own = "We decided to show no banner on any site because nothing is stored before a visitor clicks."
+    items = kept("u: the site needs a cookie banner", f"a: {proposal}", "u: fine with the map", "a: ok.", f"u: {own}")
+    assert [(item.origin, item.text) for item in items if own in item.text] == [("user", own)]
+    assert all(own not in item.text for item in items if item.origin == "agent")
+    assert any(proposal in item.text for item in items)
