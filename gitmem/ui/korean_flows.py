@@ -18,6 +18,8 @@ FLOWS = {
     # Git and files
     "git is not installed or not on PATH": "git이 설치되지 않았거나 PATH에 없습니다",
     "install Git 2.36 or newer": "Git 2.36 이상을 설치하세요",
+    "cannot open a repository below a folder with a line break in its name": "이름에 줄바꿈이 있는 폴더 아래의 저장소는 열 수 없습니다",
+    "rename the folder": "폴더 이름을 바꾸세요",
     "Git 2.36 or newer is needed": "Git 2.36 이상이 필요합니다",
     "Git does not trust the repository at '{}': another user owns it": "Git이 '{}' 저장소를 신뢰하지 않습니다. 소유자가 다른 사용자입니다",
     "if you trust it: {}": "신뢰한다면: {}",

@@ -80,16 +80,18 @@ def test_quit_keeps_what_was_accepted_and_nothing_accepted_writes_nothing(logs: 
     assert len(texts(logs)) == 1
 
 
-def test_an_edited_text_is_held_to_its_source(logs: Repo) -> None:
-    editor = logs.write(".git/editor", '#!/bin/sh\ncp .git/text "$1"\n')
+def test_an_edited_text_is_held_to_its_source(repo: Repo) -> None:
+    log = "# 2026-02-05\n\n- Decision: invoices are rounded down to 10 won, because the bank refuses fractions.\n"
+    repo.commit("logs", {"memory/2026-02-05.md": log, "MEMORY.md": "# Memory\n"})
+    editor = repo.write(".git/editor", '#!/bin/sh\ncp .git/text "$1"\n')
     editor.chmod(0o755)
-    logs.write(".git/text", "Invoices are rounded down to 25 won, because the bank refuses fractions.\n")
-    shown = answer(logs, ["e", "q"], GIT_EDITOR=str(editor))
-    assert "that would be refused" in shown and texts(logs) == []
-    logs.write(".git/text", "Invoices are rounded down to 10 won, because the bank refuses fractions.\n")
-    answer(logs, ["e", "q"], GIT_EDITOR=str(editor))
-    assert texts(logs) == ["Invoices are rounded down to 10 won, because the bank refuses fractions."]
-    assert "text is in the source" in logs.mem("why", "MEMORY.md:3").stdout or "Memory-Source" in logs.git("log", "-1")
+    repo.write(".git/text", "Invoices are rounded down to 25 won, because the bank refuses fractions.\n")
+    shown = answer(repo, ["e", "q"], GIT_EDITOR=str(editor))
+    assert "that would be refused" in shown and texts(repo) == []
+    repo.write(".git/text", "Invoices are rounded down to 10 won, because the bank refuses fractions.\n")
+    answer(repo, ["e", "q"], GIT_EDITOR=str(editor))
+    assert texts(repo) == ["Invoices are rounded down to 10 won, because the bank refuses fractions."]
+    assert "text is in the source" in repo.mem("why", "MEMORY.md:3").stdout or "Memory-Source" in repo.git("log", "-1")
 
 
 def test_what_is_of_the_web_is_asked_for_and_said(repo: Repo) -> None:
