@@ -111,11 +111,9 @@ def settlements(
 
     `cues` is what the cues of promotion say of each sentence, `settling` are the types that settle something, `picked`
     the places that are kept in any case, and a settlement has `longest` characters at most, the likeliest first. No
-    sentence is longer. Without an agent's turn everything is left.
+    sentence is longer.
     """
     left = dict(chosen)
-    if not {turn.role for turn in turns} >= {Role.USER, Role.ASSISTANT}:
-        return [], left
     talk = _Talk(said, cues, [0.0] * len(said), chosen, settling, longest)
     settled: list[Settlement] = []
     pending: list[int] = []
@@ -139,9 +137,8 @@ def settlements(
         settled.append(talk.settlement([*pending, *proposed], strong, turns[-1]))
     for each in settled:
         _drop(left, each.places)
-    if settled:  # what was said before a settlement described the problem
-        last = max(settled[-1].places)
-        _drop(left, [at for at, kind in left.items() if at < last and kind == "fact"])
+    # A fact that settles nothing is of the problem in hand.
+    _drop(left, [at for at, kind in left.items() if kind == "fact" and at not in picked])
     return settled, left
 
 

@@ -176,7 +176,8 @@ def _of_days(
         first = places[id(of_day[0])]
         earlier = spoken[max(0, first - KEEP) : first]
         when = of_day[-1].at or given.now
-        chosen, problems = select(of_day, daily_path(day, agent), when, given.model, earlier)
+        later = spoken[first + len(of_day) :]
+        chosen, problems = select(of_day, daily_path(day, agent), when, given.model, earlier, later)
         selected += chosen
         notes += problems
     return selected, tuple(dict.fromkeys(notes))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -95,11 +96,13 @@ class Selected:
 
 
 def select(
-    turns: Sequence[Turn], path: str, now: datetime, model: Model | None = None, earlier: Sequence[Turn] = ()
-) -> tuple[list[Selected], tuple[str, ...]]:
+    turns: Sequence[Turn], path: str, now: datetime, model: Model | None = None, earlier: Sequence[Turn] = (),
+    later: Sequence[Turn] = (),
+) -> tuple[list[Selected], tuple[str, ...]]:  # fmt: skip
     """What is worth a line of the log `path`, in the order it was said, and notes about what a model could not do.
 
-    `earlier` are the turns before these, read already: they say what is answered. A model that fails costs its choices
+    `earlier` are the turns before these, read already: they say what is answered. `later` are those behind, which
+    only say that an agent is in the talk. A model that fails costs its choices
     alone: the rules choose all the same. Nothing is raised.
     """
     context = sentences(earlier)
@@ -121,7 +124,7 @@ def select(
             notes = answer.notes
         except GitMemError as error:
             notes = (f"only the rules chose: {error.message}",)
-    settled, left = settlements(both, cues_of_sentences(both), chosen, [*earlier, *turns], SETTLING, LONGEST, picked)
+    settled, left = _settled(both, chosen, (earlier, turns, later), picked)
     whole = [(each.core, _as_one_line(both, each), id(each.turn)) for each in settled]
     alone = [(at, item, id(item.turn)) for at, item in _with_reasons(both, left)]
     new = set(map(id, turns))
@@ -131,6 +134,16 @@ def select(
 def _log(said: Sequence[Sentence], path: str, now: datetime) -> Log:
     lines = tuple(f"- {sentence.text}" for sentence in said)
     return Log(path, "", now.date(), lines, frozenset(range(1, len(lines) + 1)))
+
+
+def _settled(
+    said: Sequence[Sentence], chosen: dict[int, str], turns: tuple[Sequence[Turn], ...], picked: AbstractSet[int]
+) -> tuple[list[Settlement], dict[int, str]]:
+    """What a talk with an agent settled, and what is left of `chosen`; of one without an agent all is left."""
+    earlier, own, later = turns
+    if not {turn.role for turn in (*earlier, *own, *later)} >= {Role.USER, Role.ASSISTANT}:
+        return [], chosen
+    return settlements(said, cues_of_sentences(said), chosen, [*earlier, *own], SETTLING, LONGEST, picked)
 
 
 def cues_of_sentences(said: Sequence[Sentence]) -> list[float]:

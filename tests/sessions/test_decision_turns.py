@@ -188,3 +188,13 @@ def test_what_an_agent_said_before_words_that_stand_alone_is_a_line_of_its_own()
     assert [(item.origin, item.text) for item in items if own in item.text] == [("user", own)]
     assert all(own not in item.text for item in items if item.origin == "agent")
     assert any(proposal in item.text for item in items)
+
+
+def test_the_problem_that_a_person_begins_with_is_no_line_before_it_is_answered_either(repo: Repo) -> None:
+    git = open_repository(repo.path, os.environ)
+    talk = turns_of(
+        ("u: The cart store is a mess. Club admins have 412 carts that nobody owns.", "a: I'll look at it.")
+    )
+    first = flush(git, Config(), Transcript(tuple(talk), "s1"), now=NOW)
+    git.close()
+    assert first.kept == ()
