@@ -68,7 +68,8 @@ def rows() -> list[Row]:
             kept = worth([sentence.text for sentence in said], talk.decision) if talk.decision else set()
             before = {id(turn): earlier for earlier, turn in zip((None, *turns), turns, strict=False)}
             for at, (sentence, cues) in enumerate(zip(said, cues_of_sentences(said), strict=True)):
-                known = decision_turns.features(sentence, cues, before[id(sentence.turn)])
+                of_turn = decision_turns.features_of_turn(sentence.turn, before[id(sentence.turn)])
+                known = {**of_turn, **decision_turns.features(sentence, cues)}
                 found.append(Row(hand, known, at in kept))
     return found
 

@@ -24,6 +24,8 @@ from gitmem.index.terms import latin_length, without_ending
 from gitmem.models.wordpiece import words
 from gitmem.search.question import STOP, STOP_KOREAN
 
+LONGEST = 400  # characters of a sentence, and of a line
+SETTLING = frozenset(("decision", "rule", "constraint", "policy", "exception", "preference"))  # types that have reasons
 SETTLES = 0.0  # log-odds: likelier than not
 BELONGS = -2.0
 ANSWERED = -1.0  # what the agent said is kept where a person goes on from it to words that stand alone
@@ -78,6 +80,19 @@ DENIES = re.compile(
     re.I,
 )
 CODE = re.compile(r"`|\*\*|[\w)]\(|\w/\w+[./]\w|\w[._]\w+\.\w|^\W*\w+Error\b|[{}<>=]{2}|\w:\d")
+# Agreement that `no` may take back: `ok no`, where `yes, no banner` agrees.
+BARELY = re.compile(
+    r"\W*(?:ok(?:ay)?|great|good|nice|fine|perfect|thanks?|thank\s+you|thx)\b|\W*(?:고마|감사|ありがと|谢|多谢)", re.I
+)
+DECLINES = re.compile(
+    r"\bbut\s+(?:no|not|i\s+don't|we\s+can't|let's\s+not)\b|\bno\s+thanks?\b|(?:하지|쓰지)\s*(?:말|마)|안\s*할|괜찮습니다만|やめ|結構です"
+    r"|いりません|不用|不要|还是别|算了",
+    re.I,
+)
+AFTERWARDS = 60  # characters of a turn behind its thanks in which it may decline
+MAYBE = re.compile(r"\b(?:could|can|would|might|may|should\s+we)\b|수\s*(?:도\s*)?있|でき(?:ます|る)|可以", re.I)
+# Types that hold whatever was settled; said in an answer to the agent they are lines too.
+STANDING = frozenset(("deadline", "todo", "preference", "profile"))
 _HIRAGANA = re.compile("[\u3040-\u309f]")
 ASKS = re.compile(r"[?？]\W*$|(?:까요?|나요|은가요|ㄴ가요|죠|었더라|지)\W*[?？]\W*$")
 
@@ -105,40 +120,44 @@ class Settlement(NamedTuple):
 
 def settlements(
     said: Sequence[Statement], cues: Sequence[float], chosen: Mapping[int, str], turns: Sequence[Turn],
-    settling: frozenset[str], longest: int, picked: AbstractSet[int] = frozenset(),
+    picked: AbstractSet[int] = frozenset(), *, over: bool = True,
 ) -> tuple[list[Settlement], dict[int, str]]:  # fmt: skip
     """What was settled, in order, and which of `chosen` (place -> type) is left for sentences alone.
 
-    `cues` is what the cues of promotion say of each sentence, `settling` are the types that settle something, `picked`
-    the places that are kept in any case, and a settlement has `longest` characters at most, the likeliest first. No
-    sentence is longer.
+    `cues` is what the cues of promotion say of each sentence, `picked` are the places that are kept in any case, and a
+    settlement has LONGEST characters at most, the likeliest first. No sentence is longer. Where the talk is not `over`,
+    what the agent says last settles nothing yet.
     """
     left = dict(chosen)
-    talk = _Talk(said, cues, [0.0] * len(said), chosen, settling, longest)
+    talk = _Talk(said, cues, [0.0] * len(said), chosen)
     settled: list[Settlement] = []
     pending: list[int] = []
     proposed: list[int] = []  # what the agent said last, which nobody has answered
     before: Turn | None = None
     for turn, places in _by_turn(said, turns):
-        answers = before is not None and before.role is Role.ASSISTANT
+        of_turn = features_of_turn(turn, before)
+        is_answer = before is not None and before.role is Role.ASSISTANT
         for at in places:
-            talk.odds[at] = odds(features(said[at], cues[at], before))
+            talk.odds[at] = odds({**of_turn, **features(said[at], cues[at])})
         if turn.role is Role.USER:
-            made, pending = talk.answered(turn, places, proposed, pending)
+            made, pending = talk.settled_by(turn, places, proposed, pending)
             settled += made
             proposed = []
+            places = [at for at in places if chosen.get(at) not in STANDING or telling(said[at].text) <= AGREED]
         else:
-            proposed = [at for at in places if talk.belongs(at)]
-        if turn.role is Role.ASSISTANT or answers:
+            new = [at for at in places if talk.belongs(at)]
+            proposed = new if any(map(talk.settles, new)) else [*proposed, *new]
+        if turn.role is Role.ASSISTANT or is_answer:
             _drop(left, [at for at in places if at not in picked])
         before = turn
-    strong = [at for at in proposed if talk.settles(at) and not ASKS.search(said[at].text)]
-    if strong:
+    strong = [at for at in proposed if talk.settles(at) and not _offers(said[at].text)]
+    if strong and over:
         settled.append(talk.settlement([*pending, *proposed], strong, turns[-1]))
     for each in settled:
         _drop(left, each.places)
-    # A fact that settles nothing is of the problem in hand.
-    _drop(left, [at for at, kind in left.items() if kind == "fact" and at not in picked])
+    if settled:  # what was said before a settlement described the problem
+        last = max(settled[-1].places)
+        _drop(left, [at for at, kind in left.items() if at < last and kind == "fact" and at not in picked])
     return settled, left
 
 
@@ -149,8 +168,6 @@ class _Talk(NamedTuple):
     cues: Sequence[float]
     odds: list[float]
     chosen: Mapping[int, str]
-    settling: frozenset[str]
-    longest: int
 
     def settles(self, at: int) -> bool:
         """Whether a sentence settles something, or says so itself."""
@@ -161,21 +178,23 @@ class _Talk(NamedTuple):
     def belongs(self, at: int) -> bool:
         return self.odds[at] > BELONGS or self.settles(at)
 
-    def answered(
+    def settled_by(
         self, turn: Turn, places: Sequence[int], proposed: Sequence[int], pending: Sequence[int]
     ) -> tuple[list[Settlement], list[int]]:
         """What a person's turn settles, `proposed` being what the agent said right before it and `pending` what was
         said since the last settlement; and what is pending then."""
         own = [at for at in places if self.belongs(at) and _states(self.said[at].text)]
         strong = [at for at in own if self.settles(at)]
+        refused, agreed = refuses(turn.text), agrees(turn.text)
         if strong:  # what stands alone is the person's word; what it was said to is a line of the agent's
             told = [at for at in pending if self.said[at].turn.role is Role.ASSISTANT]
-            core = [at for at in told if self.odds[at] > ANSWERED]
+            pending = [at for at in pending if at not in told]
+            told = [] if refused else [*told, *proposed] if agreed else told
+            core = [at for at in told if self.odds[at] > ANSWERED and not _offers(self.said[at].text)]
             first = [self.settlement(told, core, turn)] if core else []
-            return [*first, self.settlement([*(at for at in pending if at not in told), *own], strong, turn)], []
-        if DENIES.match(turn.text):
+            return [*first, self.settlement([*pending, *own], strong, turn)], []
+        if refused:
             return [], [*pending, *own]
-        agreed = agrees(turn.text)
         joined = [at for at in proposed if agreed or not CHOICES.search(self.said[at].text)]
         if agreed or THANKS.match(turn.text):
             strong = [at for at in proposed if self.settles(at) and not _offers_choice(self.said[at].text)]
@@ -184,14 +203,14 @@ class _Talk(NamedTuple):
 
     def settlement(self, pending: Sequence[int], strong: Sequence[int], turn: Turn) -> Settlement:
         """The likeliest of the sentences since the last one, as far as they fit, those that settle it first."""
-        room = self.longest + 1  # no space behind the last
+        room = LONGEST + 2  # a full stop and a space behind each but the last
         taken: list[int] = []
         for at in sorted({*strong, *pending}, key=lambda at: (at not in strong, -self.odds[at])):
-            if len(self.said[at].text) + 1 <= room:
-                room -= len(self.said[at].text) + 1
+            if len(self.said[at].text) + 2 <= room:
+                room -= len(self.said[at].text) + 2
                 taken.append(at)
         cores = [at for at in strong if at in taken]
-        core = min(cores, key=lambda at: (self.chosen.get(at) not in self.settling, -self.odds[at]))
+        core = min(cores, key=lambda at: (self.chosen.get(at) not in SETTLING, -self.odds[at]))
         kind = self.chosen.get(core, "fact")
         return Settlement(tuple(sorted(taken)), core, "decision" if kind == "fact" else kind, turn)
 
@@ -205,14 +224,23 @@ def _by_turn(said: Sequence[Statement], turns: Sequence[Turn]) -> list[tuple[Tur
     return [(turn, places.get(id(turn), [])) for turn in turns]
 
 
-def features(sentence: Statement, cues: float, before: Turn | None) -> dict[str, float]:
-    """What is known of a sentence whose turn comes after `before`, by name: about 0..1, sums of cues apart."""
-    text, turn = sentence.text, sentence.turn
+def features_of_turn(turn: Turn, before: Turn | None) -> dict[str, float]:
+    """What is known of all sentences of a turn that comes after `before`, by name."""
     whole = latin_length(turn.text)
+    known = {"turn": log(1 + min(whole, REPORT)) / 4, "report": log(max(1.0, whole / REPORT))}
+    if turn.role is Role.USER:
+        known["first"] = float(before is None)
+        known["offered"] = float(
+            before is not None and before.role is Role.ASSISTANT and bool(OFFER.search(before.text))
+        )
+    return {f"{turn.role.value} {name}": value for name, value in known.items()}
+
+
+def features(sentence: Statement, cues: float) -> dict[str, float]:
+    """What is known of a sentence by itself, by name: about 0..1, sums of cues apart."""
+    text, role = sentence.text, sentence.turn.role
     known = {
         "length": log(1 + latin_length(text)) / 3,
-        "turn": log(1 + min(whole, REPORT)) / 4,
-        "report": log(max(1.0, whole / REPORT)),
         "code": float(bool(CODE.search(text))),
         "few": float(telling(text) <= AGREED),
         "asks": float(bool(ASKS.search(text))),
@@ -220,13 +248,9 @@ def features(sentence: Statement, cues: float, before: Turn | None) -> dict[str,
         "own work": float(bool(OWN_WORK.search(text))),
         "errand": float(bool(ERRAND.search(text))),
     }
-    if turn.role is Role.USER:
+    if role is Role.USER:
         known["cues"] = max(-MOST, min(MOST, cues))
-        known["first"] = float(before is None)
-        known["offered"] = float(
-            before is not None and before.role is Role.ASSISTANT and bool(OFFER.search(before.text))
-        )
-    return {f"{turn.role.value} {name}": value for name, value in known.items()}
+    return {f"{role.value} {name}": value for name, value in known.items()}
 
 
 def odds(known: Mapping[str, float]) -> float:
@@ -260,7 +284,19 @@ def _states(text: str) -> bool:
 
 
 def _offers_choice(text: str) -> bool:
-    return bool(ASKS.search(text) and CHOICES.search(text))
+    """Whether a sentence leaves a choice, which a bare yes does not make."""
+    return bool(CHOICES.search(text) and (ASKS.search(text) or MAYBE.search(text)))
+
+
+def _offers(text: str) -> bool:
+    return bool(ASKS.search(text)) or _offers_choice(text)
+
+
+def refuses(text: str) -> bool:
+    """Whether a person's turn refuses, be it after thanks or praise: `no`, `thanks but no thanks`, `great, but no`."""
+    opening = AGREES.match(text) or THANKS.match(text)
+    rest = text[opening.end() : opening.end() + AFTERWARDS] if opening else ""
+    return bool(DENIES.match(text) or DECLINES.search(rest) or (BARELY.match(text) and DENIES.match(rest)))
 
 
 def agrees(text: str) -> bool:

@@ -6,6 +6,7 @@ already written is remembered (`sessions/state.py`), and what memory already hol
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
@@ -117,7 +118,7 @@ def _flush(repo: Repository, config: Config, transcript: Transcript, source: Sou
     root, state, now, _, ended = given
     agent = source.agent or config.agent
     spoken = dated(transcript.spoken(), now, now, now.tzinfo)
-    turns = [turn for turn in (spoken if ended else answered(spoken)) if key(turn) not in state.turns]
+    turns = unread(spoken if ended else _answered(spoken), state.turns)
     selected, notes = _of_days(turns, spoken, agent, given)
     days = {(item.turn.at or now).date() for item in selected}
     new, known = _new(selected, state.facts | _ids_in_memory(root, config.memory_daily, now, days))
@@ -151,7 +152,15 @@ def _flush(repo: Repository, config: Config, transcript: Transcript, source: Sou
     return Flushed(tuple(kept), tuple(skipped), notes, tuple(masks))
 
 
-def answered(spoken: Sequence[Turn]) -> Sequence[Turn]:
+def unread(spoken: Sequence[Turn], known: AbstractSet[str]) -> list[Turn]:
+    """The turns that were not read before, with what repeats an earlier text between and behind them: a second `no`."""
+    new = [key(turn) not in known for turn in spoken]
+    first = new.index(True) if True in new else len(spoken)
+    times = Counter(map(key, spoken))
+    return [turn for at, turn in enumerate(spoken) if new[at] or (at > first and times[key(turn)] > 1)]
+
+
+def _answered(spoken: Sequence[Turn]) -> Sequence[Turn]:
     """The turns up to the last of a person: what the agent said since may still be agreed to or objected to."""
     last = max((at for at, turn in enumerate(spoken) if turn.role is Role.USER), default=-1)
     return spoken[: last + 1]

@@ -19,14 +19,13 @@ from gitmem.hosts.transcript import Role, Turn
 from gitmem.memory.fact import normalise
 from gitmem.promotion.proposal import Log, Model, Op, Operation
 from gitmem.sessions.compaction import SENTENCE
-from gitmem.sessions.decision_turns import Settlement, agrees, settlements
+from gitmem.sessions.decision_turns import LONGEST, SETTLING, Settlement, agrees, settlements
 
-SHORTEST, LONGEST = 6, 400  # characters of a sentence, and of a decision with its reason
+SHORTEST = 6  # characters of a sentence
 KEPT_TYPES = frozenset(
     ("decision", "preference", "constraint", "deadline", "todo", "rule", "policy", "exception", "lesson", "profile",
      "goal", "fact")
 )  # fmt: skip
-SETTLING = frozenset(("decision", "rule", "constraint", "policy", "exception", "preference"))  # types that have reasons
 MARKED = 2  # sentences of a reason that say so themselves
 WIDE_STOPS = ("。", "！", "？")
 ENDS = (".", "!", "?", ":", ";", *WIDE_STOPS)  # of a sentence; a person often writes none
@@ -102,7 +101,7 @@ def select(
     """What is worth a line of the log `path`, in the order it was said, and notes about what a model could not do.
 
     `earlier` are the turns before these, read already: they say what is answered. `later` are those behind, which
-    only say that an agent is in the talk. A model that fails costs its choices
+    only say that an agent is in the talk, and that it is not over. A model that fails costs its choices
     alone: the rules choose all the same. Nothing is raised.
     """
     context = sentences(earlier)
@@ -143,18 +142,19 @@ def _settled(
     earlier, own, later = turns
     if not {turn.role for turn in (*earlier, *own, *later)} >= {Role.USER, Role.ASSISTANT}:
         return [], chosen
-    return settlements(said, cues_of_sentences(said), chosen, [*earlier, *own], SETTLING, LONGEST, picked)
+    return settlements(said, cues_of_sentences(said), chosen, [*earlier, *own], picked, over=not later)
 
 
 def cues_of_sentences(said: Sequence[Sentence]) -> list[float]:
     """What the cues of promotion say of each sentence of a person; 0 for the agent's, of which nothing is asked."""
-    from gitmem.promotion.log_lines import Candidate, languages_of
-    from gitmem.promotion.rules_model import cues_of_line
+    from gitmem.promotion.log_lines import candidates_of
+    from gitmem.promotion.rules_model import LABELS, cues_of_line
 
-    def score(text: str) -> float:
-        return cues_of_line(Candidate(1, text, text, languages=languages_of(text))).score
-
-    return [score(sentence.text) if sentence.turn.role is Role.USER else 0.0 for sentence in said]
+    scores = [0.0] * len(said)
+    for line in candidates_of(_log(said, "", datetime.min), LABELS):
+        if said[line.number - 1].turn.role is Role.USER:
+            scores[line.number - 1] = cues_of_line(line).score
+    return scores
 
 
 def _as_one_line(said: Sequence[Sentence], settled: Settlement) -> Selected:

@@ -29,6 +29,7 @@ from gitmem.memory.writing import Entry, append_entry, gated_entry
 from gitmem.paths import daily_path
 from gitmem.plural import counted
 from gitmem.provenance import trailers
+from gitmem.sessions.compaction import KEEP
 from gitmem.sessions.episode import EpisodeFile, Heading, episodes, gated_episode, other_path
 from gitmem.sessions.lifecycle import RECENT_DAYS
 from gitmem.sessions.log_files import log_files
@@ -248,7 +249,9 @@ class _Importer:
         for day, said in groupby(fresh, key=lambda turn: (turn.at or session.start).date()):
             path = daily_path(day, self._options.agent)
             of_day = list(said)
-            for item in select(of_day, path, of_day[-1].at or session.start)[0]:
+            first = turns.index(of_day[0])
+            around = turns[max(0, first - KEEP) : first], turns[turns.index(of_day[-1]) + 1 :]
+            for item in select(of_day, path, of_day[-1].at or session.start, None, *around)[0]:
                 ids = {fact_id(item.text), fact_id(item.core)}
                 if self._known.holds(ids, day):
                     skipped.append((without_secrets([item.text])[0], HELD))
