@@ -23,6 +23,7 @@ SCALE = 0.5  # of the log-odds, which so have about the range of a sum of cues
 MOST = 3.0  # of a sum of cues, either way
 ALONE = 2.0  # sum of cues from which a line is kept: "we decided to use PostgreSQL" is short, and decides
 MANY = 4  # cues: more say no more
+FOUND_OUT = 1.0  # ... a lesson ("it turned out that cron runs in local time"): short too, and seldom in log days
 COLONS = frozenset(":：;；")
 
 
@@ -50,7 +51,8 @@ def score(text: str, result: CueResult) -> float:
     odds = sum(weights.get(name, 0.0) * value for name, value in features(text, result).items())
     odds += sum(map(mul, of_numbers, meaning(text)))
     learned: float = THRESHOLD + SCALE * (odds + weights["any"])
-    return max(learned, THRESHOLD) if result.score >= ALONE else learned
+    enough = FOUND_OUT if result.kind == "lesson" else ALONE
+    return max(learned, THRESHOLD) if result.score >= enough else learned
 
 
 @cache

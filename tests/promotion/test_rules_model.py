@@ -34,6 +34,7 @@ from tests.promotion.sample import kept, log_of, propose, sample
         ("Remember: the spare key is with the neighbour", "fact"),
         ("기억해줘: 예비 열쇠는 옆집에 있음", "fact"),
         ("Root cause: the cron ran in local time, not UTC", "lesson"),
+        ("알고 보니 크론이 UTC가 아니라 현지 시간으로 돌고 있었음", "lesson"),
         ("알고 보니 정산 서버의 크론이 UTC가 아니라 현지 시간으로 돌고 있어서 마감이 아홉 시간 밀렸음", "lesson"),
         ("The audit account is exempt from password rotation", "exception"),
         ("감사 계정은 비밀번호 교체 정책에서 제외한다", "exception"),
