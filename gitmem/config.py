@@ -83,7 +83,7 @@ class Config(NamedTuple):
     context_importance: float = _key(0.1, "Weight of importance.", limits=SHARE)
     context_decay: float = _key(0.002, "Decay of recency, a day.", limits=SHARE)
     context_evidence: float = _key(
-        0.5, "Evidence from which memory answers a prompt or a search; 0: whatever is asked.", limits=(0.0, 100.0)
+        0.5, "Evidence from which memory answers a prompt or a search; 0: whatever is asked.", limits=SHARE
     )
     context_ceiling: int = _key(0, "Tokens of all contexts that a session is given; 0 for no ceiling.")
     tokenizer: str = _key("pieces", "What counts tokens: `pieces` (built in) or `gguf:<path>`, exactly that model's.")

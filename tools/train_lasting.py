@@ -60,14 +60,14 @@ def lines() -> list[Line]:
     return found
 
 
-def fitted(rows: Array, kept: Array) -> Array:
-    """The weights of each column, that of `any` last and not held back."""
+def fitted(rows: Array, kept: Array, counts: Array | float = 1.0) -> Array:
+    """The weights of each column, that of `any` last and not held back; `counts` is how much each row counts."""
     weights = np.zeros(rows.shape[1])
     penalty = np.diag([*[PENALTY] * (rows.shape[1] - 1), 0.01])
     for _ in range(ROUNDS):
         likely = 1 / (1 + np.exp(-rows @ weights))
-        slope = rows.T @ (likely - kept) + penalty @ weights
-        curve = (rows * (likely * (1 - likely))[:, None]).T @ rows + penalty
+        slope = rows.T @ (counts * (likely - kept)) + penalty @ weights
+        curve = (rows * (counts * likely * (1 - likely))[:, None]).T @ rows + penalty
         weights -= np.linalg.solve(curve, slope)
     return weights
 

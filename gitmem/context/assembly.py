@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 
 from gitmem.context import layers, packing, recall_queries
 from gitmem.context.layer_limits import DEFAULTS, Count, Layer, Share, Weights
-from gitmem.context.layers import Hit, Part
+from gitmem.context.layers import Found, Hit, Part
 from gitmem.context.recall_queries import Question
 from gitmem.context.rendering import AROUND, lead, render, render_group, until
 from gitmem.errors import GitMemError, UsageError
@@ -47,7 +47,7 @@ class Scope:
     name: str
     paths: tuple[str, ...] = ()
     read: Callable[[str], Document | None] = lambda _: None
-    recall: Callable[[str], Sequence[Hit]] = lambda _: ()
+    recall: Callable[[str], Found] = lambda _: Found()
     error: str = ""
     note: str = ""
     commit: str = ""
@@ -134,12 +134,12 @@ def assemble(scopes: Sequence[Scope], request: Request, now: datetime) -> Contex
         raise UsageError("a budget is a number of tokens above 0", "git mem context --budget 1600")
     request = _without_hidden_turns(request)
     questions = _questions(scopes, request)
-    usable, chosen = _parts_of_scopes(scopes, request, questions, now.date())
+    usable, chosen, chunks = _parts_of_scopes(scopes, request, questions, now.date())
     parts, hidden = layers.narrower(chosen)
     included, missing = _included(usable, request)
     parts = [*included, *parts, *_session(request)]
     wanted = [part for part in parts if _is_requested(part, request)]
-    parts, withheld = _answering(wanted, request, questions, now.date())
+    parts, withheld = _answering(wanted, request, questions, now.date(), chunks)
     parts = [replace(part, tokens=request.count(until(part) + part.content)) for part in parts]
     commits = {scope.name: scope.commit for scope in usable}
     left = request.budget - request.count(f"{lead(commits)}\n{AROUND}{END}")
@@ -175,21 +175,25 @@ def assemble(scopes: Sequence[Scope], request: Request, now: datetime) -> Contex
 
 def _parts_of_scopes(
     scopes: Sequence[Scope], request: Request, questions: Sequence[Question], today: date
-) -> tuple[list[Scope], list[tuple[str, Sequence[Part]]]]:
-    """The scopes as they were read, those that could not be with their `error`; and what each of the others offers."""
+) -> tuple[list[Scope], list[tuple[str, Sequence[Part]]], int]:
+    """The scopes as they were read, those that could not be with their `error`; what each of the others offers; and how
+    many chunks these were asked of together."""
     usable: list[Scope] = []
     chosen: list[tuple[str, Sequence[Part]]] = []
+    chunks = 0
     for scope in scopes:
         if scope.error:
             usable.append(scope)
             continue
         scope = replace(scope, read=_reader(scope, request))
         try:
-            chosen.append((scope.name, _parts_of(scope, request, questions, today)))
+            parts, size = _parts_of(scope, request, questions, today)
+            chosen.append((scope.name, parts))
+            chunks += size
             usable.append(replace(scope, keys=keys(scope)))
         except GitMemError as error:
             usable.append(replace(scope, error=error.message))
-    return usable, chosen
+    return usable, chosen, chunks
 
 
 def _condensed(
@@ -278,12 +282,12 @@ def _questions(scopes: Sequence[Scope], request: Request) -> list[Question]:
     )
 
 
-def _parts_of(scope: Scope, request: Request, questions: Sequence[Question], today: date) -> list[Part]:
-    """Every part one scope has to offer."""
+def _parts_of(scope: Scope, request: Request, questions: Sequence[Question], today: date) -> tuple[list[Part], int]:
+    """Every part one scope has to offer, and how many chunks it was asked of."""
     paths = [path for path in scope.paths if not _excluded(path, request)]
     instructions = [path for path in INSTRUCTIONS if path in paths and path not in request.loaded]
     shares, count = request.shares, request.count
-    hits = _hits(scope, request, questions)
+    hits, chunks = _found(scope, request, questions)
     similarity: dict[int, float] = {}
     until: dict[int, str] = {}
     for hit in (hit for hit in hits if hit.path in layers.MEMORY):
@@ -300,11 +304,11 @@ def _parts_of(scope: Scope, request: Request, questions: Sequence[Question], tod
     parts += layers.recalled(hits, request.weights, today, items, count, scope.name)
     logs = {path: day for path in paths if (day := log_day(path, scope.daily))}
     parts += layers.days(logs, scope.read, today, shares[Layer.DAILY].item, count, scope.name)
-    return parts
+    return parts, chunks
 
 
 def _answering(
-    parts: Sequence[Part], request: Request, questions: Sequence[Question], today: date
+    parts: Sequence[Part], request: Request, questions: Sequence[Question], today: date, chunks: int
 ) -> tuple[list[Part], list[tuple[Part, str]]]:
     """The parts without those that nothing in the prompt asks for, and these with the reason.
 
@@ -314,7 +318,7 @@ def _answering(
     if not (request.enough or request.each or request.had) or not request.prompt.strip() or not questions:
         return list(parts), []  # without a prompt, and for `*`, nothing is asked
     table = table_of_words()
-    asked = [(Asked(parse(question.text, today), table), question.weight) for question in questions]
+    asked = [(Asked(parse(question.text, today), table, chunks), question.weight) for question in questions]
 
     def measured(part: Part) -> float:
         own, *behind = (weight * evidence(each, part.content) for each, weight in asked)
@@ -349,18 +353,21 @@ def _last_user_text(request: Request) -> str:
     return next((turn.text for turn in reversed(turns) if turn.role is Role.USER), "")
 
 
-def _hits(scope: Scope, request: Request, questions: Sequence[Question]) -> list[Hit]:
+def _found(scope: Scope, request: Request, questions: Sequence[Question]) -> Found:
     """What the scope recalls by each question, each place once with its best score."""
     best: dict[tuple[str, int, int], Hit] = {}
+    chunks = 0
     for text, weight in questions:
-        for hit in scope.recall(text):
+        found = scope.recall(text)
+        chunks = max(chunks, found.chunks)
+        for hit in found.hits:
             place = (hit.path or hit.commit, hit.start_line, hit.end_line)
             unread = bool(request.without_agents) and not hit.commit and scope.read(hit.path) is None
             if unread or _excluded(hit.path, request):
                 continue
             if place not in best or best[place].score < hit.score * weight:
                 best[place] = replace(hit, score=hit.score * weight)
-    return sorted(best.values(), key=lambda hit: (-hit.score, hit.path, hit.start_line))
+    return Found(sorted(best.values(), key=lambda hit: (-hit.score, hit.path, hit.start_line)), chunks)
 
 
 def _excluded(path: str, request: Request) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from fnmatch import fnmatchcase
 from types import MappingProxyType
+from typing import NamedTuple
 
 from gitmem.context.layer_limits import SOURCE_WEIGHT, Count, Layer, Share, Weights
 from gitmem.hosts.transcript import Turn
@@ -61,6 +62,13 @@ class Hit:
     commit: str = ""
     said: str = ""
     until: str = ""
+
+
+class Found(NamedTuple):
+    """What a memory has for a question, and how many chunks it was chosen from."""
+
+    hits: Sequence[Hit] = ()
+    chunks: int = 0
 
 
 Read = Callable[[str], Document | None]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from gitmem.config import Config
 from gitmem.context.assembly import UNCOMMITTED, Scope
-from gitmem.context.layers import MEMORY, Hit
+from gitmem.context.layers import MEMORY, Found, Hit
 from gitmem.errors import GitMemError, OutsideRepository
 from gitmem.git.objects import EXECUTABLE, REGULAR
 from gitmem.git.opening import Repository, open_repository
@@ -115,12 +115,12 @@ def session(repo: Repository, config: Config, now: datetime) -> Scope:
 def recall(
     repo: Repository, config: Config, asked: str, now: datetime, commit: str, lines: Callable[[str], Sequence[str]],
     history: bool = False,
-) -> list[Hit]:  # fmt: skip
+) -> Found:  # fmt: skip
     """The hits of a search as a layer wants them; `lines` reads a file that was hit, for what its lines say of
     themselves. With `history` commits too."""
     query = searching.Query(asked, limit=RECALL, commit=commit, everything=True, history="known" if history else "")
     answer = searching.search(repo, config, query, now)
-    return [
+    found = [
         _of_history(hit) if hit.kind else
         Hit(
             path=hit.path, start_line=hit.start_line, end_line=hit.end_line, heading=hit.heading, text=hit.text,
@@ -129,6 +129,7 @@ def recall(
         )
         for hit in answer.hits
     ]  # fmt: skip
+    return Found(found, answer.chunks)
 
 
 def _of_history(hit: hits.Hit) -> Hit:

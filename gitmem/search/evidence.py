@@ -1,23 +1,26 @@
-"""Whether memory has anything to say to a question: how much of the question a piece of memory takes up. Pure.
+"""Whether memory has anything to say to a question: how likely a piece of memory answers it. Pure.
 
-The evidence of a text is the number of the question's telling words that stand in it, times the cosine of the two: a
-word alone may be chance, and nearness alone may be a manner of speaking. A word tells as much as its vector is long,
-up to that of an ordinary noun, since frequent words have short vectors (`static_embedder`). A text in another script
-cannot share words: there the cosine alone counts. Neither part depends on how large a memory is, nor on what else is in
-it, so that the same question and fact give the same figure everywhere.
+A logistic regression of how much of the question's telling words stand in the text or have a word like them there, how
+near the two are as a whole, how long the text is, and how large the memory is that it was found in: a word alone may be
+chance, nearness alone may be a manner of speaking, and among many texts one resembles any question. A word tells as
+much as its vector is long, up to that of an ordinary noun, since frequent words have short vectors (`static_embedder`).
+A text in another script cannot share words: there the cosine is enough. `tools/train_evidence.py` prints
+`WEIGHTS`. The same question, text and size give the same figure everywhere.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
+from math import exp, log, pi, sin
 from operator import add
 
 from gitmem.config import Config
 from gitmem.errors import ModelUnavailable
 from gitmem.index.terms import terms, without_ending
+from gitmem.light_typing import NamedTuple
 from gitmem.models.wordpiece import words
-from gitmem.search.late_interaction import WordVectors
+from gitmem.search.late_interaction import MAX_WORDS, WordVectors
 from gitmem.search.question import STOP, STOP_KOREAN, Question, pairs_of
 
 # The length from which a word tells as much as any, in the table's unit: that of `account` (127,000) and `customer`
@@ -45,25 +48,48 @@ GREETING = frozenset(
     "厉害 真棒".split()
 )
 EXACT = 2.0  # an identifier of the prompt is as good as two words: it is seldom there by chance
-# Evidence from which memory answers a prompt at all: a word of it in a passage that is half like it, or more of one and
-# less of the other. docs/context.md has what came of it with prompts of other hands.
+# Evidence from which memory answers a prompt at all. docs/context.md has what came of it with prompts of other hands.
 ENOUGH: float = Config._field_defaults["context_evidence"]
-FEW = 1.5  # telling words; a prompt with fewer asks by all it has
-STRONG = 1.0  # ... from which it is worth interrupting a session that goes on
+STRONG = 0.8  # ... from which it is worth interrupting a session that goes on
+# Cosine of two words from which one stands in for the other a little, and wholly.
+AKIN, SAME = 0.4, 0.9
+MOST = 3.0  # telling words that count
+WORDS = 100  # of a text; a longer one is no likelier to have a word by chance
+# What each feature adds to the log-odds; that of `any` is always added.
+WEIGHTS = {
+    "any": 0.904, "cosine": 4.448, "length": -0.801, "near": 1.986, "share": 0.531, "shared": 0.705, "size": -0.871,
+}  # fmt: skip
+# What the cosine of a text in another script must be more, for each e-fold of the memory above USUAL chunks: among more
+# texts one is nearer by chance.
+CHANCE, USUAL = 0.02, 100
+SMALLEST, LARGEST = 10, 1000  # chunks of a memory; what a larger one does was not measured
+
+
+class Word(NamedTuple):
+    """A telling word of a question: its terms, how much it tells, the signs of its vector (0: looked for only as it
+    is)."""
+
+    terms: tuple[str, ...]
+    tells: float
+    signs: int = 0
 
 
 class Asked:
-    """A question as evidence is counted: its telling words as (terms, how much it tells: 0..1, 0 for courtesy, `EXACT`
-    for an identifier), its runs of Kana and Han as such pairs of letters in order, the vector of their text, None
-    without a table."""
+    """A question as evidence is counted: its telling words (telling 0 for courtesy, `EXACT` for an identifier), its
+    runs of Kana and Han as pairs of letters in order with what they tell, the vector of their text, None without a
+    table. `chunks` is how many the memory has that is asked."""
 
-    __slots__ = ("question", "runs", "table", "vector", "words")
+    __slots__ = ("chance", "in_runs", "question", "runs", "size", "table", "total", "vector", "words")
 
-    def __init__(self, question: Question, table: WordVectors | None) -> None:
+    def __init__(self, question: Question, table: WordVectors | None, chunks: int = 0) -> None:
         self.question = question
         self.table = table
         self.words, self.runs = _weighted(question, table)
+        self.in_runs = sum(_covered(run, None) for run in self.runs)
+        self.total = sum(word.tells for word in self.words) + self.in_runs
         self.vector = vector_of(question.content, table)
+        self.size = log(max(SMALLEST, min(LARGEST, chunks or LARGEST)))
+        self.chance = CHANCE * max(0.0, self.size - log(USUAL))
 
     @property
     def tells(self) -> bool:
@@ -82,41 +108,95 @@ def table_of_words() -> WordVectors | None:
 
 
 def evidence(asked: Asked, text: str, enough: float = 0.0) -> float:
-    """How much of the question a text takes up, or one of its lines by the words it shares, 0 for nothing: what stands
-    beside a fact in a passage takes nothing from it. Without a table the share of the question's words. Where all that
-    is asked is whether there is `enough`, the figure may be another on the same side of it, in less time."""
-    best = _evidence(asked, text, enough, _in_another_script(asked.question, text))
+    """How likely a text answers the question, or one of its lines does, 0..1: what stands beside a fact in a passage
+    takes nothing from it. Without a table the share of the question's words. Where all that is asked is whether there
+    is `enough`, the figure may be another on the same side of it, in less time."""
+    best = _evidence(asked, text, enough, is_foreign(asked.question, text))
     if "\n" not in text or best >= enough > 0:
         return best
     return max(best, *(_evidence(asked, line, enough, foreign=False) for line in text.split("\n")))
 
 
 def _evidence(asked: Asked, text: str, enough: float, foreign: bool) -> float:
-    there = frozenset(terms(text))
-    in_runs, all_runs = (sum(_covered(run, some) for run in asked.runs) for some in (there, None))
-    shared = sum(weight for own, weight in asked.words if 2 * len(there.intersection(own)) > len(own)) + in_runs
-    total = sum(weight for _, weight in asked.words) + all_runs
-    if not total or not (shared or foreign):
+    if not asked.total:
         return 0.0
+    stands = standing(asked, text)
     if asked.table is None or asked.vector is None:
-        return shared / total
+        return stands.tells / asked.total
     # One that has each of the words answers who looked for just these, however little else the table sees in common.
-    whole = in_runs == all_runs and all(there.issuperset(own) for own, weight in asked.words if weight)
-    least = ENOUGH if whole else 0.0
-    taken = max(shared / min(1.0, total / FEW), 1.0 if foreign else 0.0)
-    if least >= enough > 0 or taken < enough:
+    least = ENOUGH if stands.whole else 0.0
+    known = features(asked, text, stands)
+    if least >= enough > 0 or (not foreign and likely(known, 1.0) < enough):
         return least
-    other = vector_of(text, asked.table) or ()
-    return max(least, taken * sum(map(float.__mul__, asked.vector, other)))
+    cosine = max(0.0, sum(map(float.__mul__, asked.vector, vector_of(text, asked.table) or ())))
+    return max(least, likely(known, cosine), cosine - asked.chance if foreign else 0.0)
 
 
-def answers(question: Question, texts: Iterable[str], table: WordVectors | None, enough: float) -> bool:
-    """Whether any of the texts has evidence of `enough`."""
-    asked = Asked(question, table)
+class Standing(NamedTuple):
+    """Which of the telling words stand in a text, how much these and the runs tell together, and whether each does."""
+
+    words: tuple[bool, ...]
+    tells: float
+    whole: bool
+
+
+def standing(asked: Asked, text: str) -> Standing:
+    """What of a question a text has as it is."""
+    there = frozenset(terms(text))
+    found = tuple(2 * len(there.intersection(word.terms)) > len(word.terms) for word in asked.words)
+    in_runs = sum(_covered(run, there) for run in asked.runs)
+    whole = in_runs == asked.in_runs and all(there.issuperset(word.terms) for word in asked.words if word.tells)
+    tells = sum(word.tells for word, stands in zip(asked.words, found, strict=True) if stands)
+    return Standing(found, tells + in_runs, whole)
+
+
+def features(asked: Asked, text: str, stands: Standing) -> dict[str, float]:
+    """What is known of a text without its vector. Needs a table."""
+    said = words(text)
+    near = stands.tells + _alike(asked, said[:MAX_WORDS], stands.words)
+    return {
+        "share": near / asked.total,
+        "near": min(MOST, near),
+        "shared": min(MOST, stands.tells),
+        "length": log(1 + min(WORDS, len(said))),
+        "size": asked.size,
+    }
+
+
+def likely(known: Mapping[str, float], cosine: float) -> float:
+    """The probability, 0..1, that a text of these features answers; `cosine` is that of the question and the text."""
+    odds = sum([WEIGHTS[name] * value for name, value in known.items()])
+    return 1 / (1 + exp(-odds - WEIGHTS["cosine"] * cosine - WEIGHTS["any"]))
+
+
+def _alike(asked: Asked, said: Sequence[str], found: Sequence[bool]) -> float:
+    """How much the telling words tell that are not in a text but have a word like them there."""
+    table = asked.table
+    missed = [word for word, stands in zip(asked.words, found, strict=True) if word.signs and not stands]
+    if table is None or not missed:
+        return 0.0
+    signs = table.signs
+    known = [signs[word] for word in dict.fromkeys(said) if not _is_run(word)]
+    known = [sign for sign in known if sign]
+    if not known:
+        return 0.0
+    total = 0.0
+    for word in missed:
+        bits = min([(word.signs ^ sign).bit_count() for sign in known])
+        # The cosine two words probably have, by the number of their bits that differ.
+        cosine = sin(pi / 2 * (1 - 2 * bits / table.dims))
+        total += word.tells * min(1.0, max(0.0, (cosine - AKIN) / (SAME - AKIN)))
+    return total
+
+
+def answers(
+    question: Question, texts: Iterable[str], table: WordVectors | None, enough: float, chunks: int = 0
+) -> bool:
+    """Whether any of the texts has evidence of `enough`; `chunks` is how many the memory has that was asked."""
+    asked = Asked(question, table, chunks)
     return any(evidence(asked, text, enough) >= enough for text in texts)
 
 
-Weighted = list[tuple[tuple[str, ...], float]]
 Run = list[tuple[str, float]]
 
 
@@ -130,9 +210,9 @@ def _covered(run: Run, there: Container[str] | None) -> float:
     return sum(letters) / 2
 
 
-def _weighted(question: Question, table: WordVectors | None) -> tuple[Weighted, list[Run]]:
+def _weighted(question: Question, table: WordVectors | None) -> tuple[list[Word], list[Run]]:
     """The telling words of a question, and its runs of Kana and Han; none for one that only thanks or agrees."""
-    weighted: Weighted = [((term,), EXACT) for term in sorted(question.exact)]
+    weighted = [Word((term,), EXACT) for term in sorted(question.exact)]
     runs: list[Run] = []
     content = dict.fromkeys(words(question.content))
     courtesy = COURTESY
@@ -142,15 +222,20 @@ def _weighted(question: Question, table: WordVectors | None) -> tuple[Weighted, 
         if word in STOP or not STOP_KOREAN.isdisjoint((word, without_ending(word))):
             continue
         if word in courtesy:
-            weighted.append(((word,), 0.0))
+            weighted.append(Word((word,), 0.0))
             continue
-        if "\u3041" <= word[0] <= "\u9fff" and len(word) > 1:
+        if _is_run(word) and len(word) > 1:
             runs.append(_run(word, table))
             continue
         own = tuple(term for term in terms(without_ending(word)) if len(term) > 1) or tuple(terms(word))
         if own and not question.exact.intersection(own):
-            weighted.append((own, _tells(word, table)))
+            weighted.append(Word(own, _tells(word, table), table.signs[word] if table is not None else 0))
     return weighted, runs
+
+
+def _is_run(word: str) -> bool:
+    """Whether a word is of Kana and Han, which stand without spaces."""
+    return "\u3041" <= word[0] <= "\u9fff"
 
 
 def _run(word: str, table: WordVectors | None) -> Run:
@@ -165,7 +250,7 @@ def _tells(word: str, table: WordVectors | None) -> float:
     return min(1.0, length / NOUN) if length else 1.0
 
 
-def _in_another_script(question: Question, text: str) -> bool:
+def is_foreign(question: Question, text: str) -> bool:
     """Whether the text is written in letters that the question has none of."""
     if not (question.latin_only or question.cjk_only) or (question.latin_only and text.isascii()):
         return False

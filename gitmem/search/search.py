@@ -77,7 +77,7 @@ class Query(NamedTuple):
 class Answer(NamedTuple):
     """`at` is "worktree", "branches" or a commit; `lanes` those that answered; `answered` whether one of the first
     `FIRST` hits takes up enough of the question (`evidence`); `notes` and `reason` (why stale) are for a
-    person; `settings` are those in force, only where `Query.explain` asked for them."""
+    person; `settings` are those in force, only where `Query.explain` asked for them; `chunks` how many were asked."""
 
     query: str
     at: str
@@ -88,6 +88,7 @@ class Answer(NamedTuple):
     notes: tuple[str, ...] = ()
     settings: Mapping[str, Any] = MappingProxyType({})
     answered: bool = False
+    chunks: int = 0
 
 
 class Evidence(NamedTuple):
@@ -157,7 +158,8 @@ def _search_one(repo: Repository, config: Config, query: Query, now: datetime, o
             with made.index.reading():
                 hits, evidence = _answer(repo, config, made, query, question, today, ranking)
         fresh = made.freshness
-        empty = not hits and made.snapshot is not None and not any(made.snapshot.norms)
+        chunks = made.snapshot.chunks if made.snapshot is not None else 0
+        empty = not hits and not chunks
         notes = (*made.notes, *evidence.notes, *((EMPTY,) if empty else ()))
         settings: dict[str, Any] = {}
         if query.explain:
@@ -165,7 +167,7 @@ def _search_one(repo: Repository, config: Config, query: Query, now: datetime, o
 
             settings = settings_in_force(config, ranking)
         return Answer(
-            query.text, at, evidence.lanes, fresh.stale, hits, fresh.reason, notes, settings, evidence.answered
+            query.text, at, evidence.lanes, fresh.stale, hits, fresh.reason, notes, settings, evidence.answered, chunks
         )  # fmt: skip
     finally:
         made.close()
@@ -207,6 +209,7 @@ def _across(repo: Repository, config: Config, query: Query, now: datetime, opene
         stale=any(answer.stale for _, answer in answers),
         reason=next((answer.reason for _, answer in answers if answer.reason), ""),
         answered=any(answer.answered for _, answer in answers),
+        chunks=max((answer.chunks for _, answer in answers), default=0),
         hits=tuple(hits[: query.limit]),
     )
 
@@ -261,7 +264,7 @@ def _answer(
     kind_of_passages: Callable[..., Passages] = made.passages or Passages
     passages = kind_of_passages(source, strips, lines, filters, ranking, _matcher(evidence, question), question)
     hits = passages.hits(query.limit, blame=query.blame)
-    answered = _is_answered(hits[:FIRST], question, evidence.table, config)
+    answered = _is_answered(hits[:FIRST], question, evidence.table, config, snapshot.chunks)
     hits, left_out = fitting(hits if answered or query.everything else hits[:FIRST], query.budget)
     evidence = evidence._replace(notes=(*evidence.notes, *left_out), answered=answered)
     if query.explain:
@@ -272,7 +275,9 @@ def _answer(
     return hits, evidence
 
 
-def _is_answered(hits: Sequence[Hit], question: Question, table: WordVectors | None, config: Config) -> bool:
+def _is_answered(
+    hits: Sequence[Hit], question: Question, table: WordVectors | None, config: Config, chunks: int
+) -> bool:
     """Whether any of the hits takes up enough of the question, or is of the days that it names."""
     if not hits or not config.context_evidence:
         return bool(hits)
@@ -281,7 +286,7 @@ def _is_answered(hits: Sequence[Hit], question: Question, table: WordVectors | N
     from gitmem.search.evidence import answers
 
     texts = (f"{hit.subject}\n{hit.text}" if hit.kind else hit.text for hit in hits)
-    return answers(question, texts, table, config.context_evidence)
+    return answers(question, texts, table, config.context_evidence, chunks)
 
 
 def _of_these_days(day: str, question: Question) -> bool:

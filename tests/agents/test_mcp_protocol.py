@@ -87,4 +87,6 @@ def test_a_client_that_is_gone_before_its_answer_is_no_bug(repo: Repo) -> None:
     server.process.stdout.close()
     server.send({"id": 9, "method": "tools/list", "params": {}})
     server.process.stdin.close()
-    assert "bug" not in server.process.stderr.read() and server.process.wait(60) == 128 + signal.SIGPIPE
+    assert "bug" not in server.process.stderr.read()
+    # 0 where a busy machine sees the end of the input before the answer is written.
+    assert server.process.wait(60) in (128 + signal.SIGPIPE, 0)

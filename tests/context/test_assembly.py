@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gitmem.context.assembly import Context, Request, Scope, as_value, assemble, key_of_part
 from gitmem.context.layer_limits import Layer, shares
-from gitmem.context.layers import Hit, Part
+from gitmem.context.layers import Found, Hit, Part
 from gitmem.context.rendering import render
 from gitmem.errors import GitMemError, UsageError
 from gitmem.hosts.transcript import Role, Transcript, Turn
@@ -47,7 +47,7 @@ def scope(files: Mapping[str, str] = FILES, name: str = "project", hits: Sequenc
     def read(path: str) -> Document | None:
         return parse(files[path].encode(), path) if path in files else None
 
-    return Scope(name, tuple(files), read, lambda _: hits, commit="a" * 40)
+    return Scope(name, tuple(files), read, lambda _: Found(hits), commit="a" * 40)
 
 
 def layers_of(context) -> list[str]:  # type: ignore[no-untyped-def]
@@ -117,7 +117,7 @@ def test_the_narrower_scope_wins_for_the_same_key_and_an_empty_value_hides_nothi
 
 
 def test_one_failing_scope_breaks_no_other_and_is_named() -> None:
-    def fails(_: str) -> Sequence[Hit]:
+    def fails(_: str) -> Found:
         raise GitMemError("the organisation's memory has vanished")
 
     broken = replace(scope({}, "organisation"), recall=fails)
@@ -235,7 +235,7 @@ def test_metadata_is_not_told_and_what_ended_in_a_log_is_left_out() -> None:
 
 def test_a_session_is_asked_with_its_working_values_and_the_profile_and_a_prompt_alone_is_not() -> None:
     asked: list[str] = []
-    told = replace(scope(), recall=lambda text: asked.append(text) or ())  # type: ignore[func-returns-value]
+    told = replace(scope(), recall=lambda text: asked.append(text) or Found())  # type: ignore[func-returns-value]
     session = Scope("session", values=(("service:ledger", "cutover at noon"),))
     assemble([told, session], Request("why does it fail?"), NOW)
     assert asked == ["why does it fail?"]

@@ -1,0 +1,202 @@
+#!/usr/bin/env python3
+"""Learn how likely a text answers a prompt: `WEIGHTS` of gitmem/search/evidence.py.
+
+    python tools/train_evidence.py
+
+Asks memories made of bench/recall and of bench/amendments, of one hand, of several and of all of a kind: the prompts of
+their own hands, which they answer; prompts that nothing answers (`recall.unrelated`, `recall.other_work`, small talk);
+and prompts of hands they do not hold, which count little, since some of them are answered by chance. Prints what would
+be answered at weights that were learned without the prompt's hand, or without the prompt, and the weights. The same
+each time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+from zlib import crc32
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from bench import amendments, recall  # noqa: E402
+from bench._sets import table  # noqa: E402
+from gitmem.context import assembly  # noqa: E402
+from gitmem.search import evidence  # noqa: E402
+from gitmem.search.question import parse  # noqa: E402
+from tools.train_lasting import fitted  # noqa: E402
+
+FOLDS = 5
+SEVERAL = (3, 3, 6, 12)  # hands of a memory that holds several
+PROMPTS, FOREIGN = 60, 20  # unrelated ones and ones of other hands that a memory is asked; that of all hands every one
+TOGETHER = 400  # what all prompts of a kind that one kind of memory is asked count, at most
+AGAINST = 1.4  # how much more an unrelated prompt counts than one that is answered
+STRANGERS = 0.2  # ... one of another hand
+ROUNDS = 4  # of choosing the text of each memory that is likeliest to answer, and learning from these
+
+Array = np.ndarray[Any, Any]
+Shown = list[tuple[dict[str, float], float]]  # features and cosine of each text that a memory shows for a prompt
+
+
+class Row(NamedTuple):
+    """A prompt to a memory; `kind` is "own", "unrelated" or "strangers", `hand` whose prompt it is."""
+
+    memory: str
+    kind: str
+    hand: str
+    prompt: str
+    shown: Shown
+
+
+def shown_for(repo: Any, prompt: str) -> Shown:
+    """What a context would choose from, part by part and line by line."""
+    found: Shown = []
+    whole = assembly._answering
+
+    def noted(parts: Sequence[Any], request: Any, questions: Any, today: date, chunks: int) -> Any:
+        asked = evidence.Asked(parse(questions[0].text, today), assembly.table_of_words(), chunks)
+        for part in parts:
+            if part.layer in assembly.RECALLED and asked.total:
+                found.extend(_of_text(asked, part.content))
+        return whole(parts, request, questions, today, chunks)
+
+    assembly._answering = noted
+    try:
+        recall.context(repo, prompt)
+    finally:
+        assembly._answering = whole
+    return found
+
+
+def _of_text(asked: evidence.Asked, text: str) -> Shown:
+    lines = [line for line in dict.fromkeys((text, *text.split("\n"))) if line.strip()]
+    rows = []
+    for line in lines:
+        if not evidence.is_foreign(asked.question, line):  # its cosine is its evidence
+            cosine = sum(map(float.__mul__, asked.vector or (), evidence.vector_of(line, asked.table) or ()))
+            rows.append((evidence.features(asked, line, evidence.standing(asked, line)), cosine))
+    return rows
+
+
+def rows() -> list[Row]:
+    """Every prompt to every memory."""
+    rng = Random(7)
+    talks = recall.hands()
+    statements = {path.stem: amendments.read(path) for path in sorted(amendments.SETS.glob("*.txt"))}
+    small = (amendments.SETS.parent / "small_talk.txt").read_text(encoding="utf-8").splitlines()
+    unrelated = [*recall.unrelated(), *recall.other_work(), *(line for line in small if line and line[0] != "=")]
+    prompts = {
+        "talks": {hand: [talk.prompt for talk in own if talk.prompt] for hand, own in talks.items()},
+        "statements": {hand: [matter.question for matter in own.matters] for hand, own in statements.items()},
+    }
+    found: list[Row] = []
+    with tempfile.TemporaryDirectory() as temporary:
+        for kind, of in prompts.items():
+            names = list(of)
+            chosen = [[name] for name in names] + [rng.sample(names, count) for count in SEVERAL] + [names]
+            for number, held in enumerate(chosen):
+                root = Path(temporary) / f"{kind}-{number}"
+                if kind == "talks":
+                    repo, _ = recall.memory([talk for name in held for talk in talks[name]], root)
+                else:
+                    repo = amendments.memory([statements[name] for name in held], root)
+                memory = f"{kind} of {len(held)}"
+                others = [(name, prompt) for name in names if name not in held for prompt in of[name]]
+                asked = [
+                    *(("own", name, prompt) for name in held for prompt in of[name]),
+                    *(("unrelated", "", prompt) for prompt in _some(rng, unrelated, held == names, PROMPTS)),
+                    *(("strangers", name, prompt) for name, prompt in _some(rng, others, False, FOREIGN)),
+                ]
+                found += [Row(memory, which, hand, prompt, shown_for(repo, prompt)) for which, hand, prompt in asked]
+                repo.close()
+    return found
+
+
+def _some(rng: Random, among: list[Any], every: bool, count: int) -> list[Any]:
+    return among if every or len(among) <= count else rng.sample(among, count)
+
+
+class Learner:
+    """The texts of all rows as one matrix, and what is learned from some of the rows."""
+
+    def __init__(self, known: Sequence[Row]) -> None:
+        self.names = sorted({name for row in known for features, _ in row.shown for name in features})
+        self.rows = known
+        self.of = np.array([at for at, row in enumerate(known) for _ in row.shown])
+        self.texts = np.array(
+            [
+                [*(features[name] for name in self.names), max(0.0, cosine), 1.0]
+                for row in known
+                for features, cosine in row.shown
+            ]
+        )
+        self.own = np.array([row.kind == "own" for row in known], float)
+        self.counts = self._counts()
+
+    def _counts(self) -> Array:
+        """How much each row counts: each kind of memory alike, whatever number of prompts it was asked."""
+        often: dict[tuple[str, str], int] = {}
+        for row in self.rows:
+            often[row.memory, row.kind] = often.get((row.memory, row.kind), 0) + 1
+        weight = {"own": 1.0, "unrelated": AGAINST, "strangers": AGAINST * STRANGERS}
+        shares = [min(1.0, TOGETHER / often[row.memory, row.kind]) for row in self.rows]
+        return np.array([weight[row.kind] * share for row, share in zip(self.rows, shares, strict=True)])
+
+    def learned(self, some: Array) -> Array:
+        """The weights by the rows that are marked."""
+        scores = self.texts @ np.array([*([1.0] * len(self.names)), 3.0, 0.0])  # to begin with: nearness of any kind
+        weights = np.zeros(self.texts.shape[1])
+        for _ in range(ROUNDS):
+            best = self._likeliest(scores)
+            chosen = best[some & (best >= 0)]
+            rows = self.of[chosen]
+            weights = fitted(self.texts[chosen], self.own[rows], self.counts[rows])
+            scores = self.texts @ weights
+        return weights
+
+    def _likeliest(self, scores: Array) -> Array:
+        """The text of each row with the highest score, -1 for a row without any."""
+        best = np.full(len(self.rows), -1)
+        order = np.argsort(scores, kind="stable")
+        best[self.of[order]] = order
+        return best
+
+    def odds(self, weights: Array) -> Array:
+        """The log-odds of each row's likeliest text."""
+        found = np.full(len(self.rows), -np.inf)
+        np.maximum.at(found, self.of, self.texts @ weights)
+        return found
+
+
+def main() -> None:
+    """Print the shares that each kind of memory answers, held out, and the weights."""
+    argparse.ArgumentParser(description=__doc__).parse_args()
+    known = rows()
+    learner = Learner(known)
+    fold = np.array([crc32((row.hand or row.prompt).encode()) % FOLDS for row in known])
+    odds = np.zeros(len(known))
+    for held in range(FOLDS):
+        odds[fold == held] = learner.odds(learner.learned(fold != held))[fold == held]
+    kinds = ("own", "unrelated", "strangers")
+    shares = []
+    for memory in dict.fromkeys(row.memory for row in known):
+        mine = [
+            [odds[at] > 0 for at, row in enumerate(known) if (row.memory, row.kind) == (memory, kind)] for kind in kinds
+        ]
+        shares.append([memory, *(recall.mean(map(float, some)) for some in mine)])
+    print(table(["memory", *kinds], shares))
+    weights = learner.learned(np.ones(len(known), bool))
+    for name, weight in zip([*learner.names, "cosine", "any"], weights, strict=True):
+        print(f'"{name}": {weight:.3f},')
+
+
+if __name__ == "__main__":
+    main()
