@@ -343,7 +343,7 @@ def _answering(
 
 def key_of_part(part: Part) -> str:
     """What tells a part apart from others, without its text."""
-    text = f"{part.scope}\0{part.path}\0{part.content}"
+    text = f"{part.scope}\0{part.path}\0{part.whole or part.content}"
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 

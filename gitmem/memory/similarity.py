@@ -18,7 +18,7 @@ from gitmem.lazy_patterns import lazy
 
 SAME = 0.85  # likeness from which two texts that disagree in nothing are one (docs/promotion.md, "Thresholds")
 ALIKE = 0.5  # likeness of the words, numbers aside, from which two texts speak of one matter
-REPEATED = 0.8  # share of the shorter text's words that the longer one must hold to repeat it
+REPEATED = 0.8  # share of a text's words that another must hold to make a repetition of it
 ROW_WORDS = 60  # of a text that may be a row of a table: longer ones are prose
 CACHED = 1 << 13  # texts whose reading is kept
 
@@ -201,12 +201,12 @@ def _disagree(one: _Reading, other: _Reading) -> bool:
 
 
 def repeats(a: str, b: str) -> bool:
-    """Whether the shorter of two texts says nothing that the longer does not: nearly all its words, every number and
-    name of it, and no denial that stands in one of them only. A text of three words and fewer is no repetition."""
-    short, long = sorted((_read(a), _read(b)), key=lambda read: len(read.words))
-    if len(short.words) <= 3 or len(short.words & long.words) < REPEATED * len(short.words):
+    """Whether a text says nothing that another does not: `b` has nearly all words of `a`, every number and name of it,
+    and no denial stands in one of them only. A text of three words and fewer is no repetition."""
+    new, known = _read(a), _read(b)
+    if len(new.words) <= 3 or len(new.words & known.words) < REPEATED * len(new.words):
         return False
-    missing = short.words - long.words
-    if short.denials != long.denials or not short.names <= long.names:
+    missing = new.words - known.words
+    if new.denials != known.denials or not new.names <= known.names:
         return False
     return not any(c.isdigit() for word in missing for c in word)

@@ -14,6 +14,7 @@ from array import array
 from collections.abc import Container, Iterable, Mapping, Sequence
 from math import exp, log, pi, sin
 from operator import add
+from unicodedata import normalize
 
 from gitmem.config import Config
 from gitmem.errors import ModelUnavailable
@@ -26,15 +27,22 @@ from gitmem.search.question import STOP, STOP_KOREAN, Question, pairs_of
 # The length from which a word tells as much as any, in the table's unit: that of `account` (127,000) and `customer`
 # (138,000). `write` and `show` have .65 of it, `the` .17.
 NOUN = 130_000
+
+
+def _spelled(text: str) -> frozenset[str]:
+    """The words of a text as `words` spells them: of ㅇㅇ it makes other letters."""
+    return frozenset(normalize("NFKC", text).split())
+
+
 # What is said to an agent between one request and the next, and of no subject.
-COURTESY = frozenset(
-    "thanks thank thx ok okay yes yep yeah sure please hello hi hey bye morning good great nice fine cool perfect "  # noqa: SIM905
-    "sounds continue go ahead next again done right 네 응 예 아니 고마워 고마워요 감사 감사해요 감사합니다 안녕 "
-    "안녕하세요 좋아 좋아요 계속 계속해줘 알겠어 알겠습니다 ㅇㅋ はい ありがとう どうも 谢谢 謝謝 好的 你好".split()
+COURTESY = _spelled(
+    "thanks thank thx ok okay yes yep yeah sure please hello hi hey bye morning good great nice fine cool perfect "
+    "sounds continue go ahead next again done right 네 응 예 ㅇㅇ 아니 고마워 고마워요 감사 감사해요 감사합니다 안녕 "
+    "안녕하세요 좋아 좋아요 계속 계속해줘 알겠어 알겠습니다 ㅇㅋ はい ありがとう どうも 谢谢 謝謝 好的 你好"
 )
 # What greets, parts, praises and excuses where a prompt has no other word: `good night`, but not `the night shift`.
-GREETING = frozenset(
-    "night evening afternoon day weekend week year happy best awesome sorry welcome see soon later "  # noqa: SIM905
+GREETING = _spelled(
+    "night evening afternoon day weekend week year happy best awesome sorry welcome see soon later "
     "tomorrow back haha lol rock amazing wonderful congratulations congrats sleep well care luck lot "
     "much job work everyone all sec moment brb wow 잘 자 자요 자세요 수고 수고해 수고했어 "
     "수고하셨습니다 수고하세요 미안 미안해 죄송 죄송합니다 죄송해요 반가워 반갑습니다 내일 봐 봐요 "
@@ -45,8 +53,9 @@ GREETING = frozenset(
     "また 明日 よろしく なるほど さすが 助かった 助かりました ありがとうございます おめでとう いいね "
     "晚安 早上好 早安 早 下午好 晚上好 辛苦了 不客气 不客氣 没关系 沒關係 抱歉 对不起 對不起 明天见 "
     "明天見 再见 再見 拜拜 回头见 周末愉快 新年快乐 新年快樂 恭喜 收到 好的收到 明白 哈哈 哈哈哈 太好了 "
-    "厉害 真棒".split()
+    "厉害 真棒"
 )
+SHORT = 0.1  # what a number of one or two digits tells: such numbers stand anywhere
 EXACT = 2.0  # an identifier of the prompt is as good as two words: it is seldom there by chance
 # Evidence from which memory answers a prompt at all. docs/context.md has what came of it with prompts of other hands.
 ENOUGH: float = Config._field_defaults["context_evidence"]
@@ -54,10 +63,11 @@ STRONG = 0.8  # ... from which it is worth interrupting a session that goes on
 # Cosine of two words from which one stands in for the other a little, and wholly.
 AKIN, SAME = 0.4, 0.9
 MOST = 3.0  # telling words that count
+LOOKUP = 0.8  # of telling words: a prompt of several words that tells less looks for none of them (`works for me`)
 WORDS = 100  # of a text; a longer one is no likelier to have a word by chance
 # What each feature adds to the log-odds; that of `any` is always added.
 WEIGHTS = {
-    "any": 0.904, "cosine": 4.448, "length": -0.801, "near": 1.986, "share": 0.531, "shared": 0.705, "size": -0.871,
+    "any": 1.384, "cosine": 4.509, "length": -0.820, "near": 2.443, "share": 0.255, "shared": 0.291, "size": -0.926,
 }  # fmt: skip
 # What the cosine of a text in another script must be more, for each e-fold of the memory above USUAL chunks: among more
 # texts one is nearer by chance.
@@ -79,7 +89,7 @@ class Asked:
     runs of Kana and Han as pairs of letters in order with what they tell, the vector of their text, None without a
     table. `chunks` is how many the memory has that is asked."""
 
-    __slots__ = ("chance", "in_runs", "question", "runs", "size", "table", "total", "vector", "words")
+    __slots__ = ("chance", "in_runs", "is_lookup", "question", "runs", "size", "table", "total", "vector", "words")
 
     def __init__(self, question: Question, table: WordVectors | None, chunks: int = 0) -> None:
         self.question = question
@@ -87,6 +97,7 @@ class Asked:
         self.words, self.runs = _weighted(question, table)
         self.in_runs = sum(_covered(run, None) for run in self.runs)
         self.total = sum(word.tells for word in self.words) + self.in_runs
+        self.is_lookup = self.total >= LOOKUP or len(words(question.content)) == 1
         self.vector = vector_of(question.content, table)
         self.size = log(max(SMALLEST, min(LARGEST, chunks or LARGEST)))
         self.chance = CHANCE * max(0.0, self.size - log(USUAL))
@@ -124,7 +135,7 @@ def _evidence(asked: Asked, text: str, enough: float, foreign: bool) -> float:
     if asked.table is None or asked.vector is None:
         return stands.tells / asked.total
     # One that has each of the words answers who looked for just these, however little else the table sees in common.
-    least = ENOUGH if stands.whole else 0.0
+    least = ENOUGH if stands.whole and asked.is_lookup else 0.0
     known = features(asked, text, stands)
     if least >= enough > 0 or (not foreign and likely(known, 1.0) < enough):
         return least
@@ -246,6 +257,8 @@ def _run(word: str, table: WordVectors | None) -> Run:
 
 def _tells(word: str, table: WordVectors | None) -> float:
     """How much a word tells, 0..1; one that the table does not know is no frequent one."""
+    if word.isdigit() and len(word) < 3:
+        return SHORT
     length = table.length(word) if table is not None else 0.0
     return min(1.0, length / NOUN) if length else 1.0
 

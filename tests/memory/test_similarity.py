@@ -108,7 +108,7 @@ def test_each_language_has_its_denials(text: str) -> None:
 def test_a_part_repeats_one_that_holds_all_it_says() -> None:
     long = "The vendor sends webhooks for every paid order and retries three times on failure"
     assert repeats("The vendor sends webhooks for every paid order", long)
-    assert repeats(long, "The vendor sends webhooks for every paid order")
+    assert not repeats(long, "The vendor sends webhooks for every paid order")  # it says more
     assert not repeats("The vendor sends no webhooks for every paid order", long)
     assert not repeats("The vendor sends webhooks for every paid order 7 times", long)
     assert not repeats("The vendor sends", long), "three words say too little"

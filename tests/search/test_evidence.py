@@ -132,3 +132,39 @@ def test_a_greeting_is_answered_by_nothing(prompt: str) -> None:
 
 def test_a_word_of_greetings_tells_in_a_prompt_that_asks() -> None:
     assert of("who has the night shift on the weekend?", "Tomas has the night shift on weekends") >= ENOUGH
+
+
+def sized(prompt: str, text: str, chunks: int) -> float:
+    return evidence(Asked(parse(prompt, TODAY), table_of_words(), chunks), text)
+
+
+def test_a_word_like_one_of_the_prompts_counts() -> None:
+    prompt = "is the automobile insured?"
+    assert sized(prompt, "The insurance of the car ends in June.", 20) > sized(
+        prompt, "The rent of the flat ends in June.", 20
+    )
+
+
+def test_a_larger_memory_must_say_more_and_one_above_a_thousand_chunks_no_more_than_that() -> None:
+    small, large, larger = (
+        sized("who pays for parking?", "Parking is paid by the office", n) for n in (20, 1000, 90_000)
+    )
+    assert small > large == larger and large == of("who pays for parking?", "Parking is paid by the office")
+    prompt, text = "数据库备份保留多少天?", "Backups of the database are kept for 30 days."
+    assert sized(prompt, text, 20) > sized(prompt, text, 1000)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "text"),
+    [
+        ("yep, works for me", "Dots work on Windows too."),
+        ("split it between 5 people and add 15 percent", "- every 5 min for the first 15, then every 30."),
+        ("ㅇㅇ 좋아", "ㅇㅇ 1번. 10초는 너무 잘아요"),
+    ],
+)
+def test_common_words_and_short_numbers_are_there_by_chance(prompt: str, text: str) -> None:
+    assert of(prompt, text) < ENOUGH
+
+
+def test_a_number_alone_is_found_where_it_stands() -> None:
+    assert of("42", "- rack 42 is ours") >= ENOUGH > of("42", "- rack 43 is ours")
