@@ -54,17 +54,21 @@ class Row(NamedTuple):
     hand: str
     prompt: str
     shown: Shown
+    sure: bool
 
 
-def shown_for(repo: Any, prompt: str) -> Shown:
-    """What a context would choose from, part by part and line by line."""
+def shown_for(repo: Any, prompt: str) -> tuple[Shown, bool]:
+    """What a context would choose from, part by part and line by line; and whether any of it answers whatever is
+    learned: by all words of the prompt, or in another script."""
     found: Shown = []
+    sure = [False]
     whole = assembly._answering
 
     def noted(parts: Sequence[Any], request: Any, questions: Any, today: date, chunks: int) -> Any:
         asked = evidence.Asked(parse(questions[0].text, today), assembly.table_of_words(), chunks)
         for part in parts:
             if part.layer in assembly.RECALLED and asked.total:
+                sure.append(_is_sure(asked, part.content))
                 found.extend(_of_text(asked, part.content))
         return whole(parts, request, questions, today, chunks)
 
@@ -73,17 +77,30 @@ def shown_for(repo: Any, prompt: str) -> Shown:
         recall.context(repo, prompt)
     finally:
         assembly._answering = whole
-    return found
+    return found, any(sure)
+
+
+def _lines(text: str) -> list[str]:
+    """The text, and each of its lines."""
+    return [line for line in dict.fromkeys((text, *text.split("\n"))) if line.strip()]
+
+
+def _cosine(asked: evidence.Asked, text: str) -> float:
+    return sum(map(float.__mul__, asked.vector or (), evidence.vector_of(text, asked.table) or ()))
+
+
+def _is_sure(asked: evidence.Asked, text: str) -> bool:
+    if evidence.is_foreign(asked.question, text) and _cosine(asked, text) - asked.chance >= evidence.ENOUGH:
+        return True
+    return asked.is_lookup and any(evidence.standing(asked, line).whole for line in _lines(text))
 
 
 def _of_text(asked: evidence.Asked, text: str) -> Shown:
-    lines = [line for line in dict.fromkeys((text, *text.split("\n"))) if line.strip()]
-    rows = []
-    for line in lines:
-        if not evidence.is_foreign(asked.question, line):  # its cosine is its evidence
-            cosine = sum(map(float.__mul__, asked.vector or (), evidence.vector_of(line, asked.table) or ()))
-            rows.append((evidence.features(asked, line, evidence.standing(asked, line)), cosine))
-    return rows
+    return [
+        (evidence.features(asked, line, evidence.standing(asked, line)), _cosine(asked, line))
+        for line in _lines(text)
+        if not evidence.is_foreign(asked.question, line)
+    ]
 
 
 def rows() -> list[Row]:
@@ -115,7 +132,7 @@ def rows() -> list[Row]:
                     *(("unrelated", "", prompt) for prompt in _some(rng, unrelated, held == names, PROMPTS)),
                     *(("strangers", name, prompt) for name, prompt in _some(rng, others, False, FOREIGN)),
                 ]
-                found += [Row(memory, which, hand, prompt, shown_for(repo, prompt)) for which, hand, prompt in asked]
+                found += [Row(memory, which, hand, prompt, *shown_for(repo, prompt)) for which, hand, prompt in asked]
                 repo.close()
     return found
 

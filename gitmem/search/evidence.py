@@ -67,7 +67,7 @@ LOOKUP = 0.8  # of telling words: a prompt of several words that tells less look
 WORDS = 100  # of a text; a longer one is no likelier to have a word by chance
 # What each feature adds to the log-odds; that of `any` is always added.
 WEIGHTS = {
-    "any": 1.384, "cosine": 4.509, "length": -0.820, "near": 2.443, "share": 0.255, "shared": 0.291, "size": -0.926,
+    "any": 1.347, "cosine": 4.748, "length": -0.833, "near": 2.500, "share": 0.238, "shared": 0.202, "size": -0.922,
 }  # fmt: skip
 # What the cosine of a text in another script must be more, for each e-fold of the memory above USUAL chunks: among more
 # texts one is nearer by chance.
