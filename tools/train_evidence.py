@@ -81,8 +81,11 @@ def shown_for(repo: Any, prompt: str) -> tuple[Shown, bool]:
 
 
 def _lines(text: str) -> list[str]:
-    """The text, and each of its lines."""
-    return [line for line in dict.fromkeys((text, *text.split("\n"))) if line.strip()]
+    """The text, and each of its lines that may answer by itself."""
+    return [
+        text,
+        *(line for line in dict.fromkeys(text.split("\n")) if line.strip() and line[0] != "#" and line != text),
+    ]
 
 
 def _cosine(asked: evidence.Asked, text: str) -> float:
@@ -205,10 +208,11 @@ def main() -> None:
     kinds = ("own", "unrelated", "strangers")
     shares = []
     for memory in dict.fromkeys(row.memory for row in known):
-        mine = [
-            [odds[at] > 0 for at, row in enumerate(known) if (row.memory, row.kind) == (memory, kind)] for kind in kinds
-        ]
-        shares.append([memory, *(recall.mean(map(float, some)) for some in mine)])
+        got = {kind: [] for kind in kinds}
+        for at, row in enumerate(known):
+            if row.memory == memory:
+                got[row.kind].append(float(odds[at] > 0 or row.sure))
+        shares.append([memory, *(recall.mean(some) for some in got.values())])
     print(table(["memory", *kinds], shares))
     weights = learner.learned(np.ones(len(known), bool))
     for name, weight in zip([*learner.names, "cosine", "any"], weights, strict=True):

@@ -23,7 +23,7 @@ from gitmem.hosts.transcript import Role, Transcript, Turn
 from gitmem.memory.document import Document, structured
 from gitmem.memory.fact import fact_id
 from gitmem.paths import agent_of, log_day, spelling
-from gitmem.search.evidence import Asked, evidence, table_of_words
+from gitmem.search.evidence import Asked, evidence, standing, table_of_words
 from gitmem.search.question import parse
 
 INSTRUCTIONS = ("SOUL.md", "USER.md", "AGENTS.md", "TOOLS.md")
@@ -322,7 +322,8 @@ def _answering(
 
     def measured(part: Part) -> float:
         own, *behind = (weight * evidence(each, part.content) for each, weight in asked)
-        return max([own, *behind]) if own or not asked[0][0].tells else 0.0
+        prompt = asked[0][0]
+        return max([own, *behind]) if not prompt.tells or standing(prompt, part.content).tells else own
 
     answers = {at: measured(part) for at, part in enumerate(parts) if part.layer in RECALLED}
     silent = max(answers.values(), default=0.0) < request.enough
@@ -343,7 +344,7 @@ def _answering(
 
 def key_of_part(part: Part) -> str:
     """What tells a part apart from others, without its text."""
-    text = f"{part.scope}\0{part.path}\0{part.whole or part.content}"
+    text = f"{part.scope}\0{part.path}\0{part.content}"
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 

@@ -28,7 +28,7 @@ from gitmem.search import validity
 class Part:
     """One piece of context with its place, or of a `commit`. `relevance` is 0..1; `tokens` what the text takes, once
     counted; `sources` the places of what it condenses, with their first and last lines; `until` the day from which
-    a later line amends it; `whole` its text where lines that other parts have were taken out of it."""
+    a later line amends it."""
 
     layer: Layer
     label: str
@@ -43,7 +43,6 @@ class Part:
     sources: tuple[tuple[str, int, int], ...] = ()
     until: str = ""
     commit: str = ""
-    whole: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ left. Of two parts that say the same the better one stays.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -17,10 +16,6 @@ from gitmem.context.layers import Part
 from gitmem.memory.similarity import repeats
 
 RESERVED = 0.25  # of what pinned parts leave, kept for MEMORY.md: what a person reviewed, whatever a search finds
-SAID_TWICE = frozenset((Layer.PROJECT, Layer.DAILY, Layer.EPISODE))  # layers whose parts have several lines
-TELLING = 24  # characters of a line from which it is the same line elsewhere
-ENDS = ".!?…:;)。！？"  # of a sentence
-_AGENTS = re.compile(r"\s*\(agent\)$")  # of an episode's lines (`sessions/episode`)
 JOINED = 4  # tokens a part takes beside its text in a quotation that is open already
 MOST = 1 << 20  # tokens: more than any model reads
 OVER, OVER_LAYER, MANY, SAME = (
@@ -177,63 +172,23 @@ def _fill(
     for kept_back in (reserved, 0):
         later: list[Part] = []
         for part in waiting:
-            pieces = _unsaid(part, included, remaining.count)
-            cost = remaining.around(part) + sum(piece.tokens for piece in pieces) + JOINED * (len(pieces) - 1)
+            cost = remaining.cost(part)
             free = remaining.left - (0 if part.layer is Layer.MEMORY else kept_back)
             most = shares[part.layer].budget
             if most and spent.get(part.layer, 0) + cost > most:
                 done.dropped.append((part, OVER_LAYER))
             elif cost > free:
                 later.append(part)
-            elif not pieces or (part.layer is not Layer.INCLUDED and _repeats_one_of(part, included)):
+            elif part.layer is not Layer.INCLUDED and _repeats_one_of(part, included):
                 done.dropped.append((part, SAME))
             else:
-                for piece in pieces:
-                    remaining.take(piece)
+                remaining.take(part)
                 spent[part.layer] = spent.get(part.layer, 0) + cost
                 kept_back = max(0, kept_back - cost) if part.layer is Layer.MEMORY else kept_back
-                done.kept += pieces
-                included += pieces
+                done.kept.append(part)
+                included.append(part)
         waiting = later
     return list(waiting)
-
-
-def _unsaid(part: Part, others: Sequence[Part], count: Count) -> list[Part]:
-    """The part without the lines whose words stand in one of the others already, as one part for each run of lines that
-    is left: an episode has the sentences of which a log has the decision."""
-    lines = part.content.split("\n")
-    if part.layer not in SAID_TWICE or len(lines) != part.end_line - part.start_line + 1 or len(lines) == 1:
-        return [part]
-    said = [" ".join(other.content.split()) for other in others]
-    new = [not (core := _core(line)) or not any(_stands(core, text) for text in said) for line in lines]
-    if all(new) or "```" in part.content:
-        return [part]
-    pieces: list[Part] = []
-    for at, line in enumerate(lines):
-        number = part.start_line + at
-        if not new[at]:
-            continue
-        if pieces and pieces[-1].end_line == number - 1:
-            line = f"{pieces[-1].content}\n{line}"
-            pieces[-1] = replace(pieces[-1], content=line, end_line=number)
-        else:
-            pieces.append(replace(part, content=line, start_line=number, end_line=number, whole=part.content))
-    pieces = [piece for piece in pieces if piece.content.strip()]
-    return [replace(piece, tokens=count(piece.content)) for piece in pieces]
-
-
-def _core(line: str) -> str:
-    """What a line says, without the marks around it; "" for one that says too little to be told from others."""
-    text = " ".join(_AGENTS.sub("", line.strip().removeprefix("- ")).split())
-    return text if len(text) >= TELLING else ""
-
-
-def _stands(core: str, text: str) -> bool:
-    """Whether a text has these sentences whole: not as the end or the beginning of others, which may deny them."""
-    at = text.find(core)
-    before, behind = text[:at].rstrip(), text[at + len(core) :]
-    begins = not before or before[-1] in f"-{ENDS}"
-    return at >= 0 and begins and (core[-1] in ENDS or not behind or behind[0] in ENDS or behind.startswith(" - "))
 
 
 def _repeats_one_of(part: Part, others: Iterable[Part]) -> bool:

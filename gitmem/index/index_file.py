@@ -70,6 +70,11 @@ class OpenIndex:
         self.kept = kept
         self.passages = passages
 
+    @property
+    def chunks(self) -> int:
+        """How many chunks of memory may be found, 0 without an index."""
+        return self.snapshot.chunks if self.snapshot is not None else 0
+
     def close(self, *, damaged: bool = False) -> None:
         """End the search; a damaged index does not stay open."""
         if self.index is None:

@@ -84,6 +84,11 @@ class _Both(OpenIndex):
         super().__init__(index, index.both, stale, memory.commit, notes, passages=passages)
         self._repo, self._memory, self._past = repo, memory, past
 
+    @property
+    def chunks(self) -> int:
+        """Memory's own: a code repository has thousands of commits beside a small memory."""
+        return self._memory.chunks
+
     def close(self, *, damaged: bool = False) -> None:
         self._memory.close(damaged=damaged)
         self._past.close()

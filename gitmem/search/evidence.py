@@ -64,7 +64,7 @@ STRONG = 0.8  # ... from which it is worth interrupting a session that goes on
 AKIN, SAME = 0.4, 0.9
 MOST = 3.0  # telling words that count
 LOOKUP = 0.8  # of telling words: a prompt of several words that tells less looks for none of them (`works for me`)
-WORDS = 100  # of a text; a longer one is no likelier to have a word by chance
+FEWEST, WORDS = 5, 100  # of a text: a shorter one says little, a longer one has a word by chance no more often
 # What each feature adds to the log-odds; that of `any` is always added.
 WEIGHTS = {
     "any": 1.347, "cosine": 4.748, "length": -0.833, "near": 2.500, "share": 0.238, "shared": 0.202, "size": -0.922,
@@ -87,7 +87,7 @@ class Word(NamedTuple):
 class Asked:
     """A question as evidence is counted: its telling words (telling 0 for courtesy, `EXACT` for an identifier), its
     runs of Kana and Han as pairs of letters in order with what they tell, the vector of their text, None without a
-    table. `chunks` is how many the memory has that is asked."""
+    table. `chunks` is how many the memory has that is asked; 0, where nobody knows, is as many as count."""
 
     __slots__ = ("chance", "in_runs", "is_lookup", "question", "runs", "size", "table", "total", "vector", "words")
 
@@ -125,7 +125,16 @@ def evidence(asked: Asked, text: str, enough: float = 0.0) -> float:
     best = _evidence(asked, text, enough, is_foreign(asked.question, text))
     if "\n" not in text or best >= enough > 0:
         return best
-    return max(best, *(_evidence(asked, line, enough, foreign=False) for line in text.split("\n")))
+    return max([best, *(_evidence(asked, line, enough, foreign=False) for line in lines_of(text))])
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of a text that may answer by themselves: a heading alone says nothing."""
+    return [line for line in text.split("\n") if line.strip() and not _is_heading(line)]
+
+
+def _is_heading(line: str) -> bool:
+    return line[0] == "#" and line.lstrip("#")[:1] == " "
 
 
 def _evidence(asked: Asked, text: str, enough: float, foreign: bool) -> float:
@@ -169,7 +178,7 @@ def features(asked: Asked, text: str, stands: Standing) -> dict[str, float]:
         "share": near / asked.total,
         "near": min(MOST, near),
         "shared": min(MOST, stands.tells),
-        "length": log(1 + min(WORDS, len(said))),
+        "length": log(max(FEWEST, min(WORDS, len(said)))),
         "size": asked.size,
     }
 

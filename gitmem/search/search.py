@@ -77,7 +77,7 @@ class Query(NamedTuple):
 class Answer(NamedTuple):
     """`at` is "worktree", "branches" or a commit; `lanes` those that answered; `answered` whether one of the first
     `FIRST` hits takes up enough of the question (`evidence`); `notes` and `reason` (why stale) are for a
-    person; `settings` are those in force, only where `Query.explain` asked for them; `chunks` how many were asked."""
+    person; `settings` are those in force, only where `Query.explain` asked for them; `chunks` how many memory has."""
 
     query: str
     at: str
@@ -158,8 +158,7 @@ def _search_one(repo: Repository, config: Config, query: Query, now: datetime, o
             with made.index.reading():
                 hits, evidence = _answer(repo, config, made, query, question, today, ranking)
         fresh = made.freshness
-        chunks = made.snapshot.chunks if made.snapshot is not None else 0
-        empty = not hits and not chunks
+        empty = not hits and (made.snapshot is None or not made.snapshot.chunks)
         notes = (*made.notes, *evidence.notes, *((EMPTY,) if empty else ()))
         settings: dict[str, Any] = {}
         if query.explain:
@@ -167,7 +166,8 @@ def _search_one(repo: Repository, config: Config, query: Query, now: datetime, o
 
             settings = settings_in_force(config, ranking)
         return Answer(
-            query.text, at, evidence.lanes, fresh.stale, hits, fresh.reason, notes, settings, evidence.answered, chunks
+            query.text, at, evidence.lanes, fresh.stale, hits, fresh.reason, notes, settings, evidence.answered,
+            made.chunks,
         )  # fmt: skip
     finally:
         made.close()
@@ -264,7 +264,7 @@ def _answer(
     kind_of_passages: Callable[..., Passages] = made.passages or Passages
     passages = kind_of_passages(source, strips, lines, filters, ranking, _matcher(evidence, question), question)
     hits = passages.hits(query.limit, blame=query.blame)
-    answered = _is_answered(hits[:FIRST], question, evidence.table, config, snapshot.chunks)
+    answered = _is_answered(hits[:FIRST], question, evidence.table, config, made.chunks)
     hits, left_out = fitting(hits if answered or query.everything else hits[:FIRST], query.budget)
     evidence = evidence._replace(notes=(*evidence.notes, *left_out), answered=answered)
     if query.explain:

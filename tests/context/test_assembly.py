@@ -300,9 +300,10 @@ def test_a_fact_of_memory_that_a_later_line_amends_says_until_when() -> None:
     assert "- Deploy window" in assemble([scope(hits=[replace(amended, end_line=6)])], Request("deploy"), NOW).text
 
 
-def test_what_was_talked_of_counts_for_a_prompt_without_words_of_its_own_and_not_for_thanks() -> None:
+def test_what_was_talked_of_counts_for_a_prompt_without_words_of_its_own_and_for_no_other_matter() -> None:
     said = (Turn("t1", Role.USER, "Why do the `Stripe` webhooks return 200 on a conflict?", 1),)
-    for prompt, there in (("and why?", True), ("thanks", False)):
+    others = ("thanks", "what is the capital of Mongolia?", "translate the poem into French")
+    for prompt, there in (("and why?", True), *((other, False) for other in others)):
         done = asked(prompt, transcript=Transcript(said))
         recalled = [part for part in done.parts if part.path == ANSWER.path]
         assert bool(recalled) is there

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gitmem.context.layer_limits import Layer, shares
 from gitmem.context.layers import Part
 from gitmem.context.packing import MANY, OVER, OVER_LAYER, SAME, Fitted, fit
@@ -71,31 +73,10 @@ def test_what_says_the_same_is_kept_once_but_never_where_a_number_or_a_denial_di
     assert dropped(fitted([first, lines]), SAME) == [lines.content]
 
 
-def test_sentences_that_another_part_has_are_not_said_again() -> None:
-    log = "- Bosses are 60 MB each and are not pooled. Pools are filled at level load, 40 of a type."
-    told = [
-        "- what if the pool is empty",
-        "- Bosses are 60 MB each and are not pooled. (agent)",
-        "- ok, log a warning then",
-    ]
-    episode = part(Layer.EPISODE, "\n".join(told), 0.4, 16, "memory/sessions/x.md")
-    done = fitted([part(Layer.DAILY, log, 0.9), episode])
-    assert [(p.content, p.start_line, p.end_line) for p in done.kept[1:]] == [(told[0], 16, 16), (told[2], 18, 18)]
-    assert {p.whole for p in done.kept[1:]} == {episode.content} and done.kept[1].tokens == 7
-    told[1] = "- Pools are filled at level load, 40 of a type. (agent)"
-    first = part(Layer.EPISODE, "\n".join(told[1:]), 0.4, 17, "memory/sessions/x.md")
-    assert [p.content for p in fitted([part(Layer.DAILY, log, 0.9), first]).kept[1:]] == [told[2]]
-
-
-def test_the_same_words_within_another_sentence_or_in_a_block_of_code_are_said_again() -> None:
-    for said, line in (
-        ("- Nobody said that bosses are pooled at level load.", "- bosses are pooled at level load."),
-        ("- Retry the webhook of a merchant at most 100 times", "- Retry the webhook of a merchant at most 10"),
-        ("- ok then, the second one it is", "- ok then"),
-    ):
-        told = part(Layer.EPISODE, f"- something else was said before\n{line}", 0.4, 4, "memory/sessions/x.md")
-        assert fitted([part(Layer.DAILY, said, 0.9), told]).kept[1:] == [told]
-    block = part(
-        Layer.PROJECT, "```\npython -m tool --with-an-option\nand --three more --that are --new here\n```", 0.4, 4
+def test_a_part_that_says_more_than_a_better_one_is_kept() -> None:
+    first = part(Layer.DAILY, "- Bosses are 60 MB each and are not pooled.", 0.9, 1, "a.md")
+    more = part(
+        Layer.EPISODE, f"{first.content}\n- pools of the others are filled, not grown, at level load", 0.5, 1, "b.md"
     )
-    assert fitted([part(Layer.DAILY, "python -m tool --with-an-option", 0.9, 1, "b.md"), block]).kept[1:] == [block]
+    assert fitted([first, more]).kept == [first, more]
+    assert dropped(fitted([replace(more, relevance=0.9), replace(first, relevance=0.5)]), SAME) == [first.content]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from gitmem.git.opening import open_repository
 from gitmem.index import blob_indexer, history, history_indexer
 from gitmem.index.db.connection import HISTORY, open_index
 from gitmem.index.history_tips import Bounds, tips
+from gitmem.search.search import Query, search
 from tests.harness import Repo
 
 QUEUE = "Use a queue between importer and billing\n\nThe importer was blocked by slow invoices; a queue decouples them."
@@ -59,6 +61,13 @@ def test_a_search_that_does_not_ask_for_history_sees_no_commit_and_makes_no_inde
 def test_commits_and_lines_of_memory_stand_in_one_answer(code: Repo) -> None:
     kinds = {hit.get("kind", "file") for hit in found(code, "--history", "deploys queue")}
     assert kinds == {"commit", "file"}
+
+
+def test_how_large_memory_is_says_nothing_of_its_commits(code: Repo) -> None:
+    repo, now = open_repository(code.path, os.environ), datetime(2026, 3, 9, tzinfo=UTC)
+    sizes = {how: search(repo, Config(), Query("deploys queue", history=how), now).chunks for how in ("", "with")}
+    assert sizes == {"": 1, "with": 1}
+    repo.close()
 
 
 def test_history_only_gives_no_line_of_a_file(code: Repo) -> None:

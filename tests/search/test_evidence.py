@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from gitmem.search.evidence import ENOUGH, Asked, evidence, table_of_words
+from gitmem.search.evidence import ENOUGH, Asked, evidence, lines_of, table_of_words
 from gitmem.search.question import parse
 
 TODAY = date(2026, 8, 3)
@@ -168,3 +168,13 @@ def test_common_words_and_short_numbers_are_there_by_chance(prompt: str, text: s
 
 def test_a_number_alone_is_found_where_it_stands() -> None:
     assert of("42", "- rack 42 is ours") >= ENOUGH > of("42", "- rack 43 is ours")
+
+
+def test_a_heading_or_an_empty_line_answers_nothing_by_itself() -> None:
+    prompt = "write unit tests for the parser of mails"
+    beside = "the printer on the second floor is out of order since Monday"
+    assert sized(prompt, f"## Tests\n\n- {beside}\n", 300) < ENOUGH
+    assert sized("what is the capital of Mongolia?", f"- {beside}\n\n", 5) == sized(
+        "what is the capital of Mongolia?", f"- {beside}\n", 5
+    )
+    assert lines_of("# a\n- b\n\n#12 c\n  - d\n## e") == ["- b", "#12 c", "  - d"]
