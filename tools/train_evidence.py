@@ -38,7 +38,7 @@ FOLDS = 5
 SEVERAL = (3, 3, 6, 12)  # hands of a memory that holds several
 PROMPTS, FOREIGN = 60, 20  # unrelated ones and ones of other hands that a memory is asked; that of all hands every one
 TOGETHER = 400  # what all prompts of a kind that one kind of memory is asked count, at most
-AGAINST = 1.4  # how much more an unrelated prompt counts than one that is answered
+AGAINST = 2.0  # how much more an unrelated prompt counts than one that is answered
 STRANGERS = 0.2  # ... one of another hand
 ROUNDS = 4  # of choosing the text of each memory that is likeliest to answer, and learning from these
 

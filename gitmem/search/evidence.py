@@ -67,7 +67,7 @@ LOOKUP = 0.8  # of telling words: a prompt of several words that tells less look
 FEWEST, WORDS = 5, 100  # of a text: a shorter one says little, a longer one has a word by chance no more often
 # What each feature adds to the log-odds; that of `any` is always added.
 WEIGHTS = {
-    "any": 1.347, "cosine": 4.748, "length": -0.833, "near": 2.500, "share": 0.238, "shared": 0.202, "size": -0.922,
+    "any": 1.764, "cosine": 4.940, "length": -1.232, "near": 2.651, "share": -0.026, "shared": 0.145, "size": -0.917,
 }  # fmt: skip
 # What the cosine of a text in another script must be more, for each e-fold of the memory above USUAL chunks: among more
 # texts one is nearer by chance.
