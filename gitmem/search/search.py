@@ -70,7 +70,7 @@ class Query(NamedTuple):
     budget: int = 0
     blame: bool = False
     explain: bool = False
-    everything: bool = False  # more than `FIRST` hits where none of these answers
+    everything: bool = False  # more than `FIRST` hits where none of these comes near an answer
     history: str = ""  # "with": commits too, "known": where they are indexed or soon can be, "only": nothing else
 
 
@@ -264,8 +264,10 @@ def _answer(
     kind_of_passages: Callable[..., Passages] = made.passages or Passages
     passages = kind_of_passages(source, strips, lines, filters, ranking, _matcher(evidence, question), question)
     hits = passages.hits(query.limit, blame=query.blame)
-    answered = _is_answered(hits[:FIRST], question, evidence.table, config, made.chunks)
-    hits, left_out = fitting(hits if answered or query.everything else hits[:FIRST], query.budget)
+    enough = config.context_evidence
+    answered = _is_answered(hits[:FIRST], question, evidence.table, enough, made.chunks)
+    tail = answered or query.everything or _is_answered(hits[:FIRST], question, evidence.table, enough / 2, made.chunks)
+    hits, left_out = fitting(hits if tail else hits[:FIRST], query.budget)
     evidence = evidence._replace(notes=(*evidence.notes, *left_out), answered=answered)
     if query.explain:
         from gitmem.search.score_explanation import explained
@@ -276,17 +278,17 @@ def _answer(
 
 
 def _is_answered(
-    hits: Sequence[Hit], question: Question, table: WordVectors | None, config: Config, chunks: int
+    hits: Sequence[Hit], question: Question, table: WordVectors | None, enough: float, chunks: int
 ) -> bool:
     """Whether any of the hits takes up enough of the question, or is of the days that it names."""
-    if not hits or not config.context_evidence:
+    if not hits or not enough:
         return bool(hits)
     if question.days and any(_of_these_days(hit.date, question) for hit in hits):
         return True
     from gitmem.search.evidence import answers
 
     texts = (f"{hit.subject}\n{hit.text}" if hit.kind else hit.text for hit in hits)
-    return answers(question, texts, table, config.context_evidence, chunks)
+    return answers(question, texts, table, enough, chunks)
 
 
 def _of_these_days(day: str, question: Question) -> bool:
