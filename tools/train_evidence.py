@@ -47,7 +47,8 @@ Shown = list[tuple[dict[str, float], float]]  # features and cosine of each text
 
 
 class Row(NamedTuple):
-    """A prompt to a memory; `kind` is "own", "unrelated" or "strangers", `hand` whose prompt it is."""
+    """A prompt to a memory; `kind` is "own", "unrelated" or "strangers", `hand` whose prompt it is; `shown` and `sure`
+    are what `shown_for` gives."""
 
     memory: str
     kind: str
@@ -61,15 +62,17 @@ def shown_for(repo: Any, prompt: str) -> tuple[Shown, bool]:
     """What a context would choose from, part by part and line by line; and whether any of it answers whatever is
     learned: by all words of the prompt, or in another script."""
     found: Shown = []
-    sure = [False]
+    sure = False
     whole = assembly._answering
 
     def noted(parts: Sequence[Any], request: Any, questions: Any, today: date, chunks: int) -> Any:
+        nonlocal sure
         asked = evidence.Asked(parse(questions[0].text, today), assembly.table_of_words(), chunks)
         for part in parts:
             if part.layer in assembly.RECALLED and asked.total:
-                sure.append(_is_sure(asked, part.content))
-                found.extend(_of_text(asked, part.content))
+                shown, certain = _of_text(asked, part.content)
+                found.extend(shown)
+                sure |= certain
         return whole(parts, request, questions, today, chunks)
 
     assembly._answering = noted
@@ -77,33 +80,19 @@ def shown_for(repo: Any, prompt: str) -> tuple[Shown, bool]:
         recall.context(repo, prompt)
     finally:
         assembly._answering = whole
-    return found, any(sure)
+    return found, sure
 
 
-def _lines(text: str) -> list[str]:
-    """The text, and each of its lines that may answer by itself."""
-    return [
-        text,
-        *(line for line in dict.fromkeys(text.split("\n")) if line.strip() and line[0] != "#" and line != text),
-    ]
-
-
-def _cosine(asked: evidence.Asked, text: str) -> float:
-    return sum(map(float.__mul__, asked.vector or (), evidence.vector_of(text, asked.table) or ()))
-
-
-def _is_sure(asked: evidence.Asked, text: str) -> bool:
-    if evidence.is_foreign(asked.question, text) and _cosine(asked, text) - asked.chance >= evidence.ENOUGH:
-        return True
-    return asked.is_lookup and any(evidence.standing(asked, line).whole for line in _lines(text))
-
-
-def _of_text(asked: evidence.Asked, text: str) -> Shown:
-    return [
-        (evidence.features(asked, line, evidence.standing(asked, line)), _cosine(asked, line))
-        for line in _lines(text)
-        if not evidence.is_foreign(asked.question, line)
-    ]
+def _of_text(asked: evidence.Asked, text: str) -> tuple[Shown, bool]:
+    """What is known of a text and of each of its lines, but for those in another script; and whether any is certain."""
+    shown, sure = [], False
+    for line in dict.fromkeys((text, *evidence.lines_of(text))):
+        stands, near = evidence.standing(asked, line), evidence.cosine(asked, line)
+        foreign = evidence.is_foreign(asked.question, line)
+        if not foreign:
+            shown.append((evidence.features(asked, line, stands), near))
+        sure |= evidence.certain(asked, stands, near if foreign and line == text else 0.0) >= evidence.ENOUGH
+    return shown, sure
 
 
 def rows() -> list[Row]:
@@ -152,11 +141,7 @@ class Learner:
         self.rows = known
         self.of = np.array([at for at, row in enumerate(known) for _ in row.shown])
         self.texts = np.array(
-            [
-                [*(features[name] for name in self.names), max(0.0, cosine), 1.0]
-                for row in known
-                for features, cosine in row.shown
-            ]
+            [[*(features[name] for name in self.names), cosine, 1.0] for row in known for features, cosine in row.shown]
         )
         self.own = np.array([row.kind == "own" for row in known], float)
         self.counts = self._counts()

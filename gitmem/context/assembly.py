@@ -321,9 +321,9 @@ def _answering(
     asked = [(Asked(parse(question.text, today), table, chunks), question.weight) for question in questions]
 
     def measured(part: Part) -> float:
-        own, *behind = (weight * evidence(each, part.content) for each, weight in asked)
         prompt = asked[0][0]
-        return max([own, *behind]) if not prompt.tells or standing(prompt, part.content).tells else own
+        alone = len(asked) > 1 and prompt.tells and not standing(prompt, part.content).tells
+        return max(weight * evidence(each, part.content) for each, weight in (asked[:1] if alone else asked))
 
     answers = {at: measured(part) for at, part in enumerate(parts) if part.layer in RECALLED}
     silent = max(answers.values(), default=0.0) < request.enough

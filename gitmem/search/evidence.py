@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Container, Iterable, Mapping, Sequence
-from math import exp, log, pi, sin
+from math import exp, log
 from operator import add
 from unicodedata import normalize
 
@@ -21,7 +21,7 @@ from gitmem.errors import ModelUnavailable
 from gitmem.index.terms import terms, without_ending
 from gitmem.light_typing import NamedTuple
 from gitmem.models.wordpiece import words
-from gitmem.search.late_interaction import MAX_WORDS, WordVectors
+from gitmem.search.late_interaction import MAX_WORDS, WordVectors, probable_cosine
 from gitmem.search.question import STOP, STOP_KOREAN, Question, pairs_of
 
 # The length from which a word tells as much as any, in the table's unit: that of `account` (127,000) and `customer`
@@ -118,14 +118,13 @@ def table_of_words() -> WordVectors | None:
         return None
 
 
-def evidence(asked: Asked, text: str, enough: float = 0.0) -> float:
+def evidence(asked: Asked, text: str) -> float:
     """How likely a text answers the question, or one of its lines does, 0..1: what stands beside a fact in a passage
-    takes nothing from it. Without a table the share of the question's words. Where all that is asked is whether there
-    is `enough`, the figure may be another on the same side of it, in less time."""
-    best = _evidence(asked, text, enough, is_foreign(asked.question, text))
-    if "\n" not in text or best >= enough > 0:
+    takes nothing from it. Without a table the share of the question's words."""
+    best = _evidence(asked, text, is_foreign(asked.question, text))
+    if "\n" not in text:
         return best
-    return max([best, *(_evidence(asked, line, enough, foreign=False) for line in lines_of(text))])
+    return max([best, *(_evidence(asked, line, foreign=False) for line in lines_of(text))])
 
 
 def lines_of(text: str) -> list[str]:
@@ -137,19 +136,25 @@ def _is_heading(line: str) -> bool:
     return line[0] == "#" and line.lstrip("#")[:1] == " "
 
 
-def _evidence(asked: Asked, text: str, enough: float, foreign: bool) -> float:
+def _evidence(asked: Asked, text: str, foreign: bool) -> float:
     if not asked.total:
         return 0.0
     stands = standing(asked, text)
     if asked.table is None or asked.vector is None:
         return stands.tells / asked.total
-    # One that has each of the words answers who looked for just these, however little else the table sees in common.
-    least = ENOUGH if stands.whole and asked.is_lookup else 0.0
-    known = features(asked, text, stands)
-    if least >= enough > 0 or (not foreign and likely(known, 1.0) < enough):
-        return least
-    cosine = max(0.0, sum(map(float.__mul__, asked.vector, vector_of(text, asked.table) or ())))
-    return max(least, likely(known, cosine), cosine - asked.chance if foreign else 0.0)
+    near = cosine(asked, text)
+    return max(certain(asked, stands, near if foreign else 0.0), likely(features(asked, text, stands), near))
+
+
+def certain(asked: Asked, stands: Standing, foreign: float) -> float:
+    """The evidence that is not learned. A text that has each of the words answers who looked for just these, however
+    little else the table sees in common; for one in another script its cosine counts (`foreign`, else 0)."""
+    return max(ENOUGH if stands.whole and asked.is_lookup else 0.0, foreign - asked.chance)
+
+
+def cosine(asked: Asked, text: str) -> float:
+    """How near a text is to the question, 0..1; 0 without a table."""
+    return max(0.0, sum(map(float.__mul__, asked.vector or (), vector_of(text, asked.table) or ())))
 
 
 class Standing(NamedTuple):
@@ -183,10 +188,10 @@ def features(asked: Asked, text: str, stands: Standing) -> dict[str, float]:
     }
 
 
-def likely(known: Mapping[str, float], cosine: float) -> float:
-    """The probability, 0..1, that a text of these features answers; `cosine` is that of the question and the text."""
+def likely(known: Mapping[str, float], near: float) -> float:
+    """The probability, 0..1, that a text of these features answers; `near` is its `cosine`."""
     odds = sum([WEIGHTS[name] * value for name, value in known.items()])
-    return 1 / (1 + exp(-odds - WEIGHTS["cosine"] * cosine - WEIGHTS["any"]))
+    return 1 / (1 + exp(-odds - WEIGHTS["cosine"] * near - WEIGHTS["any"]))
 
 
 def _alike(asked: Asked, said: Sequence[str], found: Sequence[bool]) -> float:
@@ -203,18 +208,19 @@ def _alike(asked: Asked, said: Sequence[str], found: Sequence[bool]) -> float:
     total = 0.0
     for word in missed:
         bits = min([(word.signs ^ sign).bit_count() for sign in known])
-        # The cosine two words probably have, by the number of their bits that differ.
-        cosine = sin(pi / 2 * (1 - 2 * bits / table.dims))
-        total += word.tells * min(1.0, max(0.0, (cosine - AKIN) / (SAME - AKIN)))
+        alike = (probable_cosine(bits, table.dims) - AKIN) / (SAME - AKIN)
+        total += word.tells * min(1.0, max(0.0, alike))
     return total
 
 
-def answers(
-    question: Question, texts: Iterable[str], table: WordVectors | None, enough: float, chunks: int = 0
-) -> bool:
-    """Whether any of the texts has evidence of `enough`; `chunks` is how many the memory has that was asked."""
-    asked = Asked(question, table, chunks)
-    return any(evidence(asked, text, enough) >= enough for text in texts)
+def strongest(asked: Asked, texts: Iterable[str], enough: float) -> float:
+    """The most evidence that one of the texts has; those after one that has `enough` are not looked at."""
+    most = 0.0
+    for text in texts:
+        most = max(most, evidence(asked, text))
+        if most >= enough:
+            break
+    return most
 
 
 Run = list[tuple[str, float]]

@@ -57,14 +57,18 @@ def question_words(text: str, rarity: Mapping[str, float], table: WordVectors) -
     return QuestionWords(tuple(sign for sign, _ in weighed), tuple(weight / total for _, weight in weighed))
 
 
+def probable_cosine(bits: int, dims: int) -> float:
+    """The cosine two words probably have, of whose signs so many differ."""
+    return sin(pi / 2 * (1 - 2 * bits / dims))
+
+
 def matches(
     question: QuestionWords, lines: Sequence[tuple[int, int, str]], table: WordVectors
 ) -> list[tuple[float, float]]:
     """For each (position, strip, text), 0..1 within the lines: how well it has the question's words, and how well it
     does together with the lines before and after it, where these are among the lines."""
     signs = table.signs
-    # The cosine two words probably have, by the number of their bits that differ.
-    near = [max(0.0, sin(pi / 2 * (1 - 2 * bits / table.dims))) for bits in range(table.dims + 1)]
+    near = [max(0.0, probable_cosine(bits, table.dims)) for bits in range(table.dims + 1)]
     none = [0.0] * len(question.signs)
     similarities: dict[tuple[int, int], list[float]] = {}
     for at, strip, text in lines:

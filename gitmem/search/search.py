@@ -265,9 +265,9 @@ def _answer(
     passages = kind_of_passages(source, strips, lines, filters, ranking, _matcher(evidence, question), question)
     hits = passages.hits(query.limit, blame=query.blame)
     enough = config.context_evidence
-    answered = _is_answered(hits[:FIRST], question, evidence.table, enough, made.chunks)
-    tail = answered or query.everything or _is_answered(hits[:FIRST], question, evidence.table, enough / 2, made.chunks)
-    hits, left_out = fitting(hits if tail else hits[:FIRST], query.budget)
+    found = _evidence_of(hits[:FIRST], question, evidence.table, enough, made.chunks)
+    answered = bool(hits) and found >= enough
+    hits, left_out = fitting(hits if query.everything or found >= enough / 2 else hits[:FIRST], query.budget)
     evidence = evidence._replace(notes=(*evidence.notes, *left_out), answered=answered)
     if query.explain:
         from gitmem.search.score_explanation import explained
@@ -277,18 +277,19 @@ def _answer(
     return hits, evidence
 
 
-def _is_answered(
+def _evidence_of(
     hits: Sequence[Hit], question: Question, table: WordVectors | None, enough: float, chunks: int
-) -> bool:
-    """Whether any of the hits takes up enough of the question, or is of the days that it names."""
+) -> float:
+    """How likely one of the hits answers the question, 0..1 and seen no further than to `enough`; 1 for one of the days
+    that it names."""
     if not hits or not enough:
-        return bool(hits)
+        return 0.0
     if question.days and any(_of_these_days(hit.date, question) for hit in hits):
-        return True
-    from gitmem.search.evidence import answers
+        return 1.0
+    from gitmem.search.evidence import Asked, strongest
 
     texts = (f"{hit.subject}\n{hit.text}" if hit.kind else hit.text for hit in hits)
-    return answers(question, texts, table, enough, chunks)
+    return strongest(Asked(question, table, chunks), texts, enough)
 
 
 def _of_these_days(day: str, question: Question) -> bool:
