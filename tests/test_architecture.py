@@ -20,7 +20,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 # From the bottom to the top: a module imports from its own package and from what stands before it, lazily too.
 ORDER = (
     "errors", "plural", "light_typing", "lazy_patterns", "system", "regular_file", "fences", "agent_paths", "paths",
-    "config",
+    "config", "text",
     "git", "gate", "memory", "models", "index", "search", "provenance", "promotion", "review", "exchange", "hosts", "sessions",
     "context", "profiles", "environment", "agents", "api", "ui", "server", "cli",
 )  # fmt: skip

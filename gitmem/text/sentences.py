@@ -1,0 +1,262 @@
+# ruff: noqa: SIM905 - lists of a hundred quoted words, one a line, would not be read
+"""Where a sentence ends, in English, Korean, Japanese, Chinese and the European languages of Latin script.
+
+The text given is one statement or paragraph; a line break in it is white space, and an empty line ends a sentence.
+Stops of abbreviations, numbers, versions, file names, addresses, initials and list numbers end none, nor does a stop
+within a code span, a pair of brackets or a quotation. In doubt the module does not cut: two sentences in one piece can
+be read, half a sentence cannot. It never changes a character.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator
+
+from gitmem.lazy_patterns import lazy
+
+# Words written with a stop behind them that end no sentence.
+ABBREVIATIONS = frozenset(
+    "dr mr mrs ms mx prof hon gen sgt capt lt col vs cf viz approx appr ca circa eg ie esp incl excl resp dept "
+    "bzw ggf evtl inkl exkl zzgl abzgl sog vgl bspw dh zb geb gest hr fr dipl ing frz engl dt ev bl.a t.ex dvs fd "
+    "env mme mlle sra srta dña dott sig avv págs pág aprox bijv dhr".split()
+)
+# Words written with a stop behind them that end a sentence where the next word begins one.
+CLOSING_ABBREVIATIONS = frozenset(
+    "etc usw osv al kr inc ltd co corp llc bros jr sr a.m p.m u.s u.k e.u d.c ph.d m.sc b.sc st av ave blvd rd avg "
+    "temp std mio mrd tsd jan feb apr jun jul aug sep sept oct okt nov dec dez".split()
+)
+# Words written with a stop behind them where a number follows.
+NUMBER_ABBREVIATIONS = frozenset(
+    "no nos nr nrs núm art arts fig figs abb tab eq eqs sec sect kap ch chap vol bd p pp pg s ss ver v rev ed iss ext "
+    "tel max min ref op ziff abs st".split()
+)
+# Nouns that stand before the letter that names one thing: the stop of "plan B." ends a sentence.
+LABELS = frozenset(
+    "grade plan option type class group team tier level variant version model section appendix vitamin case phase "
+    "variante klasse gruppe anhang alternative typ groupe annexe opción grupo".split()
+)
+# Words that open a sentence where they are written with a capital, in six languages: no name begins with one.
+OPENERS = frozenset(
+    "the a an this that these those it its he she they we i you there here if when while after before then so but and "
+    "or as at in on for from with by to of not no yes all each every our my your their his her what who why how "
+    "where which since because once until unless although however also only please use do don't never always now next "
+    "der die das den dem ein eine einen es er sie wir ich ihr dann wenn aber und oder nicht bei im am auf für mit nach "
+    "seit von zu danach außerdem dies diese dieser dieses "
+    "les un une il elle ils elles nous vous je ce cette ces mais et ou si dans pour avec ne pas "
+    "el los las una ella ellos nosotros pero y en con para por se su esta este "
+    "os uma ele ela eles mas não em com isso esta o e uno lui lei ma non questo questa "
+    "het een hij zij wij maar als dan niet det ett han hon vi jag men och om när inte".split()
+)
+# The longest quotation or bracket that is one with its sentence, in characters; in a longer one sentences end.
+LONGEST_PAIR = 300
+# Characters of what stands before the stop of a list's number: quotation marks, emphasis, `Step 12`.
+LONGEST_LIST_MARK = 40
+# The highest number that a stop makes an ordinal, as in `am 3. kommt`: the days of a month.
+HIGHEST_ORDINAL = 31
+
+_STOP = lazy(r"[.!?…]+|[。！？．｡]+[.!?…。！？．｡]*|\n[^\S\n]*\n\s*")
+_CLOSERS = lazy(r"[\"'”’»)\]}*_~`」』】）》〉]*")
+# No white space follows a wide stop: emphasis behind it closes only where it is open.
+_WIDE_CLOSERS = lazy(r"[\"'”’»)\]}」』】）》〉]*")
+_CODE = lazy(r"`+")
+_QUOTE = lazy(r"(?<![\w.!?,…)\]])\"(?=\S)|(?<=\S)\"(?![A-Za-z\d_])")
+_WORD_BEFORE = lazy(r"(?:[^\W\d_]+[.'’])*[^\W\d_]+$")
+_INITIAL_BEFORE = lazy(r"(?<!\w)[A-Za-z]\.\s?$")
+_PREVIOUS_WORD = lazy(r"([^\W\d_]+)[\s\"'(\[*_]+$")
+_NUMBER_BEFORE = lazy(r"(?<![\w.,])\d{1,4}$")
+_DATE_BEFORE = lazy(r"(?<![\w.])\d{1,2}\.\d{1,2}$")
+_NEXT = lazy(r"[\"'“‘«„‚(\[{*_~`¿¡「『【（《〈]*([^\W_]+(?:'\w+)?|\W)?")
+_KOREAN_END = lazy(r"(?:니다|[했었았였한된된이있없]다|[세어아해에예]요|[함됨])$")
+_KOREAN_DATE = lazy(r"\d{4}\.\s?\d{1,2}\.(?:\s?\d{1,2}\.?)?")
+_LIST_MARK = lazy(
+    r"[\s\"'(\[*_#>-]*(?:[^\W\d_]{2,12} )?(?:\d{1,3}|[A-Za-z]|[가나다라마바사아자차카타파하]|[ivxIVX]{1,4})$"
+)
+_DIRECT_SPEECH = lazy(r"(?:と|って|という|라고|라는|이라|고 )")
+_NOTE = lazy(
+    r"\s*[*_]*(?:\[[^\]\n.!?。]{1,60}\](?!\()|\([^)\n.!?。]{1,60}\)(?=[*_]*\s*(?:\n[^\S\n]*\n|$)))[*_]*(?=\s|$)"
+)
+_ARTICLE_BEFORE = lazy(
+    r"(?:^|[\s(])(?:de[rmns]|die|das|am|im|vom|zum|zur|ein(?:e[nmrs]?)?|jede[nmrs]?|seit|nach) \d{1,2}$"
+)
+_MONTH = lazy(r"\s+(?i:jan|feb|mär|mar|apr|ma[ijy]|jun|jul|aug|sep|o[ck]t|nov|de[cz])")
+_OPENING = dict(zip(")]}」』】）》”»", "([{「『【（《“«", strict=True))  # the bracket that each one closes
+_BRACKET = lazy(r"[()\[\]{}「」『』【】（）《》“”«»]")
+
+
+def sentences(text: str) -> list[str]:
+    """The sentences of a text in order, each without white space around it; line breaks within one stay."""
+    return [text[start:end] for start, end in sentence_spans(text)]
+
+
+def sentence_spans(text: str) -> list[tuple[int, int]]:
+    """The (start, end) of each sentence: ordered, disjoint, white space alone between them.
+
+    A piece without a letter or a digit (a row of dashes, an emoji) belongs to the sentence before it; a text without
+    any is one piece.
+    """
+    spans: list[tuple[int, int]] = []
+    begin = 0
+    for end in (*_ends(text), len(text)):
+        piece = text[begin:end]
+        start = begin + len(piece) - len(piece.lstrip())
+        last = begin + len(piece.rstrip())
+        begin = max(begin, end)
+        if start >= last:
+            continue
+        said = any(char.isalnum() for char in text[start:last])
+        if spans and (not said or not any(char.isalnum() for char in text[spans[-1][0] : spans[-1][1]])):
+            spans[-1] = spans[-1][0], last
+        else:
+            spans.append((start, last))
+    return spans
+
+
+def _ends(text: str) -> Iterator[int]:
+    """Where each sentence but the last ends, behind its stop and what closes with it."""
+    whole: list[tuple[int, int]] | None = None
+    at, begin, number = 0, 0, 0  # `number`: the last number of a list within the text
+    marks, counted = 0, 0  # the `**` before the place `counted`
+    while stop := _STOP.search(text, at):
+        at = stop.end()
+        if stop.group()[0] == "\n":
+            yield stop.start()
+            begin = at
+            continue
+        wide = stop.group()[0] in "。！？．｡"
+        marks, counted = marks + text.count("**", counted, stop.start()), stop.start()
+        closed = (_WIDE_CLOSERS if wide and marks % 2 == 0 else _CLOSERS).match(text, at)
+        end = closed.end() if closed else at
+        if not wide and end < len(text) and not text[end].isspace() and not _goes_on_in_korean(text, stop.start(), at):
+            continue
+        if whole is None:
+            whole = _wholes(text)
+        inside = bisect_left(whole, (stop.start(), 0)) - 1
+        if inside >= 0 and whole[inside][1] > end:
+            at = whole[inside][1]
+            continue
+        if _counts(text, begin, stop.start(), number):
+            number += 1
+            continue
+        if not _is_end(text, begin, stop.group(), stop.start(), end):
+            continue
+        if note := _NOTE.match(text, end):
+            end = note.end()
+        yield end
+        at, begin = end, end
+
+
+def _wholes(text: str) -> list[tuple[int, int]]:
+    """The stretches within which no sentence ends, in order: code spans, dates with stops, pairs of brackets and
+    quotation marks that are no longer than a sentence may be."""
+    ticks: dict[int, list[tuple[int, int]]] = {}
+    for run in _CODE.finditer(text):
+        ticks.setdefault(run.end() - run.start(), []).append(run.span())
+    found = [
+        (first[0], second[1]) for runs in ticks.values() for first, second in zip(runs[::2], runs[1::2], strict=False)
+    ]
+    found += [date.span() for date in _KOREAN_DATE.finditer(text)]
+    open_at: dict[str, list[int]] = {}
+    pairs: list[tuple[int, int]] = []
+    for mark in _BRACKET.finditer(text):
+        char = mark.group()
+        if char not in _OPENING:
+            open_at.setdefault(char, []).append(mark.start())
+        elif before := open_at.get(_OPENING[char]):
+            pairs.append((before.pop(), mark.end()))
+    quote = -1
+    for mark in _QUOTE.finditer(text):
+        if quote < 0 or mark.start() - quote > LONGEST_PAIR:
+            quote = mark.start()
+        else:
+            pairs.append((quote, mark.end()))
+            quote = -1
+    found += [pair for pair in pairs if pair[1] - pair[0] <= LONGEST_PAIR]
+    return _outermost(found)
+
+
+def _outermost(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The pairs that stand in no other, in the order of their beginnings and of their ends."""
+    outer: list[tuple[int, int]] = []
+    for start, end in sorted(pairs, key=lambda pair: (pair[0], -pair[1])):
+        if not outer or end > outer[-1][1]:
+            outer.append((start, end))
+    return outer
+
+
+def _goes_on_in_korean(text: str, stop: int, after: int) -> bool:
+    """Whether a Korean sentence ends at a stop without white space behind it: `반영했다.다음은`."""
+    return bool("가" <= text[after] <= "힣" and _KOREAN_END.search(text, max(0, stop - 3), stop))
+
+
+def _counts(text: str, begin: int, stop: int, number: int) -> bool:
+    """Whether a stop belongs to the next number of a list: `1. Redis 2. Kafka 3. SQS`."""
+    if text[stop] != "." or not (found := _NUMBER_BEFORE.search(text, max(0, stop - 6), stop)):
+        return False
+    first = found.start() == begin or text[max(0, found.start() - 2) : found.start()].rstrip()[-1:] in (
+        ":",
+        ";",
+        "",
+        "：",
+    )
+    return int(found.group()) == number + 1 and (number > 0 or first)
+
+
+def _is_end(text: str, begin: int, stop: str, at: int, end: int) -> bool:
+    """Whether a sentence that began at `begin` ends with the stop at `at`, closed at `end`."""
+    after = text[end:].lstrip() if len(text) - end < 80 else text[end : end + 80].lstrip()
+    if not after:
+        return True
+    found = _NEXT.match(after)
+    word = (found and found.group(1)) or ""
+    quoted = any(char in "\"”’»'」』" for char in text[at + len(stop) : end])
+    if stop[0] in "。！？．｡":
+        return not (_DIRECT_SPEECH.match(after) or (quoted and not text[end].isspace()))
+    if after[0] in ",;:)]}、，；：" or (quoted and word.islower()):
+        return False
+    if stop[0] in "!?":
+        return True
+    if len(stop) > 1 or stop[0] == "…":
+        return not (at == begin or text[at - 1].isspace() or text[at - 1] in "-–/") and not (
+            word.islower() or word.isdigit()
+        )
+    return _full_stop_ends(text, begin, at, end, word)
+
+
+def _full_stop_ends(text: str, begin: int, at: int, end: int, word: str) -> bool:
+    """Whether one full stop ends a sentence; `word`: the word behind it."""
+    if at - begin < LONGEST_LIST_MARK and _LIST_MARK.match(text, begin, at):
+        return False
+    lower, opener = word.islower(), word.lower() in OPENERS and not word.islower()
+    if number := _NUMBER_BEFORE.search(text, max(0, at - 6), at):
+        ordinal = lower and int(number.group()) <= HIGHEST_ORDINAL
+        return not (ordinal or _MONTH.match(text, at + 1) or _ARTICLE_BEFORE.search(text, max(begin, at - 16), at))
+    if _DATE_BEFORE.search(text, max(0, at - 6), at):
+        return word[:1].isalpha() and not lower
+    before = _WORD_BEFORE.search(text, max(begin, at - 24), at)
+    if before is None or text[at - 1] > "\u2fff":
+        return True
+    said = before.group()
+    small = said.lower()
+    if len(said) == 1:
+        return not _is_initial(text, begin, before.start(), said, word)
+    if small in NUMBER_ABBREVIATIONS and word[:1].isdigit():
+        return False
+    if small in CLOSING_ABBREVIATIONS:
+        return opener or (small in ("etc", "usw", "osv") and not lower and not word.isdigit())
+    short = "." in said and len(small) <= 5  # e.g, z.B, U.S.A
+    return not (small in ABBREVIATIONS or (short and not (opener and said.isupper())))
+
+
+def _is_initial(text: str, begin: int, at: int, letter: str, word: str) -> bool:
+    """Whether one letter before a stop shortens a name or a word (`J. Smith`, `z. B.`), and names no grade or plan."""
+    if not letter.isascii():
+        return False
+    if letter.islower() or _INITIAL_BEFORE.search(text, max(begin, at - 4), at):
+        return word.islower() or word.lower() not in OPENERS
+    previous = _PREVIOUS_WORD.search(text, max(begin, at - 40), at)
+    if previous is None:
+        return not text[begin:at].strip("\"'([*_ ") and word[:1].isalpha()
+    name = previous.group(1)
+    if name.lower() in LABELS or not word[:1].isalpha() or word.islower():
+        return False
+    return not name.islower() or (name in OPENERS and word.lower() not in OPENERS)
