@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 from gitmem.memory import front_matter
 from gitmem.memory.fact import Fact
-from gitmem.memory.outline import Heading, outline
+from gitmem.memory.outline import Heading, Outline, outline
+from gitmem.memory.statements import Statement, note_name, statements
 from gitmem.paths import LIMIT
 
 
@@ -60,6 +61,12 @@ class Document:
     def skipped(self) -> str:
         """Why nothing of it is indexed, "" for a document that is."""
         return next((p.message for p in self.problems if p.fault in SKIPPED), "")
+
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        """What it says, piece by piece, named by its front matter or its path."""
+        blocks = Outline(self.headings, self.fences, self.tables)
+        return statements(self.lines, self.front, blocks, note_name(self.path, self.front_matter))
 
     @property
     def facts(self) -> tuple[Fact, ...]:

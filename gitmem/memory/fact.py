@@ -140,9 +140,10 @@ def origin_of(meta: Iterable[tuple[str, str]]) -> str:
 
 
 class Fact(NamedTuple):
-    """One bullet of memory. `text` has no marker and no comment (NFC, white space collapsed);
+    """One statement of memory. `text` has no marker and no comment (NFC, white space collapsed);
     `id` is the first 12 hex of its SHA-256; `meta` the keys of its `<!-- mem ... -->` comment in order
-    (repeatable keys such as `src` appear repeatedly); `heading` the nearest heading above it.
+    (repeatable keys such as `src` appear repeatedly); `line` and `end` are its first and last line, 0 where it stands
+    in no file; `heading` is the nearest heading above it, `trail` all that says what it is about, from the outside in.
 
     A named tuple: a search reads comments, and a dataclass costs its start two milliseconds.
     """
@@ -152,6 +153,8 @@ class Fact(NamedTuple):
     line: int
     heading: str = ""
     meta: Meta = ()
+    end: int = 0
+    trail: tuple[str, ...] = ()
 
     def get(self, key: str, default: str = "") -> str:
         """The first value of a key, `default` where the comment lacks it."""

@@ -1,23 +1,24 @@
-"""MEMORY.md as facts: reading and editing one bullet at a time.
+"""MEMORY.md as facts: reading and editing one statement at a time.
 
-A fact is a bullet at the left margin, outside fences, comments and front matter. Every other line (prose,
-nested lists, tables, code, foreign comments) is kept byte for byte, and indented lines below a bullet belong to
-it. Pure: bytes in, bytes out; never reads a file, never knows the clock. What no longer fits goes to
-`memory/archive/YYYY.md`; nothing is ever dropped.
+A fact is a statement of a memory file (`statements`): a list item with its wrapped lines, a paragraph, a table row, a
+quotation, a fenced block. The lines below an item that are indented under it go where it goes. Pure: bytes in, bytes
+out; never reads a file, never knows the clock. What no longer fits goes to `memory/archive/YYYY.md`; nothing is ever
+dropped, and what is not edited stays byte for byte.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from io import StringIO
 
-from gitmem.fences import closes, opening
 from gitmem.lazy_patterns import lazy
-from gitmem.memory.fact import Fact, fact_id, normalise, parse_comment, render_comment, split_bullet
+from gitmem.memory.fact import Fact, fact_id, normalise, parse_comment, render_comment
 from gitmem.memory.front_matter import closing_line
+from gitmem.memory.outline import outline
+from gitmem.memory.statements import Form, Statement, statements
 
 BUDGET = 200  # lines of MEMORY.md: an agent's host loads the first 200 (docs/promotion.md, "Budget")
 IMPORTANCE = 0.5  # of a fact that says nothing about it
@@ -42,18 +43,27 @@ HEADINGS: dict[str, tuple[str, ...]] = {
 }
 INSIGHTS = "Insights"
 
+_MARKERS = {
+    Form.ITEM: re.compile(r"[ \t]*(?:[-*+•]|\d{1,9}[.)])[ \t]+"),
+    Form.PARAGRAPH: re.compile(r"[ \t]*"),
+    Form.QUOTE: re.compile(r"[ \t]*(?:>[ ]?)+"),
+}
 _HEADING = lazy(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
 _RULER = lazy(r" {0,3}(?:=+|-+)[ \t]*$")
-_BLOCK = lazy(r"^[^\S\n]*(?:`{3}|~{3}|<!--)", re.M)  # what may make the lines below it no facts
 _LOG_DATE = lazy(r"(\d{4}-\d{2}-\d{2})[^/]*$")
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A fact and the lines it occupies: `end` is the last line that belongs to it (1-based, inclusive)."""
+    """A fact and the lines that go where it goes: `end` is the last line of what is indented below it (1-based).
+
+    `form` is the fact's Markdown; `parent` the position of the entry it is indented below, -1 without one.
+    """
 
     fact: Fact
     end: int
+    form: Form = Form.ITEM
+    parent: int = -1
 
     @property
     def start(self) -> int:
@@ -66,7 +76,7 @@ class Memory:
 
     lines: tuple[str, ...]
     entries: tuple[Entry, ...]
-    headings: tuple[tuple[int, int, str], ...]  # line, level, text
+    headings: tuple[tuple[int, int, str], ...]  # last line, level, text
 
     def data(self) -> bytes:
         return "".join(self.lines).encode("utf-8", "surrogateescape")
@@ -74,6 +84,11 @@ class Memory:
     @property
     def facts(self) -> list[Fact]:
         return [entry.fact for entry in self.entries]
+
+    @property
+    def items(self) -> list[Entry]:
+        """The list items that stand below no other: each moves, and merges, with all that is indented below it."""
+        return [entry for entry in self.entries if entry.form is Form.ITEM and entry.parent < 0]
 
     @property
     def newline(self) -> str:
@@ -86,8 +101,8 @@ class Memory:
         return next((e for e in self.entries if e.fact.id.startswith(ident)), None)
 
     def at(self, line: int) -> Entry | None:
-        """The entry that occupies a line."""
-        return next((e for e in self.entries if e.start <= line <= e.end), None)
+        """The entry that occupies a line: of entries below each other the innermost."""
+        return next((e for e in reversed(self.entries) if e.start <= line <= e.end), None)
 
 
 def parse(data: bytes) -> Memory:
@@ -97,129 +112,40 @@ def parse(data: bytes) -> Memory:
 
 def parse_lines(lines: Sequence[str]) -> Memory:
     """The facts of lines, with or without their ends: the one reading of a file's facts there is."""
-    reader = _Reader()
-    front = closing_line(lines)
-    for number, line in enumerate(lines[front:], front + 1):
-        reader.read(number, line.rstrip("\r\n"))
-    reader.close()
-    return Memory(tuple(lines), tuple(reader.entries), tuple(reader.headings))
+    bare = [line.rstrip("\r\n") for line in lines]
+    front = closing_line(bare)
+    blocks = outline(bare, front)
+    headings = tuple((heading.last, heading.level, heading.text) for heading in blocks.headings)
+    return Memory(tuple(lines), tuple(_entries(statements(bare, front, blocks))), headings)
+
+
+def _entries(found: Sequence[Statement]) -> list[Entry]:
+    titles = {statement.first: statement.text for statement in found if statement.form is Form.HEADING}
+    ends = [statement.last for statement in found]
+    for at in range(len(found) - 1, -1, -1):
+        if (parent := found[at].parent) >= 0:
+            ends[parent] = max(ends[parent], ends[at])
+    position: dict[int, int] = {}  # of a statement -> of its entry
+    entries: list[Entry] = []
+    for at, statement in enumerate(found):
+        if statement.says and statement.text:
+            position[at] = len(entries)
+            fact = fact_of(statement, titles.get(statement.heading, ""))
+            entries.append(Entry(fact, ends[at], statement.form, position.get(statement.parent, -1)))
+    return entries
+
+
+def fact_of(statement: Statement, heading: str = "") -> Fact:
+    """A statement as a fact; `heading` is the text of the nearest heading above it."""
+    return Fact(
+        statement.text, fact_id(statement.text), statement.first, heading, statement.meta, statement.last,
+        statement.trail,
+    )  # fmt: skip
 
 
 def split_lines(data: bytes) -> list[str]:
     """The lines of a file with their own ends, as `parse` reads them."""
     return list(StringIO(data.decode("utf-8", "surrogateescape"), newline="\n"))
-
-
-def entry_at(lines: Sequence[str], line: int) -> Entry | None:
-    """`parse_lines(lines).at(line)`, but for the fact's heading, which is not looked for.
-
-    Where no fence and no comment stands alone above, only the lines from the last one that begins at the margin count:
-    a file of any size costs one search, not the reading of its facts.
-    """
-    above = "".join(lines[: max(line, 0)])
-    if any(mark in above for mark in ("```", "~~~", "<!--")) and _BLOCK.search(above):
-        entry = parse_lines(lines).at(line)
-        return replace(entry, fact=entry.fact._replace(heading="")) if entry else None
-    if not 1 <= line <= len(lines):
-        return None
-    front = closing_line(lines)
-    first = next((at for at in range(line - 1, front - 1, -1) if not lines[at][0].isspace()), front)
-    reader = _Reader()
-    for number in range(first + 1, len(lines) + 1):
-        reader.read(number, lines[number - 1].rstrip("\r\n"))
-        if number >= line and reader.fact is None:
-            break
-        if number > line and reader.fact is not None and reader.fact.line > line:
-            break
-    reader.close()
-    owner = next((entry for entry in reader.entries if entry.start <= line <= entry.end), None)
-    return replace(owner, fact=owner.fact._replace(heading="")) if owner else None
-
-
-class _Reader:
-    """Reads one line after the other and knows what is open: a fence, a comment, a fact."""
-
-    def __init__(self) -> None:
-        self.entries: list[Entry] = []
-        self.headings: list[tuple[int, int, str]] = []
-        self.heading = ""
-        self.fence = ""
-        self.comment = False
-        self.fact: Fact | None = None
-        self.margin = 0  # where the text of the open fact begins
-        self.last = 0  # last line that belongs to the open fact
-        self.prose = ""  # the line before, where it is prose: a ruler below makes it a heading
-
-    def close(self) -> None:
-        """No further line belongs to the open fact."""
-        if self.fact is not None:
-            self.entries.append(Entry(self.fact, self.last))
-            self.fact = None
-
-    def read(self, number: int, line: str) -> None:
-        """One line without its end."""
-        bare = line.strip()
-        before, self.prose = self.prose, ""
-        if self.fence:
-            self._fenced(number, line)
-        elif self.comment:
-            self.comment = "-->" not in line
-        elif self.fact is not None and bare and line[0] in " \t":
-            self._indented(number, line)
-        elif bare:
-            self._at_margin(number, line, before)
-
-    def _fenced(self, number: int, line: str) -> None:
-        bare = line.strip()
-        if self.fact is not None and bare and line[0] in " \t":
-            self.last = number
-        if closes(line, self.fence):
-            self.fence = ""
-
-    def _indented(self, number: int, line: str) -> None:
-        """A line below a fact belongs to it, but a comment that begins left of its text is not the fact's."""
-        inside = line.lstrip()
-        if _opens_comment(inside) and len(line) - len(inside) < self.margin:
-            self.close()
-            self.comment = True
-            return
-        self.last = number
-        self.fence = opening(inside)
-
-    def _at_margin(self, number: int, line: str, before: str) -> None:
-        bare = line.strip()
-        bullet = split_bullet(line)
-        inside = line.lstrip(" ")
-        fence = opening(inside) if len(line) - len(inside) < 4 else ""
-        title = _HEADING.match(line)
-        if fence:
-            self.close()
-            self.fence = fence
-        elif title:
-            self.close()
-            self._head(number, len(title[1]), (title[2] or "").strip())
-        elif bullet:
-            self.close()
-            body, meta = parse_comment(bullet[1])
-            words = normalise(body)
-            self.fact, self.last = Fact(words, fact_id(words), number, self.heading, meta), number
-            self.margin = len(bullet[0])
-        else:
-            self.close()
-            if before and _RULER.match(line):  # a setext heading: its text is the line before
-                self._head(number, 1 if bare[0] == "=" else 2, before)
-            elif _opens_comment(bare):
-                self.comment = True
-            else:
-                self.prose = bare
-
-    def _head(self, number: int, level: int, text: str) -> None:
-        self.heading = text
-        self.headings.append((number, level, text))
-
-
-def _opens_comment(bare: str) -> bool:
-    return bare.startswith("<!--") and "-->" not in bare
 
 
 def bullet(text: str, meta: Iterable[tuple[str, str]] = (), marker: str = "- ") -> str:
@@ -323,7 +249,7 @@ def _section(memory: Memory, place: int) -> tuple[list[Entry], int]:
         line = memory.lines[limit - 1]
         if _RULER.match(line) and not _HEADING.match(line):
             limit -= 1  # the setext heading's text line
-    return [e for e in memory.entries if place < e.start < limit], limit
+    return [e for e in memory.items if place < e.start < limit], limit
 
 
 def _placed(memory: Memory, block: Sequence[str], fact: Fact, place: int) -> list[str]:
@@ -354,21 +280,50 @@ def _placed(memory: Memory, block: Sequence[str], fact: Fact, place: int) -> lis
 
 
 def update(memory: Memory, entry: Entry, text: str, meta: Iterable[tuple[str, str]]) -> Memory:
-    """The same place with a new text and comment; marker, line end and indented lines stay."""
-    raw = memory.lines[entry.start - 1]
-    line = raw.rstrip("\r\n")
-    split = split_bullet(line)
-    new = bullet(text, meta, marker=split[0] if split else "- ") + raw[len(line) :]
-    return parse_lines([*memory.lines[: entry.start - 1], new, *memory.lines[entry.start :]])
+    """The same place with a new text and comment on one line; marker, line end and what is indented below stay.
+
+    Raises ValueError where the text is not one statement's, and for a fenced block, which has no comment.
+    """
+    if entry.form is Form.CODE:
+        raise ValueError("a fenced block is edited in the file itself")
+    new = bullet(text, meta, marker=_marker(memory, entry))
+    if entry.form is Form.ROW:
+        words, comment = normalise(text), render_comment(tuple(meta))
+        new = f"| {words.strip('| ')} |" + (f" {comment}" if comment else "")
+    return parse_lines(_with_own_lines(memory, entry, [new]))
+
+
+def _marker(memory: Memory, entry: Entry) -> str:
+    """What stands before a fact's text on its first line: white space and the mark of its item or quotation."""
+    line = memory.lines[entry.start - 1]
+    match = _MARKERS[entry.form].match(line) if entry.form in _MARKERS else None
+    return match[0] if match else ""
+
+
+def _with_own_lines(memory: Memory, entry: Entry, new: Sequence[str]) -> list[str]:
+    """The lines of a file with others (without their ends) in the place of the fact's own."""
+    last = memory.lines[entry.fact.end - 1]
+    end = last[len(last.rstrip("\r\n")) :]
+    ended = [line + memory.newline for line in new[:-1]] + [new[-1] + end]
+    return [*memory.lines[: entry.start - 1], *ended, *memory.lines[entry.fact.end :]]
 
 
 def with_comment(memory: Memory, entry: Entry, meta: Iterable[tuple[str, str]]) -> Memory:
-    """The same place with another comment; every other byte stays."""
-    raw = memory.lines[entry.start - 1]
-    line = raw.rstrip("\r\n")
-    before, _ = parse_comment(line)
-    new = " ".join(filter(None, (before, render_comment(meta)))) + raw[len(line) :]
-    return parse_lines([*memory.lines[: entry.start - 1], new, *memory.lines[entry.start :]])
+    """The same place with another comment, at the end of the fact's last line; every other byte stays."""
+    if entry.form is Form.CODE:
+        raise ValueError("a fenced block has no comment")
+    bare = [line.rstrip("\r\n") for line in memory.lines[entry.start - 1 : entry.fact.end]]
+    texts = [parse_comment(line)[0] if line.rstrip().endswith("-->") else line for line in bare]
+    while len(texts) > 1 and not texts[-1].strip():  # a line that held nothing but the comment
+        texts.pop()
+    comment = render_comment(meta)
+    if comment:
+        texts[-1] = f"{texts[-1].rstrip()} {comment}"
+    last = memory.lines[entry.fact.end - 1]
+    end = last[len(last.rstrip("\r\n")) :]
+    ends = [line[len(line.rstrip("\r\n")) :] for line in memory.lines[entry.start - 1 : entry.fact.end]]
+    kept = [text + own for text, own in zip(texts[:-1], ends, strict=False)]
+    return parse_lines([*memory.lines[: entry.start - 1], *kept, texts[-1] + end, *memory.lines[entry.fact.end :]])
 
 
 def supersede(memory: Memory, entry: Entry, text: str, meta: Iterable[tuple[str, str]]) -> Memory:
@@ -404,7 +359,10 @@ def archive_path(fact: Fact, today: date) -> str:
 
 def take(memory: Memory, chosen: Iterable[Entry], today: date) -> tuple[Memory, list[Moved]]:
     """Take entries out of a memory; the second value is what must be filed with `archive`."""
-    gone = sorted(chosen, key=lambda e: e.start)
+    gone: list[Entry] = []
+    for entry in sorted(chosen, key=lambda e: e.start):
+        if not gone or entry.start > gone[-1].end:  # what is indented below another goes with it
+            gone.append(entry)
     lines: list[str] = []
     moved: list[Moved] = []
     at = 0
@@ -431,7 +389,7 @@ def fit(memory: Memory, today: date, budget: int = BUDGET, keep: Iterable[str] =
     if over <= 0:
         return memory, []
     kept = set(keep)
-    free = [e for e in memory.entries if not pinned(e.fact) and e.fact.id not in kept]
+    free = [e for e in memory.items if not pinned(e.fact) and e.fact.id not in kept]
     free.sort(key=lambda e: (importance(e.fact), fact_date(e.fact), -e.start))
     chosen: list[Entry] = []
     for entry in free:

@@ -145,7 +145,7 @@ def _with_links(
 
 def _fact_at(lines: Sequence[str], data: bytes, line: int) -> Fact | None:
     """The fact that `line` belongs to, or the line itself where front matter names a source for the whole file."""
-    entry = memory_facts.entry_at(lines, line)
+    entry = memory_facts.parse_lines(lines).at(line)
     whole = file_meta(data)
     if entry:
         return inherit(entry.fact, whole)

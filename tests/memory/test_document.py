@@ -121,13 +121,14 @@ def test_headings_fences_and_tables_have_exact_lines() -> None:
     assert document.tables == ((13, 15),)
 
 
-def test_facts_are_top_level_bullets_outside_fences_with_their_keys() -> None:
+def test_facts_are_the_statements_with_their_keys() -> None:
     document = parse(
         b"# Memory\n## Decisions\n- REST webhooks <!-- mem type=decision src=a.md#L1-L2@1a2b -->\n  more\n"
         b"```\n- not one\n```\n* Second\n"
     )
     assert [(f.text, f.line, f.heading) for f in document.facts] == [
-        ("REST webhooks", 3, "Decisions"), ("Second", 8, "Decisions"),
+        ("REST webhooks", 3, "Decisions"), ("more", 4, "Decisions"), ("``` - not one ```", 5, "Decisions"),
+        ("Second", 8, "Decisions"),
     ]  # fmt: skip
     assert document.facts[0].get("type") == "decision"
 

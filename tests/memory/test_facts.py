@@ -48,33 +48,65 @@ def parsed(data: bytes = FILE) -> facts.Memory:
 
 
 def texts(memory: facts.Memory) -> list[str]:
-    return [fact.text for fact in memory.facts]
+    return [entry.fact.text for entry in memory.items]
 
 
-def test_bullets_at_the_margin_are_facts_and_nothing_else_is() -> None:
-    assert texts(parsed()) == ["REST webhooks in phase 1.", "Cache keys hold the tenant.", "Short answers."]
-    assert [f.heading for f in parsed().facts] == ["Decisions", "Decisions", "Preferences"]
-    assert (parsed().entries[0].start, parsed().entries[0].end) == (10, 12)
+def test_every_statement_is_a_fact_whatever_its_markdown() -> None:
+    assert [fact.text for fact in parsed().facts] == [
+        "Some prose - not a fact.", "REST webhooks in phase 1.", "a nested reason", "continued",
+        "Cache keys hold the tenant.", "``` - not a fact ```", "Short answers.",
+    ]  # fmt: skip
+    assert [entry.fact.text for entry in parsed().items] == [
+        "REST webhooks in phase 1.", "Cache keys hold the tenant.", "Short answers.",
+    ]  # fmt: skip
+    assert [entry.fact.heading for entry in parsed().items] == ["Decisions", "Decisions", "Preferences"]
+    assert (parsed().items[0].start, parsed().items[0].fact.end, parsed().items[0].end) == (10, 10, 12)
 
 
-ROWS = st.sampled_from([
-    "", "\r", "- a", "- b <!-- mem src=x -->", " - c", "  deep", "\t", "# Head", "prose", "---", "===", "```", "  ```",
-    "~~~", "<!-- open", " <!-- far", "--> shut", "* - d", "\u3000- e", "\u3000<!-- wide", "title: x", "+ f ",
-])  # fmt: skip
+def test_a_fact_is_whole_over_its_wrapped_lines_and_its_comment_ends_the_last() -> None:
+    memory = parsed(b"- Refunds above 500 crowns are paid\n  after two approvals. <!-- mem type=rule -->\n- Next.\n")
+    entry = memory.entries[0]
+    assert entry.fact.text == "Refunds above 500 crowns are paid after two approvals."
+    assert (entry.fact.line, entry.fact.end, entry.fact.get("type")) == (1, 2, "rule")
+    assert facts.update(memory, entry, "Refunds wait.", [("type", "rule")]).data() == (
+        b"- Refunds wait. <!-- mem type=rule -->\n- Next.\n"
+    )
+    assert facts.with_comment(memory, entry, [("pinned", "true")]).data() == (
+        b"- Refunds above 500 crowns are paid\n  after two approvals. <!-- mem pinned=true -->\n- Next.\n"
+    )
+    assert facts.remove(memory, entry).data() == b"- Next.\n"
 
 
-PLAIN_ROWS = st.sampled_from(
-    ["", "- a", "- b <!-- mem src=x -->", " - c", "  deep", "\t", "# Head", "prose", "---", "+ f"]
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (b"Never push\nwithout approval.\n", b"Push with care. <!-- mem type=rule -->\n"),
+        (b"3. Never push\n   without approval.\n", b"3. Push with care. <!-- mem type=rule -->\n"),
+        (b"> Never push\n> without approval.\n", b"> Push with care. <!-- mem type=rule -->\n"),
+        (b"- Git\n  - Never push\n", b"- Git\n  - Push with care. <!-- mem type=rule -->\n"),
+    ],
 )
+def test_an_edit_replaces_the_whole_statement_and_keeps_its_marker(before: bytes, after: bytes) -> None:
+    memory = parsed(before)
+    assert facts.update(memory, memory.entries[-1], "Push with care.", [("type", "rule")]).data() == after
 
 
-@given(st.lists(ROWS, max_size=14) | st.lists(PLAIN_ROWS, max_size=8))
-def test_the_fact_of_one_line_is_that_of_the_whole_file(rows: list[str]) -> None:
-    lines = facts.split_lines("\n".join(rows).encode())
-    memory = facts.parse_lines(lines)
-    for line in range(-1, len(lines) + 2):
-        whole, found = memory.at(line), facts.entry_at(lines, line)
-        assert (found and (found.fact, found.end)) == (whole and (whole.fact._replace(heading=""), whole.end))
+def test_a_table_row_is_a_fact_with_its_header_in_the_trail() -> None:
+    memory = parsed(b"| service | port |\n|---|---|\n| billing | 8080 |\n| search | 9090 |\n")
+    assert [(fact.text, fact.trail) for fact in memory.facts] == [
+        ("billing | 8080", ("service | port",)), ("search | 9090", ("service | port",)),
+    ]  # fmt: skip
+    edited = facts.update(memory, memory.entries[0], "billing | 8081", [])
+    assert edited.data() == b"| service | port |\n|---|---|\n| billing | 8081 |\n| search | 9090 |\n"
+
+
+def test_an_item_goes_with_what_is_indented_below_it_and_a_nested_one_alone() -> None:
+    memory = parsed(b"- Orchard\n  - prune in June\n  - water at night\n- Bakery\n")
+    orchard, june = memory.entries[:2]
+    assert facts.remove(memory, orchard).data() == b"- Bakery\n"
+    assert facts.remove(memory, june).data() == b"- Orchard\n  - water at night\n- Bakery\n"
+    rest, moved = facts.take(memory, [orchard, june], TODAY)
+    assert (rest.data(), [item.fact.text for item in moved]) == (b"- Bakery\n", ["Orchard"])
 
 
 @given(st.binary(max_size=400))
@@ -152,18 +184,19 @@ def test_windows_line_ends_are_kept() -> None:
 
 def test_an_update_changes_one_line_only() -> None:
     memory = parsed()
-    after = facts.update(memory, memory.entries[1], "Cache keys hold tenant and locale.", memory.facts[1].meta)
+    entry = memory.items[1]
+    after = facts.update(memory, entry, "Cache keys hold tenant and locale.", entry.fact.meta)
     changed = [n for n, (a, b) in enumerate(zip(memory.lines, after.lines, strict=True)) if a != b]
-    assert changed == [memory.entries[1].start - 1]
+    assert changed == [entry.start - 1]
     assert after.lines[changed[0]].startswith("* Cache keys hold tenant and locale. <!-- mem type=decision")
     assert "future=kept" in after.lines[changed[0]], "unknown keys are kept"
 
 
 def test_a_successor_names_what_it_supersedes() -> None:
     memory = parsed()
-    old = memory.entries[0]
+    old = memory.items[0]
     after = facts.supersede(memory, old, "GraphQL in phase 2.", [("type", "decision")])
-    assert after.facts[0].get("supersedes") == old.fact.id
+    assert after.items[0].fact.get("supersedes") == old.fact.id
     assert "REST webhooks" not in after.data().decode()
     moved = facts.supersede(memory, old, "Never REST.", [("type", "rule")])
     assert moved.facts[-1].heading == "Rules"
@@ -171,7 +204,7 @@ def test_a_successor_names_what_it_supersedes() -> None:
 
 def test_removing_takes_the_nested_lines_along() -> None:
     memory = parsed()
-    after = facts.remove(memory, memory.entries[0])
+    after = facts.remove(memory, memory.items[0])
     assert len(after.lines) == len(memory.lines) - 3
 
 
@@ -224,7 +257,7 @@ def test_a_file_of_many_facts_parses_in_linear_time() -> None:
 
 def test_the_last_line_of_an_entry_is_still_its_own() -> None:
     memory = facts.parse(b"- a\n  more\n- b\n")
-    assert [entry.fact.text for line in (1, 2, 3) if (entry := memory.at(line))] == ["a", "a", "b"]
+    assert [entry.fact.text for line in (1, 2, 3) if (entry := memory.at(line))] == ["a more", "a more", "b"]
     assert memory.at(4) is None
 
 
@@ -253,16 +286,16 @@ def test_an_id_is_found_by_its_first_four_characters_and_not_by_three() -> None:
 
 
 @pytest.mark.parametrize("fence", ["```", "~~~"])
-def test_the_fact_of_the_last_line_below_a_block_is_found_and_none_within_it(fence: str) -> None:
-    lines = [f"{fence}\n", "- not a fact\n", f"{fence}\n", "- A fact."]
-    entry = facts.entry_at(lines, 4)
-    assert entry is not None and (entry.fact.text, entry.start, entry.end) == ("A fact.", 4, 4)
-    assert facts.entry_at(lines, 2) is None
+def test_a_fenced_block_is_one_fact_and_the_item_below_it_another(fence: str) -> None:
+    memory = facts.parse_lines([f"{fence}\n", "- no item\n", f"{fence}\n", "- A fact."])
+    block, item = memory.at(2), memory.at(4)
+    assert block is not None and (block.fact.text, block.start, block.end) == (f"{fence} - no item {fence}", 1, 3)
+    assert item is not None and (item.fact.text, item.start, item.end) == ("A fact.", 4, 4)
 
 
 def test_a_block_below_a_fact_belongs_to_it_to_its_end() -> None:
     memory = parsed(b"- A fact.\n  ```\n  code\n\n  - more\n  ```\n- Another.\n")
-    assert [(entry.start, entry.end) for entry in memory.entries] == [(1, 6), (7, 7)]
+    assert [(entry.start, entry.end) for entry in memory.items] == [(1, 6), (7, 7)]
 
 
 def test_a_last_day_with_a_time_is_read_as_a_day() -> None:
@@ -384,13 +417,12 @@ def test_another_comment_changes_nothing_but_the_comment(end: str) -> None:
     assert facts.with_comment(memory, entry, []).data().decode() == f"{before}* second{end}{after}"
 
 
-@pytest.mark.parametrize(("last", "end"), [("\tx", 4), (" x", 4), ("a b", 3)])
+@pytest.mark.parametrize(("last", "end"), [("\tx", 4), (" x", 3), ("a b", 3)])
 def test_an_indented_line_of_a_block_that_does_not_end_belongs_to_the_fact_above(last: str, end: int) -> None:
-    found = facts.parse(f"- one\n  ```\n  code\n{last}\n".encode()).entries
+    found = facts.parse(f"- one\n  ```\n  code\n{last}\n".encode()).items
     assert [(entry.start, entry.end) for entry in found] == [(1, end)]
 
 
-@pytest.mark.parametrize(("spaces", "texts"), [(3, []), (4, ["a"])])
+@pytest.mark.parametrize(("spaces", "texts"), [(3, ["``` - a"]), (4, ["```", "a"])])
 def test_a_fence_has_at_most_three_spaces_before_it(spaces: int, texts: list[str]) -> None:
-    found = facts.parse((" " * spaces + "```\n- a\n").encode()).entries
-    assert [entry.fact.text for entry in found] == texts
+    assert [fact.text for fact in facts.parse((" " * spaces + "```\n- a\n").encode()).facts] == texts
