@@ -195,6 +195,35 @@ def holds_instructions(path: str) -> bool:
     return of in (Kind.INSTRUCTIONS, Kind.RULE, Kind.SKILL)
 
 
+_NAMELESS = frozenset({
+    "memory", "readme", "index", "notes", "note", "skill", "claude", "agents", "soul", "user", "tools", "gemini",
+    "todo", "log", "changelog", "main",
+})  # fmt: skip
+_DATE_IN_NAME = lazy(r"(?<!\d)\d{4}[-_.]?\d{2}[-_.]?\d{2}(?:[T_-]?\d{4,6})?(?!\d)")
+
+
+def file_name_words(path: str) -> str:
+    """A file's name as words, without its date and ending: `memory/2026-02-05-oil-change.md` is `oil change`.
+
+    Of a name that every folder has (README, index, SKILL) the folder's; "" where nothing is left.
+    """
+    parts = [part for part in path.split("/") if part]
+    stem = parts.pop().rsplit(".", 1)[0] if parts else ""
+    words = _words_of_name(stem)
+    if words.casefold() in _NAMELESS and parts:
+        words = _words_of_name(parts.pop())
+    return "" if words.casefold() in _NAMELESS else words
+
+
+def _words_of_name(name: str) -> str:
+    bare = _DATE_IN_NAME.sub(" ", name)
+    if bare != name:  # what a daily log has behind its date is the agent that wrote it: `2026-02-05.coder`
+        bare = bare.strip()
+        if bare.startswith("."):
+            return ""
+    return " ".join(re.split(r"[\s_\-.]+", bare if bare.isascii() else unicodedata.normalize("NFC", bare))).strip()
+
+
 def log_date(path: str) -> date | None:
     """The date in a file's name (a daily log, a dated episode, `2026_02_05.md`, `2026/02/05.md`), None where there is
     none or it does not exist."""

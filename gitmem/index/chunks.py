@@ -16,16 +16,18 @@ from typing import NamedTuple
 from gitmem.index.db.values import BlobRow, ChunkRow, Cut, Shape
 from gitmem.index.line_records import HEADING
 from gitmem.index.terms import terms
-from gitmem.index.units import Unit, pack, split
+from gitmem.index.units import Unit, pack, units
 from gitmem.memory.document import Document, parse
 from gitmem.memory.fact import parse_comment
 from gitmem.memory.outline import Heading
+from gitmem.memory.statements import Form, Statement
 from gitmem.models.token_count import estimate
 
 LineVectors = Callable[[Sequence[str]], Sequence[tuple[float, bytes]]]
 Stored = Callable[[Sequence[bytes]], Set[bytes]]  # chunk hashes -> those of which the index has the lines already
 EMBEDDED = 4000  # characters of a chunk that an embedder reads
-SHOWN_KEYS = ("title", "aliases", "tags", "triggers")  # front matter whose words find every chunk of the note
+# Front matter whose words find every chunk of the note.
+SHOWN_KEYS = ("title", "name", "aliases", "description", "tags", "triggers")
 
 
 def blob_row(
@@ -88,14 +90,18 @@ def _rows(
     messages: bool = False,
 ) -> list[BlobRow]:
     drafts = [_drafts(document, cut, hidden, oid if messages else "") for oid, _, document, hidden in parts]
-    units = {draft.hash: draft.units for pieces in drafts for draft in pieces}
-    for known in stored(list(units)) if stored is not None else ():
-        del units[known]
+    new = {draft.hash: draft for pieces in drafts for draft in pieces}
+    for known in stored(list(new)) if stored is not None else ():
+        del new[known]
     if vectors is not None:
-        made = iter(vectors([unit.text for some in units.values() for unit in some]))
+        texts = [text for draft in new.values() for text in (*(unit.text for unit in draft.units), draft.trail)]
+        made = iter(vectors(texts))
     else:
         made = repeat((0.0, b""))
-    records = {key: pack(some, list(islice(made, len(some)))) for key, some in units.items()}
+    records = {
+        key: pack(draft.units, list(islice(made, len(draft.units))), draft.steps, next(made))
+        for key, draft in new.items()
+    }
     return [
         BlobRow(
             oid=oid,
@@ -104,7 +110,7 @@ def _rows(
             problems=len(document.problems),
             skipped=document.skipped,
             shape=Shape() if messages else shape(document, hidden),
-            chunks=tuple([ChunkRow(*draft[:-2], records.get(draft.hash, b""), draft.text) for draft in pieces]),
+            chunks=tuple([ChunkRow(*draft[:7], records.get(draft.hash, b""), draft.text) for draft in pieces]),
         )
         for (oid, data, document, hidden), pieces in zip(parts, drafts, strict=True)
     ]
@@ -141,80 +147,67 @@ def shape_of(data: bytes) -> Shape:
     return shape(document, _secrets(document) if document.front else frozenset())
 
 
-def spans(document: Document, cut: Cut) -> list[tuple[int, int, int]]:
+def spans(document: Document, cut: Cut, statements: Sequence[Statement]) -> list[tuple[int, int, int]]:
     """(first line, last line, heading's line or 0) of each chunk: every line that is not blank is in one."""
     lines = document.lines
-    under = {heading.line: heading for heading in document.headings}
+    titles = {heading.line for heading in document.headings}
     pieces: list[tuple[int, int, int]] = []
-    section: list[tuple[int, int]] = []  # (line, tokens), fences as one run of lines
-    fence_end = dict(document.fences)
+    section: list[tuple[int, int, int]] = []  # first line, last line, tokens of what is not cut
     heading = 0
     bodied = False
 
-    def close(last: int) -> None:
+    def close() -> None:
         if section:
-            pieces.extend((a, b, heading) for a, b in _pack(section, lines, fence_end, cut))
+            pieces.extend((first, last, heading) for first, last in _pack(section, cut))
             section.clear()
 
-    at = 1
-    total = len(lines)
-    while at <= total:
-        if at in under:
+    for statement in statements:
+        first, last = statement.first, statement.last
+        if statement.form is Form.BLANK:
+            if section:
+                section.append((first, last, 0))
+            continue
+        sizes = [estimated_tokens(line) for line in lines[first - 1 : last]]
+        if first in titles and statement.form is Form.HEADING:
             if bodied:
-                close(at - 1)
+                close()
                 bodied = False
-            heading = at
-            stop = under[at].last
-            section += [(line, estimated_tokens(lines[line - 1])) for line in range(at, stop + 1)]
-            at = stop + 1
-            continue
-        if at <= document.front:
-            section.append((at, estimated_tokens(lines[at - 1])))
-            at += 1
-            continue
-        line = lines[at - 1]
-        if at in fence_end or (line and not line.isspace()):
+            heading = first
+        elif statement.form is not Form.FRONT_MATTER:
             bodied = True
-            section.append((at, estimated_tokens(line)))
-        elif section:
-            section.append((at, 0))
-        at = fence_end.get(at, at) + 1 if at in fence_end else at + 1
-    close(total)
+        size = sum(sizes)
+        if size > cut.size and statement.form is not Form.CODE:
+            section.extend((first + at, first + at, tokens) for at, tokens in enumerate(sizes))
+        else:
+            section.append((first, last, size))
+    close()
     return pieces
 
 
-def _pack(
-    section: list[tuple[int, int]], lines: tuple[str, ...], fence_end: dict[int, int], cut: Cut
-) -> list[tuple[int, int]]:
+def _pack(section: Sequence[tuple[int, int, int]], cut: Cut) -> list[tuple[int, int]]:
     """Consecutive runs of at most `cut.size` tokens; blank lines at either end are left out."""
-    units = []  # (first, last, tokens)
-    for line, size in section:
-        last = fence_end.get(line, line)
-        if last > line:
-            size = sum(estimated_tokens(text) for text in lines[line - 1 : last])
-        units.append((line, last, size))
     packed: list[tuple[int, int]] = []
     begin = 0
     size = 0
-    for number, unit in enumerate(units):
+    for number, unit in enumerate(section):
         if size and size + unit[2] > cut.size and unit[2]:
             packed.append((begin, number - 1))
             back = number
             kept = 0
-            while cut.overlap and back - 1 > begin and kept + units[back - 1][2] <= cut.overlap:
+            while cut.overlap and back - 1 > begin and kept + section[back - 1][2] <= cut.overlap:
                 back -= 1
-                kept += units[back][2]
+                kept += section[back][2]
             begin, size = back, kept
         size += unit[2]
-    packed.append((begin, len(units) - 1))
+    packed.append((begin, len(section) - 1))
     result = []
     for first, last in packed:
-        while first < last and not units[first][2]:
+        while first < last and not section[first][2]:
             first += 1
-        while last > first and not units[last][2]:
+        while last > first and not section[last][2]:
             last -= 1
-        if units[first][2] or last > first:
-            result.append((units[first][0], units[last][1]))
+        if section[first][2] or last > first:
+            result.append((section[first][0], section[last][1]))
     return result
 
 
@@ -224,7 +217,8 @@ def estimated_tokens(line: str) -> int:
 
 
 class _Draft(NamedTuple):
-    """A chunk whose lines have no vectors yet: the fields of `ChunkRow`, with its units in the place of `lines`."""
+    """A chunk whose lines have no vectors yet: the fields of `ChunkRow`, with its units in the place of `lines`, the
+    words of each step of its trail, and the trail as one text."""
 
     hash: bytes
     start: int
@@ -235,6 +229,8 @@ class _Draft(NamedTuple):
     length: int
     units: list[Unit]
     text: str
+    steps: list[int]
+    trail: str
 
 
 def _drafts(document: Document, cut: Cut, secret_lines: Set[int], owner: str) -> list[_Draft]:
@@ -250,13 +246,21 @@ def _drafts(document: Document, cut: Cut, secret_lines: Set[int], owner: str) ->
     coming = 0
     rows = []
     hidden = secret_lines | set(range(1, document.front + 1))
-    for first, last, heading in spans(document, cut):
+    statements = document.statements
+    at = 0  # the first statement that has a line in the chunk
+    for first, last, heading in spans(document, cut, statements):
         while coming < len(headings) and headings[coming].line <= heading:
             while path and path[-1].level >= headings[coming].level:
                 path.pop()
             path.append(headings[coming])
             coming += 1
+        while at and statements[at - 1].last >= first:  # chunks may overlap
+            at -= 1
+        while statements[at].last < first:
+            at += 1
+        own = range(at, _end(statements, at, last))
         above = [*named, *(h.text for h in path if h.line not in secret_lines)]
+        above += [text for line, text in _above_the_chunk(statements, own) if line not in secret_lines]
         # A line left out stays as an empty one: the units count lines from the chunk's first.
         shown = [_visible(line) if line.endswith("-->") else line for line in lines[first - 1 : last]]
         for number in hidden:
@@ -264,9 +268,10 @@ def _drafts(document: Document, cut: Cut, secret_lines: Set[int], owner: str) ->
                 shown[number - first] = ""
         title, text = "\n".join(above), "\n".join(shown)
         identity = hashlib.sha256(f"{owner}{title}\0{text}".encode("utf-8", "surrogateescape")).digest()[:16]
-        units = split(shown)
-        title_words = terms(title)
-        body_words = list(chain.from_iterable([unit.words for unit in units]))
+        made = units([(position, statements[position]) for position in own], shown, first)
+        steps = [terms(step) for step in above]
+        title_words = list(chain.from_iterable(steps))
+        body_words = list(chain.from_iterable([unit.words for unit in made]))
         rows.append(
             _Draft(
                 hash=identity,
@@ -276,11 +281,33 @@ def _drafts(document: Document, cut: Cut, secret_lines: Set[int], owner: str) ->
                 heading_words=" ".join(title_words),
                 body_words=" ".join(body_words),
                 length=len(body_words) + len(title_words),
-                units=units,
-                text=_embedded(above, units),
+                units=made,
+                text=_embedded(above, made),
+                steps=[len(words) for words in steps],
+                trail=" ".join(above),
             )
         )
     return rows
+
+
+def _end(statements: Sequence[Statement], at: int, last: int) -> int:
+    """The position after the last statement that begins at or before a line."""
+    while at < len(statements) and statements[at].first <= last:
+        at += 1
+    return at
+
+
+def _above_the_chunk(statements: Sequence[Statement], own: range) -> list[tuple[int, str]]:
+    """(line, text) of what the chunk's first statement stands below and the chunk has not, from the outside in."""
+    first = next((at for at in own if statements[at].says), -1)
+    above: list[tuple[int, str]] = []
+    at = statements[first].under if first >= 0 else -1
+    while at >= 0:
+        if at < own.start:
+            text = " ".join(statements[first].header) if statements[at].form is Form.TABLE_HEAD else statements[at].text
+            above.append((statements[at].first, text))
+        at = statements[at].under
+    return above[::-1]
 
 
 def _embedded(above: list[str], units: Sequence[Unit]) -> str:

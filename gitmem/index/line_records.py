@@ -19,7 +19,9 @@ CHANGES = 512  # says that something is no longer as it was
 
 class Packed(NamedTuple):
     """What the index knows of a chunk's units, one entry each. A vector is `STORED` bytes, about `LENGTH` long;
-    `norms` are the lengths of the unshortened sums of pieces."""
+    `norms` are the lengths of the unshortened sums of pieces. `up` says how many units before it the one stands that
+    a unit is about, 0 for none. `steps` has the words of each step of the chunk's trail, from the outside in;
+    `trail_norm` and `trail_vector` are of all of them together."""
 
     first: Sequence[int]
     last: Sequence[int]
@@ -28,18 +30,28 @@ class Packed(NamedTuple):
     flags: Sequence[int]
     norms: Sequence[float]
     vectors: Sequence[bytes]
+    up: Sequence[int] = ()
+    steps: Sequence[int] = ()
+    trail_norm: float = 0.0
+    trail_vector: bytes = b""
 
 
 def unpack(record: bytes) -> Packed:
     """The reverse of `units.pack`. Raises ValueError for what it did not write."""
     count = int.from_bytes(record[:2], "little")
-    if len(record) != 2 + count * (10 + 4 + STORED):
+    if not count:
+        if len(record) != 2:
+            raise ValueError("not a record of lines")
+        return Packed((), (), (), (), (), (), ())
+    begin = 4 + 2 * int.from_bytes(record[2:4], "little")
+    start = begin + 12 * count + 4 * (count + 1)
+    if len(record) != start + STORED * (count + 1):
         raise ValueError("not a record of lines")
-    numbers, norms = array("H"), array("f")
-    numbers.frombytes(record[2 : 2 + 10 * count])
-    start = 2 + 14 * count
-    norms.frombytes(record[2 + 10 * count : start])
-    fields = [numbers[i * count : (i + 1) * count] for i in range(5)]
+    steps, numbers, norms = array("H"), array("H"), array("f")
+    steps.frombytes(record[4:begin])
+    numbers.frombytes(record[begin : begin + 12 * count])
+    norms.frombytes(record[begin + 12 * count : start])
+    first, last, words, label, flags, up = [numbers[i * count : (i + 1) * count] for i in range(6)]
     vectors = [record[at : at + STORED] for at in range(start, len(record), STORED)]
-    first, last, words, label, flags = fields
-    return Packed(first, last, words, label, flags, norms, vectors)
+    trail_vector, trail_norm = vectors.pop(), norms.pop()
+    return Packed(first, last, words, label, flags, norms, vectors, up, steps, trail_norm, trail_vector)

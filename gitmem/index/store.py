@@ -61,8 +61,8 @@ class IndexReader(Protocol):
     def places(self, snapshot: Snapshot, chunks: Iterable[int]) -> dict[int, list[Place]]:
         """Where each of these chunks stands in the snapshot, in path order."""
 
-    def neighbours(self, oid: str, ordinal: int, reach: int = 1) -> list[tuple[int, int, int]]:
-        """(chunk, first line, last line) of the chunks around one, within a blob, in order."""
+    def neighbours(self, oid: str, ordinal: int, reach: int = 1) -> list[tuple[int, int, int, int]]:
+        """(chunk, first line, last line, line of its heading) of the chunks around one, within a blob, in order."""
 
     def lines(self, chunks: Iterable[int]) -> dict[int, Packed]:
         """What is kept of the lines of each of these chunks that has any."""

@@ -1,6 +1,7 @@
-"""The units of a text that search weighs and shows: one bullet, paragraph, table row or fenced block each.
+"""The statements of a chunk as search weighs them: their words, their flags, and what each stands below.
 
-Pure; used when indexing only. What the index keeps of them is `line_records`.
+Pure; used when indexing only. `memory/statements` says what a statement is; what the index keeps of it is
+`line_records`.
 """
 
 from __future__ import annotations
@@ -10,16 +11,12 @@ import struct
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from gitmem.fences import closes, opening
 from gitmem.index.change_words import says_change
 from gitmem.index.line_records import ASKS, CHANGES, FENCE, HAN_KANA, HANGUL, HEADING, NUMBER, QUESTION, ROW, TIME
 from gitmem.index.terms import EDGES, KNOWN, LONGEST, is_number, terms
+from gitmem.memory.statements import Form, Statement, read
 from gitmem.models.vectors import DIMS, shorten
 
-_NUMBERED = re.compile(r"\d{1,9}[.)](?:\s|$)")
-_MARKER = re.compile(r"[-*+]\s+")
-_HEADING = re.compile(r"#{1,6}(?:\s|$)")
-_RULE_ROW = re.compile(r"\s*\|?[\s:|-]*\|[\s:|-]*$")
 _LABEL = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])?\s*(?:\*\*)?([^:：|\n`]{1,40}?)(?:\*\*)?\s*[:：](?!//)")
 _ASKS = re.compile(r"[?？]\s*(?:\[[^\]]*\]|\([^)]*\)|<!--.*-->)?\s*$")
 _TIME_WORDS = {
@@ -38,7 +35,6 @@ _TIME_DIGITS = re.compile(
     r"|(?<![\w:./])(?:[01]?\d|2[0-3]):[0-5]\d(?![\w:])|(?<![\w.])(?:0?[1-9]|1[0-2])(?::[0-5]\d)?[aApP]\.?[mM]\b"
 )
 _WORD = re.compile(r"\w+")
-_BLANK, _TEXT, _ITEM, _QUOTED, _CELLS, _TITLE, _FENCED = range(7)  # what a line begins
 _SYLLABLE = re.compile("[가-힣]")
 _IDEOGRAPH = re.compile("[ぁ-ヺ㐀-䶿一-鿿]")
 _LATIN = re.compile("[A-Za-z]")
@@ -46,10 +42,12 @@ _DIGIT = re.compile(r"\d")
 
 
 class Unit(NamedTuple):
-    """Lines `first`..`last` (0-based, inclusive, within the chunk) that are one piece of text.
+    """Lines `first`..`last` (0-based, inclusive, within the chunk) that are one statement, or the part of a long one
+    that the chunk has.
 
     `flags` are the constants of `line_records`; `words` its terms (a chunk's words in the index are those of its
-    units, joined), the first `label` of them its label: the speaker or subject before a colon.
+    units, joined), the first `label` of them its label: the speaker or subject before a colon. `up`: how many units
+    before it the one stands that it is about (a parent item, a table's head, a line ending in a colon), 0 without.
     """
 
     first: int
@@ -58,72 +56,43 @@ class Unit(NamedTuple):
     flags: int
     words: list[str]
     label: int
+    up: int = 0
+
+
+_FLAGS = {Form.CODE: FENCE, Form.HEADING: HEADING, Form.ROW: ROW, Form.TABLE_HEAD: ROW}
+_UNINDEXED = frozenset((Form.BLANK, Form.RULE, Form.COMMENT, Form.FRONT_MATTER))
 
 
 def split(lines: Sequence[str]) -> list[Unit]:
-    """The units of a chunk's lines, in order. Blank lines and the rule of a table belong to none.
+    """The units of a text of its own, one line an element."""
+    return units(enumerate(read(lines)), lines, 1)
 
-    A fenced block is one unit, a table row one, a bullet or paragraph with its continuation lines one. Every term
-    of the lines is in exactly one unit, in order.
+
+def units(found: Iterable[tuple[int, Statement]], shown: Sequence[str], start: int) -> list[Unit]:
+    """The units of a chunk, in order. `found` are the statements that have a line in it, each with its position in the
+    document; `shown` are the chunk's lines as they are indexed, the first of them line `start` of the document.
+
+    Comments, rules, front matter and blank lines have none. Every other term of the lines is in exactly one unit.
     """
-    units: list[Unit] = []
-    kinds = [_kind(line) for line in lines]
-    at, end = 0, len(lines)
-    while at < end:
-        kind = kinds[at]
-        if not kind:
-            at += 1
+    made: list[Unit] = []
+    place: dict[int, int] = {}  # position of a statement -> of its unit
+    end = start + len(shown) - 1
+    for position, statement in found:
+        if statement.form in _UNINDEXED:
             continue
-        last, flags = at, 0
-        if kind == _FENCED:
-            fence = _fence(lines[at].lstrip())
-            flags = FENCE
-            last += 1
-            while last < end and not closes(lines[last], fence):
-                last += 1
-            last = min(last, end - 1)
-        elif kind == _TITLE:
-            flags = HEADING
-        elif kind == _CELLS:
-            if _RULE_ROW.match(lines[at]):
-                at += 1
+        first, last = max(statement.first, start) - start, min(statement.last, end) - start
+        if statement.form is Form.TABLE_HEAD:
+            last = first  # the row of dashes says nothing
+            if not shown[first].strip(" \t|:-"):
                 continue
-            flags = ROW
-        else:
-            more = _QUOTED if kind == _QUOTED else _TEXT
-            while last + 1 < end and kinds[last + 1] == more:
-                last += 1
-        units.append(_unit(at, last, lines[at] if at == last else "\n".join(lines[at : last + 1]), flags))
-        at = last + 1
-    return units
+        above = place.get(statement.under, -1)
+        place[position] = len(made)
+        text = shown[first] if first == last else "\n".join(shown[first : last + 1])
+        made.append(_unit(first, last, text, _FLAGS.get(statement.form, 0), len(made) - above if above >= 0 else 0))
+    return made
 
 
-def _kind(line: str) -> int:
-    """What a line begins, by its first characters."""
-    text = line.lstrip()
-    first = text[:1]
-    if first.isalpha() or not first:
-        return _TEXT if first else _BLANK
-    if first in "`~-*+" and _fence(text):
-        return _FENCED
-    if first in "-*+":
-        return _ITEM if not text[1:2].strip() else _TEXT
-    if first == "#":
-        return _TITLE if _HEADING.match(text) and len(line) - len(text) < 4 else _TEXT
-    if first == "|":
-        return _CELLS
-    if first == ">":
-        return _QUOTED
-    return _ITEM if first.isdecimal() and _NUMBERED.match(text) else _TEXT
-
-
-def _fence(text: str) -> str:
-    """The fence that a line opens, by itself or as a bullet; "" for none."""
-    marker = _MARKER.match(text)
-    return opening(text[marker.end() :] if marker else text)
-
-
-def _unit(first: int, last: int, text: str, kind: int) -> Unit:
+def _unit(first: int, last: int, text: str, kind: int, up: int) -> Unit:
     flags = kind
     if "?" in text or "？" in text:
         flags |= QUESTION | (ASKS if _ASKS.search(text) else 0)
@@ -135,7 +104,7 @@ def _unit(first: int, last: int, text: str, kind: int) -> Unit:
         flags |= CHANGES
     colon = not kind & (FENCE | ROW | HEADING) and (":" in text or "：" in text)
     label = _LABEL.match(text) if colon else None
-    return Unit(first, last, text, flags, terms(text), len(terms(label[1])) if label else 0)
+    return Unit(first, last, text, flags, terms(text), len(terms(label[1])) if label else 0, up)
 
 
 class _Features(dict[str, int]):
@@ -182,16 +151,20 @@ def _script(hangul: int, han: int, latin: int) -> int:
 _NOTHING = bytes(DIMS)
 
 
-def pack(units: Sequence[Unit], vectors: Iterable[tuple[float, bytes]]) -> bytes:
+def pack(
+    units: Sequence[Unit], vectors: Iterable[tuple[float, bytes]], steps: Sequence[int] = (),
+    trail: tuple[float, bytes] = (0.0, b""),
+) -> bytes:  # fmt: skip
     """The record of a chunk. `vectors` are (length, `DIMS` signed bytes) for each unit, as an embedder's `lines` has
-    them; (0.0, b"") where there is none."""
+    them; (0.0, b"") where there is none. `steps` are the words of each step of its trail, from the outside in, and
+    `trail` is the vector of these."""
     count = len(units)
     if not count:
         return bytes(2)
-    first, last, _, flags, words, label = zip(*units, strict=True)
-    numbers = [*first, *last, *map(len, words), *label, *flags]
+    first, last, _, flags, words, label, up = zip(*units, strict=True)
+    numbers = [len(steps), *steps, *first, *last, *map(len, words), *label, *flags, *up]
     if max(numbers) > 0xFFFF:
         numbers = [min(0xFFFF, number) for number in numbers]
-    norms, made = zip(*vectors, strict=True)
-    head = struct.pack(f"<{1 + 5 * count}H{count}f", count, *numbers, *norms)
+    norms, made = zip(*vectors, trail, strict=True)
+    head = struct.pack(f"<{2 + len(steps) + 6 * count}H{count + 1}f", count, *numbers, *norms)
     return head + shorten(b"".join([vector or _NOTHING for vector in made]))

@@ -18,6 +18,7 @@ from typing import NamedTuple
 from gitmem.memory.fact import Meta, parse_comment
 from gitmem.memory.front_matter import closing_line
 from gitmem.memory.outline import Heading, Outline, outline
+from gitmem.paths import file_name_words
 from gitmem.text.sentences import sentences
 
 BOLD_LEVEL = 7  # of a bold line that stands for a heading: below every real one
@@ -66,8 +67,9 @@ class Statement(NamedTuple):
     the outside in. `parents`: the texts of the items, or of the line ending in a colon, that it stands below. `header`:
     the header cells of a table row's table. `meta`: the keys of its own metadata comment. `day`, `time`: those of the
     headings it stands under, as they are written, "" without. `heading`: the line of the nearest heading, 0 without.
-    `parent`: the position, in the document's statements, of the item it stands directly below, -1 without. `column`:
-    where its own text begins.
+    `parent`: the position, in the document's statements, of the item it stands directly below, -1 without. `under`: the
+    position of what it is directly about among these: that item, its table's head, the line ending in a colon or the
+    bold line above, -1 without.
     """
 
     form: Form
@@ -82,7 +84,7 @@ class Statement(NamedTuple):
     time: str = ""
     heading: int = 0
     parent: int = -1
-    column: int = 0
+    under: int = -1
 
     @property
     def says(self) -> bool:
@@ -105,10 +107,9 @@ class Statement(NamedTuple):
 
 
 class _Open(NamedTuple):
-    """An item that may have others below it: where its marker and its text begin, its position, its text."""
+    """What may have statements below it: the column at which it begins, its position, its text."""
 
     marker: int
-    column: int
     position: int
     text: str
 
@@ -133,35 +134,6 @@ def note_name(path: str, front_matter: Mapping[str, str | tuple[str, ...]]) -> s
         if isinstance(value, str) and value.strip():
             return " ".join(value.split())
     return file_name_words(path)
-
-
-_NAMELESS = frozenset({
-    "memory", "readme", "index", "notes", "note", "skill", "claude", "agents", "soul", "user", "tools", "gemini",
-    "todo", "log", "changelog", "main",
-})  # fmt: skip
-_DATE_IN_NAME = re.compile(r"(?<!\d)\d{4}[-_.]?\d{2}[-_.]?\d{2}(?:[T_-]?\d{4,6})?(?!\d)")
-
-
-def file_name_words(path: str) -> str:
-    """A file's name as words, without its date and ending: `memory/2026-02-05-oil-change.md` is `oil change`.
-
-    Of a name that every folder has (README, index, SKILL) the folder's; "" where nothing is left.
-    """
-    parts = [part for part in path.split("/") if part]
-    stem = parts.pop().rsplit(".", 1)[0] if parts else ""
-    words = _words_of_name(stem)
-    if words.casefold() in _NAMELESS and parts:
-        words = _words_of_name(parts.pop())
-    return "" if words.casefold() in _NAMELESS else words
-
-
-def _words_of_name(name: str) -> str:
-    bare = _DATE_IN_NAME.sub(" ", name)
-    if bare != name:  # what a daily log has behind its date is the agent that wrote it: `2026-02-05.coder`
-        bare = bare.strip()
-        if bare.startswith("."):
-            return ""
-    return " ".join(re.split(r"[\s_\-.]+", unicodedata.normalize("NFC", bare))).strip()
 
 
 class _Reader:
@@ -218,8 +190,14 @@ class _Reader:
 
     def _structure(self, form: Form, first: int, last: int) -> int:
         parent = self.items[-1].position if self.items and form is not Form.BLANK else -1
-        self.out.append(Statement(form, first, last, heading=self.trail.line, parent=parent))
+        self.out.append(Statement(form, first, last, heading=self.trail.line, parent=parent, under=self._under()))
         return last
+
+    def _under(self) -> int:
+        """The position of what the next statement is directly about, -1 where that is a heading or nothing."""
+        if self.items:
+            return self.items[-1].position
+        return self.lead.position if self.lead is not None else self.trail.bold
 
     def _blank(self, at: int) -> int:
         last = at
@@ -231,7 +209,7 @@ class _Reader:
         self.items.clear()
         self.lead = None
         last = min(heading.last, len(self.lines))
-        self.trail.enter(heading)
+        self.trail.enter(heading, len(self.out))
         text, meta = _joined([heading.text])
         self.out.append(Statement(
             Form.HEADING, heading.line, last, text, self.trail.outside(heading.level), meta=meta,
@@ -249,7 +227,7 @@ class _Reader:
     # -- what says something -----------------------------------------------------------------------------------------
 
     def _says(
-        self, form: Form, first: int, last: int, texts: Sequence[str], column: int, header: tuple[str, ...] = ()
+        self, form: Form, first: int, last: int, texts: Sequence[str], header: tuple[str, ...] = (), head: int = -1
     ) -> Statement:
         text, meta = (" ".join(" ".join(texts).split()), ()) if form is Form.CODE else _joined(texts)
         parents = [item.text for item in self.items]
@@ -258,31 +236,32 @@ class _Reader:
         parent = self.items[-1].position if self.items else -1
         made = Statement(
             form, first, last, text, self.trail.above, tuple(parents[-MAX_PARENTS:]), header, meta,
-            self.trail.day, self.trail.time, self.trail.line, parent, column,
+            self.trail.day, self.trail.time, self.trail.line, parent, head if head >= 0 else self._under(),
         )  # fmt: skip
         self.out.append(made)
         return made
 
     def _fence(self, first: int, last: int) -> int:
         self._leave_items(_indent(self.lines[first - 1]))
-        self._says(Form.CODE, first, last, self.lines[first - 1 : last], _indent(self.lines[first - 1]))
+        self._says(Form.CODE, first, last, self.lines[first - 1 : last])
         return last
 
     def _table(self, first: int, last: int) -> int:
         self._leave_items(_indent(self.lines[first - 1]))
         header = tuple(cell for cell in _cells(self.lines[first - 1]) if cell)
+        head = len(self.out)
         self._structure(Form.TABLE_HEAD, first, min(first + 1, last))
         for number in range(first + 2, last + 1):
-            self._row(number, header)
+            self._row(number, header, head)
         return last
 
-    def _row(self, at: int, header: tuple[str, ...]) -> int:
+    def _row(self, at: int, header: tuple[str, ...], head: int = -1) -> int:
         line = self.lines[at - 1]
         if not header and not line.strip(" \t|:-"):
             return self._structure(Form.TABLE_HEAD, at, at)
         self._leave_items(_indent(line))
         visible, _ = parse_comment(line)
-        self._says(Form.ROW, at, at, [" | ".join(_cells(visible)) + line[len(visible) :]], _indent(line), header)
+        self._says(Form.ROW, at, at, [" | ".join(_cells(visible)) + line[len(visible) :]], header, head)
         return at
 
     def _quote(self, at: int) -> int:
@@ -297,7 +276,7 @@ class _Reader:
                 break
             last += 1
         texts = [_unquoted(line) for line in self.lines[at - 1 : last]]
-        self._says(Form.QUOTE, at, last, texts, _indent(self.lines[at - 1]))
+        self._says(Form.QUOTE, at, last, texts)
         return last
 
     def _item(self, at: int, match: re.Match[str]) -> int:
@@ -307,11 +286,10 @@ class _Reader:
             self.items.pop()
         if self.lead is not None and marker < self.lead.marker:
             self.lead = None
-        column = len(line[: match.end()].expandtabs(_SPACES_OF_TAB)) if match[3] else marker + 2
         last = self._last_wrapped(at, beyond=marker)
         texts = [line[match.end() :], *self.lines[at:last]]
-        made = self._says(Form.ITEM, at, last, texts, column)
-        self.items.append(_Open(marker, column, len(self.out) - 1, made.text))
+        made = self._says(Form.ITEM, at, last, texts)
+        self.items.append(_Open(marker, len(self.out) - 1, made.text))
         return last
 
     def _paragraph(self, at: int) -> int:
@@ -322,10 +300,11 @@ class _Reader:
         self.lead = None
         if at == last and not self.items and (title := _bold_title(line)):
             return self._heading(Heading(at, at, BOLD_LEVEL, title))
-        made = self._says(Form.PARAGRAPH, at, last, self.lines[at - 1 : last], indent)
+        made = self._says(Form.PARAGRAPH, at, last, self.lines[at - 1 : last])
         topic = made.text.strip("*_ ")
         if topic.endswith((":", "：")) and not self.items and topic.strip(":：*_ "):
-            self.lead = _Open(indent, indent, len(self.out) - 1, topic.strip(":：*_ "))
+            last_sentence = sentences(topic)[-1].strip(":：*_ ")
+            self.lead = _Open(indent, len(self.out) - 1, last_sentence or topic.strip(":：*_ "))
         return last
 
     def _leave_items(self, indent: int) -> None:
@@ -389,13 +368,15 @@ class _Trail:
         self.above: tuple[str, ...] = (name,) if name else ()
         self.day = self.time = ""
         self.line = 0
+        self.bold = -1  # position of the bold line that is the innermost heading, -1 where a real one is
 
-    def enter(self, heading: Heading) -> None:
-        """A heading of a level ends those of its own and of deeper ones."""
+    def enter(self, heading: Heading, position: int) -> None:
+        """A heading of a level ends those of its own and of deeper ones; `position` is that of its statement."""
         while self.open and self.open[-1][0].level >= heading.level:
             self.open.pop()
         self.open.append((heading, *_day_time_topic(heading.text)))
         self.line = heading.line
+        self.bold = position if heading.level == BOLD_LEVEL else -1
         self.above = self._topics(self.open)
         self.day = next((day for _, _, day, _ in reversed(self.open) if day), "")
         self.time = next((time for _, _, _, time in reversed(self.open) if time), "")

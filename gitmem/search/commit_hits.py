@@ -186,10 +186,10 @@ class Joined(Index):
     def _commits(self) -> set[str]:
         return set()
 
-    def neighbours(self, oid: str, ordinal: int, reach: int = 1) -> list[tuple[int, int, int]]:
+    def neighbours(self, oid: str, ordinal: int, reach: int = 1) -> list[tuple[int, int, int, int]]:
         if oid in self._commits and self.past.index is not None:
             rows = self.past.index.neighbours(oid, ordinal, reach)
-            return [(chunk + self.first, first, last) for chunk, first, last in rows]
+            return [(chunk + self.first, first, last, heading) for chunk, first, last, heading in rows]
         return self.memory.neighbours(oid, ordinal, reach) if self.memory is not None else []
 
     def lines(self, chunks: Iterable[int]) -> dict[int, Packed]:

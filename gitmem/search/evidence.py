@@ -118,13 +118,18 @@ def table_of_words() -> WordVectors | None:
         return None
 
 
-def evidence(asked: Asked, text: str) -> float:
+def evidence(asked: Asked, text: str, about: str = "") -> float:
     """How likely a text answers the question, or one of its lines does, 0..1: what stands beside a fact in a passage
-    takes nothing from it. Without a table the share of the question's words."""
-    best = _evidence(asked, text, is_foreign(asked.question, text))
-    if "\n" not in text:
+    takes nothing from it. What the text is `about` (its trail) counts as its own words, with the text as a whole and
+    with each line. Without a table the share of the question's words."""
+    whole = f"{about}\n{text}" if about else text
+    best = _evidence(asked, whole, is_foreign(asked.question, text))
+    if "\n" not in whole:
         return best
-    return max([best, *(_evidence(asked, line, foreign=False) for line in lines_of(text))])
+    lines = lines_of(text)
+    if about:
+        lines += [f"{about} {line}" for line in lines]
+    return max([best, *(_evidence(asked, line, foreign=False) for line in lines)])
 
 
 def lines_of(text: str) -> list[str]:
@@ -213,11 +218,12 @@ def _alike(asked: Asked, said: Sequence[str], found: Sequence[bool]) -> float:
     return total
 
 
-def strongest(asked: Asked, texts: Iterable[str], enough: float) -> float:
-    """The most evidence that one of the texts has; those after one that has `enough` are not looked at."""
+def strongest(asked: Asked, texts: Iterable[tuple[str, str]], enough: float) -> float:
+    """The most evidence that one of the texts has, each with what it is about; those after one that has `enough` are
+    not looked at."""
     most = 0.0
-    for text in texts:
-        most = max(most, evidence(asked, text))
+    for text, about in texts:
+        most = max(most, evidence(asked, text, about))
         if most >= enough:
             break
     return most

@@ -39,7 +39,8 @@ class Linked(NamedTuple):
 
 
 class Hit(NamedTuple):
-    """A passage. `score` is 0..1, comparable within one answer; `state` "", "expired", "superseded" or "promoted";
+    """A passage. `trail` is what it is about, from the outside in: the note's name, headings, parent items, a table's
+    header. `score` is 0..1, comparable within one answer; `state` "", "expired", "superseded" or "promoted";
     `amended_by` and `supersedes` as far as the lines that answer tell, newest first; `commit`, `author` only when blame
     was asked for, `branch` only across branches.
 
@@ -75,6 +76,7 @@ class Hit(NamedTuple):
     subject: str = ""
     by: str = ""
     repository: str = ""
+    trail: tuple[str, ...] = ()
 
     @property
     def until(self) -> str:

@@ -130,22 +130,23 @@ def _first_position(rows: list[int], chunk: int) -> int:
     return min(rows[at] - (chunk << PLACE_BITS), 1 << PLACE_BITS) if at < len(rows) else 1 << PLACE_BITS
 
 
-def standing(terms: Iterable[Term], chunks: Iterable[int]) -> tuple[list[Positions], dict[int, float]]:
-    """Where the terms stand in the bodies of these chunks, a value a term; and the share of the question's weight
-    that a chunk's heading has."""
+def standing(terms: Iterable[Term], chunks: Iterable[int]) -> tuple[list[Positions], list[Positions]]:
+    """Where the terms stand in the bodies of these chunks, and where in their trails: a value a term each."""
     wanted = sorted(set(chunks))
-    positions: list[Positions] = []
-    headings: dict[int, float] = {}
+    bodies: list[Positions] = []
+    trails: list[Positions] = []
     for term in terms:
-        bodies = {}
+        in_body: Positions = {}
+        in_trail: Positions = {}
         for chunk in filter(term.counts.__contains__, wanted):
             base = chunk << PLACE_BITS
             at = bisect_left(term.rows, base)
             own = term.rows[at : at + term.counts[chunk]]
             offsets = [(row - base) >> 1 for row in own if not row & 1]
             if offsets:
-                bodies[chunk] = offsets
+                in_body[chunk] = offsets
             if len(offsets) < len(own):
-                headings[chunk] = headings.get(chunk, 0.0) + term.weight
-        positions.append(bodies)
-    return positions, headings
+                in_trail[chunk] = [(row - base) >> 1 for row in own if row & 1]
+        bodies.append(in_body)
+        trails.append(in_trail)
+    return bodies, trails

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from gitmem.index.store import IndexReader
 
 DEEPEST = 1 << 30  # no heading is of a deeper level
+DEEPEST_SHOWN = 8  # items above a line that are read with it
+SECTION = 400  # lines above a passage that are read for what it is about
 PLAIN, UNSAID = Shape(), Held()
 COMMIT = "//commit"  # the path of a commit's lines among those of files: no tree has one like it
 _DECIDED = lazy(r"(?i:decision|decided|constraint|policy)|결정|제약|정책|決定|制約|方針|决定|约束|政策")
@@ -312,7 +314,7 @@ class Passages:
 
     def _vector(self, line: RankedLine) -> tuple[float, ...]:
         """What the index knows of a line's meaning, of length 1; empty for nothing."""
-        for _, start, packed in reversed(self.strips[line.strip].chunks):
+        for _, start, packed, _ in reversed(self.strips[line.strip].chunks):
             if start <= line.first:
                 at = packed.first.index(line.first - start)
                 return numbers(packed.vectors[at]) if packed.norms[at] else ()
@@ -322,11 +324,22 @@ class Passages:
         """The same, matched word by word."""
         if self.matcher is None or not candidates:
             return candidates
-        lines = [(c.at, c.line.strip, "\n".join(c.file.lines[c.line.first - 1 : c.line.last])) for c in candidates]
+        lines = [(c.at, c.line.strip, self._with_trail(c)) for c in candidates]
         return [
             candidate._replace(line=with_matches(candidate.line, own, around, self.ranking))
             for candidate, (own, around) in zip(candidates, self.matcher(lines), strict=True)
         ]
+
+    def _with_trail(self, candidate: Candidate) -> str:
+        """The lines of a candidate below those that say what it is about."""
+        file, above = candidate.file, []
+        parent = candidate.line.parent
+        while parent >= 0 and len(above) < DEEPEST_SHOWN:
+            line = self.lines[parent]
+            above.append("\n".join(file.lines[line.first - 1 : line.last]))
+            parent = line.parent
+        own = file.lines[candidate.line.first - 1 : candidate.line.last]
+        return "\n".join([self._heading(file, candidate.line.first), *reversed(above), *own])
 
     def _scored(self, candidate: Candidate, scale: float) -> Candidate:
         priors = sum(value for _, value in candidate.priors)
@@ -440,6 +453,26 @@ class Passages:
         texts = [file.lines[n - 1].strip().strip("#").strip() for n, _ in trail if n <= len(file.lines)]
         return " > ".join(text for text in texts if text)
 
+    def _about(self, file: File, line: int) -> tuple[str, ...]:
+        """What a line is about, from the outside in: the note's name, headings, parent items, its table's header."""
+        from gitmem.memory.statements import note_name, read
+
+        above = bisect_right(file.shape.headings, (line, DEEPEST))
+        open_headings: list[tuple[int, int]] = []
+        for number, level in file.shape.headings[:above]:
+            while open_headings and open_headings[-1][1] >= level:
+                open_headings.pop()
+            open_headings.append((number, level))
+        begin = max(open_headings[-1][0] if open_headings else file.shape.front + 1, line - SECTION)
+        titles = [file.lines[number - 1] for number, _ in open_headings if number < begin]
+        until = line
+        while until < len(file.lines) and file.lines[until].strip():  # a table's head and a setext line need the next
+            until += 1
+        front = {key: values[0] for key, values in file.front.items() if values}
+        found = read([*titles, "", *file.lines[begin - 1 : until]], name=note_name(file.path, front))
+        at = len(titles) + 1 + line - begin + 1
+        return next((one.trail for one in found if one.first <= at <= one.last), ())
+
     # -- joining ---------------------------------------------------------------------------------------------
 
     def _join(self, candidates: list[Candidate], limit: int) -> list[Hit]:
@@ -485,6 +518,7 @@ class Passages:
                     or other.line.strip != centre.line.strip
                     or other.state != centre.state
                     or self._linked_to(other, members)
+                    or not self._of_one_item(other, members)
                     or _heading_lies_between(centre.file, members, other)
                 ):
                     continue
@@ -497,6 +531,17 @@ class Passages:
             members = [best, *members] if best.at < members[0].at else [*members, best]
             size += sum(len(best.file.lines[n - 1]) for n in range(best.line.first, best.line.last + 1))
         return members
+
+    def _of_one_item(self, other: Candidate, members: Sequence[Candidate]) -> bool:
+        """Whether a line may stand in one passage with these: it stands beside them below the same, or one of them is
+        what the other is about. Parts of two items are not joined."""
+        if any(other.at == member.line.parent or member.at == other.line.parent for member in members):
+            return True
+        beside = all(other.line.parent == member.line.parent for member in members)
+        return beside and not any(self._has_others_below(one.at) for one in (other, *members))
+
+    def _has_others_below(self, at: int) -> bool:
+        return at + 1 < len(self.lines) and self.lines.parents[at + 1] == at
 
     def _linked_to(self, other: Candidate, members: Sequence[Candidate]) -> bool:
         """Whether a line amends one of these or the other way round: they do not stand in one passage."""
@@ -515,6 +560,7 @@ class Passages:
             start_line=first,
             end_line=last,
             heading=self._heading(file, best.line.first),
+            trail=self._about(file, best.line.first),
             text=text,
             score=round(min(1.0, max(0.0, best.score)), 4),
             date=best.when.isoformat() if best.when else "",
@@ -554,7 +600,7 @@ class Passages:
 
     def _chunk_of(self, line: RankedLine) -> int:
         containing = 0
-        for chunk, start, _ in self.strips[line.strip].chunks:
+        for chunk, start, _, _ in self.strips[line.strip].chunks:
             if start > line.first:
                 break
             containing = chunk

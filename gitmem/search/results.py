@@ -42,6 +42,7 @@ def hit_value(hit: Hit) -> dict[str, Any]:
         "start_line": hit.start_line,
         "end_line": hit.end_line,
         "heading": hit.heading,
+        "trail": list(hit.trail),
         "text": hit.text,
         "score": hit.score,
         "date": hit.date or None,

@@ -7,7 +7,7 @@ query (per-query min-max; reciprocal ranks were worse at every k), and summed wi
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import accumulate, compress
 from math import log, sqrt
 from operator import mul, sub
@@ -25,16 +25,22 @@ if TYPE_CHECKING:
 
 
 class Strip(NamedTuple):
-    """Consecutive chunks of one blob: (chunk id, its first line in the file, its lines, its heading evidence)."""
+    """Consecutive chunks of one blob: (chunk id, its first line in the file, its lines, the line of its heading).
+
+    `days`: how well the file's date matches the question's days, 0..1. `name`: the positions, among the question's
+    terms, of those that stand in the file's name; `whole_name`: whether the question has every word of the name."""
 
     path: str
     oid: str
-    chunks: Sequence[tuple[int, int, Packed]]
-    days: float  # how well the file's date matches the question's days, 0..1
+    chunks: Sequence[tuple[int, int, Packed, int]]
+    days: float
+    name: frozenset[int] = frozenset()
+    whole_name: bool = False
 
 
 class RankedLine(NamedTuple):
-    """One scored unit. `evidence` is what each weight was multiplied with, in the order of the weights."""
+    """One scored unit. `evidence` is what each weight was multiplied with, in the order of the weights; `parent` the
+    number of the unit that it is about, -1 where none is known."""
 
     strip: int
     first: int
@@ -42,24 +48,26 @@ class RankedLine(NamedTuple):
     flags: int
     score: float
     evidence: tuple[float, ...]
+    parent: int = -1
 
 
 class ScoredLines:
     """The scored units in order, as columns: a search reads a few dozen of thousands, and each is made a RankedLine
     when it is asked for. `scores`, `flags` and `strips` may be read by themselves; `add` changes a score."""
 
-    __slots__ = ("_evidence", "_first", "_last", "flags", "scores", "strips")
+    __slots__ = ("_evidence", "_first", "_last", "flags", "parents", "scores", "strips")
 
     def __init__(self, columns: _Columns, scores: list[float], evidence: list[list[float]]) -> None:
         self._first, self._last, self._evidence = columns.first, columns.last, evidence
-        self.strips, self.flags, self.scores = columns.strips, columns.flags, scores
+        self.strips, self.flags, self.scores, self.parents = columns.strips, columns.flags, scores, columns.parents
 
     def __len__(self) -> int:
         return len(self.scores)
 
     def __getitem__(self, at: int) -> RankedLine:
         evidence = tuple([column[at] for column in self._evidence])
-        return RankedLine(self.strips[at], self._first[at], self._last[at], self.flags[at], self.scores[at], evidence)
+        first, last = self._first[at], self._last[at]
+        return RankedLine(self.strips[at], first, last, self.flags[at], self.scores[at], evidence, self.parents[at])
 
     def __iter__(self) -> Iterator[RankedLine]:
         return map(self.__getitem__, range(len(self)))
@@ -90,9 +98,10 @@ def _minmax(values: list[float], real: Sequence[bool], least: float = 0.0) -> li
 class _Columns:
     """The units of all strips in one row, a value a unit in each column.
 
-    What is summed over windows of units has places for more: `max(SIZES)` empty ones before, between and after the
-    strips, which keep their windows apart. `places` says where the units stand among these, and `base` is chunk -> (the
-    place of its first unit, words of its units), for each place the chunk stands at.
+    What is summed over windows of units has places for more: `max(SIZES)` empty ones wherever a window ends, which is
+    before and after a strip, between sections, and around an item with others below it. `places` says where the units
+    stand among these. `base` is chunk -> (the places of its units, their words, the chunk's place in `trails`) for each
+    place the chunk stands at. `below` is place -> the places of the units that stand below it, with how far.
     """
 
     def __init__(self) -> None:
@@ -100,14 +109,20 @@ class _Columns:
         self.first: list[int] = []
         self.last: list[int] = []
         self.flags: list[int] = []
-        self.heading: list[float] = []
         self.places: list[int] = []
+        self.parents: list[int] = []  # the number of the unit that a unit is about, -1 without
         # A value a place:
         self.words: list[int] = []
         self.labels: list[int] = []
         self.norms: list[float] = []
         self.vectors: list[bytes] = []
-        self.base: dict[int, list[tuple[int, Sequence[int]]]] = {}
+        self.trail_of: list[int] = []  # a place -> its chunk's place in `trails`, -1 for an empty one
+        self.base: dict[int, list[tuple[Sequence[int], Sequence[int], int]]] = {}
+        self.below: dict[int, list[tuple[int, int]]] = {}
+        self.above: dict[int, list[tuple[int, int]]] = {}
+        # One for each place of a chunk: the words of its trail's steps, the trail's vector, the places of its units.
+        self.trails: list[tuple[Sequence[int], float, bytes]] = []
+        self.units_of: list[list[int]] = []
 
     def add_gap(self) -> None:
         """Empty places."""
@@ -116,39 +131,75 @@ class _Columns:
         self.labels.extend([0] * pad)
         self.norms.extend([0.0] * pad)
         self.vectors.extend([b""] * pad)
+        self.trail_of.extend([-1] * pad)
 
-    def add_chunk(self, strip: int, chunk: int, line: int, packed: Packed, heading: float) -> None:
+    def add_chunk(self, strip: int, chunk: int, line: int, packed: Packed) -> None:
         """The units of a chunk that begins at `line` of its file."""
-        count, place = len(packed.first), len(self.words)
-        self.base.setdefault(chunk, []).append((place, packed.words))
+        count, number, trail = len(packed.first), len(self.places), len(self.trails)
+        places: list[int] = []
+        for begin, end in _groups(packed.up) if any(packed.up) else ((0, count),):
+            if begin:
+                self.add_gap()
+            place = len(self.words)
+            places.extend(range(place, place + end - begin))
+            self.words.extend(packed.words[begin:end])
+            self.labels.extend(packed.label[begin:end])
+            self.norms.extend(packed.norms[begin:end])
+            self.vectors.extend(packed.vectors[begin:end])
+            self.trail_of.extend([trail] * (end - begin))
+        self.base.setdefault(chunk, []).append((places, packed.words, trail))
+        self.trails.append((packed.steps, packed.trail_norm, packed.trail_vector))
+        self.units_of.append(places)
         self.strips.extend([strip] * count)
         self.first.extend([line + n for n in packed.first])
         self.last.extend([line + n for n in packed.last])
         self.flags.extend(packed.flags)
-        self.heading.extend([heading] * count)
-        self.places.extend(range(place, place + count))
-        self.words.extend(packed.words)
-        self.labels.extend(packed.label)
-        self.norms.extend(packed.norms)
-        self.vectors.extend(packed.vectors)
+        self.places.extend(places)
+        self.parents.extend([number + at - up if up else -1 for at, up in enumerate(packed.up)])
+        for at, up in enumerate(packed.up):
+            far, parent = 1, at - up if up else -1
+            while parent >= 0 and far <= DEEPEST:
+                self.below.setdefault(places[parent], []).append((places[at], far))
+                self.above.setdefault(places[at], []).append((places[parent], far))
+                far, parent = far + 1, parent - packed.up[parent] if packed.up[parent] else -1
 
     def of_units(self, column: Sequence[Value]) -> list[Value]:
         """Of a value a place that of each unit."""
         return list(map(column.__getitem__, self.places))
 
 
+DEEPEST = 8  # units above each other that are followed
+
+
+def _groups(up: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Runs of units whose windows do not reach into each other: an item with what stands below it, and what stands
+    between such items."""
+    begin, at, count = 0, 0, len(up)
+    while at < count:
+        end = at + 1
+        while end < count and up[end] and end - up[end] >= at:
+            end += 1
+        if end > at + 1:  # an item with others below it
+            if begin < at:
+                yield begin, at
+            yield at, end
+            begin = end
+        at = end
+    if begin < count:
+        yield begin, count
+
+
 def score_lines(
     strips: Sequence[Strip],
     question: Question,
-    terms: Sequence[tuple[float, Positions]],
-    headings: dict[int, float],
+    terms: Sequence[tuple[float, Positions, Positions]],
     vector: Sequence[float] | None,
     ranking: Ranking = SHIPPED,
 ) -> ScoredLines:
-    """Every unit of the strips with its score, in order. `terms` are (idf, positions) of the question's terms,
-    `headings` the heading evidence of a chunk (0..1), `vector` the question's first `DIMS` numbers, of length 1.
+    """Every unit of the strips with its score, in order. `terms` are (idf, positions in bodies, positions in trails) of
+    the question's terms, `vector` the question's first `DIMS` numbers, of length 1.
     """
-    columns = _columns(strips, headings)
+    columns = _columns(strips)
     evidence = _evidence(columns, strips, question, terms, vector, ranking)
     scores = [0.0] * len(columns.flags)
     for name, weight in ranking.weights.items():
@@ -157,12 +208,16 @@ def score_lines(
     return ScoredLines(columns, scores, [evidence[name] for name in ranking.weights])
 
 
-def _columns(strips: Sequence[Strip], headings: dict[int, float]) -> _Columns:
+def _columns(strips: Sequence[Strip]) -> _Columns:
     columns = _Columns()
     columns.add_gap()
     for number, strip in enumerate(strips):
-        for chunk, line, packed in strip.chunks:
-            columns.add_chunk(number, chunk, line, packed, headings.get(chunk, 0.0))
+        before = -1
+        for chunk, line, packed, heading in strip.chunks:
+            if before not in (-1, heading):
+                columns.add_gap()
+            before = heading
+            columns.add_chunk(number, chunk, line, packed)
         columns.add_gap()
     return columns
 
@@ -171,21 +226,21 @@ def _evidence(
     columns: _Columns,
     strips: Sequence[Strip],
     question: Question,
-    terms: Sequence[tuple[float, Positions]],
+    terms: Sequence[tuple[float, Positions, Positions]],
     vector: Sequence[float] | None,
     ranking: Ranking,
 ) -> dict[str, list[float]]:
     """Each kind of evidence by the name of its weight: a value a unit, 0..1 but for `long` (0..3)."""
     flags, total = columns.flags, len(columns.flags)
     real = [not flag & HEADING for flag in flags]
-    lexical, cover, (label, named) = _lexical(terms, columns, ranking)
+    lexical, cover, (label, named), (trail, titled) = _lexical(terms, strips, columns, ranking)
     evidence: dict[str, list[float]] = {
         f"lexical{size}": _minmax(column, real, ranking.least) for size, column in zip(SIZES, lexical, strict=True)
     }
     evidence["cover0"], evidence["cover2"] = cover
     evidence["fence"] = _flagged(flags, FENCE)
     evidence["label"], evidence["named"] = label, named
-    cosines_of_units = _vector(vector, columns, ranking.coherence)
+    cosines_of_units = _vector(vector, columns, ranking)
     for size, column in zip(SIZES, cosines_of_units, strict=True):
         evidence[f"vector{size}"] = _minmax(column, real)
     _impute(evidence, flags, question, cosines_of_units[0], ranking)
@@ -200,7 +255,7 @@ def _evidence(
     evidence["when"] = _flagged(flags, TIME * question.wants_time)
     evidence["number"] = _flagged(flags, NUMBER * question.wants_number)
     evidence["days"] = [strips[number].days for number in columns.strips]
-    evidence["heading"] = columns.heading
+    evidence["trail"], evidence["titled"] = trail, titled
     evidence["match0"] = evidence["match1"] = [0.0] * total  # by `with_matches`, once the best lines are read
     return evidence
 
@@ -224,43 +279,147 @@ def with_matches(line: RankedLine, own: float, around: float, ranking: Ranking =
     """The line with what its words, and those of its neighbours, are to the question's (`late_interaction.matches`)."""
     *evidence, _, _ = line.evidence  # they stand last in `weights.WEIGHTS`
     gain = ranking.weights["match0"] * own + ranking.weights["match1"] * around
-    return RankedLine(line.strip, line.first, line.last, line.flags, line.score + gain, (*evidence, own, around))
+    return line._replace(score=line.score + gain, evidence=(*evidence, own, around))
 
 
 def _lexical(
-    terms: Sequence[tuple[float, Positions]], columns: _Columns, ranking: Ranking
-) -> tuple[list[list[float]], tuple[list[float], list[float]], tuple[list[float], list[float]]]:
+    terms: Sequence[tuple[float, Positions, Positions]],
+    strips: Sequence[Strip],
+    columns: _Columns,
+    ranking: Ranking,
+) -> tuple[
+    list[list[float]], tuple[list[float], list[float]], tuple[list[float], list[float]],
+    tuple[list[float], list[float]],
+]:  # fmt: skip
     """BM25 of each unit's window at each size; share of the terms' weight in the unit and within the middle window;
-    share of it in the label, and whether the question has the whole label."""
+    share of it in the label, and whether the question has the whole label or a whole step of the trail; share of it in
+    the trail, and whether a step of the trail is the whole question.
+
+    A word of a unit's trail counts as the unit's own, less the farther out it stands.
+    """
     total = len(columns.words)
     lengths = _lengths(columns.words)
     flat, slope = ranking.k1 * (1 - ranking.b), ranking.k1 * ranking.b
     scores = [[0.0] * total for _ in SIZES]
-    cover = [0.0] * total
-    cover0 = [0.0] * total
-    label = [0.0] * total
+    cover, cover0, label, trail = [0.0] * total, [0.0] * total, [0.0] * total, [0.0] * total
     label_words = [0] * total  # words of the label that the question has
-    mass = sum(weight for weight, _ in terms) or 1.0
-    for weight, positions in terms:
+    steps = _Steps(columns)
+    mass = sum(weight for weight, _, _ in terms) or 1.0
+    names = _names(strips, columns)
+    for number, (weight, bodies, trails) in enumerate(terms):
         gain = weight / mass
-        counts, in_label = _occurrences(positions, columns)
+        counts, in_label = _occurrences(bodies, columns)
         for at in in_label:
             label[at] += gain
             label_words[at] += 1
+        from_trail = steps.of_term(gain, counts, trails, ranking)
+        for at in names.get(number, ()):
+            from_trail[at] = max(from_trail.get(at, 0.0), ranking.in_name)
         for at in counts:
             cover0[at] += gain
+        for at, near in from_trail.items():
+            trail[at] += gain * near
+            if at not in counts:
+                cover0[at] += gain * near
         for size, (length, mean), column in zip(SIZES, lengths, scores, strict=True):
-            near = _occurrences_near(counts, size, total) if size and counts else counts
-            for at, count in near.items():
+            windows: dict[int, float] = dict(_occurrences_near(counts, size, total) if size and counts else counts)
+            for at, near in from_trail.items():
+                windows[at] = windows.get(at, 0.0) + near
+            for at, count in windows.items():
                 column[at] += gain * count / (count + (flat + slope / mean * length[at]))
             if size == 2:
-                for at in near:
-                    cover[at] += gain
+                for at, count in windows.items():
+                    cover[at] += gain * min(1.0, count)
     wholes = zip(columns.of_units(label_words), columns.of_units(columns.labels), strict=True)
-    named = [1.0 if count and count >= whole else 0.0 for count, whole in wholes]
+    whole_step, whole_question = steps.whole(strips)
+    named = [
+        max(1.0 if count and count >= whole else 0.0, step)
+        for (count, whole), step in zip(wholes, columns.of_units(whole_step), strict=True)
+    ]
     labelled = [min(1.0, value) if value else 0.0 for value in columns.of_units(label)]
     covers = columns.of_units(cover0), columns.of_units(cover)
-    return [columns.of_units(column) for column in scores], covers, (labelled, named)
+    about = columns.of_units(trail), columns.of_units(whole_question)
+    return [columns.of_units(column) for column in scores], covers, (labelled, named), about
+
+
+def _names(strips: Sequence[Strip], columns: _Columns) -> dict[int, list[int]]:
+    """Position of a term -> the places of the units of files that have it in their name."""
+    places: dict[int, list[int]] = {}
+    if any(strip.name for strip in strips):
+        for place, strip in zip(columns.places, columns.strips, strict=True):
+            for number in strips[strip].name:
+                places.setdefault(number, []).append(place)
+    return places
+
+
+class _Steps:
+    """What the trails of the units have of a question, gathered term by term."""
+
+    def __init__(self, columns: _Columns) -> None:
+        self.columns = columns
+        self.matched: dict[tuple[int, int], int] = {}  # (chunk's place in `trails`, step) -> its words that are asked
+        self.share: dict[tuple[int, int], float] = {}  # ... -> share of the question's weight there
+        self.in_unit: dict[int, int] = {}  # place of a unit with others below it -> its words that are asked
+        self.share_in_unit: dict[int, float] = {}
+
+    def of_term(self, gain: float, counts: dict[int, int], trails: Positions, ranking: Ranking) -> dict[int, float]:
+        """Place of a unit -> how near a term stands in its trail, 0..1: 1 in its parent or innermost heading."""
+        columns = self.columns
+        found: dict[int, float] = {}
+        for chunk, offsets in trails.items():
+            for _, _, trail in columns.base.get(chunk, ()):
+                words, _, _ = columns.trails[trail]
+                near = 0.0
+                for step, times in _steps_of(words, offsets).items():
+                    self.matched[trail, step] = self.matched.get((trail, step), 0) + times
+                    self.share[trail, step] = self.share.get((trail, step), 0.0) + gain
+                    near = max(near, ranking.in_trail * ranking.outward ** (len(words) - 1 - step))
+                for at in columns.units_of[trail]:
+                    found[at] = near
+        for at in columns.below.keys() & counts.keys():
+            self.in_unit[at] = self.in_unit.get(at, 0) + counts[at]
+            self.share_in_unit[at] = self.share_in_unit.get(at, 0.0) + gain
+            for place, far in columns.below[at]:
+                found[place] = max(found.get(place, 0.0), ranking.in_trail * ranking.outward ** (far - 1))
+        return found
+
+    def whole(self, strips: Sequence[Strip]) -> tuple[list[float], list[float]]:
+        """For each place 1 where the question has a whole step of the unit's trail, and where it is one."""
+        columns = self.columns
+        whole, titled = [0.0] * len(columns.words), [0.0] * len(columns.words)
+        for (trail, step), times in self.matched.items():
+            words, _, _ = columns.trails[trail]
+            if times >= words[step]:
+                self._mark(columns.units_of[trail], self.share[trail, step], whole, titled)
+        for at, times in self.in_unit.items():
+            if times >= columns.words[at]:
+                self._mark([place for place, _ in columns.below[at]], self.share_in_unit[at], whole, titled)
+        for place, strip in zip(columns.places, columns.strips, strict=True):
+            if strips[strip].whole_name:
+                whole[place] = 1.0
+        return whole, titled
+
+    def _mark(self, places: Iterable[int], share: float, whole: list[float], titled: list[float]) -> None:
+        for at in places:
+            whole[at] = 1.0
+            if share > ALL:
+                titled[at] = 1.0
+
+
+ALL = 0.99  # share of a question's weight from which a step of a trail is the whole question
+
+
+def _steps_of(words: Sequence[int], offsets: Sequence[int]) -> dict[int, int]:
+    """Step of a trail -> how many of these positions of words stand in it."""
+    found: dict[int, int] = {}
+    step = end = 0
+    for offset in offsets:
+        while step < len(words) and offset >= end + words[step]:
+            end += words[step]
+            step += 1
+        if step < len(words):
+            found[step] = found.get(step, 0) + 1
+    return found
 
 
 def _lengths(words: Sequence[int]) -> list[tuple[list[float], float]]:
@@ -272,21 +431,22 @@ def _lengths(words: Sequence[int]) -> list[tuple[list[float], float]]:
 
 
 def _occurrences(positions: Positions, columns: _Columns) -> tuple[dict[int, int], list[int]]:
-    """Unit -> how often a term stands in it; and the unit of each occurrence that stands in its unit's label."""
+    """Place of a unit -> how often a term stands in it; and the place of each occurrence that stands in a label."""
     counts: dict[int, int] = {}
     in_label: list[int] = []
     for chunk, offsets in positions.items():
-        for start, lengths in columns.base.get(chunk, ()):
-            at, end = start, lengths[0] if lengths else 0
+        for places, lengths, _ in columns.base.get(chunk, ()):
+            at, end = 0, lengths[0] if lengths else 0
             for offset in offsets:
-                while offset >= end and at - start + 1 < len(lengths):
+                while offset >= end and at + 1 < len(lengths):
                     at += 1
-                    end += lengths[at - start]
+                    end += lengths[at]
                 if offset >= end:
                     break  # past the last unit
-                counts[at] = counts.get(at, 0) + 1
-                if offset < end - lengths[at - start] + columns.labels[at]:
-                    in_label.append(at)
+                place = places[at]
+                counts[place] = counts.get(place, 0) + 1
+                if offset < end - lengths[at] + columns.labels[place]:
+                    in_label.append(place)
     return counts, in_label
 
 
@@ -305,8 +465,8 @@ def _occurrences_near(positions: dict[int, int], size: int, total: int) -> dict[
     return near
 
 
-def _vector(vector: Sequence[float] | None, columns: _Columns, coherence: float) -> list[list[float]]:
-    """Cosine of the question with each unit's window at each size; zeros without a vector."""
+def _vector(vector: Sequence[float] | None, columns: _Columns, ranking: Ranking) -> list[list[float]]:
+    """Cosine of the question with each unit's window at each size, its trail counted in; zeros without a vector."""
     if vector is None:
         return [[0.0] * len(columns.places) for _ in SIZES]
     norms, total = columns.norms, len(columns.norms)
@@ -314,24 +474,49 @@ def _vector(vector: Sequence[float] | None, columns: _Columns, coherence: float)
     line = [0.0] * total
     for at, cosine in zip(there, cosines(vector, [columns.vectors[at] for at in there]), strict=True):
         line[at] = cosine
-    found = [columns.of_units(line)]
+    added = _trail_sums(vector, columns, line, ranking)
     sums = list(accumulate(map(mul, line, norms), initial=0.0))
     lengths = list(accumulate(norms, initial=0.0))
     squares = list(accumulate(map(mul, norms, norms), initial=0.0))
-    for size in SIZES[1:]:
+    coherence = ranking.coherence
+    found = []
+    for size in SIZES:
         dots, one, two = (columns.of_units(_windows(values, size, total)) for values in (sums, lengths, squares))
-        found.append(
-            [
-                dot / sqrt(b + coherence * (c if (c := a * a - b) > 0 else 0.0)) if b > 1e-9 else 0.0
-                for dot, a, b in zip(dots, one, two, strict=True)
-            ]
-        )
+        column = []
+        for dot, a, b, (more, length, square) in zip(dots, one, two, added, strict=True):
+            a, b = a + length, b + square
+            apart = a * a - b
+            column.append((dot + more) / sqrt(b + coherence * (apart if apart > 0 else 0.0)) if b > 1e-9 else 0.0)
+        found.append(column)
     return found
+
+
+def _trail_sums(
+    vector: Sequence[float], columns: _Columns, line: Sequence[float], ranking: Ranking
+) -> list[tuple[float, float, float]]:
+    """For each unit what its trail adds to a window's sum of products, of lengths and of squared lengths."""
+    weight = ranking.trail_vector
+    known = [at for at, (_, norm, _) in enumerate(columns.trails) if norm]
+    near = dict(zip(known, cosines(vector, [columns.trails[at][2] for at in known]), strict=True)) if known else {}
+    added = []
+    for place in columns.places:
+        own = columns.norms[place]
+        if not own or not weight:
+            added.append((0.0, 0.0, 0.0))
+            continue
+        most = weight * own  # a long trail does not drown a short line
+        trail = columns.trail_of[place]
+        parts = [(near[trail], columns.trails[trail][1])] if trail in near else []
+        parts += [(line[parent], columns.norms[parent]) for parent, _ in columns.above.get(place, ())]
+        lengths = [min(most, weight * norm) for _, norm in parts]
+        more = sum([cosine * length for (cosine, _), length in zip(parts, lengths, strict=True)])
+        added.append((more, sum(lengths), sum([length * length for length in lengths])))
+    return added
 
 
 def nearest(strips: Sequence[Strip], vector: Sequence[float]) -> float:
     """The greatest cosine of the question and one line: a long chunk says little of what one of its lines means."""
-    records = [packed for strip in strips for _, _, packed in strip.chunks]
+    records = [packed for strip in strips for _, _, packed, _ in strip.chunks]
     lines = [each for packed in records for each, norm in zip(packed.vectors, packed.norms, strict=True) if norm]
     return max(cosines(vector, lines), default=0.0) if lines else 0.0
 

@@ -254,9 +254,10 @@ def _answer(
     strips = _strips(index, places, pool, question, keep, ranking.reach)
     if _nothing(evidence, strips, ranking):
         return (), evidence
-    positions, headings = lexical.standing(evidence.terms, (chunk for strip in strips for chunk, _, _ in strip.chunks))
-    rare = [(term.rarity, bodies) for term, bodies in zip(evidence.terms, positions, strict=True)]
-    lines = scoring.score_lines(strips, question, rare, headings, evidence.query_vector, ranking)
+    chunks = (chunk for strip in strips for chunk, _, _, _ in strip.chunks)
+    positions, trails = lexical.standing(evidence.terms, chunks)
+    rare = [(term.rarity, bodies, trail) for term, bodies, trail in zip(evidence.terms, positions, trails, strict=True)]
+    lines = scoring.score_lines(strips, question, rare, evidence.query_vector, ranking)
     exact = [bodies for term, bodies in zip(evidence.terms, positions, strict=True) if term.text in question.exact]
     _exact(lines, strips, exact, ranking.exact)
     filters = _filters(query, question, today, ranking.floor, keep)
@@ -288,7 +289,7 @@ def _evidence_of(
         return 1.0
     from gitmem.search.evidence import Asked, strongest
 
-    texts = (f"{hit.subject}\n{hit.text}" if hit.kind else hit.text for hit in hits)
+    texts = ((f"{hit.subject}\n{hit.text}" if hit.kind else hit.text, " ".join(hit.trail)) for hit in hits)
     return strongest(Asked(question, table, chunks), texts, enough)
 
 
@@ -379,7 +380,7 @@ def _strips(
     reach: int,
 ) -> list[Strip]:
     """The pooled chunks with those around them, as runs of consecutive chunks of one blob."""
-    blobs: dict[tuple[str, str], dict[int, tuple[int, int]]] = {}
+    blobs: dict[tuple[str, str], dict[int, tuple[int, int, int]]] = {}
     for chunk in pool:
         shown = [
             place
@@ -394,23 +395,23 @@ def _strips(
             continue
         rows = index.neighbours(place.oid, place.ordinal, reach)
         first = max(0, place.ordinal - reach)
-        for number, (neighbour, start, _) in enumerate(rows, first):
-            around[number] = (neighbour, start)
-    records = index.lines({chunk for around in blobs.values() for chunk, _ in around.values()})
+        for number, (neighbour, start, _, heading) in enumerate(rows, first):
+            around[number] = (neighbour, start, heading)
+    records = index.lines({chunk for around in blobs.values() for chunk, _, _ in around.values()})
     strips = []
     for (path, oid), around in blobs.items():
         when = log_date(path)
         days = max((named.match(when) for named in question.days), default=0.0) if when else 0.0
-        run: list[tuple[int, int, Any]] = []
+        run: list[tuple[int, int, Any, int]] = []
         before = -2
         for ordinal in sorted(around):
-            chunk, start = around[ordinal]
+            chunk, start, heading = around[ordinal]
             if ordinal != before + 1 and run:
                 strips.append(Strip(path, oid, run, days))
                 run = []
             before = ordinal
             try:
-                run.append((chunk, start, records[chunk]))
+                run.append((chunk, start, records[chunk], heading))
             except KeyError:
                 raise IndexDamaged("the index is damaged (lines).", "'git mem index' builds it again.") from None
         if run:
@@ -425,7 +426,7 @@ def _exact(lines: ScoredLines, strips: Sequence[Strip], wanted: Sequence[Positio
         return
     holding: set[tuple[int, int]] = set()
     for number, strip in enumerate(strips):
-        for chunk, start, packed in strip.chunks:
+        for chunk, start, packed, _ in strip.chunks:
             offsets = sorted({offset for positions in wanted for offset in positions.get(chunk, ())})
             if not offsets:
                 continue

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitmem.memory.statements import Form, Statement, file_name_words, note_name, read
+from gitmem.memory.statements import Form, Statement, note_name, read
+from gitmem.paths import file_name_words
 
 
 def said(text: str, name: str = "") -> list[Statement]:

@@ -45,7 +45,7 @@ class ReaderCache:
 
     def __init__(self) -> None:
         self.version: object = None
-        self.neighbours: dict[tuple[str, int, int], list[tuple[int, int, int]]] = {}
+        self.neighbours: dict[tuple[str, int, int], list[tuple[int, int, int, int]]] = {}
         self.lines: dict[int, Packed] = {}
         self.shapes: dict[str, Shape] = {}
         self.signs: Table | None = None
@@ -159,13 +159,13 @@ class Index:
         return places
 
     @stored
-    def neighbours(self, oid: str, ordinal: int, reach: int = 1) -> list[tuple[int, int, int]]:
-        """(chunk, first line, last line) of the chunks around one, within a blob, in order."""
+    def neighbours(self, oid: str, ordinal: int, reach: int = 1) -> list[tuple[int, int, int, int]]:
+        """(chunk, first line, last line, line of its heading) of the chunks around one, within a blob, in order."""
         known = self._remembered.neighbours if self._remembered is not None else {}
         rows = known.get((oid, ordinal, reach))
         if rows is None:
             rows = known[oid, ordinal, reach] = self._rows(
-                "SELECT chunk, first, last FROM place WHERE blob = (SELECT id FROM blob WHERE oid = ?)"
+                "SELECT chunk, first, last, heading FROM place WHERE blob = (SELECT id FROM blob WHERE oid = ?)"
                 " AND ordinal BETWEEN ? AND ? ORDER BY ordinal",
                 (bytes.fromhex(oid), ordinal - reach, ordinal + reach),
             )

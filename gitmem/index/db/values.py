@@ -66,7 +66,7 @@ class Cut(NamedTuple):
 
     @property
     def id(self) -> str:
-        return f"1/{self.size}/{self.overlap}"
+        return f"2/{self.size}/{self.overlap}"
 
 
 class ChunkRow(NamedTuple):

@@ -56,7 +56,7 @@ class PostgresIndex:
         self._tables = tables
         self.approximate_from = hnsw.FROM  # chunks; more of a tenant are looked up in its approximate index, if any
         # What one statement read and is asked for piece by piece.
-        self._chunks: dict[str, dict[int, tuple[int, int, int]]] = {}
+        self._chunks: dict[str, dict[int, tuple[int, int, int, int]]] = {}
         self._secrets: dict[str, int] = {}
         self._homes: dict[tuple[str, str], int] = {}
         self._frequencies: dict[str, int] = {}
@@ -149,7 +149,7 @@ class PostgresIndex:
                 self._homes[key] = min(repository, self._homes.get(key, repository))
         return {key: self._homes[key] for key in wanted if key in self._homes}
 
-    def neighbours(self, oid: str, ordinal: int, reach: int = 1) -> list[tuple[int, int, int]]:
+    def neighbours(self, oid: str, ordinal: int, reach: int = 1) -> list[tuple[int, int, int, int]]:
         """As `IndexReader.neighbours`."""
         wanted = range(max(0, ordinal - reach), ordinal + reach + 1)
         known = self._chunks.get(oid, {})
@@ -163,13 +163,14 @@ class PostgresIndex:
         """The chunks at these (blob, ordinal), in one statement: of nearly every place the neighbours are asked for."""
         oids = {blob: oid for (blob, _), oid in places.items()}
         rows = self._rows(
-            "SELECT blob, ordinal, chunk, first, last FROM unnest(%s::int[], %s::int[]) AS wanted (of_blob, at)"
+            "SELECT blob, ordinal, chunk, first, last, heading"
+            " FROM unnest(%s::int[], %s::int[]) AS wanted (of_blob, at)"
             " JOIN place ON blob = of_blob AND ordinal = at WHERE tenant = %s",
             arrays.numbers("int", [blob for blob, _ in places]), arrays.numbers("int", [at for _, at in places]),
             self.tenant,
         )  # fmt: skip
-        for blob, ordinal, chunk, first, last in rows:
-            self._chunks.setdefault(oids[blob], {})[ordinal] = (chunk, first, last)
+        for blob, ordinal, chunk, first, last, heading in rows:
+            self._chunks.setdefault(oids[blob], {})[ordinal] = (chunk, first, last, heading)
 
     def secrets(self, oid: str) -> int:
         """As `IndexReader.secrets`."""
