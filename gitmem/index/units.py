@@ -11,10 +11,10 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from gitmem.fences import closes, opening
-from gitmem.index.change_words import says_change
 from gitmem.index.line_records import ASKS, CHANGES, FENCE, HAN_KANA, HANGUL, HEADING, NUMBER, QUESTION, ROW, TIME
-from gitmem.index.terms import EDGES, KNOWN, LONGEST, is_number, terms
 from gitmem.models.vectors import DIMS, shorten
+from gitmem.text.change_words import says_change
+from gitmem.text.terms import EDGES, KNOWN, LONGEST, is_number, terms
 
 _NUMBERED = re.compile(r"\d{1,9}[.)](?:\s|$)")
 _MARKER = re.compile(r"[-*+]\s+")
