@@ -108,9 +108,10 @@ class Memory:
     ) -> Value:
         """`git mem search`: {"query", "at", "lanes", "stale", "answered", "hits": [...]}, best hit first. Any text is a
         query; `everything` is `--all`."""
-        from gitmem.memory.named_times import first_day, last_day, resolve_at
+        from gitmem.git.revision import resolve_at
         from gitmem.search.results import as_value
         from gitmem.search.search import Query, search
+        from gitmem.text.named_times import first_day, last_day
 
         moment = self.now()
         asked = Query(
@@ -125,7 +126,7 @@ class Memory:
 
     def get(self, path: str, first: int = 0, last: int = 0, *, at: str = "") -> Value:
         """`git mem show`: lines `first` to `last` of a memory file, all of it without them. Raises MissingFile."""
-        from gitmem.memory.named_times import resolve_at
+        from gitmem.git.revision import resolve_at
         from gitmem.memory.show import as_value, read
 
         commit = resolve_at(self.repo, at, self.now()) if at else ""

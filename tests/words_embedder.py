@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Sequence
 from zlib import crc32
 
-from gitmem.index.terms import terms
+from gitmem.text.terms import terms
 
 
 class WordsEmbedder:

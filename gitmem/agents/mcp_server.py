@@ -143,8 +143,9 @@ def searcher(pool: RepositoryPool) -> Callable[..., Found]:
         history: Annotated[bool, Field(description="Commits too: why the code is as it is.")] = False,
     ) -> Found:
         """Search memory by words and meaning. Returns quoted passages with path, lines, score, date and type."""
-        from gitmem.memory.named_times import first_day, last_day, resolve_at
+        from gitmem.git.revision import resolve_at
         from gitmem.search.search import Query, search
+        from gitmem.text.named_times import first_day, last_day
 
         with pool.opened() as opened:
             repo, config = opened.repo, opened.config
@@ -209,7 +210,7 @@ def getter(pool: RepositoryPool) -> Callable[..., Got]:
     ) -> Got:
         """Read lines of a memory file, quoted. A file that does not exist gives an empty text; a line past its end is
         an error that says how many lines it has."""
-        from gitmem.memory.named_times import resolve_at
+        from gitmem.git.revision import resolve_at
         from gitmem.memory.show import read
 
         with pool.lent() as (repo, config):

@@ -33,7 +33,7 @@ def agent_option(help: str = "Who writes (mem.agent).") -> Decorator:
 
 
 def at_option(help: str) -> Decorator:
-    """`--at REV|DATE`, "" where it is not given (`memory/named_times` reads it)."""
+    """`--at REV|DATE`, "" where it is not given (`git/revision` reads it)."""
     return click.option("--at", default="", shell_complete=completions.revisions, metavar="REV|DATE", help=help)
 
 

@@ -140,7 +140,8 @@ def query_of(request: SearchRequest, repo: Repository, config: Config, moment: d
     since = until = None
     commit = ""
     if request.since or request.until or request.at:
-        from gitmem.memory.named_times import first_day, last_day, resolve_at
+        from gitmem.git.revision import resolve_at
+        from gitmem.text.named_times import first_day, last_day
 
         since, until = first_day(request.since, moment), last_day(request.until, moment)
         commit = resolve_at(repo, request.at, moment) if request.at else ""

@@ -90,7 +90,7 @@ def build(
     `cache` is the folder with copies of memories behind a URL, `environ` what git is started with to fetch them.
     """
     from gitmem.context import scopes
-    from gitmem.memory.named_times import resolve_at
+    from gitmem.git.revision import resolve_at
 
     if request.transcript is not None and not request.summary:
         from gitmem.sessions import rolling_summary, state

@@ -1,9 +1,12 @@
-"""Which commits a range means. Pure but for what it asks of Git."""
+"""Which commit a revision or a date means, and which commits a range. Pure but for what it asks of Git."""
 
 from __future__ import annotations
 
-from gitmem.errors import GitMemError, UsageError
+from datetime import datetime
+
+from gitmem.errors import GitMemError, UnknownRevision, UsageError
 from gitmem.git.repository import Repository
+from gitmem.text.named_times import FORMS, moment
 
 
 def split_range(repo: Repository, typed: str, *, both: bool = False) -> tuple[str, str]:
@@ -21,3 +24,25 @@ def split_range(repo: Repository, typed: str, *, both: bool = False) -> tuple[st
         return "", head
     base = repo.resolve(left or "HEAD")
     return repo.merge_base(base, head) or base, head
+
+
+def resolve_at(repo: Repository, text: str, now: datetime) -> str:
+    """The commit of `--at REV|DATE`. A revision wins; a date means the last commit of HEAD's first parents by then.
+
+    DATE is YYYY-MM-DD[THH:MM[Z]] or words that name days, the end of the last of them where no time is given, in the
+    zone of `now`. Raises UnknownRevision for any other text and where there was no commit yet.
+    """
+    try:
+        return repo.resolve(text)
+    except UnknownRevision as unknown:
+        when = moment(text, now)
+        if when is None and (text not in ("HEAD", "@") or repo.head() is not None):
+            hint = f"a revision (git log --oneline --all) or a time: {FORMS}, YYYY-MM-DDTHH:MM[Z]"
+            raise UnknownRevision(unknown.message, hint) from None
+    if (head := repo.head()) is None:
+        raise UsageError("there is no commit yet", "git add -A && git commit")
+    assert when is not None  # HEAD names no commit only where there is none
+    for commit in repo.log([head], first_parent=True):
+        if commit.commit_date <= when:
+            return commit.oid
+    raise UnknownRevision(f"there is no commit at or before {text}", "git log --first-parent shows the dates")

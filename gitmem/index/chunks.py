@@ -15,13 +15,13 @@ from typing import NamedTuple
 
 from gitmem.index.db.values import BlobRow, ChunkRow, Cut, Shape
 from gitmem.index.line_records import HEADING
-from gitmem.index.terms import terms
 from gitmem.index.units import Unit, pack, units
 from gitmem.memory.document import Document, parse
 from gitmem.memory.fact import parse_comment
 from gitmem.memory.outline import Heading
 from gitmem.memory.statements import Form, Statement
 from gitmem.models.token_count import estimate
+from gitmem.text.terms import terms
 
 LineVectors = Callable[[Sequence[str]], Sequence[tuple[float, bytes]]]
 Stored = Callable[[Sequence[bytes]], Set[bytes]]  # chunk hashes -> those of which the index has the lines already

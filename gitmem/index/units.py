@@ -11,11 +11,11 @@ import struct
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from gitmem.index.change_words import says_change
 from gitmem.index.line_records import ASKS, CHANGES, FENCE, HAN_KANA, HANGUL, HEADING, NUMBER, QUESTION, ROW, TIME
-from gitmem.index.terms import EDGES, KNOWN, LONGEST, is_number, terms
 from gitmem.memory.statements import Form, Statement, read
 from gitmem.models.vectors import DIMS, shorten
+from gitmem.text.change_words import says_change
+from gitmem.text.terms import EDGES, KNOWN, LONGEST, is_number, terms
 
 _LABEL = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])?\s*(?:\*\*)?([^:：|\n`]{1,40}?)(?:\*\*)?\s*[:：](?!//)")
 _ASKS = re.compile(r"[?？]\s*(?:\[[^\]]*\]|\([^)]*\)|<!--.*-->)?\s*$")

@@ -15,9 +15,9 @@ from importlib import resources
 from math import log
 from operator import mul
 
-from gitmem.index.terms import latin_length
 from gitmem.promotion.cues import THRESHOLD, CueResult
 from gitmem.search.evidence import table_of_words, vector_of
+from gitmem.text.terms import latin_length
 
 SCALE = 0.5  # of the log-odds, which so have about the range of a sum of cues
 MOST = 3.0  # of a sum of cues, either way

@@ -19,10 +19,10 @@ from gitmem.git.repository import Repository
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import Fault, glance
 from gitmem.memory.fact import Fact, fact_id, id_of_hash, normalise, parse_span, text_hash, worst_origin
-from gitmem.memory.named_times import FORMS, beginning
 from gitmem.paths import LIMIT, Kind, kind, log_day
 from gitmem.promotion.proposal import Log
 from gitmem.provenance.ledger import Ledger, rejections
+from gitmem.text.named_times import FORMS, beginning
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from gitmem.index.terms import without_particle
 from gitmem.memory.fact import Fact
 from gitmem.promotion.cues import THRESHOLD, CueResult
 from gitmem.promotion.lexicon import chinese, english, japanese, korean
 from gitmem.promotion.log_lines import Candidate
 from gitmem.promotion.proposal import Log
+from gitmem.text.terms import without_particle
 
 RETRACTABLE = frozenset(("decision", "rule", "deadline", "constraint", "goal"))  # kinds that can be taken back
 COMMON = 40  # lines a word may stand in and still tell which topic a later line is about

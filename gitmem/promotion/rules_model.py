@@ -15,7 +15,6 @@ from datetime import date
 from functools import cache
 
 from gitmem.git.objects import Span
-from gitmem.memory import dates
 from gitmem.memory.fact import Fact, normalise
 from gitmem.promotion import dialogue, lasting, log_lines
 from gitmem.promotion.cues import THRESHOLD, CueResult, CueSet, cue_set, match_cues
@@ -29,6 +28,7 @@ from gitmem.promotion.retractions import (
     retracted_fact,
     words,
 )
+from gitmem.text import dates
 
 LABELS = {**english.LABELS, **korean.LABELS, **japanese.LABELS, **chinese.LABELS}
 _LEXICONS = {"en": english.CUES, "ko": korean.CUES, "ja": japanese.CUES, "zh": chinese.CUES}

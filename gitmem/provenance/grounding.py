@@ -13,9 +13,9 @@ from datetime import date
 from enum import StrEnum
 
 from gitmem.lazy_patterns import lazy
-from gitmem.memory import dates
 from gitmem.memory.fact import normalise
 from gitmem.memory.similarity import OPENERS, denials, is_identifier, matter, name_words, numbers, terms
+from gitmem.text import dates
 
 COVERED = 0.3  # share of a fact's words that its source must hold: loses 5 % of faithful paraphrases
 COVERED_CJK = 0.5  # the same for pairs of Hangul, Kana and Han

@@ -16,12 +16,12 @@ from gitmem.errors import GitMemError
 from gitmem.gate.quoting import without_secrets
 from gitmem.git.objects import Commit
 from gitmem.git.repository import Repository
-from gitmem.index.change_words import says_change
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import parse_comment
 from gitmem.memory.files import read_memory_file
 from gitmem.search.hits import BY_HAND, Hit, Linked
 from gitmem.search.search import Query, search
+from gitmem.text.change_words import says_change
 
 HITS = 20  # of the search for the line's own text
 LATER = 4  # of them that are searched for themselves

@@ -18,10 +18,10 @@ from itertools import takewhile
 from math import hypot, sqrt
 from operator import mul, sub
 
-from gitmem.index.terms import terms
 from gitmem.lazy_patterns import lazy
 from gitmem.light_typing import NamedTuple
 from gitmem.search.question import STOP
+from gitmem.text.terms import terms
 
 # A number with what it counts behind it or, where nothing is, before it.
 _VALUE = lazy(r"(\d+(?:[.,:]\d+)*|[一二三四五六七八九十两]+)[ \u00a0]?([%°€$£¥₩]|[^\W\d_]*)")
@@ -72,7 +72,7 @@ class Line(NamedTuple):
     the answer, its `time` of that day ("" where nobody knows), the conversation it is of (`said`), whether a person saw it (`reviewed`). `named` are the positions of
     those it amends by hand, None where nobody decided; `vector` gives its meaning, empty for none. One that asks, is a
     block of code or repeats what stands elsewhere (not `deciding`) neither amends nor is amended. One that `changes` says
-    that something is no longer as it was (`index/change_words`)."""
+    that something is no longer as it was (`text/change_words`)."""
 
     text: str
     day: str
@@ -341,7 +341,7 @@ def _is_value(word: str) -> bool:
 def _triples(text: str) -> list[tuple[str, str, str]]:
     """Each word of a text, without its ending, and what stands before and behind it: a word, or two where the nearer
     one says nothing. Of Kana and Han each pair of letters between pairs."""
-    from gitmem.index.terms import without_ending
+    from gitmem.text.terms import without_ending
 
     pieces = _PIECE.findall(text.replace("'s", "").replace("’s", ""))
     values = []
@@ -435,8 +435,8 @@ def of_an_event(text: str) -> bool:
 
 def words_of(text: str) -> list[str]:
     """The words of a question by which two lines that are alike are told apart, as they stand in lines."""
-    from gitmem.index.terms import HANGUL, tokens, without_ending
     from gitmem.search.question import STOP_KOREAN
+    from gitmem.text.terms import HANGUL, tokens, without_ending
 
     stems: list[str] = []
     light = LIGHT_CHINESE if not _KANA.search(text) else frozenset()

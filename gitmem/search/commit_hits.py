@@ -24,10 +24,10 @@ from gitmem.index.db.values import PLACE_BITS, Place, Shape, Snapshot
 from gitmem.index.history_tips import Bounds, Tip
 from gitmem.index.index_file import Freshness, OpenIndex
 from gitmem.index.line_records import Packed
-from gitmem.index.terms import terms
 from gitmem.paths import LIMIT, Kind
 from gitmem.search.hits import Hit
 from gitmem.search.passages import COMMIT, Candidate, File, Passages
+from gitmem.text.terms import terms
 
 if TYPE_CHECKING:
     from gitmem.index.store import IndexReader

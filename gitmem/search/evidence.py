@@ -18,11 +18,11 @@ from unicodedata import normalize
 
 from gitmem.config import Config
 from gitmem.errors import ModelUnavailable
-from gitmem.index.terms import terms, without_ending
 from gitmem.light_typing import NamedTuple
 from gitmem.models.wordpiece import words
 from gitmem.search.late_interaction import MAX_WORDS, WordVectors, probable_cosine
 from gitmem.search.question import STOP, STOP_KOREAN, Question, pairs_of
+from gitmem.text.terms import terms, without_ending
 
 # The length from which a word tells as much as any, in the table's unit: that of `account` (127,000) and `customer`
 # (138,000). `write` and `show` have .65 of it, `the` .17.

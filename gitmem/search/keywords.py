@@ -6,8 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from gitmem.index.terms import terms, without_particle
 from gitmem.search.question import STOP
+from gitmem.text.terms import terms, without_particle
 
 WORD = re.compile(r"[A-Za-z][A-Za-z0-9_.-]+[A-Za-z0-9]|[가-힣]{2,}|[\u4e00-\u9fff\u30a0-\u30ff]{2,}")
 NO_SLUG = re.compile(r"[^0-9a-z\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u4e00-\u9fff\uac00-\ud7af]+")

@@ -12,9 +12,9 @@ from collections.abc import Mapping, Sequence
 from math import pi, sin
 from operator import mul
 
-from gitmem.index.terms import terms
 from gitmem.light_typing import NamedTuple, Protocol
 from gitmem.models.wordpiece import words
+from gitmem.text.terms import terms
 
 MAX_WORDS = 200  # words of a line that are compared; a block of code may have thousands
 

@@ -18,7 +18,6 @@ from gitmem.index.db.values import Shape
 from gitmem.index.line_records import ASKS, CHANGES, FENCE, HEADING
 from gitmem.lazy_patterns import lazy
 from gitmem.light_typing import TYPE_CHECKING, NamedTuple
-from gitmem.memory.dates import Days
 from gitmem.memory.fact import fact_id, parse_comment, parse_span, worst_origin
 from gitmem.memory.snapshot import read
 from gitmem.models.vectors import numbers
@@ -30,6 +29,7 @@ from gitmem.search.question import Question
 from gitmem.search.scoring import RankedLine, ScoredLines, Strip, with_matches
 from gitmem.search.validity import Held, day, held, last_day, over, stood, superseded
 from gitmem.search.weights import Ranking
+from gitmem.text.dates import Days
 
 if TYPE_CHECKING:
     from gitmem.index.store import IndexReader

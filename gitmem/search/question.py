@@ -11,10 +11,10 @@ import re
 from datetime import date
 from itertools import pairwise
 
-from gitmem.index.terms import HAN_KANA, HANGUL, compatible, cut, tokens, without_ending
 from gitmem.lazy_patterns import lazy
 from gitmem.light_typing import NamedTuple
-from gitmem.memory.dates import Days, days
+from gitmem.text.dates import Days, days
+from gitmem.text.terms import HAN_KANA, HANGUL, compatible, cut, tokens, without_ending
 
 STOP = frozenset(
     "a an the is are was were be been being am do does did doing done have has had having of to in on at for from "

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 
 from gitmem.light_typing import NamedTuple
-from gitmem.memory.dates import Days
 from gitmem.memory.fact import parse_comment
+from gitmem.text.dates import Days
 
 
 class Held(NamedTuple):

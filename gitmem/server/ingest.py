@@ -16,10 +16,10 @@ from gitmem import system
 from gitmem.config import Config
 from gitmem.errors import GitFailed, GitMemError, NotARepository, UnknownRevision
 from gitmem.git.opening import Repository
+from gitmem.git.revision import resolve_at
 from gitmem.index.blob_indexer import BlobIndexer, Work
 from gitmem.index.db.values import EntryRow
 from gitmem.index.store import BlobStore
-from gitmem.memory.named_times import resolve_at
 from gitmem.memory.snapshot import tree_files, tree_key
 from gitmem.paths import in_default_corpus
 from gitmem.server.keys import Keyring

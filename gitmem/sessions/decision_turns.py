@@ -20,9 +20,9 @@ from math import log
 from typing import NamedTuple, Protocol
 
 from gitmem.hosts.transcript import Role, Turn
-from gitmem.index.terms import latin_length, without_ending
 from gitmem.models.wordpiece import words
 from gitmem.search.question import STOP, STOP_KOREAN
+from gitmem.text.terms import latin_length, without_ending
 
 LONGEST = 400  # characters of a sentence, and of a line
 SETTLING = frozenset(("decision", "rule", "constraint", "policy", "exception", "preference"))  # types that have reasons

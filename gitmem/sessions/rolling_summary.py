@@ -16,11 +16,11 @@ from typing import NamedTuple
 
 from gitmem.hosts.pasted_text import without_pasted_text
 from gitmem.hosts.transcript import By, Role, Turn
-from gitmem.index.terms import cut
-from gitmem.index.terms import tokens as words
 from gitmem.models.token_count import estimate
 from gitmem.search.question import STOP, STOP_KOREAN
 from gitmem.sessions.compaction import KEEP, SENTENCE
+from gitmem.text.terms import cut
+from gitmem.text.terms import tokens as words
 
 SUMMARY_TOKENS = 400
 SHORTEST, LONGEST = 8, 400  # characters of a sentence that can tell something

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from gitmem.config import Config
 from gitmem.git.repository import Repository
-from gitmem.memory.named_times import resolve_at
+from gitmem.git.revision import resolve_at
 from gitmem.memory.snapshot import read_work_tree
 
 BRANCH = "refs/heads/"

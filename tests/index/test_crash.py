@@ -158,7 +158,7 @@ def test_ten_searchers_beside_one_indexer_meet_no_error(repo: Repo) -> None:
     searchers = [
         child(
             repo,
-            "from gitmem.index.terms import terms\n"
+            "from gitmem.text.terms import terms\n"
             "for _ in range(15):\n"
             "    got = freshness.ready(repo, Config(), wait=0.05)\n"
             "    with got.index.reading():\n"

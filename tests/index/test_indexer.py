@@ -17,9 +17,9 @@ from gitmem.git.opening import Repository, open_repository
 from gitmem.git.worktree import locked
 from gitmem.index import blob_indexer, freshness, index_file, indexer, parse_workers
 from gitmem.index.index_file import OpenIndex
-from gitmem.index.terms import terms
 from gitmem.memory.snapshot import read, read_work_tree, work_tree_key
 from gitmem.models import embedding
+from gitmem.text.terms import terms
 from tests.harness import Repo
 from tests.words_embedder import WordsEmbedder
 

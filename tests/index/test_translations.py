@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from gitmem.index.terms import stem
 from gitmem.index.translations import _FILE, english
+from gitmem.text.terms import stem
 from tests.harness import Repo
 
 

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitmem.index import line_records
-from gitmem.index.terms import terms
 from gitmem.index.units import split
+from gitmem.text.terms import terms
 
 
 def test_a_bullet_with_its_continuation_is_one_unit_and_so_is_a_fence() -> None:

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from gitmem.index.change_words import says_change
 from gitmem.memory.fact import fact_id
 from gitmem.search.amendments import SCORE, STEP, Line, Link, links, of_an_event, ordered, words_of
+from gitmem.text.change_words import says_change
 from tests.harness import Repo
 
 OLD = "- webhook retries stop after 35 days"

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitmem.memory.dates import Days
 from gitmem.search.question import parse
+from gitmem.text.dates import Days
 
 TODAY = date(2026, 5, 20)
 

@@ -7,12 +7,12 @@ from datetime import date
 import pytest
 
 from gitmem.index.line_records import HANGUL, unpack
-from gitmem.index.terms import terms
 from gitmem.index.units import pack, split
 from gitmem.search import scoring
 from gitmem.search.question import parse
 from gitmem.search.scoring import Strip, score_lines
 from gitmem.search.weights import SHIPPED, SIZES
+from gitmem.text.terms import terms
 
 TODAY = date(2026, 3, 1)
 

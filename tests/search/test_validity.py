@@ -6,8 +6,8 @@ from datetime import date
 
 import pytest
 
-from gitmem.memory.dates import Days
 from gitmem.search.validity import Held, day, held, last_day, over, stood, superseded
+from gitmem.text.dates import Days
 from tests.harness import Repo
 
 YEAR = Days(date(2024, 1, 1), date(2024, 12, 31))

@@ -52,7 +52,7 @@ def command(
     git mem bisect "when do we deploy" --expect MEMORY.md:12 --from v1.2
     """
     from gitmem.git.ranges import shallow
-    from gitmem.memory.named_times import resolve_at
+    from gitmem.git.revision import resolve_at
     from gitmem.provenance.bisection import last_turn, place_of
     from gitmem.search.search import Query, search
 

@@ -195,7 +195,7 @@ def _evaluate(options: EvalOptions) -> int:
     Raises UsageError for what is no question, floor or setting, GitMemError for a file that cannot be read,
     UnknownRevision for a commit that is none.
     """
-    from gitmem.memory.named_times import resolve_at
+    from gitmem.git.revision import resolve_at
     from gitmem.promotion.question_runs import compare_and_keep
     from gitmem.search import evaluation
     from gitmem.search.search import Lane, Query

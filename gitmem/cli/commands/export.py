@@ -45,7 +45,7 @@ def command(form: str, folder: Path, root: str, at: str, dry_run: bool, as_json:
     """
     from gitmem.exchange import okf_export
     from gitmem.exchange.new_folder import ensure_free, write_new_folder
-    from gitmem.memory.named_times import resolve_at
+    from gitmem.git.revision import resolve_at
 
     if root and form != "okf":
         raise UsageError("--root goes with okf")

@@ -34,8 +34,9 @@ def command(since: str, until: str, agent: str, at: str, count: int | None, colo
     git mem log -n 7
     git mem log --since 2026-02-01 --until 2026-02-28 --agent codex
     """
+    from gitmem.git.revision import resolve_at
     from gitmem.memory import timeline
-    from gitmem.memory.named_times import first_day, last_day, resolve_at
+    from gitmem.text.named_times import first_day, last_day
 
     repo, config = open_here()
     when = now()

@@ -35,8 +35,8 @@ def command(session: str, since: str, colour: str, as_json: bool) -> None:
     context of a host's hooks, of `context --transcript` or of the MCP server, or one of its searches. It holds no text.
     `mem.contextCeiling` bounds what one session is given.
     """
-    from gitmem.memory.named_times import first_day
     from gitmem.sessions import receipts
+    from gitmem.text.named_times import first_day
 
     repo, config = open_here()
     found = receipts.read(repo.common_dir, session, first_day(since, now()))

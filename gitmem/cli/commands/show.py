@@ -32,7 +32,7 @@ def command(place: str, at: str, colour: str, as_json: bool) -> None:
     git mem show memory/2026-02-05.md --at 2026-03-01
     """
     from gitmem.cli.places import lines as parse_place
-    from gitmem.memory.named_times import resolve_at
+    from gitmem.git.revision import resolve_at
     from gitmem.memory.show import read
 
     repo, config = open_here()

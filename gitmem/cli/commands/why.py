@@ -37,7 +37,7 @@ def command(place: str, at: str, colour: str, as_json: bool) -> None:
     """
     here = look_up()  # Git answers while the modules load
     from gitmem.cli.places import place as parse_place
-    from gitmem.memory.named_times import resolve_at
+    from gitmem.git.revision import resolve_at
     from gitmem.provenance import why
 
     repo, config = open_here(here=here)

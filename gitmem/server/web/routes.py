@@ -137,7 +137,7 @@ class Routes:
 
     def search(self, caller: Caller, given: Mapping[str, Any]) -> Any:
         """POST /v1/search."""
-        from gitmem.memory.named_times import first_day, last_day
+        from gitmem.text.named_times import first_day, last_day
 
         when = self.operations.now()
         lane = text(given, "lane") or Lane.BOTH.value

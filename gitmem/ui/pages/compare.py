@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from starlette.responses import Response
 
 from gitmem.errors import GitMemError
-from gitmem.memory.named_times import resolve_at
+from gitmem.git.revision import resolve_at
 from gitmem.memory.snapshot import layout_at
 from gitmem.paths import passes
 from gitmem.review.commit_diff import fact_changes

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitmem.memory.dates import find, periods
+from gitmem.text.dates import find, periods
 
 WRITTEN = date(2026, 2, 5)  # a Thursday
 

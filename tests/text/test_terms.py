@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitmem.index.terms import compatible, cut, stem, terms, tokens, without_ending, without_particle
+from gitmem.text.terms import compatible, cut, stem, terms, tokens, without_ending, without_particle
 
 
 @pytest.mark.parametrize(

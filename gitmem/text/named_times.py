@@ -9,10 +9,9 @@ comes before a day. A day or month without its year is the latest that is not af
 from collections.abc import Iterable
 from datetime import date, datetime, time, timedelta
 
-from gitmem.errors import UnknownRevision, UsageError
-from gitmem.git.repository import Repository
+from gitmem.errors import UsageError
 from gitmem.lazy_patterns import lazy
-from gitmem.memory.dates import (
+from gitmem.text.dates import (
     BACK,
     MONTH,
     MONTH_NAME,
@@ -144,29 +143,7 @@ def _of_week(text: str, today: date) -> Days | None:
     return of_week[0] if len(of_week) == 1 and not left.strip() else None
 
 
-def resolve_at(repo: Repository, text: str, now: datetime) -> str:
-    """The commit of `--at REV|DATE`. A revision wins; a date means the last commit of HEAD's first parents by then.
-
-    DATE is YYYY-MM-DD[THH:MM[Z]] or words that name days, the end of the last of them where no time is given, in the
-    zone of `now`. Raises UnknownRevision for any other text and where there was no commit yet.
-    """
-    try:
-        return repo.resolve(text)
-    except UnknownRevision as unknown:
-        when = _moment(text, now)
-        if when is None and (text not in ("HEAD", "@") or repo.head() is not None):
-            hint = f"a revision (git log --oneline --all) or a time: {FORMS}, YYYY-MM-DDTHH:MM[Z]"
-            raise UnknownRevision(unknown.message, hint) from None
-    if (head := repo.head()) is None:
-        raise UsageError("there is no commit yet", "git add -A && git commit")
-    assert when is not None  # HEAD names no commit only where there is none
-    for commit in repo.log([head], first_parent=True):
-        if commit.commit_date <= when:
-            return commit.oid
-    raise UnknownRevision(f"there is no commit at or before {text}", "git log --first-parent shows the dates")
-
-
-def _moment(text: str, now: datetime) -> datetime | None:
+def moment(text: str, now: datetime) -> datetime | None:
     """The end of the days that `text` names, or the moment it gives; None for any other text."""
     if (moment := _to_the_minute(text, now)) is not None:
         return moment
