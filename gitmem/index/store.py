@@ -58,6 +58,13 @@ class IndexReader(Protocol):
     def nearest(self, vector: bytes, norms: bytes, k: int) -> list[tuple[int, float]]:
         """The k chunks of `norms` nearest to a float32 vector: (chunk, cosine), best first."""
 
+    def named(self, snapshot: Snapshot, terms: Iterable[str]) -> dict[tuple[str, str], frozenset[str]]:
+        """(path, oid) of each file of the snapshot, in the default corpus, whose name has some of these words, with
+        these."""
+
+    def files(self, snapshot: Snapshot) -> list[tuple[str, str]]:
+        """(path, oid) of the files of the snapshot in the default corpus, in path order."""
+
     def places(self, snapshot: Snapshot, chunks: Iterable[int]) -> dict[int, list[Place]]:
         """Where each of these chunks stands in the snapshot, in path order."""
 

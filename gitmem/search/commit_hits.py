@@ -169,6 +169,16 @@ class Joined(Index):
             best += [(chunk + self.first, cosine) for chunk, cosine in near]
         return sorted(best, key=lambda row: (-row[1], row[0]))[:k]
 
+    def named(self, snapshot: Snapshot, terms: Iterable[str]) -> dict[tuple[str, str], frozenset[str]]:
+        if self.memory is None or self.snapshot_of_memory is None or self.only:
+            return {}
+        return self.memory.named(self.snapshot_of_memory, terms)
+
+    def files(self, snapshot: Snapshot) -> list[tuple[str, str]]:
+        if self.memory is None or self.snapshot_of_memory is None or self.only:
+            return []
+        return self.memory.files(self.snapshot_of_memory)
+
     def places(self, snapshot: Snapshot, chunks: Iterable[int]) -> dict[int, list[Place]]:
         wanted = list(chunks)
         places: dict[int, list[Place]] = {chunk: [] for chunk in wanted}

@@ -77,6 +77,12 @@ class Hit(NamedTuple):
     by: str = ""
     repository: str = ""
     trail: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()  # what else its note is called: aliases, description
+
+    @property
+    def about(self) -> str:
+        """All that says what it is about, as one text."""
+        return " ".join((*self.trail, *self.names))
 
     @property
     def until(self) -> str:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 DEEPEST = 1 << 30  # no heading is of a deeper level
 DEEPEST_SHOWN = 8  # items above a line that are read with it
+NAMES = ("title", "name", "aliases", "description")  # front matter that says what a note is called
 SECTION = 400  # lines above a passage that are read for what it is about
 PLAIN, UNSAID = Shape(), Held()
 COMMIT = "//commit"  # the path of a commit's lines among those of files: no tree has one like it
@@ -219,9 +220,17 @@ class Passages:
         scale = max([ranking.full, *(candidate.line.score for candidate in candidates)])
         candidates = [self._scored(candidate, scale) for candidate in candidates]
         candidates = self._whole(candidates)
+        if self.question is not None and self.question.only_days and any(strip.days == 1.0 for strip in self.strips):
+            return self._day_by_day(candidates)
         candidates.sort(key=lambda c: (-c.score, c.at))
         newest = self._newest_first(candidates[: ranking.linked])
         return sorted([*newest, *candidates[ranking.linked :]], key=lambda c: (-c.score, c.at))
+
+    def _day_by_day(self, candidates: list[Candidate]) -> list[Candidate]:
+        """What the asked days' logs say, in order."""
+        found = [candidate for candidate in candidates if self.strips[candidate.line.strip].days == 1.0]
+        found.sort(key=lambda c: (c.file.when or self.filters.today, c.file.path, c.line.first))
+        return [candidate._replace(score=1.0 - at / (len(found) + 1) / 2) for at, candidate in enumerate(found)]
 
     def _whole(self, candidates: list[Candidate]) -> list[Candidate]:
         """The same; the lines of episodes that repeat what a log has of the same conversation, whole, only stand beside
@@ -561,6 +570,9 @@ class Passages:
             end_line=last,
             heading=self._heading(file, best.line.first),
             trail=self._about(file, best.line.first),
+            names=tuple(
+                value for key in ("title", "name", "aliases", "description") for value in file.front.get(key, ())
+            ),
             text=text,
             score=round(min(1.0, max(0.0, best.score)), 4),
             date=best.when.isoformat() if best.when else "",

@@ -361,10 +361,12 @@ class _Steps:
         self.share: dict[tuple[int, int], float] = {}  # ... -> share of the question's weight there
         self.in_unit: dict[int, int] = {}  # place of a unit with others below it -> its words that are asked
         self.share_in_unit: dict[int, float] = {}
+        self.gains: list[float] = []  # of each term so far, its share of the question's weight
 
     def of_term(self, gain: float, counts: dict[int, int], trails: Positions, ranking: Ranking) -> dict[int, float]:
         """Place of a unit -> how near a term stands in its trail, 0..1: 1 in its parent or innermost heading."""
         columns = self.columns
+        self.gains.append(gain)
         found: dict[int, float] = {}
         for chunk, offsets in trails.items():
             for _, _, trail in columns.base.get(chunk, ()):
@@ -394,9 +396,11 @@ class _Steps:
         for at, times in self.in_unit.items():
             if times >= columns.words[at]:
                 self._mark([place for place, _ in columns.below[at]], self.share_in_unit[at], whole, titled)
+        shares = [sum(self.gains[number] for number in strip.name) for strip in strips]
         for place, strip in zip(columns.places, columns.strips, strict=True):
             if strips[strip].whole_name:
                 whole[place] = 1.0
+                titled[place] = max(titled[place], 1.0 if shares[strip] > ALL else 0.0)
         return whole, titled
 
     def _mark(self, places: Iterable[int], share: float, whole: list[float], titled: list[float]) -> None:

@@ -17,11 +17,11 @@ from unicodedata import normalize
 from gitmem.config import Config
 from gitmem.errors import GitMemError, IndexDamaged, UsageError
 from gitmem.git.repository import Repository
-from gitmem.index.db.values import Place
+from gitmem.index.db.values import Place, Snapshot
 from gitmem.index.freshness import ready
 from gitmem.index.index_file import IndexKeeper, OpenIndex, discard
 from gitmem.light_typing import TYPE_CHECKING, NamedTuple
-from gitmem.paths import log_date
+from gitmem.paths import file_name_words, log_date
 from gitmem.search import lexical, scoring, vector
 from gitmem.search.hits import Hit, fitting
 from gitmem.search.late_interaction import WordVectors, matches, question_words
@@ -31,6 +31,7 @@ from gitmem.search.question import Question, parse
 from gitmem.search.scoring import Positions, ScoredLines, Strip
 from gitmem.search.tuning import in_force
 from gitmem.search.weights import Ranking
+from gitmem.text.terms import terms
 
 if TYPE_CHECKING:
     from typing import Any
@@ -247,12 +248,19 @@ def _answer(
     keep = _path_filter(query.paths)
     norms = index.select(snapshot, keep, everything=bool(query.paths)) if keep else snapshot.norms
     evidence = retrieve(index, norms, query, question, config, ranking)
-    pool = _pool(evidence, ranking.pool)
-    if not pool:
+    called = _named(index, snapshot, query, evidence, keep)
+    if question.only_days and not query.paths and (logs := _logs_of(index, snapshot, question)):
+        places, pool, whole = {}, [], {file: DAY for file in logs}  # what these days have is what is asked for
+    else:
+        pool = _pool(evidence, ranking.pool)
+        places = index.places(snapshot, pool)
+        whole = {file: NOTE for file in called.best}
+        if question.days:
+            whole |= {file: DAY for file in _logs_of(index, snapshot, question)}
+    if not pool and not whole:
         return (), evidence
-    places = index.places(snapshot, pool)
-    strips = _strips(index, places, pool, question, keep, ranking.reach)
-    if _nothing(evidence, strips, ranking):
+    strips = _strips(index, places, pool, question, keep, ranking.reach, whole, called)
+    if not whole and _nothing(evidence, strips, ranking):
         return (), evidence
     chunks = (chunk for strip in strips for chunk, _, _, _ in strip.chunks)
     positions, trails = lexical.standing(evidence.terms, chunks)
@@ -289,7 +297,7 @@ def _evidence_of(
         return 1.0
     from gitmem.search.evidence import Asked, strongest
 
-    texts = ((f"{hit.subject}\n{hit.text}" if hit.kind else hit.text, " ".join(hit.trail)) for hit in hits)
+    texts = ((f"{hit.subject}\n{hit.text}" if hit.kind else hit.text, hit.about) for hit in hits)
     return strongest(Asked(question, table, chunks), texts, enough)
 
 
@@ -371,6 +379,50 @@ def _path_filter(paths: Sequence[str]) -> Callable[[str], bool] | None:
     return keep
 
 
+NOTE, DAY = 12, 40  # chunks of a file that are looked at because of its name, and of a log because of its day
+LOGS = 14  # logs of the days that a question names, the newest
+BEST_NAMES = 5  # files that a question names whose chunks are candidates whatever they say
+
+
+class _Called(NamedTuple):
+    """Which files' names have words of a question: (path, oid) -> the positions of these among its terms; `whole` are
+    the files whose every word of the name is asked, `best` those whose chunks are candidates."""
+
+    words: Mapping[tuple[str, str], frozenset[int]]
+    whole: frozenset[tuple[str, str]]
+    best: tuple[tuple[str, str], ...]
+
+
+def _named(
+    index: IndexReader, snapshot: Snapshot, query: Query, evidence: Evidence, keep: Callable[[str], bool] | None
+) -> _Called:
+    """The files that the question calls by their names."""
+    if query.lane is Lane.VECTOR or not evidence.terms:
+        return _Called({}, frozenset(), ())
+    numbers = {term.text: number for number, term in enumerate(evidence.terms)}
+    found = {file: words for file, words in index.named(snapshot, numbers).items() if keep is None or keep(file[0])}
+    if not found:
+        return _Called({}, frozenset(), ())
+    mass = sum(term.rarity for term in evidence.terms) or 1.0
+    share = {file: sum(evidence.terms[numbers[word]].rarity for word in words) / mass for file, words in found.items()}
+    whole = frozenset(file for file, words in found.items() if words >= set(terms(file_name_words(file[0]))))
+    likely = [file for file in found if file in whole or share[file] >= HALF_NAMED]
+    best = sorted(likely, key=lambda file: (-share[file], file not in whole, file))[:BEST_NAMES]
+    return _Called(
+        {file: frozenset(numbers[word] for word in words) for file, words in found.items()}, whole, tuple(best)
+    )
+
+
+HALF_NAMED = 0.5  # share of a question's weight in a file's name from which its chunks are candidates
+
+
+def _logs_of(index: IndexReader, snapshot: Snapshot, question: Question) -> list[tuple[str, str]]:
+    """The logs of the days that a question names, in order: the newest `LOGS`."""
+    dated = [(when, path, oid) for path, oid in index.files(snapshot) if (when := log_date(path)) is not None]
+    wanted = [row for row in dated if any(named.match(row[0]) == 1.0 for named in question.days)]
+    return [(path, oid) for _, path, oid in sorted(wanted)[-LOGS:]]
+
+
 def _strips(
     index: IndexReader,
     places: dict[int, list[Place]],
@@ -378,8 +430,11 @@ def _strips(
     question: Question,
     keep: Callable[[str], bool] | None,
     reach: int,
+    whole: Mapping[tuple[str, str], int],
+    called: _Called,
 ) -> list[Strip]:
-    """The pooled chunks with those around them, as runs of consecutive chunks of one blob."""
+    """The pooled chunks with those around them, and the first chunks of the files that are asked for as such (`whole`:
+    how many), as runs of consecutive chunks of one blob."""
     blobs: dict[tuple[str, str], dict[int, tuple[int, int, int]]] = {}
     for chunk in pool:
         shown = [
@@ -397,17 +452,22 @@ def _strips(
         first = max(0, place.ordinal - reach)
         for number, (neighbour, start, _, heading) in enumerate(rows, first):
             around[number] = (neighbour, start, heading)
+    for (path, oid), count in whole.items():
+        around = blobs.setdefault((path, oid), {})
+        for number, (chunk, start, _, heading) in enumerate(index.neighbours(oid, 0, count)):
+            around[number] = (chunk, start, heading)
     records = index.lines({chunk for around in blobs.values() for chunk, _, _ in around.values()})
     strips = []
     for (path, oid), around in blobs.items():
         when = log_date(path)
         days = max((named.match(when) for named in question.days), default=0.0) if when else 0.0
+        name, all_of_it = called.words.get((path, oid), frozenset()), (path, oid) in called.whole
         run: list[tuple[int, int, Any, int]] = []
         before = -2
         for ordinal in sorted(around):
             chunk, start, heading = around[ordinal]
             if ordinal != before + 1 and run:
-                strips.append(Strip(path, oid, run, days))
+                strips.append(Strip(path, oid, run, days, name, all_of_it))
                 run = []
             before = ordinal
             try:
@@ -415,7 +475,7 @@ def _strips(
             except KeyError:
                 raise IndexDamaged("the index is damaged (lines).", "'git mem index' builds it again.") from None
         if run:
-            strips.append(Strip(path, oid, run, days))
+            strips.append(Strip(path, oid, run, days, name, all_of_it))
     return strips
 
 

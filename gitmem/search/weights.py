@@ -90,7 +90,7 @@ class Ranking(NamedTuple):
     in_trail: float = 0.8  # of a word of the innermost step of a line's trail, what it counts as the line's own
     outward: float = 0.8  # ... of each step farther out, times
     in_name: float = 0.6  # ... of a word of the file's name
-    trail_vector: float = 0.5  # of the vectors of the trail beside the line's own
+    trail_vector: float = 0.25  # of the vectors of the trail beside the line's own
     coherence: float = 0.2  # mean cosine of neighbouring lines: a window's length is estimated, not stored
     enough: int = 20  # words from which a line is long enough to say something
     lengthy: int = 30  # words of a line for which `long` is 1

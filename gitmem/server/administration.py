@@ -242,6 +242,7 @@ class Administration:
                 "segment",
                 "place",
                 "entry",
+                "file_name",
                 "snapshot",
                 "ref",
                 "chunk",

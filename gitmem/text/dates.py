@@ -362,6 +362,10 @@ class Days(NamedTuple):
         return 1.0 if when.month == self.month else 0.0
 
 
+# From a day that a question names on: `since Monday`, `3일 전 이후`, `先週から`.
+_SINCE = lazy(r"\bsince\b|이후|이래|부터|以来|以降|以后|以後|から", re.IGNORECASE)
+
+
 def days(text: str, today: date) -> list[Days]:
     """The days a text names, relative ones resolved against `today`."""
     spans: list[Days] = []
@@ -405,6 +409,8 @@ def days(text: str, today: date) -> list[Days]:
             spans.append(month_days(year, month, day))
     if not any(item.first or item.month for item in spans):
         spans += [Days(date(year, 1, 1), date(year, 12, 31)) for year in years]
+    if _SINCE.search(text):
+        spans = [Days(each.first, today) if each.first and each.first <= today else each for each in spans]
     return spans
 
 

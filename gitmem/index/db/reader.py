@@ -59,6 +59,7 @@ class ReaderCache:
 
 REMEMBERED = 20_000  # chunks, or files, that are remembered of an index: of a chunk some two kilobytes
 PAYS = 400_000  # chunks compared in an index that stays open, from which its signs are kept: SQLite took NumPy's import
+NAMED = 5_000  # (file, word) pairs that are looked at where words of a question stand in names of files
 OVERFETCH = 10  # candidates of the binary scan for each vector asked for, rescored exactly
 EQUALS = 2  # times as many where others are as near as the last: it is not for a chunk's number to say which counts
 
@@ -135,6 +136,31 @@ class Index:
         rows = self._rows(
             "SELECT path, oid FROM entry JOIN blob ON blob.id = entry.blob"
             " WHERE snapshot = ? AND corpus >= 0 ORDER BY path",
+            (snapshot.id,),
+        )
+        return [(_path(path), oid.hex()) for path, oid in rows]
+
+    @stored
+    def named(self, snapshot: Snapshot, terms: Iterable[str]) -> dict[tuple[str, str], frozenset[str]]:
+        """(path, oid) of each file of the snapshot, in the default corpus, whose name has some of these words, with
+        these."""
+        rows = self._rows(
+            "SELECT entry.path, blob.oid, term FROM carray(?1) AS wanted CROSS JOIN name CROSS JOIN entry"
+            " CROSS JOIN blob WHERE name.term = wanted.value AND entry.snapshot = ?2 AND entry.path = name.path"
+            " AND corpus = 1 AND blob.id = entry.blob LIMIT ?3",
+            (apsw.carray(tuple(terms)), snapshot.id, NAMED),
+        )
+        found: dict[tuple[str, str], set[str]] = {}
+        for path, oid, term in rows:
+            found.setdefault((_path(path), oid.hex()), set()).add(term)
+        return {file: frozenset(words) for file, words in found.items()}
+
+    @stored
+    def files(self, snapshot: Snapshot) -> list[tuple[str, str]]:
+        """(path, oid) of the files of the snapshot in the default corpus, in path order."""
+        rows = self._rows(
+            "SELECT path, oid FROM entry JOIN blob ON blob.id = entry.blob WHERE snapshot = ? AND corpus = 1"
+            " ORDER BY path",
             (snapshot.id,),
         )
         return [(_path(path), oid.hex()) for path, oid in rows]

@@ -18,6 +18,8 @@ The index holds no text that an answer could quote: oids, line numbers, hashes, 
   `scan` is the hash of the work tree's stat data when everything in it was indexed.
 * `entry`: the pairs of a snapshot; `corpus` is 1 where the default search looks, 0 for files searched when they
   are named, -1 for files Git ignores. For a work tree, `stat` says how the file looked when it was read.
+* `name`: the words of the names of files (`paths.file_name_words`), a row a word and path, whatever snapshot has the
+  path; the word "" says that the path's words are there.
 * `line_day`: on which day each line of a blob at a path was written, as blame had it at the commit `at`; `runs` is
   `values.pack_days`. Filled by searches that ask for days, and only a saving: without a row Git is asked again.
 * `covered`: refs and the trees at which all their memory blobs were indexed. `meta`: how chunks were cut.
@@ -53,6 +55,7 @@ TABLES: dict[str, str] = {
     "entry": "CREATE TABLE entry(snapshot INTEGER NOT NULL, path BLOB NOT NULL, blob INTEGER NOT NULL,"
     " corpus INTEGER NOT NULL, stat TEXT NOT NULL, PRIMARY KEY(snapshot, path)) WITHOUT ROWID",
     "entry_blob": "CREATE INDEX entry_blob ON entry(blob, snapshot)",
+    "name": "CREATE TABLE name(term TEXT NOT NULL, path BLOB NOT NULL, PRIMARY KEY(term, path)) WITHOUT ROWID",
     "line_day": "CREATE TABLE line_day(path BLOB NOT NULL, oid BLOB NOT NULL, at BLOB NOT NULL, runs BLOB NOT NULL,"
     " PRIMARY KEY(path, oid)) WITHOUT ROWID",
     "covered": "CREATE TABLE covered(ref TEXT PRIMARY KEY, tree TEXT NOT NULL) WITHOUT ROWID",

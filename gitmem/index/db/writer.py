@@ -14,6 +14,8 @@ from gitmem.index.db.reader import Index
 from gitmem.index.db.schema import EMBEDDER_SHIFT
 from gitmem.index.db.sqlite import translated
 from gitmem.index.db.values import BlobRow, ChunkRow, EntryRow, norm, pack_days, pack_shape
+from gitmem.paths import file_name_words
+from gitmem.text.terms import terms
 
 VALUES_A_QUERY = 2000  # values that are asked for at once
 IN_FORCE, KEPT = 1, -1  # states of an embedder: compared with, kept as a cache; 0 is one not complete yet
@@ -129,7 +131,7 @@ class Writer(Index):
     def forget_blobs(self) -> None:
         """Everything but the chunks' identities and vectors, for `index --full`: these need no new embedding."""
         with translated():
-            for table in ("place", "blob", "entry", "snapshot", "covered", "line_day"):
+            for table in ("place", "blob", "entry", "snapshot", "covered", "name", "line_day"):
                 self._db.execute(f"DELETE FROM {table}")
             self._db.execute("INSERT INTO words(words) VALUES ('delete-all')")
             self._db.execute("UPDATE chunk SET length = -1")
@@ -161,6 +163,7 @@ class Writer(Index):
                     (numbers,),
                 )
                 db.execute("DELETE FROM entry WHERE snapshot NOT IN (SELECT id FROM snapshot)")
+            db.execute("DELETE FROM name WHERE path NOT IN (SELECT path FROM entry)")
             db.execute("DELETE FROM line_day WHERE oid NOT IN (SELECT oid FROM blob)")
             orphans = self._rows("SELECT id, length FROM chunk WHERE id NOT IN (SELECT chunk FROM place)")
             for number, length in orphans:
@@ -320,6 +323,23 @@ class Writer(Index):
                 if row.oid in numbers or row.corpus < 0
             ],
         )
+        self._insert_names([row.path for row in rows if row.oid in numbers])
+
+    def _insert_names(self, paths: Sequence[str]) -> None:
+        """The words of the names of these files, of those that were never seen."""
+        known: set[bytes] = set()
+        raw = list(map(_stored, paths))
+        seen = "SELECT path FROM name WHERE term = '' AND path IN (SELECT value FROM carray(?))"
+        for at in range(0, len(raw), VALUES_A_QUERY):
+            some = tuple(raw[at : at + VALUES_A_QUERY])
+            known.update(path for (path,) in self._rows(seen, (apsw.carray(some),)))
+        made = [
+            (word, stored)
+            for path, stored in zip(paths, raw, strict=True)
+            if stored not in known
+            for word in {"", *terms(file_name_words(path))}
+        ]
+        self._db.executemany("INSERT OR IGNORE INTO name VALUES (?, ?)", made)
 
     def _write_norms(self, snapshot: int) -> None:
         rows = self._rows("SELECT blob FROM entry WHERE snapshot = ? AND corpus = 1", (snapshot,))

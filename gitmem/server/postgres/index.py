@@ -17,7 +17,7 @@ from typing import Any
 
 import psycopg
 
-from gitmem.index.db.reader import EQUALS, OVERFETCH
+from gitmem.index.db.reader import EQUALS, NAMED, OVERFETCH
 from gitmem.index.db.sign_table import nearest
 from gitmem.index.db.values import Place, Shape, Snapshot, bits, int8
 from gitmem.index.line_records import Packed, unpack
@@ -104,6 +104,30 @@ class PostgresIndex:
         blobs = [blob for path, blob in rows if keep is None or keep(path_of(path))]
         with self._database.answering(), waiting():
             return united([runs_of(norms_of(self._connection, self.tenant, blobs))])
+
+    def named(self, snapshot: Snapshot, terms: Iterable[str]) -> dict[tuple[str, str], frozenset[str]]:
+        """As `IndexReader.named`."""
+        wanted = {self._keys.term(term): term for term in terms}
+        rows = self.mine(
+            "SELECT entry.path, blob.oid, file_name.term FROM file_name JOIN entry ON entry.tenant = file_name.tenant"
+            " AND entry.snapshot = file_name.snapshot AND entry.path = file_name.path"
+            " JOIN blob ON blob.tenant = entry.tenant AND blob.id = entry.blob WHERE file_name.tenant = %s"
+            " AND file_name.term = ANY(%s::bigint[]) AND file_name.snapshot = ANY(%s) AND corpus = 1 LIMIT %s",
+            arrays.numbers("bigint", list(wanted)), self.snapshots, NAMED,
+        )  # fmt: skip
+        found: dict[tuple[str, str], set[str]] = {}
+        for path, oid, term in rows:
+            found.setdefault((path_of(path), oid.hex()), set()).add(wanted[term])
+        return {file: frozenset(words) for file, words in found.items()}
+
+    def files(self, snapshot: Snapshot) -> list[tuple[str, str]]:
+        """As `IndexReader.files`."""
+        rows = self.mine(
+            "SELECT DISTINCT path, oid FROM entry JOIN blob ON blob.tenant = entry.tenant AND blob.id = entry.blob"
+            " WHERE entry.tenant = %s AND snapshot = ANY(%s) AND corpus = 1 ORDER BY path",
+            self.snapshots,
+        )
+        return [(path_of(path), oid.hex()) for path, oid in rows]
 
     def places(self, snapshot: Snapshot, chunks: Iterable[int]) -> dict[int, list[Place]]:
         """As `IndexReader.places`; a path and blob that several repositories have is one place."""

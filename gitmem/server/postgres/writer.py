@@ -17,11 +17,13 @@ import psycopg
 
 from gitmem.errors import GitMemError, Refused
 from gitmem.index.db.values import BlobRow, ChunkRow, EntryRow, norm
+from gitmem.paths import file_name_words
 from gitmem.server.keys import Keys
 from gitmem.server.postgres import arrays
 from gitmem.server.postgres.database import Database
 from gitmem.server.postgres.index import norms_of, runs_of, vector_columns
 from gitmem.server.postgres.postings import Words, postings, without
+from gitmem.text.terms import terms
 
 KEYED = 20_000  # hashes of chunks that are remembered
 MANY = 8  # segments, of which those that are smaller than the largest are joined
@@ -274,6 +276,17 @@ class PostgresWriter:
             blob__int=arrays.numbers("int", [blobs[row.oid] for row in there]),
             corpus__smallint=arrays.numbers("smallint", [row.corpus for row in there]),
         )
+        words = [
+            (path, self._keys.term(word))
+            for path in {row.path for row in there}
+            for word in set(terms(file_name_words(path)))
+        ]
+        self._insert(
+            "file_name",
+            snapshot__int=arrays.numbers("int", [number] * len(words)),
+            term__bigint=arrays.numbers("bigint", [term for _, term in words]),
+            path__bytea=arrays.values(arrays.BYTEA, (path.encode("utf-8", "surrogateescape") for path, _ in words)),
+        )
         shown = [blobs[row.oid] for row in rows if row.corpus == 1 and row.oid in blobs]
         norms = runs_of(norms_of(self._writes, self._tenant, shown))
         self._writes.execute(
@@ -302,11 +315,12 @@ class PostgresWriter:
             commit_oid__bytea=arrays.values(arrays.BYTEA, (bytes.fromhex(commit) for commit, _ in refs.values())),
             snapshot_key__text=arrays.values(arrays.TEXT, (key.encode() for _, key in refs.values())),
         )
-        self._change(
-            "DELETE FROM entry WHERE tenant = %s AND snapshot IN (SELECT id FROM snapshot WHERE tenant = entry.tenant"
-            " AND repository = %s AND NOT key = ANY(%s))",
-            repository, [key for _, key in refs.values()],
-        )  # fmt: skip
+        for table in ("entry", "file_name"):
+            self._change(
+                f"DELETE FROM {table} WHERE tenant = %s AND snapshot IN (SELECT id FROM snapshot"
+                f" WHERE tenant = {table}.tenant AND repository = %s AND NOT key = ANY(%s))",
+                repository, [key for _, key in refs.values()],
+            )  # fmt: skip
         self._change(
             "DELETE FROM snapshot WHERE tenant = %s AND repository = %s AND NOT key = ANY(%s)",
             repository, [key for _, key in refs.values()],
