@@ -89,3 +89,44 @@ NUMBERS = {
 }  # fmt: skip
 # What counts before a unit of time as a number does: `a week ago`.
 ARTICLES = {"a": 1, "an": 1, "a couple of": 2}
+# Alternatives of a pattern: what turns a text into its contrary, what only looks like that, and what stands beside it.
+DENIAL = (
+    r"\b(?:not|no|never|none|neither|nor|without|cannot|avoid\w*|refrain\w*|\w+n['’]t|dont|wont|stop(?:s|ped)?|disabl\w+|forbid\w*"
+    r"|forbidden|prohibit\w*|banned)\b|\b(?:turn|switch|shut|is|are|be|keep|stay)\w{0,3}\s+(?:\w+\s+)?off\b"
+)
+NO_DENIAL = (
+    r"\bnot\s+only\b|\bno(?:t)?\s+(?:later|earlier|more|less|fewer|longer)\s+than\b|\bno\s+doubt\b|\bcan['’]?t\s+wait\b"
+    r"|\bno\.\s*(?=\d)"
+)
+BESIDE_DENIAL = r"\b(?:any\s?more|longer)\b"
+# Units of a quantity: what they measure, and how many of its first unit one is. A month is no number of seconds.
+UNITS = {
+    **dict.fromkeys("ms msec millisecond milliseconds".split(), ("s", 0.001)),
+    **dict.fromkeys("s sec secs second seconds".split(), ("s", 1)),
+    **dict.fromkeys("min mins minute minutes".split(), ("s", 60)),
+    **dict.fromkeys("h hr hrs hour hours".split(), ("s", 3600)),
+    **dict.fromkeys("d day days".split(), ("s", 86400)),
+    **dict.fromkeys("wk wks week weeks".split(), ("s", 604800)),
+    **dict.fromkeys("month months".split(), ("month", 1)),
+    **dict.fromkeys("quarter quarters".split(), ("month", 3)),
+    **dict.fromkeys("yr yrs year years".split(), ("month", 12)),
+    **dict.fromkeys("b byte bytes".split(), ("byte", 1)),
+    **dict.fromkeys("kb kilobyte kilobytes".split(), ("byte", 10**3)),
+    **dict.fromkeys("mb megabyte megabytes".split(), ("byte", 10**6)),
+    **dict.fromkeys("gb gigabyte gigabytes".split(), ("byte", 10**9)),
+    **dict.fromkeys("tb terabyte terabytes".split(), ("byte", 10**12)),
+    "kib": ("byte", 2**10), "mib": ("byte", 2**20), "gib": ("byte", 2**30), "tib": ("byte", 2**40),
+    **dict.fromkeys("% percent pct".split(), ("%", 1)),
+    "mm": ("m", 0.001), "cm": ("m", 0.01), "km": ("m", 1000),
+    **dict.fromkeys("metre metres meter meters".split(), ("m", 1)),
+    **dict.fromkeys("kilometre kilometres kilometer kilometers".split(), ("m", 1000)),
+    "mg": ("g", 0.001), "g": ("g", 1), "gram": ("g", 1), "grams": ("g", 1), "kg": ("g", 1000),
+    "ml": ("l", 0.001), "l": ("l", 1), "litre": ("l", 1), "litres": ("l", 1), "liter": ("l", 1), "liters": ("l", 1),
+    **dict.fromkeys("$ usd dollar dollars".split(), ("usd", 1)),
+    **dict.fromkeys("€ eur euro euros".split(), ("eur", 1)),
+    **dict.fromkeys("£ gbp pound pounds".split(), ("gbp", 1)),
+    "₩": ("krw", 1), "krw": ("krw", 1), "won": ("krw", 1), "¥": ("jpy", 1), "jpy": ("jpy", 1), "yen": ("jpy", 1),
+    "cny": ("cny", 1), "rmb": ("cny", 1), "yuan": ("cny", 1), "chf": ("chf", 1), "sek": ("sek", 1),
+}  # fmt: skip
+# What a number is multiplied by.
+POWERS = {"k": 10**3, "thousand": 10**3, "million": 10**6, "mn": 10**6, "bn": 10**9, "billion": 10**9}

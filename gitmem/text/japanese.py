@@ -50,3 +50,21 @@ TIMES_BACK = {
 TIME_UNITS = {
     "分": "minute", "時間": "hour", "日": "day", "週間": "week", "か月": "month", "ヶ月": "month", "年": "year",
 }  # fmt: skip
+# Alternatives of a pattern: what turns a text into its contrary, what only looks like that, and what stands beside it.
+DENIAL = r"(?<![少危])ない|ません|なし(?!ょ)|せず|禁止|無効|不要|廃止|廃棄|中止|やめ|停止|ず(?:に|、|。|$)|避け"
+NO_DENIAL = (
+    r"(?:なければ|なくては|ないと|ねば)(?:なら|いけ)な[いかく]|(?:間違い|違い|少|危|つ|繋)ない|やめ(?=る時|た時)|なしで?は済"
+    r"|不動産|不具合|不思議"
+)
+BESIDE_DENIAL = r"もう"
+# Units of a quantity: what they measure, and how many of its first unit one is.
+UNITS = {
+    "ミリ秒": ("s", 0.001), "秒": ("s", 1), "秒間": ("s", 1), "分": ("s", 60), "分間": ("s", 60), "時間": ("s", 3600),
+    "日": ("s", 86400), "日間": ("s", 86400), "週間": ("s", 604800), "か月": ("month", 1), "ヶ月": ("month", 1),
+    "カ月": ("month", 1), "年": ("month", 12), "年間": ("month", 12), "バイト": ("byte", 1), "メガ": ("byte", 10**6),
+    "ギガ": ("byte", 10**9), "パーセント": ("%", 1), "％": ("%", 1), "ミリ": ("m", 0.001), "センチ": ("m", 0.01),
+    "メートル": ("m", 1), "キロメートル": ("m", 1000), "グラム": ("g", 1), "リットル": ("l", 1), "円": ("jpy", 1),
+    "ドル": ("usd", 1), "ユーロ": ("eur", 1), "ウォン": ("krw", 1), "元": ("cny", 1),
+}  # fmt: skip
+# What a number is multiplied by.
+POWERS = {"千": 10**3, "万": 10**4, "百万": 10**6, "億": 10**8}

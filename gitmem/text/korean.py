@@ -75,3 +75,22 @@ DAYS = {
 TIME_UNITS = {
     "분": "minute", "시간": "hour", "일": "day", "주": "week", "주일": "week", "개월": "month", "달": "month", "년": "year",
 }  # fmt: skip
+# Alternatives of a pattern: what turns a text into its contrary, what only looks like that, and what stands beside it.
+DENIAL = (
+    r"않|(?<![가-힣])안(?=\s|$|된|되|함|해|하|쓴|쓰)|(?<![가-힣])못|지\s?못|없|금지|말\s?것|말고|마세요|하지\s?마|아니|아닌|불가|제외"
+    r"|중단|폐기|피하|피한|삼가"
+)
+NO_DENIAL = r"끊임\s?없이|틀림\s?없이|빠짐\s?없이|예외\s?없이|관계\s?없이|지\s?않으면\s+안|지\s?않을\s수\s?없|아니면"
+BESIDE_DENIAL = r"더\s?이상"
+# Units of a quantity: what they measure, and how many of its first unit one is.
+UNITS = {
+    "밀리초": ("s", 0.001), "초": ("s", 1), "분": ("s", 60), "시간": ("s", 3600), "일": ("s", 86400), "주": ("s", 604800),
+    "주일": ("s", 604800), "주간": ("s", 604800), "개월": ("month", 1), "달": ("month", 1), "분기": ("month", 3),
+    "년": ("month", 12), "바이트": ("byte", 1), "메가": ("byte", 10**6), "메가바이트": ("byte", 10**6),
+    "기가": ("byte", 10**9), "기가바이트": ("byte", 10**9), "테라": ("byte", 10**12), "퍼센트": ("%", 1), "프로": ("%", 1),
+    "밀리미터": ("m", 0.001), "센티": ("m", 0.01), "미터": ("m", 1), "킬로미터": ("m", 1000), "그램": ("g", 1),
+    "킬로그램": ("g", 1000), "밀리리터": ("l", 0.001), "리터": ("l", 1), "원": ("krw", 1), "달러": ("usd", 1),
+    "유로": ("eur", 1), "엔": ("jpy", 1), "위안": ("cny", 1),
+}  # fmt: skip
+# What a number is multiplied by.
+POWERS = {"천": 10**3, "만": 10**4, "백만": 10**6, "천만": 10**7, "억": 10**8}
