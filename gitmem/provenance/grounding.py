@@ -20,6 +20,7 @@ from gitmem.text.denials import denials
 from gitmem.text.english import NOT_NAMES
 from gitmem.text.names import is_identifier, name_words
 from gitmem.text.numbers import NUMBER, NUMBER_WORDS, numbers, plain_number, quantities
+from gitmem.text.sentences import sentences
 
 COVERED = 0.3  # share of a fact's words that its source must hold: loses 5 % of faithful paraphrases
 COVERED_CJK = 0.5  # the same for pairs of Hangul, Kana and Han
@@ -181,20 +182,17 @@ def unreasoned(text: str, cited: str) -> str:
     return "" if told else "the log gives a reason and the fact leaves it out"
 
 
-_SENTENCE = lazy(r"(?<=[.!?])\s+|(?<=[。！？])|\n")
-
-
 def denied(text: str, cited: str, days: Iterable[date]) -> str:
     """A denial that only one side has: the text denies and no cited line does, or the sentence it rests on denies it.
 
     It rests on the sentence that holds most of its words, DENIED of them at least; of two that hold as many, on the one
     that agrees.
     """
-    sentences = [sentence for sentence in _SENTENCE.split(cited) if sentence.strip()]
+    said = [sentence for line in cited.split("\n") for sentence in sentences(line)]
     if denials(text):
-        return "" if any(map(denials, sentences)) else "it denies something, and the lines it cites do not"
+        return "" if any(map(denials, said)) else "it denies something, and the lines it cites do not"
     own = _stems(matter(text) - NOT_NAMES)
-    rests = [(len(own & _stems(matter(sentence))), not denials(sentence)) for sentence in sentences]
+    rests = [(len(own & _stems(matter(sentence))), not denials(sentence)) for sentence in said]
     shared, agrees = max(rests, default=(0, True))
     return "" if agrees or shared < DENIED * len(own) else "the lines it cites deny it"
 
