@@ -18,7 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from gitmem.search.question import STOP, STOP_KOREAN
+from gitmem.text.telling import STOP, STOP_KOREAN
 from gitmem.text.terms import HANGUL, OTHER, compatible, stem, tokens, without_ending
 
 OUT = Path(__file__).resolve().parent.parent / "gitmem" / "index" / "korean_english.txt"

@@ -19,10 +19,10 @@ from gitmem.context.layers import Part
 from gitmem.errors import BadConfig, GitMemError
 from gitmem.git.opening import Repository
 from gitmem.memory.fact import normalise
-from gitmem.memory.similarity import denials
 from gitmem.models.language import REPLY_LIMIT, Complete, LanguageModel, OutOfBudget, Prompt
 from gitmem.promotion.prompt import packaged, rows
 from gitmem.provenance import grounding
+from gitmem.text.denials import denials
 
 TOPIC, TEXT = 40, 400  # characters
 BATCH = 30  # notes a request

@@ -21,6 +21,7 @@ from gitmem.memory.fact import parse_comment
 from gitmem.memory.outline import Heading
 from gitmem.memory.statements import Form, Statement
 from gitmem.models.token_count import estimate
+from gitmem.text.telling import telling_count
 from gitmem.text.terms import terms
 
 LineVectors = Callable[[Sequence[str]], Sequence[tuple[float, bytes]]]
@@ -218,7 +219,7 @@ def estimated_tokens(line: str) -> int:
 
 class _Draft(NamedTuple):
     """A chunk whose lines have no vectors yet: the fields of `ChunkRow`, with its units in the place of `lines`, the
-    words of each step of its trail, and the trail as one text."""
+    words of each step of its trail with those that tell, and the trail as one text."""
 
     hash: bytes
     start: int
@@ -229,7 +230,7 @@ class _Draft(NamedTuple):
     length: int
     units: list[Unit]
     text: str
-    steps: list[int]
+    steps: list[tuple[int, int]]
     trail: str
 
 
@@ -283,7 +284,7 @@ def _drafts(document: Document, cut: Cut, secret_lines: Set[int], owner: str) ->
                 length=len(body_words) + len(title_words),
                 units=made,
                 text=_embedded(above, made),
-                steps=[len(words) for words in steps],
+                steps=[(len(words), telling_count(step)) for words, step in zip(steps, above, strict=True)],
                 trail=" ".join(above),
             )
         )

@@ -20,8 +20,8 @@ CHANGES = 512  # says that something is no longer as it was
 class Packed(NamedTuple):
     """What the index knows of a chunk's units, one entry each. A vector is `STORED` bytes, about `LENGTH` long;
     `norms` are the lengths of the unshortened sums of pieces. `up` says how many units before it the one stands that
-    a unit is about, 0 for none. `steps` has the words of each step of the chunk's trail, from the outside in;
-    `trail_norm` and `trail_vector` are of all of them together."""
+    a unit is about, 0 for none. `steps` has the number of words of each step of the chunk's trail, from the outside in,
+    `telling` how many words a question for that step looks for; `trail_norm` and `trail_vector` are of all of them together."""
 
     first: Sequence[int]
     last: Sequence[int]
@@ -32,6 +32,7 @@ class Packed(NamedTuple):
     vectors: Sequence[bytes]
     up: Sequence[int] = ()
     steps: Sequence[int] = ()
+    telling: Sequence[int] = ()
     trail_norm: float = 0.0
     trail_vector: bytes = b""
 
@@ -43,7 +44,7 @@ def unpack(record: bytes) -> Packed:
         if len(record) != 2:
             raise ValueError("not a record of lines")
         return Packed((), (), (), (), (), (), ())
-    begin = 4 + 2 * int.from_bytes(record[2:4], "little")
+    begin = 4 + 4 * int.from_bytes(record[2:4], "little")
     start = begin + 12 * count + 4 * (count + 1)
     if len(record) != start + STORED * (count + 1):
         raise ValueError("not a record of lines")
@@ -54,4 +55,6 @@ def unpack(record: bytes) -> Packed:
     first, last, words, label, flags, up = [numbers[i * count : (i + 1) * count] for i in range(6)]
     vectors = [record[at : at + STORED] for at in range(start, len(record), STORED)]
     trail_vector, trail_norm = vectors.pop(), norms.pop()
-    return Packed(first, last, words, label, flags, norms, vectors, up, steps, trail_norm, trail_vector)
+    return Packed(
+        first, last, words, label, flags, norms, vectors, up, steps[::2], steps[1::2], trail_norm, trail_vector
+    )

@@ -9,26 +9,19 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from gitmem.index.line_records import ASKS, CHANGES, FENCE, HAN_KANA, HANGUL, HEADING, NUMBER, QUESTION, ROW, TIME
 from gitmem.memory.statements import Form, Statement, read
 from gitmem.models.vectors import DIMS, shorten
+from gitmem.text import chinese, english, japanese, korean
 from gitmem.text.change_words import says_change
 from gitmem.text.terms import EDGES, KNOWN, LONGEST, is_number, terms
 
 _LABEL = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])?\s*(?:\*\*)?([^:：|\n`]{1,40}?)(?:\*\*)?\s*[:：](?!//)")
 _ASKS = re.compile(r"[?？]\s*(?:\[[^\]]*\]|\([^)]*\)|<!--.*-->)?\s*$")
-_TIME_WORDS = {
-    "yesterday", "today", "tomorrow", "tonight", "last", "next", "ago", "week", "weekend", "month", "year", "since",
-    "recently", "soon", "morning", "january", "february", "march", "april", "may", "june", "july", "august",
-    "september", "october", "november", "december", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday",
-    "sunday",
-}  # fmt: skip
-_TIME_PARTS = (
-    "요일", "曜日", "星期", "어제", "오늘", "내일", "지난", "다음", "작년", "올해", "昨日", "今日", "明日", "先週",
-    "来週", "先月", "昨年", "去年", "今年", "昨天", "明天", "上周", "下周", "上月", "上个月",
-)  # fmt: skip
+TIME_PARTS = (*korean.TIME_PARTS, *japanese.TIME_PARTS, *chinese.TIME_PARTS)
 # A year, a day, or the clock: `11시`, `17時`, `9:30`, `5pm`; not a duration (`3시간`), a port or a line of a file.
 _TIME_DIGITS = re.compile(
     r"\b(?:19|20)\d\d\b|\d{1,2}(?:[월일月日]|시(?!간)|時(?!間))"
@@ -137,9 +130,9 @@ _features = _Features()
 def _speaks_of_time(text: str, digits: bool) -> bool:
     if digits and _TIME_DIGITS.search(text):
         return True
-    if not _TIME_WORDS.isdisjoint(_WORD.findall(text.lower())):
+    if not english.TIME_WORDS.isdisjoint(_WORD.findall(text.lower())):
         return True
-    return not text.isascii() and any(part in text for part in _TIME_PARTS)
+    return not text.isascii() and any(part in text for part in TIME_PARTS)
 
 
 def _script(hangul: int, han: int, latin: int) -> int:
@@ -152,19 +145,19 @@ _NOTHING = bytes(DIMS)
 
 
 def pack(
-    units: Sequence[Unit], vectors: Iterable[tuple[float, bytes]], steps: Sequence[int] = (),
+    units: Sequence[Unit], vectors: Iterable[tuple[float, bytes]], steps: Sequence[tuple[int, int]] = (),
     trail: tuple[float, bytes] = (0.0, b""),
 ) -> bytes:  # fmt: skip
     """The record of a chunk. `vectors` are (length, `DIMS` signed bytes) for each unit, as an embedder's `lines` has
-    them; (0.0, b"") where there is none. `steps` are the words of each step of its trail, from the outside in, and
-    `trail` is the vector of these."""
+    them; (0.0, b"") where there is none. `steps` are, for each step of its trail from the outside in, how many
+    words it has and how many a question for it looks for; `trail` is the vector of the whole trail."""
     count = len(units)
     if not count:
         return bytes(2)
     first, last, _, flags, words, label, up = zip(*units, strict=True)
-    numbers = [len(steps), *steps, *first, *last, *map(len, words), *label, *flags, *up]
+    numbers = [len(steps), *chain.from_iterable(steps), *first, *last, *map(len, words), *label, *flags, *up]
     if max(numbers) > 0xFFFF:
         numbers = [min(0xFFFF, number) for number in numbers]
     norms, made = zip(*vectors, trail, strict=True)
-    head = struct.pack(f"<{2 + len(steps) + 6 * count}H{count + 1}f", count, *numbers, *norms)
+    head = struct.pack(f"<{2 + 2 * len(steps) + 6 * count}H{count + 1}f", count, *numbers, *norms)
     return head + shorten(b"".join([vector or _NOTHING for vector in made]))

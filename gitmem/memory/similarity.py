@@ -10,11 +10,13 @@ with a comment that says which: which fact was edited, which lines take one back
 from __future__ import annotations
 
 import re
-import unicodedata
 from functools import lru_cache
 from typing import NamedTuple
 
 from gitmem.lazy_patterns import lazy
+from gitmem.text.denials import denials, without_denials
+from gitmem.text.names import OPENING_MARKS, names
+from gitmem.text.numbers import DIGITS, NUMBER, plain_number
 
 SAME = 0.85  # likeness from which two texts that disagree in nothing are one (docs/promotion.md, "Thresholds")
 ALIKE = 0.5  # likeness of the words, numbers aside, from which two texts speak of one matter
@@ -25,9 +27,7 @@ CACHED = 1 << 13  # texts whose reading is kept
 _TERM = lazy(r"[^\W_]+")
 _WIDE_LETTER = "[\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u3400-\u9fff\uac00-\ud7a3]"
 _WIDE = lazy(_WIDE_LETTER)
-_DIGITS = r"\d+(?:[.,:/-]\d+)*"
-_NUMBER = lazy(_DIGITS)
-_TOKEN = lazy(rf"{_DIGITS}|{_WIDE_LETTER}|[^\W\d_]+")
+_TOKEN = lazy(rf"{DIGITS}|{_WIDE_LETTER}|[^\W\d_]+")
 
 
 def terms(text: str) -> set[str]:
@@ -47,76 +47,6 @@ def likeness(a: set[str] | frozenset[str], b: set[str] | frozenset[str]) -> floa
     return both / (len(a) + len(b) - both) if both else 0.0
 
 
-def numbers(text: str) -> set[str]:
-    """The numbers of a text, each as it stands and without leading zeros; no thousands separators."""
-    spellings = set()
-    for match in _NUMBER.findall(text):
-        spellings |= {match.replace(",", ""), _value(match)}
-    return spellings
-
-
-def _value(number: str) -> str:
-    return number.replace(",", "").lstrip("0") or "0"
-
-
-# What only looks like a denial: "not only", "no later than", "끊임없이", "なければならない" (must), "不同" (different).
-_NO_DENIAL = lazy(
-    r"\bnot\s+only\b|\bno(?:t)?\s+(?:later|earlier|more|less|fewer|longer)\s+than\b|\bno\s+doubt\b|\bcan['’]?t\s+wait\b|\bno\.\s*(?=\d)"
-    r"|끊임\s?없이|틀림\s?없이|빠짐\s?없이|예외\s?없이|관계\s?없이|지\s?않으면\s+안|지\s?않을\s수\s?없|아니면"
-    r"|(?:なければ|なくては|ないと|ねば)(?:なら|いけ)な[いかく]|(?:間違い|違い|少|危|つ|繋)ない|やめ(?=る時|た時)|なしで?は済"
-    r"|不得不|不可避免|不同|不仅|不僅|不过|不過|不断|不斷|不少|不错|不錯|不管|不论|不論|不但|不如|不动产|不動産|不具合|不思議"
-    r"|未来|未來|[特级級类類区區识識个個差]别|[特级級類区區識個差]別|没收|沒收"
-)
-_DENIAL = lazy(
-    r"\b(?:not|no|never|none|neither|nor|without|cannot|avoid\w*|refrain\w*|\w+n['’]t|dont|wont|stop(?:s|ped)?|disabl\w+|forbid\w*"
-    r"|forbidden|prohibit\w*|banned)\b|\b(?:turn|switch|shut|is|are|be|keep|stay)\w{0,3}\s+(?:\w+\s+)?off\b"
-    r"|않|(?<![가-힣])안(?=\s|$|된|되|함|해|하|쓴|쓰)|(?<![가-힣])못|지\s?못|없|금지|말\s?것|말고|마세요|하지\s?마|아니|아닌|불가|제외"
-    r"|중단|폐기|피하|피한|삼가"
-    r"|(?<![少危])ない|ません|なし(?!ょ)|せず|禁止|無効|不要|廃止|廃棄|中止|やめ|停止|ず(?:に|、|。|$)"
-    r"|不(?!足|正|便|安|満|良|幸|明)|没(?:有|法|用)?|沒(?:有)?|取消|停用|弃用|棄用|废弃|廢棄|无(?:需|法|须|效)|無(?:需|法|須)|勿"
-    r"|别|別(?=再|用|把|去|让)|未|避免|避け",
-    re.I,
-)
-
-
-_BESIDE_DENIAL = lazy(r"\b(?:any\s?more|longer)\b|더\s?이상|もう", re.I)  # stands beside a denial, says no more
-
-
-def denials(text: str) -> frozenset[str]:
-    """The words of a text that turn what it says into its contrary, in lower case: of four languages."""
-    plain = _NO_DENIAL.sub(" ", unicodedata.normalize("NFC", text).lower())
-    return frozenset(" ".join(match.split()) for match in _DENIAL.findall(plain))
-
-
-_NAME = lazy(r"[A-Za-zÀ-ɏ][A-Za-zÀ-ɏ0-9_.+#/-]*[A-Za-zÀ-ɏ0-9_+#]|[A-Z]")
-_MARKS = lazy(
-    r"^[\s>]*(?:(?:[-*+]|\d{1,3}[.)])\s+(?=\D))?(?:\[[ xX]\]\s+)?[\"'“‘]?"
-)  # of a list, a box to tick, a quotation
-_IDENTIFIER = lazy(r"[_/\\.+#]|\d|[a-z][A-Z]|^[A-Z]{2,}$")
-_COMMON = """the a an our we it this that these those there in on at for from by to of with and or if when after before
-all no not never always do don't use uses keep user users is are has have must should prefer prefers only each every
-monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september
-october november december i he she they his her their my"""
-OPENERS = frozenset(_COMMON.split())  # words that have a capital letter without being a name
-
-
-def name_words(text: str) -> list[tuple[int, str]]:
-    """(offset, word) of every Latin word that could be a name or an identifier."""
-    return [(match.start(), match[0].rstrip(".-/")) for match in _NAME.finditer(text)]
-
-
-def is_identifier(word: str) -> bool:
-    """Whether a word is spelled like no word of a language: `rate_limits`, `v2`, `getUser`, `API`."""
-    return bool(_IDENTIFIER.search(word))
-
-
-def names(text: str) -> set[str]:
-    """Identifiers, and capitalised words that do not open the text (behind the marks of a list), in lower case."""
-    words = name_words(_MARKS.sub("", text))
-    candidates = {word for start, word in words if is_identifier(word) or (word[:1].isupper() and start > 0)}
-    return {word.casefold() for word in candidates} - OPENERS
-
-
 class _Reading(NamedTuple):
     """One text, read once. `matter` is its terms without numbers and denials, `words` what stands between spaces."""
 
@@ -129,12 +59,12 @@ class _Reading(NamedTuple):
 
 @lru_cache(CACHED)
 def _read(text: str) -> _Reading:
-    text = _MARKS.sub("", text)
-    plain = _DENIAL.sub(" ", _BESIDE_DENIAL.sub(" ", text))
+    text = OPENING_MARKS.sub("", text)
+    plain = without_denials(text)
     return _Reading(
         frozenset(term for term in terms(plain) if not term.isdigit()),
         frozenset(re.findall(r"\w+", text.casefold())),
-        frozenset(_value(match) for match in _NUMBER.findall(text)),
+        frozenset(map(plain_number, NUMBER.findall(text))),
         frozenset(names(text)),
         denials(text),
     )
@@ -186,7 +116,7 @@ def _are_rows(a: str, b: str) -> bool:
     matcher = SequenceMatcher(None, [word.casefold() for word in one], [word.casefold() for word in other], False)
     codes = [code for code in matcher.get_opcodes() if code[0] != "equal"]
     differing = [(one[i:j], other[k:m]) for _, i, j, k, m in codes]
-    numbered = [all(any(map(_NUMBER.match, side)) for side in sides) for sides in differing]
+    numbered = [all(any(map(NUMBER.match, side)) for side in sides) for sides in differing]
     if any(code[0] != "replace" for code in codes) or numbered.count(True) != 1:
         return False
     place = numbered.index(True)

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 from gitmem.promotion.cues import Cue, cue, cue_set, match_cues
 from gitmem.promotion.log_lines import Candidate
+from gitmem.text.sentences import sentences
 
 THRESHOLD = 1.6
 
 _ASIDE = re.compile(r"\[(?:photo|image|video|audio|sticker|사진|이미지)[^\]]*\]", re.I)
-_SENTENCE = re.compile(r"(?<=[.!?…])[\"')\]]*\s+|\n+")
 _OPENING_WORDS = re.compile(
     r"^(?:(?:hey|hi|hello|yeah|yes|yep|yup|no|nah|oh|well|wow|woah|whoa|aw+|haha+|so|and|but|thanks|thank you|sure|totally"
     r"|absolutely|definitely|exactly|right|cool|nice|great|awesome|woo+(?:hoo)?|btw|by the way|actually|honestly)\b[\s,!.-]*)+",
@@ -85,7 +85,7 @@ def _scored_turn(line: Candidate, names: set[str]) -> ScoredTurn:
     matched: tuple[str, ...] = ()
     against: tuple[str, ...] = ()
     rest = 0.0
-    for sentence in _SENTENCE.split(text):
+    for sentence in sentences(text):
         bare = _OPENING_WORDS.sub("", sentence.strip())
         for name in names:
             bare = re.sub(rf"^{re.escape(name)}\b[\s,!.-]*|[\s,]+{re.escape(name)}(?=[.!]*$)", "", bare)

@@ -16,6 +16,10 @@ from gitmem.promotion.cues import THRESHOLD, CueResult
 from gitmem.promotion.lexicon import chinese, english, japanese, korean
 from gitmem.promotion.log_lines import Candidate
 from gitmem.promotion.proposal import Log
+from gitmem.text import chinese as chinese_words
+from gitmem.text import english as english_words
+from gitmem.text import japanese as japanese_words
+from gitmem.text import korean as korean_words
 from gitmem.text.terms import without_particle
 
 RETRACTABLE = frozenset(("decision", "rule", "deadline", "constraint", "goal"))  # kinds that can be taken back
@@ -26,10 +30,12 @@ _LEXICONS = (english, korean, japanese, chinese)
 _WORD = re.compile(
     r"[A-Za-z][A-Za-z0-9_+#.-]*[A-Za-z0-9+#]|[가-힣]{2,}|[ァ-ヶー]{2,}|[\u3400-\u9fff]{2,}|\d[\d.,:/-]*\d|\d"
 )
-_STOP_WORDS = """the a an and or of to in on for with we i it is are was were be this that from at by as not no our my
-    so then now will all any more than 하기로 결정 확정 이제 그냥 다시 오후 오전 최종 으로 로 결국
-    决定 決定 撤回 撤销 撤銷 改为 改為 改用 最终 最終 变更 変更 統一 统一 我们 我們 以后 以後 今後 不再"""
-_STOP = frozenset(_STOP_WORDS.split())
+_STOP = (
+    english_words.DECISION_FILLERS
+    | korean_words.DECISION_FILLERS
+    | japanese_words.DECISION_FILLERS
+    | chinese_words.DECISION_FILLERS
+)
 
 
 @dataclass(frozen=True, slots=True)

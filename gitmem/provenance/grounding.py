@@ -14,19 +14,18 @@ from enum import StrEnum
 
 from gitmem.lazy_patterns import lazy
 from gitmem.memory.fact import normalise
-from gitmem.memory.similarity import OPENERS, denials, is_identifier, matter, name_words, numbers, terms
+from gitmem.memory.similarity import matter, terms
 from gitmem.text import dates
+from gitmem.text.denials import denials
+from gitmem.text.english import NOT_NAMES
+from gitmem.text.names import is_identifier, name_words
+from gitmem.text.numbers import NUMBER, NUMBER_WORDS, numbers, plain_number, quantities
+from gitmem.text.sentences import sentences
 
 COVERED = 0.3  # share of a fact's words that its source must hold: loses 5 % of faithful paraphrases
 COVERED_CJK = 0.5  # the same for pairs of Hangul, Kana and Han
 DENIED = 0.6  # share of a fact's words in one sentence from which that sentence's denial is about the fact: 0.5 % lost
 
-_NUMBER = lazy(r"\d+(?:[.,:/-]\d+)*")
-_SPELLED = {
-    "one": "1", "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8",
-    "nine": "9", "ten": "10", "twelve": "12", "twenty": "20", "하나": "1", "둘": "2", "셋": "3", "두": "2", "세": "3",
-    "네": "4", "다섯": "5", "한": "1",
-}  # fmt: skip
 _ALNUM = lazy(r"[^\W_]+")
 
 
@@ -60,18 +59,27 @@ WORDS = {
 def uncounted(text: str, cited: str, days: Iterable[date]) -> str:
     """A number in the fact that the cited lines do not hold (thousands separators and leading zeros aside).
 
-    The digits of a day that is known, the log's own or one the lines name, count only where the fact uses them as a
-    date: "phase 2" does not follow from a log of February.
+    A quantity that the lines give in another unit is one they hold: `90 s` says `1.5 min`. The digits of a day that is
+    known, the log's own or one the lines name, count only where the fact uses them as a date: "phase 2" does not follow
+    from a log of February.
     """
-    there = numbers(cited) | {_SPELLED[word] for word in _ALNUM.findall(cited.lower()) if word in _SPELLED}
+    there = numbers(cited) | {str(NUMBER_WORDS[word]) for word in _ALNUM.findall(cited.lower()) if word in NUMBER_WORDS}
     dated = _dated_spans(text, cited, set(days))
-    for match in _NUMBER.finditer(text):
+    for match in NUMBER.finditer(text):
         whole = match[0].replace(",", "")
-        if whole in there or (whole.lstrip("0") or "0") in there or _dated_by_parts(whole, there):
+        if whole in there or plain_number(whole) in there or _dated_by_parts(whole, there):
             continue
-        if not any(start <= match.start() and match.end() <= end for start, end in dated):
+        spans = (*dated, *_equal_quantities(text, cited))
+        if not any(start <= match.start() and match.end() <= end for start, end in spans):
             return f"the number {match[0][:40]} is not in the lines it cites"
     return ""
+
+
+def _equal_quantities(text: str, cited: str) -> list[tuple[int, int]]:
+    """Where, [start, end), `text` says a quantity that the cited lines hold in whatever unit and spelling."""
+    there = {(round(each.value, 6), each.unit) for each in quantities(cited) if each.high is None}
+    own = [each for each in quantities(text) if each.high is None]
+    return [(each.start, each.end) for each in own if (round(each.value, 6), each.unit) in there]
 
 
 def _dated_by_parts(number: str, there: set[str]) -> bool:
@@ -133,7 +141,7 @@ def unnamed(text: str, cited: str, days: Iterable[date]) -> str:
         before = text[:at].rstrip()
         opens = not before or before[-1] in ".:!?(\"'-"
         identifier = is_identifier(word)
-        if not identifier and (not word[:1].isupper() or word.casefold() in OPENERS):
+        if not identifier and (not word[:1].isupper() or word.casefold() in NOT_NAMES):
             continue
         stem = word.casefold().removesuffix("'s").removesuffix("’s")
         inflected = opens and not identifier and stem[:4] in there
@@ -174,20 +182,17 @@ def unreasoned(text: str, cited: str) -> str:
     return "" if told else "the log gives a reason and the fact leaves it out"
 
 
-_SENTENCE = lazy(r"(?<=[.!?])\s+|(?<=[。！？])|\n")
-
-
 def denied(text: str, cited: str, days: Iterable[date]) -> str:
     """A denial that only one side has: the text denies and no cited line does, or the sentence it rests on denies it.
 
     It rests on the sentence that holds most of its words, DENIED of them at least; of two that hold as many, on the one
     that agrees.
     """
-    sentences = [sentence for sentence in _SENTENCE.split(cited) if sentence.strip()]
+    said = [sentence for line in cited.split("\n") for sentence in sentences(line)]
     if denials(text):
-        return "" if any(map(denials, sentences)) else "it denies something, and the lines it cites do not"
-    own = _stems(matter(text) - OPENERS)
-    rests = [(len(own & _stems(matter(sentence))), not denials(sentence)) for sentence in sentences]
+        return "" if any(map(denials, said)) else "it denies something, and the lines it cites do not"
+    own = _stems(matter(text) - NOT_NAMES)
+    rests = [(len(own & _stems(matter(sentence))), not denials(sentence)) for sentence in said]
     shared, agrees = max(rests, default=(0, True))
     return "" if agrees or shared < DENIED * len(own) else "the lines it cites deny it"
 

@@ -1,4 +1,4 @@
-# ruff: noqa: SIM905, E501 - lists of a hundred quoted words, one a line, would not be read
+# ruff: noqa: E501 - lists of a hundred quoted words, one a line, would not be read
 """The newest word on a matter: which of the lines that answer a question amends which.
 
 A link is made of the lines that answer, their text, day and origin: the same snapshot and question have the same links
@@ -14,40 +14,28 @@ only amended by what was reviewed; other links of it are proposed, and say so.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import takewhile
+from itertools import chain, takewhile
 from math import hypot, sqrt
 from operator import mul, sub
 
 from gitmem.lazy_patterns import lazy
 from gitmem.light_typing import NamedTuple
-from gitmem.search.question import STOP
+from gitmem.text import chinese, english, japanese, korean
+from gitmem.text.telling import STOP
 from gitmem.text.terms import terms
 
 # A number with what it counts behind it or, where nothing is, before it.
 _VALUE = lazy(r"(\d+(?:[.,:]\d+)*|[一二三四五六七八九十两]+)[ \u00a0]?([%°€$£¥₩]|[^\W\d_]*)")
 _BEFORE = lazy(r"([a-z]+|[^\W\d_a-z]+|[€$£¥₩])[ \u00a0]?$")
-COUNTS = frozenset("一二三四五六七八九十两")
-NUMBERS = {word: str(at) for at, word in enumerate("two three four five six seven eight nine ten".split(), 2)}
+COUNTS = frozenset(chinese.COUNTS)
+NUMBERS = {word: str(number) for word, number in english.NUMBERS.items() if 1 < number <= 10}
+_LANGUAGES = (english, korean, japanese, chinese)
 # Quantities that are said in words: each word of a row is another value of the same one.
-NAMED = tuple(
-    (row.split()[0], tuple(row.split()))
-    for row in (
-        "monday tuesday wednesday thursday friday saturday sunday 월요일 화요일 수요일 목요일 금요일 토요일 일요일 "
-        "月曜 火曜 水曜 木曜 金曜 土曜 日曜 周一 周二 周三 周四 周五 周六 周日 "
-        "星期一 星期二 星期三 星期四 星期五 星期六 星期日",
-        "hourly daily weekly fortnightly monthly quarterly yearly 매시간 매일 매주 격주 매월 매달 분기 매년 "
-        "毎時 毎日 毎週 隔週 毎月 毎年 每小时 每天 每日 每周 隔周 每月 每季度 每年",
-    )
+NAMED = (
+    ("monday", (*chain.from_iterable(each.WEEKDAYS for each in _LANGUAGES), *chinese.WEEKDAYS_IN_FULL)),
+    ("hourly", tuple(chain.from_iterable(each.FREQUENCIES for each in _LANGUAGES))),
 )
-# What a question has that asks when something happened.
-PAST = frozenset(("did", "was", "were", "had"))
-# Words of a question that say little of what it is about: what it counts, and verbs of any matter; of Chinese letters.
-LIGHT = frozenset(
-    "many much often long happen happens keep keeps kept use uses used get gets got take takes taken make makes made "
-    "need needs put go goes come comes done still".split()
-)
-LIGHT_CHINESE = frozenset("的了在由是和或要能几多少谁哪何什么被把给吗呢吧啊怎这那们")
-WIDE_PAST = ("했", "었", "았", "였", "갔", "왔", "ました", "でした", "したの", "的时候", "了吗")
+WIDE_PAST = (*korean.PAST_ENDINGS, *japanese.PAST_ENDINGS, *chinese.PAST_ENDINGS)
 _WORD = lazy(r"\w+")
 _SPEAKER = lazy(r"\W*\w+(?: \w+)?[:：]\s")
 _KANA = lazy(r"[\u3040-\u30ff]")
@@ -430,16 +418,16 @@ STEP = 1e-6
 def of_an_event(text: str) -> bool:
     """Whether a question that wants a time asks when something happened, not when something is to happen."""
     words = text.casefold().split()
-    return not PAST.isdisjoint(words) or any(word in text for word in WIDE_PAST)
+    return not english.PAST_AUXILIARIES.isdisjoint(words) or any(word in text for word in WIDE_PAST)
 
 
 def words_of(text: str) -> list[str]:
     """The words of a question by which two lines that are alike are told apart, as they stand in lines."""
-    from gitmem.search.question import STOP_KOREAN
+    from gitmem.text.telling import STOP_KOREAN
     from gitmem.text.terms import HANGUL, tokens, without_ending
 
     stems: list[str] = []
-    light = LIGHT_CHINESE if not _KANA.search(text) else frozenset()
+    light = chinese.LIGHT_LETTERS if not _KANA.search(text) else frozenset()
     for token, script in tokens(text):
         word = token.casefold()
         if script == HANGUL:
@@ -447,7 +435,7 @@ def words_of(text: str) -> list[str]:
             if len(word) > 1 and not STOP_KOREAN.intersection((word, token)):
                 stems.append(word)
         elif word.isascii():
-            if word not in STOP and word not in LIGHT and not word.isdigit() and len(word) > 2:
+            if word not in STOP and word not in english.LIGHT_WORDS and not word.isdigit() and len(word) > 2:
                 stems.append(word[: max(4, len(word) - 3)])
         else:
             pairs = (word[at : at + 2] for at in range(len(word) - 1))

@@ -21,7 +21,9 @@ from gitmem.errors import ModelUnavailable
 from gitmem.light_typing import NamedTuple
 from gitmem.models.wordpiece import words
 from gitmem.search.late_interaction import MAX_WORDS, WordVectors, probable_cosine
-from gitmem.search.question import STOP, STOP_KOREAN, Question, pairs_of
+from gitmem.search.question import Question
+from gitmem.text import chinese, english, japanese, korean
+from gitmem.text.telling import STOP, STOP_KOREAN, pairs_of
 from gitmem.text.terms import terms, without_ending
 
 # The length from which a word tells as much as any, in the table's unit: that of `account` (127,000) and `customer`
@@ -29,32 +31,15 @@ from gitmem.text.terms import terms, without_ending
 NOUN = 130_000
 
 
-def _spelled(text: str) -> frozenset[str]:
-    """The words of a text as `words` spells them: of ㅇㅇ it makes other letters."""
-    return frozenset(normalize("NFKC", text).split())
+def _spelled(listed: Iterable[str]) -> frozenset[str]:
+    """The words of a list as `words` spells them: of ㅇㅇ it makes other letters."""
+    return frozenset(normalize("NFKC", word) for word in listed)
 
 
 # What is said to an agent between one request and the next, and of no subject.
-COURTESY = _spelled(
-    "thanks thank thx ok okay yes yep yeah sure please hello hi hey bye morning good great nice fine cool perfect "
-    "sounds continue go ahead next again done right 네 응 예 ㅇㅇ 아니 고마워 고마워요 감사 감사해요 감사합니다 안녕 "
-    "안녕하세요 좋아 좋아요 계속 계속해줘 알겠어 알겠습니다 ㅇㅋ はい ありがとう どうも 谢谢 謝謝 好的 你好"
-)
+COURTESY = _spelled(english.COURTESY | korean.COURTESY | japanese.COURTESY | chinese.COURTESY)
 # What greets, parts, praises and excuses where a prompt has no other word: `good night`, but not `the night shift`.
-GREETING = _spelled(
-    "night evening afternoon day weekend week year happy best awesome sorry welcome see soon later "
-    "tomorrow back haha lol rock amazing wonderful congratulations congrats sleep well care luck lot "
-    "much job work everyone all sec moment brb wow 잘 자 자요 자세요 수고 수고해 수고했어 "
-    "수고하셨습니다 수고하세요 미안 미안해 죄송 죄송합니다 죄송해요 반가워 반갑습니다 내일 봐 봐요 "
-    "뵙겠습니다 주말 보내 보내세요 아침 아침이에요 저녁 좋은 하루 되세요 새해 복 많이 받으세요 축하 "
-    "축하해 축하합니다 덕분에 최고 대박 오 와 그러게 맞아 ㅋㅋ ㅋㅋㅋ ㅎㅎ 지냈어 있어 おはよう "
-    "おはようございます こんにちは こんばんは おやすみ おやすみなさい お疲れさま お疲れ様 "
-    "お疲れさまでした お疲れ様です お疲れ様でした 了解 了解です 承知しました すみません ごめん また明日 "
-    "また 明日 よろしく なるほど さすが 助かった 助かりました ありがとうございます おめでとう いいね "
-    "晚安 早上好 早安 早 下午好 晚上好 辛苦了 不客气 不客氣 没关系 沒關係 抱歉 对不起 對不起 明天见 "
-    "明天見 再见 再見 拜拜 回头见 周末愉快 新年快乐 新年快樂 恭喜 收到 好的收到 明白 哈哈 哈哈哈 太好了 "
-    "厉害 真棒"
-)
+GREETING = _spelled(english.GREETING | korean.GREETING | japanese.GREETING | chinese.GREETING)
 SHORT = 0.1  # what a number of one or two digits tells: such numbers stand anywhere
 EXACT = 2.0  # an identifier of the prompt is as good as two words: it is seldom there by chance
 # Evidence from which memory answers a prompt at all. docs/context.md has what came of it with prompts of other hands.

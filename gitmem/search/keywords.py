@@ -6,21 +6,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from gitmem.search.question import STOP
+from gitmem.text import english, korean
+from gitmem.text.telling import STOP
 from gitmem.text.terms import terms, without_particle
 
 WORD = re.compile(r"[A-Za-z][A-Za-z0-9_.-]+[A-Za-z0-9]|[가-힣]{2,}|[\u4e00-\u9fff\u30a0-\u30ff]{2,}")
 NO_SLUG = re.compile(r"[^0-9a-z\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u4e00-\u9fff\uac00-\ud7af]+")
-# fmt: off
-COMMON = frozenset((
-    "let", "like", "okay", "yes", "please", "thanks", "need", "needs", "want", "wants", "make", "use", "using",
-    "because", "decide", "decided", "agree", "agreed", "noted", "said", "now", "today", "tomorrow", "yesterday",
-    "always", "never", "also", "still", "only", "really", "maybe", "think", "know", "look", "looked", "get", "got",
-    "goes", "going", "done", "one", "two", "first", "last",
-    "그리고", "그래서", "하지만", "있다", "없다", "한다", "했다", "하는", "그거", "이거", "저거",
-    "지금", "오늘", "내일", "우리", "저는", "제가", "아니요", "그럼", "정도", "경우", "때문",
-))
-# fmt: on
+COMMON = english.TOPIC_FILLERS | korean.TOPIC_FILLERS
 
 
 def topics(texts: Iterable[str]) -> list[str]:

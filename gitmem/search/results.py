@@ -106,7 +106,7 @@ def _narrow(line: str, marks: re.Pattern[str] | None) -> str:
 
 def marked_words(query: str) -> re.Pattern[str] | None:
     """What to mark: the query's words; of Latin ones their beginning, so that other forms are marked too."""
-    from gitmem.search.question import STOP
+    from gitmem.text.telling import STOP
 
     words = []
     for word in re.findall(r"\w+", query):

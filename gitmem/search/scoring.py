@@ -120,8 +120,8 @@ class _Columns:
         self.base: dict[int, list[tuple[Sequence[int], Sequence[int], int]]] = {}
         self.below: dict[int, list[tuple[int, int]]] = {}
         self.above: dict[int, list[tuple[int, int]]] = {}
-        # One for each place of a chunk: the words of its trail's steps, the trail's vector, the places of its units.
-        self.trails: list[tuple[Sequence[int], float, bytes]] = []
+        # One for each place of a chunk: what is known of its trail, and the places of its units.
+        self.trails: list[Packed] = []
         self.units_of: list[list[int]] = []
 
     def add_gap(self) -> None:
@@ -148,7 +148,7 @@ class _Columns:
             self.vectors.extend(packed.vectors[begin:end])
             self.trail_of.extend([trail] * (end - begin))
         self.base.setdefault(chunk, []).append((places, packed.words, trail))
-        self.trails.append((packed.steps, packed.trail_norm, packed.trail_vector))
+        self.trails.append(packed)
         self.units_of.append(places)
         self.strips.extend([strip] * count)
         self.first.extend([line + n for n in packed.first])
@@ -357,7 +357,7 @@ class _Steps:
 
     def __init__(self, columns: _Columns) -> None:
         self.columns = columns
-        self.matched: dict[tuple[int, int], int] = {}  # (chunk's place in `trails`, step) -> its words that are asked
+        self.matched: dict[tuple[int, int], int] = {}  # (chunk's place in `trails`, step) -> asked words that it has
         self.share: dict[tuple[int, int], float] = {}  # ... -> share of the question's weight there
         self.in_unit: dict[int, int] = {}  # place of a unit with others below it -> its words that are asked
         self.share_in_unit: dict[int, float] = {}
@@ -370,10 +370,10 @@ class _Steps:
         found: dict[int, float] = {}
         for chunk, offsets in trails.items():
             for _, _, trail in columns.base.get(chunk, ()):
-                words, _, _ = columns.trails[trail]
+                words = columns.trails[trail].steps
                 near = 0.0
-                for step, times in _steps_of(words, offsets).items():
-                    self.matched[trail, step] = self.matched.get((trail, step), 0) + times
+                for step in _steps_of(words, offsets):
+                    self.matched[trail, step] = self.matched.get((trail, step), 0) + 1
                     self.share[trail, step] = self.share.get((trail, step), 0.0) + gain
                     near = max(near, ranking.in_trail * ranking.outward ** (len(words) - 1 - step))
                 for at in columns.units_of[trail]:
@@ -390,11 +390,10 @@ class _Steps:
         columns = self.columns
         whole, titled = [0.0] * len(columns.words), [0.0] * len(columns.words)
         for (trail, step), times in self.matched.items():
-            words, _, _ = columns.trails[trail]
-            if times >= words[step]:
+            if times >= columns.trails[trail].telling[step]:
                 self._mark(columns.units_of[trail], self.share[trail, step], whole, titled)
         for at, times in self.in_unit.items():
-            if times >= columns.words[at]:
+            if times >= WHOLE * columns.words[at]:
                 self._mark([place for place, _ in columns.below[at]], self.share_in_unit[at], whole, titled)
         shares = [sum(self.gains[number] for number in strip.name) for strip in strips]
         for place, strip in zip(columns.places, columns.strips, strict=True):
@@ -410,19 +409,20 @@ class _Steps:
                 titled[at] = 1.0
 
 
+WHOLE = 0.6  # share of an item's words, grammar among them, from which a question has all that tell
 ALL = 0.99  # share of a question's weight from which a step of a trail is the whole question
 
 
-def _steps_of(words: Sequence[int], offsets: Sequence[int]) -> dict[int, int]:
-    """Step of a trail -> how many of these positions of words stand in it."""
-    found: dict[int, int] = {}
+def _steps_of(words: Sequence[int], offsets: Sequence[int]) -> set[int]:
+    """The steps of a trail in which these positions of words stand."""
+    found: set[int] = set()
     step = end = 0
     for offset in offsets:
         while step < len(words) and offset >= end + words[step]:
             end += words[step]
             step += 1
         if step < len(words):
-            found[step] = found.get(step, 0) + 1
+            found.add(step)
     return found
 
 
@@ -500,8 +500,9 @@ def _trail_sums(
 ) -> list[tuple[float, float, float]]:
     """For each unit what its trail adds to a window's sum of products, of lengths and of squared lengths."""
     weight = ranking.trail_vector
-    known = [at for at, (_, norm, _) in enumerate(columns.trails) if norm]
-    near = dict(zip(known, cosines(vector, [columns.trails[at][2] for at in known]), strict=True)) if known else {}
+    known = [at for at, packed in enumerate(columns.trails) if packed.trail_norm]
+    vectors = [columns.trails[at].trail_vector for at in known]
+    near = dict(zip(known, cosines(vector, vectors), strict=True)) if known else {}
     added = []
     for place in columns.places:
         own = columns.norms[place]
@@ -510,7 +511,7 @@ def _trail_sums(
             continue
         most = weight * own  # a long trail does not drown a short line
         trail = columns.trail_of[place]
-        parts = [(near[trail], columns.trails[trail][1])] if trail in near else []
+        parts = [(near[trail], columns.trails[trail].trail_norm)] if trail in near else []
         parts += [(line[parent], columns.norms[parent]) for parent, _ in columns.above.get(place, ())]
         lengths = [min(most, weight * norm) for _, norm in parts]
         more = sum([cosine * length for (cosine, _), length in zip(parts, lengths, strict=True)])

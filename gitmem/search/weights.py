@@ -44,7 +44,7 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "days": 3.75,  # the line's log is of the days the question names
         "fence": -1.15,  # a block of code matches much by its length: Korean hit@1 .728 -> .767
         "trail": 1.05,  # share of the question in what the line is about: note, headings, parents
-        "titled": 3.0,  # a step of that is the whole question
+        "titled": 8.0,  # a step of that is the whole question
         "match0": 1.25,  # each word of the question met by the nearest word of the line (`late_interaction`)
         "match1": 1.7,  # ... of the line and its neighbours; without both R@5 .763, .823/.873/.915, Korean hit@1 same
     }
@@ -89,7 +89,7 @@ class Ranking(NamedTuple):
     line_words: int = 25  # words of a line, about: how rare a term is among lines is judged by its occurrences
     in_trail: float = 0.8  # of a word of the innermost step of a line's trail, what it counts as the line's own
     outward: float = 0.8  # ... of each step farther out, times
-    in_name: float = 0.6  # ... of a word of the file's name
+    in_name: float = 0.9  # ... of a word of the file's name
     trail_vector: float = 0.25  # of the vectors of the trail beside the line's own
     coherence: float = 0.2  # mean cosine of neighbouring lines: a window's length is estimated, not stored
     enough: int = 20  # words from which a line is long enough to say something

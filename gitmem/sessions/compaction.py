@@ -6,7 +6,6 @@ which they are not. What is left out is summed up by `sessions/rolling_summary.p
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -19,7 +18,6 @@ TRIGGER_TURNS, TRIGGER_TOKENS = 12, 6_000  # compaction is worth its loss from h
 SOFT_LIMIT, HEAD, TAIL = 4_000, 1_500, 1_500  # characters of an old tool result: trimmed to head and tail
 KEEP_ASSISTANT = 3  # assistant turns whose tool results are not pruned
 CLEARED = "[cleared: old tool output]"
-SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])\s*|\n+")
 
 
 RESERVE, SOFT, SHARE = 20_000, 4_000, 0.75  # tokens a model keeps for its answer, those before them, share of a window

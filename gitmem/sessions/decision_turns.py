@@ -21,7 +21,7 @@ from typing import NamedTuple, Protocol
 
 from gitmem.hosts.transcript import Role, Turn
 from gitmem.models.wordpiece import words
-from gitmem.search.question import STOP, STOP_KOREAN
+from gitmem.text.telling import STOP, STOP_KOREAN
 from gitmem.text.terms import latin_length, without_ending
 
 LONGEST = 400  # characters of a sentence, and of a line

@@ -17,8 +17,9 @@ from typing import NamedTuple
 from gitmem.hosts.pasted_text import without_pasted_text
 from gitmem.hosts.transcript import By, Role, Turn
 from gitmem.models.token_count import estimate
-from gitmem.search.question import STOP, STOP_KOREAN
-from gitmem.sessions.compaction import KEEP, SENTENCE
+from gitmem.sessions.compaction import KEEP
+from gitmem.text.sentences import sentences as split_sentences
+from gitmem.text.telling import STOP, STOP_KOREAN
 from gitmem.text.terms import cut
 from gitmem.text.terms import tokens as words
 
@@ -91,7 +92,7 @@ def sentences(turn: Turn) -> list[tuple[str, str]]:
     if turn.by is By.SPEAKER:
         own = "\n".join(passage.text for passage in without_pasted_text(turn.text) if not passage.doubtful)
     for text in without_secrets(own.split("\n")):
-        for part in SENTENCE.split(text):
+        for part in split_sentences(text):
             role, part = turn.role.value, part.strip()
             if turn.by is By.SUMMARY:
                 head, colon, rest = part.removeprefix("- ").partition(": ")

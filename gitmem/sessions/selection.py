@@ -18,8 +18,8 @@ from gitmem.hosts.pasted_text import without_pasted_text
 from gitmem.hosts.transcript import Role, Turn
 from gitmem.memory.fact import normalise
 from gitmem.promotion.proposal import Log, Model, Op, Operation
-from gitmem.sessions.compaction import SENTENCE
 from gitmem.sessions.decision_turns import LONGEST, SETTLING, Settlement, agrees, settlements
+from gitmem.text.sentences import sentences as split_sentences
 
 SHORTEST = 6  # characters of a sentence
 KEPT_TYPES = frozenset(
@@ -176,7 +176,7 @@ def sentences(turns: Sequence[Turn]) -> list[Sentence]:
         for passage in without_pasted_text(turn.text):
             for line in passage.text.split("\n"):
                 paragraph += 1
-                for part in SENTENCE.split(line):
+                for part in split_sentences(line):
                     text = normalise(part)
                     if SHORTEST <= len(text) <= LONGEST and not text.startswith(NOT_SAID):
                         said.append(Sentence(text, turn, paragraph, passage.doubtful))

@@ -12,25 +12,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from datetime import date, timedelta
+from itertools import chain
 
 from gitmem.lazy_patterns import lazy
 from gitmem.light_typing import NamedTuple
+from gitmem.text import chinese, english, japanese, korean
 
 # -- words of both readings ----------------------------------------------------------------------------------
 
-MONTHS = (
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
-    "december",
-)  # fmt: skip
-MONTH = {name[:n]: at for at, name in enumerate(MONTHS, 1) for n in (3, len(name))} | {"sept": 9}
+MONTH = {name[:n]: at for at, name in enumerate(english.MONTHS, 1) for n in (3, len(name))} | {"sept": 9}
 MONTH_NAME = "|".join(sorted(MONTH, key=len, reverse=True))
-# Korean, Japanese and Chinese names of days, by their distance from today. A name that contains another comes first.
-_SPOKEN_DAYS: tuple[tuple[int, tuple[str, ...]], ...] = (
-    (-2, ("그저께", "엊그제", "그제", "一昨日", "おととい", "前天")),
-    (2, ("모레", "明後日", "あさって", "后天", "後天")),
-    (-1, ("어제", "昨日", "昨天", "昨晚", "きのう")),
-    (1, ("내일", "明日", "明天", "あした")),
-    (0, ("오늘", "今日", "本日", "今天", "今夜", "今晩", "今晚")),
+_EASTERN_LANGUAGES = (korean, japanese, chinese)
+# Names of days by their distance from today: a name that contains another comes first.
+_SPOKEN_DAYS = tuple(
+    (away, tuple(chain.from_iterable(each.NEAR_DAYS[away] for each in _EASTERN_LANGUAGES)))
+    for away in (-2, 2, -1, 1, 0)
 )
 
 # -- days in what is written ---------------------------------------------------------------------------------
@@ -249,7 +245,7 @@ def periods(text: str) -> Iterator[Period]:
 # -- spans of time that a question may mean ------------------------------------------------------------------
 
 # A question for `Jun` is about a person as often as about a month, so June and July have no short names.
-_ASKED_MONTH = "|".join(name if len(name) < 5 else f"{name}|{name[:3]}" for name in MONTHS) + "|sept"
+_ASKED_MONTH = "|".join(name if len(name) < 5 else f"{name}|{name[:3]}" for name in english.MONTHS) + "|sept"
 # `may` and `march` are also a verb: as months they stand after a preposition or beside a number.
 _NAMED = lazy(
     rf"(?:(?P<before>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?)?\b(?P<month>{_ASKED_MONTH})\b\.?"
@@ -266,43 +262,21 @@ _ISO = lazy(r"(?<!\d)(?P<year>(?:19|20)\d\d)[-./](?P<month>\d{1,2})(?:[-./](?P<d
 _YEAR = lazy(r"(?<![\d.\-/])(?P<year>(?:19|20)\d\d)(?![\d.\-/])\s*[년年]?(?!\s*\d{1,2}\s*[월月])")
 # (English, words of the other languages, unit, how many of it back). `재작년` comes before `작년`, which it contains.
 BACK: tuple[tuple[str, tuple[str, ...], str, int], ...] = (
-    ("", ("재작년", "一昨年", "前年"), "year", 2),
-    ("last year", ("작년", "지난해", "지난 해", "昨年", "去年"), "year", 1),
-    ("this year", ("올해", "今年"), "year", 0),
-    ("month before last", ("지지난달", "지지난 달", "저저번달", "저저번 달", "先々月", "上上个月"), "month", 2),
-    ("last month", ("지난달", "지난 달", "저번달", "저번 달", "先月", "上月", "上个月"), "month", 1),
-    ("this month", ("이번달", "이번 달", "今月", "这个月", "本月"), "month", 0),
-    (
-        "week before last",
-        ("지지난주", "지지난 주", "저저번주", "저저번 주", "先々週", "上上周", "上上週", "上上星期"),
-        "week",
-        2,
-    ),
-    ("last week", ("지난주", "지난 주", "저번주", "저번 주", "先週", "上周", "上週", "上星期", "上个星期"), "week", 1),
-    ("this week", ("이번주", "이번 주", "今週", "这周", "本周", "這週"), "week", 0),
     *(
-        ({-2: "day before yesterday", -1: "yesterday", 0: "today"}.get(away, ""), names, "day", -away)
-        for away, names in _SPOKEN_DAYS
-        if away <= 0
+        (
+            english.TIMES_BACK.get((unit, number), ""),
+            tuple(chain.from_iterable(each.TIMES_BACK.get((unit, number), ()) for each in _EASTERN_LANGUAGES)),
+            unit,
+            number,
+        )
+        for unit in ("year", "month", "week")
+        for number in (2, 1, 0)
     ),
+    *((english.TIMES_BACK[("day", -away)], names, "day", -away) for away, names in _SPOKEN_DAYS if away <= 0),
 )
-_WORDS_IN_ENGLISH = {english: lazy(rf"\b{english}\b", re.IGNORECASE) for english, _, _, _ in BACK if english}
-_COUNTS = {
-    **dict.fromkeys(("a", "an", "one", "한", "일"), 1), **dict.fromkeys(("two", "a couple of", "두", "이"), 2),
-    **dict.fromkeys(("three", "세", "석", "삼"), 3), **dict.fromkeys(("four", "네", "넉"), 4),
-    **dict.fromkeys(("five", "다섯"), 5), **dict.fromkeys(("six", "여섯"), 6), **dict.fromkeys(("seven", "일곱"), 7),
-    **dict.fromkeys(("eight", "여덟"), 8), **dict.fromkeys(("nine", "아홉"), 9), **dict.fromkeys(("ten", "열"), 10),
-    **dict.fromkeys(("eleven", "열한"), 11), **dict.fromkeys(("twelve", "열두"), 12),
-}  # fmt: skip
-_DAYS_AS_WORDS = {
-    "하루": 1, "이틀": 2, "사흘": 3, "나흘": 4, "닷새": 5, "엿새": 6, "이레": 7, "여드레": 8, "아흐레": 9, "열흘": 10,
-    "보름": 15,
-}  # fmt: skip
-_UNITS = {
-    "분": "minute", "分": "minute", "分钟": "minute", "시간": "hour", "時間": "hour", "小时": "hour",
-    "일": "day", "日": "day", "天": "day", "주": "week", "주일": "week", "週間": "week", "周": "week", "개월": "month",
-    "달": "month", "か月": "month", "ヶ月": "month", "个月": "month", "년": "year", "年": "year",
-}  # fmt: skip
+_WORDS_IN_ENGLISH = {name: lazy(rf"\b{name}\b", re.IGNORECASE) for name, _, _, _ in BACK if name}
+_COUNTS = english.ARTICLES | {word: number for word, number in english.NUMBERS.items() if number <= 12} | korean.COUNTS
+_UNITS = {unit: kind for each in _EASTERN_LANGUAGES for unit, kind in each.TIME_UNITS.items()}
 _SPAN_ENGLISH = (
     r"(?P<count>\d{1,4}|" + "|".join(word for word in sorted(_COUNTS, key=len, reverse=True) if word.isascii())
     + r")\s+(?P<unit>minute|hour|day|week|month|year)s?\b"
@@ -312,7 +286,7 @@ _SPAN_EASTERN = (
     r"(?:(?P<count2>\d{1,4}|(?<![가-힣])(?:" + "|".join(
         word for word in sorted(_COUNTS, key=len, reverse=True) if not word.isascii() and word != "이"
     ) + r"))\s*(?P<unit2>" + "|".join(sorted(_UNITS, key=len, reverse=True)) + r")|(?<![가-힣])(?P<days>"
-    + "|".join(_DAYS_AS_WORDS) + "))"
+    + "|".join(korean.DAYS) + "))"
 )  # fmt: skip
 _AGO = (
     lazy(rf"\b{_SPAN_ENGLISH}\s+ago\b", re.IGNORECASE),
@@ -322,7 +296,6 @@ _LAST = (
     lazy(rf"\b(?:last|past)\s+{_SPAN_ENGLISH}", re.IGNORECASE),
     lazy(rf"(?:지난|최근)\s*{_SPAN_EASTERN}(?:간|\s*동안)?(?!\s*[전요차째])"),
 )
-WEEKDAYS_IN_FULL = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _EASTERN_WEEKDAYS = ("요일", "曜", "周", "週", "星期", "礼拜", "禮拜")
 _CUES = (
     "today",
@@ -331,7 +304,7 @@ _CUES = (
     "past",
     "this",
     "ago",
-    *WEEKDAYS_IN_FULL,
+    *english.WEEKDAYS,
 )  # without one of them an English text names no relative day
 
 
@@ -371,15 +344,15 @@ def days(text: str, today: date) -> list[Days]:
     spans: list[Days] = []
     lower = text.lower()
     digits = any(c.isdigit() for c in text)
-    named = any(name[:3] in lower for name in MONTHS)
+    named = any(name[:3] in lower for name in english.MONTHS)
     if text.isascii() and not digits and not named and not any(cue in lower for cue in _CUES):
         return spans
     of_week, left = asked_days_of_week(text, lower, today)
     spans += of_week
-    for english, words, unit, count in BACK:
-        if _names_it(left, lower, english, words):
+    for name, words, unit, count in BACK:
+        if _names_it(left, lower, name, words):
             spans.append(span_back(unit, count, today))
-            left = _WORDS_IN_ENGLISH[english].sub(" ", left) if english else left
+            left = _WORDS_IN_ENGLISH[name].sub(" ", left) if name else left
             for word in words:
                 left = left.replace(word, " ")
     # `회의 30분 전` is before a meeting: of minutes and hours only `ago`, or what a question begins with, is from now.
@@ -395,7 +368,7 @@ def days(text: str, today: date) -> list[Days]:
         for match in pattern.finditer(text):
             groups = match.groupdict()
             name = groups["month"].lower()
-            month = int(name) if name.isdigit() else 1 + [m[:3] for m in MONTHS].index(name[:3])
+            month = int(name) if name.isdigit() else 1 + [m[:3] for m in english.MONTHS].index(name[:3])
             day = int(groups["day"] or groups.get("before") or 0)
             verb = name in ("may", "march", "mar") and not (day or groups["year"])
             if pattern is _NAMED and verb and not _PREPOSITION.search(text[: match.start()]):
@@ -443,7 +416,7 @@ def _back(text: str, forms: Iterable[re.Pattern[str]]) -> Iterator[Back]:
         for match in form.finditer(text):
             groups = match.groupdict()
             if groups.get("days"):
-                yield Back(*match.span(), "day", _DAYS_AS_WORDS[groups["days"]])
+                yield Back(*match.span(), "day", korean.DAYS[groups["days"]])
                 continue
             number = (groups.get("count") or groups["count2"]).lower()
             unit = groups["unit"].lower() if groups.get("unit") else _UNITS[groups["unit2"]]
@@ -453,7 +426,7 @@ def _back(text: str, forms: Iterable[re.Pattern[str]]) -> Iterator[Back]:
 def asked_days_of_week(text: str, lower: str, today: date) -> tuple[list[Days], str]:
     """The days of a week that a question names, and the text without them. One that is `near` is the latest: most
     questions are about what was."""
-    forms = _ENGLISH_OF_WEEK if any(name in lower for name in WEEKDAYS_IN_FULL) else ()
+    forms = _ENGLISH_OF_WEEK if any(name in lower for name in english.WEEKDAYS) else ()
     if not text.isascii() and any(name in text for name in _EASTERN_WEEKDAYS):
         forms = (*forms, *_EASTERN_OF_WEEK)
     named: list[Days] = []
@@ -474,10 +447,10 @@ def _start(last: Back, today: date) -> date | None:
     return day_back(last.unit, last.number, today)
 
 
-def _names_it(text: str, lower: str, english: str, words: tuple[str, ...]) -> bool:
+def _names_it(text: str, lower: str, name: str, words: tuple[str, ...]) -> bool:
     if not text.isascii() and any(word in text for word in words):
         return True
-    return bool(english) and english in lower and _WORDS_IN_ENGLISH[english].search(text) is not None
+    return bool(name) and name in lower and _WORDS_IN_ENGLISH[name].search(text) is not None
 
 
 def month_days(year: int, month: int, day: int) -> Days:

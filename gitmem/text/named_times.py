@@ -11,11 +11,11 @@ from datetime import date, datetime, time, timedelta
 
 from gitmem.errors import UsageError
 from gitmem.lazy_patterns import lazy
+from gitmem.text import english
 from gitmem.text.dates import (
     BACK,
     MONTH,
     MONTH_NAME,
-    WEEKDAYS_IN_FULL,
     Back,
     Days,
     agos,
@@ -71,8 +71,8 @@ def named_days(text: str, now: datetime) -> Days | None:
         return Days(date.fromisoformat(text), date.fromisoformat(text))
     except ValueError:
         pass
-    for english, words, unit, count in BACK:
-        if text in words or (english and text in (english, f"the {english}")):
+    for name, words, unit, count in BACK:
+        if text in words or (name and text in (name, f"the {name}")):
             return span_back(unit, count, today)
     if (ago := _whole_match(text, agos(text))) is not None:
         return _days(_before(ago, now), None)
@@ -138,7 +138,7 @@ def _of_calendar(text: str, today: date) -> Days | None:
 
 def _of_week(text: str, today: date) -> Days | None:
     if _WEEKDAY.fullmatch(text):
-        text = "on " + next(name for name in WEEKDAYS_IN_FULL if name[:3] == text[:3])
+        text = "on " + next(name for name in english.WEEKDAYS if name[:3] == text[:3])
     of_week, left = asked_days_of_week(text, text, today)
     return of_week[0] if len(of_week) == 1 and not left.strip() else None
 

@@ -6,7 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitmem.memory.similarity import alike, contradicts, denials, names, numbers, repeats, same
+from gitmem.memory.similarity import alike, contradicts, repeats, same
+from gitmem.text.denials import denials
+from gitmem.text.names import names
+from gitmem.text.numbers import numbers
 
 REVERSALS = [  # one text and what takes it back
     ("We use Redis for the session cache", "We do not use Redis for the session cache"),

@@ -107,3 +107,27 @@ def test_a_date_needs_no_day_of_a_log_where_the_lines_hold_its_parts() -> None:
 def test_a_decision_that_leaves_out_the_reason_of_its_lines_is_found(fact: str, cited: str) -> None:
     assert unreasoned(fact, cited) == "the log gives a reason and the fact leaves it out"
     assert unreasoned(cited, cited) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "cited"),
+    [
+        ("The timeout is 1.5 minutes", "set the timeout to 90 seconds"),
+        ("예산은 30,000원이다", "예산은 3만 원"),
+        ("Keeps logs for 14 days", "logs: two weeks"),
+    ],
+)
+def test_a_quantity_follows_from_lines_that_give_it_in_another_unit(text: str, cited: str) -> None:
+    assert uncounted(text, cited, []) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "cited"),
+    [
+        ("The timeout is 90 minutes", "set the timeout to 60 seconds"),
+        ("예산은 3,000원이다", "예산은 3만 원"),
+        ("Keeps logs for 2 days", "logs: 48"),
+    ],
+)
+def test_a_quantity_does_not_follow_from_another_one(text: str, cited: str) -> None:
+    assert uncounted(text, cited, [])

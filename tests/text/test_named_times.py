@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitmem.errors import UsageError
-from gitmem.text.dates import MONTHS, days
+from gitmem.text.dates import days
+from gitmem.text.english import MONTHS
 from gitmem.text.named_times import beginning, first_day, last_day, named_days
 from tests.harness import Repo
 

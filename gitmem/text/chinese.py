@@ -1,0 +1,78 @@
+# ruff: noqa: SIM905, E501 - lists of a hundred quoted words, one a line, would not be read
+"""Chinese words by what they do, each list under its name, in both scripts. Data alone: a list is read by whoever asks
+for its purpose.
+
+No white space stands between the words: most of these are looked for as parts of a text.
+"""
+
+from __future__ import annotations
+
+# Pairs of letters of a question that say nothing of its subject.
+STOP_PAIRS = frozenset(
+    "什么 怎么 为什 哪里 哪个 哪些 是否 我们 你们 他们 多少 怎样 如何 時候 时候 什麼 怎麼 為什 我的".split()
+)
+# Letters of a question that say little of what it is about.
+LIGHT_LETTERS = frozenset("的了在由是和或要能几多少谁哪何什么被把给吗呢吧啊怎这那们")
+# Pairs that tell nothing of which matter two lines of a log speak: what is said of any decision.
+DECISION_FILLERS = frozenset(
+    "决定 決定 撤回 撤销 撤銷 改为 改為 改用 最终 最終 变更 統一 统一 我们 我們 以后 以後 不再".split()
+)
+# What is said to an agent between one request and the next, and of no subject.
+COURTESY = frozenset("谢谢 謝謝 好的 你好".split())
+# What greets, parts, praises and excuses where a prompt has no other word.
+GREETING = frozenset(
+    "晚安 早上好 早安 早 下午好 晚上好 辛苦了 不客气 不客氣 没关系 沒關係 抱歉 对不起 對不起 明天见 明天見 再见 再見 拜拜 "
+    "回头见 周末愉快 新年快乐 新年快樂 恭喜 收到 好的收到 明白 哈哈 哈哈哈 太好了 厉害 真棒".split()
+)
+# Words by which a text says that something is no longer as it was.
+CHANGE = tuple(
+    "改为 改為 改成 改用 改到 改由 调整 調整 换成 换为 換成 替换 替換 取代 代替 不再 废止 廢止 停用 弃用 棄用 迁移 遷移 "
+    "延长 缩短 縮短 提高 降低 降到 增加到 减少 減少 放宽 放寬 收紧 而不是 从现在 今后 以后 一律 更正 恢复 恢復 回退 撤销 撤銷".split()
+)
+# Words of a question about what was before.
+FORMER = tuple("以前 当初 去年 原先 最初 那时 之前 过去 過去 原来 曾经 当时".split())
+# Words of a question that asks for a time, and of one that asks for a number.
+ASKS_WHEN = ("什么时候", "什麼時候", "何时", "哪天", "几月", "几号")
+ASKS_HOW_MANY = tuple("多少 多久 多长 几个 几次 几天 几年 几月 几人".split())
+# What says that something happened, in a question.
+PAST_ENDINGS = ("的时候", "了吗")
+WEEKDAYS = ("周一", "周二", "周三", "周四", "周五", "周六", "周日")
+WEEKDAYS_IN_FULL = ("星期一", "星期二", "星期三", "星期四", "星期五", "星期六", "星期日")
+# How often something happens.
+FREQUENCIES = tuple("每小时 每天 每日 每周 隔周 每月 每季度 每年".split())
+# Parts of a line that tell when something is.
+TIME_PARTS = tuple("星期 去年 今年 昨天 明天 上周 下周 上月 上个月".split())
+# Days by their distance from today.
+NEAR_DAYS = {-2: ("前天",), 2: ("后天", "後天"), -1: ("昨天", "昨晚"), 1: ("明天",), 0: ("今天", "今晚")}
+# Times before today by their unit and how many of it back.
+TIMES_BACK = {
+    ("year", 2): ("前年",), ("year", 1): ("去年",), ("month", 2): ("上上个月",), ("month", 1): ("上月", "上个月"),
+    ("month", 0): ("这个月", "本月"), ("week", 2): ("上上周", "上上週", "上上星期"),
+    ("week", 1): ("上周", "上週", "上星期", "上个星期"), ("week", 0): ("这周", "本周", "這週"),
+}  # fmt: skip
+# The digits that count in a line.
+COUNTS = "一二三四五六七八九十两"
+# Units of time behind a count.
+TIME_UNITS = {
+    "分钟": "minute", "小时": "hour", "天": "day", "周": "week", "个月": "month", "年": "year",
+}  # fmt: skip
+# Alternatives of a pattern: what turns a text into its contrary, and what only looks like that.
+DENIAL = (
+    r"不(?!足|正|便|安|満|良|幸|明)|没(?:有|法|用)?|沒(?:有)?|取消|停用|弃用|棄用|废弃|廢棄|无(?:需|法|须|效)|無(?:需|法|須)|勿"
+    r"|别|別(?=再|用|把|去|让)|未|避免"
+)
+NO_DENIAL = (
+    r"不得不|不可避免|不同|不仅|不僅|不过|不過|不断|不斷|不少|不错|不錯|不管|不论|不論|不但|不如|不动产"
+    r"|未来|未來|[特级級类類区區识識个個差]别|[特级級類区區識個差]別|没收|沒收"
+)
+# Units of a quantity: what they measure, and how many of its first unit one is.
+UNITS = {
+    "毫秒": ("s", 0.001), "秒": ("s", 1), "秒钟": ("s", 1), "分": ("s", 60), "分钟": ("s", 60), "分鐘": ("s", 60),
+    "小时": ("s", 3600), "小時": ("s", 3600), "天": ("s", 86400), "周": ("s", 604800), "週": ("s", 604800),
+    "星期": ("s", 604800), "个月": ("month", 1), "個月": ("month", 1), "年": ("month", 12), "字节": ("byte", 1),
+    "毫米": ("m", 0.001), "厘米": ("m", 0.01), "米": ("m", 1), "公里": ("m", 1000), "克": ("g", 1), "公斤": ("g", 1000),
+    "千克": ("g", 1000), "升": ("l", 1), "元": ("cny", 1), "块": ("cny", 1), "块钱": ("cny", 1), "美元": ("usd", 1),
+    "欧元": ("eur", 1), "日元": ("jpy", 1),
+}  # fmt: skip
+# What a number is multiplied by.
+POWERS = {"千": 10**3, "万": 10**4, "萬": 10**4, "百万": 10**6, "亿": 10**8, "億": 10**8}

@@ -1,0 +1,132 @@
+# ruff: noqa: SIM905, E501 - lists of a hundred quoted words, one a line, would not be read
+"""English words by what they do, each list under its name. Data alone: a list is read by whoever asks for its purpose.
+
+Words are in lower case and NFKC. Where a list differs from another of nearly the same purpose, its comment says who
+reads it: what was learned or measured depends on it.
+"""
+
+from __future__ import annotations
+
+# Words of a question that say nothing of its subject.
+STOP_WORDS = frozenset(
+    "a an the is are was were be been being am do does did doing done have has had having of to in on at for from "
+    "by with about as and or but if then than that this these those it its he she they them his her hers their "
+    "theirs him i you we us our your yours my me who whom whose what which when where why how can could would should "
+    "will shall may might must not no nor so too very just into out up down over under again there here both each "
+    "any all some such only own same s t d ll m re ve dont didnt doesnt isnt wasnt cant im ive id theyre youre whats "
+    "hows wheres".split()
+)
+# Words that tell nothing of which matter two lines of a log speak: with what is said of any decision.
+DECISION_FILLERS = frozenset(
+    "the a an and or of to in on for with we i it is are was were be this that from at by as not no our my so then now "
+    "will all any more than".split()
+)
+# Words of a conversation that are no topic of it, beside STOP_WORDS.
+TOPIC_FILLERS = frozenset(
+    "let like okay yes please thanks need needs want wants make use using because decide decided agree agreed noted "
+    "said now today tomorrow yesterday always never also still only really maybe think know look looked get got goes "
+    "going done one two first last".split()
+)
+# Words of a question beside STOP_WORDS that say little of what it is about: what it counts, and verbs of any matter.
+LIGHT_WORDS = frozenset(
+    "many much often long happen happens keep keeps kept use uses used get gets got take takes taken make makes made "
+    "need needs put go goes come comes done still".split()
+)
+# Words that have a capital letter without being a name.
+NOT_NAMES = frozenset(
+    "the a an our we it this that these those there in on at for from by to of with and or if when after before "
+    "all no not never always do don't use uses keep user users is are has have must should prefer prefers only each every "
+    "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september "
+    "october november december i he she they his her their my".split()
+)
+# What is said to an agent between one request and the next, and of no subject.
+COURTESY = frozenset(
+    "thanks thank thx ok okay yes yep yeah sure please hello hi hey bye morning good great nice fine cool perfect "
+    "sounds continue go ahead next again done right".split()
+)
+# What greets, parts, praises and excuses where a prompt has no other word: `good night`, but not `the night shift`.
+GREETING = frozenset(
+    "night evening afternoon day weekend week year happy best awesome sorry welcome see soon later tomorrow back haha "
+    "lol rock amazing wonderful congratulations congrats sleep well care luck lot much job work everyone all sec moment "
+    "brb wow".split()
+)
+# Words by which a text says that something is no longer as it was.
+CHANGE = frozenset(
+    "instead anymore changed switch switched switches switching moved moves replace replaced replaces replacing drop "
+    "dropped drops raise raised raises lowered reduced increased extended shortened relaxed lifted tightened upgraded "
+    "downgraded migrated migrating deprecated retired abandoned revert reverted reversed overruled obsolete outdated "
+    "supersedes superseded corrected correction dead scrapped renamed cancelled canceled revoked".split()
+)
+CHANGE_PHRASES = tuple(
+    "no longer|any more|from now on|went back|in place of|down to |up from |down from |->|→".split("|")
+)
+# Words of a question that asks when something happened.
+PAST_AUXILIARIES = frozenset(("did", "was", "were", "had"))
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+MONTHS = (
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+    "december",
+)  # fmt: skip
+# How often something happens.
+FREQUENCIES = tuple("hourly daily weekly fortnightly monthly quarterly yearly".split())
+# Words by which a line tells when something is.
+TIME_WORDS = frozenset(
+    (
+        *"yesterday today tomorrow tonight last next ago week weekend month year since recently soon morning".split(),
+        *MONTHS,
+        *WEEKDAYS,
+    )
+)
+# Times before today by their unit and how many of it back, as a question names them.
+TIMES_BACK = {
+    ("year", 1): "last year", ("year", 0): "this year", ("month", 2): "month before last", ("month", 1): "last month",
+    ("month", 0): "this month", ("week", 2): "week before last", ("week", 1): "last week", ("week", 0): "this week",
+    ("day", 2): "day before yesterday", ("day", 1): "yesterday", ("day", 0): "today",
+}  # fmt: skip
+NUMBERS = {
+    "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
+    "eleven": 11, "twelve": 12, "twenty": 20,
+}  # fmt: skip
+# What counts before a unit of time as a number does: `a week ago`.
+ARTICLES = {"a": 1, "an": 1, "a couple of": 2}
+# Alternatives of a pattern: what turns a text into its contrary, what only looks like that, and what stands beside it.
+DENIAL = (
+    r"\b(?:not|no|never|none|neither|nor|without|cannot|avoid\w*|refrain\w*|\w+n['’]t|dont|wont|stop(?:s|ped)?|disabl\w+|forbid\w*"
+    r"|forbidden|prohibit\w*|banned)\b|\b(?:turn|switch|shut|is|are|be|keep|stay)\w{0,3}\s+(?:\w+\s+)?off\b"
+)
+NO_DENIAL = (
+    r"\bnot\s+only\b|\bno(?:t)?\s+(?:later|earlier|more|less|fewer|longer)\s+than\b|\bno\s+doubt\b|\bcan['’]?t\s+wait\b"
+    r"|\bno\.\s*(?=\d)"
+)
+BESIDE_DENIAL = r"\b(?:any\s?more|longer)\b"
+# Units of a quantity: what they measure, and how many of its first unit one is. A month is no number of seconds.
+UNITS = {
+    **dict.fromkeys("ms msec millisecond milliseconds".split(), ("s", 0.001)),
+    **dict.fromkeys("s sec secs second seconds".split(), ("s", 1)),
+    **dict.fromkeys("min mins minute minutes".split(), ("s", 60)),
+    **dict.fromkeys("h hr hrs hour hours".split(), ("s", 3600)),
+    **dict.fromkeys("d day days".split(), ("s", 86400)),
+    **dict.fromkeys("wk wks week weeks".split(), ("s", 604800)),
+    **dict.fromkeys("month months".split(), ("month", 1)),
+    **dict.fromkeys("quarter quarters".split(), ("month", 3)),
+    **dict.fromkeys("yr yrs year years".split(), ("month", 12)),
+    **dict.fromkeys("b byte bytes".split(), ("byte", 1)),
+    **dict.fromkeys("kb kilobyte kilobytes".split(), ("byte", 10**3)),
+    **dict.fromkeys("mb megabyte megabytes".split(), ("byte", 10**6)),
+    **dict.fromkeys("gb gigabyte gigabytes".split(), ("byte", 10**9)),
+    **dict.fromkeys("tb terabyte terabytes".split(), ("byte", 10**12)),
+    "kib": ("byte", 2**10), "mib": ("byte", 2**20), "gib": ("byte", 2**30), "tib": ("byte", 2**40),
+    **dict.fromkeys("% percent pct".split(), ("%", 1)),
+    "mm": ("m", 0.001), "cm": ("m", 0.01), "km": ("m", 1000),
+    **dict.fromkeys("metre metres meter meters".split(), ("m", 1)),
+    **dict.fromkeys("kilometre kilometres kilometer kilometers".split(), ("m", 1000)),
+    "mg": ("g", 0.001), "g": ("g", 1), "gram": ("g", 1), "grams": ("g", 1), "kg": ("g", 1000),
+    "ml": ("l", 0.001), "l": ("l", 1), "litre": ("l", 1), "litres": ("l", 1), "liter": ("l", 1), "liters": ("l", 1),
+    **dict.fromkeys("$ usd dollar dollars".split(), ("usd", 1)),
+    **dict.fromkeys("€ eur euro euros".split(), ("eur", 1)),
+    **dict.fromkeys("£ gbp pound pounds".split(), ("gbp", 1)),
+    "₩": ("krw", 1), "krw": ("krw", 1), "won": ("krw", 1), "¥": ("jpy", 1), "jpy": ("jpy", 1), "yen": ("jpy", 1),
+    "cny": ("cny", 1), "rmb": ("cny", 1), "yuan": ("cny", 1), "chf": ("chf", 1), "sek": ("sek", 1),
+}  # fmt: skip
+# What a number is multiplied by.
+POWERS = {"k": 10**3, "thousand": 10**3, "million": 10**6, "mn": 10**6, "bn": 10**9, "billion": 10**9}

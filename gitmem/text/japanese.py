@@ -1,0 +1,70 @@
+# ruff: noqa: SIM905, E501 - lists of a hundred quoted words, one a line, would not be read
+"""Japanese words by what they do, each list under its name. Data alone: a list is read by whoever asks for its purpose.
+
+No white space stands between the words: most of these are looked for as parts of a text.
+"""
+
+from __future__ import annotations
+
+# Pairs of letters of a question that say nothing of its subject; pairs of Hiragana alone are grammar anyway.
+STOP_PAIRS = frozenset("何故 なぜ 何で".split())
+# Pairs that tell nothing of which matter two lines of a log speak: what is said of any decision.
+DECISION_FILLERS = frozenset("決定 撤回 最終 変更 統一 今後 以後".split())
+# What is said to an agent between one request and the next, and of no subject.
+COURTESY = frozenset("はい ありがとう どうも".split())
+# What greets, parts, praises and excuses where a prompt has no other word.
+GREETING = frozenset(
+    "おはよう おはようございます こんにちは こんばんは おやすみ おやすみなさい お疲れさま お疲れ様 お疲れさまでした お疲れ様です "
+    "お疲れ様でした 了解 了解です 承知しました すみません ごめん また明日 また 明日 よろしく なるほど さすが 助かった "
+    "助かりました ありがとうございます おめでとう いいね".split()
+)
+# Words by which a text says that something is no longer as it was.
+CHANGE = tuple(
+    "変更 改め 改定 代わり 今後 廃止 撤回 取り消 取りやめ 切り替え 切替 移行 延長 延ば 短縮 引き上げ 引き下げ 減ら 増や "
+    "緩和 ではなく やめ になりました になった ことにした 統一 戻す 戻し 訂正 修正 見直".split()
+)
+# Words of a question about what was before.
+FORMER = tuple("以前 当初 最初 かつて 昔 元々 昨年 去年 過去".split())
+# Words of a question that asks for a time, and of one that asks for a number.
+ASKS_WHEN = ("いつ", "何日", "何月", "何曜")
+ASKS_HOW_MANY = tuple("いくつ いくら 何個 何人 何回 何件 何分 何秒 何時 何日 何月 何年 何本 何台 何歳".split())
+# Endings of a verb that say that something happened.
+PAST_ENDINGS = ("ました", "でした", "したの")
+WEEKDAYS = ("月曜", "火曜", "水曜", "木曜", "金曜", "土曜", "日曜")
+# How often something happens.
+FREQUENCIES = tuple("毎時 毎日 毎週 隔週 毎月 毎年".split())
+# Parts of a line that tell when something is.
+TIME_PARTS = tuple("曜日 昨日 今日 明日 先週 来週 先月 昨年 去年 今年".split())
+# Days by their distance from today.
+NEAR_DAYS = {
+    -2: ("一昨日", "おととい"), 2: ("明後日", "あさって"), -1: ("昨日", "きのう"), 1: ("明日", "あした"),
+    0: ("今日", "本日", "今夜", "今晩"),
+}  # fmt: skip
+# Times before today by their unit and how many of it back.
+TIMES_BACK = {
+    ("year", 2): ("一昨年",), ("year", 1): ("昨年",), ("year", 0): ("今年",), ("month", 2): ("先々月",),
+    ("month", 1): ("先月",), ("month", 0): ("今月",), ("week", 2): ("先々週",), ("week", 1): ("先週",),
+    ("week", 0): ("今週",),
+}  # fmt: skip
+# Units of time behind a count.
+TIME_UNITS = {
+    "分": "minute", "時間": "hour", "日": "day", "週間": "week", "か月": "month", "ヶ月": "month", "年": "year",
+}  # fmt: skip
+# Alternatives of a pattern: what turns a text into its contrary, what only looks like that, and what stands beside it.
+DENIAL = r"(?<![少危])ない|ません|なし(?!ょ)|せず|禁止|無効|不要|廃止|廃棄|中止|やめ|停止|ず(?:に|、|。|$)|避け"
+NO_DENIAL = (
+    r"(?:なければ|なくては|ないと|ねば)(?:なら|いけ)な[いかく]|(?:間違い|違い|少|危|つ|繋)ない|やめ(?=る時|た時)|なしで?は済"
+    r"|不動産|不具合|不思議"
+)
+BESIDE_DENIAL = r"もう"
+# Units of a quantity: what they measure, and how many of its first unit one is.
+UNITS = {
+    "ミリ秒": ("s", 0.001), "秒": ("s", 1), "秒間": ("s", 1), "分": ("s", 60), "分間": ("s", 60), "時間": ("s", 3600),
+    "日": ("s", 86400), "日間": ("s", 86400), "週間": ("s", 604800), "か月": ("month", 1), "ヶ月": ("month", 1),
+    "カ月": ("month", 1), "年": ("month", 12), "年間": ("month", 12), "バイト": ("byte", 1), "メガ": ("byte", 10**6),
+    "ギガ": ("byte", 10**9), "パーセント": ("%", 1), "％": ("%", 1), "ミリ": ("m", 0.001), "センチ": ("m", 0.01),
+    "メートル": ("m", 1), "キロメートル": ("m", 1000), "グラム": ("g", 1), "リットル": ("l", 1), "円": ("jpy", 1),
+    "ドル": ("usd", 1), "ユーロ": ("eur", 1), "ウォン": ("krw", 1), "元": ("cny", 1),
+}  # fmt: skip
+# What a number is multiplied by.
+POWERS = {"千": 10**3, "万": 10**4, "百万": 10**6, "億": 10**8}

@@ -1,0 +1,96 @@
+# ruff: noqa: SIM905, E501 - lists of a hundred quoted words, one a line, would not be read
+"""Korean words by what they do, each list under its name. Data alone: a list is read by whoever asks for its purpose.
+
+Where a list differs from another of nearly the same purpose, its comment says who reads it: what was learned or
+measured depends on it.
+"""
+
+from __future__ import annotations
+
+# Words of a question that say nothing of its subject.
+STOP_WORDS = frozenset(
+    "왜 무엇 무엇을 무엇이 무엇인가 무엇인가요 어떻게 어디 어디에 어디서 어디로 언제 누가 누구 누구지 몇 어떤 어느 "
+    "뭐 뭘 뭐가 뭐였지 뭐지 뭐야 뭐였더라 무슨 얼마 얼마나 수 것 거 때 등 및 그 이 저 좀 더 안 못 다 또 할 한 하는 하나 하면 "
+    "하려면 있나 있나요 있는 있는지 없나 없나요 없는 되나 되나요 되는 된 건 걸 게 그래서 그리고 그런데 우리 우리가 내가 "
+    "제가 했지 했나 했더라 인가 인가요 대한 대해 위해 위한 경우 이유 이유는 알려줘 찾아줘".split()
+)
+# Words that tell nothing of which matter two lines of a log speak: what is said of any decision.
+DECISION_FILLERS = frozenset("하기로 결정 확정 이제 그냥 다시 오후 오전 최종 으로 로 결국".split())
+# Words of a conversation that are no topic of it.
+TOPIC_FILLERS = frozenset(
+    "그리고 그래서 하지만 있다 없다 한다 했다 하는 그거 이거 저거 지금 오늘 내일 우리 저는 제가 아니요 그럼 정도 경우 때문".split()
+)
+# What is said to an agent between one request and the next, and of no subject.
+COURTESY = frozenset(
+    "네 응 예 ㅇㅇ 아니 고마워 고마워요 감사 감사해요 감사합니다 안녕 안녕하세요 좋아 좋아요 계속 계속해줘 알겠어 알겠습니다 "
+    "ㅇㅋ".split()
+)
+# What greets, parts, praises and excuses where a prompt has no other word.
+GREETING = frozenset(
+    "잘 자 자요 자세요 수고 수고해 수고했어 수고하셨습니다 수고하세요 미안 미안해 죄송 죄송합니다 죄송해요 반가워 반갑습니다 "
+    "내일 봐 봐요 뵙겠습니다 주말 보내 보내세요 아침 아침이에요 저녁 좋은 하루 되세요 새해 복 많이 받으세요 축하 축하해 "
+    "축하합니다 덕분에 최고 대박 오 와 그러게 맞아 ㅋㅋ ㅋㅋㅋ ㅎㅎ 지냈어 있어".split()
+)
+# Beginnings of the words by which a text says that something is no longer as it was.
+CHANGE = tuple(
+    "변경 바꾸 바꿔 바꿨 바뀌 바꿈 대신 이제 폐지 철회 취소 교체 전환 줄이 줄임 줄여 줄였 늘리 늘려 늘림 늘렸 올리 올려 "
+    "올림 올렸 내리 내려 내림 낮추 낮춰 낮췄 높이 높여 높였 연장 단축 완화 강화 옮기 옮김 옮겨 옮겼 아니라 말고 앞으로 조정 "
+    "수정 정정 번복 되돌 롤백 중단 그만 없애 없앰 일원화 통일 넘어감 더이상".split()
+)
+CHANGE_PHRASES = ("더 이상",)
+# Words of a question about what was before.
+FORMER = tuple("예전 이전 전에는 과거 원래 당시 작년 재작년 지난해 옛날 기존 그때 처음에는 종전".split())
+# Words of a question that asks for a time, and of one that asks for a number.
+ASKS_WHEN = ("언제", "며칠", "몇월", "몇 월", "몇일", "몇 일", "무슨요일", "무슨 요일")
+ASKS_HOW_MANY = ("몇", "얼마")
+# Endings of a verb that say that something happened.
+PAST_ENDINGS = ("했", "었", "았", "였", "갔", "왔")
+WEEKDAYS = ("월요일", "화요일", "수요일", "목요일", "금요일", "토요일", "일요일")
+# How often something happens.
+FREQUENCIES = tuple("매시간 매일 매주 격주 매월 매달 분기 매년".split())
+# Parts of words by which a line tells when something is.
+TIME_PARTS = tuple("요일 어제 오늘 내일 지난 다음 작년 올해".split())
+# Days by their distance from today. A name that contains another comes first.
+NEAR_DAYS = {-2: ("그저께", "엊그제", "그제"), 2: ("모레",), -1: ("어제",), 1: ("내일",), 0: ("오늘",)}
+# Times before today by their unit and how many of it back. `재작년` comes before `작년`, which it contains.
+TIMES_BACK = {
+    ("year", 2): ("재작년",), ("year", 1): ("작년", "지난해", "지난 해"), ("year", 0): ("올해",),
+    ("month", 2): ("지지난달", "지지난 달", "저저번달", "저저번 달"),
+    ("month", 1): ("지난달", "지난 달", "저번달", "저번 달"), ("month", 0): ("이번달", "이번 달"),
+    ("week", 2): ("지지난주", "지지난 주", "저저번주", "저저번 주"),
+    ("week", 1): ("지난주", "지난 주", "저번주", "저번 주"), ("week", 0): ("이번주", "이번 주"),
+}  # fmt: skip
+NUMBERS = {"하나": 1, "둘": 2, "셋": 3, "두": 2, "세": 3, "네": 4, "다섯": 5, "한": 1}
+# What counts before a unit of time: `한 시간`, `석 달`, `일 년`.
+COUNTS = {
+    "한": 1, "일": 1, "두": 2, "이": 2, "세": 3, "석": 3, "삼": 3, "네": 4, "넉": 4, "다섯": 5, "여섯": 6, "일곱": 7,
+    "여덟": 8, "아홉": 9, "열": 10, "열한": 11, "열두": 12,
+}  # fmt: skip
+# So many days in one word.
+DAYS = {
+    "하루": 1, "이틀": 2, "사흘": 3, "나흘": 4, "닷새": 5, "엿새": 6, "이레": 7, "여드레": 8, "아흐레": 9, "열흘": 10,
+    "보름": 15,
+}  # fmt: skip
+# Units of time behind a count.
+TIME_UNITS = {
+    "분": "minute", "시간": "hour", "일": "day", "주": "week", "주일": "week", "개월": "month", "달": "month", "년": "year",
+}  # fmt: skip
+# Alternatives of a pattern: what turns a text into its contrary, what only looks like that, and what stands beside it.
+DENIAL = (
+    r"않|(?<![가-힣])안(?=\s|$|된|되|함|해|하|쓴|쓰)|(?<![가-힣])못|지\s?못|없|금지|말\s?것|말고|마세요|하지\s?마|아니|아닌|불가|제외"
+    r"|중단|폐기|피하|피한|삼가"
+)
+NO_DENIAL = r"끊임\s?없이|틀림\s?없이|빠짐\s?없이|예외\s?없이|관계\s?없이|지\s?않으면\s+안|지\s?않을\s수\s?없|아니면"
+BESIDE_DENIAL = r"더\s?이상"
+# Units of a quantity: what they measure, and how many of its first unit one is.
+UNITS = {
+    "밀리초": ("s", 0.001), "초": ("s", 1), "분": ("s", 60), "시간": ("s", 3600), "일": ("s", 86400), "주": ("s", 604800),
+    "주일": ("s", 604800), "주간": ("s", 604800), "개월": ("month", 1), "달": ("month", 1), "분기": ("month", 3),
+    "년": ("month", 12), "바이트": ("byte", 1), "메가": ("byte", 10**6), "메가바이트": ("byte", 10**6),
+    "기가": ("byte", 10**9), "기가바이트": ("byte", 10**9), "테라": ("byte", 10**12), "퍼센트": ("%", 1), "프로": ("%", 1),
+    "밀리미터": ("m", 0.001), "센티": ("m", 0.01), "미터": ("m", 1), "킬로미터": ("m", 1000), "그램": ("g", 1),
+    "킬로그램": ("g", 1000), "밀리리터": ("l", 0.001), "리터": ("l", 1), "원": ("krw", 1), "달러": ("usd", 1),
+    "유로": ("eur", 1), "엔": ("jpy", 1), "위안": ("cny", 1),
+}  # fmt: skip
+# What a number is multiplied by.
+POWERS = {"천": 10**3, "만": 10**4, "백만": 10**6, "천만": 10**7, "억": 10**8}
