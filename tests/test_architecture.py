@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.hosts.registry import HOSTS
 from tests.harness import SOURCE
 
 PACKAGE = SOURCE / "gitmem"
@@ -53,7 +52,8 @@ HEAVY = {
     "numpy", "pygit2", "detect_secrets", "llama_cpp", "yaml", "markdown_it", "httpx", "mcp", "watchfiles", "starlette",
     "uvicorn", "jinja2", "psycopg", "psycopg_pool",
 }  # fmt: skip
-}  # fmt: skip
+
+
 def name_of(path: Path) -> str:
     """`gitmem.git.blame` for gitmem/git/blame.py; a package for its __init__.py."""
     return ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__")

@@ -20,8 +20,9 @@ CHANGES = 512  # says that something is no longer as it was
 class Packed(NamedTuple):
     """What the index knows of a chunk's units, one entry each. A vector is `STORED` bytes, about `LENGTH` long;
     `norms` are the lengths of the unshortened sums of pieces. `up` says how many units before it the one stands that
-    a unit is about, 0 for none. `steps` has the number of words of each step of the chunk's trail, from the outside in,
-    `telling` how many words a question for that step looks for; `trail_norm` and `trail_vector` are of all of them together."""
+    a unit is about, 0 for none. `steps` has the number of words of each step of the chunk's trail, from the outside
+    in, `telling` how many words a question for that step looks for; `trail_norm` and `trail_vector` are of all of them
+    together."""
 
     first: Sequence[int]
     last: Sequence[int]

@@ -11,6 +11,7 @@ from datetime import date
 
 from gitmem.lazy_patterns import lazy
 from gitmem.light_typing import NamedTuple
+from gitmem.text import chinese, english, japanese, korean
 from gitmem.text.dates import MONTH, Days, days
 from gitmem.text.telling import telling
 from gitmem.text.terms import HAN_KANA, HANGUL, compatible, tokens, without_ending
@@ -63,8 +64,9 @@ _IDENTIFIER = re.compile(
 
 class Question(NamedTuple):
     """What `parse` found. `terms` are those of the index, each once, in order; `content` is the text without stop
-    words, for the embedder; `only_days` says that it asks for nothing but the days it names; `exact` the terms that are identifiers; `prefixes` the single characters, which stand
-    for every pair that begins with them. `english` has the stems that stand for the word of a term as well."""
+    words, for the embedder; `exact` the terms that are identifiers; `prefixes` the single characters, which stand for
+    every pair that begins with them. `english` has the stems that stand for the word of a term as well. `only_days`
+    says that it asks for nothing but the days it names."""
 
     text: str
     content: str
@@ -82,80 +84,13 @@ class Question(NamedTuple):
 
 
 # What a question about days asks of them, and no more: `what happened yesterday?`, 어제 뭐 했지.
-_DOING = frozenset(
-    [
-        "happen",
-        "happened",
-        "happening",
-        "happens",
-        "do",
-        "did",
-        "done",
-        "go",
-        "going",
-        "went",
-        "on",
-        "work",
-        "worked",
-        "working",
-        "yesterday",
-        "today",
-        "tomorrow",
-        "day",
-        "days",
-        "week",
-        "weeks",
-        "weekend",
-        "month",
-        "months",
-        "year",
-        "last",
-        "past",
-        "next",
-        "previous",
-        "ago",
-        "log",
-        "logs",
-        "note",
-        "notes",
-        "summary",
-        "summarize",
-        "summarise",
-        "recap",
-        "recently",
-        "monday",
-        "tuesday",
-        "wednesday",
-        "thursday",
-        "friday",
-        "saturday",
-        "sunday",
-        "tell",
-        "me",
-        "show",
-        "list",
-        "anything",
-        "something",
-        "everything",
-        "since",
-    ]
-)
-_DOING_KOREAN = (
-    "무슨", "뭐", "뭘", "무엇", "일", "작업", "했", "한", "하", "있었", "있", "기록", "로그", "요약", "정리", "알려",
-    "보여", "말해", "어제", "오늘", "그제", "그저께", "엊그제", "내일", "지난", "이번", "저번", "주", "달", "날", "월", "년",
-    "전", "이후", "부터", "이래",
-)  # fmt: skip
-_DOING_EASTERN = re.compile(
-    "何が|何を|何か|何|した|しました|ある|あった|あり|ました|起きた|起こった|教えて|仕事|作業|出来事|まとめ|要約|記録|昨日|今日|一昨日|明日|"
-    "先週|今週|先月|今月|曜日|什么|什麼|怎么|做了|做|发生|發生|事情|事|工作|总结|總結|记录|紀錄|昨天|今天|前天|明天|上周|上週|本周|本週|"
-    "这周|這週|上个月|上個月|这个月|星期|了|过|過|的|吗|嗎|我们|我們|我|你|有|哪些|月|日|年|号|號|以来|以降|以后|以後|から"
-)
+_EASTERN = lazy("|".join(sorted((*japanese.ASKED_OF_DAYS, *chinese.ASKED_OF_DAYS), key=len, reverse=True)))
 _DIGITS = re.compile(r"\d{4}[-./]\d{1,2}(?:[-./]\d{1,2})?|\d+(?:st|nd|rd|th|월|일|년|月|日|年|号)*")
 
 
 def _asks_only_for_days(kept: list[str]) -> bool:
     """Whether nothing is left of a question without its days and what is asked of any day."""
-    left = [word for word in kept if word.lower() not in _DOING and not _is_of_days(word)]
+    left = [word for word in kept if word.lower() not in english.ASKED_OF_DAYS and not _is_of_days(word)]
     return not left
 
 
@@ -165,8 +100,8 @@ def _is_of_days(word: str) -> bool:
     if word.isascii():
         return False
     if "가" <= word[0] <= "힣":
-        return word.startswith(_DOING_KOREAN) and len(word) <= 5
-    bare = _DIGITS.sub("", _DOING_EASTERN.sub("", word))
+        return word.startswith(korean.ASKED_OF_DAYS) and len(word) <= 5
+    bare = _DIGITS.sub("", _EASTERN.sub("", word))
     return all("ぁ" <= c <= "ゖ" or c == "ー" for c in bare)
 
 

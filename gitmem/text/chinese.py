@@ -76,3 +76,9 @@ UNITS = {
 }  # fmt: skip
 # What a number is multiplied by.
 POWERS = {"千": 10**3, "万": 10**4, "萬": 10**4, "百万": 10**6, "亿": 10**8, "億": 10**8}
+
+# What a question has that asks of a day no more than what was done on it.
+ASKED_OF_DAYS = tuple(
+    "什么 什麼 怎么 做了 做 发生 發生 事情 事 工作 总结 總結 记录 紀錄 昨天 今天 前天 明天 上周 上週 本周 本週 这周 這週 上个月 上個月 这个月 "
+    "星期 了 过 過 的 吗 嗎 我们 我們 我 你 有 哪些 以来 以后 以後 月 日 年 号 號".split()
+)

@@ -130,3 +130,11 @@ UNITS = {
 }  # fmt: skip
 # What a number is multiplied by.
 POWERS = {"k": 10**3, "thousand": 10**3, "million": 10**6, "mn": 10**6, "bn": 10**9, "billion": 10**9}
+
+# Words of a question that asks of a day no more than what was done on it.
+ASKED_OF_DAYS = frozenset(
+    "happen happened happening happens do did done go going went on work worked working yesterday today tomorrow day "
+    "days week weeks weekend month months year last past next previous ago log logs note notes summary summarize "
+    "summarise recap recently monday tuesday wednesday thursday friday saturday sunday tell me show list anything "
+    "something everything since".split()
+)

@@ -68,3 +68,9 @@ UNITS = {
 }  # fmt: skip
 # What a number is multiplied by.
 POWERS = {"千": 10**3, "万": 10**4, "百万": 10**6, "億": 10**8}
+
+# What a question has that asks of a day no more than what was done on it.
+ASKED_OF_DAYS = tuple(
+    "何が 何を 何か 何 した しました ある あった あり ました 起きた 起こった 教えて 仕事 作業 出来事 まとめ 要約 記録 昨日 今日 一昨日 明日 "
+    "先週 今週 先月 今月 曜日 以来 以降 から 月 日 年 号".split()
+)

@@ -94,3 +94,9 @@ UNITS = {
 }  # fmt: skip
 # What a number is multiplied by.
 POWERS = {"천": 10**3, "만": 10**4, "백만": 10**6, "천만": 10**7, "억": 10**8}
+
+# How words of a question begin that asks of a day no more than what was done on it.
+ASKED_OF_DAYS = tuple(
+    "무슨 뭐 뭘 무엇 일 작업 했 한 하 있었 있 기록 로그 요약 정리 알려 보여 말해 어제 오늘 그제 그저께 엊그제 내일 지난 이번 저번 주 "
+    "달 날 월 년 전 이후 부터 이래".split()
+)

@@ -23,8 +23,8 @@ def scored(text: str, question: str) -> scoring.ScoredLines:
     words = [word for unit in units for word in unit.words]
     asked = parse(question, TODAY)
     found = [(1.0, {1: [at for at, word in enumerate(words) if word == term]}) for term in asked.terms]
-    found = [(weight, places if places[1] else {}) for weight, places in found]
-    return score_lines([Strip("memory/x.md", "0" * 40, [(1, 1, packed)], 0.0)], asked, found, {}, None)
+    found = [(weight, places if places[1] else {}, {}) for weight, places in found]
+    return score_lines([Strip("memory/x.md", "0" * 40, [(1, 1, packed, 0)], 0.0)], asked, found, None)
 
 
 def best(text: str, question: str) -> int:
@@ -100,7 +100,7 @@ def test_words_that_are_hardly_shared_are_doubted_where_there_is_meaning_to_go_b
 
 def test_no_question_scores_nothing_and_fails_nowhere() -> None:
     assert all(line.score <= 3 for line in scored(LOG, ""))
-    assert list(score_lines([], parse("x", TODAY), [], {}, None)) == []
+    assert list(score_lines([], parse("x", TODAY), [], None)) == []
 
 
 def test_words_are_cut_for_the_index_as_for_the_question() -> None:
