@@ -9,7 +9,7 @@ at query time from the blob: nothing here is ever an answer.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from itertools import chain, islice, repeat
 from typing import NamedTuple
 
@@ -94,15 +94,16 @@ def _rows(
     new = {draft.hash: draft for pieces in drafts for draft in pieces}
     for known in stored(list(new)) if stored is not None else ():
         del new[known]
+    records: dict[bytes, bytes] = {}
+    made: Iterator[tuple[float, bytes]] = repeat((0.0, b""))
+    trails: dict[str, tuple[float, bytes]] = {}
     if vectors is not None:
-        texts = [text for draft in new.values() for text in (*(unit.text for unit in draft.units), draft.trail)]
-        made = iter(vectors(texts))
-    else:
-        made = repeat((0.0, b""))
-    records = {
-        key: pack(draft.units, list(islice(made, len(draft.units))), draft.steps, next(made))
-        for key, draft in new.items()
-    }
+        made = iter(vectors([unit.text for draft in new.values() for unit in draft.units]))
+        above = list(dict.fromkeys(draft.trail for draft in new.values() if draft.trail))
+        trails = dict(zip(above, vectors(above), strict=True))
+    for key, draft in new.items():
+        own = list(islice(made, len(draft.units)))
+        records[key] = pack(draft.units, own, draft.steps, trails.get(draft.trail, (0.0, b"")))
     return [
         BlobRow(
             oid=oid,

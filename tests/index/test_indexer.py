@@ -174,7 +174,7 @@ def test_a_branch_switch_embeds_only_new_text_however_many_files_change(
     work = indexer.refresh(opened, CONFIG)
     assert work.chunks == work.embedded == 10
     assert len(embedder.embedded) == 10 and all("one more" in text for text in embedder.embedded)
-    assert len(lines) == 20  # the heading and the line of each new section
+    assert len(lines) == 30  # the heading, the line and the trail of each new section
 
     repo.git("checkout", "-q", "main")
     indexer.refresh(opened, CONFIG)

@@ -481,13 +481,13 @@ def test_eval_compares_chunk_sizes_and_leaves_the_index_as_it_was_set(memory: Re
     qrels.write_text(json.dumps({"query": "why webhooks", "relevant": [place]}))
     value = json.loads(memory.mem("eval", str(qrels), "--ab", "chunkSize=20,200", "--json").stdout)
     assert [run["groups"][0]["hit@1"] for run in value["runs"]] == [1.0, 1.0]
-    assert cut_of(memory) == "1/200/0"
+    assert cut_of(memory) == "2/200/0"
 
 
 def test_a_change_of_chunk_size_holds_from_the_next_search(memory: Repo) -> None:
     memory.mem("search", "webhooks")
     memory.git("config", "--global", "mem.chunkSize", "50")
-    assert found(memory, "webhooks") and cut_of(memory) == "1/50/0"
+    assert found(memory, "webhooks") and cut_of(memory) == "2/50/0"
 
 
 def test_explain_shows_the_settings_in_force_and_marks_what_is_not_as_shipped(memory: Repo) -> None:
