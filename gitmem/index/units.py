@@ -15,13 +15,14 @@ from typing import NamedTuple
 from gitmem.index.line_records import ASKS, CHANGES, FENCE, HAN_KANA, HANGUL, HEADING, NUMBER, QUESTION, ROW, TIME
 from gitmem.memory.statements import Form, Statement, read
 from gitmem.models.vectors import DIMS, shorten
-from gitmem.text import chinese, english, japanese, korean
+from gitmem.text import english
 from gitmem.text.change_words import says_change
+from gitmem.text.languages import EASTERN
 from gitmem.text.terms import EDGES, KNOWN, LONGEST, is_number, terms
 
 _LABEL = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])?\s*(?:\*\*)?([^:：|\n`]{1,40}?)(?:\*\*)?\s*[:：](?!//)")
 _ASKS = re.compile(r"[?？]\s*(?:\[[^\]]*\]|\([^)]*\)|<!--.*-->)?\s*$")
-TIME_PARTS = (*korean.TIME_PARTS, *japanese.TIME_PARTS, *chinese.TIME_PARTS)
+TIME_PARTS = tuple(chain.from_iterable(each.TIME_PARTS for each in EASTERN))
 # A year, a day, or the clock: `11시`, `17時`, `9:30`, `5pm`; not a duration (`3시간`), a port or a line of a file.
 _TIME_DIGITS = re.compile(
     r"\b(?:19|20)\d\d\b|\d{1,2}(?:[월일月日]|시(?!간)|時(?!間))"

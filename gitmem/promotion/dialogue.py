@@ -13,25 +13,14 @@ from dataclasses import dataclass
 
 from gitmem.promotion.cues import Cue, cue, cue_set, match_cues
 from gitmem.promotion.log_lines import Candidate
+from gitmem.text import english, korean
 from gitmem.text.sentences import sentences
 
 THRESHOLD = 1.6
 
 _ASIDE = re.compile(r"\[(?:photo|image|video|audio|sticker|사진|이미지)[^\]]*\]", re.I)
-_OPENING_WORDS = re.compile(
-    r"^(?:(?:hey|hi|hello|yeah|yes|yep|yup|no|nah|oh|well|wow|woah|whoa|aw+|haha+|so|and|but|thanks|thank you|sure|totally"
-    r"|absolutely|definitely|exactly|right|cool|nice|great|awesome|woo+(?:hoo)?|btw|by the way|actually|honestly)\b[\s,!.-]*)+",
-    re.I,
-)
-_PLEASANTRY = re.compile(
-    r"^(?:(?:that|this|it)(?:'s| is| was| sounds?| looks?| must| makes)\b(?!.*\b(?:i|my|me|we|our)\b)|(?:sounds?|looks?)\b"
-    r"|congrat|thank|thanks|good luck|glad|happy (?:for|to hear)|sorry|no problem|you(?:'re| are|'ve| have|'ll|r)?\b"
-    r"|keep (?:it )?up|have (?:a|fun)|take care|see (?:you|ya)|talk (?:to|soon)|bye|let me know|i(?:'m| am) (?:so |really |very )?(?:glad|happy|proud|sorry|impressed|excited) (?:for|to hear|that you|you|of you)"
-    r"|i(?:'m| am) here for|i(?:'ll| will) (?:definitely |totally )?(?:check|let you|keep you|be there|cheer|look)|i (?:agree|hope you|bet|can imagine|totally get|understand|get it|see|hear you|wish you)\b"
-    r"|can't wait to (?:see|hear)|same here|me too|enjoy|wishing|i'd love to (?:see|hear|join|come|try))"
-    r"|^(?:좋네|그렇|맞아|정말|진짜|대박|축하|고마|감사|다행|와+|헐|응|네|아니)\S*[\s!.~]*(?:요)?[!.~]*$",
-    re.I,
-)
+_OPENING_WORDS = re.compile(rf"^(?:(?:{english.INTERJECTIONS})\b[\s,!.-]*)+", re.I)
+_PLEASANTRY = re.compile(rf"^(?:{english.PLEASANTRIES})|^(?:{korean.PLEASANTRIES})\S*[\s!.~]*(?:요)?[!.~]*$", re.I)
 
 CUES: tuple[Cue, ...] = (
     cue("a change", 1.3, r"""\b(?:i|we|my\ \w+)\s+(?:(?:just|finally|recently|actually|also|even|already|officially)\s+)*

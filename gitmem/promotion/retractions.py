@@ -16,10 +16,7 @@ from gitmem.promotion.cues import THRESHOLD, CueResult
 from gitmem.promotion.lexicon import chinese, english, japanese, korean
 from gitmem.promotion.log_lines import Candidate
 from gitmem.promotion.proposal import Log
-from gitmem.text import chinese as chinese_words
-from gitmem.text import english as english_words
-from gitmem.text import japanese as japanese_words
-from gitmem.text import korean as korean_words
+from gitmem.text.languages import LANGUAGES
 from gitmem.text.terms import without_particle
 
 RETRACTABLE = frozenset(("decision", "rule", "deadline", "constraint", "goal"))  # kinds that can be taken back
@@ -30,12 +27,7 @@ _LEXICONS = (english, korean, japanese, chinese)
 _WORD = re.compile(
     r"[A-Za-z][A-Za-z0-9_+#.-]*[A-Za-z0-9+#]|[가-힣]{2,}|[ァ-ヶー]{2,}|[\u3400-\u9fff]{2,}|\d[\d.,:/-]*\d|\d"
 )
-_STOP = (
-    english_words.DECISION_FILLERS
-    | korean_words.DECISION_FILLERS
-    | japanese_words.DECISION_FILLERS
-    | chinese_words.DECISION_FILLERS
-)
+_STOP: frozenset[str] = frozenset().union(*(each.DECISION_FILLERS for each in LANGUAGES))
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,7 @@ from gitmem.promotion.retractions import (
     words,
 )
 from gitmem.text import dates
+from gitmem.text.languages import LANGUAGES
 
 LABELS = {**english.LABELS, **korean.LABELS, **japanese.LABELS, **chinese.LABELS}
 _LEXICONS = {"en": english.CUES, "ko": korean.CUES, "ja": japanese.CUES, "zh": chinese.CUES}
@@ -38,12 +39,7 @@ IMPORTANCE = {
     "policy": 0.74, "constraint": 0.72, "decision": 0.70, "rule": 0.72, "preference": 0.68, "exception": 0.66,
     "profile": 0.66, "deadline": 0.64, "lesson": 0.62, "goal": 0.60, "fact": 0.52, "timeline": 0.5, "todo": 0.5,
 }  # fmt: skip
-SAFETY = re.compile(
-    r"\b(?:allerg\w+|anaphyla\w+|contra-?indicated|epilep\w+|insulin|warfarin|pacemaker|diabet\w+|medication"
-    r"|dosage|overdose|\d+\s?(?:mg|mcg)\b)|알레르기|알러지|금기|복용|투약|인슐린|와파린|당뇨|천식|아나필락시스|페니실린|심장\s*박동기"
-    r"|[过過]敏|アレルギー|禁忌|服用|胰[岛島]素|インスリン|糖尿病|哮喘|喘息",
-    re.I,
-)
+SAFETY = re.compile("|".join(each.HEALTH for each in LANGUAGES), re.I)
 _VALUE = re.compile(
     r"`[^`]+`|https?://\S+|(?<![\w.-])[\w.-]+/[\w./=-]+|v?\d+\.\d+(?:\.\d+)+|:\d{4,5}\b"
     r"|\b[A-Z]{2,}_[A-Z_]+\b|\bport \d+|\b\d{4,5}\b"

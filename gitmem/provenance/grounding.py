@@ -15,9 +15,9 @@ from enum import StrEnum
 from gitmem.lazy_patterns import lazy
 from gitmem.memory.fact import normalise
 from gitmem.memory.similarity import matter, terms
-from gitmem.text import dates
+from gitmem.text import dates, english
 from gitmem.text.denials import denials
-from gitmem.text.english import NOT_NAMES
+from gitmem.text.languages import LANGUAGES
 from gitmem.text.names import is_identifier, name_words
 from gitmem.text.numbers import NUMBER, NUMBER_WORDS, numbers, plain_number, quantities
 from gitmem.text.sentences import sentences
@@ -141,7 +141,7 @@ def unnamed(text: str, cited: str, days: Iterable[date]) -> str:
         before = text[:at].rstrip()
         opens = not before or before[-1] in ".:!?(\"'-"
         identifier = is_identifier(word)
-        if not identifier and (not word[:1].isupper() or word.casefold() in NOT_NAMES):
+        if not identifier and (not word[:1].isupper() or word.casefold() in english.NOT_NAMES):
             continue
         stem = word.casefold().removesuffix("'s").removesuffix("’s")
         inflected = opens and not identifier and stem[:4] in there
@@ -163,12 +163,7 @@ def unsaid(text: str, cited: str, days: Iterable[date]) -> str:
     return ""
 
 
-_BECAUSE = lazy(
-    r"\b(?:because|due to|so that|in order to|to avoid|reason(?:ing)? (?:is|was))\b|\breason:"
-    r"|때문|위해|위하여|이유(?:는|:)|(?<=[가-힣])라서\s"
-    r"|(?:理由|原因)(?:は|是|在[于於]|[:：])|なぜなら|(?:から|ため)(?:だ|です|である)|ので[、。]|因[为為]|由[于於]",
-    re.I,
-)
+_BECAUSE = lazy("|".join(each.REASON for each in LANGUAGES), re.I)
 
 
 def unreasoned(text: str, cited: str) -> str:
@@ -191,7 +186,7 @@ def denied(text: str, cited: str, days: Iterable[date]) -> str:
     said = [sentence for line in cited.split("\n") for sentence in sentences(line)]
     if denials(text):
         return "" if any(map(denials, said)) else "it denies something, and the lines it cites do not"
-    own = _stems(matter(text) - NOT_NAMES)
+    own = _stems(matter(text) - english.NOT_NAMES)
     rests = [(len(own & _stems(matter(sentence))), not denials(sentence)) for sentence in said]
     shared, agrees = max(rests, default=(0, True))
     return "" if agrees or shared < DENIED * len(own) else "the lines it cites deny it"

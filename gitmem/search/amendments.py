@@ -20,7 +20,8 @@ from operator import mul, sub
 
 from gitmem.lazy_patterns import lazy
 from gitmem.light_typing import NamedTuple
-from gitmem.text import chinese, english, japanese, korean
+from gitmem.text import chinese, english
+from gitmem.text.languages import EASTERN, LANGUAGES
 from gitmem.text.telling import STOP
 from gitmem.text.terms import terms
 
@@ -29,13 +30,12 @@ _VALUE = lazy(r"(\d+(?:[.,:]\d+)*|[一二三四五六七八九十两]+)[ \u00a0]
 _BEFORE = lazy(r"([a-z]+|[^\W\d_a-z]+|[€$£¥₩])[ \u00a0]?$")
 COUNTS = frozenset(chinese.COUNTS)
 NUMBERS = {word: str(number) for word, number in english.NUMBERS.items() if 1 < number <= 10}
-_LANGUAGES = (english, korean, japanese, chinese)
 # Quantities that are said in words: each word of a row is another value of the same one.
 NAMED = (
-    ("monday", (*chain.from_iterable(each.WEEKDAYS for each in _LANGUAGES), *chinese.WEEKDAYS_IN_FULL)),
-    ("hourly", tuple(chain.from_iterable(each.FREQUENCIES for each in _LANGUAGES))),
+    ("monday", (*chain.from_iterable(each.WEEKDAYS for each in LANGUAGES), *chinese.WEEKDAYS_IN_FULL)),
+    ("hourly", tuple(chain.from_iterable(each.FREQUENCIES for each in LANGUAGES))),
 )
-WIDE_PAST = (*korean.PAST_ENDINGS, *japanese.PAST_ENDINGS, *chinese.PAST_ENDINGS)
+WIDE_PAST = tuple(chain.from_iterable(each.PAST_ENDINGS for each in EASTERN))
 _WORD = lazy(r"\w+")
 _SPEAKER = lazy(r"\W*\w+(?: \w+)?[:：]\s")
 _KANA = lazy(r"[\u3040-\u30ff]")

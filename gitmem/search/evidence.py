@@ -22,7 +22,7 @@ from gitmem.light_typing import NamedTuple
 from gitmem.models.wordpiece import words
 from gitmem.search.late_interaction import MAX_WORDS, WordVectors, probable_cosine
 from gitmem.search.question import Question
-from gitmem.text import chinese, english, japanese, korean
+from gitmem.text.languages import LANGUAGES
 from gitmem.text.telling import STOP, STOP_KOREAN, pairs_of
 from gitmem.text.terms import terms, without_ending
 
@@ -31,15 +31,15 @@ from gitmem.text.terms import terms, without_ending
 NOUN = 130_000
 
 
-def _spelled(listed: Iterable[str]) -> frozenset[str]:
-    """The words of a list as `words` spells them: of ㅇㅇ it makes other letters."""
-    return frozenset(normalize("NFKC", word) for word in listed)
+def _spelled(lists: Iterable[Iterable[str]]) -> frozenset[str]:
+    """The words of some lists as `words` spells them: of ㅇㅇ it makes other letters."""
+    return frozenset(normalize("NFKC", word) for words in lists for word in words)
 
 
 # What is said to an agent between one request and the next, and of no subject.
-COURTESY = _spelled(english.COURTESY | korean.COURTESY | japanese.COURTESY | chinese.COURTESY)
+COURTESY = _spelled(each.COURTESY for each in LANGUAGES)
 # What greets, parts, praises and excuses where a prompt has no other word: `good night`, but not `the night shift`.
-GREETING = _spelled(english.GREETING | korean.GREETING | japanese.GREETING | chinese.GREETING)
+GREETING = _spelled(each.GREETING for each in LANGUAGES)
 SHORT = 0.1  # what a number of one or two digits tells: such numbers stand anywhere
 EXACT = 2.0  # an identifier of the prompt is as good as two words: it is seldom there by chance
 # Evidence from which memory answers a prompt at all. docs/context.md has what came of it with prompts of other hands.

@@ -30,6 +30,7 @@ from gitmem.search.scoring import RankedLine, ScoredLines, Strip, with_matches
 from gitmem.search.validity import Held, day, held, last_day, over, stood, superseded
 from gitmem.search.weights import Ranking
 from gitmem.text.dates import Days
+from gitmem.text.languages import LANGUAGES
 
 if TYPE_CHECKING:
     from gitmem.index.store import IndexReader
@@ -40,7 +41,7 @@ NAMES = ("title", "name", "aliases", "description")  # front matter that says wh
 SECTION = 400  # lines above a passage that are read for what it is about
 PLAIN, UNSAID = Shape(), Held()
 COMMIT = "//commit"  # the path of a commit's lines among those of files: no tree has one like it
-_DECIDED = lazy(r"(?i:decision|decided|constraint|policy)|결정|제약|정책|決定|制約|方針|决定|约束|政策")
+_DECIDED = lazy(f"(?i:{'|'.join(each.DECISION_NAMES for each in LANGUAGES)})")
 _TIME = lazy(r"> ((?:[01]\d|2[0-3]):[0-5]\d)\b")
 _WORD = lazy(r"\w+")
 # Sections of an episode (`sessions/episode.py`): what was decided, and words that find it and answer nothing.

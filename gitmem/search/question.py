@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from datetime import date
+from itertools import chain
 
 from gitmem.lazy_patterns import lazy
 from gitmem.light_typing import NamedTuple
 from gitmem.text import chinese, english, japanese, korean
 from gitmem.text.dates import MONTH, Days, days
+from gitmem.text.languages import EASTERN
 from gitmem.text.telling import telling
 from gitmem.text.terms import HAN_KANA, HANGUL, compatible, tokens, without_ending
 
@@ -39,14 +41,14 @@ _PAST = _Cue(
         r"|back then|at the time|ago|old|in the past|no longer|once|any ?more|last year)\b",
         re.IGNORECASE,
     ),
-    (*korean.FORMER, *japanese.FORMER, *chinese.FORMER),
+    tuple(chain.from_iterable(each.FORMER for each in EASTERN)),
 )  # fmt: skip
 _WHEN = _Cue(
     ("when", "what ", "which ", "long ago"),
     lazy(
         r"\bwhen\b|\b(?:what|which) (?:date|time|day|month|year|week)\b|\bhow long ago\b", re.IGNORECASE
     ),
-    (*korean.ASKS_WHEN, *japanese.ASKS_WHEN, *chinese.ASKS_WHEN),
+    tuple(chain.from_iterable(each.ASKS_WHEN for each in EASTERN)),
 )  # fmt: skip
 _MANY = _Cue(
     ("how ", "what "),
@@ -55,7 +57,7 @@ _MANY = _Cue(
         r"|\bwhat (?:number|percentage|size|port|version|limit)\b",
         re.IGNORECASE,
     ),
-    (*korean.ASKS_HOW_MANY, *japanese.ASKS_HOW_MANY, *chinese.ASKS_HOW_MANY),
+    tuple(chain.from_iterable(each.ASKS_HOW_MANY for each in EASTERN)),
 )
 _IDENTIFIER = re.compile(
     r"\w*(?:[A-Za-z0-9][_./:#@][A-Za-z0-9]|[a-z][A-Z]|[A-Za-z]\d|\d[A-Za-z]|[A-Z]{2}[a-z])|[A-Z]{3,}$|_\w"

@@ -21,6 +21,8 @@ from typing import NamedTuple, Protocol
 
 from gitmem.hosts.transcript import Role, Turn
 from gitmem.models.wordpiece import words
+from gitmem.text import english, korean
+from gitmem.text.languages import EASTERN, LANGUAGES
 from gitmem.text.telling import STOP, STOP_KOREAN
 from gitmem.text.terms import latin_length, without_ending
 
@@ -33,68 +35,30 @@ MOST = 3.0  # of a sum of cues, either way
 ALONE = 2.0  # sum of cues from which a sentence settles something: "we decided to use PostgreSQL" does
 REPORT = 400  # Latin letters: what is longer is a report, a plan or something pasted rather than an answer
 AGREED = 3  # telling words: a sentence with no more says that something is settled, but not what
+_QUESTION_MARK = r"[?？]\W*$"
 # How an agent offers choices.
-OFFER = re.compile(
-    r"\b(?:or|either|options?|could|can|would|alternatively|candidates?|suggest|propos\w+|prefer\w*|then)\b|[?？]\W*$"
-    r"|거나|또는|방법|수\s*(?:도\s*)?있|제안|중에|그(?:럼|러면)|또는|または|あるいは|方法|案|或者|还是|可以|建议",
-    re.I,
-)
+OFFER = re.compile("|".join((_QUESTION_MARK, *(each.OFFER for each in LANGUAGES))), re.I)
 # How an agent sums up what is to hold.
-SUMS_UP = re.compile(
-    r"^\W*(?:so|then|to\s+(?:fix|sum|recap|record|confirm|summari[sz]e)\b|in\s+short|summary|recap|decided|final|noted|settled)\b[^.?!]{0,40}[:,]"
-    r"|^\W*(?:그럼|그러면|그렇다면|정리하면|정리하자면|요약하면|확인하면|최종)|^\W*(?:では|じゃあ|それでは|まとめると|整理すると|確認ですが)"
-    r"|^\W*(?:那就?|那么|总结|總結|总之|整理一下|确认一下|也就是说)",
-    re.I,
-)
+SUMS_UP = re.compile("|".join(each.DECISION_LEAD_INS for each in LANGUAGES), re.I)
 # Offers to choose from: a bare yes settles none of them.
-CHOICES = re.compile(
-    r"\b(?:or|either|both|alternatively|options?)\b|거나|또는|아니면|둘\s*다|または|あるいは|それとも|両方|或者|还是|還是",
-    re.I,
-)
+CHOICES = re.compile("|".join(each.CHOICE for each in LANGUAGES), re.I)
 # What an agent says of its own work.
-OWN_WORK = re.compile(
-    r"^\W*(?:i|i'll|i've|i'm|let\s+me|done|switched|changed|added|fixed|set\s+up|updated|created|wrote|pushed|deployed|removed|moved|here)\b"
-    r"|(?:했습니다|하겠습니다|했어요|할게요|됐습니다|완료)\W*$|(?:しました|いたしました|します|完了)\W*$|^\W*(?:已|我来|我會|我会|完成)",
-    re.I,
-)
-ERRAND = re.compile(
-    r"^\W*(?:please\s+)?(?:can|could|would|will)\s+you\b|^\W*(?:please\s+)?(?:explain|show|tell|summari[sz]e|describe|list|open|look|check|revert|write|make)\b"
-    r"|^\W*(?:thanks?|thank\s+you|let\s+me|i'll|we\s+need\s+to\s+settle)\b"
-    r"|(?:알려|보여|확인해|요약해|설명해|봐|써|바꿔)\s*(?:줘|주세요|줄래)\S*$|(?:教えて|見せて|確認して)\S*$|^\W*(?:[请請]|麻烦|帮我)",
-    re.I,
-)
+OWN_WORK = re.compile("|".join(each.OWN_WORK for each in LANGUAGES), re.I)
+ERRAND = re.compile("|".join(each.ERRAND for each in LANGUAGES), re.I)
 # A sentence that agrees and says no more.
-AGREES = re.compile(
-    r"\W*(?:(?:(?:ok|okay|yes|yep|yeah|sure|right|exactly|absolutely|perfect|great|good|nice|fine|agreed?|done|deal|gotcha|understood)"
-    r"|(?:i|we)\s+(?:fully\s+|totally\s+)?agree(?:\s+with\s+(?:you|that|this))?|(?:that\s+)?(?:sounds|looks)\s+(?:good|great|right|fine)(?:\s+to\s+me)?"
-    r"|good\s+(?:call|point|idea|catch)|makes\s+sense|fair\s+(?:enough|point)|got\s+it|works\s+for\s+me|no\s+objections?"
-    r"|네|예|응|그래요?|좋(?:아요?|습니다|네요?|다)|동의(?:해요?|합니다|함)|맞(?:아요?|습니다)|알겠(?:어요?|습니다)|그렇게\s*(?:하죠|하자|합시다|해요)"
-    r"|はい|ええ|了解(?:です|しました)?|賛成(?:です|します)?|同意(?:です|します)?|いいですね|そうですね|承知しました|それで(?:お願いします|いいです|いきましょう)"
-    r"|好的?|可以|同意|没问题|沒問題|行|对|對|是的|就这样吧?|就這樣吧?)[\W_]*)+",
-    re.I,
-)
-THANKS = re.compile(r"\W*(?:thanks?|thx|thank\s+you|great|perfect|고마|감사|ありがと|助かり|谢|多谢)", re.I)
-DENIES = re.compile(
-    r"^\W*(?:no|nope|nah|not|don't|rather|wait|hmm+|hold\s+on|actually)\b|^\W*(?:아니|싫|안\s|말고|잠깐|잠시)"
-    r"|^\W*(?:いや|いえ|だめ|ダメ|違|待|ちょっと)|^\W*(?:不(?!错|錯)|别|別|等)",
-    re.I,
-)
+AGREES = re.compile(rf"\W*(?:(?:{'|'.join(each.AGREEMENT for each in LANGUAGES)})[\W_]*)+", re.I)
+THANKS = re.compile(rf"\W*(?:{'|'.join(each.THANKS for each in LANGUAGES)})", re.I)
+DENIES = re.compile("|".join(each.REFUSAL for each in LANGUAGES), re.I)
 CODE = re.compile(r"`|\*\*|[\w)]\(|\w/\w+[./]\w|\w[._]\w+\.\w|^\W*\w+Error\b|[{}<>=]{2}|\w:\d")
 # Agreement that `no` may take back: `ok no`, where `yes, no banner` agrees.
-BARELY = re.compile(
-    r"\W*(?:ok(?:ay)?|great|good|nice|fine|perfect|thanks?|thank\s+you|thx)\b|\W*(?:고마|감사|ありがと|谢|多谢)", re.I
-)
-DECLINES = re.compile(
-    r"\bbut\s+(?:no|not|i\s+don't|we\s+can't|let's\s+not)\b|\bno\s+thanks?\b|(?:하지|쓰지)\s*(?:말|마)|안\s*할|괜찮습니다만|やめ|結構です"
-    r"|いりません|不用|不要|还是别|算了",
-    re.I,
-)
+BARELY = re.compile(rf"\W*(?:{english.FAINT_AGREEMENT}|{'|'.join(each.THANKS for each in EASTERN)})", re.I)
+DECLINES = re.compile("|".join(each.DECLINING for each in LANGUAGES), re.I)
 AFTERWARDS = 60  # characters of a turn behind its thanks in which it may decline
-MAYBE = re.compile(r"\b(?:could|can|would|might|may|should\s+we)\b|수\s*(?:도\s*)?있|でき(?:ます|る)|可以", re.I)
+MAYBE = re.compile("|".join(each.POSSIBILITY for each in LANGUAGES), re.I)
 # Types that hold whatever was settled; said in an answer to the agent they are lines too.
 STANDING = frozenset(("deadline", "todo", "preference", "profile"))
 _HIRAGANA = re.compile("[\u3040-\u309f]")
-ASKS = re.compile(r"[?？]\W*$|(?:까요?|나요|은가요|ㄴ가요|죠|었더라|지)\W*[?？]\W*$")
+ASKS = re.compile(rf"{_QUESTION_MARK}|(?:{korean.ASKING_ENDS})\W*{_QUESTION_MARK}")
 
 
 class Statement(Protocol):

@@ -19,6 +19,7 @@ from gitmem.hosts.transcript import Role, Turn
 from gitmem.memory.fact import normalise
 from gitmem.promotion.proposal import Log, Model, Op, Operation
 from gitmem.sessions.decision_turns import LONGEST, SETTLING, Settlement, agrees, settlements
+from gitmem.text.languages import EASTERN, LANGUAGES
 from gitmem.text.sentences import sentences as split_sentences
 
 SHORTEST = 6  # characters of a sentence
@@ -31,34 +32,13 @@ WIDE_STOPS = ("。", "！", "？")
 ENDS = (".", "!", "?", ":", ";", *WIDE_STOPS)  # of a sentence; a person often writes none
 NOT_SAID = ("```", "|", "<", "#", ">")  # how a line begins that is markup
 
-REASON = re.compile(
-    r"^\W*(?:because|since|as\s+(?:we|the|it|they)\b|due\s+to|(?:the|our|my)\s+(?:main\s+)?reason(?:ing|s)?\b|reason\b|rationale|otherwise|or\s+else"
-    r"|that\s+way|this\s+(?:way|avoids|keeps|lets|prevents|saves|means)|that(?:'s|\s+is)\s+because|(?:it|this)(?:'s|\s+is)\s+because"
-    r"|(?:그\s*)?(?:이유|근거|배경|까닭|원인은)|왜냐|그래야|안\s*그러면|그렇지\s*않으면"
-    r"|(?:その|主な)?(?:理由|原因|根拠|背景)(?:は|として)|なぜ(?:なら|かと)|というのも|そうしないと|さもないと"
-    r"|(?:主要)?(?:理由|原因)(?:是|在[于於]|[:：])|(?:主要是?)?因[为為]|由[于於]|[为為]了|否[则則]|不然|[毕畢]竟|[这這][样樣](?:可以|能|就))",
-    re.I,
-)
-REASON_END = re.compile(
-    r"(?:때문(?:이다|임|입니다|이에요|이야|에|이었다|이라서)?|(?:아|어|여|라|해|와|워|려|커|져|서)서(?:다|임|입니다|예요|요|야|이다)?|니까(?:요|다)?|거든(?:요)?"
-    r"|덕분(?:이다|임|에)?|탓(?:이다|임)?|위해서(?:다|임|입니다)?|위함(?:이다)?|근거(?:다|이다|임)"
-    r"|から(?:だ|です|である|ね)|(?:ため|せい|おかげ)(?:だ|です|である)?|ので(?:す)?|的?(?:[缘緣]故|原因|考量))\W*$"
-)
-CONSEQUENCE = re.compile(
-    r"^\W*(?:so\b|therefore|hence|thus|that(?:'s|\s+is)\s+why|for\s+(?:that|this)\s+reason|because\s+of\s+(?:that|this)"
-    r"|그래서|그러므로|따라서|그러니|이\s*때문에|그\s*때문에|그런\s*이유로|이런\s*이유로|이에\s"
-    r"|そのため|だから|なので|したがって|従って|よって|それで|そこで|その理由で|所以|因此|因而|[于於]是|[为為]此)",
-    re.I,
-)
+REASON = re.compile(rf"^\W*(?:{'|'.join(each.REASON_LEAD_INS for each in LANGUAGES)})", re.I)
+REASON_END = re.compile(rf"(?:{'|'.join(each.REASON_ENDS for each in EASTERN)})\W*$")
+CONSEQUENCE = re.compile(rf"^\W*(?:{'|'.join(each.CONSEQUENCE_LEAD_INS for each in LANGUAGES)})", re.I)
 # What goes on with the conversation instead of saying why: questions, requests, plans, thanks.
 GOES_ON = re.compile(
-    r"[?？]\W*$|(?:까|나요|가요|니|냐)\W*$|(?:줘요?|주세요|주실래요|줄래요?|주십시오|주라|보자|하자|해라|하세요|해요?)\W*$"
-    r"|^\W*(?:please|let\s*me|let's|let\s+us|i(?:'ll|\s+will|'m|\s+am)|now\b|next\b|then\b|also\b|and\b|but\b|ok\b|okay|thanks|thank\s+you|can\s+you|could\s+you"
-    r"|(?:go\s+ahead|add|update|fix|run|write|make|change|check|remove|move|rename|create|start|use|implement|tell|show|do)\b"
-    r"|이제|다음(?:은|으로)|그리고|그런데|하지만|또한|고마|감사|좋아|오케이|네\b|일단"
-    r"|次[には]|また|そして|でも|しかし|ただ|ありがと|了解|はい|では|じゃあ|これから|とりあえず"
-    r"|[请請]|麻[烦煩]|[帮幫]我|接下[来來]|然[后後]|另外|[还還]有|不[过過]|但是|[谢謝]|好的|[现現]在|先)"
-    r"|(?:ください|下さい|お願い(?:します)?|しよう|ましょう|か|[吗嗎呢吧])\W*$",
+    rf"[?？]\W*$|{'|'.join(each.GOING_ON_ENDS for each in EASTERN)}"
+    rf"|^\W*(?:{'|'.join(each.GOING_ON for each in LANGUAGES)})",
     re.I,
 )
 

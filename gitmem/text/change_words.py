@@ -6,12 +6,14 @@ Its answer is kept by the index, a flag of `line_records`, so that no search has
 from __future__ import annotations
 
 import re
+from itertools import chain
 
 from gitmem.lazy_patterns import lazy
-from gitmem.text import chinese, english, japanese, korean
+from gitmem.text import english, korean
+from gitmem.text.languages import EASTERN
 
 _PHRASES = (*english.CHANGE_PHRASES, *korean.CHANGE_PHRASES)
-_WIDE = (*korean.CHANGE, *japanese.CHANGE, *chinese.CHANGE)
+_WIDE = tuple(chain.from_iterable(each.CHANGE for each in EASTERN))
 _WIDE_PATTERN = lazy("|".join(map(re.escape, _WIDE)))
 _WORD = re.compile(r"\w+")
 _COMMENT = lazy(r"<!--.*?-->", re.DOTALL)

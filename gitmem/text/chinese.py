@@ -82,3 +82,33 @@ ASKED_OF_DAYS = tuple(
     "什么 什麼 怎么 做了 做 发生 發生 事情 事 工作 总结 總結 记录 紀錄 昨天 今天 前天 明天 上周 上週 本周 本週 这周 這週 上个月 上個月 这个月 "
     "星期 了 过 過 的 吗 嗎 我们 我們 我 你 有 哪些 以来 以后 以後 月 日 年 号 號".split()
 )
+# -- what a sentence of a talk does: alternatives of a pattern --------------------------------------------------------
+
+# How an agent offers choices, and what makes an offer a choice: a bare yes settles none of them.
+OFFER = "方法|案|或者|还是|可以|建议"
+CHOICE = "或者|还是|還是"
+POSSIBILITY = "可以"
+# How a sentence begins that sums up what is to hold.
+DECISION_LEAD_INS = r"^\W*(?:那就?|那么|总结|總結|总之|整理一下|确认一下|也就是说)"
+# What an agent says of its own work, and what it is sent for.
+OWN_WORK = r"^\W*(?:已|我来|我會|我会|完成)"
+ERRAND = r"^\W*(?:[请請]|麻烦|帮我)"
+# What agrees and says no more; what thanks.
+AGREEMENT = "好的?|可以|同意|没问题|沒問題|行|对|對|是的|就这样吧?|就這樣吧?"
+THANKS = "谢|多谢"
+# What refuses at the beginning of an answer, and anywhere in it.
+REFUSAL = r"^\W*(?:不(?!错|錯)|别|別|等)"
+DECLINING = "不用|不要|还是别|算了"
+# How a sentence begins that gives the reason of the one before it, how one ends, and what says what follows from it.
+REASON_LEAD_INS = "(?:主要)?(?:理由|原因)(?:是|在[于於]|[:：])|(?:主要是?)?因[为為]|由[于於]|[为為]了|否[则則]|不然|[毕畢]竟|[这這][样樣](?:可以|能|就)"
+REASON_ENDS = "的?(?:[缘緣]故|原因|考量)"
+CONSEQUENCE_LEAD_INS = "所以|因此|因而|[于於]是|[为為]此"
+# How a sentence begins, and ends, that goes on with the talk instead of saying why.
+GOING_ON = "[请請]|麻[烦煩]|[帮幫]我|接下[来來]|然[后後]|另外|[还還]有|不[过過]|但是|[谢謝]|好的|[现現]在|先"
+GOING_ON_ENDS = r"[吗嗎呢吧]\W*$"
+# What gives a reason anywhere in a text.
+REASON = "(?:理由|原因)(?:是|在[于於]|[:：])|因[为為]|由[于於]"
+# What a person's life may hang on.
+HEALTH = "[过過]敏|禁忌|服用|胰[岛島]素|糖尿病|哮喘|喘息"
+# What names a decision, or what bounds one, in a heading or a label.
+DECISION_NAMES = "决定|约束|政策"

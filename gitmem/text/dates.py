@@ -16,17 +16,16 @@ from itertools import chain
 
 from gitmem.lazy_patterns import lazy
 from gitmem.light_typing import NamedTuple
-from gitmem.text import chinese, english, japanese, korean
+from gitmem.text import english, korean
+from gitmem.text.languages import EASTERN
 
 # -- words of both readings ----------------------------------------------------------------------------------
 
 MONTH = {name[:n]: at for at, name in enumerate(english.MONTHS, 1) for n in (3, len(name))} | {"sept": 9}
 MONTH_NAME = "|".join(sorted(MONTH, key=len, reverse=True))
-_EASTERN_LANGUAGES = (korean, japanese, chinese)
 # Names of days by their distance from today: a name that contains another comes first.
 _SPOKEN_DAYS = tuple(
-    (away, tuple(chain.from_iterable(each.NEAR_DAYS[away] for each in _EASTERN_LANGUAGES)))
-    for away in (-2, 2, -1, 1, 0)
+    (away, tuple(chain.from_iterable(each.NEAR_DAYS[away] for each in EASTERN))) for away in (-2, 2, -1, 1, 0)
 )
 
 # -- days in what is written ---------------------------------------------------------------------------------
@@ -265,7 +264,7 @@ BACK: tuple[tuple[str, tuple[str, ...], str, int], ...] = (
     *(
         (
             english.TIMES_BACK.get((unit, number), ""),
-            tuple(chain.from_iterable(each.TIMES_BACK.get((unit, number), ()) for each in _EASTERN_LANGUAGES)),
+            tuple(chain.from_iterable(each.TIMES_BACK.get((unit, number), ()) for each in EASTERN)),
             unit,
             number,
         )
@@ -276,7 +275,7 @@ BACK: tuple[tuple[str, tuple[str, ...], str, int], ...] = (
 )
 _WORDS_IN_ENGLISH = {name: lazy(rf"\b{name}\b", re.IGNORECASE) for name, _, _, _ in BACK if name}
 _COUNTS = english.ARTICLES | {word: number for word, number in english.NUMBERS.items() if number <= 12} | korean.COUNTS
-_UNITS = {unit: kind for each in _EASTERN_LANGUAGES for unit, kind in each.TIME_UNITS.items()}
+_UNITS = {unit: kind for each in EASTERN for unit, kind in each.TIME_UNITS.items()}
 _SPAN_ENGLISH = (
     r"(?P<count>\d{1,4}|" + "|".join(word for word in sorted(_COUNTS, key=len, reverse=True) if word.isascii())
     + r")\s+(?P<unit>minute|hour|day|week|month|year)s?\b"

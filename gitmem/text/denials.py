@@ -10,11 +10,11 @@ import re
 import unicodedata
 
 from gitmem.lazy_patterns import lazy
-from gitmem.text import chinese, english, japanese, korean
+from gitmem.text import english, japanese, korean
+from gitmem.text.languages import LANGUAGES
 
-_LANGUAGES = (english, korean, japanese, chinese)
-_NO_DENIAL = lazy("|".join(each.NO_DENIAL for each in _LANGUAGES))
-_DENIAL = lazy("|".join(each.DENIAL for each in _LANGUAGES), re.I)
+_NO_DENIAL = lazy("|".join(each.NO_DENIAL for each in LANGUAGES))
+_DENIAL = lazy("|".join(each.DENIAL for each in LANGUAGES), re.I)
 # Stands beside a denial and says no more.
 _BESIDE_DENIAL = lazy("|".join((english.BESIDE_DENIAL, korean.BESIDE_DENIAL, japanese.BESIDE_DENIAL)), re.I)
 

@@ -138,3 +138,62 @@ ASKED_OF_DAYS = frozenset(
     "summarise recap recently monday tuesday wednesday thursday friday saturday sunday tell me show list anything "
     "something everything since".split()
 )
+# -- what a sentence of a talk does: alternatives of a pattern whose letters are of either case -----------------------
+
+# How an agent offers choices, and what makes an offer a choice: a bare yes settles none of them.
+OFFER = r"\b(?:or|either|options?|could|can|would|alternatively|candidates?|suggest|propos\w+|prefer\w*|then)\b"
+CHOICE = r"\b(?:or|either|both|alternatively|options?)\b"
+POSSIBILITY = r"\b(?:could|can|would|might|may|should\s+we)\b"
+# How a sentence begins that sums up what is to hold.
+DECISION_LEAD_INS = r"^\W*(?:so|then|to\s+(?:fix|sum|recap|record|confirm|summari[sz]e)\b|in\s+short|summary|recap|decided|final|noted|settled)\b[^.?!]{0,40}[:,]"
+# What an agent says of its own work, and what it is sent for.
+OWN_WORK = r"^\W*(?:i|i'll|i've|i'm|let\s+me|done|switched|changed|added|fixed|set\s+up|updated|created|wrote|pushed|deployed|removed|moved|here)\b"
+ERRAND = (
+    r"^\W*(?:please\s+)?(?:can|could|would|will)\s+you\b|^\W*(?:please\s+)?(?:explain|show|tell|summari[sz]e|describe|list|open|look|check|revert|write|make)\b"
+    r"|^\W*(?:thanks?|thank\s+you|let\s+me|i'll|we\s+need\s+to\s+settle)\b"
+)
+# What agrees and says no more; what agrees so little that `no` may take it back; what thanks.
+AGREEMENT = (
+    r"(?:ok|okay|yes|yep|yeah|sure|right|exactly|absolutely|perfect|great|good|nice|fine|agreed?|done|deal|gotcha|understood)"
+    r"|(?:i|we)\s+(?:fully\s+|totally\s+)?agree(?:\s+with\s+(?:you|that|this))?|(?:that\s+)?(?:sounds|looks)\s+(?:good|great|right|fine)(?:\s+to\s+me)?"
+    r"|good\s+(?:call|point|idea|catch)|makes\s+sense|fair\s+(?:enough|point)|got\s+it|works\s+for\s+me|no\s+objections?"
+)
+FAINT_AGREEMENT = r"(?:ok(?:ay)?|great|good|nice|fine|perfect|thanks?|thank\s+you|thx)\b"
+THANKS = r"thanks?|thx|thank\s+you|great|perfect"
+# What refuses at the beginning of an answer, and anywhere in it.
+REFUSAL = r"^\W*(?:no|nope|nah|not|don't|rather|wait|hmm+|hold\s+on|actually)\b"
+DECLINING = r"\bbut\s+(?:no|not|i\s+don't|we\s+can't|let's\s+not)\b|\bno\s+thanks?\b"
+# How a sentence begins that gives the reason of the one before it, and one that says what follows from it.
+REASON_LEAD_INS = (
+    r"because|since|as\s+(?:we|the|it|they)\b|due\s+to|(?:the|our|my)\s+(?:main\s+)?reason(?:ing|s)?\b|reason\b|rationale|otherwise|or\s+else"
+    r"|that\s+way|this\s+(?:way|avoids|keeps|lets|prevents|saves|means)|that(?:'s|\s+is)\s+because|(?:it|this)(?:'s|\s+is)\s+because"
+)
+CONSEQUENCE_LEAD_INS = (
+    r"so\b|therefore|hence|thus|that(?:'s|\s+is)\s+why|for\s+(?:that|this)\s+reason|because\s+of\s+(?:that|this)"
+)
+# How a sentence begins that goes on with the talk instead of saying why.
+GOING_ON = (
+    r"please|let\s*me|let's|let\s+us|i(?:'ll|\s+will|'m|\s+am)|now\b|next\b|then\b|also\b|and\b|but\b|ok\b|okay|thanks|thank\s+you|can\s+you|could\s+you"
+    r"|(?:go\s+ahead|add|update|fix|run|write|make|change|check|remove|move|rename|create|start|use|implement|tell|show|do)\b"
+)
+# What opens a turn of a talk and says nothing, and how a sentence begins that is of the other person or only kind.
+INTERJECTIONS = (
+    r"hey|hi|hello|yeah|yes|yep|yup|no|nah|oh|well|wow|woah|whoa|aw+|haha+|so|and|but|thanks|thank you|sure|totally"
+    r"|absolutely|definitely|exactly|right|cool|nice|great|awesome|woo+(?:hoo)?|btw|by the way|actually|honestly"
+)
+PLEASANTRIES = (
+    r"(?:that|this|it)(?:'s| is| was| sounds?| looks?| must| makes)\b(?!.*\b(?:i|my|me|we|our)\b)|(?:sounds?|looks?)\b"
+    r"|congrat|thank|thanks|good luck|glad|happy (?:for|to hear)|sorry|no problem|you(?:'re| are|'ve| have|'ll|r)?\b"
+    r"|keep (?:it )?up|have (?:a|fun)|take care|see (?:you|ya)|talk (?:to|soon)|bye|let me know|i(?:'m| am) (?:so |really |very )?(?:glad|happy|proud|sorry|impressed|excited) (?:for|to hear|that you|you|of you)"
+    r"|i(?:'m| am) here for|i(?:'ll| will) (?:definitely |totally )?(?:check|let you|keep you|be there|cheer|look)|i (?:agree|hope you|bet|can imagine|totally get|understand|get it|see|hear you|wish you)\b"
+    r"|can't wait to (?:see|hear)|same here|me too|enjoy|wishing|i'd love to (?:see|hear|join|come|try)"
+)
+# What gives a reason anywhere in a text.
+REASON = r"\b(?:because|due to|so that|in order to|to avoid|reason(?:ing)? (?:is|was))\b|\breason:"
+# What a person's life may hang on.
+HEALTH = (
+    r"\b(?:allerg\w+|anaphyla\w+|contra-?indicated|epilep\w+|insulin|warfarin|pacemaker|diabet\w+|medication"
+    r"|dosage|overdose|\d+\s?(?:mg|mcg)\b)"
+)
+# What names a decision, or what bounds one, in a heading or a label.
+DECISION_NAMES = "decision|decided|constraint|policy"

@@ -74,3 +74,35 @@ ASKED_OF_DAYS = tuple(
     "何が 何を 何か 何 した しました ある あった あり ました 起きた 起こった 教えて 仕事 作業 出来事 まとめ 要約 記録 昨日 今日 一昨日 明日 "
     "先週 今週 先月 今月 曜日 以来 以降 から 月 日 年 号".split()
 )
+# -- what a sentence of a talk does: alternatives of a pattern --------------------------------------------------------
+
+# How an agent offers choices, and what makes an offer a choice: a bare yes settles none of them.
+OFFER = "または|あるいは|方法|案"
+CHOICE = "または|あるいは|それとも|両方"
+POSSIBILITY = "でき(?:ます|る)"
+# How a sentence begins that sums up what is to hold.
+DECISION_LEAD_INS = r"^\W*(?:では|じゃあ|それでは|まとめると|整理すると|確認ですが)"
+# What an agent says of its own work, and what it is sent for.
+OWN_WORK = r"(?:しました|いたしました|します|完了)\W*$"
+ERRAND = r"(?:教えて|見せて|確認して)\S*$"
+# What agrees and says no more; what thanks.
+AGREEMENT = "はい|ええ|了解(?:です|しました)?|賛成(?:です|します)?|同意(?:です|します)?|いいですね|そうですね|承知しました|それで(?:お願いします|いいです|いきましょう)"
+THANKS = "ありがと|助かり"
+# What refuses at the beginning of an answer, and anywhere in it.
+REFUSAL = r"^\W*(?:いや|いえ|だめ|ダメ|違|待|ちょっと)"
+DECLINING = "やめ|結構です|いりません"
+# How a sentence begins that gives the reason of the one before it, how one ends, and what says what follows from it.
+REASON_LEAD_INS = (
+    "(?:その|主な)?(?:理由|原因|根拠|背景)(?:は|として)|なぜ(?:なら|かと)|というのも|そうしないと|さもないと"
+)
+REASON_ENDS = "から(?:だ|です|である|ね)|(?:ため|せい|おかげ)(?:だ|です|である)?|ので(?:す)?"
+CONSEQUENCE_LEAD_INS = "そのため|だから|なので|したがって|従って|よって|それで|そこで|その理由で"
+# How a sentence begins, and ends, that goes on with the talk instead of saying why.
+GOING_ON = "次[には]|また|そして|でも|しかし|ただ|ありがと|了解|はい|では|じゃあ|これから|とりあえず"
+GOING_ON_ENDS = r"(?:ください|下さい|お願い(?:します)?|しよう|ましょう|か)\W*$"
+# What gives a reason anywhere in a text.
+REASON = "(?:理由|原因)(?:は|[:：])|なぜなら|(?:から|ため)(?:だ|です|である)|ので[、。]"
+# What a person's life may hang on.
+HEALTH = "アレルギー|禁忌|服用|インスリン|糖尿病|喘息"
+# What names a decision, or what bounds one, in a heading or a label.
+DECISION_NAMES = "決定|制約|方針"

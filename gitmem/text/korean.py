@@ -7,6 +7,20 @@ measured depends on it.
 
 from __future__ import annotations
 
+# Particles behind a noun.
+PARTICLES = tuple(
+    "에서는 에게는 으로는 이라고 에서 에게 으로 까지 부터 이나 라고 하고 이랑 에는 로는 은 는 이 가 을 를 에 의 도 만 로 "
+    "와 과".split()
+)
+# Particles that are taken off in a question, and the endings of its verbs and adjectives.
+ENDINGS = frozenset(
+    "으로부터 로부터 에서부터 에게서 으로서 으로써 이라고 이라는 라고 라는 이랑 에서는 에서도 에서의 으로는 으로도 까지 부터 "
+    "에서 에게 한테 께서 으로 이나 처럼 보다 마다 조차 마저 밖에 대로 에는 에도 로는 로도 로서 로써 와의 과의 이란 이며 "
+    "하고 은 는 이 가 을 를 의 에 로 와 과 도 만 나 랑 란 인가요 인가 나요 가요 까요 니까 습니까 습니다 입니다 합니다 "
+    "됩니다 하나요 되나요 하나 되나 했나 됐나 했지 됐지 였지 이었지 었지 았지 하지 되지 지 죠 냐 니 야 요 하는 되는 하면 "
+    "되면 려면 하려면 했는데 는데 인데 하기 되기 한다 된다 하여 해서 돼서 했던 하던 던 해야 하면서 인지 는지 은지 을지 할지 "
+    "한지 할 한 된 될 함 됨 해 돼 였나 었나 았나 이었나 지도 지만 거나 든지 듯이 기로 도록 라도 이라도".split()
+)
 # Words of a question that say nothing of its subject.
 STOP_WORDS = frozenset(
     "왜 무엇 무엇을 무엇이 무엇인가 무엇인가요 어떻게 어디 어디에 어디서 어디로 언제 누가 누구 누구지 몇 어떤 어느 "
@@ -100,3 +114,42 @@ ASKED_OF_DAYS = tuple(
     "무슨 뭐 뭘 무엇 일 작업 했 한 하 있었 있 기록 로그 요약 정리 알려 보여 말해 어제 오늘 그제 그저께 엊그제 내일 지난 이번 저번 주 "
     "달 날 월 년 전 이후 부터 이래".split()
 )
+# -- what a sentence of a talk does: alternatives of a pattern --------------------------------------------------------
+
+# How an agent offers choices, and what makes an offer a choice: a bare yes settles none of them.
+OFFER = r"거나|또는|방법|수\s*(?:도\s*)?있|제안|중에|그(?:럼|러면)"
+CHOICE = r"거나|또는|아니면|둘\s*다"
+POSSIBILITY = r"수\s*(?:도\s*)?있"
+# How a sentence begins that sums up what is to hold.
+DECISION_LEAD_INS = r"^\W*(?:그럼|그러면|그렇다면|정리하면|정리하자면|요약하면|확인하면|최종)"
+# What an agent says of its own work, and what it is sent for.
+OWN_WORK = r"(?:했습니다|하겠습니다|했어요|할게요|됐습니다|완료)\W*$"
+ERRAND = r"(?:알려|보여|확인해|요약해|설명해|봐|써|바꿔)\s*(?:줘|주세요|줄래)\S*$"
+# What agrees and says no more; what thanks.
+AGREEMENT = r"네|예|응|그래요?|좋(?:아요?|습니다|네요?|다)|동의(?:해요?|합니다|함)|맞(?:아요?|습니다)|알겠(?:어요?|습니다)|그렇게\s*(?:하죠|하자|합시다|해요)"
+THANKS = "고마|감사"
+# What refuses at the beginning of an answer, and anywhere in it.
+REFUSAL = r"^\W*(?:아니|싫|안\s|말고|잠깐|잠시)"
+DECLINING = r"(?:하지|쓰지)\s*(?:말|마)|안\s*할|괜찮습니다만"
+# How a question ends whose question mark follows.
+ASKING_ENDS = "까요?|나요|은가요|ㄴ가요|죠|었더라|지"
+# How a sentence begins that gives the reason of the one before it, how one ends, and what says what follows from it.
+REASON_LEAD_INS = r"(?:그\s*)?(?:이유|근거|배경|까닭|원인은)|왜냐|그래야|안\s*그러면|그렇지\s*않으면"
+REASON_ENDS = (
+    r"때문(?:이다|임|입니다|이에요|이야|에|이었다|이라서)?|(?:아|어|여|라|해|와|워|려|커|져|서)서(?:다|임|입니다|예요|요|야|이다)?|니까(?:요|다)?|거든(?:요)?"
+    r"|덕분(?:이다|임|에)?|탓(?:이다|임)?|위해서(?:다|임|입니다)?|위함(?:이다)?|근거(?:다|이다|임)"
+)
+CONSEQUENCE_LEAD_INS = r"그래서|그러므로|따라서|그러니|이\s*때문에|그\s*때문에|그런\s*이유로|이런\s*이유로|이에\s"
+# How a sentence begins, and ends, that goes on with the talk instead of saying why.
+GOING_ON = r"이제|다음(?:은|으로)|그리고|그런데|하지만|또한|고마|감사|좋아|오케이|네\b|일단"
+GOING_ON_ENDS = (
+    r"(?:까|나요|가요|니|냐)\W*$|(?:줘요?|주세요|주실래요|줄래요?|주십시오|주라|보자|하자|해라|하세요|해요?)\W*$"
+)
+# A turn of a talk that is only kind.
+PLEASANTRIES = r"좋네|그렇|맞아|정말|진짜|대박|축하|고마|감사|다행|와+|헐|응|네|아니"
+# What gives a reason anywhere in a text.
+REASON = r"때문|위해|위하여|이유(?:는|:)|(?<=[가-힣])라서\s"
+# What a person's life may hang on.
+HEALTH = r"알레르기|알러지|금기|복용|투약|인슐린|와파린|당뇨|천식|아나필락시스|페니실린|심장\s*박동기"
+# What names a decision, or what bounds one, in a heading or a label.
+DECISION_NAMES = "결정|제약|정책"

@@ -12,13 +12,13 @@ import re
 from gitmem.lazy_patterns import lazy
 from gitmem.light_typing import NamedTuple
 from gitmem.text import chinese, english, japanese, korean
+from gitmem.text.languages import LANGUAGES
 
 DIGITS = r"\d+(?:[.,:/-]\d+)*"
 NUMBER = lazy(DIGITS)
 NUMBER_WORDS = english.NUMBERS | korean.NUMBERS
-_LANGUAGES = (english, korean, japanese, chinese)
-_UNITS = {unit: meant for each in _LANGUAGES for unit, meant in each.UNITS.items()}
-_POWERS = {word: power for each in _LANGUAGES for word, power in each.POWERS.items()}
+_UNITS = {unit: meant for each in LANGUAGES for unit, meant in each.UNITS.items()}
+_POWERS = {word: power for each in LANGUAGES for word, power in each.POWERS.items()}
 # Numbers in words: those that count nothing but time (`한 시간`, `三天`) stand before a unit of time.
 _WORDS = NUMBER_WORDS | {word: count for word, count in korean.COUNTS.items() if word not in ("일", "이", "삼")}
 _HAN = {digit: value for value, digit in enumerate("一二三四五六七八九十", 1)} | {"两": 2, "兩": 2}

@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator
 from itertools import chain, groupby, pairwise
 
+from gitmem.text import korean
+
 # One word with what joins the parts of identifiers. Ranges of scripts are compared, not compiled: a class of the
 # ideographs costs `re` 2 ms, each time a search starts.
 _WORD = re.compile(r"\w+(?:(?:[.\-/:@'’]|::)\w+)*")
@@ -137,22 +139,8 @@ def fold(text: str) -> str:
 
 # -- Korean --------------------------------------------------------------------------------------------------
 
-_AFTER_A_NOUN = """에서는 에게는 으로는 이라고 에서 에게 으로 까지 부터 이나 라고 하고 이랑 에는 로는 은 는
-    이 가 을 를 에 의 도 만 로 와 과"""
-# Particles that are taken off in a question, and the endings of its verbs and adjectives.
-_IN_A_QUESTION = """으로부터 로부터 에서부터 에게서 으로서 으로써 이라고 이라는 라고 라는 이랑 에서는 에서도
-    에서의 으로는 으로도 까지 부터 에서 에게 한테 께서 으로 이나 처럼 보다 마다 조차 마저
-    밖에 대로 에는 에도 로는 로도 로서 로써 와의 과의 이란 이며 하고 은 는 이 가 을 를 의
-    에 로 와 과 도 만 나 랑 란 인가요 인가 나요 가요 까요 니까 습니까 습니다 입니다 합니다
-    됩니다 하나요 되나요 하나 되나 했나 됐나 했지 됐지 였지 이었지 었지 았지 하지 되지 지 죠
-    냐 니 야 요 하는 되는 하면 되면 려면 하려면 했는데 는데 인데 하기 되기 한다 된다 하여
-    해서 돼서 했던 하던 던 해야 하면서 인지 는지 은지 을지 할지 한지 할 한 된 될 함 됨 해
-    돼 였나 었나 았나 이었나 지도 지만 거나 든지 듯이 기로 도록 라도 이라도"""
-
-
-_PARTICLES = tuple(sorted(_AFTER_A_NOUN.split(), key=len, reverse=True))
-_ENDINGS = frozenset(_IN_A_QUESTION.split())
-_LONGEST_ENDING = max(map(len, _ENDINGS))
+_PARTICLES = tuple(sorted(korean.PARTICLES, key=len, reverse=True))
+_LONGEST_ENDING = max(map(len, korean.ENDINGS))
 
 
 def without_particle(word: str) -> str:
@@ -164,7 +152,7 @@ def without_particle(word: str) -> str:
 def without_ending(word: str) -> str:
     """A Korean word of a question without its particle or ending, where at least two syllables stay."""
     for size in range(min(_LONGEST_ENDING, len(word) - 2), 0, -1):
-        if word[-size:] in _ENDINGS:
+        if word[-size:] in korean.ENDINGS:
             return word[:-size]
     return word
 
