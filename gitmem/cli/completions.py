@@ -12,13 +12,16 @@ from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import TYPE_CHECKING
 
+from gitmem.text import english, korean
+
 if TYPE_CHECKING:
     import click
 
     from gitmem.config import Config
     from gitmem.git.opening import Repository
 
-DAYS = ("today", "yesterday", "오늘", "어제")  # of the names of times, those that are one word
+# Of the names of times, those that are one word.
+DAYS = (english.TIMES_BACK["day", 0], english.TIMES_BACK["day", 1], *korean.NEAR_DAYS[0], *korean.NEAR_DAYS[-1])
 READ = 2000  # files of memory that are looked at for tags
 BYTES = 1 << 20  # of one file
 _TAGS = re.compile(r"<!--[^>]*?\btags=([^\s>]+)")

@@ -69,7 +69,7 @@ _NEXT = lazy(r"[\"'“‘«„‚(\[{*_~`¿¡「『【（《〈]*([^\W_]+(?:'\w+
 _KOREAN_END = lazy(r"(?:니다|[했었았였한된된이있없]다|[세어아해에예]요|[함됨])$")
 _KOREAN_DATE = lazy(r"\d{4}\.\s?\d{1,2}\.(?:\s?\d{1,2}\.?)?")
 _LIST_MARK = lazy(
-    r"[\s\"'(\[*_#>-]*(?:[^\W\d_]{2,12} )?(?:\d{1,3}|[A-Za-z]|[가나다라마바사아자차카타파하]|[ivxIVX]{1,4})$"
+    r"[\s\"'(\[*_#/>-]*(?:[^\W\d_]{2,12} )?(?:\d{1,3}|[A-Za-z]|[가나다라마바사아자차카타파하]|[ivxIVX]{1,4})$"
 )
 _DIRECT_SPEECH = lazy(r"(?:と|って|という|라고|라는|이라|고 )")
 _NOTE = lazy(
@@ -216,9 +216,9 @@ def _is_end(text: str, begin: int, stop: str, at: int, end: int) -> bool:
     if stop[0] in "!?":
         return True
     if len(stop) > 1 or stop[0] == "…":
-        return not (at == begin or text[at - 1].isspace() or text[at - 1] in "-–/") and not (
-            word.islower() or word.isdigit()
-        )
+        apart = at == begin or text[at - 1].isspace() or text[at - 1] in "-–/"
+        goes_on = word.islower() or word.isdigit() or "ぁ" <= word[:1] <= "ん"  # a particle: `File → Open… を選ぶ`
+        return not (apart or goes_on)
     return _full_stop_ends(text, begin, at, end, word)
 
 
