@@ -7,12 +7,14 @@ stative present for what lasts; past or progressive openings, hedges, reported s
 from __future__ import annotations
 
 from gitmem.promotion.cues import cue
+from gitmem.text.english import MONTHS, WEEKDAYS
 
-DATE = r"""(?:\d{4}-\d\d-\d\d | \d{1,2}/\d{1,2}\b | \b(?:jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec)[a-z]*\.?\ \d{1,2}\b
-    | \b\d{1,2}(?:st|nd|rd|th)?\ (?:of\ )?(?:jan|feb|mar|apr|may|jun|jul|aug|sept?|oct|nov|dec)[a-z]*\b
-    | \b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b | \btomorrow\b | \b(?:end|close)\ of\ (?:the\ )?(?:day|week|month|quarter|year)\b
+_MONTH = "|".join(name[:3] for name in MONTHS)
+DATE = rf"""(?:\d{{4}}-\d\d-\d\d | \d{{1,2}}/\d{{1,2}}\b | \b(?:{_MONTH})[a-z]*\.?\ \d{{1,2}}\b
+    | \b\d{{1,2}}(?:st|nd|rd|th)?\ (?:of\ )?(?:{_MONTH})[a-z]*\b
+    | \b(?:{"|".join(WEEKDAYS)})\b | \btomorrow\b | \b(?:end|close)\ of\ (?:the\ )?(?:day|week|month|quarter|year)\b
     | \bweek\ \d+\b | \bq[1-4]\b | \bnext\ (?:week|month|quarter|year)\b
-    | \b(?:january|february|march|april|june|july|august|september|october|november|december)\b)"""
+    | \b(?:{"|".join(name for name in MONTHS if name != "may")})\b)"""
 UNIT = r"""(?:%|[kmgt]i?b\b|ms\b|s\b|sec(?:ond)?s?\b|min(?:ute)?s?\b|h(?:our)?s?\b|days?\b|weeks?\b|months?\b|years?\b
     |rps\b|qps\b|requests?\b|users?\b|items?\b|rows?\b|projects?\b|calls?\b|cores?\b|mg\b|ml\b|kg\b|km\b|eur\b|usd\b)"""
 PRONOUN = "(?:i|we|it|this|that|there|he|she|they|someone|somebody|everybody|nobody|you|who|what)"
