@@ -58,6 +58,7 @@ def test_dates_clocks_versions_and_identifiers_are_no_quantities(text: str) -> N
 
 
 def test_numbers_are_compared_without_separators_and_leading_zeros() -> None:
+    assert numbers("1,000 and 007 at 10:00") == {"1000", "007", "7", "10:00"}
     assert numbers("1,200 rows of 007 in 3.5") == {"1200", "007", "7", "3.5"}
 
 
