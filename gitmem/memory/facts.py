@@ -306,11 +306,11 @@ def update(memory: Memory, entry: Entry, text: str, meta: Iterable[tuple[str, st
     if entry.form is Form.CODE:
         raise ValueError("a fenced block is edited in the file itself")
     words = normalise(text)
-    new = bullet(words, meta, marker=_marker(memory, entry))
+    new = bullet(words, meta, marker=marker_of(memory, entry))
     if entry.form is Form.ROW:
         comment = render_comment(tuple(meta))
         words = words.strip("| ")
-        new = f"{_marker(memory, entry)}| {words} |" + (f" {comment}" if comment else "")
+        new = f"{marker_of(memory, entry)}| {words} |" + (f" {comment}" if comment else "")
     after = parse_lines(_with_own_lines(memory, entry, [new]))
     at = memory.entries.index(entry)
     if len(after.entries) != len(memory.entries) or normalise(after.entries[at].fact.text) != words:
@@ -318,7 +318,7 @@ def update(memory: Memory, entry: Entry, text: str, meta: Iterable[tuple[str, st
     return after
 
 
-def _marker(memory: Memory, entry: Entry) -> str:
+def marker_of(memory: Memory, entry: Entry) -> str:
     """What stands before a fact's text on its first line: white space and the mark of its item or quotation."""
     line = memory.lines[entry.start - 1]
     match = _MARKERS[entry.form].match(line) if entry.form in _MARKERS else None

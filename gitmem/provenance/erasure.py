@@ -42,8 +42,8 @@ class Change(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LineChange:
-    """A line of a file as it was, 1-based. `verbatim`: the text itself stands on it, or in the statement that it is a line
-    of; else the fact was taken from it."""
+    """A line of a file as it was, 1-based. `verbatim`: the text itself stands on it, or in the statement it is part of;
+    else the fact was taken from it."""
 
     path: str
     line: int

@@ -58,8 +58,8 @@ def merge(
     number = 0
     while f"{TOKEN}{number}:".encode() in joined:
         number += 1
-    versions = [_whole(facts.parse(join(split(data)))) for data in (base, ours, theirs)]
-    lines, conflicts = _ItemMerge(*versions, labels, f"{TOKEN}{number}:", text_merge).merge()
+    before, mine, yours = (_whole(facts.parse(join(split(data)))) for data in (base, ours, theirs))
+    lines, conflicts = _ItemMerge(before, mine, yours, labels, f"{TOKEN}{number}:", text_merge).merge()
     return Merged(join(lines), conflicts)
 
 
@@ -152,8 +152,8 @@ class _ItemMerge:
         both = {n: entry for n, entry in enumerate(self.base.items) if n not in self.one_sided}
         base = self._tokens(self.base, both, ())
         skeleton: list[str] = []
-        sides = [[line for line, _ in side] for side in (base, ours, theirs)]
-        for part in merge_lines(*sides, self.text_merge):
+        texts = [[line for line, _ in side] for side in (base, ours, theirs)]
+        for part in merge_lines(texts[0], texts[1], texts[2], self.text_merge):
             skeleton += [part] if isinstance(part, str) else self._resolve(part)
         skeleton = self._without_repeats(skeleton)
         placed = self._insert_added(skeleton, ours, theirs)
@@ -194,10 +194,10 @@ class _ItemMerge:
             self.conflicts += 1
             own = self.labels.block(a, base, b)
         below = before[0].below(before[1]) if before else NOTHING
-        versions = (below, ours.below(mine), theirs.below(yours))
-        rest = _chosen(*(version.lines for version in versions))
+        x, y = ours.below(mine), theirs.below(yours)
+        rest = _chosen(below.lines, x.lines, y.lines)
         if rest is None:
-            rest, conflicts = _ItemMerge(*versions, self.labels, self.token, self.text_merge).merge()
+            rest, conflicts = _ItemMerge(below, x, y, self.labels, self.token, self.text_merge).merge()
             self.conflicts += conflicts
         return own + rest
 
