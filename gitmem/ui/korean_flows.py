@@ -154,6 +154,8 @@ FLOWS = {
     "{} first, or without --everywhere": "먼저 {}, 아니면 여기서만 잊으세요",
     "{} has passed": "{}은(는) 지난 날입니다",
     "choose a day to come": "앞으로 올 날을 고르세요",
+    "'{}' is no range": "'{}'은(는) 커밋 범위가 아닙니다",
+    "write BASE..HEAD, for example main..HEAD": "BASE..HEAD처럼 쓰세요. 예: main..HEAD",
     "'{}' is not a date": "'{}'은(는) 날짜가 아닙니다",
     "'{}' is no day": "'{}'은(는) 날짜가 아닙니다",
     "write it as YYYY-MM-DD": "YYYY-MM-DD 형식으로 적으세요",
