@@ -238,6 +238,18 @@ def test_the_newest_change_of_any_line_of_a_fact_is_named(repo: Repo) -> None:
     assert why(repo, "MEMORY.md:3")["commit"] is None
 
 
+def test_one_line_shows_the_statement_it_is_part_of(repo: Repo) -> None:
+    repo.commit(
+        "start", {"MEMORY.md": "# Memory\n\n- Refunds above 500 crowns wait\n  for one approval.\n  - always\n"}
+    )
+    for line in (3, 4):
+        shown = json.loads(repo.mem("show", f"MEMORY.md:{line}", "--json").stdout)
+        assert (shown["start_line"], shown["end_line"]) == (3, 4)
+    assert repo.mem("show", "MEMORY.md:5").stdout == "5    - always\n"
+    assert repo.mem("show", "MEMORY.md:2").stdout.strip() == "2"
+    assert len(repo.mem("show", "MEMORY.md:3-5").stdout.splitlines()) == 3
+
+
 def test_why_at_a_revision_reads_that_revision(repo: Repo) -> None:
     first = repo.commit("start", {"MEMORY.md": "# Memory\n\n- old\n"})
     repo.commit("next", {"MEMORY.md": "# Memory\n\n- new\n"})

@@ -460,7 +460,7 @@ def test_a_renamed_file_is_compared_with_what_it_was(repo: Repo) -> None:
     text = repo.mem("review", "main..HEAD", env=GITHUB).stdout
     assert (
         "`MEMORY.md` is [`memory/facts.md`]" in text
-        and "was in `MEMORY.md`, below `Facts`" in text
+        and "was in `MEMORY.md`, below `Memory > Facts`" in text
         and "%EB%90%98" in text
         and "Dana owns billing" in text
     )

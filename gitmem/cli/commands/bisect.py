@@ -130,7 +130,8 @@ def _without_blocked_text(fact: Fact | None, change: FactChange) -> Fact | None:
     if fact is None:
         return None
     text, *values = without_blocked([fact.text, *(value for _, value in fact.meta)], change.path)
-    return fact._replace(text=text, meta=() if WITHHELD in values else fact.meta)
+    trail = tuple(without_blocked(list(fact.trail), change.path))
+    return fact._replace(text=text, trail=trail, meta=() if WITHHELD in values else fact.meta)
 
 
 def _of_commit(commit: Commit) -> tuple[str, str, str]:

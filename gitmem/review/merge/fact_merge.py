@@ -26,7 +26,7 @@ from gitmem.memory.fact import Fact, Meta
 from gitmem.memory.facts import Entry, Memory
 from gitmem.memory.statements import Form
 from gitmem.paths import is_daily
-from gitmem.review.fact_diff import Op, pair
+from gitmem.review.fact_diff import Op, pair, same_facts
 from gitmem.review.merge.line_merge import MARK, Labels, Merged, TextMerge, join, merge_lines, merge_text, split
 from gitmem.review.merge.unit_merge import HEADING, TOKEN, Hunk
 
@@ -125,16 +125,9 @@ class _ItemMerge:
     def _side(self, version: _Version) -> _Side:
         kept: dict[int, Entry] = {}
         left = list(version.items)
-        by_id: dict[str, list[Entry]] = defaultdict(list)
-        for entry in left:
-            by_id[entry.fact.id].append(entry)
-        gone: list[tuple[int, Entry]] = []
-        for number, entry in enumerate(self.base.items):
-            same = by_id.get(entry.fact.id)
-            if same:
-                kept[number] = same.pop(0)
-            else:
-                gone.append((number, entry))
+        old, new = ([entry.fact for entry in items] for items in (self.base.items, left))
+        kept |= {number: left[place] for number, place in same_facts(old, new, comments=False).items()}
+        gone = [(number, entry) for number, entry in enumerate(self.base.items) if number not in kept]
         used = {id(entry) for entry in kept.values()}
         left = [entry for entry in left if id(entry) not in used]
         numbers = {id(entry.fact): number for number, entry in gone}

@@ -133,6 +133,12 @@ def test_a_wrapped_fact_edited_here_and_its_comment_there_are_joined() -> None:
     )
 
 
+def test_the_same_words_below_two_headings_are_merged_apart() -> None:
+    base = "## Mill\n\n- Oil is changed in May.\n\n## Press\n\n- Oil is changed in May.\n"
+    ours, theirs = base.replace("- Oil is changed in May.\n", "", 1), base + "- Grease it.\n"
+    assert clean(base, ours, theirs) == "## Mill\n\n\n## Press\n\n- Oil is changed in May.\n- Grease it.\n"
+
+
 def test_paragraphs_added_at_one_place_on_both_sides_are_a_conflict_and_not_one_paragraph() -> None:
     base = "# Memory\n\n## Rules\n"
     found = merged(base, base + "\nNever push.\n", base + "\nAlways ask.\n")
