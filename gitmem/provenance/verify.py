@@ -17,10 +17,11 @@ from gitmem.git.write import run_git
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Fact, normalise, parse_span, render_span, text_hash
+from gitmem.memory.statements import Statement, read
 from gitmem.paths import Kind, kind
 from gitmem.provenance.attribution import TEXT, Attribution, Attributor, Edit, differing, newest
 from gitmem.provenance.cited_sources import facts_at
-from gitmem.provenance.grounding import Support
+from gitmem.provenance.grounding import Support, cut_sentence
 from gitmem.provenance.ledger import Ledger, Refusal, by_machine, read_ledger, refusals, span_key
 from gitmem.provenance.signatures import FORMAT, Signature, parse_signatures, summary
 
@@ -133,6 +134,7 @@ class _Run:
         self.before: dict[str, list[Fact]] = {}
         self._commits: dict[str, Commit] = {}
         self._blames: dict[str, dict[int, str]] = {}
+        self._statements: dict[str, Sequence[Statement]] = {}  # of the blobs that facts cite
 
     def compare_with(self, there: Sequence[tuple[str, bytes, Fact]]) -> None:
         """Learn which facts stood at `base`: those `there` at `tip` hold for every file that did not change."""
@@ -263,6 +265,21 @@ class _Run:
                 yield "source-changed", f"{render_span(span)} was changed since"
             elif self._is_taken_back(source.path, source.text):
                 yield "source-changed", f"{render_span(span)} was taken back by a git revert"
+        if not edit and (words := self._cut_sentence(fact, attribution)):
+            yield "source-cut", words
+
+    def _cut_sentence(self, fact: Fact, attribution: Attribution) -> str:
+        """Why a fact is half a sentence of one of its sources, "" where it is none."""
+        cited: dict[str, set[int]] = {}
+        for source in attribution.sources:
+            if not source.problem and not source.moved:
+                cited.setdefault(source.blob, set()).update(range(source.start_line, source.end_line + 1))
+        for blob, numbers in cited.items():
+            if blob not in self._statements:
+                self._statements[blob] = read(self.attributor.reader.lines(blob))
+            if words := cut_sentence(fact.text, self.attributor.reader.lines(blob), self._statements[blob], numbers):
+                return words
+        return ""
 
     @cached_property
     def taken_back(self) -> frozenset[tuple[str, str]]:
