@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 @colour_option
 @json_option
 def command(place: str, at: str, colour: str, as_json: bool) -> None:
-    """Print lines A to B of the memory file PATH, numbered; with one line the whole statement that it is part of.
+    """Print lines A to B of the memory file PATH, numbered.
 
-    Only files of this repository's memory are shown; symbolic links are not followed.
+    One line prints the whole statement that it is part of. Only files of this repository's memory are shown; symbolic
+    links are not followed.
 
     \b
     git mem show MEMORY.md:10-20
