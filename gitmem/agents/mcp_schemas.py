@@ -63,6 +63,7 @@ class Why(TypedDict):
     path: str
     line: int
     text: str
+    trail: list[str]
     commit: str
     author: str
     date: str

@@ -31,6 +31,7 @@ def lines_of(changes: Sequence[FactChange], on: bool) -> Iterator[str]:
         sign = paint(SIGNS[change.op], STYLE[change.op], on)
         who = change.author.partition(" <")[0]
         tail = f"{change.op}" + (f" by {who}" if who else "") + (f", {change.commit[:12]}" if change.commit else "")
+        tail += f" in {' > '.join(change.fact.trail)}" if change.fact.trail else ""
         if change.old and change.new and change.old.text != change.new.text:
             yield f"  {paint('-', 'dim', on)} {paint(escape(change.old.text, ''), 'dim', on)}\n"
         moved = f" (from {escape(change.old_path, '')})" if change.old_path not in ("", change.path) else ""

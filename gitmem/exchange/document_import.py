@@ -113,11 +113,11 @@ def planned(
 
 
 def _with_facts(repo: Repository, there: bytes, new: bytes) -> tuple[bytes, str]:
-    """A file of facts with those of another that it lacks, each under its heading, and what was done in words. A fact
-    that somebody took out here stays out; lines that are no facts stay as they are here."""
+    """A file of facts with the list items of another that it lacks, each under its heading with what is indented below
+    it, and what was done in words. A fact that somebody took out here stays out; what is no item stays as it is."""
     memory, other = facts.parse(there), facts.parse(new)
     known = {fact.id for fact in memory.facts}
-    lacking = [entry for entry in other.entries if entry.fact.id not in known]
+    lacking = [entry for entry in other.items if entry.fact.id not in known]
     head = repo.head()
     refused = rejections(repo, read_ledger(repo, [head])).hashes if head and lacking else frozenset[str]()
     wanted = [entry for entry in lacking if text_hash(entry.fact.text) not in refused]
@@ -128,10 +128,11 @@ def _with_facts(repo: Repository, there: bytes, new: bytes) -> tuple[bytes, str]
         block = [line.rstrip("\r\n") + memory.newline for line in other.lines[entry.start - 1 : entry.end]]
         groups.setdefault(names, []).append((block, fact))
     here = {fact.id: _details(fact) for fact in memory.facts}
-    changed = sum(here.get(fact.id, _details(fact)) != _details(fact) for fact in other.facts)
+    others = [entry.fact for entry in other.items]
+    changed = sum(here.get(fact.id, _details(fact)) != _details(fact) for fact in others)
     for names, rows in groups.items():
         memory = facts.insert_all(memory, rows, names)
-    words = f"gets {counted(len(wanted), 'fact')}, {len(other.facts) - len(lacking)} there already"
+    words = f"gets {counted(len(wanted), 'fact')}, {len(others) - len(lacking)} there already"
     gone = len(lacking) - len(wanted)
     words += f", {gone} taken out here before stay out" if gone else ""
     differ = "differs" if changed == 1 else "differ"

@@ -18,8 +18,9 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from gitmem.memory import front_matter
-from gitmem.memory.fact import Fact, Meta, parse_comment, render_comment, split_bullet
-from gitmem.memory.facts import parse_lines
+from gitmem.memory.fact import Fact, Meta, render_comment
+from gitmem.memory.facts import marker_of, parse_lines, with_comment
+from gitmem.memory.statements import Form
 from gitmem.search.validity import last_day
 
 VERSION = "0.2"
@@ -179,22 +180,20 @@ def _mapping(lines: Sequence[str], end: int) -> dict[str, Any] | None:
 # -- a fact as a concept ---------------------------------------------------------------------------------------------
 
 
-def fact_concept(line: str, fact: Fact, file: str, origin: Origin) -> str:
-    """One fact as a concept. `line` is its line in `file`, without its end."""
+def fact_concept(lines: Sequence[str], fact: Fact, file: str, origin: Origin) -> str:
+    """One fact as a concept. `lines` are its own in `file`, without their ends."""
     keys = [*_fact_keys(fact), *origin.keys]
-    own = {"fact": fact.id, "file": file, "line": line, "records": _digest(dict(keys))}
+    own = {"fact": fact.id, "file": file, "line": "\n".join(lines), "records": _digest(dict(keys))}
     marks = [f"s{number}" for number in range(1, len(origin.sources) + 1)]
     body = fact.text + "".join(f"[^{mark}]" for mark in marks)
     notes = [f"[^{mark}]: {title}" for mark, (_, title, _) in zip(marks, origin.sources, strict=True)]
     return "\n".join(["---", *rendered([*keys, (OWN, own)]), "---", "", body, *(["", *notes] if notes else []), ""])
 
 
-def fact_link(line: str, fact: Fact, place: str) -> str:
-    """The line of the file in which a fact stood, as a link to its concept."""
-    bullet = split_bullet(line)
-    assert bullet is not None
+def fact_link(marker: str, fact: Fact, place: str, end: str = "") -> str:
+    """What stands in a file in the place of a fact's lines: a link to its concept."""
     words = re.sub(r"[\[\]\\]", " ", fact.text)
-    return f"{bullet[0]}[{' '.join(words.split())[:TITLE]}](/{place})" + line[len(line.rstrip("\r")) :]
+    return f"{marker}[{' '.join(words.split())[:TITLE]}](/{place}){end}"
 
 
 def linked_place(line: str) -> str:
@@ -204,16 +203,21 @@ def linked_place(line: str) -> str:
 
 
 def fact_line(concept: Concept) -> tuple[str, bool]:
-    """(the line of a fact's concept, whether what the history records of it was changed in the bundle).
+    """(the lines of a fact's concept as one text, whether what the history records of it was changed in the bundle).
 
-    Every byte of the line where nothing was changed in the concept; else its text, type, tags and last day are the
+    Every byte of the lines where nothing was changed in the concept; else its text, type, tags and last day are the
     concept's, and the rest of its comment as it was.
     """
-    line = str(concept.own.get("line", "")).replace("\n", " ")
+    line = str(concept.own.get("line", ""))
+    memory = parse_lines(line.split("\n"))
+    if [(entry.form, entry.start, entry.end) for entry in memory.entries] != [(Form.ITEM, 1, len(memory.lines))]:
+        line = line.replace("\n", " ")  # whatever somebody wrote there stays one line of the file
+        memory = parse_lines([line])
     end = line[len(line.rstrip("\r")) :]
-    bullet, rest = split_bullet(line) or ("- ", line)
-    shown, meta = parse_comment(rest)
-    old = next(iter(parse_lines([line]).facts), Fact("", "", 0))
+    entry = next(iter(memory.items), None)
+    marker = marker_of(memory, entry) if entry else "- "
+    old = entry.fact if entry else Fact("", "", 0)
+    meta = old.meta
     changed = concept.own.get("records") != _digest(concept.keys)
     before, now = _comment_keys(dict(_fact_keys(old))), _comment_keys(concept.keys)
     text = _body(concept)
@@ -222,8 +226,10 @@ def fact_line(concept: Concept) -> tuple[str, bool]:
     for key in ("type", "tags", "until"):
         if now.get(key) != before.get(key):
             meta = _with_key(meta, key, now.get(key, ""))
+    if entry and text == old.text:
+        return "\n".join(with_comment(memory, entry, meta).lines), changed
     comment = render_comment(meta)
-    return f"{bullet}{text if text != old.text else shown.rstrip()}{' ' + comment if comment else ''}{end}", changed
+    return f"{marker}{text}{' ' + comment if comment else ''}{end}", changed
 
 
 def _fact_keys(fact: Fact) -> list[tuple[str, Any]]:

@@ -34,7 +34,7 @@ from gitmem.memory.snapshot import tree_files
 from gitmem.paths import LIMIT, Kind, agent_of, kind, log_date
 from gitmem.plural import counted
 from gitmem.provenance import trailers
-from gitmem.provenance.attribution import Attributor
+from gitmem.provenance.attribution import Attributor, newest
 from gitmem.provenance.grounding import Support
 from gitmem.provenance.ledger import read_ledger
 from gitmem.provenance.why import reviewed_merge
@@ -181,19 +181,27 @@ class _Maker:
         return okf.wrapped(text, keys, {} if self._prefix else {"path": path})
 
     def _with_facts(self, path: str, text: str) -> dict[str, str]:
-        """A file of facts and its facts: each a concept of its own, and in the file a link to it."""
+        """A file of facts and its facts: each list item that stands below no other is a concept of its own, and a link
+        to it takes the place of its lines in the file. What else the file says, it says as it did."""
         made: dict[str, str] = {}
-        lines = text.split("\n")
-        found = memory_facts.parse(text.encode()).facts
-        for fact in found:
-            line, place = lines[fact.line - 1], self._free(f"facts/{fact.id}.md")
+        lines: list[str | None] = list(text.split("\n"))
+        memory = memory_facts.parse(text.encode())
+        found = memory.items
+        for entry in found:
+            fact = entry.fact
+            own = [line for line in lines[entry.start - 1 : fact.end] if line is not None]
+            place = self._free(f"facts/{fact.id}.md")
             origin, spans = self._history.of_fact(path, fact)
             sources = tuple(map(self._source, spans))
-            made[place] = okf.fact_concept(line, fact, path, okf.Origin(origin.by, origin.at, origin.verified, sources))
-            lines[fact.line - 1] = okf.fact_link(line, fact, place)
+            made[place] = okf.fact_concept(own, fact, path, okf.Origin(origin.by, origin.at, origin.verified, sources))
+            end = own[-1][len(own[-1].rstrip("\r")) :]
+            link = okf.fact_link(memory_facts.marker_of(memory, entry), fact, place, end)
+            lines[entry.start - 1 : fact.end] = [link, *[None] * (len(own) - 1)]
             self._listed.setdefault(FACTS, []).append((fact.text[: okf.TITLE], place, fact.get("type")))
         self.facts += len(found)
-        made[self._places[path]] = self._concept(path, "\n".join(lines), counted(len(found), "fact"))
+        made[self._places[path]] = self._concept(
+            path, "\n".join(line for line in lines if line is not None), counted(len(found), "fact")
+        )
         return made
 
     def _source(self, span: Span) -> tuple[str, str, date | None]:
@@ -234,7 +242,8 @@ class _History:
 
     def of_fact(self, path: str, fact: Fact) -> tuple[okf.Origin, list[Span]]:
         """Who made a fact and who confirmed it, and the lines that it is from, as `git mem why` and `verify` say."""
-        blamed = self._repo.commit(self._blamed(path)[fact.line - 1])
+        oids = dict.fromkeys(self._blamed(path)[fact.line - 1 : fact.end])
+        blamed = newest(self._repo, [self._repo.commit(oid) for oid in oids])
         found = self._attributor.attribution(path, fact, lambda: blamed)
         record = None if found.edit else next(iter(found.records), None)
         commit = found.edit.commit if found.edit else record.commit if record else blamed

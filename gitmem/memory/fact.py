@@ -14,7 +14,7 @@ from gitmem.lazy_patterns import lazy
 from gitmem.light_typing import NamedTuple
 
 COMMENT = lazy(r"[ \t]*<!--[ \t]+mem(?:[ \t]+(.*?))?[ \t]*-->[ \t]*$")
-BULLET = lazy(r"^([ \t]{0,3})([-*+])([ \t]+)(?=\S)")
+_BULLET = lazy(r"[ \t]{0,3}[-*+][ \t]+(?=\S)")
 PERCENT = lazy(r"%([0-9A-Fa-f]{2})")
 SOURCE = lazy(r"^(.+)#L(\d{1,9})(?:-L(\d{1,9}))?(?:@([0-9a-f]{4,64}))?$")
 Meta = tuple[tuple[str, str], ...]
@@ -27,12 +27,6 @@ TYPES = (
 ORIGINS = ("user", "agent", "tool", "web")  # from the most to the least trusted
 UNSEEN_ORIGINS = ("tool", "web")  # nothing of these becomes a fact before a person has seen it
 _ORIGIN_WORD = lazy(r"[^\s,;|/+&]+")
-
-
-def split_bullet(line: str) -> tuple[str, str] | None:
-    """(marker with its white space, the rest) of a top-level bullet line; None for any other line."""
-    match = BULLET.match(line)
-    return (match.group(0), line[match.end() :].rstrip("\r\n")) if match else None
 
 
 def parse_comment(text: str) -> tuple[str, Meta]:
@@ -101,8 +95,8 @@ def parse_span(value: str) -> Span | None:
 
 def normalise(text: str) -> str:
     """A fact's text: no bullet marker, no comment, NFC, white space collapsed."""
-    bullet = split_bullet(text)
-    visible, _ = parse_comment(bullet[1] if bullet else text)
+    bullet = _BULLET.match(text)
+    visible, _ = parse_comment(text[bullet.end() :] if bullet else text)
     return " ".join(unicodedata.normalize("NFC", visible).split())
 
 

@@ -19,6 +19,7 @@ from gitmem.memory.fact import Fact, fact_id, normalise, parse_comment, render_c
 from gitmem.memory.front_matter import closing_line
 from gitmem.memory.outline import outline
 from gitmem.memory.statements import Form, Statement, statements
+from gitmem.paths import holds_instructions
 
 BUDGET = 200  # lines of MEMORY.md: an agent's host loads the first 200 (docs/promotion.md, "Budget")
 IMPORTANCE = 0.5  # of a fact that says nothing about it
@@ -46,6 +47,7 @@ INSIGHTS = "Insights"
 _MARKERS = {
     Form.ITEM: re.compile(r"[ \t]*(?:[-*+•]|\d{1,9}[.)])[ \t]+"),
     Form.PARAGRAPH: re.compile(r"[ \t]*"),
+    Form.ROW: re.compile(r"[ \t]*"),
     Form.QUOTE: re.compile(r"[ \t]*(?:>[ ]?)+"),
 }
 _HEADING = lazy(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
@@ -100,6 +102,10 @@ class Memory:
             return None
         return next((e for e in self.entries if e.fact.id.startswith(ident)), None)
 
+    def below(self, entry: Entry) -> list[Fact]:
+        """The facts that are indented below an entry: they go where it goes."""
+        return [each.fact for each in self.entries if entry.start < each.start <= entry.end]
+
     def at(self, line: int) -> Entry | None:
         """The entry that occupies a line: of entries below each other the innermost."""
         return next((e for e in reversed(self.entries) if e.start <= line <= e.end), None)
@@ -141,6 +147,18 @@ def fact_of(statement: Statement, heading: str = "") -> Fact:
         statement.text, fact_id(statement.text), statement.first, heading, statement.meta, statement.last,
         statement.trail,
     )  # fmt: skip
+
+
+def told_facts(path: str, memory: Memory) -> list[Fact]:
+    """The facts of a file as reviews and diffs tell them: in what holds instructions (SOUL.md, a skill) the list items
+    alone, since its other statements tell an agent what to do and are told line by line."""
+    entries = memory.entries
+    return [entry.fact for entry in entries if entry.form is Form.ITEM or not holds_instructions(path)]
+
+
+def lines_of(found: Iterable[Fact]) -> set[int]:
+    """The lines that facts of one file stand on."""
+    return {line for fact in found for line in range(fact.line, fact.end + 1)}
 
 
 def split_lines(data: bytes) -> list[str]:
@@ -282,18 +300,25 @@ def _placed(memory: Memory, block: Sequence[str], fact: Fact, place: int) -> lis
 def update(memory: Memory, entry: Entry, text: str, meta: Iterable[tuple[str, str]]) -> Memory:
     """The same place with a new text and comment on one line; marker, line end and what is indented below stay.
 
-    Raises ValueError where the text is not one statement's, and for a fenced block, which has no comment.
+    Raises ValueError where the text would not stand there as one statement (`# words` in a paragraph's place are a
+    heading), and for a fenced block, which has no comment.
     """
     if entry.form is Form.CODE:
         raise ValueError("a fenced block is edited in the file itself")
-    new = bullet(text, meta, marker=_marker(memory, entry))
+    words = normalise(text)
+    new = bullet(words, meta, marker=marker_of(memory, entry))
     if entry.form is Form.ROW:
-        words, comment = normalise(text), render_comment(tuple(meta))
-        new = f"| {words.strip('| ')} |" + (f" {comment}" if comment else "")
-    return parse_lines(_with_own_lines(memory, entry, [new]))
+        comment = render_comment(tuple(meta))
+        words = words.strip("| ")
+        new = f"{marker_of(memory, entry)}| {words} |" + (f" {comment}" if comment else "")
+    after = parse_lines(_with_own_lines(memory, entry, [new]))
+    at = memory.entries.index(entry)
+    if len(after.entries) != len(memory.entries) or normalise(after.entries[at].fact.text) != words:
+        raise ValueError("as Markdown the text would be more, or another thing, than the one statement it replaces")
+    return after
 
 
-def _marker(memory: Memory, entry: Entry) -> str:
+def marker_of(memory: Memory, entry: Entry) -> str:
     """What stands before a fact's text on its first line: white space and the mark of its item or quotation."""
     line = memory.lines[entry.start - 1]
     match = _MARKERS[entry.form].match(line) if entry.form in _MARKERS else None

@@ -12,6 +12,7 @@ from gitmem.config import Config
 from gitmem.errors import GitMemError, UsageError
 from gitmem.git.opening import Repository
 from gitmem.memory.document import decode, split_lines
+from gitmem.memory.facts import parse_lines
 from gitmem.memory.files import read_memory_file
 from gitmem.plural import counted
 
@@ -37,6 +38,12 @@ def read(repo: Repository, config: Config, path: str, commit: str = "") -> Shown
     if not text and problems:
         raise GitMemError(f"'{path}': {problems[0].message}", problems[0].hint)
     return ShownFile(path, commit or "worktree", repo.hash_blob(data), tuple(split_lines(text)))
+
+
+def statement_at(shown: ShownFile, line: int) -> tuple[int, int]:
+    """The first and last line of the statement that a line is part of; the line itself where it is part of none."""
+    entry = parse_lines(shown.lines).at(line)
+    return (entry.start, entry.fact.end) if entry and line <= entry.fact.end else (line, line)
 
 
 def as_value(shown: ShownFile, first: int = 0, last: int = 0) -> dict[str, object]:

@@ -126,6 +126,12 @@ def statements(lines: Sequence[str], front: int, blocks: Outline, name: str = ""
     return tuple(_Reader(lines, front, blocks, name).read())
 
 
+def unmarked(line: str) -> str:
+    """A line without the mark of its list item; any other line as it is."""
+    match = _ITEM.match(line)
+    return line[match.end() :] if match else line
+
+
 def note_name(path: str, front_matter: Mapping[str, str | tuple[str, ...]]) -> str:
     """What a note is called: its `title` or `name`, else its file's name in words; "" where the name says nothing
     (a daily log, MEMORY.md)."""

@@ -178,8 +178,8 @@ class Attributor:
             old = next((old for old in same if old.id == fact.id), None)
             if old is None:
                 return Edit(commit, same[0], (TEXT,))
-            row = self.repo.blame(path, old.line, old.line, parent)[0]
-            commit = self.repo.commit(row.commit)
+            rows = self.repo.blame(path, old.line, old.end, parent)
+            commit = newest(self.repo, [self.repo.commit(oid) for oid in dict.fromkeys(row.commit for row in rows)])
         return None
 
     def _promoted(self, digest: str) -> Fact | None:
@@ -201,6 +201,16 @@ class Attributor:
             whole = file_meta(data)
             self._facts[oid] = [inherit(fact, whole) for fact in memory_facts.parse(data).facts]
         return self._facts[oid]
+
+
+def newest(repo: Repository, commits: Sequence[Commit]) -> Commit:
+    """The last of the commits (one at least) that touched the lines of one fact: by date, then the descendant."""
+    last = commits[0]
+    for commit in commits[1:]:
+        later = commit.commit_date > last.commit_date
+        if later or (commit.commit_date == last.commit_date and repo.is_ancestor(last.oid, commit.oid)):
+            last = commit
+    return last
 
 
 def differing(old: Meta, new: Meta) -> tuple[str, ...]:

@@ -6,7 +6,8 @@ The commit names places, ids and hashes, never the text that was taken out, and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import date
 from enum import StrEnum
@@ -58,14 +59,14 @@ class Selector:
 @dataclass(frozen=True, slots=True)
 class Removal:
     """A fact that was taken out (or replaced by `new`), where it stood. `restored`: the fact it had superseded;
-    `below`: how many lines that belong to it went with it."""
+    `below`: the facts that are indented below it, which went with it."""
 
     path: str
     fact: Fact
     sources: tuple[Span, ...]
     new: str = ""
     restored: str = ""
-    below: int = 0
+    below: tuple[Fact, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +110,8 @@ def edit_plan(config: Config, path: str, line: int, text: str, reason: str) -> P
     def plan(reading: Reading) -> Draft:
         memory, entry = _to_replace(reading, config, path, line, text)
         taken = Removal(path, entry.fact, tuple(cited(entry.fact)), new=text)
-        new = memory_facts.update(memory, entry, text, entry.fact.meta)
+        with as_usage_error(path, entry):
+            new = memory_facts.update(memory, entry, text, entry.fact.meta)
         return _draft(config, Account("correct 1 fact", reason), [taken], {path: new})
 
     return plan
@@ -133,7 +135,8 @@ def supersede_plan(config: Config, path: str, line: int, text: str, reason: str,
         memory, entry = _to_replace(reading, config, path, line, text)
         meta = [(key, value) for key, value in entry.fact.meta if key in LASTING_KEYS]
         meta.append(("from", today.isoformat()))
-        new = memory_facts.supersede(memory, entry, text, meta)
+        with as_usage_error(path, entry):
+            new = memory_facts.supersede(memory, entry, text, meta)
         taken = Removal(path, entry.fact, (), new=text)  # without sources: those of the old one do not say the new
         return _draft(config, Account("supersede 1 fact", reason), [taken], {path: new})
 
@@ -145,9 +148,19 @@ def _to_replace(reading: Reading, config: Config, path: str, line: int, text: st
     memory, entry = fact_at(reading, config, path, line)
     if fact_id(text) == entry.fact.id:
         raise UsageError("that is what the line says already")
-    if memory.find(fact_id(text)):
+    same = [each.fact for each in memory.entries if each.fact.id == fact_id(text)]
+    if any(fact.trail == entry.fact.trail for fact in same):
         raise Refused(f"{path} says that already, on another line")
     return memory, entry
+
+
+@contextmanager
+def as_usage_error(path: str, entry: Entry) -> Iterator[None]:
+    """Raise what a memory says of a text that cannot stand in the place of a fact as UsageError."""
+    try:
+        yield
+    except ValueError as error:
+        raise UsageError(f"{path}:{entry.start}: {error}", "change the file in an editor, and commit it") from None
 
 
 def forget(repo: Repository, config: Config, path: str, line: int, reason: str, *, dry_run: bool = False) -> Correction:
@@ -163,8 +176,9 @@ def forget_plan(config: Config, path: str, line: int, reason: str) -> Plan:
 
     def plan(reading: Reading) -> Draft:
         memory, entry = fact_at(reading, config, path, line)
-        taken = Removal(path, entry.fact, tuple(cited(entry.fact)), below=entry.end - entry.start)
-        return _draft(config, Account("forget 1 fact", reason), [taken], {path: memory_facts.remove(memory, entry)})
+        taken = Removal(path, entry.fact, tuple(cited(entry.fact)), below=tuple(memory.below(entry)))
+        what = "forget 1 fact" + (f" and {len(taken.below)} below it" if taken.below else "")
+        return _draft(config, Account(what, reason), [taken], {path: memory_facts.remove(memory, entry)})
 
     return plan
 
@@ -200,13 +214,15 @@ def _taken_back(
     memories: dict[str, Memory] = {}
     for path, fact in chosen:
         memory = memories.get(path) or memory_facts.parse(reading.committed(path))
-        entry = memory.find(fact.id)
+        same = [each for each in memory.entries if each.fact.id == fact.id]
+        entry = next((each for each in same if each.fact.trail == fact.trail), same[0] if same else None)
         if entry is None:
             continue
         digest = text_hash(fact.text)
         spans = tuple(cited(fact) or dict.fromkeys(known.sources.get(digest, [])))
         before = _superseded(repo, known.by_hash.get(digest, ""), path, fact, gone)
-        taken.append(Removal(path, fact, spans, restored=before.text if before else ""))
+        below = () if before else tuple(memory.below(entry))
+        taken.append(Removal(path, fact, spans, restored=before.text if before else "", below=below))
         if before:
             memories[path] = memory_facts.update(memory, entry, before.text, before.meta)
         else:
@@ -243,7 +259,8 @@ class Evidence:
     `sources` are the lines of a fact that its promotion cites, and `promotions` that promotion's trailers, both by the
     hash of the fact's text. `writers` are the trailers of the commit that wrote a line last, by (path, line). Of a
     commit that is selected: `linked` are the hashes of the facts it promoted, `added` the lines it added by path (under
-    "" those of long-term memory), `blobs` the lines of the sources in these paths by oid.
+    "" the texts of the facts of long-term memory that these belong to), `blobs` the lines of the sources in these paths
+    by oid.
     """
 
     sources: Mapping[str, Sequence[Span]]
@@ -258,8 +275,9 @@ class Evidence:
         return [*cited(fact), *self.sources.get(text_hash(fact.text), [])]
 
     def says(self, path: str, fact: Fact, key: str, value: str) -> bool:
-        """Whether the commit that promoted the fact, or wrote its line, has such a trailer."""
-        rows = (self.promotions.get(text_hash(fact.text), ()), self.writers.get((path, fact.line), ()))
+        """Whether the commit that promoted the fact, or wrote one of its lines, has such a trailer."""
+        wrote = (self.writers.get((path, line), ()) for line in range(fact.line, fact.end + 1))
+        rows = (self.promotions.get(text_hash(fact.text), ()), *wrote)
         said = (spelling(each) for block in rows for each in trailers.values(block, key))
         return spelling(value) in said
 
@@ -294,8 +312,7 @@ def _comes_from_commit(fact: Fact, spans: Iterable[Span], evidence: Evidence) ->
     """Whether the commit promoted the fact, added it, or added a line it was taken from."""
     if text_hash(fact.text) in evidence.linked:
         return True
-    lasting = evidence.added.get("", frozenset())
-    if any(normalise(line) == fact.text and memory_facts.parse(line.encode()).facts for line in lasting):
+    if fact.text in evidence.added.get("", ()):
         return True
     return any(
         line.strip() and line in evidence.added.get(span.path, ())
@@ -351,17 +368,19 @@ def _writers(
 
 
 def _added_lines(repo: Repository, commit: Commit) -> dict[str, frozenset[str]]:
-    """The lines a commit added, by path; under "" those of long-term memory."""
+    """The lines a commit added, by path; under "" the texts of the facts of long-term memory that they belong to."""
     added: dict[str, frozenset[str]] = {}
     lasting: set[str] = set()
     for change in repo.changes(commit.parents[0] if commit.parents else "", commit.oid):
         if not change.path.endswith(".md") or not change.new_oid.strip("0"):
             continue
         old = blob_lines(repo.read(change.old_oid)) if change.old_oid.strip("0") else []
-        new = frozenset(blob_lines(repo.read(change.new_oid))) - frozenset(old)
+        lines = blob_lines(repo.read(change.new_oid))
+        new = frozenset(lines) - frozenset(old)
         added[change.path] = new
         if kind(change.path) in (Kind.MEMORY, Kind.ARCHIVE):
-            lasting |= new
+            facts = memory_facts.parse_lines(lines).facts
+            lasting |= {fact.text for fact in facts if new.intersection(lines[fact.line - 1 : fact.end])}
     return added | {"": frozenset(lasting)}
 
 
@@ -396,17 +415,14 @@ class Account:
 
 
 def fact_at(reading: Reading, config: Config, path: str, line: int) -> tuple[Memory, Entry]:
-    """The memory file and the fact that begins on the line. Raises MissingFile for a file that is not memory,
-    GitMemError for no fact, for a line further down in one, and for a file with edits."""
+    """The memory file and the fact that the line, any of its own, belongs to. Raises MissingFile for a file that is not
+    memory, GitMemError for a line of no fact and for a file with edits."""
     ensure_memory(reading.repo, config, path)
     memory = memory_facts.parse(reading.committed(path))
     entry = memory.at(line)
-    if entry is None:
-        raise GitMemError(f"there is no fact on {path}:{line}", "a fact is a bullet at the left margin")
-    if entry.start != line:
+    if entry is None or line > entry.fact.end:
         raise GitMemError(
-            f"{path}:{line} is a part of the fact on line {entry.start}, which ends on line {entry.end}",
-            f"name {path}:{entry.start} for the whole fact; change one of its lines in an editor",
+            f"there is no fact on {path}:{line}", "name a line of text: headings, comments and blank lines are no facts"
         )
     return memory, entry
 
@@ -438,6 +454,10 @@ def _message(account: Account, taken: Sequence[Removal], reason: str, config: Co
     rejected = [
         trailers.Link(span, item.path, text_hash(item.fact.text)) for item in taken for span in item.sources or (None,)
     ]
+    rejected += [
+        trailers.Link(span, item.path, text_hash(fact.text))
+        for item in taken for fact in item.below for span in cited(fact) or (None,)
+    ]  # fmt: skip
     sources = [
         trailers.Link(span, item.path, text_hash(item.new)) for item in taken if item.new for span in item.sources
     ]
@@ -468,8 +488,11 @@ def as_value(done: object) -> dict[str, object]:
             {
                 "path": item.path,
                 "line": item.fact.line,
+                "end_line": item.fact.end,
                 "id": item.fact.id,
                 "text": item.fact.text,
+                "trail": list(item.fact.trail),
+                "below": [{"line": fact.line, "id": fact.id, "text": fact.text} for fact in item.below],
                 "new_text": item.new or None,
                 "restored": item.restored or None,
                 "sources": [render_span(span) for span in item.sources],

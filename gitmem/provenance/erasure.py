@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import groupby
 
 from gitmem.config import Config
 from gitmem.errors import GitMemError, Refused
@@ -41,7 +42,8 @@ class Change(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LineChange:
-    """A line of a file as it was, 1-based. `verbatim`: it holds the text itself; else the fact was taken from it."""
+    """A line of a file as it was, 1-based. `verbatim`: the text itself stands on it, or in the statement it is part of;
+    else the fact was taken from it."""
 
     path: str
     line: int
@@ -105,9 +107,9 @@ def erasure_value(done: Erasure) -> dict[str, object]:
 
 def _plan(reading: Reading, config: Config, path: str, line: int, reason: str) -> CommitDraft[Erasure]:
     repo = reading.repo
-    _, entry = fact_at(reading, config, path, line)
+    memory, entry = fact_at(reading, config, path, line)
     known = read_ledger(repo, ["HEAD"])
-    first = _removal_of(path, entry.fact, known)
+    first = replace(_removal_of(path, entry.fact, known), below=tuple(memory.below(entry)))
     wanted = _forms_of(repo, first)
     files = _files_that_say_it(reading, config, wanted, path)
     facts: list[Removal] = [first]
@@ -134,7 +136,8 @@ def _removal_of(path: str, fact: Fact, known: Ledger) -> Removal:
 
 
 def _forms_of(repo: Repository, taken: Removal) -> _Wanted:
-    words = r"\s+".join(re.escape(word) for word in taken.fact.text.split())
+    gap = r"\s+(?:>\s+)*"  # a quotation is wrapped with marks
+    words = gap.join(re.escape(word) for word in taken.fact.text.split())
     whole = re.compile(rf"(?<![A-Za-z0-9]){words}(?![A-Za-z0-9])", re.IGNORECASE)
     return _Wanted(taken.fact.text.casefold(), whole, frozenset(source_texts(repo, taken)))
 
@@ -165,35 +168,58 @@ def _has_text(path: str, data: bytes, wanted: _Wanted) -> bool:
 
 
 def _line_changes(path: str, data: bytes, wanted: _Wanted, places: set[tuple[str, int]]) -> Iterator[LineChange]:
-    """Every line of a file that says the text, as it is to change; the lines that belong to a bullet go with it."""
+    """Every line of a file that is to change, or to be named: those of a statement that says the text, others that say
+    it, and the source lines. What is indented below a statement goes with it."""
     memory = memory_facts.parse(data)
+    lines = [line.rstrip("\r\n") for line in memory.lines]
     entries = {entry.start: entry for entry in memory.entries}
-    gone = 0  # the last line that goes with the bullet above
-    for number, raw in enumerate(memory.lines, 1):
-        text = normalise(raw.rstrip("\r\n")).casefold()
-        entry = entries.get(number)
-        verbatim = wanted.text in text
-        if number <= gone:
-            yield LineChange(path, number, Change.REMOVED, raw.rstrip("\r\n"))
+    at = 1
+    while at <= len(lines):
+        entry = entries.get(at)
+        last = entry.fact.end if entry else at
+        text = (entry.fact.text if entry else normalise(lines[at - 1])).casefold()
+        if wanted.text not in text and (path, at) not in places:
+            for number in range(at, last + 1):
+                own = normalise(lines[number - 1]).casefold()
+                if (path, own) in wanted.sources:
+                    change = _change_of_source(path, lines[number - 1], entry.fact if entry else None)
+                    yield LineChange(path, number, change, lines[number - 1], verbatim=False)
+            at = last + 1
             continue
-        if not verbatim and (path, text) not in wanted.sources and (path, number) not in places:
-            continue
-        change = _change_of(path, raw, text, wanted, entry.fact if entry else None)
+        change = _change_of(path, text, wanted, entry.fact if entry else None)
+        numbers = [at]
         if change is Change.REMOVED and entry:
-            gone = entry.end
-        yield LineChange(path, number, change, raw.rstrip("\r\n"), verbatim)
+            last = entry.end
+            numbers = list(range(at, last + 1))
+        elif change is Change.MASKED:
+            said = _lines_saying("\n".join(lines[at - 1 : last]), wanted)
+            numbers = [at + n for n in said] or numbers
+            change = change if said else Change.LEFT
+        for number in numbers:
+            yield LineChange(path, number, change, lines[number - 1])
+        at = last + 1
 
 
-def _change_of(path: str, raw: str, text: str, wanted: _Wanted, fact: Fact | None) -> Change:
+def _lines_saying(text: str, wanted: _Wanted) -> list[int]:
+    """Which lines of a statement, from 0, hold the text word for word."""
+    found = [(match.start(), match.end()) for match in wanted.pattern.finditer(unicodedata.normalize("NFC", text))]
+    return sorted({n for start, end in found for n in range(text.count("\n", 0, start), text.count("\n", 0, end) + 1)})
+
+
+def _change_of(path: str, text: str, wanted: _Wanted, fact: Fact | None) -> Change:
+    """What becomes of a statement, or of another line, that says what is forgotten."""
     if kind(path) in GUARDED:
         return Change.LEFT
     if text == wanted.text:
         return Change.REMOVED
-    if fact and _lasts(path, fact):
-        return Change.LEFT  # another fact, which says more: its text is not ours to change
-    if (path, text) in wanted.sources:
-        return Change.LEFT if raw.startswith("#") else Change.REMOVED  # a heading holds other entries too
-    return Change.MASKED if wanted.pattern.search(unicodedata.normalize("NFC", raw)) else Change.LEFT
+    # Another fact, which says more, is not ours to change.
+    return Change.LEFT if fact and _lasts(path, fact) else Change.MASKED
+
+
+def _change_of_source(path: str, line: str, fact: Fact | None) -> Change:
+    """What becomes of a line that the fact was taken from: a heading holds other entries too."""
+    kept = kind(path) in GUARDED or (fact and _lasts(path, fact)) or line.startswith("#")
+    return Change.LEFT if kept else Change.REMOVED
 
 
 def _spare_sources_of_others(
@@ -234,10 +260,11 @@ def _rests_on(
 def _without(data: bytes, path: str, changes: tuple[LineChange, ...], wanted: _Wanted) -> bytes:
     what = {row.line: row.change for row in changes if row.path == path}
     result = []
-    for number, raw in enumerate(memory_facts.parse(data).lines, 1):
-        change = what.get(number)
-        if change is Change.MASKED:
-            result.append(wanted.pattern.sub(MASK, unicodedata.normalize("NFC", raw)))
-        elif change is not Change.REMOVED:
-            result.append(raw)
+    rows = enumerate(memory_facts.split_lines(data), 1)
+    for change, group in groupby(rows, key=lambda row: what.get(row[0])):
+        text = "".join(raw for _, raw in group)
+        if change is Change.MASKED:  # the text may go over several lines
+            text = wanted.pattern.sub(MASK, unicodedata.normalize("NFC", text))
+        if change is not Change.REMOVED:
+            result.append(text)
     return "".join(result).encode("utf-8", "surrogateescape")

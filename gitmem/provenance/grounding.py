@@ -8,23 +8,26 @@ lets a model's text stand for its sources shows that sentence. `unsupported` run
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import date
 from enum import StrEnum
 
 from gitmem.lazy_patterns import lazy
 from gitmem.memory.fact import normalise
 from gitmem.memory.similarity import matter, terms
+from gitmem.memory.statements import Form, Statement
 from gitmem.text import dates, english
 from gitmem.text.denials import denials
 from gitmem.text.languages import LANGUAGES
 from gitmem.text.names import is_identifier, name_words
 from gitmem.text.numbers import NUMBER, NUMBER_WORDS, numbers, plain_number, quantities
-from gitmem.text.sentences import sentences
+from gitmem.text.sentences import sentence_spans, sentences
 
 COVERED = 0.3  # share of a fact's words that its source must hold: loses 5 % of faithful paraphrases
 COVERED_CJK = 0.5  # the same for pairs of Hangul, Kana and Han
 DENIED = 0.6  # share of a fact's words in one sentence from which that sentence's denial is about the fact: 0.5 % lost
+
+TAKEN = 0.6  # share of a part's words that a fact holds which was taken from it
 
 _ALNUM = lazy(r"[^\W_]+")
 
@@ -217,3 +220,50 @@ def unsupported(text: str, lines: Sequence[str], days: Iterable[date]) -> str:
         if check(text, cited, known):
             return words
     return ""
+
+
+def cut_sentence(text: str, lines: Sequence[str], found: Sequence[Statement], cited: Collection[int]) -> str:
+    """Why `text` is half a sentence of its source, "" where it is none: what it was taken from goes on below the cited
+    lines, or begins above, and `text` has not the rest. `lines` are the source's, `found` its statements, and `cited`
+    numbers of lines, from 1. The words hold no text of memory."""
+    for statement in found:
+        if statement.form not in (Form.ITEM, Form.PARAGRAPH, Form.QUOTE) or statement.first == statement.last:
+            continue
+        for last in range(statement.first, statement.last):
+            if (last in cited) != (last + 1 in cited) and _wraps(statement, lines[last - 1 : last + 1]):
+                above, below = (
+                    _plain(lines[first - 1 : end])
+                    for first, end in ((statement.first, last), (last + 1, statement.last))
+                )
+                before, after = _halves(above, below)
+                taken, rest = (before, after) if last in cited else (after, before)
+                if _has(text, taken) and not _has(text, rest):
+                    return (
+                        "the sentence " + ("goes on below" if last in cited else "begins above") + " the lines it cites"
+                    )
+    return ""
+
+
+def _wraps(statement: Statement, pair: Sequence[str]) -> bool:
+    """Whether the second of two lines of a statement goes on with the first: an item's wrapped lines do. Lines of a
+    paragraph may be entries of a log, unless the second begins with a small letter."""
+    return statement.form is Form.ITEM or _plain(pair[1:])[:1].islower()
+
+
+def _plain(lines: Sequence[str]) -> str:
+    return " ".join(normalise(line.lstrip(" \t>")) for line in lines)
+
+
+def _halves(above: str, below: str) -> tuple[str, str]:
+    """The two parts of the sentence that goes over from one text to the other, "" for both where none does."""
+    for start, end in sentence_spans(f"{above} {below}"):
+        if start < len(above) and end > len(above) + 1:
+            whole = f"{above} {below}"
+            return whole[start : len(above)], whole[len(above) + 1 : end]
+    return "", ""
+
+
+def _has(text: str, part: str) -> bool:
+    """Whether a text was taken from a part: most of the part's words are in it."""
+    own, there = terms(part), terms(text)
+    return bool(own) and len(own & there) >= TAKEN * len(own)

@@ -11,7 +11,7 @@ from gitmem.git.repository import Repository
 from gitmem.git.transaction import CommitDraft, Reading, commit
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import Fact, Meta, encode
-from gitmem.provenance.corrections import Account, Correction, Removal, fact_at, message_of
+from gitmem.provenance.corrections import Account, Correction, Removal, as_usage_error, fact_at, message_of
 
 Plan = Callable[[Reading], CommitDraft[Fact]]
 
@@ -55,7 +55,8 @@ def _plan(config: Config, path: str, line: int, wanted: Mapping[str, str], accou
             raise UsageError("that is so already")
         row = f"- {encode(path)}:{entry.fact.line} {entry.fact.id}"
         message = message_of(config, Account(account.what, account.reason, lines=(row,)), ())
-        new = memory_facts.with_comment(memory, entry, meta)
+        with as_usage_error(path, entry):
+            new = memory_facts.with_comment(memory, entry, meta)
         return CommitDraft({path: new.data()}, entry.fact, message)
 
     return plan

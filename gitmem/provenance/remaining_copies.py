@@ -10,13 +10,15 @@ from gitmem.errors import GitMemError
 from gitmem.git.repository import Repository
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import normalise
+from gitmem.memory.facts import parse_lines
 from gitmem.memory.files import read_memory_file
 from gitmem.memory.snapshot import read_work_tree
 from gitmem.provenance.corrections import Removal
 
 
 def remaining_lines(repo: Repository, config: Config, taken: Removal) -> list[tuple[str, int]]:
-    """(path, line) of every line of memory that says the text of `taken`, or is a source line it was taken from.
+    """(path, line) of every statement of memory that says the text of `taken`, by its first line, of every other line
+    that does, and of the source lines it was taken from.
 
     In the order of paths and lines; a file that cannot be read is left out.
     """
@@ -28,9 +30,10 @@ def remaining_lines(repo: Repository, config: Config, taken: Removal) -> list[tu
             lines = blob_lines(read_memory_file(repo, config, path))
         except (GitMemError, OSError):
             continue
+        says = {fact.line for fact in parse_lines(lines).facts if wanted in fact.text.casefold()}
         for number, line in enumerate(lines, 1):
             text = normalise(line).casefold()
-            if wanted in text or (path, text) in cited:
+            if number in says or wanted in text or (path, text) in cited:
                 places.append((path, number))
     return places
 

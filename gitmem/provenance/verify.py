@@ -6,7 +6,7 @@ reason, never text of memory.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
@@ -17,10 +17,11 @@ from gitmem.git.write import run_git
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Fact, normalise, parse_span, render_span, text_hash
+from gitmem.memory.statements import Statement, read
 from gitmem.paths import Kind, kind
-from gitmem.provenance.attribution import TEXT, Attribution, Attributor, Edit, differing
+from gitmem.provenance.attribution import TEXT, Attribution, Attributor, Edit, differing, newest
 from gitmem.provenance.cited_sources import facts_at
-from gitmem.provenance.grounding import Support
+from gitmem.provenance.grounding import Support, cut_sentence
 from gitmem.provenance.ledger import Ledger, Refusal, by_machine, read_ledger, refusals, span_key
 from gitmem.provenance.signatures import FORMAT, Signature, parse_signatures, summary
 
@@ -133,6 +134,7 @@ class _Run:
         self.before: dict[str, list[Fact]] = {}
         self._commits: dict[str, Commit] = {}
         self._blames: dict[str, dict[int, str]] = {}
+        self._statements: dict[str, Sequence[Statement]] = {}  # of the blobs that facts cite
 
     def compare_with(self, there: Sequence[tuple[str, bytes, Fact]]) -> None:
         """Learn which facts stood at `base`: those `there` at `tip` hold for every file that did not change."""
@@ -149,7 +151,7 @@ class _Run:
 
     def check(self, path: str, data: bytes, fact: Fact) -> Checked:
         """The whole judgement of one fact."""
-        line_commit = partial(self.line_commit, path, data, fact.line)
+        line_commit = partial(self.line_commit, path, data, fact)
         attribution = self.attributor.attribution(path, fact, line_commit)
         olds = self.before.get(fact.id, ())
         if attribution.edit is None and olds:  # its comment alone changed since `base`, whoever wrote the fact
@@ -158,11 +160,18 @@ class _Run:
             attribution = replace(attribution, support=Support.EDITED, edit=edit)
         problems = list(self._wrong(fact, attribution))
         if self.policy:
-            problems += self._against_policy(path, fact, attribution, line_commit)
+            problems += self._against_policy(path, fact, attribution, self._writer(path, data, fact))
         oid = self.known.by_hash.get(text_hash(fact.text), "")
         oid = oid or (attribution.edit.commit.oid if attribution.edit else "")
         flaws = tuple(
-            Flaw(rule, path, fact.line, message, fact.id, line_commit().oid if rule == "unrecorded" else oid)
+            Flaw(
+                rule,
+                path,
+                fact.line,
+                message,
+                fact.id,
+                self._writer(path, data, fact).oid if rule == "unrecorded" else oid,
+            )
             for rule, message in problems
         )
         return Checked(path, fact, attribution, flaws, line_commit() if self.policy else None)
@@ -180,21 +189,32 @@ class _Run:
             if held and (self.attributor.reader.changed(source) or self._is_taken_back(source.path, source.text)):
                 message = f"{render_span(span)} was changed since"
                 oid = self.known.by_hash.get(text_hash(fact.text), "")
-                commit = self.line_commit(path, data, fact.line)
-                attribution = self.attributor.attribution(path, fact, partial(self.line_commit, path, data, fact.line))
+                commit = self.line_commit(path, data, fact)
+                attribution = self.attributor.attribution(path, fact, partial(self.line_commit, path, data, fact))
                 flaw = Flaw("source-changed", path, fact.line, message, fact.id, oid)
                 yield Checked(path, fact, attribution, (flaw,), commit)
                 return
 
-    def line_commit(self, path: str, data: bytes, line: int) -> Commit:
-        """The commit that last touched a line; a file is blamed once."""
+    def line_commit(self, path: str, data: bytes, fact: Fact) -> Commit:
+        """The commit that last touched one of a fact's lines."""
+        return newest(self.repo, self._line_commits(path, data, fact.line, fact.end))
+
+    def _writer(self, path: str, data: bytes, fact: Fact) -> Commit:
+        """The commit that answers for a fact: the newest of an agent's that touched one of its lines, since a person's
+        edit of another line does not vouch for these, else the newest."""
+        commits = self._line_commits(path, data, fact.line, fact.end)
+        return newest(self.repo, [commit for commit in commits if by_machine(commit)] or commits)
+
+    def _line_commits(self, path: str, data: bytes, first: int, last: int) -> list[Commit]:
+        """The commits that last touched lines, each once; a file is blamed once."""
         if path not in self._blames:
             rows = self.repo.blame(path, 1, max(1, len(blob_lines(data))), self.tip)
             self._blames[path] = {row.line: row.commit for row in rows}
-        oid = self._blames[path][line]
-        if oid not in self._commits:
-            self._commits[oid] = self.repo.commit(oid)
-        return self._commits[oid]
+        oids = dict.fromkeys(self._blames[path][line] for line in range(first, max(first, last) + 1))
+        for oid in oids:
+            if oid not in self._commits:
+                self._commits[oid] = self.repo.commit(oid)
+        return [self._commits[oid] for oid in oids]
 
     def prose(self) -> Iterator[Prose]:
         """The changed lines that are no facts, of MEMORY.md, rules and instruction files: agents load them whole.
@@ -206,13 +226,13 @@ class _Run:
                 continue
             old = set(self.attributor.reader.lines(change.old_oid)) if change.old_mode else set()
             data = self.repo.read(change.new_oid)
-            facts = {fact.line for fact in memory_facts.parse(data).facts}
+            facts = memory_facts.lines_of(memory_facts.told_facts(change.path, memory_facts.parse(data)))
             if kind(change.path) is Kind.INSTRUCTIONS:
                 facts = set()
             for line, text in enumerate(blob_lines(data), 1):
                 if not text.strip() or text in old or line in facts:
                     continue
-                commit = self.line_commit(change.path, data, line)
+                (commit,) = self._line_commits(change.path, data, line, line)
                 yield Prose(change.path, line, text, commit, tuple(self._prose_flaws(change.path, line, text, commit)))
 
     def _prose_flaws(self, path: str, line: int, text: str, commit: Commit) -> Iterator[Flaw]:
@@ -245,6 +265,21 @@ class _Run:
                 yield "source-changed", f"{render_span(span)} was changed since"
             elif self._is_taken_back(source.path, source.text):
                 yield "source-changed", f"{render_span(span)} was taken back by a git revert"
+        if not edit and (words := self._cut_sentence(fact, attribution)):
+            yield "source-cut", words
+
+    def _cut_sentence(self, fact: Fact, attribution: Attribution) -> str:
+        """Why a fact is half a sentence of one of its sources, "" where it is none."""
+        cited: dict[str, set[int]] = {}
+        for source in attribution.sources:
+            if not source.problem and not source.moved:
+                cited.setdefault(source.blob, set()).update(range(source.start_line, source.end_line + 1))
+        for blob, numbers in cited.items():
+            if blob not in self._statements:
+                self._statements[blob] = read(self.attributor.reader.lines(blob))
+            if words := cut_sentence(fact.text, self.attributor.reader.lines(blob), self._statements[blob], numbers):
+                return words
+        return ""
 
     @cached_property
     def taken_back(self) -> frozenset[tuple[str, str]]:
@@ -272,7 +307,7 @@ class _Run:
     # -- what the policy asks: who wrote it, and does its source say so --------------------------------------
 
     def _against_policy(
-        self, path: str, fact: Fact, attribution: Attribution, line_commit: Callable[[], Commit]
+        self, path: str, fact: Fact, attribution: Attribution, writer: Commit
     ) -> Iterator[tuple[str, str]]:
         edit = attribution.edit
         if edit and edit.machine and (edit.recorded or TEXT not in edit.changed):
@@ -281,18 +316,17 @@ class _Run:
         if attribution.support is Support.NOT_IN_SOURCE:
             yield "not-in-source", attribution.problem
         edited = edit is not None and edit.recorded
-        if not attribution.promoted and not edited and by_machine(line_commit()):
-            yield "unrecorded", f"added by {line_commit().oid[:12]}, which is an agent's, and by no promotion"
-        message = self._refused(fact, attribution, line_commit)
+        if not attribution.promoted and not edited and by_machine(writer):
+            yield "unrecorded", f"added by {writer.oid[:12]}, which is an agent's, and by no promotion"
+        message = self._refused(fact, attribution, writer)
         if message:
             yield "rejected", message
 
-    def _refused(self, fact: Fact, attribution: Attribution, line_commit: Callable[[], Commit]) -> str:
+    def _refused(self, fact: Fact, attribution: Attribution, commit: Commit) -> str:
         """Why a fact should not be there again: a person took it, or its source, out. "" where it may."""
         if not self.refusals:
             return ""
         digest = text_hash(fact.text)
-        commit = line_commit()
         modelled = any(record.commit.oid == commit.oid and record.model(digest) for record in attribution.records)
         if not (by_machine(commit) or modelled):
             return ""  # a person put it there

@@ -23,7 +23,7 @@ from gitmem.memory.files import read_memory_file
 from gitmem.paths import agent_of
 from gitmem.plural import counted
 from gitmem.provenance import trailers
-from gitmem.provenance.attribution import TEXT, Attribution, Attributor, Edit
+from gitmem.provenance.attribution import TEXT, Attribution, Attributor, Edit, newest
 from gitmem.provenance.cited_sources import Source, cited, file_meta, inherit
 from gitmem.provenance.grounding import WORDS, Support
 from gitmem.provenance.ledger import ledger_of, matching_commits, promotes
@@ -38,7 +38,8 @@ CUT = (
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Why a line is there. `commit` is "" for a line not committed yet; `model` "" for a fact added by hand.
+    """Why a statement is there: `text`, on `line` to `end_line`, about what `trail` says. `commit` is the one that
+    touched a line of it last, "" for one not committed yet; `model` "" for a fact added by hand.
 
     `support` says what holds the text up, `problem` in words why it does not or which source is missing; `edit` what
     was changed after the promotion and by whom; `links` what amends the line, and what it amends. `session` and `turn`
@@ -48,7 +49,9 @@ class Answer:
 
     path: str
     line: int
+    end_line: int
     text: str
+    trail: tuple[str, ...]
     commit: str
     author: str
     date: datetime | None
@@ -83,16 +86,21 @@ def why(repo: Repository, config: Config, path: str, line: int, rev: str = "", *
     start = fact.line if fact else line
     at = rev or repo.head() or ""
     recorded = matching_commits(repo, [at] if at and fact else [], _about(fact) if fact else ())
-    blamed = repo.blame(path, start, start, rev)[0]
-    commit = None if set(blamed.commit) == {"0"} else repo.commit(blamed.commit)
-    notes = [f"line {line} belongs to the fact on line {start}"] if start != line else []
+    rows = repo.blame(path, start, fact.end if fact else line, rev)
+    oids = list(dict.fromkeys(row.commit for row in rows))
+    uncommitted = any(not oid.strip("0") for oid in oids)
+    commit = None if uncommitted else newest(repo, [repo.commit(oid) for oid in oids])
+    notes = [f"line {line} belongs to the fact that begins on line {start}"] if start != line else []
+    if len(oids) > 1 and commit:
+        notes.append(f"{len(oids)} commits wrote its lines; {commit.oid[:12]} is the newest")
     if commit is None:
         notes.append("not committed yet")
     elif commit.oid in shallow(repo):
         notes.append(CUT)
     if fact is None:
         text = lines[line - 1].strip()
-        answer = _answer(path, line, text, commit, trailers.memory_trailers(commit.message) if commit else [])
+        block = trailers.memory_trailers(commit.message) if commit else []
+        answer = _answer(path, Fact(text, "", line, end=line), commit, block)
         return _with_links(repo, config, replace(answer, notes=tuple(notes)), (), rev, now)
     known = ledger_of(repo, _until_promoted(recorded, commit, text_hash(fact.text)))
     del recorded  # ends Git's walk
@@ -100,7 +108,7 @@ def why(repo: Repository, config: Config, path: str, line: int, rev: str = "", *
     attribution = attributor.attribution(path, fact, lambda: commit)
     origin, block = _recorded(attribution, fact, commit)
     notes += _notes(attributor, attribution, origin, commit)
-    answer = _answer(path, start, fact.text, origin, block)
+    answer = _answer(path, fact, origin, block)
     merge = reviewed_merge(repo, at, origin) if origin else None
     above = trailers.values(trailers.memory_trailers(merge.message), trailers.REVIEWED) if merge else []
     reviewers = dict.fromkeys([*answer.reviewers, *above])
@@ -150,7 +158,7 @@ def _fact_at(lines: Sequence[str], data: bytes, line: int) -> Fact | None:
     if entry:
         return inherit(entry.fact, whole)
     words = normalise(lines[line - 1])
-    return inherit(Fact(words, fact_id(words), line), whole) if whole and words else None
+    return inherit(Fact(words, fact_id(words), line, end=line), whole) if whole and words else None
 
 
 def _about(fact: Fact) -> list[str]:
@@ -180,7 +188,7 @@ def _recorded(
     return blamed, trailers.memory_trailers(blamed.message) if blamed else []
 
 
-def _answer(path: str, line: int, text: str, commit: Commit | None, block: Sequence[trailers.Trailer]) -> Answer:
+def _answer(path: str, fact: Fact, commit: Commit | None, block: Sequence[trailers.Trailer]) -> Answer:
     def first(key: str) -> str:
         return next(iter(trailers.values(block, key)), "")
 
@@ -188,8 +196,10 @@ def _answer(path: str, line: int, text: str, commit: Commit | None, block: Seque
     reviewers = [*trailers.values(block, trailers.REVIEWED), *trailers.values(below, trailers.REVIEWED)]
     return Answer(
         path=path,
-        line=line,
-        text=text,
+        line=fact.line,
+        end_line=fact.end,
+        text=fact.text,
+        trail=fact.trail,
         commit=commit.oid if commit else "",
         author=f"{commit.author.name} <{commit.author.email}>" if commit else "",
         date=commit.author_date if commit else None,
@@ -219,7 +229,9 @@ def as_value(answer: Answer) -> dict[str, object]:
     return {
         "path": answer.path,
         "line": answer.line,
+        "end_line": answer.end_line,
         "text": answer.text,
+        "trail": list(answer.trail),
         "commit": answer.commit or None,
         "author": answer.author or None,
         "date": answer.date.isoformat() if answer.date else None,

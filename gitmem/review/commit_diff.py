@@ -35,7 +35,8 @@ def facts_of(repo: Repository, oids: Mapping[str, str]) -> dict[str, list[Fact]]
     small = {path: oid for path, oid in oids.items() if sizes.get(oid, LIMIT + 1) <= LIMIT}
     facts = {}
     for path, (_, data) in zip(small, repo.read_many(list(small.values())), strict=True):
-        facts[path] = memory_facts.parse(data or b"").facts if b"\0" not in (data or b"") else []
+        text = data if data and b"\0" not in data else b""
+        facts[path] = memory_facts.told_facts(path, memory_facts.parse(text))
     return facts
 
 

@@ -74,12 +74,14 @@ class FactChange:
         assert fact is not None
         return fact
 
-    def event_value(self) -> dict[str, str | int | None]:
+    def event_value(self) -> dict[str, str | int | list[str] | None]:
         """What happened to it as the JSON of docs/json.md has it everywhere: the fact, where it is and where it was."""
         return {
             "op": self.op.value,
             "path": self.path,
             "line": self.new.line if self.new else None,
+            "end_line": self.new.end if self.new else None,
+            "trail": list(self.fact.trail),
             "text": self.new.text if self.new else None,
             "old_path": (self.old_path or self.path) if self.old else None,
             "old_line": self.old.line if self.old else None,
@@ -122,18 +124,30 @@ def _without_common(
     gone: list[_At] = []
     come: list[_At] = []
     for path in sorted({*old, *new}):
-        before = [_At(path, fact) for fact in old.get(path, ())]
-        left: dict[tuple[str, object], list[_At]] = defaultdict(list)
-        for at in before:
-            left[at.fact.id, at.fact.meta].append(at)
-        for fact in new.get(path, ()):
-            same = left.get((fact.id, fact.meta))
-            if same:
-                same.pop(0)
-            else:
-                come.append(_At(path, fact))
-        gone += [at for rest in left.values() for at in rest]
+        before, after = old.get(path, ()), new.get(path, ())
+        pairs = same_facts(before, after)
+        gone += [_At(path, fact) for number, fact in enumerate(before) if number not in pairs]
+        there = set(pairs.values())
+        come += [_At(path, fact) for number, fact in enumerate(after) if number not in there]
     return gone, come
+
+
+def same_facts(old: Sequence[Fact], new: Sequence[Fact], *, comments: bool = True) -> dict[int, int]:
+    """The place of each fact of `old` that `new` has too -> its place there: with the same words (and, with `comments`,
+    the same comment), those about the same thing first, the others in their order."""
+    pairs: dict[int, int] = {}
+    taken: set[int] = set()
+    for with_trail in (True, False):
+        places: dict[object, list[int]] = defaultdict(list)
+        for number, fact in enumerate(new):
+            if number not in taken:
+                places[fact.id, comments and fact.meta, with_trail and fact.trail].append(number)
+        for number, fact in enumerate(old):
+            there = places.get((fact.id, comments and fact.meta, with_trail and fact.trail), [])
+            if number not in pairs and there:
+                pairs[number] = there.pop(0)
+        taken = set(pairs.values())
+    return pairs
 
 
 def _moves(gone: list[_At], come: list[_At], today: date) -> Iterator[FactChange]:
@@ -143,6 +157,7 @@ def _moves(gone: list[_At], come: list[_At], today: date) -> Iterator[FactChange
         by_id[at.fact.id].append(at)
     for at in list(come):
         same = [other for other in by_id.get(at.fact.id, ()) if other.path != at.path]
+        same.sort(key=lambda other: other.fact.trail != at.fact.trail)
         if passes(at.path):  # a log that says it once more is not where a fact of MEMORY.md went
             same = [other for other in same if passes(other.path)]
         if not same or any(other.path == at.path for other in by_id[at.fact.id]):
@@ -159,12 +174,12 @@ def _pairs(gone: list[_At], come: list[_At], renamed: Mapping[str, str] = {}) ->
     """Edited facts: the best pair first, each fact in one pair at most, in one file. Both lists lose what is paired."""
     candidates = _Candidates(gone, renamed)
     scored = [
-        (-score, abs(other.fact.line - at.fact.line), number, at, other)
+        (-score, at.fact.trail != other.fact.trail, abs(other.fact.line - at.fact.line), number, at, other)
         for number, at in enumerate(come)
         for score, other in candidates.scored(at)
     ]
     changes = []
-    for _, _, _, at, other in sorted(scored, key=lambda row: row[:3]):
+    for *_, at, other in sorted(scored, key=lambda row: row[:4]):
         if at in come and other in gone:
             come.remove(at)
             gone.remove(other)
@@ -223,10 +238,8 @@ class _Candidates:
 def placements(path: str, old: Sequence[Fact], new: Sequence[Fact]) -> list[FactChange]:
     """The facts of one file that say the same and stand elsewhere in it: below another heading (MOVED), or in another
     order below the same one (REORDERED, as few as say it). In order of line."""
-    before: dict[tuple[str, object], list[Fact]] = defaultdict(list)
-    for fact in old:
-        before[fact.id, fact.meta].append(fact)
-    pairs = [(before[fact.id, fact.meta].pop(0), fact) for fact in new if before.get((fact.id, fact.meta))]
+    there = {after: before for before, after in same_facts(old, new).items()}
+    pairs = [(old[there[number]], fact) for number, fact in enumerate(new) if number in there]
     changes = [FactChange(Op.MOVED, path, was, now, path) for was, now in pairs if was.heading != now.heading]
     staying = [(was, now) for was, now in pairs if was.heading == now.heading]
     in_order = longest_rising([was.line for was, _ in staying])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from gitmem.gate.report import code
+from gitmem.memory.fact import Fact
 from gitmem.paths import holds_instructions
 from gitmem.plural import counted
 from gitmem.review.fact_diff import FactChange, Op
@@ -12,6 +13,7 @@ from gitmem.review.markup import difference, flat, plain, shown
 from gitmem.review.review import LineVerdict, State
 from gitmem.review.text_changes import TextChange
 
+LONGEST_PART = 60  # characters of one heading or item that a fact stands below
 GONE = (Op.REMOVED, Op.EXPIRED)
 STAYING = (Op.MOVED, Op.REORDERED)
 STATES = {
@@ -60,7 +62,7 @@ def way_words(change: FactChange) -> str:
         return f"in another order in {path}"
     if change.old_path not in ("", change.path):
         return f"moved from {code(flat(change.old_path))} to {path}"
-    return f"moved in {path} from {named(change.old.heading)} to {named(change.new.heading)}"
+    return f"moved in {path} from {named(change.old)} to {named(change.new)}"
 
 
 def former_place(change: FactChange) -> str:
@@ -69,19 +71,20 @@ def former_place(change: FactChange) -> str:
         return ""
     file = f" in {code(flat(change.old_path))}," if change.old_path not in ("", change.path) else ""
     if file or change.old.heading != change.new.heading:
-        return f"now below {named(change.new.heading)}, was{file} below {named(change.old.heading)}"
+        return f"now below {named(change.new)}, was{file} below {named(change.old)}"
     return ""
 
 
 def below_words(change: FactChange) -> str:
-    """The heading of a fact in words, "" for one that was there before or has none."""
-    told = change.op not in (Op.CHANGED, *GONE, *STAYING) and change.fact.heading
-    return f"below {named(change.fact.heading)}" if told else ""
+    """What a fact stands below, in words: "" for one that stays where it was, or that stands below nothing."""
+    told = change.op not in STAYING and change.fact.trail and not former_place(change)
+    return f"below {named(change.fact)}" if told else ""
 
 
-def named(heading: str) -> str:
-    """A heading as a review names it."""
-    return code(flat(heading)) if heading else "no heading"
+def named(fact: Fact) -> str:
+    """The headings and items that a fact stands below, as a review names them."""
+    parts = (part if len(part) <= LONGEST_PART else part[:LONGEST_PART].rstrip() + "…" for part in fact.trail)
+    return code(flat(" > ".join(parts))) if fact.trail else "no heading"
 
 
 def edit_words(edits: Sequence[tuple[str, str, str]]) -> tuple[str, str]:

@@ -100,7 +100,8 @@ def other_changes(repo: Repository, base: str, head: str, layout: Layout, daily:
         found = line_changes(change.path, old, new, facts=facts)
         texts += [replace(row, old_path=old_path) for row in found] if old_path else found
         if facts and not old_path and not passes(change.path, daily):
-            moved += placements(change.path, memory_facts.parse(old).facts, memory_facts.parse(new).facts)
+            sides_of = (memory_facts.told_facts(change.path, memory_facts.parse(data)) for data in (old, new))
+            moved += placements(change.path, *sides_of)
     texts.sort(key=lambda row: (row.path, row.line or row.old_line))
     return OtherChanges(tuple(texts), tuple(moved), tuple(renamed), tuple(unread))
 
@@ -165,7 +166,7 @@ def _renamed(files: Sequence[Change], former: Mapping[str, str], layout: Layout)
 
 def line_changes(path: str, old: bytes, new: bytes, *, facts: bool) -> list[TextChange]:
     """What happened to the lines of one file; with `facts` the lines of facts are left out, blank ones always."""
-    before, after = _lines(old, facts), _lines(new, facts)
+    before, after = _lines(path, old, facts), _lines(path, new, facts)
     went, came, kept = _gone_come_and_common(before, after)
     gone, come = ({line.number: line for line in lines} for lines in (went, came))
     changes = []
@@ -194,9 +195,9 @@ class _Line:
     heading: bool
 
 
-def _lines(data: bytes, facts: bool) -> list[_Line]:
+def _lines(path: str, data: bytes, facts: bool) -> list[_Line]:
     memory = memory_facts.parse(data)
-    told = {fact.line for fact in memory.facts} if facts else set()
+    told = memory_facts.lines_of(memory_facts.told_facts(path, memory)) if facts else set()
     heads = {number for number, _, _ in memory.headings}
     return [
         _Line(number, text.strip(), number in heads)

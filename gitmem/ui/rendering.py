@@ -24,7 +24,7 @@ from markupsafe import Markup, escape
 from gitmem.gate.detectors.personal.pii import RULES as PERSONAL
 from gitmem.gate.policy import Policy
 from gitmem.gate.quoting import visible
-from gitmem.memory.fact import split_bullet
+from gitmem.memory.statements import unmarked
 from gitmem.review.masking import Lines
 
 HERE = Path(__file__).parent
@@ -170,12 +170,7 @@ def name(text: str) -> Shown:
 
 def passage(text: str, most: int) -> Shown:
     """The lines of a hit without the marks of their list, cut after they are masked."""
-    return Shown(text, lambda masked: _cut("\n".join(_unmarked(line) for line in masked.split("\n")), most))
-
-
-def _unmarked(line: str) -> str:
-    bullet = split_bullet(line)
-    return bullet[1] if bullet else line
+    return Shown(text, lambda masked: _cut("\n".join(unmarked(line) for line in masked.split("\n")), most))
 
 
 def _cut(text: str, most: int) -> Markup:

@@ -216,13 +216,16 @@ def test_any_text_comes_back_from_its_concept(text: str, fenced: bool) -> None:
 
 
 @settings(deadline=None)
-@given(st.text(alphabet=st.characters(codec="utf-8", exclude_characters="\n\r\0"), min_size=1, max_size=100))
-def test_any_fact_comes_back_from_its_concept(words: str) -> None:
-    line = f"- {words} <!-- mem type=decision until=2026-05-01 -->"
-    for fact in facts.parse(line.encode()).facts:
+@given(
+    st.text(alphabet=st.characters(codec="utf-8", exclude_characters="\n\r\0"), min_size=1, max_size=100),
+    st.sampled_from(["", "wrapped\n  once more"]),
+)
+def test_any_fact_comes_back_from_its_concept(words: str, more: str) -> None:
+    lines = f"- {words} {more}<!-- mem type=decision until=2026-05-01 -->".split("\n")
+    for entry in facts.parse_lines(lines).items:
         origin = okf.Origin("human:a", None, (), (("/memory/a.md", "line 1", None),))
-        concept = okf.read(okf.fact_concept(line, fact, "MEMORY.md", origin))
-        assert okf.fact_line(concept) == (line, False)
+        concept = okf.read(okf.fact_concept(lines, entry.fact, "MEMORY.md", origin))
+        assert okf.fact_line(concept) == ("\n".join(lines), False)
 
 
 def test_a_name_that_is_no_text_goes_there_and_back(repo: Repo, tmp_path: Path) -> None:

@@ -17,7 +17,6 @@ from gitmem.memory.fact import (
     parse_span,
     render_comment,
     render_span,
-    split_bullet,
     text_hash,
     worst_origin,
 )  # fmt: skip
@@ -26,9 +25,7 @@ LINE = "- PoC phase 1 uses REST webhooks: easier to debug. <!-- mem type=decisio
 
 
 def test_a_fact_line_gives_text_and_keys() -> None:
-    bullet = split_bullet(LINE)
-    assert bullet is not None and bullet[0] == "- "
-    text, meta = parse_comment(bullet[1])
+    text, meta = parse_comment(LINE[2:])
     assert text == "PoC phase 1 uses REST webhooks: easier to debug."
     assert meta == (("type", "decision"), ("src", "memory/2026-02-05.md#L12-L14@1a2b3c4d5e6f"))
     assert f"- {text} {render_comment(meta)}" == LINE

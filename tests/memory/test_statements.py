@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gitmem.memory.statements import Form, Statement, note_name, read
 from gitmem.paths import file_name_words
+
+ROOT = Path(__file__).parents[2]
 
 
 def said(text: str, name: str = "") -> list[Statement]:
@@ -149,3 +153,16 @@ def test_the_trail_of_a_section_is_the_same_whatever_else_stands_in_the_file(
     found = read([*before, *SECTION, "", "## Other", *below])
     here = [one.trail for one in found if one.says and len(before) < one.first <= len(before) + len(SECTION)]
     assert here == alone
+
+
+def test_the_documented_picture_is_what_is_read() -> None:
+    page = (ROOT / "docs/format.md").read_text(encoding="utf-8").split("## Statements")[1].split("## Facts")[0]
+    text = page.split("```markdown\n")[1].split("```")[0]
+    rows = [
+        row.strip("| ").replace("\\|", "\0").split(" | ")
+        for row in page.split("|---|---|---|\n")[1].split("\n\n")[0].splitlines()
+    ]
+    assert [[cell.replace("\0", "|") for cell in row] for row in rows] == [
+        [str(one.first) if one.first == one.last else f"{one.first}-{one.last}", one.text, " > ".join(one.trail)]
+        for one in said(text)
+    ]

@@ -73,26 +73,93 @@ def test_forget_removes_one_fact_and_its_message_does_not_repeat_it(repo: Repo) 
 NESTED = "# Memory\n\n- We use Postgres 16\n  because of partitions\n  - child: on Linux\n- We use Git\n"
 
 
-@pytest.mark.parametrize("line", [4, 5])
-@pytest.mark.parametrize("words", [("edit", "We use SSE"), ("edit", "--over"), ("forget",), ("forget", "--everywhere")])
-def test_a_line_further_down_in_a_fact_takes_nothing_else_with_it(
-    repo: Repo, line: int, words: tuple[str, ...]
-) -> None:
+@pytest.mark.parametrize("line", [3, 4])
+@pytest.mark.parametrize(
+    ("words", "after"),
+    [
+        (("edit", "We use SSE"), "- We use SSE\n  - child: on Linux\n"),
+        (
+            ("edit", "--until", "2030-01-01"),
+            "- We use Postgres 16\n  because of partitions <!-- mem until=2030-01-01 -->\n  - child: on Linux\n",
+        ),
+        (("forget",), ""),
+        (("forget", "--everywhere"), ""),
+    ],
+)
+def test_any_line_of_a_fact_names_all_of_it(repo: Repo, line: int, words: tuple[str, ...], after: str) -> None:
     repo.commit("start", {"MEMORY.md": NESTED})
-    done = repo.mem(words[0], f"MEMORY.md:{line}", *words[1:], "--reason", "x", check=False)
-    assert (
-        done.returncode == 3
-        and f"MEMORY.md:{line} is a part of the fact on line 3, which ends on line 5" in done.stderr
-    )
-    assert repo.read("MEMORY.md") == NESTED and repo.git("log", "--format=%s") == "start\n"
+    repo.mem(words[0], f"MEMORY.md:{line}", *words[1:], "--reason", "x")
+    assert repo.read("MEMORY.md") == f"# Memory\n\n{after}- We use Git\n"
 
 
-def test_forget_says_which_lines_go_with_a_fact(repo: Repo) -> None:
+@pytest.mark.parametrize(
+    ("words", "after"),
+    [(("edit", "child: on BSD"), "  - child: on BSD\n"), (("forget",), ""), (("forget", "--everywhere"), "")],
+)
+def test_a_nested_item_is_a_fact_of_its_own(repo: Repo, words: tuple[str, ...], after: str) -> None:
     repo.commit("start", {"MEMORY.md": NESTED})
-    said = "with the 2 lines below that belong to it"
+    repo.mem(words[0], "MEMORY.md:5", *words[1:], "--reason", "x")
+    assert repo.read("MEMORY.md") == NESTED.replace("  - child: on Linux\n", after)
+
+
+def test_a_line_that_says_nothing_is_no_fact(repo: Repo) -> None:
+    repo.commit("start", {"MEMORY.md": "# Memory\n\n- We use Git\n\n  - on Linux\n"})
+    for line in (1, 2, 4):
+        for command in ("forget", "edit"):
+            words = ["We use SSE"] if command == "edit" else []
+            done = repo.mem(command, f"MEMORY.md:{line}", *words, "--reason", "x", check=False)
+            assert done.returncode == 3 and f"there is no fact on MEMORY.md:{line}" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("Never push\nwithout approval.\n", "Push with care.\n"),
+        ("Never push\r\nwithout it. <!-- mem a=b -->\r\nNext.\r\n", "Push with care. <!-- mem a=b -->\r\nNext.\r\n"),
+        ("> Never push\n> without approval.", "> Push with care."),
+        ("3. Never push\n   without approval.\n", "3. Push with care.\n"),
+    ],
+)
+def test_an_edit_replaces_a_statement_of_any_form(repo: Repo, before: str, after: str) -> None:
+    repo.commit("start", {"MEMORY.md": before.encode()})
+    repo.mem("edit", "MEMORY.md:2", "Push with care.", "--reason", "x")
+    assert (repo.path / "MEMORY.md").read_bytes() == after.encode()
+
+
+@pytest.mark.parametrize("text", ["# Push with care", "| a | b |", "***"])
+def test_a_text_that_would_be_something_else_as_markdown_is_no_fact(repo: Repo, text: str) -> None:
+    repo.commit("start", {"MEMORY.md": "Never push\nwithout approval.\n"})
+    done = repo.mem("edit", "MEMORY.md:1", text, "--reason", "x", check=False)
+    assert done.returncode == 2 and "as Markdown" in done.stderr
+    assert repo.git("log", "--format=%s") == "start\n"
+
+
+@pytest.mark.parametrize("words", [("edit", "other"), ("edit", "--pin")])
+def test_a_fenced_block_is_changed_in_an_editor(repo: Repo, words: tuple[str, ...]) -> None:
+    repo.commit("start", {"MEMORY.md": "# Memory\n\n```\nmake run\n```\n"})
+    done = repo.mem(words[0], "MEMORY.md:4", *words[1:], "--reason", "x", check=False)
+    assert done.returncode == 2 and "in an editor" in done.stderr
+    repo.mem("forget", "MEMORY.md:4", "--reason", "x")
+    assert repo.read("MEMORY.md") == "# Memory\n\n"
+
+
+def test_the_same_words_below_two_headings_are_two_facts(repo: Repo) -> None:
+    text = "# Memory\n\n## Mill\n\n- Oil is changed in May.\n\n## Press\n\n- Oil is changed in June.\n"
+    repo.commit("start", {"MEMORY.md": text})
+    repo.mem("edit", "MEMORY.md:9", "Oil is changed in May.", "--reason", "x")
+    assert repo.read("MEMORY.md") == text.replace("June", "May")
+    fact = json.loads(repo.mem("forget", "MEMORY.md:9", "--reason", "x", "--json").stdout)["facts"][0]
+    assert (fact["line"], fact["end_line"], fact["trail"]) == (9, 9, ["Memory", "Press"])
+    assert repo.read("MEMORY.md") == text.replace("- Oil is changed in June.\n", "")
+
+
+def test_forget_says_which_facts_go_with_one(repo: Repo) -> None:
+    repo.commit("start", {"MEMORY.md": NESTED})
+    said = "with the 1 fact below it (line 5)"
     assert said in repo.mem("forget", "MEMORY.md:3", "--reason", "x", "--dry-run").stderr
     assert said in repo.mem("forget", "MEMORY.md:3", "--reason", "x").stderr
     assert repo.read("MEMORY.md") == "# Memory\n\n- We use Git\n"
+    assert refused(repo)[0] == {text_hash("We use Postgres 16 because of partitions"), text_hash("child: on Linux")}
     assert "below" not in repo.mem("forget", "MEMORY.md:3", "--reason", "x").stderr
 
 
@@ -280,7 +347,9 @@ def test_what_was_forgotten_is_not_promoted_again_though_its_log_grows_and_is_re
     ids=str,
 )
 def test_what_a_selector_names_is_decided_without_git(selector: Selector, chosen: bool) -> None:
-    fact = Fact("Deploys on Tuesdays", fact_id("Deploys on Tuesdays"), 3, meta=(("origin", "web"), ("session", "abc")))
+    fact = Fact(
+        "Deploys on Tuesdays", fact_id("Deploys on Tuesdays"), 2, meta=(("origin", "web"), ("session", "abc")), end=3
+    )
     digest = text_hash(fact.text)
     span = Span("memory/2026-03-01.md", 4, 5, "b10b")
     evidence = Evidence(

@@ -7,6 +7,8 @@ import os
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from gitmem.git.objects import Span
 from gitmem.git.opening import open_repository
 from gitmem.provenance.verify import verify as check
@@ -63,6 +65,33 @@ def test_a_log_that_only_grew_or_was_removed_is_no_finding(repo: Repo) -> None:
     (repo.path / DAY).unlink()
     repo.commit("retention")
     assert rules(repo) == []
+
+
+WRAPPED = (
+    "# 2026-02-05\n\n- Refunds above 500 crowns are paid\n  only after two approvals. Small ones\n  at once.\n\n"
+    "09:00 the mill is oiled\n10:00 the press rests\n\nThe archive is kept for seven years\nunless the customer objects.\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "last", "flaw"),
+    [
+        ("Refunds above 500 crowns are paid.", 3, 3, "goes on below"),
+        ("Only after two approvals.", 4, 4, "begins above"),
+        ("Refunds above 500 crowns are paid only after two approvals.", 3, 4, ""),  # its own sentence is whole
+        ("Refunds above 500 crowns are paid only after two approvals. Small ones.", 3, 4, "goes on below"),
+        ("Refunds above 500 crowns are paid only after two approvals.", 3, 5, ""),
+        ("The mill is oiled at 09:00.", 7, 7, ""),  # entries of a log, one a line
+        ("The archive is kept for seven years.", 10, 10, "goes on below"),
+        ("The archive is kept for seven years unless the customer objects.", 10, 11, ""),
+    ],
+)
+def test_half_a_sentence_of_its_source_is_found(repo: Repo, text: str, first: int, last: int, flaw: str) -> None:
+    blob = record_log(repo, text=WRAPPED)
+    promote(repo, text, Span(DAY, first, last, blob))
+    done = repo.mem("verify", "--json", check=False)
+    found = [row for row in json.loads(done.stdout)["findings"] if row["rule"] == "source-cut"]
+    assert [flaw in row["message"] for row in found] == ([True] if flaw else [])
 
 
 def test_a_source_that_does_not_exist_is_found(repo: Repo) -> None:

@@ -21,7 +21,9 @@ from tests.provenance_cases import DAY, FACT, LOG, promote, record_log
 KEYS = [
     "path",
     "line",
+    "end_line",
     "text",
+    "trail",
     "commit",
     "author",
     "date",
@@ -222,7 +224,30 @@ def test_a_line_not_committed_yet_says_so(repo: Repo) -> None:
 def test_a_line_that_belongs_to_a_fact_above_asks_for_that_fact(repo: Repo) -> None:
     repo.commit("start", {"MEMORY.md": "# Memory\n\n- fact\n  more about it\n"})
     found = why(repo, "MEMORY.md:4")
-    assert (found["line"], found["text"]) == (3, "fact")
+    assert (found["line"], found["end_line"], found["text"]) == (3, 4, "fact more about it")
+    assert found["trail"] == ["Memory"]
+
+
+def test_the_newest_change_of_any_line_of_a_fact_is_named(repo: Repo) -> None:
+    repo.commit("start", {"MEMORY.md": "# Memory\n\n- Refunds above 500 crowns wait\n  for one approval.\n"})
+    oid = repo.commit("next", {"MEMORY.md": "# Memory\n\n- Refunds above 500 crowns wait\n  for two approvals.\n"})
+    for line in (3, 4):
+        assert why(repo, f"MEMORY.md:{line}")["commit"] == oid
+    assert f"2 commits wrote its lines; {oid[:12]} is the newest" in repo.mem("why", "MEMORY.md:3").stdout
+    repo.write("MEMORY.md", repo.read("MEMORY.md").replace("two", "three"))
+    assert why(repo, "MEMORY.md:3")["commit"] is None
+
+
+def test_one_line_shows_the_statement_it_is_part_of(repo: Repo) -> None:
+    repo.commit(
+        "start", {"MEMORY.md": "# Memory\n\n- Refunds above 500 crowns wait\n  for one approval.\n  - always\n"}
+    )
+    for line in (3, 4):
+        shown = json.loads(repo.mem("show", f"MEMORY.md:{line}", "--json").stdout)
+        assert (shown["start_line"], shown["end_line"]) == (3, 4)
+    assert repo.mem("show", "MEMORY.md:5").stdout == "5    - always\n"
+    assert repo.mem("show", "MEMORY.md:2").stdout.strip() == "2"
+    assert len(repo.mem("show", "MEMORY.md:3-5").stdout.splitlines()) == 3
 
 
 def test_why_at_a_revision_reads_that_revision(repo: Repo) -> None:
@@ -334,7 +359,7 @@ def test_what_a_notes_front_matter_says_holds_for_every_line_of_it(repo: Repo) -
         source = why(repo, f"memory/topic.md:{line}")["sources"][0]
         assert source["verified"] and source["text"] == SOURCE_TEXT and source["blob"] == blob
     found = json.loads(repo.mem("revert", "--origin", "web", "--dry-run", "--json").stdout)
-    assert [fact["text"] for fact in found["facts"]] == ["They are easy to debug."]
+    assert [fact["text"] for fact in found["facts"]] == ["Webhooks are REST.", "They are easy to debug."]
     assert repo.mem("verify").returncode == 0
 
 

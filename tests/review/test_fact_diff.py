@@ -39,6 +39,46 @@ def test_a_rewritten_fact_is_paired_by_what_it_supersedes() -> None:
     assert ops(old, new) == [("changed", "gRPC now")]
 
 
+TWO_SECTIONS = "# Memory\n\n## Mill\n\n- Oil is changed in May.\n\n## Press\n\n- Oil is changed in May.\n"
+
+
+def test_the_same_words_below_two_headings_are_two_facts() -> None:
+    old = read(M=TWO_SECTIONS)
+    (gone,) = compare(old, read(M=TWO_SECTIONS.replace("- Oil is changed in May.\n", "", 1)), TODAY)
+    assert gone.op is Op.REMOVED and gone.fact.trail == ("Memory", "Mill")
+    edited = compare(old, read(M=TWO_SECTIONS.replace("in May", "in June")), TODAY)
+    assert [(row.op, row.old and row.old.trail, row.fact.trail) for row in edited] == [
+        (Op.CHANGED, ("Memory", name), ("Memory", name)) for name in ("Mill", "Press")
+    ]
+
+
+def test_a_wrapped_fact_a_paragraph_and_a_row_are_told_whole() -> None:
+    old = read(
+        M="- Refunds above 500 crowns wait\n  for one approval.\n\nNever push the tag\nat night.\n\n| a | b |\n|---|---|\n| x | 1 |\n"
+    )
+    new = read(
+        M="- Refunds above 500 crowns wait\n  for two approvals.\n\nNever push the tag\nat noon.\n\n| a | b |\n|---|---|\n| x | 2 |\n"
+    )
+    assert [(row.op, row.old and row.old.text, row.fact.text) for row in compare(old, new, TODAY)] == [
+        (
+            Op.CHANGED, "Refunds above 500 crowns wait for one approval.",
+            "Refunds above 500 crowns wait for two approvals.",
+        ),
+        (Op.CHANGED, "Never push the tag at night.", "Never push the tag at noon."),
+        (Op.CHANGED, "x | 1", "x | 2"),
+    ]  # fmt: skip
+
+
+def test_changes_name_what_a_fact_is_about(repo: Repo) -> None:
+    repo.commit("start", {"MEMORY.md": TWO_SECTIONS})
+    repo.commit("next", {"MEMORY.md": TWO_SECTIONS[:-5] + "June.\n"})
+    done = repo.mem("changes", "HEAD~1..HEAD")
+    assert "Oil is changed in June." in done.stdout and "in Memory > Press" in done.stdout
+    (row,) = json.loads(repo.mem("changes", "HEAD~1..HEAD", "--json").stdout)["changes"]
+    assert (row["line"], row["end_line"], row["trail"]) == (9, 9, ["Memory", "Press"])
+    assert "below `Memory > Press`" in repo.mem("review", "HEAD~1..HEAD").stdout
+
+
 SRC = "src=memory/2026-02-05.md#L5-L6@1a2b3c4d5e6f"
 OTHER = "src=memory/2026-02-06.md#L3@1a2b3c4d5e6f"
 

@@ -460,7 +460,7 @@ def test_a_renamed_file_is_compared_with_what_it_was(repo: Repo) -> None:
     text = repo.mem("review", "main..HEAD", env=GITHUB).stdout
     assert (
         "`MEMORY.md` is [`memory/facts.md`]" in text
-        and "was in `MEMORY.md`, below `Facts`" in text
+        and "was in `MEMORY.md`, below `Memory > Facts`" in text
         and "%EB%90%98" in text
         and "Dana owns billing" in text
     )
@@ -538,9 +538,9 @@ def merged_each_other(repo: Repo) -> str:
     text = repo.read("MEMORY.md")
     memory = text + "- Ours is port 80.\n"
     topic(repo)
-    ours = repo.commit("ours", {"MEMORY.md": memory, "memory/o.md": "Ours in prose.\n"})
+    ours = repo.commit("ours", {"MEMORY.md": memory, "memory/o.md": "## Ours\n\nOurs in prose.\n"})
     repo.git("checkout", "-q", "main")
-    theirs = repo.commit("theirs", {"memory/n.md": "- Theirs is port 90.\n\nTheirs in prose.\n"})
+    theirs = repo.commit("theirs", {"memory/n.md": "- Theirs is port 90.\n\n## Theirs\n\nTheirs in prose.\n"})
     repo.git("merge", "-q", "-m", "x", ours)
     repo.git("checkout", "-q", "topic")
     repo.git("merge", "-q", "-m", "y", theirs)
@@ -555,9 +555,10 @@ def test_what_a_change_takes_out_is_told_whichever_merge_base_has_it(repo: Repo)
     repo.commit("out", {"MEMORY.md": kept})
     found = review(repo)[1]
     told = {(row["op"], row["old_text"]) for row in found["changes"]}
-    assert told == {("removed", "Ours is port 80."), ("removed", "Theirs is port 90.")}
-    prose = {(row["op"], row["old_text"]) for row in found["texts"]}
-    assert prose == {("removed", "Ours in prose."), ("removed", "Theirs in prose.")}
+    texts = {"Ours is port 80.", "Theirs is port 90.", "Ours in prose.", "Theirs in prose."}
+    assert told == {("removed", text) for text in texts}
+    headings = {(row["op"], row["old_text"]) for row in found["texts"]}
+    assert headings == {("removed", "## Ours"), ("removed", "## Theirs")}
     page = repo.mem("review", "main..HEAD", check=False).stdout
     assert "Ours is port 80." in page and "Theirs is port 90." in page and "prose" in page
     repo.git("merge", "-q", "-m", "z", "main")
@@ -566,19 +567,22 @@ def test_what_a_change_takes_out_is_told_whichever_merge_base_has_it(repo: Repo)
 
 def test_an_edit_of_what_another_merge_base_has_is_one_change(repo: Repo) -> None:
     memory = merged_each_other(repo)
-    edits = {"MEMORY.md": memory.replace("80", "81"), "memory/n.md": "- Theirs is port 91.\n\nTheirs in new prose.\n"}
+    edits = {
+        "MEMORY.md": memory.replace("80", "81"),
+        "memory/n.md": "- Theirs is port 91.\n\n## Theirs of old\n\nTheirs in new prose.\n",
+    }
     repo.commit("edits", dict(edits))
     found = review(repo)[1]
     told = {(row["op"], row["old_text"], row["text"]) for row in found["changes"]}
     assert told >= {
         ("changed", "Ours is port 80.", "Ours is port 81."),
-        ("changed", "Theirs is port 90.", "Theirs is port 91."),
-    }
+        ("changed", "Theirs is port 90.", "Theirs is port 91."), ("changed", "Theirs in prose.", "Theirs in new prose."),
+    }  # fmt: skip
     assert not any(
         row["text"] in ("Ours is port 81.", "Theirs is port 91.") for row in found["changes"] if row["op"] == "added"
     )
-    texts = [(row["op"], row["old_text"], row["text"]) for row in found["texts"] if "new prose" in (row["text"] or "")]
-    assert texts == [("changed", "Theirs in prose.", "Theirs in new prose.")]
+    texts = [(row["op"], row["old_text"], row["text"]) for row in found["texts"]]
+    assert texts == [("changed", "## Theirs", "## Theirs of old")]
 
 
 def test_what_the_target_has_taken_out_itself_is_not_told(repo: Repo) -> None:
@@ -591,8 +595,8 @@ def test_what_the_target_has_taken_out_itself_is_not_told(repo: Repo) -> None:
     repo.git("checkout", "-q", "topic")
     found = review(repo)[1]
     base = repo.git("show", f"{found['base']}:MEMORY.md")
-    first = "Ours is port 80." if "Ours is port 80." in base else "Theirs is port 90."
-    assert [row["old_text"] for row in found["changes"] if row["op"] == "removed"] == [first]
+    first = ["Ours is port 80."] if "Ours is port 80." in base else ["Theirs is port 90.", "Theirs in prose."]
+    assert [row["old_text"] for row in found["changes"] if row["op"] == "removed"] == first
 
 
 def test_equal_facts_of_an_agent_are_one_row_that_fails(repo: Repo) -> None:

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from gitmem.review.fact_diff import FactChange
 
 PLACE = re.compile(r"^(.+\.md):(\d{1,9})$", re.IGNORECASE)
-BULLET = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+")
 
 
 @click.command()
@@ -101,10 +100,11 @@ def _expected(repo: Repository, config: Config, text: str, commit: str) -> str:
     from gitmem.gate.withholding import WITHHELD, without_blocked
     from gitmem.memory.fact import parse_comment
     from gitmem.memory.show import read
+    from gitmem.memory.statements import unmarked
 
     path, number = named[1], int(named[2])
     lines = read(repo, config, path, commit).lines
-    said = BULLET.sub("", parse_comment(lines[number - 1])[0]) if 0 < number <= len(lines) else ""
+    said = unmarked(parse_comment(lines[number - 1])[0]) if 0 < number <= len(lines) else ""
     if not said.strip():
         raise UsageError(f"{path} has nothing on line {number} at {commit[:12]}", "--from says of which commit it is")
     if without_blocked(lines, path)[number - 1] == WITHHELD:
@@ -130,7 +130,8 @@ def _without_blocked_text(fact: Fact | None, change: FactChange) -> Fact | None:
     if fact is None:
         return None
     text, *values = without_blocked([fact.text, *(value for _, value in fact.meta)], change.path)
-    return fact._replace(text=text, meta=() if WITHHELD in values else fact.meta)
+    trail = tuple(without_blocked(list(fact.trail), change.path))
+    return fact._replace(text=text, trail=trail, meta=() if WITHHELD in values else fact.meta)
 
 
 def _of_commit(commit: Commit) -> tuple[str, str, str]:

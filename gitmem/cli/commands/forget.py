@@ -73,8 +73,9 @@ def _tell(done: Correction, path: str, line: int, remaining: Sequence[tuple[str,
 
 def _below(done: Correction) -> str:
     """What went with the facts, in words."""
-    below = sum(item.below for item in done.taken)
-    return f", with the {counted(below, 'line')} below that belong{'s' if below == 1 else ''} to it" if below else ""
+    below = [fact for item in done.taken for fact in item.below]
+    lines = ", ".join(str(fact.line) for fact in below[:SHOWN]) + (", ..." if len(below) > SHOWN else "")
+    return f", with the {counted(len(below), 'fact')} below it (line {lines})" if below else ""
 
 
 def _tell_erasure(done: Erasure, dry_run: bool) -> None:

@@ -25,19 +25,23 @@ if TYPE_CHECKING:
 def command(place: str, at: str, colour: str, as_json: bool) -> None:
     """Print lines A to B of the memory file PATH, numbered.
 
-    Only files of this repository's memory are shown; symbolic links are not followed.
+    One line prints the whole statement that it is part of. Only files of this repository's memory are shown; symbolic
+    links are not followed.
 
     \b
     git mem show MEMORY.md:10-20
+    git mem show MEMORY.md:10
     git mem show memory/2026-02-05.md --at 2026-03-01
     """
     from gitmem.cli.places import lines as parse_place
     from gitmem.git.revision import resolve_at
-    from gitmem.memory.show import read
+    from gitmem.memory.show import read, statement_at
 
     repo, config = open_here()
     path, first, last = parse_place(repo, place)
     memory_file = read(repo, config, path, resolve_at(repo, at, now()) if at else "")
+    if first and first == last:
+        first, last = statement_at(memory_file, first)
     value = as_value(memory_file, first, last)
     if as_json:
         write_json(value)

@@ -54,7 +54,10 @@ def command(place: str, at: str, colour: str, as_json: bool) -> None:
 
 def render(answer: Answer, on: bool) -> str:
     """For a person: the line, a small table, what holds it up, the source lines quoted."""
-    out = [f"{paint(escape(answer.path, ''), 'path', on)}:{paint(str(answer.line), 'line', on)}"]
+    where = str(answer.line) + (f"-{answer.end_line}" if answer.end_line > answer.line else "")
+    out = [f"{paint(escape(answer.path, ''), 'path', on)}:{paint(where, 'line', on)}"]
+    if answer.trail:
+        out.append(f"  {paint(escape(' > '.join(answer.trail), ''), 'dim', on)}")
     out += [f"  {paint(escape(answer.text, ''), 'heading', on)}", ""]
     date = answer.date.strftime("%Y-%m-%d %H:%M") if answer.date else ""
     rows = [

@@ -1,29 +1,32 @@
-"""Three-way merge of memory, fact by fact: what Git's merge driver `gitmem` and the bringing up to date of pull
+"""Three-way merge of memory, item by item: what Git's merge driver `gitmem` and the bringing up to date of pull
 requests do. Pure; the text merge is passed in.
 
-MEMORY.md is no program text: two facts added at one place do not contradict each other, and the order of bullets
-says little. So facts are merged as facts: additions of both sides stay, a deletion holds (`merge=union` brings it
-back), an edit of one side wins over no edit, comments merge key by key. The same fact edited on both sides, or
-edited here and deleted there, is a conflict with both texts between Git's marks. Everything else (headings, prose,
+MEMORY.md is no program text: two list items added at one place do not contradict each other, and the order of items
+says little. So an item is merged as one fact, with all that is indented below it: additions of both sides stay, a
+deletion holds (`merge=union` brings it back), an edit of one side wins over no edit, comments merge key by key. The
+same item edited on both sides, or edited here and deleted there, is a conflict with both texts between Git's marks.
+What both sides changed below one item is merged in the same way, item by item. Everything else (headings, paragraphs,
 tables) goes through the text merge. In a daily log the sections and lines both sides appended stay, by time.
 
-How: each fact of the base that survives becomes one token line, the same in all three versions; facts that a side
-added are taken out; the rest is merged as text; then tokens become facts again and the added ones are put
+How: each item of the base that survives becomes one token line, the same in all three versions; items that a side
+added are taken out; the rest is merged as text; then tokens become items again and the added ones are put
 behind the line they stood behind.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from gitmem.memory import facts
-from gitmem.memory.fact import Fact, Meta, parse_comment, render_comment, split_bullet
+from gitmem.memory.fact import Fact, Meta
 from gitmem.memory.facts import Entry, Memory
+from gitmem.memory.statements import Form
 from gitmem.paths import is_daily
-from gitmem.review.fact_diff import Op, pair
+from gitmem.review.fact_diff import Op, pair, same_facts
 from gitmem.review.merge.line_merge import MARK, Labels, Merged, TextMerge, join, merge_lines, merge_text, split
 from gitmem.review.merge.unit_merge import HEADING, TOKEN, Hunk
 
@@ -52,47 +55,79 @@ def merge(
         return merge_text(base, ours, theirs, text_merge, labels, False)
     if is_daily(path, daily):
         return merge_text(base, ours, theirs, text_merge, labels, True)
-    return _FactMerge(base, ours, theirs, labels).merge(text_merge)
+    number = 0
+    while f"{TOKEN}{number}:".encode() in joined:
+        number += 1
+    before, mine, yours = (_whole(facts.parse(join(split(data)))) for data in (base, ours, theirs))
+    lines, conflicts = _ItemMerge(before, mine, yours, labels, f"{TOKEN}{number}:", text_merge).merge()
+    return Merged(join(lines), conflicts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Version:
+    """Lines of one version that are merged, `first` to `last`, and the items that they hold: a whole file's, or those
+    directly below one item."""
+
+    memory: Memory
+    first: int
+    last: int
+    items: Sequence[Entry]
+
+    @property
+    def lines(self) -> list[str]:
+        return list(self.memory.lines[self.first - 1 : self.last])
+
+    def lines_of(self, entry: Entry) -> list[str]:
+        """The lines of an item with all that is indented below it."""
+        return list(self.memory.lines[entry.start - 1 : entry.end])
+
+    def own(self, entry: Entry) -> list[str]:
+        """The lines of an item alone."""
+        return list(self.memory.lines[entry.start - 1 : entry.fact.end])
+
+    def below(self, entry: Entry) -> _Version:
+        """What is indented below an item."""
+        entries = self.memory.entries
+        at = bisect_left(entries, entry.start, key=lambda each: each.start)
+        end = bisect_right(entries, entry.end, key=lambda each: each.start)
+        items = [each for each in entries[at + 1 : end] if each.parent == at and each.form is Form.ITEM]
+        return _Version(self.memory, entry.fact.end + 1, entry.end, items)
+
+
+def _whole(memory: Memory) -> _Version:
+    return _Version(memory, 1, len(memory.lines), memory.items)
+
+
+NOTHING = _whole(facts.parse(b""))
 
 
 @dataclass(slots=True)
 class _Side:
-    """One side: its lines with tokens for facts, and what became of the base's facts there."""
+    """One side: what became of the base's items there."""
 
-    memory: Memory
-    kept: dict[int, Entry]  # number of a base fact -> its entry here
+    version: _Version
+    kept: dict[int, Entry]  # number of a base item -> its entry here
     added: list[Entry]
 
 
-class _FactMerge:
-    def __init__(self, base: bytes, ours: bytes, theirs: bytes, labels: Labels) -> None:
-        self.labels = labels
-        self.base = facts.parse(join(split(base)))
+class _ItemMerge:
+    def __init__(
+        self, base: _Version, ours: _Version, theirs: _Version, labels: Labels, token: str, text_merge: TextMerge
+    ) -> None:
+        self.labels, self.token, self.text_merge = labels, token, text_merge
+        self.base = base
         self.ours = self._side(ours)
         self.theirs = self._side(theirs)
-        self.merged_lines: dict[int, list[str]] = {}  # base fact -> its lines
+        self.merged_lines: dict[int, list[str]] = {}  # base item -> its lines
         self.one_sided: set[int] = set()  # edited here, deleted there: not the base's any more
         self.conflicts = 0
-        joined = base + ours + theirs
-        number = 0
-        while f"{TOKEN}{number}:".encode() in joined:
-            number += 1
-        self.token = f"{TOKEN}{number}:"
 
-    def _side(self, data: bytes) -> _Side:
-        memory = facts.parse(join(split(data)))
+    def _side(self, version: _Version) -> _Side:
         kept: dict[int, Entry] = {}
-        left = list(memory.entries)
-        by_id: dict[str, list[Entry]] = defaultdict(list)
-        for entry in left:
-            by_id[entry.fact.id].append(entry)
-        gone: list[tuple[int, Entry]] = []
-        for number, entry in enumerate(self.base.entries):
-            same = by_id.get(entry.fact.id)
-            if same:
-                kept[number] = same.pop(0)
-            else:
-                gone.append((number, entry))
+        left = list(version.items)
+        old, new = ([entry.fact for entry in items] for items in (self.base.items, left))
+        kept |= {number: left[place] for number, place in same_facts(old, new, comments=False).items()}
+        gone = [(number, entry) for number, entry in enumerate(self.base.items) if number not in kept]
         used = {id(entry) for entry in kept.values()}
         left = [entry for entry in left if id(entry) not in used]
         numbers = {id(entry.fact): number for number, entry in gone}
@@ -100,35 +135,37 @@ class _FactMerge:
         for change in pair("", [entry.fact for _, entry in gone], [entry.fact for entry in left]):
             assert change.op is Op.CHANGED and change.old and change.new
             kept[numbers[id(change.old)]] = entries.pop(id(change.new))
-        return _Side(memory, kept, [entry for entry in left if id(entry.fact) in entries])
+        return _Side(version, kept, [entry for entry in left if id(entry.fact) in entries])
 
-    def merge(self, text_merge: TextMerge) -> Merged:
-        for number, entry in enumerate(self.base.entries):
-            self._merge_fact(number, entry)
+    def merge(self) -> tuple[list[str], int]:
+        """The merged lines, and how many conflicts stand among them."""
+        for number, entry in enumerate(self.base.items):
+            self._merge_kept(number, entry)
         ours, theirs = self._skeleton(self.ours), self._skeleton(self.theirs)
-        both = {n: entry for n, entry in enumerate(self.base.entries) if n not in self.one_sided}
+        both = {n: entry for n, entry in enumerate(self.base.items) if n not in self.one_sided}
         base = self._tokens(self.base, both, ())
         skeleton: list[str] = []
-        for part in merge_lines([line for line, _ in base], [a for a, _ in ours], [a for a, _ in theirs], text_merge):
+        texts = [[line for line, _ in side] for side in (base, ours, theirs)]
+        for part in merge_lines(texts[0], texts[1], texts[2], self.text_merge):
             skeleton += [part] if isinstance(part, str) else self._resolve(part)
         skeleton = self._without_repeats(skeleton)
         placed = self._insert_added(skeleton, ours, theirs)
         lines: list[str] = []
         for line in placed:
             lines += self.merged_lines[int(line[len(self.token) :])] if line.startswith(self.token) else [line]
-        return Merged(join(lines), self.conflicts)
+        return lines, self.conflicts
 
-    # Which text each fact of the base ends up with.
+    # Which text each item of the base ends up with.
 
-    def _merge_fact(self, number: int, entry: Entry) -> None:
+    def _merge_kept(self, number: int, entry: Entry) -> None:
         a, b = self.ours.kept.get(number), self.theirs.kept.get(number)
-        base = self._lines(self.base, entry)
+        base = self.base.lines_of(entry)
         if a is None and b is None:
             return
         if a is None or b is None:
             side, kept = (self.theirs, b) if a is None else (self.ours, a)
             assert kept is not None
-            now = self._lines(side.memory, kept)
+            now = side.version.lines_of(kept)
             if now == base:
                 return  # deleted on one side, untouched on the other
             self.conflicts += 1
@@ -137,31 +174,40 @@ class _FactMerge:
                 self.labels.block([], base, now) if a is None else self.labels.block(now, base, [])
             )
             return
-        mine, yours = self._lines(self.ours.memory, a), self._lines(self.theirs.memory, b)
-        if mine == yours or yours == base:
-            self.merged_lines[number] = mine
-        elif mine == base:
-            self.merged_lines[number] = yours
-        else:
-            both = _combined(base, mine, yours)
-            self.conflicts += both is None
-            self.merged_lines[number] = both if both is not None else self.labels.block(mine, base, yours)
+        self.merged_lines[number] = self._merged((self.base, entry), a, b)
 
-    def _lines(self, memory: Memory, entry: Entry) -> list[str]:
-        return list(memory.lines[entry.start - 1 : entry.end])
+    def _merged(self, before: tuple[_Version, Entry] | None, mine: Entry, yours: Entry) -> list[str]:
+        """The lines of an item that both sides have: its own, then what is indented below it. `before` is the base's
+        (None where both sides added it)."""
+        ours, theirs = self.ours.version, self.theirs.version
+        base = before[0].own(before[1]) if before else []
+        a, b = ours.own(mine), theirs.own(yours)
+        own = _chosen(base, a, b) or _combined(base, a, b)
+        if own is None:
+            self.conflicts += 1
+            own = self.labels.block(a, base, b)
+        below = before[0].below(before[1]) if before else NOTHING
+        x, y = ours.below(mine), theirs.below(yours)
+        rest = _chosen(below.lines, x.lines, y.lines)
+        if rest is None:
+            rest, conflicts = _ItemMerge(below, x, y, self.labels, self.token, self.text_merge).merge()
+            self.conflicts += conflicts
+        return own + rest
 
     # The versions without their additions, each line with the entries that follow it there.
 
     def _skeleton(self, side: _Side) -> list[tuple[str, list[Entry]]]:
-        return self._tokens(side.memory, side.kept, side.added)
+        return self._tokens(side.version, side.kept, side.added)
 
-    def _tokens(self, memory: Memory, kept: dict[int, Entry], added: Sequence[Entry]) -> list[tuple[str, list[Entry]]]:
+    def _tokens(
+        self, version: _Version, kept: dict[int, Entry], added: Sequence[Entry]
+    ) -> list[tuple[str, list[Entry]]]:
         at_line = {entry.start: (number, entry) for number, entry in kept.items()}
-        skipped = {entry.start: entry.end for entry in memory.entries}
+        skipped = {entry.start: entry.end for entry in version.items}
         new = {entry.start: entry for entry in added}
         out: list[tuple[str, list[Entry]]] = [("", [])]  # what comes before the first line
-        line = 1
-        while line <= len(memory.lines):
+        line = version.first
+        while line <= version.last:
             if line in at_line:
                 number, entry = at_line[line]
                 if number in self.merged_lines:
@@ -173,7 +219,7 @@ class _FactMerge:
             elif line in skipped:
                 line = skipped[line] + 1
             else:
-                out.append((memory.lines[line - 1], []))
+                out.append((version.memory.lines[line - 1], []))
                 line += 1
         return out
 
@@ -235,41 +281,29 @@ class _FactMerge:
         ours: Sequence[tuple[str, list[Entry]]],
         theirs: Sequence[tuple[str, list[Entry]]],
     ) -> list[str]:
-        inserted_after: dict[int, list[str]] = defaultdict(list)  # line of the skeleton -> lines put behind it
-        known: dict[str, tuple[int, int]] = {}
+        inserted_after: dict[int, list[list[str]]] = defaultdict(list)  # line of the skeleton -> items put behind it
+        known: dict[str, tuple[int, int, Entry]] = {}  # id of an item that ours added -> where it is put
         marked = _conflict_ends(skeleton, self.labels)
-        for side, memory in ((ours, self.ours.memory), (theirs, self.theirs.memory)):
+        for side, version in ((ours, self.ours.version), (theirs, self.theirs.version)):
             where = _line_mapping([line for line, _ in side], ["", *skeleton])
             for at, (_, entries) in enumerate(side):
                 place = marked.get(where[at], where[at])
                 for entry in entries:
-                    lines = self._lines(memory, entry)
                     earlier = known.get(entry.fact.id)
-                    if earlier and memory is self.theirs.memory:
-                        self._merge_added(inserted_after, earlier, lines)
+                    if earlier and side is theirs:  # the same text added on both sides stands once
+                        place_of_it, index, mine = earlier
+                        inserted_after[place_of_it][index] = self._merged(None, mine, entry)
                         continue
-                    known.setdefault(entry.fact.id, (place, len(inserted_after[place])))
-                    inserted_after[place] += lines
+                    if side is ours:
+                        known.setdefault(entry.fact.id, (place, len(inserted_after[place]), entry))
+                    inserted_after[place].append(version.lines_of(entry))
         out: list[str] = []
         for number, line in enumerate(["", *skeleton]):
             if out and number - 1 in inserted_after and HEADING.match(line):
                 out.append("\n")
             out += [line] if line else []
-            out += inserted_after.get(number, [])
+            out += [added for lines in inserted_after.get(number, []) for added in lines]
         return out
-
-    def _merge_added(self, inserted_after: dict[int, list[str]], spot: tuple[int, int], lines: list[str]) -> None:
-        """The same text added on both sides stands once; what one side says more about it is kept too."""
-        place, index = spot
-        mine = inserted_after[place][index]
-        joined = _combined([], [mine], lines[:1])
-        if joined is None:
-            self.conflicts += 1
-            inserted_after[place][index] = "".join(self.labels.block([mine], [], lines[:1]))
-        else:
-            inserted_after[place][index] = joined[0]
-        below = [line for line in lines[1:] if line not in inserted_after[place][index + 1 :]]
-        inserted_after[place][index] += "".join(below)
 
 
 def _conflict_ends(skeleton: Sequence[str], labels: Labels) -> dict[int, int]:
@@ -297,33 +331,32 @@ def _line_mapping(side: Sequence[str], merged: Sequence[str]) -> list[int]:
     return where
 
 
+def _chosen(base: list[str], mine: list[str], yours: list[str]) -> list[str] | None:
+    """The lines that both sides have, or those of the one that changed them; None where both did."""
+    if mine == yours or yours == base:
+        return mine
+    return yours if mine == base else None
+
+
 def _combined(base: Sequence[str], mine: Sequence[str], yours: Sequence[str]) -> list[str] | None:
-    """Two edits of one fact that do not touch the same thing: one the text, the other the comment; None otherwise.
+    """Two edits of one item's own lines that do not touch the same thing: one the text, the other the comment; None
+    otherwise.
 
     Comments merge key by key; of two importances the higher, of lists all, a pin stays.
     """
-    if len(mine) != 1 or len(yours) != 1 or len(base) > 1:
+    sides = [facts.parse_lines(lines) for lines in (base, mine, yours)]
+    if any(len(side.entries) != 1 for side in sides[1:]) or len(sides[0].entries) > 1:
         return None
-    (marker, text_a, meta_a), (_, text_b, meta_b) = _parts(mine[0]), _parts(yours[0])
-    _, text, meta = _parts(base[0]) if base else ("", "", ())
-    if text_a == text_b or (base and text_b == text):
-        chosen = text_a
-    elif base and text_a == text:
-        chosen = text_b
+    before = sides[0].entries[0].fact if sides[0].entries else None
+    a, b = (side.entries[0].fact for side in sides[1:])
+    if a.text == b.text or (before and b.text == before.text):
+        chosen = sides[1]
+    elif before and a.text == before.text:
+        chosen = sides[2]
     else:
         return None
-    joined = _combined_meta(meta, meta_a, meta_b)
-    if joined is None:
-        return None
-    comment = render_comment(joined)
-    end = mine[0][len(mine[0].rstrip("\r\n")) :]
-    return [f"{marker}{chosen}" + (f" {comment}" if comment else "") + end]
-
-
-def _parts(line: str) -> tuple[str, str, Meta]:
-    marker, rest = split_bullet(line) or ("- ", line)
-    text, meta = parse_comment(rest)
-    return marker, text.rstrip(), tuple(meta)
+    joined = _combined_meta(before.meta if before else (), a.meta, b.meta)
+    return None if joined is None else list(facts.with_comment(chosen, chosen.entries[0], joined).lines)
 
 
 REPEATED = ("src", "supersedes")

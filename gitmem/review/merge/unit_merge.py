@@ -1,9 +1,10 @@
 """A three-way merge by units of Markdown, for the hunks that a text merge cannot settle: an edit of one bullet and an
 edit of its neighbour are one hunk for Git and two changes for a reader.
 
-A unit is a bullet with the lines that continue it, a heading, a blank line, or the lines of a paragraph, table or
-block. Changes of both sides are taken where they touch different units; where they touch the same one, all three texts
-stay in a hunk. Pure; nothing that one side wrote is dropped.
+A unit is a statement with all its lines (an item without those below it, a paragraph, a table row, a heading) or a
+blank line; a paragraph right below an item, which CommonMark reads as part of it, is in its unit. Changes of both sides
+are taken where they touch different units; where they touch the same one, all three texts stay in a hunk. Pure; nothing
+that one side wrote is dropped.
 """
 
 from __future__ import annotations
@@ -12,12 +13,14 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import groupby
 
 from gitmem.fences import opening
+from gitmem.memory.statements import Form, read, unmarked
 
 TOKEN = "\x1d"  # begins a line that stands for a fact
 LINES = 1_000  # of all versions of a hunk, above which it stays whole: the comparison is quadratic
-_BULLET = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]")
+WRAPPED = (Form.ITEM, Form.PARAGRAPH, Form.QUOTE)
 HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
 
 
@@ -67,7 +70,7 @@ def settled(hunk: Hunk) -> list[str | Hunk]:
 
 def fence_of(line: str) -> str:
     """The marks with which a line, of a list too, opens a fenced block, "" where it opens none."""
-    return opening(_BULLET.sub("", line).lstrip(" \t"))
+    return opening(unmarked(line).lstrip(" \t"))
 
 
 def _run_together(parts: Iterable[Sequence[str] | Hunk]) -> bool:
@@ -84,20 +87,30 @@ def _run_together(parts: Iterable[Sequence[str] | Hunk]) -> bool:
 
 
 def _units(lines: Iterable[str]) -> list[tuple[str, ...]]:
-    units: list[list[str]] = []
-    for line in lines:
-        if units and _continues(units[-1][-1], line):
-            units[-1].append(line)
-        else:
-            units.append([line])
-    return [tuple(unit) for unit in units]
+    units: list[tuple[str, ...]] = []
+    for token, group in groupby(lines, key=lambda line: line.startswith(TOKEN)):
+        part = list(group)
+        before = Form.BLANK
+        for found in read(part) if not token else ():
+            own = part[found.first - 1 : found.last]
+            if found.form is Form.PARAGRAPH and before in WRAPPED:
+                units[-1] += tuple(own)
+            else:
+                units += [(line,) for line in own] if found.form is Form.BLANK else [tuple(own)]
+            before = found.form
+        units += [(line,) for line in part] if token else []
+    return units
 
 
 def _continues(before: str, line: str) -> bool:
     """Whether `line` belongs to the unit whose last line is `before`."""
-    if not line.strip() or line.startswith(TOKEN) or _BULLET.match(line) or HEADING.match(line):
+    if not line.strip() or not before.strip() or line.startswith(TOKEN) or before.startswith(TOKEN):
         return False
-    return bool(before.strip()) and not before.startswith(TOKEN) and not HEADING.match(before)
+    return len(_units([before, line])) == 1
+
+
+def _is_item(unit: Sequence[str]) -> bool:
+    return unmarked(unit[0]) != unit[0]
 
 
 def _lines_of(units: Iterable[Sequence[str]]) -> tuple[str, ...]:
@@ -125,12 +138,10 @@ def _changes(base: Sequence[tuple[str, ...]], side: Sequence[str]) -> list[_Chan
 
 
 def _place(old: Sequence[tuple[str, ...]], new: Sequence[tuple[str, ...]]) -> int | None:
-    """Where in `new` the bullets of `old` stand, edited, by the words that they share; None where that is not known."""
-    if not old or not all(_BULLET.match(unit[0]) for unit in old):
+    """Where in `new` the items of `old` stand, edited, by the words that they share; None where that is not known."""
+    if not old or not all(map(_is_item, old)):
         return None
-    places = [
-        at for at in range(len(new) - len(old) + 1) if all(_BULLET.match(unit[0]) for unit in new[at : at + len(old)])
-    ]
+    places = [at for at in range(len(new) - len(old) + 1) if all(map(_is_item, new[at : at + len(old)]))]
     words = [set(" ".join(unit).split()) for unit in old]
     return max(
         places,

@@ -22,6 +22,7 @@ from gitmem.exchange.unfinished_merge import BegunMerge, begun_merge, end_merge
 from gitmem.gate.quoting import visible
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import Fact
+from gitmem.memory.statements import Form
 from gitmem.provenance.corrections import gated_text
 from gitmem.provenance.preview import FileDiff, diff
 from gitmem.review.word_diff import Piece
@@ -125,8 +126,8 @@ def _merge_page(
 
 def _sides(conflict: Conflict) -> Sides:
     sides = (conflict.ours, conflict.base, conflict.theirs)
-    one = all(len(side) == 1 and _facts(side) for side in (conflict.ours, conflict.theirs))
-    whole = all(len(side) == len(_facts(side)) <= 1 for side in sides)
+    one = all(side and _is_one_fact(side) for side in (conflict.ours, conflict.theirs))
+    whole = all(not side or _is_one_fact(side) for side in sides)
     if whole and len({fact.meta for lines in sides for fact in _facts(lines)}) == 1:  # its text is all that differs
         ours, base, theirs = ("".join(fact.text for fact in _facts(lines)) for lines in sides)
     else:
@@ -137,6 +138,12 @@ def _sides(conflict: Conflict) -> Sides:
 def _words(side: Sides, text: str) -> Sequence[Piece]:
     """The text of one side, masked already, with the words that are another than before."""
     return [piece for piece in pieces_of(side.old_text if text else "", text) if piece.sign != "-"]
+
+
+def _is_one_fact(lines: Sequence[str]) -> bool:
+    """Whether lines are those of one list item with nothing below it: its text can be written anew."""
+    found = [(entry.form, entry.start, entry.fact.end) for entry in memory_facts.parse_lines(lines).entries]
+    return found == [(Form.ITEM, 1, len(lines))]
 
 
 def _facts(lines: Sequence[str]) -> Sequence[Fact]:
@@ -192,5 +199,9 @@ def _choice(view: View, conflict: Conflict, form: Mapping[str, str]) -> str | Se
     if not _sides(conflict).fact:
         raise UsageError(view.t("This conflict is not of one fact: choose a side"))
     text = gated_text(visible(form.get(f"text-{conflict.number}", "")), conflict.path, view.config).text
-    (entry,) = memory_facts.parse_lines(conflict.ours).entries
-    return [memory_facts.bullet(text, entry.fact.meta) + "\n"]
+    memory = memory_facts.parse_lines(conflict.ours)
+    (entry,) = memory.entries
+    try:
+        return memory_facts.update(memory, entry, text, entry.fact.meta).lines
+    except ValueError as error:
+        raise UsageError(str(error)) from None

@@ -91,6 +91,60 @@ def test_one_fact_promoted_on_both_sides_stands_once_with_both_sources() -> None
     assert text.count("- Same.") == 1 and "- Same. <!-- mem src=memory/a.md#L1 src=memory/b.md#L2 -->" in text
 
 
+NESTED = "- Orchard\n  - prune in June\n- Bakery\n"
+
+
+def test_items_added_below_one_item_on_both_sides_are_both_kept() -> None:
+    ours = NESTED.replace("- Bakery", "  - water at night\n- Bakery")
+    theirs = NESTED.replace("- Bakery", "  - fence the north side\n- Bakery")
+    found = merged(NESTED, ours, theirs)
+    assert found.conflicts == 0
+    assert found.data.decode() == (
+        "- Orchard\n  - prune in June\n  - water at night\n  - fence the north side\n- Bakery\n"
+    )
+
+
+def test_an_item_edited_here_and_one_below_it_there_are_no_conflict() -> None:
+    ours, theirs = NESTED.replace("Orchard", "The orchard"), NESTED.replace("June", "July")
+    assert merged(NESTED, ours, theirs).data.decode() == NESTED.replace("Orchard", "The orchard").replace(
+        "June", "July"
+    )
+
+
+def test_a_conflict_below_an_item_leaves_the_item_out_of_it() -> None:
+    found = merged(NESTED, NESTED.replace("June", "July"), NESTED.replace("June", "May"))
+    assert found.conflicts == 1
+    assert found.data.decode() == (
+        "- Orchard\n<<<<<<< ours\n  - prune in July\n||||||| base\n  - prune in June\n=======\n"
+        "  - prune in May\n>>>>>>> theirs\n- Bakery\n"
+    )
+
+
+def test_the_same_item_added_on_both_sides_has_what_each_says_below_it() -> None:
+    found = merged("", "- Orchard\n  - prune in June\n", "- Orchard\n  - water at night\n")
+    assert (found.conflicts, found.data.decode()) == (0, "- Orchard\n  - prune in June\n  - water at night\n")
+
+
+def test_a_wrapped_fact_edited_here_and_its_comment_there_are_joined() -> None:
+    base = "- Refunds above 500 crowns\n  wait. <!-- mem type=rule -->\n"
+    ours, theirs = base.replace("wait", "are paid"), base.replace("type=rule", "type=rule pinned=true")
+    assert merged(base, ours, theirs).data.decode() == (
+        "- Refunds above 500 crowns\n  are paid. <!-- mem type=rule pinned=true -->\n"
+    )
+
+
+def test_the_same_words_below_two_headings_are_merged_apart() -> None:
+    base = "## Mill\n\n- Oil is changed in May.\n\n## Press\n\n- Oil is changed in May.\n"
+    ours, theirs = base.replace("- Oil is changed in May.\n", "", 1), base + "- Grease it.\n"
+    assert clean(base, ours, theirs) == "## Mill\n\n\n## Press\n\n- Oil is changed in May.\n- Grease it.\n"
+
+
+def test_paragraphs_added_at_one_place_on_both_sides_are_a_conflict_and_not_one_paragraph() -> None:
+    base = "# Memory\n\n## Rules\n"
+    found = merged(base, base + "\nNever push.\n", base + "\nAlways ask.\n")
+    assert found.conflicts == 1 and "=======" in found.data.decode()
+
+
 def test_until_set_differently_on_both_sides_is_a_conflict() -> None:
     ours, theirs = (BASE.replace("type=decision", f"type=decision until={day}") for day in ("2026-01-01", "2026-02-02"))
     assert merged(BASE, ours, theirs).conflicts == 1
