@@ -182,7 +182,7 @@ def _answer(host: Host, event: str, text: str) -> str:
 
 
 def _start(event: Event) -> str:
-    from gitmem.context.assembly import key_of_part
+    from gitmem.context.assembly import keys_of_part
     from gitmem.context.checkpoint import checkpoint
     from gitmem.context.layer_limits import Layer
     from gitmem.sessions import recalled_parts
@@ -190,9 +190,9 @@ def _start(event: Event) -> str:
     context = _context_of_start(event)
     if context is None:
         return ""
-    # A fact among the hundred of a start may be said again beside the question that it answers, a day's log may not.
-    logs = [key_of_part(part) for part in context.parts if part.layer is Layer.DAILY]
-    recalled_parts.begin(event.repo.common_dir, event.session, logs)
+    # A fact of a start may be said again beside the question that it answers, a day's log may not.
+    logs = [key for part in context.parts if part.layer is Layer.DAILY for key in keys_of_part(part)]
+    recalled_parts.begin(event.repo.common_dir, event.session, logs, started=True)
     text = context.text
     for part in checkpoint(event.repo, event.config, event.now, event.session):
         if len(text) + len(part) < INJECTED:  # whole or not at all: a cut would leave a quotation open
@@ -257,7 +257,7 @@ def _remember(event: Event) -> None:
 
 def _prompt(event: Event) -> str:
     """What memory says to a prompt: much to the first that it answers, later what is telling and new to the session."""
-    from gitmem.context.assembly import key_of_part
+    from gitmem.context.assembly import keys_of_part
     from gitmem.context.request import build, request_of
     from gitmem.hosts.transcript_parser import spoken_text
     from gitmem.search.evidence import STRONG
@@ -273,19 +273,22 @@ def _prompt(event: Event) -> str:
     path = event.transcript
     readable = path if path is not None and path.is_file() and path.stat().st_size <= PROMPT_TRANSCRIPT else None
     given = recalled_parts.load(event.repo.common_dir, event.session)
+    first = bool(event.session) and not (given.started or given.answered)  # memory has told this session nothing
     budget = _budget(event, event.config.context_budget * (1 if given.answered else DEEP))
     if not budget:
         return ""
     request = request_of(
         event.config, prompt[:4_000], transcript=readable, without_layers=NOT_AGAIN, characters=INJECTED - ENVELOPE,
         budget=budget, each=STRONG if given.answered else 0.0,
-        had=frozenset(given.keys),
+        had=frozenset(given.keys), whole=event.config.context_budget if first else 0,
     )  # fmt: skip
     context = build(event.repo, event.config, request, event.now, environ=os.environ, cache=cache_folder())
     if not context.parts:
         return ""
     _receipt(event, "prompt", context, began)
-    recalled_parts.add(event.repo.common_dir, event.session, [key_of_part(part) for part in context.parts])
+    recalled_parts.add(
+        event.repo.common_dir, event.session, [key for part in context.parts for key in keys_of_part(part)]
+    )
     return context.text
 
 

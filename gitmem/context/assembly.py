@@ -15,6 +15,7 @@ from fnmatch import fnmatchcase
 from gitmem.context import layers, packing, recall_queries
 from gitmem.context.layer_limits import DEFAULTS, Count, Layer, Share, Weights
 from gitmem.context.layers import Found, Hit, Part
+from gitmem.context.pieces import without_metadata
 from gitmem.context.recall_queries import Question
 from gitmem.context.rendering import AROUND, lead, render, render_group, until
 from gitmem.errors import GitMemError, UsageError
@@ -23,7 +24,7 @@ from gitmem.hosts.transcript import Role, Transcript, Turn
 from gitmem.memory.document import Document, structured
 from gitmem.memory.fact import fact_id
 from gitmem.paths import agent_of, log_day, spelling
-from gitmem.search.evidence import Asked, evidence, standing, table_of_words
+from gitmem.search.evidence import STRONG, Asked, evidence, standing, table_of_words
 from gitmem.search.question import parse
 
 INSTRUCTIONS = ("SOUL.md", "USER.md", "AGENTS.md", "TOOLS.md")
@@ -33,6 +34,9 @@ MERGEABLE = frozenset((Layer.MEMORY, Layer.PROJECT, Layer.EPISODE, Layer.DAILY))
 RECALLED = MERGEABLE | {Layer.HISTORY}  # what stands in a context because of what is asked
 SILENT, WEAK, HAD = "memory does not answer the prompt", "says too little to the prompt", "the session has it"
 AMENDED = "a later line amends it"
+# Evidence that a part needs where another answers, and where that one has STRONG: small talk that a prompt is like has
+# nothing beside it, and of what a question is about the answer is seldom the part with the most evidence.
+BESIDE, BESIDE_STRONG = 0.2, 0.1
 WIDER = 3  # times the budget that a model is given to condense
 UNCOMMITTED = "uncommitted"  # the one kind of trust that is worth its tokens in a context
 
@@ -78,8 +82,9 @@ class Request:
     rules may match; `loaded` what the host has already;
     `summary` what was said before the recent turns; `warn` and `characters` bound the text, 0 for no bound.
 
-    Memory is silent where no part has evidence of `enough`, a part where it has not that of `each` (0: whatever is
-    asked; `evidence.ENOUGH`), and where its key is in `had`."""
+    A part of memory is silent where it has not evidence of `enough` and of `each` (0: whatever is asked;
+    `evidence.ENOUGH`), and a statement where its key is in `had`. A MEMORY.md goes in whole, whatever is asked, where
+    it fits a budget of `whole` (None: `budget`; 0: never)."""
 
     prompt: str = ""
     budget: int = 1600
@@ -90,6 +95,7 @@ class Request:
     enough: float = 0.0
     each: float = 0.0
     had: frozenset[str] = frozenset()
+    whole: int | None = None
     include: tuple[tuple[str, int, int], ...] = ()
     loaded: tuple[str, ...] = ()
     without_layers: frozenset[str] = frozenset()
@@ -139,14 +145,23 @@ def assemble(scopes: Sequence[Scope], request: Request, now: datetime) -> Contex
     included, missing = _included(usable, request)
     parts = [*included, *parts, *_session(request)]
     wanted = [part for part in parts if _is_requested(part, request)]
+    wanted = [replace(part, tokens=request.count(until(part) + part.content)) for part in wanted]
     parts, withheld = _answering(wanted, request, questions, now.date(), chunks)
-    parts = [replace(part, tokens=request.count(until(part) + part.content)) for part in parts]
     commits = {scope.name: scope.commit for scope in usable}
     left = request.budget - request.count(f"{lead(commits)}\n{AROUND}{END}")
+    alone = lambda part: render_group([part], commits, bare=True)  # noqa: E731
+    whole: frozenset[str] = frozenset()
+    if request.whole != 0:
+        room = left - request.budget + min(request.whole or request.budget, request.budget)
+        weak = [part for part, why in withheld if part.layer is Layer.MEMORY and why in (SILENT, WEAK)]
+        memory = [*(part for part in parts if part.layer is Layer.MEMORY), *weak]
+        whole = packing.whole_memories(parts, memory, room, request.shares, request.count, alone)
+        unasked = {id(part) for part in weak if part.scope in whole}
+        parts += [part for part in weak if id(part) in unasked]
+        withheld = [(part, why) for part, why in withheld if id(part) not in unasked]
 
     def fitted(parts: Sequence[Part], total: int) -> packing.Fitted:
-        alone = lambda part: render_group([part], commits, bare=True)  # noqa: E731
-        return packing.fit(parts, total, request.shares, request.count, alone)
+        return packing.fit(parts, total, request.shares, request.count, alone, whole)
 
     done = fitted(parts, left * WIDER if request.merge else left)
     chosen_text = "\0".join(f"{p.layer}|{p.scope}|{p.path}|{p.start_line}|{p.content}" for p in done.kept)
@@ -222,12 +237,20 @@ def _marked_uncommitted(parts: Sequence[Part], scopes: Sequence[Scope]) -> list[
         changed = scope.changed(own) if own and not scope.error else {}
         for at, part in enumerate(kept):
             if part.scope == scope.name and part.path in changed and not part.trust:
-                old = changed[part.path]
-                facts = part.path in layers.MEMORY and part.layer is not Layer.INCLUDED
-                new = [line.strip() for line in part.content.split("\n") if line.strip()]
-                if not all(line in old or (facts and any(line in known for known in old)) for line in new):
+                old = {without_metadata(line).strip() for line in changed[part.path]}
+                if not old.issuperset(_lines_of(part, scope)):
                     kept[at] = replace(part, trust=UNCOMMITTED)
     return kept
+
+
+def _lines_of(part: Part, scope: Scope) -> list[str]:
+    """The lines of its file that a part is of, without metadata."""
+    document = scope.read(part.path) if part.pieces else None
+    lines = list(document.lines) if document is not None else part.content.split("\n")
+    if document is not None:
+        lines = [line for piece in part.pieces for line in lines[piece.first - 1 : piece.last]]
+    bare = [without_metadata(line).strip() for line in lines]
+    return [line for line in bare if line]
 
 
 def _without_hidden_turns(request: Request) -> Request:
@@ -301,7 +324,8 @@ def _parts_of(scope: Scope, request: Request, questions: Sequence[Question], tod
     parts += layers.procedures(paths, scope.read, request.prompt or _last_user_text(request), scope.name)
     parts += layers.memory(scope.read, similarity, request.weights, today, scope.name, until)
     items = {layer: share.item for layer, share in shares.items()}
-    parts += layers.recalled(hits, request.weights, today, items, count, scope.name)
+    most = request.budget // 4  # tokens that one statement may take of a context
+    parts += layers.recalled(hits, scope.read, request.weights, today, items, count, most, scope.name)
     logs = {path: day for path in paths if (day := log_day(path, scope.daily))}
     parts += layers.days(logs, scope.read, today, shares[Layer.DAILY].item, count, scope.name)
     return parts, chunks
@@ -310,7 +334,7 @@ def _parts_of(scope: Scope, request: Request, questions: Sequence[Question], tod
 def _answering(
     parts: Sequence[Part], request: Request, questions: Sequence[Question], today: date, chunks: int
 ) -> tuple[list[Part], list[tuple[Part, str]]]:
-    """The parts without those that nothing in the prompt asks for, and these with the reason.
+    """The parts without those that the prompt does not ask for, and these with the reason: each is asked by itself.
 
     What the conversation is about counts (`recall_queries.BEHIND`) for a part that the prompt has a word of, and where
     the prompt has no telling word: "and why does it fail?" asks for more than it says, thanks for nothing.
@@ -322,30 +346,56 @@ def _answering(
 
     def measured(part: Part) -> float:
         prompt = asked[0][0]
-        alone = len(asked) > 1 and prompt.tells and not standing(prompt, part.content).tells
-        return max(weight * evidence(each, part.content) for each, weight in (asked[:1] if alone else asked))
+        alone = len(asked) > 1 and prompt.tells and not standing(prompt, part.said).tells
+        known, texts = asked[:1] if alone else asked, _texts(part)
+        return max(weight * evidence(each, text, about) for each, weight in known for text, about in texts)
 
     answers = {at: measured(part) for at, part in enumerate(parts) if part.layer in RECALLED}
-    silent = max(answers.values(), default=0.0) < request.enough
+    best = max(answers.values(), default=0.0)
+    silent = best < request.enough
+    beside = BESIDE_STRONG if best >= STRONG else BESIDE
+    enough = max(request.each, min(request.enough, beside))
     kept: list[Part] = []
     withheld: list[tuple[Part, str]] = []
     for at, part in enumerate(parts):
         if at not in answers:
             kept.append(part)
             continue
-        weak = WEAK if answers[at] < request.each else HAD if key_of_part(part) in request.had else ""
-        weak = weak or (AMENDED if request.each and part.until else "")  # the session may have the later one already
-        if silent or weak:
-            withheld.append((part, SILENT if silent else weak))
+        fresh = _without(part, request.had)
+        if fresh is None:
+            withheld.append((part, HAD))
+        elif silent or answers[at] < enough:
+            withheld.append((part, SILENT if silent else WEAK))
+        elif request.each and part.until:
+            withheld.append((part, AMENDED))  # the session may have the later one already
         else:
-            kept.append(part)
+            kept.append(fresh if fresh is part else replace(fresh, tokens=request.count(until(fresh) + fresh.content)))
     return kept, withheld
 
 
-def key_of_part(part: Part) -> str:
-    """What tells a part apart from others, without its text."""
-    text = f"{part.scope}\0{part.path}\0{part.content}"
+def _texts(part: Part) -> list[tuple[str, str]]:
+    """What a part is asked by: what it says with its trail, and each of several statements with its own."""
+    own = [(piece.own.text, piece.statement.trail) for piece in part.pieces if len(part.pieces) > 1]
+    return [(text, " ".join(trail)) for text, trail in ((part.content, part.trail), *own)]
+
+
+def keys_of_part(part: Part) -> list[str]:
+    """What tells the statements of a part apart from others, without their text."""
+    texts = [piece.said for piece in part.pieces] or [part.content]
+    return [_key(f"{part.scope}\0{part.path}\0{text}") for text in texts]
+
+
+def _key(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def _without(part: Part, had: frozenset[str]) -> Part | None:
+    """The part without the statements whose key is among these; None where nothing is left of it."""
+    keys = keys_of_part(part) if had else []
+    if had.isdisjoint(keys):
+        return part
+    fresh = [piece for piece, key in zip(part.pieces, keys, strict=False) if key not in had]
+    return layers.of(part, fresh) if fresh else None
 
 
 def _last_user_text(request: Request) -> str:
@@ -496,7 +546,8 @@ def _part(part: Part) -> dict[str, object]:
     return {
         "layer": part.layer.value, "label": part.label, "path": part.path or None,
         "start_line": part.start_line or None, "end_line": part.end_line or None, "scope": part.scope,
-        "relevance": round(part.relevance, 4), "tokens": part.tokens, "id": fact_id(part.content),
+        "trail": list(part.trail), "relevance": round(part.relevance, 4), "tokens": part.tokens,
+        "id": fact_id(part.content),
         "sources": [{"path": path, "start_line": first, "end_line": last} for path, first, last in part.sources],
         **({"commit": part.commit} if part.commit else {}),
     }  # fmt: skip

@@ -182,7 +182,7 @@ def merger(
 def _condensed(
     parts: Sequence[Part], model: LanguageModel, when: datetime, count: Count
 ) -> tuple[list[Part], list[Part], list[str]]:
-    notes = [Note(at, part.content, part.path, part.start_line, when.date()) for at, part in enumerate(parts)]
+    notes = [Note(at, part.said, part.path, part.start_line, when.date()) for at, part in enumerate(parts)]
     with model.run() as complete:
         done = condense(notes, complete, count)
     made: list[Part] = []

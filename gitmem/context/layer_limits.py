@@ -55,7 +55,7 @@ DEFAULTS: Mapping[Layer, Share] = {
     Layer.MERGED: Share(),
     Layer.RULE: Share(limit=20),
     Layer.PROCEDURE: Share(limit=5),
-    Layer.MEMORY: Share(limit=100, item=ITEM),
+    Layer.MEMORY: Share(limit=200),
     Layer.PROJECT: Share(limit=24, item=ITEM),
     Layer.EPISODE: Share(limit=50, item=ITEM),
     Layer.DAILY: Share(limit=24, item=ITEM),

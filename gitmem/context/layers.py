@@ -14,11 +14,13 @@ from fnmatch import fnmatchcase
 from types import MappingProxyType
 from typing import NamedTuple
 
+from gitmem.context import pieces as pieces_
 from gitmem.context.layer_limits import SOURCE_WEIGHT, Count, Layer, Share, Weights
+from gitmem.context.pieces import Piece, without_metadata
 from gitmem.hosts.transcript import Turn
-from gitmem.memory import facts
+from gitmem.memory import facts, state
 from gitmem.memory.document import Document
-from gitmem.memory.fact import Fact, parse_comment
+from gitmem.memory.state import State
 from gitmem.memory.templates import LANGUAGES
 from gitmem.paths import Kind, kind
 from gitmem.search import validity
@@ -28,7 +30,12 @@ from gitmem.search import validity
 class Part:
     """One piece of context with its place, or of a `commit`. `relevance` is 0..1; `tokens` what the text takes, once
     counted; `sources` the places of what it condenses, with their first and last lines; `until` the day from which
-    a later line amends it."""
+    a later line amends it; `trail` what all of it is about, from the outside in.
+
+    `pieces` are the statements it is of, () for a text that stands as it is (a file, a turn, a working value); `ends`
+    the lines of such a file that end a statement, where it may be cut; `goes_on` the last line of what was cut off, 0
+    where nothing was.
+    """
 
     layer: Layer
     label: str
@@ -43,6 +50,24 @@ class Part:
     sources: tuple[tuple[str, int, int], ...] = ()
     until: str = ""
     commit: str = ""
+    trail: tuple[str, ...] = ()
+    pieces: tuple[Piece, ...] = ()
+    ends: tuple[int, ...] = ()
+    goes_on: int = 0
+
+    @property
+    def said(self) -> str:
+        """What it says, below its trail, as one text."""
+        trail = " - ".join(self.trail)
+        return f"{trail}: {self.content}" if trail else self.content
+
+
+def of(part: Part, found: Sequence[Piece]) -> Part:
+    """The part with these pieces as what it says."""
+    return replace(
+        part, pieces=tuple(found), content=pieces_.content(found), trail=pieces_.trail(found),
+        start_line=min(piece.first for piece in found), end_line=max(piece.last for piece in found),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +111,18 @@ def pinned(read: Read, instructions: Sequence[str], today: date, scope: str = "p
             text, first, last = _body(document)
             blank = path in BLANK and any(text == files.get(path, "").strip() for files in LANGUAGES.values())
             if text and not blank:
-                parts.append(Part(Layer.PINNED, path, text, 1.0, path, first, last, scope))
-    path, known = _facts(read)
-    for fact in known:
-        if facts.pinned(fact) and not facts.expired(fact, today):
-            parts.append(Part(Layer.PINNED, "pinned fact", fact.text, 1.0, path, fact.line, fact.line, scope))
+                ends = _ends(document)
+                parts.append(Part(Layer.PINNED, path, text, 1.0, path, first, last, scope, ends=ends))
+    path, known = _facts(read, today)
+    for piece in known:
+        if facts.pinned(facts.fact_of(piece.statement)):
+            parts.append(of(Part(Layer.PINNED, "pinned fact", "", 1.0, path, scope=scope), [piece]))
     return parts
+
+
+def _ends(document: Document) -> tuple[int, ...]:
+    """The lines of a file that end a statement."""
+    return tuple(statement.last for statement in document.statements)
 
 
 def _body(document: Document) -> tuple[str, int, int]:
@@ -106,23 +137,26 @@ def _body(document: Document) -> tuple[str, int, int]:
     return "\n".join(map(without_metadata, lines[first - 1 : last])), first, last
 
 
-def without_metadata(line: str) -> str:
-    """A line without the comment that is metadata."""
-    return parse_comment(line)[0] if line.rstrip().endswith("-->") else line
-
-
 MEMORY = ("MEMORY.md", ".claude/MEMORY.md")
 MAX_FACTS = 200  # facts of MEMORY.md, whatever a setting says
 BLANK = ("USER.md", "TOOLS.md")  # instruction files whose template has nothing but places to fill in
 
 
-def _facts(read: Read) -> tuple[str, tuple[Fact, ...]]:
-    """The file of long-term memory and its facts."""
+def _facts(read: Read, today: date) -> tuple[str, list[Piece]]:
+    """The file of long-term memory and what in it holds today."""
     for path in MEMORY:
         document = read(path)
         if document is not None:
-            return path, document.facts
-    return MEMORY[0], ()
+            return path, holding(document, today)
+    return MEMORY[0], []
+
+
+def holding(document: Document, today: date) -> list[Piece]:
+    """What a document says and what holds today: nothing that has ended or was superseded, nor what stands below it."""
+    found = pieces_.pieces(document)
+    states = state.states([piece.statement for piece in found], today)
+    gone = {piece.own for piece, each in zip(found, states, strict=True) if each is not State.HOLDS}
+    return [piece for piece in found if gone.isdisjoint((*piece.above, piece.own))] if gone else list(found)
 
 
 def recent(turns: Sequence[Turn], share: Share, count: Count) -> list[Part]:
@@ -147,7 +181,8 @@ def working(values: Iterable[tuple[str, str]], share: Share, count: Count) -> li
     """The working values of the session, each on a line of its own."""
     parts = []
     for key, value in values:
-        text, _ = clipped(" ".join(value.split()), 1, share.item or 1_000, count)
+        text, most = " ".join(value.split()), share.item or 1_000
+        text = text if count(text) <= most else pieces_.cut(text, most, count)
         parts.append(Part(Layer.WORKING, key, f"{key}: {text}", 0.96, scope="session"))
     return parts
 
@@ -156,22 +191,30 @@ def memory(
     read: Read, similarity: Mapping[int, float], weights: Weights, today: date, scope: str = "project",
     until: Mapping[int, str] = MappingProxyType({}),
 ) -> list[Part]:  # fmt: skip
-    """Facts of MEMORY.md, newest and most relevant first; `similarity` is by line, as is `until`, the day from which a
-    later line amends it. Expired and pinned ones are out.
+    """What MEMORY.md says, newest and most relevant first; `similarity` is by line, as is `until`, the day from which a
+    later line amends it. Pinned facts are out.
 
     A fact without a date counts as a year old; no more than MAX_FACTS are taken.
     """
     parts = []
-    path, known = _facts(read)
-    for fact in known:
-        if facts.expired(fact, today) or facts.pinned(fact):
+    path, known = _facts(read, today)
+    for piece in known:
+        fact = facts.fact_of(piece.statement)
+        if facts.pinned(fact):
             continue
         when = validity.day(facts.fact_date(fact)) or today - timedelta(days=365)
-        weight = weights.relevance(similarity.get(fact.line, 0.0), when, facts.importance(fact), today)
-        label = fact.heading or "facts"
-        ended, line = until.get(fact.line, ""), fact.line
-        parts.append(Part(Layer.MEMORY, label, fact.text, min(0.89, weight), path, line, line, scope, until=ended))
+        own = range(piece.first, piece.last + 1)
+        near = max(similarity.get(line, 0.0) for line in own)
+        weight = min(0.89, weights.relevance(near, when, facts.importance(fact), today))
+        ended = next((until[line] for line in own if line in until), "")
+        part = Part(Layer.MEMORY, _label(piece) or "facts", "", weight, path, scope=scope, until=ended)
+        parts.append(of(part, [piece]))
     return sorted(parts, key=lambda part: (-part.relevance, part.start_line))[:MAX_FACTS]
+
+
+def _label(piece: Piece) -> str:
+    """The nearest heading."""
+    return next((topic for topic in reversed(piece.statement.above)), "")
 
 
 def rules(paths: Iterable[str], read: Read, subjects: Sequence[str], scope: str = "project") -> list[Part]:
@@ -185,7 +228,8 @@ def rules(paths: Iterable[str], read: Read, subjects: Sequence[str], scope: str 
         matched = not globs or "*" in (*globs, *subjects) or any(_matches(subject, globs) for subject in subjects)
         text, first, last = _body(document)
         if matched and text:
-            parts.append(Part(Layer.RULE, path, text, 0.93 if globs else 0.9, path, first, last, scope))
+            weight = 0.93 if globs else 0.9
+            parts.append(Part(Layer.RULE, path, text, weight, path, first, last, scope))
     return parts
 
 
@@ -232,26 +276,51 @@ def _words(document: Document, key: str) -> tuple[str, ...]:
 
 
 def recalled(
-    hits: Iterable[Hit], weights: Weights, today: date, items: Mapping[Layer, int], count: Count, scope: str = "project"
-) -> list[Part]:
-    """Notes, episodes, logs and commits that a search found, none longer than its layer's item."""
+    hits: Iterable[Hit], read: Read, weights: Weights, today: date, items: Mapping[Layer, int], count: Count,
+    most: int = 0, scope: str = "project",
+) -> list[Part]:  # fmt: skip
+    """Notes, episodes, logs and commits that a search found, as whole statements: those that a hit's lines belong to,
+    as many as its layer's item takes. No statement takes more than `most` tokens (`pieces.within`)."""
     parts = []
+    known: dict[str, list[Piece]] = {}
     for hit in hits:
         layer = Layer.HISTORY if hit.commit else layer_of(hit.path)
         if layer is None:
             continue
-        text, last = clipped(hit.text, hit.start_line, items.get(layer, 0), count)
         weight = weights.relevance(hit.score, hit.day, hit.importance, today)
         weight *= SOURCE_WEIGHT.get(layer, SOURCE_WEIGHT[Layer.PROJECT])
         if hit.commit:
-            text = f"{hit.said}\n{text}" if text not in hit.said else hit.said
-            parts.append(Part(layer, f"commit {hit.commit[:12]}", text, weight, scope=scope, commit=hit.commit))
+            parts.append(_of_commit(hit, weight, items.get(layer, 0), count, most, scope))
             continue
-        label = hit.heading or hit.path
-        parts.append(
-            Part(layer, label, text, weight, hit.path, hit.start_line, last, scope, hit.trust, until=hit.until)
-        )
+        document = None if hit.path in known else read(hit.path)
+        if document is not None:
+            known[hit.path] = holding(document, today)
+        if hit.path in known:
+            found = pieces_.touched(known[hit.path], hit.start_line, hit.end_line)
+        else:  # a memory whose files are not at hand
+            found = list(pieces_.pieces_of_text(hit.text, hit.heading))
+        kept = pieces_.within(found, items.get(layer, 0), count, most)
+        if not kept:
+            continue
+        part = Part(layer, hit.heading or hit.path, "", weight, hit.path, scope=scope, trust=hit.trust, until=hit.until)
+        part = of(part, kept)
+        if hit.path not in known:
+            part = replace(part, start_line=hit.start_line, end_line=hit.end_line)
+        elif len(kept) < len(found):
+            part = replace(part, goes_on=found[-1].last)
+        parts.append(part)
     return parts
+
+
+def _of_commit(hit: Hit, weight: float, item: int, count: Count, most: int, scope: str) -> Part:
+    """A commit: who wrote it, when, its subject, then what of its message was found."""
+    found = pieces_.pieces_of_text(hit.text)
+    kept = pieces_.within(found, item, count, most)
+    text = pieces_.layout(kept)
+    if len(kept) < len(found):
+        text += f"\n{pieces_.GOES_ON}"
+    said = f"{hit.said}\n{text}" if text not in hit.said else hit.said
+    return Part(Layer.HISTORY, f"commit {hit.commit[:12]}", said, weight, scope=scope, commit=hit.commit)
 
 
 def layer_of(path: str) -> Layer | None:
@@ -269,7 +338,8 @@ def layer_of(path: str) -> Layer | None:
 def days(
     logs: Mapping[str, date], read: Read, today: date, item: int, count: Count, scope: str = "project"
 ) -> list[Part]:
-    """Today's and yesterday's logs (path -> day), today's first, each cut to its newest lines."""
+    """What today's and yesterday's logs (path -> day) say, today's first, of each the newest as far as the item takes
+    it: each statement a part."""
     parts = []
     for path in sorted(logs):
         day = logs[path]
@@ -278,56 +348,10 @@ def days(
         document = read(path)
         if document is None:
             continue
-        _, first, last = _body(document)
-        chosen: list[str] = []
-        left = item
-        for line in reversed(document.lines[first - 1 : last]):
-            if "until=" in line and facts.expired(Fact("", "", 0, meta=parse_comment(line)[1]), today):
-                chosen.insert(0, "")
-                continue
-            line = without_metadata(line)
-            left -= count(line)
-            if chosen and item and left < 0:
-                break
-            chosen.insert(0, line)
-        weight = 0.6 if day == today else 0.5
-        body = "\n".join(chosen).strip()
-        if any(line.strip() and not line.startswith("#") for line in chosen):
-            first = last - len(chosen) + 1
-            parts.append(Part(Layer.DAILY, f"log of {day.isoformat()}", body, weight, path, first, last, scope))
+        newest = pieces_.within(holding(document, today)[::-1], item, count)
+        part = Part(Layer.DAILY, f"log of {day.isoformat()}", "", 0.6 if day == today else 0.5, path, scope=scope)
+        parts += [of(part, [piece]) for piece in newest]
     return parts
-
-
-def clipped(text: str, first: int, budget: int, count: Count) -> tuple[str, int]:
-    """As many whole lines as the budget takes (0: all), at least a part of the first; and the last line's number.
-
-    How long one item may be is a matter of what it says, not of what it costs: a syllable of Hangul, Kana or Han is
-    one token here, whatever `count` fears it takes.
-    """
-    lines = text.split("\n")
-    if not budget:
-        return text, first + len(lines) - 1
-    wide = sum(1 for character in text if character >= "\u1100")
-    budget += budget * wide // (2 * max(1, len(text)))
-    kept: list[str] = []
-    left = budget
-    for line in lines:
-        left -= count(line)
-        if kept and left < 0:
-            break
-        kept.append(line)
-    if count(kept[0]) > budget:
-        kept = [cut(kept[0], budget, count)]
-    return "\n".join(kept), first + len(kept) - 1
-
-
-def cut(line: str, budget: int, count: Count) -> str:
-    """The beginning of a line that takes so many tokens at most, at a word where there is one, with an ellipsis."""
-    end = len(line)
-    while end > 1 and count(line[:end]) > max(1, budget - 3):
-        end = min(end - 1, end * max(1, budget - 3) // count(line[:end]))
-    head = line[:end]
-    return (head.rsplit(" ", 1)[0] if " " in head[end // 2 :] else head) + " ..."
 
 
 def narrower(
@@ -335,9 +359,9 @@ def narrower(
 ) -> tuple[list[Part], list[tuple[Part, str]]]:
     """Parts of all scopes, broad to narrow, and those that are hidden with the reason.
 
-    For the same key or heading the narrower scope wins, unless its value is empty. The key of a fact is what stands
-    before its colon (`Deploy window: before 11`), of a working value its own, of a rule, a skill or an instruction
-    its file's name; a note's passage has its heading.
+    For the same key the narrower scope wins, unless its value is empty. The key of a fact is what stands before its
+    colon (`Deploy window: before 11`) with its headings other than categories, of a working value its own, of a rule, a
+    skill or an instruction its file's name; a note's passage has its trail.
     """
     owner: dict[str, str] = {}
     kept: list[tuple[str, Part]] = []
@@ -357,16 +381,29 @@ def key_of(part: Part) -> tuple[str, str]:
     """What a part is about, "" where it has no key, and what it says of it."""
     if part.layer is Layer.WORKING:
         value = part.content.partition(f"{part.label}: ")[2]
-        return f"fact:{' '.join(re.findall(WORDS, part.label.casefold()))}", value
+        return f"fact:{_spelled(part.label)}", value
     if part.layer in (Layer.MEMORY, Layer.PINNED) and part.path in MEMORY:
         head, colon, value = part.content.partition(":")
         if colon and 1 < len(head) <= 40 and "\n" not in head and not head.endswith(("http", "https")):
-            return f"fact:{' '.join(re.findall(WORDS, head.casefold()))}", value
+            return f"fact:{' '.join(map(_spelled, (*topics(part), head)))}", value
     if part.layer in (Layer.PINNED, Layer.RULE, Layer.PROCEDURE) and part.path not in MEMORY:
         return f"{part.layer}:{part.path}", part.content
-    if part.layer is Layer.PROJECT and part.label != part.path:
-        return f"heading:{' '.join(part.label.casefold().split())}", part.content
+    if part.layer is Layer.PROJECT and part.trail:
+        return f"heading:{' > '.join(map(_spelled, part.trail))}", part.content
     return "", part.content
 
 
+def topics(part: Part) -> list[str]:
+    """What a fact stands below that says what it is of: neither the file's title nor a category of facts."""
+    lines = [line for piece in part.pieces for line in piece.above]
+    titled = sum(1 for line in lines if line.level == 1) == 1
+    headings = [line.text.lstrip("# ").casefold().rstrip(":") for line in lines if not (titled and line.level == 1)]
+    return [heading for heading in headings if heading not in CATEGORIES]
+
+
+def _spelled(text: str) -> str:
+    return " ".join(re.findall(WORDS, text.casefold()))
+
+
+CATEGORIES = frozenset(name.casefold() for names in facts.HEADINGS.values() for name in names)
 WORDS = r"[^\W_]+"

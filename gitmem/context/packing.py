@@ -1,21 +1,23 @@
 """Which parts of a context fit its budget, and how much of a layer goes in. Pure: parts in, parts out.
 
-Pinned parts are cut at a line to a budget inside the total, recent turns to one beside it; both stay whatever else has
-to go. Then the most relevant first, with a share kept for long-term memory; the summary of older turns takes what is
-left. Of two parts that say the same the better one stays.
+Pinned parts are cut at the end of a statement to a budget inside the total, recent turns to one beside it; both stay
+whatever else has to go. Then a MEMORY.md that goes in whole, then the most relevant first, with a share kept for
+long-term memory; the summary of older turns takes what is left. Of two parts that say the same the better one stays.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from gitmem.context import layers
 from gitmem.context.layer_limits import Count, Layer, Share
 from gitmem.context.layers import Part
-from gitmem.memory.similarity import repeats
+from gitmem.context.pieces import Line
+from gitmem.memory.similarity import repeats, terms
 
 RESERVED = 0.25  # of what pinned parts leave, kept for MEMORY.md: what a person reviewed, whatever a search finds
+WHOLE = 0.5  # of what must be there leaves: a MEMORY.md that takes no more goes in whole, whatever a search finds
 JOINED = 4  # tokens a part takes beside its text in a quotation that is open already
 MOST = 1 << 20  # tokens: more than any model reads
 OVER, OVER_LAYER, MANY, SAME = (
@@ -36,9 +38,11 @@ class Fitted:
 
 
 def fit(
-    parts: Sequence[Part], total: int, shares: Mapping[Layer, Share], count: Count, quotation: Callable[[Part], str]
-) -> Fitted:
-    """The parts that fit `total` tokens. `quotation` gives what stands around a part that is quoted alone."""
+    parts: Sequence[Part], total: int, shares: Mapping[Layer, Share], count: Count, quotation: Callable[[Part], str],
+    whole: frozenset[str] = frozenset(),
+) -> Fitted:  # fmt: skip
+    """The parts that fit `total` tokens. `quotation` gives what stands around a part that is quoted alone; `whole` are
+    the names of the scopes whose MEMORY.md goes in whole."""
     done = Fitted()
     parts = _limited(parts, shares, done)
     done.kept += _pinned([part for part in parts if part.layer is Layer.PINNED], total, shares, count, quotation, done)
@@ -48,8 +52,11 @@ def fit(
     done.kept += [part for part in parts if part.layer is Layer.RECENT]
     # Scopes come broad to narrow: of two that say the same the narrower one is met first.
     others = [part for part in reversed(parts) if part.layer not in (Layer.PINNED, Layer.RECENT, Layer.SUMMARY)]
-    others.sort(key=lambda part: (-part.relevance, part.path, part.start_line))
-    waiting = _fill(others, remaining, shares, done, int(RESERVED * remaining.left))
+    first = [part for part in others if part.layer is Layer.MEMORY and part.scope in whole]
+    ahead = set(map(id, first))
+    others.sort(key=lambda part: (id(part) not in ahead, -part.relevance, part.path, part.start_line))
+    reserved = max(int(RESERVED * remaining.left), cost_of(first, count, quotation))
+    waiting = _fill(others, remaining, shares, done, reserved)
     for part in waiting:
         done.dropped.append((part, OVER))
     for part in (part for part in parts if part.layer is Layer.SUMMARY):
@@ -69,6 +76,37 @@ def fit(
     return done
 
 
+def cost_of(parts: Iterable[Part], count: Count, quotation: Callable[[Part], str]) -> int:
+    """The tokens that parts take together."""
+    budget = _Budget(0, count, quotation)
+    for part in parts:
+        budget.take(part)
+    return -budget.left
+
+
+def whole_memories(
+    parts: Sequence[Part], memory: Sequence[Part], total: int, shares: Mapping[Layer, Share], count: Count,
+    quotation: Callable[[Part], str],
+) -> frozenset[str]:  # fmt: skip
+    """The scopes whose MEMORY.md, all of `memory` of that scope, goes in whole beside the `parts`: it fits its layer's
+    limits, and what the others leave or the share WHOLE of what must be there leaves; the narrower scope is first."""
+    share = shares[Layer.MEMORY]
+    rest = [part for part in parts if part.layer is not Layer.MEMORY]
+    must = fit([part for part in rest if part.layer in (Layer.PINNED, Layer.INCLUDED)], total, shares, count, quotation)
+    left = total - cost_of((part for part in must.kept), count, quotation)
+    others = [part for part in rest if part.layer not in (Layer.PINNED, Layer.INCLUDED, Layer.RECENT, Layer.SUMMARY)]
+    room = max(int(WHOLE * left), left - cost_of(others, count, quotation))
+    room = min(room, share.budget or room)
+    chosen: list[str] = []
+    for scope in reversed(list(dict.fromkeys(part.scope for part in memory))):
+        own = [part for part in memory if part.scope == scope]
+        cost = cost_of(own, count, quotation)
+        if cost <= room and not (share.limit and len(own) > share.limit):
+            chosen.append(scope)
+            room -= cost
+    return frozenset(chosen)
+
+
 def least(fitted: Callable[[int], Fitted], above: int) -> int:
     """The smallest number of tokens above `above` that holds a part; 0 where the limits of layers let none in."""
     high = above
@@ -83,22 +121,29 @@ def least(fitted: Callable[[int], Fitted], above: int) -> int:
 
 
 class _Budget:
-    """The tokens left of the total: a quotation is opened once for all parts of a file that are alike."""
+    """The tokens left of the total: a quotation is opened once for all parts of a file that are alike, and what several
+    statements stand below is said once."""
 
     def __init__(self, total: int, count: Count, quotation: Callable[[Part], str]) -> None:
         self.left = total
         self.count, self.quotation = count, quotation
         self.open: set[tuple[str, ...]] = set()
+        self.said: set[tuple[tuple[str, ...], Line]] = set()
 
     def around(self, part: Part) -> int:
-        return JOINED if group(part) in self.open else self.count(self.quotation(part))
+        key = group(part)
+        above = dict.fromkeys(line for piece in part.pieces for line in piece.above if (key, line) not in self.said)
+        cost = JOINED if key in self.open else self.count(self.quotation(part))
+        return cost + sum(self.count(line.lead + line.text) for line in above)
 
     def cost(self, part: Part) -> int:
         return part.tokens + self.around(part)
 
     def take(self, part: Part) -> None:
         self.left -= self.cost(part)
-        self.open.add(group(part))
+        key = group(part)
+        self.open.add(key)
+        self.said.update((key, line) for piece in part.pieces for line in (*piece.above, piece.own))
 
 
 def group(part: Part) -> tuple[str, ...]:
@@ -134,7 +179,10 @@ def _pinned(
     short = []
     for part in sorted(parts, key=lambda part: part.path not in layers.MEMORY):
         if remaining.cost(part) > remaining.left:
-            text = _first_lines(part.content, remaining.left - remaining.around(part), count)
+            text = "" if part.pieces else _first_lines(
+                part.content, remaining.left - remaining.around(part), count,
+                {last - part.start_line + 1 for last in part.ends},
+            )  # fmt: skip
             if not text:
                 short.append(f"{part.label} left out")
                 done.dropped.append((part, "over the pinned budget"))
@@ -151,14 +199,19 @@ def _pinned(
     return [chosen[id(part)] for part in parts if id(part) in chosen]
 
 
-def _first_lines(text: str, budget: int, count: Count) -> str:
-    """As many whole lines from the top as fit, "" when not even the first does."""
+def _first_lines(text: str, budget: int, count: Count, ends: Collection[int] = ()) -> str:
+    """As many whole lines from the top as fit, "" when not even the first does; up to one of `ends`, the numbers of
+    lines that end a statement, where there are any."""
     kept: list[str] = []
     for line in text.split("\n"):
         budget -= count(line + "\n")
         if budget < 0:
             break
         kept.append(line)
+    else:
+        return text.rstrip()
+    while ends and kept and len(kept) not in ends:
+        kept.pop()
     return "\n".join(kept).rstrip()
 
 
@@ -171,7 +224,13 @@ def _fill(
     waiting: Sequence[Part] = parts
     for kept_back in (reserved, 0):
         later: list[Part] = []
-        for part in waiting:
+        for whole in waiting:
+            part = _without_pieces_of(whole, included)
+            if part is None:
+                done.dropped.append((whole, SAME))
+                continue
+            if part is not whole:
+                part = replace(part, tokens=remaining.count(part.content))
             cost = remaining.cost(part)
             free = remaining.left - (0 if part.layer is Layer.MEMORY else kept_back)
             most = shares[part.layer].budget
@@ -191,12 +250,43 @@ def _fill(
     return list(waiting)
 
 
+def _without_pieces_of(part: Part, others: Iterable[Part]) -> Part | None:
+    """The part without statements that others give already; None where these give all of it."""
+    if not part.pieces:
+        return part
+    given = {
+        line
+        for other in others
+        if part.path and part.path == other.path and part.scope == other.scope
+        for line in _lines(other)
+    }
+    fresh = [piece for piece in part.pieces if piece.first not in given]
+    if len(fresh) == len(part.pieces):
+        return part
+    return layers.of(part, fresh) if fresh else None
+
+
+def _lines(part: Part) -> Iterable[int]:
+    """The lines that a part gives."""
+    if not part.pieces:
+        return range(part.start_line, part.end_line + 1)
+    return (line for piece in part.pieces for line in range(piece.first, piece.last + 1))
+
+
 def _repeats_one_of(part: Part, others: Iterable[Part]) -> bool:
-    """Whether one of the others has the same lines, or says all that this part says."""
+    """Whether one of the others has the same lines, or says all that this part says of the same thing."""
     for other in others:
         same_file = part.path and part.path == other.path and part.scope == other.scope
-        if same_file and part.start_line <= other.end_line and other.start_line <= part.end_line:
+        overlap = part.start_line <= other.end_line and other.start_line <= part.end_line
+        if same_file and overlap and not part.pieces:
             return True
-        if repeats(part.content, other.content):
+        if repeats(part.content, other.content) and _topic(part) <= terms(other.said):
             return True
     return False
+
+
+def _topic(part: Part) -> set[str]:
+    """The words of what a part is about, but for the title of MEMORY.md and the categories of its facts."""
+    if part.path in layers.MEMORY:
+        return {word for topic in layers.topics(part) for word in terms(topic)}
+    return {word for topic in part.trail for word in terms(topic)}

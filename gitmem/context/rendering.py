@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from gitmem.context import layers, packing
+from gitmem.context import layers, packing, pieces
 from gitmem.context.layer_limits import Layer
 from gitmem.context.layers import Part
+from gitmem.context.pieces import Piece
 from gitmem.gate.quoting import END, LEAD, mark, neutral, passage, without_secrets
 
 OWN_TAG = frozenset((Layer.RECENT, Layer.SUMMARY, Layer.WORKING))  # of the session: no file has them
 AROUND = "<memory>\n</memory>\n"  # once, or twice where recent turns stand between
-GAP = "…"  # between two places of one file
+GAP = "…"  # between two places of a file that stand as they are
 
 
 def render(parts: Sequence[Part], commits: Mapping[str, str], known: dict[tuple[Part, ...], str] | None = None) -> str:
@@ -50,21 +51,49 @@ def render_group(parts: Sequence[Part], commits: Mapping[str, str], bare: bool =
         body = "" if bare else neutral("\n".join(without_secrets(said.split("\n"))))
         return f"<{first.layer.value}{who}>\n{body}\n</{first.layer.value}>"
     note = ", ".join(filter(None, (_layer(first), first.scope if first.scope != "project" else "")))
-    spans = _spans(parts)
+    given = _pieces(parts)
+    spans = _spans([(piece.first, piece.last, piece.at) for piece in given] if given else _places(parts))
     commit = commits.get(first.scope, "") if first.scope != "project" else ""
     if bare:
         return mark(first.path, spans, commit=commit, trust=first.trust, note=note) + "\n"
-    return passage(_with_gaps(parts), first.path, *spans, commit=commit, trust=first.trust, note=note)
+    text = _statements(parts, given) if given else _with_gaps(parts)
+    return passage(text, first.path, *spans, commit=commit, trust=first.trust, note=note)
 
 
-def _spans(parts: Sequence[Part]) -> list[tuple[int, int]]:
-    """The lines of the parts in their order, those that follow each other as one span."""
+def _pieces(parts: Sequence[Part]) -> list[Piece]:
+    """The statements of one file in the order they are shown; none for texts that stand as they are."""
+    if not all(part.pieces for part in parts):
+        return []
+    return pieces.sections((piece, part.relevance) for part in parts for piece in part.pieces)
+
+
+def _statements(parts: Sequence[Part], given: Sequence[Piece]) -> str:
+    """Statements below what they are about; a part that was cut says so, one that was amended until when it held."""
+    before = {part.pieces[0].first: until(part) for part in parts if part.until}
+    there = {piece.at for piece in given}
+    after = {
+        last.first: f"{GAP} (goes on to line {part.goes_on})"
+        for part in parts
+        if part.goes_on and (last := part.pieces[-1]).at + 1 not in there
+    }
+    return pieces.layout(given, before, after)
+
+
+def _places(parts: Sequence[Part]) -> list[tuple[int, int, int]]:
+    return [(part.start_line, part.end_line, part.start_line) for part in parts if part.start_line]
+
+
+def _spans(places: Sequence[tuple[int, int, int]]) -> list[tuple[int, int]]:
+    """The first and last lines of places in their order, those that follow each other as one; of each the third value
+    says where it stands among all."""
     spans: list[tuple[int, int]] = []
-    for first, last in ((part.start_line, part.end_line) for part in parts if part.start_line):
-        if spans and spans[-1][1] + 1 == first:
-            spans[-1] = (spans[-1][0], last)
+    before = -1
+    for first, last, at in places:
+        if spans and (at == before + 1 or spans[-1][1] + 1 == first):
+            spans[-1] = (spans[-1][0], max(last, spans[-1][1]))
         else:
             spans.append((first, last))
+        before = at
     return spans
 
 
@@ -74,7 +103,7 @@ def _layer(part: Part) -> str:
 
 
 def _with_gaps(parts: Sequence[Part]) -> str:
-    """Facts as bullets; places that do not follow each other with a gap between them."""
+    """Texts as they stand, one below the other; places that do not follow each other with a gap between them."""
     text = ""
     for at, part in enumerate(parts):
         fact = (part.path in layers.MEMORY and part.layer in (Layer.MEMORY, Layer.PINNED)) or part.layer is Layer.MERGED

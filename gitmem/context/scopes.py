@@ -14,14 +14,14 @@ from pathlib import Path
 
 from gitmem.config import Config
 from gitmem.context.assembly import UNCOMMITTED, Scope
-from gitmem.context.layers import MEMORY, Found, Hit
+from gitmem.context.layers import Found, Hit
 from gitmem.errors import GitMemError, OutsideRepository
 from gitmem.git.objects import EXECUTABLE, REGULAR
 from gitmem.git.opening import Repository, open_repository
 from gitmem.git.other_memories import clean, fetch_mirror, is_url, mirror_of
 from gitmem.git.worktree import read_bytes
 from gitmem.memory import facts
-from gitmem.memory.document import Document, glance, parse
+from gitmem.memory.document import Document, parse
 from gitmem.memory.fact import Fact, parse_comment
 from gitmem.paths import LIMIT, is_memory, layout_of, more_than_memory
 from gitmem.search import hits, validity
@@ -49,7 +49,7 @@ def project(
     def read(path: str) -> Document | None:
         if path not in cache:
             try:
-                cache[path] = _document(read_bytes(root, path, LIMIT + 1), path)
+                cache[path] = parse(read_bytes(root, path, LIMIT + 1), path)
             except (OSError, OutsideRepository):
                 cache[path] = None
         return cache[path]
@@ -89,7 +89,7 @@ def _of_commit(
         oid = entries.get(path)
         if oid is None or sizes.get(oid, LIMIT + 1) > LIMIT:
             return None
-        return _document(repo.read(oid), path)
+        return parse(repo.read(oid), path)
 
     def lines(path: str) -> Sequence[str]:
         return repo.read(entries[path]).decode("utf-8", "replace").split("\n") if path in entries else ()
@@ -99,11 +99,6 @@ def _of_commit(
         name, paths, read, lambda asked: recall(repo, config, asked, now, commit, lines, past), note=note,
         commit=commit, daily=config.memory_daily,
     )  # fmt: skip
-
-
-def _document(data: bytes, path: str) -> Document:
-    """Facts are read from MEMORY.md alone; of every other file a context takes lines."""
-    return parse(data, path) if path in MEMORY else glance(data, path)
 
 
 def session(repo: Repository, config: Config, now: datetime) -> Scope:

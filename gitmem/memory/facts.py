@@ -18,6 +18,7 @@ from gitmem.lazy_patterns import lazy
 from gitmem.memory.fact import Fact, fact_id, normalise, parse_comment, render_comment
 from gitmem.memory.front_matter import closing_line
 from gitmem.memory.outline import outline
+from gitmem.memory.state import has_ended
 from gitmem.memory.statements import Form, Statement, statements
 from gitmem.paths import holds_instructions
 
@@ -204,10 +205,7 @@ def pinned(fact: Fact) -> bool:
 
 def expired(fact: Fact, today: date) -> bool:
     """Whether `until` has passed: the fact holds on that day itself."""
-    try:
-        return date.fromisoformat(fact.get("until")[:10]) < today
-    except ValueError:
-        return False
+    return has_ended(fact.get("until"), today)
 
 
 def add(memory: Memory, text: str, meta: Iterable[tuple[str, str]] = (), heading: str = "") -> Memory:

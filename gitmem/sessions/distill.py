@@ -6,7 +6,6 @@ unless asked. Extractive: the digest says only what the episodes say. Nothing is
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from itertools import zip_longest
@@ -29,7 +28,6 @@ from gitmem.search.keywords import topics
 MEMORY = "MEMORY.md"
 MAX_EPISODES = 50  # episodes of one digest: its comment holds a link to each
 TOPICS, DECIDED, CHARACTERS = 250, 5, 600  # how much a digest says: characters, decisions, characters in all
-SECTION = re.compile(r"^##\s+(.*?)\s*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,21 +137,14 @@ def _about(episodes: list[_Episode]) -> list[str]:
 
 
 def _topic_lines(document: Document) -> list[str]:
-    """The lines an episode's topics come from: its own topics where it names them, else its text."""
-    named = _section(document, "topics")
-    return named or [line for line in document.lines[document.front :] if not line.startswith("#")]
+    """The texts an episode's topics come from: its own topics where it names them, else all it says."""
+    return _section(document, "topics") or [statement.text for statement in document.statements if statement.says]
 
 
 def _section(document: Document, name: str) -> list[str]:
-    """The texts of the bullets and lines below a heading."""
-    lines, inside = [], False
-    for line in document.lines[document.front :]:
-        heading = SECTION.match(line)
-        if heading:
-            inside = heading.group(1).casefold() == name
-        elif inside and line.strip():
-            lines.append(normalise(line))
-    return lines
+    """The texts of the statements below a heading."""
+    below = (statement for statement in document.statements if statement.says and statement.above)
+    return [statement.text for statement in below if statement.above[-1].casefold() == name]
 
 
 def marked(data: bytes) -> bytes:

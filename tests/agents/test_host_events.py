@@ -86,3 +86,29 @@ def test_prompts_that_memory_does_not_answer_get_nothing_and_no_answer_is_given_
     assert "carries coal" in fire(memory, "UserPromptSubmit", "claude", prompt=question)
     names = list((memory.path / ".git/gitmem/sessions").glob("*.recalled.json"))
     assert len(names) == 1 and "coal" not in names[0].read_text() and names[0].stat().st_mode & 0o077 == 0
+
+
+def test_a_memory_that_the_start_told_is_said_again_only_beside_a_question_it_answers(memory: Repo) -> None:
+    assert "UTC" in fire(memory, "SessionStart", "claude", source="startup")
+    for prompt in ("write a haiku about rain", "비에 대한 하이쿠를 써줘"):
+        assert fire(memory, "UserPromptSubmit", "claude", prompt=prompt) == ""
+    question = "What is the invoice date?"
+    assert "UTC" in fire(memory, "UserPromptSubmit", "claude", prompt=question)
+    assert fire(memory, "UserPromptSubmit", "claude", prompt=question) == ""
+    memory.write("MEMORY.md", "# Memory\n\n- The invoice date is UTC.\n- The invoice number begins with HB.\n")
+    again = fire(memory, "UserPromptSubmit", "claude", prompt="What does the invoice number begin with?")
+    assert "begins with HB" in again and "UTC" not in again
+
+
+def test_without_a_start_the_first_prompt_is_given_a_small_memory_whole_and_a_session_without_a_name_is_not(
+    memory: Repo,
+) -> None:
+    assert "UTC" in fire(memory, "UserPromptSubmit", "claude", prompt="write a haiku about rain")
+    for name in ("s1", ""):
+        assert fire(memory, "UserPromptSubmit", "claude", prompt="write a haiku about rain", session_id=name) == ""
+
+
+def test_a_memory_larger_than_the_usual_budget_is_silent_to_a_first_prompt_of_another_matter(memory: Repo) -> None:
+    facts = "".join(f"- The crane on pier {n} was built in Lund by the yard of Ruth and Tove.\n" for n in range(120))
+    memory.write("MEMORY.md", f"# Memory\n\n{facts}")
+    assert fire(memory, "UserPromptSubmit", "claude", prompt="write a haiku about rain") == ""

@@ -11,13 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitmem.context.assembly import Context, Request, Scope, as_value, assemble, key_of_part
+from gitmem.context.assembly import Context, Request, Scope, as_value, assemble, keys_of_part
 from gitmem.context.layer_limits import Layer, shares
 from gitmem.context.layers import Found, Hit, Part
 from gitmem.context.rendering import render
 from gitmem.errors import GitMemError, UsageError
 from gitmem.hosts.transcript import Role, Transcript, Turn
 from gitmem.memory.document import Document, parse
+from gitmem.memory.fact import fact_id
 from gitmem.search.evidence import ENOUGH, STRONG
 
 NOW = datetime(2026, 2, 5, 12, tzinfo=UTC)
@@ -263,25 +264,27 @@ def asked(prompt: str, **given: object) -> Context:
     return assemble([scope(hits=[ANSWER])], Request(prompt, enough=ENOUGH, **given), NOW)  # type: ignore[arg-type]
 
 
-def test_a_prompt_that_memory_does_not_answer_gets_pinned_parts_and_rules_alone() -> None:
+def test_a_prompt_that_memory_does_not_answer_gets_what_is_always_there_and_a_small_memory_whole() -> None:
     for prompt in ("thanks", "how do I centre a div?", "오늘 날씨 어때?"):
         done = asked(prompt)
-        assert set(layers_of(done)) == {"pinned", "rule"} and "recall: memory does not answer the prompt" in done.limits
+        assert set(layers_of(done)) == {"pinned", "rule", "memory"}
+        assert "recall: memory does not answer the prompt" in done.limits
+        assert set(layers_of(asked(prompt, whole=0))) == {"pinned", "rule"}
         assert {why for part, why in done.dropped if part.path == ANSWER.path} == {"memory does not answer the prompt"}
     done = asked("why do Stripe webhooks return 200?")
     assert WEBHOOKS in done.text and "Deploy window" in done.text
 
 
 def test_without_a_prompt_memory_is_there_whatever_it_says() -> None:
-    assert "Deploy window" in asked("").text and "Deploy window" not in asked("thanks").text
+    assert "Deploy window" in asked("").text and "Deploy window" not in asked("thanks", whole=0).text
 
 
 def test_later_prompts_get_parts_that_say_much_and_are_new() -> None:
     prompt = "why do Stripe webhooks return 200 on a conflicting insert?"
-    done = asked(prompt, each=STRONG)
+    done = asked(prompt, each=STRONG, whole=0)
     assert WEBHOOKS in done.text and "Deploy window" not in done.text
-    had = frozenset(key_of_part(part) for part in done.parts)
-    again = asked(prompt, each=STRONG, had=had)
+    had = frozenset(key for part in done.parts for key in keys_of_part(part))
+    again = asked(prompt, each=STRONG, had=had, whole=0)
     assert WEBHOOKS not in again.text and "the session has it" in {why for _, why in again.dropped}
 
 
@@ -314,3 +317,149 @@ def test_what_was_talked_of_counts_for_a_prompt_without_words_of_its_own_and_for
 )
 def test_a_prompt_may_name_a_day_of_the_week(prompt: str) -> None:
     assert WEBHOOKS in asked(prompt).text
+
+
+FORMS = """\
+# Memory
+
+Never push to the asyncwar repo
+unless Ines has approved it.
+
+## Doors
+
+1. the north door is locked at ten
+2. the south door:
+   - it has two keys, one of which
+     is with Aune
+
+| berth | depth |
+|---|---|
+| A | 4 m |
+
+> Nobody sails on Sundays.
+
+```sh
+ring pilot
+```
+"""
+
+
+def test_every_statement_of_a_small_memory_arrives_whole_whatever_its_form_and_whatever_is_asked() -> None:
+    for prompt in ("", "write a haiku about rain"):
+        for memory in (FORMS, FORMS.replace("\n", "\r\n"), "---\nregion: eu\n---\n" + FORMS):
+            done = assemble([scope({"MEMORY.md": memory})], Request(prompt, enough=ENOUGH), NOW)
+            text = done.text.partition("\n<from ")[2].partition("\n")[2].partition("\n</memory>")[0]
+            assert text.split("\n") == [
+                "# Memory", "Never push to the asyncwar repo unless Ines has approved it.", "",
+                "## Doors", "1. the north door is locked at ten", "2. the south door:",
+                "   - it has two keys, one of which is with Aune", "", "| berth | depth |", "|---|---|", "| A | 4 m |",
+                "", "&gt; Nobody sails on Sundays." if "&gt;" in text else "> Nobody sails on Sundays.", "",
+                "```sh", "ring pilot", "```",
+            ]  # fmt: skip
+
+
+def test_a_small_korean_memory_is_there_for_a_question_that_shares_no_word_with_the_answer() -> None:
+    memory = "# 기억\n\n## 집\n\n- 현관 비밀번호는 분기마다 바꾼다\n- 분리수거는 목요일 밤이다\n\n## 가족\n\n- 하린이는 땅콩을 못 먹는다\n"
+    for prompt in ("간식 뭐 사 갈까?", "쓰레기 언제 내놔?"):
+        text = assemble([scope({"MEMORY.md": memory})], Request(prompt, enough=ENOUGH), NOW).text
+        assert "## 집" in text and "목요일 밤" in text and "땅콩" in text
+
+
+LARGE = "# Memory\n" + "".join(
+    f"\n## Boat {name}\n\n- its oil is changed at {hours} hours\n- its planks are of {wood} and were laid in Lund\n"
+    for name, hours, wood in (
+        (f"{first}{last}", 10 * at + 7, wood)
+        for at, (first, last, wood) in enumerate(
+            (first, last, wood)
+            for first in ("Kes", "Plo", "Dun", "Cur", "God")
+            for last in ("trel", "ver", "lin", "lew", "wit", "shank")
+            for wood in ("teak", "ash")
+        )
+    )
+)
+
+
+def test_a_large_memory_gives_what_the_prompt_asks_for_below_its_heading_and_nothing_for_another_matter() -> None:
+    files = {"MEMORY.md": LARGE}
+    done = assemble([scope(files)], Request("when is the oil of the Boat Curlew changed?", enough=ENOUGH), NOW)
+    assert "## Boat Curlew\n- its oil" in done.text
+    for prompt in ("write a haiku about rain", "비에 대한 하이쿠를 써줘"):
+        assert not assemble([scope(files)], Request(prompt, enough=ENOUGH), NOW).parts
+
+
+def test_what_the_prompt_asks_for_comes_first_and_each_heading_once() -> None:
+    doors = "# Doors\n\n## North\n\n- locked at ten\n- painted red\n\n## South\n\n- locked at ten\n- painted blue\n"
+    hits = [Hit("MEMORY.md", 10, 10, "South", "- locked at ten", 0.9)]
+    done = assemble([scope({"MEMORY.md": doors}, hits=hits)], Request("when is the south door locked?"), NOW)
+    assert "# Doors\n## South\n- locked at ten\n- painted blue\n\n## North\n- locked at ten\n- painted red" in done.text
+    assert done.parts[0].trail == ("Doors", "South")
+    assert as_value(done)["parts"][0]["trail"] == ["Doors", "South"]  # type: ignore[index]
+
+
+def test_a_passage_begins_with_its_trail_and_has_no_half_of_a_statement() -> None:
+    note = "# Fleet\n\n## Plover\n\n- engine\n  - oil is changed at 140 hours,\n    never later\n- hull\n  - planks of ash\n"
+    hits = [Hit("memory/fleet.md", 7, 7, "Plover", "    never later", 0.9)]
+    done = assemble([scope({"memory/fleet.md": note}, hits=hits)], Request("oil"), NOW)
+    assert (
+        "<from memory/fleet.md:6-7>\n# Fleet\n## Plover\n- engine\n  - oil is changed at 140 hours, never later\n</memory>"
+        in done.text
+    )
+    assert done.parts[0].trail == ("fleet", "Plover", "engine")
+
+
+def test_a_passage_that_is_cut_ends_with_a_statement_and_says_where_it_goes_on() -> None:
+    note = "# Crane\n\n" + "".join(f"- rule {n} of the crane has these seven words\n" for n in range(60))
+    hits = [Hit("memory/crane.md", 3, 62, "Crane", "", 0.9)]
+    text = assemble([scope({"memory/crane.md": note}, hits=hits)], Request("crane"), NOW).text
+    body = text.partition("# Crane\n")[2].partition("\n</memory>")[0].split("\n")
+    assert len(body) < 30 and body[-1] == "… (goes on to line 62)"
+    assert all(line.endswith("seven words") for line in body[:-1])
+
+
+def test_small_talk_that_answers_lets_in_nothing_but_itself() -> None:
+    files = {
+        "memory/sessions/2026-02-01-talk.md": "# Talk\n\nThe user asked me to write a haiku about rain, and liked it.\n",
+        "memory/projects/eta.md": "# ETA\n\nThe graph is baked at 03:00.\n",
+        "MEMORY.md": LARGE,
+    }
+    hits = [
+        Hit("memory/sessions/2026-02-01-talk.md", 3, 3, "Talk", "", 0.9),
+        Hit("memory/projects/eta.md", 3, 3, "ETA", "", 0.5),
+        Hit("", 0, 0, "", "Bake the graph at night", 0.5, commit="b" * 40, said="bbbb 2026-01-01 Aune: Bake the graph"),
+    ]
+    done = assemble([scope(files, hits=hits)], Request("write a haiku about rain", enough=ENOUGH), NOW)
+    assert [part.layer.value for part in done.parts] == ["episode"]
+    asked = assemble([scope(files, hits=hits)], Request("when is the graph baked?", enough=ENOUGH), NOW)
+    assert {part.layer.value for part in asked.parts} >= {"project", "history"} and "haiku" not in asked.text
+
+
+def test_what_stands_below_a_heading_answers_who_asks_by_the_heading() -> None:
+    files = {"memory/yard.md": "# Yard\n\n## Winter storage of boats\n\n- sheds two and three, from October on\n"}
+    hits = [Hit("memory/yard.md", 3, 3, "Winter storage of boats", "", 0.9)]
+    done = assemble([scope(files, hits=hits)], Request("winter storage of boats", enough=ENOUGH), NOW)
+    assert "## Winter storage of boats\n- sheds two and three" in done.text
+
+
+def test_a_fact_that_another_replaced_is_not_given_nor_what_stands_below_it() -> None:
+    old = "- the queue is Rabbit\n  - with two nodes\n"
+    new = "- the queue is Postgres <!-- mem supersedes=" + fact_id("the queue is Rabbit") + " -->\n"
+    text = assemble([scope({"MEMORY.md": f"# Memory\n\n{old}{new}"})], Request("queue"), NOW).text
+    assert "Postgres" in text and "Rabbit" not in text and "two nodes" not in text
+
+
+def test_the_same_words_of_two_things_hide_each_other_neither_in_a_file_nor_across_scopes() -> None:
+    org = {"MEMORY.md": "# M\n\n## Delivery\n\n- Timeout: 45 s\n"}
+    mine = {"MEMORY.md": "# M\n\n## Search\n\n- Timeout: 8 s\n\n## Mail\n\n- Timeout: 8 s\n"}
+    text = assemble([scope(org, "organisation"), scope(mine)], Request("timeout"), NOW).text
+    assert "## Delivery\n- Timeout: 45 s" in text and text.count("Timeout: 8 s") == 2
+
+
+def test_a_line_of_a_log_that_was_given_is_not_given_again_within_a_longer_passage() -> None:
+    log = "# 2026-01-05\n\n## 09:00 - pier\n\n- the pier is closed on Mondays\n- the pier was painted by Ruth\n"
+    hits = [Hit("memory/2026-01-05.md", 5, 5, "pier", "", 0.9)]
+    request = Request("when is the pier closed?", enough=ENOUGH)
+    first = assemble([scope({"memory/2026-01-05.md": log}, hits=hits)], request, NOW)
+    had = frozenset(key for part in first.parts for key in keys_of_part(part))
+    wider = [replace(hits[0], end_line=6)]
+    again = assemble([scope({"memory/2026-01-05.md": log}, hits=wider)], replace(request, had=had), NOW)
+    assert "closed on Mondays" in first.text and "closed on Mondays" not in again.text and "Ruth" in again.text

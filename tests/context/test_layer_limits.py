@@ -15,12 +15,12 @@ TODAY = date(2026, 2, 5)
 def test_every_layer_has_a_default_and_a_setting_changes_only_what_it_names() -> None:
     assert set(DEFAULTS) == set(Layer) and shares(()) == DEFAULTS
     assert (DEFAULTS[Layer.MEMORY].limit, DEFAULTS[Layer.EPISODE].limit, DEFAULTS[Layer.PINNED].budget) == (
-        100,
+        200,
         50,
         400,
     )
     made = shares(["memory limit=20", "memory budget=300", "episode off", "daily off", "daily on item=40"])
-    assert (made[Layer.MEMORY].limit, made[Layer.MEMORY].budget, made[Layer.MEMORY].item) == (20, 300, 150)
+    assert (made[Layer.MEMORY].limit, made[Layer.MEMORY].budget, made[Layer.MEMORY].item) == (20, 300, 0)
     assert not made[Layer.EPISODE].on and made[Layer.EPISODE].limit == 50
     assert made[Layer.DAILY].on and made[Layer.DAILY].item == 40 and made[Layer.RULE] == DEFAULTS[Layer.RULE]
 

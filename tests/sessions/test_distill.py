@@ -91,3 +91,13 @@ def test_each_episode_of_a_digest_can_be_found_by_a_topic_of_its_own(memory: Rep
     done = json.loads(memory.mem("session", "distill", "--older-than", "30", "--json").stdout)
     about = done["text"].partition(". Decided")[0]
     assert all(name in about for name in names) and "because" not in about and len(about) < 400
+
+
+def test_a_decision_over_two_lines_and_one_without_a_marker_are_in_the_digest_whole(memory: Repo) -> None:
+    text = EPISODE.format(n=1).replace(
+        "- Restart the deploy worker of zone 1 by hand.\n",
+        "1. Restart the worker of zone 1\n   only after Aune has said so.\n\nNobody restarts it at night.\n",
+    )
+    memory.write("memory/sessions/2026-01-01-deploy-worker.md", text)
+    done = json.loads(memory.mem("session", "distill", "--older-than", "30", "--json").stdout)
+    assert "Restart the worker of zone 1 only after Aune has said so; Nobody restarts it at night" in done["text"]

@@ -73,6 +73,6 @@ def page(view: View) -> Response:
 def given(part: Part, why: str = "") -> Given:
     """A part as it is shown."""
     return Given(
-        part.layer.value, part.label, part.content, part.path, part.start_line, part.end_line, part.tokens,
-        part.relevance, part.scope, why,
+        part.layer.value, " > ".join(part.trail) or part.label, part.content, part.path, part.start_line,
+        part.end_line, part.tokens, part.relevance, part.scope, why,
     )  # fmt: skip

@@ -1,0 +1,130 @@
+"""Statements of a file as a context gives them: whole, below what they are about, said once, in Markdown."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gitmem.context.pieces import Piece, content, layout, pieces, pieces_of_text, sections, touched, trail, within
+from gitmem.memory.document import parse
+
+HARBOUR = """\
+---
+title: Harbour book
+---
+# Harbour
+
+Opened in May.
+
+## Doors
+
+The office closes at ten
+unless Aune is there.
+
+- north door
+  - locked at nine, in winter
+    already at eight
+- south door
+  - locked at ten <!-- mem importance=0.9 -->
+
+| berth | depth |
+|:------|------:|
+| A     | 4 m   |
+| B     | 6 m   |
+
+## Calls
+
+Ring in this order:
+1. the pilot
+2. the office
+
+> Nobody sails on Sundays,
+> says Aune.
+
+```sh
+ring pilot
+```
+"""
+
+
+def read(text: str) -> tuple[Piece, ...]:
+    return pieces(parse(text.encode(), "memory/harbour.md"))
+
+
+def count(text: str) -> int:
+    return len(text.split())
+
+
+def one(start: str) -> Piece:
+    return next(piece for piece in read(HARBOUR) if piece.own.text.startswith(start))
+
+
+def test_all_of_a_file_is_its_own_markdown_without_metadata_and_with_wrapped_lines_joined() -> None:
+    assert layout(read(HARBOUR)) == (
+        "# Harbour book\n# Harbour\nOpened in May.\n\n## Doors\nThe office closes at ten unless Aune is there.\n"
+        "- north door\n  - locked at nine, in winter already at eight\n- south door\n  - locked at ten\n\n"
+        "| berth | depth |\n|---|---|\n| A     | 4 m   |\n| B     | 6 m   |\n\n## Calls\nRing in this order:\n"
+        "1. the pilot\n2. the office\n\n> Nobody sails on Sundays, says Aune.\n\n```sh\nring pilot\n```"
+    )
+
+
+def test_a_piece_alone_stands_below_its_headings_parents_and_table_head() -> None:
+    assert layout([one("locked at ten")]).endswith("## Doors\n- south door\n  - locked at ten")
+    assert layout([one("| B")]).endswith("## Doors\n| berth | depth |\n|---|---|\n| B     | 6 m   |")
+    assert layout([one("the office")]).endswith("## Calls\nRing in this order:\n2. the office")
+    assert one("locked at ten").said == "Harbour book - Harbour - Doors - south door: locked at ten"
+
+
+def test_what_pieces_share_is_said_once_and_again_where_another_section_stood_between() -> None:
+    north, south, pilot = one("locked at nine"), one("locked at ten"), one("the pilot")
+    text = layout(sections([(south, 0.5), (north, 0.4), (pilot, 0.9)]))
+    assert text.index("pilot") < text.index("north door") < text.index("locked at ten")
+    assert text.count("## Doors") == text.count("# Harbour\n") == 1
+    assert layout([pilot, one("Opened")]).endswith("1. the pilot\n\n# Harbour\nOpened in May.")
+    assert trail([north, south]) == ("Harbour book", "Harbour", "Doors")
+    assert content([south]) == "locked at ten" and content([north, south]).startswith("- north door\n  - locked")
+
+
+def test_a_parent_that_is_a_piece_itself_is_not_said_twice() -> None:
+    north = [one("north door"), one("locked at nine")]
+    assert layout(north).count("north door") == 1 == layout(north[::-1]).count("north door")
+
+
+def test_lines_that_are_a_heading_stand_for_what_is_below_it() -> None:
+    found = touched(read(HARBOUR), 24, 24)
+    assert [piece.own.text[:8] for piece in found] == ["Ring in ", "the pilo", "the offi", "Nobody s", "```sh\nri"]
+    assert [piece.own.text for piece in touched(read(HARBOUR), 17, 17)] == ["locked at ten"]
+
+
+def test_a_budget_cuts_between_statements_and_within_one_only_where_it_would_fill_the_context() -> None:
+    found = list(read(HARBOUR))
+    assert within(found, 0, count) == found
+    assert [piece.own.text for piece in within(found, 13, count)] == [found[0].own.text, found[1].own.text]
+    long = read("A sentence of five words. " * 40 + "\n")
+    assert within(long, 12, count) == list(long)
+    (cut,) = within(long, 12, count, most=100)
+    assert cut.own.text == "A sentence of five words. A sentence of five words. …"
+
+
+def test_line_ends_of_windows_and_texts_without_a_file_are_read_alike() -> None:
+    assert layout(read(HARBOUR.replace("\n", "\r\n"))) == layout(read(HARBOUR))
+    (piece,) = pieces_of_text("- one\n  more", "Fleet > Plover")
+    assert layout([piece]) == "# Fleet > Plover\n- one more" and piece.statement.trail == ("Fleet > Plover",)
+
+
+LINES = st.lists(
+    st.sampled_from(("# A", "## B", "**C**", "- a", "  - b", "    more", "text", "|x|y|", "|-|-|", "> q", "```", "", "1. n", "t:")),
+    max_size=14,
+)  # fmt: skip
+
+
+@settings(max_examples=200, deadline=None)
+@given(LINES, st.data())
+def test_whatever_the_markdown_is_each_chosen_statement_is_there_once_with_its_headings(lines: list[str], data) -> None:  # type: ignore[no-untyped-def]
+    numbered = [f"{line}{number}" if line.strip("|-` >") else line for number, line in enumerate(lines)]
+    found = read("\n".join(numbered))
+    chosen = data.draw(st.lists(st.sampled_from(found), unique=True)) if found else []
+    text = layout(sections((piece, data.draw(st.floats(0, 1))) for piece in chosen))
+    for piece in chosen:
+        assert piece.own.text in text
+        assert all(line.text in text for line in piece.above)
