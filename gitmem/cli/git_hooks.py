@@ -79,11 +79,30 @@ def settings(repo: Repository) -> Config:
 
 
 def gate(name: str, words: tuple[str, ...]) -> int:
-    """Scan what the hook is about; say what was found on stderr."""
-    from gitmem.gate.report import hook_lines
+    """Scan what the hook is about; say what was found on stderr, and remember a refusal for who did not see it."""
+    from gitmem.gate import last_refusal
+    from gitmem.gate.report import blocking_words, hook_lines
     from gitmem.gate.scan import once_each
 
     repo = hook_repository()
+    try:
+        name, report = gated(repo, name, words)
+    except GitMemError as error:
+        last_refusal.record(repo.common_dir, name, error.message, now())
+        raise
+    finally:
+        repo.close()
+    for line in hook_lines(once_each(report), name, escape):
+        sys.stderr.write(printable(line + "\n").decode())
+    if report.blocked:
+        last_refusal.record(repo.common_dir, name, blocking_words(report), now())
+    else:
+        last_refusal.passed(repo.common_dir, name)
+    return Exit.FINDINGS if report.blocked else Exit.DONE
+
+
+def gated(repo: Repository, name: str, words: tuple[str, ...]) -> tuple[str, Report]:
+    """The report of what a hook is about, and which hook it was for: pre-commit runs that of a push as another."""
     today = now().date()
     if name in STAGED:
         report = scan_staged(repo, words, today, merging=name == "pre-merge-commit")
@@ -99,10 +118,7 @@ def gate(name: str, words: tuple[str, ...]) -> int:
         report = scan_received(repo, today)
     else:
         raise UsageError("there is no such gate", f"one of {', '.join((*GATES, *SERVER))}")
-    repo.close()
-    for line in hook_lines(once_each(report), name, escape):
-        sys.stderr.write(printable(line + "\n").decode())
-    return Exit.FINDINGS if report.blocked else Exit.DONE
+    return name, report
 
 
 def scan_staged(repo: Repository, names: tuple[str, ...], today: date, *, merging: bool = False) -> Report:
@@ -234,6 +250,7 @@ def merged_reports(reports: list[Report]) -> Report:
             blobs=whole.blobs + report.blobs,
             bytes=whole.bytes + report.bytes,
             allowed=(*whole.allowed, *report.allowed),
+            accepted=tuple(dict.fromkeys((*whole.accepted, *report.accepted))),
         )
     return whole
 

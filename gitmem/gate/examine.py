@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
@@ -44,11 +44,25 @@ class Blob:
 
 
 @dataclass(frozen=True, slots=True)
+class Before:
+    """The files before a change: `text` gives the bytes of a path as it was (None where there was none); `gone` are the
+    paths that the change takes away, by moving them too."""
+
+    text: Callable[[str], bytes | None]
+    gone: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
-    """Blobs to scan, read as they are used up, and the findings about the change itself that brings them."""
+    """Blobs to scan, read as they are used up, and the findings about the change itself that brings them.
+
+    `before` says what was there before the change, so that the baseline accepts nothing that the change itself brings;
+    None where the question is not about a change, or nothing was there.
+    """
 
     blobs: Iterator[Blob]
     findings: tuple[Finding, ...] = ()
+    before: Before | None = None
 
 
 def scan_blob(blob: Blob, policy: Policy) -> list[Finding]:

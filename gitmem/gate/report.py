@@ -63,6 +63,7 @@ def as_value(report: Report) -> dict[str, Any]:
         "findings": [finding_value(finding) for finding in order(report.findings)],
         "scanned": {"blobs": report.blobs, "bytes": report.bytes},
         "skipped": [{"path": skip.path, "reason": skip.reason} for skip in report.skipped],
+        "accepted": [finding_value(finding) for finding in order(report.accepted)],
     }
 
 
@@ -83,9 +84,12 @@ def finding_value(finding: Finding) -> dict[str, Any]:
     }
 
 
-def as_text(report: Report, escape: Callable[[str], str]) -> str:
-    """One block of lines a finding, a last line that sums up."""
+def as_text(report: Report, escape: Callable[[str], str], *, accepted: bool = False) -> str:
+    """One block of lines a finding, a last line that sums up; with `accepted` what the baseline has too."""
     lines: list[str] = []
+    for finding in order(report.accepted) if accepted else ():
+        first, *rest = finding_lines(finding, escape)
+        lines += [f"accepted: {first}", *rest]
     for finding in order(report.findings):
         lines += finding_lines(finding, escape)
         lines += [f"    mend: {remedy(finding)}"] if remedy(finding) else []
@@ -123,6 +127,7 @@ def summary(report: Report) -> str:
     warns = len(report.findings) - blocks
     counts = f"{blocks} blocking, {warns} warning" if report.findings else "clean"
     excused = f", {len(report.allowed)} excepted" if report.allowed else ""
+    excused += f", {len(report.accepted)} accepted at adoption (--all shows them)" if report.accepted else ""
     return f"{counts}: {counted(report.blobs, 'file')}, {counted(report.bytes, 'byte')} scanned{excused}"
 
 

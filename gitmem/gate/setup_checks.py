@@ -15,10 +15,11 @@ from typing import Any
 
 from gitmem.config import Config
 from gitmem.errors import BadConfig, OutsideRepository
-from gitmem.gate import exceptions
+from gitmem.gate import exceptions, last_refusal
 from gitmem.git import hook_files
 from gitmem.git.repository import Repository
 from gitmem.git.worktree import read_bytes
+from gitmem.plural import counted
 
 PINNED = re.compile(r"v?\d+\.\d+\.\d+([.+-][0-9A-Za-z.+-]+)?|[0-9a-f]{40}|[0-9a-f]{64}")
 FRAMEWORK = ".pre-commit-config.yaml"
@@ -40,6 +41,7 @@ def examine(repo: Repository, config: Config, hooks: Path, today: date) -> list[
         *_framework(framework, hooks),
         _modes(repo),
         _exceptions(repo, today),
+        _refusal(repo),
         Check(
             "settings",
             "; ".join(config.warnings[:3]),
@@ -140,12 +142,20 @@ def _files_in(folder: Path) -> Sequence[Path]:
 
 def _exceptions(repo: Repository, today: date) -> Check:
     try:
-        entries = exceptions.parse(_text(repo, exceptions.FILE)).entries
+        allow = exceptions.parse(_text(repo, exceptions.FILE))
     except BadConfig as error:
         return Check("exceptions", error.message, error.hint)
-    ended = [entry for entry in entries if entry.expired(today)]
-    wrong = f"{len(ended)} of {len(entries)} have ended" if ended else ""
-    return Check("exceptions", wrong, "git mem scan --audit lists them" if wrong else "", f"{len(entries)} in force")
+    ended = [entry for entry in allow.entries if entry.expired(today)]
+    wrong = f"{len(ended)} of {len(allow.entries)} have ended" if ended else ""
+    detail = f"{len(allow.entries)} in force"
+    detail += f", {counted(len(allow.baseline), 'finding')} accepted at adoption" if allow.baseline else ""
+    return Check("exceptions", wrong, "git mem scan --audit lists them" if wrong else "", detail)
+
+
+def _refusal(repo: Repository) -> Check:
+    """Whether the last commit or push of memory was refused, which nobody sees who did not watch its terminal."""
+    last = last_refusal.read(repo.common_dir)
+    return Check("last commit", str(last) if last else "", "git mem scan shows what it is" if last else "")
 
 
 def _text(repo: Repository, path: str) -> str:

@@ -25,13 +25,13 @@ from gitmem.gate.changes.rewrite_trailer import rewrite_reason
 from gitmem.gate.changes.staging import change_findings, counts, merge_heads, staged_change
 from gitmem.gate.changes.text_rules import attribute_findings, history_findings, link_target, range_loss
 from gitmem.gate.detectors.finding import Finding
-from gitmem.gate.examine import Blob, Source
+from gitmem.gate.examine import Before, Blob, Source
 from gitmem.gate.policy import MESSAGE, Policy, distinct
 from gitmem.git.objects import GITLINK, LINKS, REGULAR, SYMLINK, Change, Commit, Entry
 from gitmem.git.ranges import PathChange, shallow, touched
 from gitmem.git.repository import Repository
 from gitmem.git.worktree import read_bytes
-from gitmem.paths import layout_of
+from gitmem.paths import LIMIT, layout_of
 
 WINDOW = 256  # blobs asked for at once
 LFS_POINTER = b"version https://git-lfs.github.com/spec/"  # github.com/git-lfs/git-lfs, docs/spec.md
@@ -165,7 +165,30 @@ def staged(repo: Repository, policy: Policy, names: Sequence[str] = (), *, mergi
         entries = [e for e in repo.staged() if e.path in more and e.mode not in LINKS and policy.concerns(e.path)]
         wanted += [BlobPlace(entry.path, entry.oid) for entry in entries]
     conflicts = (Blob(path, b"", skipped="it is in conflict; resolve it first") for path in open_conflicts)
-    return Source(chain(conflicts, read(repo, wanted, policy)), tuple(change_findings(repo, staging, policy)))
+    before = None
+    if policy.allow.baseline and staging.parents:
+        before = before_of(repo, staging.parents, (change.path for change in staging.changes if change.status == "D"))
+    findings = tuple(change_findings(repo, staging, policy))
+    return Source(chain(conflicts, read(repo, wanted, policy)), findings, before)
+
+
+def before_of(repo: Repository, commits: Sequence[str], gone: Iterable[str]) -> Before:
+    """The files of the first of some commits that has them; `gone` are the paths that are there no more."""
+
+    def text(path: str) -> bytes | None:
+        for commit in commits:
+            entry = next((e for e in repo.entries(commit, [path]) if e.path == path and e.mode not in LINKS), None)
+            if entry is not None and repo.sizes([entry.oid]).get(entry.oid, LIMIT + 1) <= LIMIT:
+                return repo.read(entry.oid)
+        return None
+
+    return Before(text, frozenset(gone))
+
+
+def before_commit(repo: Repository, commit: str) -> Before:
+    """The files before a commit, as its first parent has them."""
+    row = next(iter(repo.log([commit], limit=1)))
+    return before_of(repo, row.parents[:1], ())
 
 
 # -- commits -------------------------------------------------------------------------------------------------
@@ -232,7 +255,16 @@ def _source_of(repo: Repository, listed: Iterable[Commit], policy: Policy, base:
     findings += range_loss(repo, rows, base, tip)
     if base and may_narrow(policy.layouts):
         findings += layout_loss(repo, repo.merge_base(base, tip) or base, tip, tip)
-    return Source(blobs, tuple(findings))
+    before = None
+    if base and policy.allow.baseline:
+        before = before_of(repo, [base], (change.path for change in repo.changes(base, tip) if change.status == "D"))
+    return Source(blobs, tuple(findings), before)
+
+
+def files_of_commit(repo: Repository, commit: str, policy: Policy) -> Source:
+    """The files of a commit's tree that the gate reads, as they are, with no finding about a change."""
+    entries = [e for e in repo.entries(commit) if e.mode not in LINKS and policy.concerns(e.path)]
+    return Source(read(repo, (BlobPlace(e.path, e.oid) for e in entries), policy))
 
 
 def commits_beyond(repo: Repository, base: str, tip: str, policy: Policy) -> Source:

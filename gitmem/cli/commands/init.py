@@ -15,6 +15,7 @@ import click
 from gitmem.cli.options import json_option, keeping
 from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.errors import Exit, UsageError
+from gitmem.gate.exceptions import FILE as ALLOWED
 from gitmem.memory.templates import LANGUAGES
 from gitmem.plural import counted
 
@@ -87,12 +88,14 @@ def _lay_out(options: InitOptions) -> None:
     settings = _settings(place, daily) if adopted else ""
     daily = _patterns_in_settings(settings, daily)
     done = lay_out(place, os.environ, options.lang or _locale(), settings=settings, dry_run=options.dry_run)
+    adopting = (adopted or options.adopt) and not place.new and not options.dry_run
+    accepted = accept_head(done.root) if adopting else 0
     if options.as_json:
         write_json(
             {"root": str(done.root), "initialised": done.initialised, "written": list(done.written),
              "kept": list(done.kept), "notes": list(notes.notes) if notes else [], "adopted": adopted,
              "daily": [{"pattern": pattern, "notes": number} for pattern, number in notes.daily] if notes else [],
-             "dry_run": options.dry_run}
+             "accepted": accepted, "dry_run": options.dry_run}
         )  # fmt: skip
         return
     would = "would " if options.dry_run else ""
@@ -104,10 +107,37 @@ def _lay_out(options: InitOptions) -> None:
         write(escape(f"keep  {path} (it is there already)\n"))
     if notes:
         _show_notes(notes, adopted, daily)
+    if accepted:
+        write(f"accepted: {counted(accepted, 'finding')} of what HEAD has, listed in {ALLOWED}: git mem scan --all\n")
     if not options.dry_run:
         there = "" if options.folder.resolve() == Path.cwd() else f"cd {quote(str(options.folder))}; "
         scan = "git mem scan; " if adopted else ""
         write(escape(f'next: {there}git mem install; {scan}git mem add "..."; git add -A; git commit\n'))
+
+
+def accept_head(root: Path) -> int:
+    """Make what stands in HEAD the baseline of the gate, where there is none yet; how many findings that are."""
+    import secrets
+
+    from gitmem.environment import now
+    from gitmem.gate import adoption_baseline, exceptions, sources
+    from gitmem.gate.new_exception import exceptions_text
+    from gitmem.git.opening import open_repository
+    from gitmem.git.transaction import Draft, Reading
+    from gitmem.git.transaction import write as write_files
+
+    repo = open_repository(root, os.environ)
+    try:
+        policy = sources.worktree_policy(repo, now().date())
+        if policy.allow.baseline:
+            return 0
+        text = exceptions_text(Reading(repo))
+        new, rows = adoption_baseline.accepting_head(repo, policy, text, secrets.token_hex(16))
+        if rows:
+            write_files(repo, lambda _: Draft({exceptions.FILE: new.encode()}, None))
+        return len(rows)
+    finally:
+        repo.close()
 
 
 def _notes(place: Place, adopt: bool | None) -> Folder | None:
