@@ -34,5 +34,3 @@ def accepting_head(repo: Repository, policy: Policy, text: str, salt: str) -> tu
     salt = known.salt if text.strip() else salt
     rows = rows_of_head(repo, policy, salt)
     return exceptions.with_baseline(text, rows, salt), rows
-
-

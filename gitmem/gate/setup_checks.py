@@ -51,19 +51,44 @@ def examine(repo: Repository, config: Config, hooks: Path, today: date) -> list[
 
 
 def hook_check(repo: Repository, folder: Path) -> Check:
-    """Whether the hooks in `folder` are those of this version, all of them, or run by pre-commit."""
+    """Whether the hooks in `folder` are those of this version, all of them, or run by pre-commit or lefthook.
+
+    Hooks that were installed here and are not in the folder any more are an error: another program took them away.
+    """
     state = hook_files.installed(folder)
     present = [name for name, how in state.items() if how != "missing"]
-    if not present:
+    known = hook_files.remembered(repo.common_dir)
+    if not present and not known:
         if "git-mem-scan" in _text(repo, FRAMEWORK):
             return Check("hooks", detail="pre-commit runs them")
         return Check("hooks", hint="git mem install", detail="none of ours are installed")
     old = [name for name, how in state.items() if how == "old"]
     expected = hook_files.HOOKS if any(name in hook_files.GATES for name in present) else hook_files.REFRESH
-    missing = [name for name in expected if state[name] == "missing"]
+    missing = [
+        name for name in known or expected if state[name] == "missing" and not _runs_elsewhere(repo, folder, name)
+    ]
     wrong = [f"changed or of another version: {', '.join(old)}"] if old else []
     wrong += [f"missing: {', '.join(missing)}"] if missing else []
+    wrong += _takers(folder, missing)
     return Check("hooks", "; ".join(wrong), "git mem install" if wrong else "", f"{len(present)} in {folder}")
+
+
+def _runs_elsewhere(repo: Repository, folder: Path, name: str) -> bool:
+    """Whether a hook of ours that is not in its file runs all the same: pre-commit calls the file it replaced, and its
+    configuration or lefthook's may name ours."""
+    if _generated(folder / name):
+        replaced = folder / f"{name}.legacy"
+        ids = [id for id, stages in HOOK_TYPES.items() if name in stages]
+        return hook_files.is_ours(replaced) or any(id in _text(repo, FRAMEWORK) for id in ids)
+    lefthook = hook_files.lefthook_file(repo)
+    return lefthook is not None and f"hook {name}" in _text(repo, lefthook.name)
+
+
+def _takers(folder: Path, missing: Sequence[str]) -> Iterator[str]:
+    """Which program has written the hook files in which ours should be."""
+    for program in ("lefthook", "husky"):
+        if any(program.encode() in hook_files.start_of(folder / name) for name in missing):
+            yield f"{program} has written them: git mem install says how to stay beside it"
 
 
 def _framework(text: str, folder: Path) -> Iterator[Check]:
@@ -110,11 +135,7 @@ def _hook_types(rows: Sequence[dict[str, Any]], folder: Path) -> Iterator[Check]
 
 
 def _generated(place: Path) -> bool:
-    try:
-        with place.open("rb") as file:
-            return GENERATED in file.read(1 << 16)
-    except OSError:
-        return False
+    return GENERATED in hook_files.start_of(place)
 
 
 def _ours(value: Any) -> Iterator[dict[str, Any]]:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from gitmem.config import TRACKED, load
 from gitmem.errors import GitFailed, GitMemError, OutsideRepository, UsageError
-from gitmem.gate import exceptions
+from gitmem.gate import exceptions, tags_and_notes
 from gitmem.gate.changes import rules
 from gitmem.gate.changes.attributes import is_attributes
 from gitmem.gate.changes.layout_loss import layout_loss, may_narrow
@@ -284,7 +284,9 @@ def whole_commits(repo: Repository, revs: Sequence[str], policy: Policy, base: s
             f"this clone is shallow and ends at {ends[:12]}: what came before it cannot be scanned",
             "git fetch --unshallow; in a workflow, fetch-depth: 0 of actions/checkout",
         )
-    return commits(repo, revs, policy, base)
+    source = commits(repo, revs, policy, base)
+    listed = {commit.oid for commit in repo.log(revs)}
+    return replace(source, blobs=chain(source.blobs, tags_and_notes.about(repo, listed)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -408,6 +410,22 @@ def _too_large(size: int, policy: Policy) -> str:
     return f"{size} bytes, more than the {policy.limit} a memory file may have"
 
 
+def push_updates(lines: Iterable[str]) -> list[tuple[str, str, str]]:
+    """(ref at the remote, its new oid, its old one) of each line of pre-push's standard input."""
+    rows = [line.split() for line in lines]
+    if any(len(words) != 4 for words in rows):
+        raise GitFailed("pre-push: Git's list of refs cannot be read")
+    return [(words[2], words[1], words[3]) for words in rows]
+
+
+def received_updates(lines: Iterable[str]) -> list[tuple[str, str, str]]:
+    """(ref, its new oid, its old one) of each line of pre-receive's standard input."""
+    rows = [line.split(" ", 2) for line in lines]
+    if any(len(words) != 3 for words in rows):
+        raise GitFailed("pre-receive: Git's list of refs cannot be read")
+    return [(words[2], words[1], words[0]) for words in rows]
+
+
 def pushed(repo: Repository, lines: Iterable[str], remote: str) -> list[tuple[str, str, list[str]]]:
     """(base, tip, revisions) of each ref in pre-push's standard input that brings commits the remote has not shown us.
 
@@ -415,13 +433,9 @@ def pushed(repo: Repository, lines: Iterable[str], remote: str) -> list[tuple[st
     """
     known = _shown_by(repo, remote)
     walks = []
-    for line in lines:
-        words = line.split()
-        if len(words) != 4:
-            raise GitFailed("pre-push: Git's list of refs cannot be read")
-        tip, old = words[1], words[3]
+    for ref, tip, old in push_updates(lines):
         if tip.strip("0"):
-            commit = _must_be_commit(repo, tip, words[2])
+            commit = _must_be_commit(repo, tip, ref)
             there = _commit_of(repo, old) if old.strip("0") else ""
             have = [f"^{there}"] if there else []
             walks.append((there or default_branch(repo, remote), commit, [commit, *have, *known]))
@@ -461,13 +475,9 @@ def received(repo: Repository, lines: Iterable[str]) -> list[tuple[str, str, lis
     """(base, tip, revisions) of each ref in pre-receive's standard input; base is what the ref was, else HEAD."""
     have = [f"^{oid}" for _, oid in repo.refs("refs/")]
     walks = []
-    for line in lines:
-        words = line.split(" ", 2)
-        if len(words) != 3:
-            raise GitFailed("pre-receive: Git's list of refs cannot be read")
-        old, new = words[0], words[1]
+    for ref, new, old in received_updates(lines):
         if new.strip("0"):
-            commit = _must_be_commit(repo, new, words[2])
+            commit = _must_be_commit(repo, new, ref)
             base = _commit_of(repo, old) if old.strip("0") else ""
             walks.append((base or repo.head() or "", commit, [commit, *have]))
     return walks
