@@ -21,7 +21,7 @@ ROTATE = "a real secret is rotated first: see docs/leaked-secret.md of git-mem"
 ANNOTATIONS = 10  # GitHub shows ten of each kind for a step
 HOOK_LINES = 20
 REMEDIES_SHOWN = 3  # by a refused commit
-REASONED = ("log-rewritten", "memory-bulk-deletion")  # what a reason in the message answers
+REASONED = ("log-rewritten", "memory-bulk-deletion", "merge-lost-fact")  # what a reason in the message answers
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
@@ -41,6 +41,7 @@ REMEDIES = registry.REMEDIES | {
     "layout-narrowed": "name them in [memory] paths: git mem init --adopt; or have it reviewed: git mem allow",
     "encoding-attribute": "take it out of .gitattributes, or name files that are not scanned",
     "log-rewritten": "put the lines back, or say why: git commit --trailer 'Memory-Rewrite: why'",
+    "merge-lost-fact": "put the facts back, or say why: git commit --trailer 'Memory-Rewrite: why'",
     "memory-bulk-deletion": "put the facts back, or say why: git commit --trailer 'Memory-Rewrite: why'",
 }
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import stat
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -16,7 +17,7 @@ from typing import Any
 from gitmem.config import Config
 from gitmem.errors import BadConfig, OutsideRepository
 from gitmem.gate import exceptions, last_refusal
-from gitmem.git import hook_files
+from gitmem.git import hook_files, merge_driver
 from gitmem.git.repository import Repository
 from gitmem.git.worktree import read_bytes
 from gitmem.plural import counted
@@ -39,6 +40,7 @@ def examine(repo: Repository, config: Config, hooks: Path, today: date) -> list[
     return [
         hook_check(repo, hooks),
         *_framework(framework, hooks),
+        _driver(repo),
         _modes(repo),
         _exceptions(repo, today),
         _refusal(repo),
@@ -71,6 +73,12 @@ def hook_check(repo: Repository, folder: Path) -> Check:
     wrong += [f"missing: {', '.join(missing)}"] if missing else []
     wrong += _takers(folder, missing)
     return Check("hooks", "; ".join(wrong), "git mem install" if wrong else "", f"{len(present)} in {folder}")
+
+
+def _driver(repo: Repository) -> Check:
+    """Whether Git's merge driver can start: one that cannot leaves facts of the other side to a merge of text."""
+    wrong = merge_driver.driver_problem(repo, sys.executable)
+    return Check("merge driver", wrong, "git mem install" if wrong else "")
 
 
 def _runs_elsewhere(repo: Repository, folder: Path, name: str) -> bool:

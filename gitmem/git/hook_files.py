@@ -71,7 +71,7 @@ MAY_HOLD = (
     "[^ -~[:space:]]", "[[:cntrl:]]", "[a-z0-9_+=-]{16}", "[a-z][0-9]|[0-9][a-z]", "[0-9]([^a-z0-9]?[0-9]){3}",
     r"[@=<>|\\]", "://", " / ",
     "pass|pwd|pw|pin|secret|token|key|cred|auth|login|user|account|admin|root|seed|phrase|mnemonic|wallet|cookie",
-    "senha|clave|contras|kenn|wort|word|code|geheim|parola|haslo|mot de|answer|maiden|born|mrn|patient|diagnos",
+    "senha|clave|contras|kenn|wort|woord|geheim|parola|haslo|mot de|answer|maiden|born|mrn|patient|diagnos",
 )  # fmt: skip
 MESSAGE = """\
 if gitmem_staged || LC_ALL=C grep -aEqi \\
