@@ -37,7 +37,8 @@ class Policy:
     """`layouts` are united: what any of them takes as memory is scanned.
 
     `detectors` are names of `gitmem.gate.detectors.DETECTORS`, empty for all; `rules` are more token rules (of
-    `--rules`); `daily` are patterns of daily logs; `today` ends exceptions; `strict`: what would warn blocks.
+    `--rules`); `daily` are patterns of daily logs; `today` ends exceptions; `strict`: what would warn blocks;
+    `ids` are oids of commits, which no rule about random values takes for a secret.
     """
 
     layouts: tuple[Layout, ...] = MEMORY_ONLY
@@ -49,6 +50,7 @@ class Policy:
     limit: int = LIMIT
     rules: tuple[Rule, ...] = ()
     strict: bool = False
+    ids: frozenset[str] = frozenset()
 
     def concerns(self, path: str) -> bool:
         """Whether the gate reads this path: memory, what some file system would take for memory, what agents read.

@@ -16,6 +16,7 @@ from gitmem.gate.detectors.registry import is_secret
 from gitmem.gate.detectors.text import Scope, Text
 from gitmem.gate.examine import (
     MAX_MATCHES,
+    RANDOM_RULES,
     Before,
     Blob,
     Source,
@@ -58,11 +59,12 @@ def scan(
     more: Iterable[Finding] = (),
     *,
     before: Before | None = None,
+    ids: Callable[[], frozenset[str]] | None = None,
     workers: int = 1,
     read: Read = scan_blob,
 ) -> Report:
-    """Scan every blob once per path. `more` are findings about the change itself (`gate/changes/rules.py`); `before` is
-    that of `Source`.
+    """Scan every blob once per path. `more` are findings about the change itself (`gate/changes/rules.py`); `before` and
+    `ids` are those of `Source`.
 
     With `workers` above 1 and some hundred blobs the texts are scanned in as many processes; `read`, what finds in one
     blob as `scan_blob` does, is for one process alone.
@@ -72,7 +74,11 @@ def scan(
     skipped: list[Skipped] = []
     count = size = 0
     names: dict[str, str] = {}
+    known = policy
     for blob, of_blob in _each(blobs, policy, workers, read):
+        if ids is not None and any(finding.rule in RANDOM_RULES for finding in of_blob):
+            known = known if known.ids else replace(policy, ids=ids())
+            of_blob = scan_blob(blob, known) if known.ids else of_blob
         size += len(blob.data)
         findings += of_blob
         if blob.path != MESSAGE:
@@ -124,7 +130,7 @@ def rows_of_file(path: str, data: bytes | None, policy: Policy) -> set[Standing]
 
 def scan_source(source: Source, policy: Policy, *, workers: int = 1) -> Report:
     """Scan a source: its blobs, with its findings about the change itself."""
-    return scan(source.blobs, policy, source.findings, before=source.before, workers=workers)
+    return scan(source.blobs, policy, source.findings, before=source.before, ids=source.ids, workers=workers)
 
 
 def once_each(report: Report) -> Report:

@@ -11,6 +11,7 @@ import stat
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 
@@ -28,7 +29,7 @@ from gitmem.gate.detectors.finding import Finding
 from gitmem.gate.examine import Before, Blob, Source
 from gitmem.gate.policy import MESSAGE, Policy, distinct
 from gitmem.git.objects import GITLINK, LINKS, REGULAR, SYMLINK, Change, Commit, Entry
-from gitmem.git.ranges import PathChange, shallow, touched
+from gitmem.git.ranges import PathChange, commit_ids, shallow, touched
 from gitmem.git.repository import Repository
 from gitmem.git.worktree import read_bytes
 from gitmem.paths import LIMIT, layout_of
@@ -169,7 +170,8 @@ def staged(repo: Repository, policy: Policy, names: Sequence[str] = (), *, mergi
     if policy.allow.baseline and staging.parents:
         before = before_of(repo, staging.parents, (change.path for change in staging.changes if change.status == "D"))
     findings = tuple(change_findings(repo, staging, policy))
-    return Source(chain(conflicts, read(repo, wanted, policy)), findings, before)
+    blobs = chain(conflicts, read(repo, wanted, policy))
+    return Source(blobs, findings, before, partial(commit_ids, repo))
 
 
 def before_of(repo: Repository, commits: Sequence[str], gone: Iterable[str]) -> Before:
@@ -258,13 +260,13 @@ def _source_of(repo: Repository, listed: Iterable[Commit], policy: Policy, base:
     before = None
     if base and policy.allow.baseline:
         before = before_of(repo, [base], (change.path for change in repo.changes(base, tip) if change.status == "D"))
-    return Source(blobs, tuple(findings), before)
+    return Source(blobs, tuple(findings), before, partial(commit_ids, repo))
 
 
 def files_of_commit(repo: Repository, commit: str, policy: Policy) -> Source:
     """The files of a commit's tree that the gate reads, as they are, with no finding about a change."""
     entries = [e for e in repo.entries(commit) if e.mode not in LINKS and policy.concerns(e.path)]
-    return Source(read(repo, (BlobPlace(e.path, e.oid) for e in entries), policy))
+    return Source(read(repo, (BlobPlace(e.path, e.oid) for e in entries), policy), ids=partial(commit_ids, repo))
 
 
 def commits_beyond(repo: Repository, base: str, tip: str, policy: Policy) -> Source:
@@ -535,7 +537,7 @@ def paths(repo: Repository, names: Sequence[str], policy: Policy) -> Source:
         findings += rules.check_entry(path, mode, policy)
         if mode == SYMLINK and policy.guides(path):
             findings += rules.check_link(path, os.readlink(repo.root / path), policy)
-    return Source(_files(repo.root, files, policy), tuple(findings))
+    return Source(_files(repo.root, files, policy), tuple(findings), ids=partial(commit_ids, repo))
 
 
 def _looked_at(root: Path, path: str, policy: Policy) -> bool:

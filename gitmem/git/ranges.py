@@ -12,6 +12,8 @@ from gitmem.errors import GitFailed
 from gitmem.git.binary import SAFE, first_line, read_environment
 from gitmem.git.repository import Repository
 
+IDS = 50_000  # commits whose oids are asked for, so that an id is not taken for a secret
+
 
 @dataclass(frozen=True, slots=True)
 class PathChange:
@@ -75,6 +77,11 @@ def tag_objects(repo: Repository, oids: Sequence[str]) -> Iterator[tuple[str, by
         if words[1] == b"tag":
             yield words[0].decode("ascii"), rest[:size]
         data = rest[size + 1 :]
+
+
+def commit_ids(repo: Repository) -> frozenset[str]:
+    """The oids of the newest commits here, IDS at most."""
+    return frozenset(_git(repo, ["rev-list", "--all", f"--max-count={IDS}"]).decode("ascii").split())
 
 
 def _git(repo: Repository, args: Sequence[str], given: bytes = b"") -> bytes:
