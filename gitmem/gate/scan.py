@@ -63,8 +63,8 @@ def scan(
     workers: int = 1,
     read: Read = scan_blob,
 ) -> Report:
-    """Scan every blob once per path. `more` are findings about the change itself (`gate/changes/rules.py`); `before` and
-    `ids` are those of `Source`.
+    """Scan every blob once per path. `more` are findings about the change itself (`gate/changes/rules.py`); `before`
+    and `ids` are those of `Source`.
 
     With `workers` above 1 and some hundred blobs the texts are scanned in as many processes; `read`, what finds in one
     blob as `scan_blob` does, is for one process alone.
