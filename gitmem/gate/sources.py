@@ -28,6 +28,7 @@ from gitmem.gate.changes.text_rules import attribute_findings, history_findings,
 from gitmem.gate.detectors.finding import Finding
 from gitmem.gate.examine import Before, Blob, Source
 from gitmem.gate.policy import MESSAGE, Policy, distinct
+from gitmem.git import promised_objects
 from gitmem.git.objects import GITLINK, LINKS, REGULAR, SYMLINK, Change, Commit, Entry
 from gitmem.git.ranges import PathChange, commit_ids, shallow, touched
 from gitmem.git.repository import Repository
@@ -248,6 +249,7 @@ def _source_of(repo: Repository, listed: Iterable[Commit], policy: Policy, base:
         for oid in messages
         if oid in brought or oid in lost
     ]
+    promised_objects.fetch(repo, (row.oid for change in changed for row in (*change.wanted, *change.attributes)))
     blobs = chain(
         (Blob(MESSAGE, text, commit=oid) for oid, text in messages.items()),
         read(repo, _once(row for change in changed for row in change.wanted), policy),
