@@ -35,6 +35,7 @@ class InitOptions(NamedTuple):
     no_history: bool
     keep: str | None
     adopt: bool | None
+    templates: bool | None
     verbose: bool
     dry_run: bool
     as_json: bool
@@ -47,14 +48,20 @@ class InitOptions(NamedTuple):
 @click.option("--no-history", is_flag=True, hidden=True)
 @click.option("--keep", type=click.Choice(["pii"]), hidden=True)
 @click.option("--adopt/--only-new", default=None, help="Whether Markdown that is there stays memory (or it asks).")
+@click.option(
+    "--templates/--no-templates",
+    default=None,
+    help="Whether SOUL, USER, AGENTS and TOOLS.md are written (not into code).",
+)
 @click.option("-v", "--verbose", is_flag=True, hidden=True)
 @click.option("--dry-run", is_flag=True, help="Say what would be written, write nothing.")
 @json_option
 def command(**given: Any) -> int:
     """Lay out a memory repository in FOLDER (here, or a new folder).
 
-    Runs `git init` where there is no repository, writes MEMORY.md, SOUL.md, USER.md, AGENTS.md, TOOLS.md, memory/
-    and .gitattributes. Never overwrites, never commits, installs no hooks (`git mem install` does).
+    Runs `git init` where there is no repository, writes MEMORY.md, memory/ and .gitattributes, and SOUL.md, USER.md,
+    AGENTS.md and TOOLS.md: these four into a repository of code only with --templates. Never overwrites, never
+    commits, installs no hooks (`git mem install` does).
 
     Notes that are there stay searched and gated with --adopt, which names them in .gitmem.toml; with --only-new
     memory is what is written from now on. Without either it asks on a terminal; elsewhere a folder that holds more
@@ -85,9 +92,13 @@ def _lay_out(options: InitOptions) -> None:
     notes = _notes(place, options.adopt)
     adopted = notes is not None and bool(notes.notes) and _is_adopted(notes, options.adopt, quiet=quiet)
     daily = [pattern for pattern, _ in notes.daily] if notes and adopted else []
-    settings = _settings(place, daily) if adopted else ""
+    settings = _settings(place, daily, notes.hosts) if adopted and notes else ""
     daily = _patterns_in_settings(settings, daily)
-    done = lay_out(place, os.environ, options.lang or _locale(), settings=settings, dry_run=options.dry_run)
+    code = notes is not None and notes.is_code
+    templates = not code if options.templates is None else options.templates
+    done = lay_out(
+        place, os.environ, options.lang or _locale(), settings=settings, templates=templates, dry_run=options.dry_run
+    )
     adopting = (adopted or options.adopt) and not place.new and not options.dry_run
     accepted = accept_head(done.root) if adopting else 0
     if options.as_json:
@@ -163,7 +174,7 @@ def _is_adopted(folder: Folder, adopt: bool | None, *, quiet: bool) -> bool:
     return click.confirm(f"{count} here: keep them searched and gated?", default=folder.mostly_notes, err=True)
 
 
-def _settings(place: Place, daily: Sequence[str]) -> str:
+def _settings(place: Place, daily: Sequence[str], hosts: Sequence[str]) -> str:
     from gitmem.memory.adoption import settings_text
     from gitmem.memory.new_repository import settings_now
 
@@ -171,7 +182,7 @@ def _settings(place: Place, daily: Sequence[str]) -> str:
         old = (settings_now(place.root) or b"").decode()
     except UnicodeDecodeError:
         raise UsageError(".gitmem.toml is not UTF-8", "mend .gitmem.toml") from None
-    return settings_text(old, daily)
+    return settings_text(old, daily, hosts)
 
 
 def _patterns_in_settings(settings: str, daily: Sequence[str]) -> list[str]:
