@@ -42,7 +42,12 @@ DATED = lazy(r"^(?:.*/)?(\d{4})-(\d{2})-(\d{2})(?:[.-][^/]*)?\.md$")
 # What agents read besides memory, wherever it lies (gitmem/agent_paths.py): the gate scans it, the index does not know
 # it. These lists serve the scanner, the shell filter of the hooks (git/hook_files) and .pre-commit-hooks.yaml.
 AGENT_ENDINGS = (".md", ".mdc")  # of the files in their folders that are instructions
-PACKAGES = "node_modules"  # a folder of what others wrote, wherever it lies
+PACKAGES = "node_modules"  # large: nothing looks into it that is not asked to
+# Folders of what others wrote or a program keeps, wherever they lie: installed packages, copies, skills of others.
+AWAY = (
+    PACKAGES, "site-packages", "vendor", "third_party", "third-party", "skills", "quarantine", "cache", "caches",
+    "snapshots",
+)  # fmt: skip
 FOLDERS = {"sessions": Kind.SESSION, "skills": Kind.SKILL, "rules": Kind.RULE, "archive": Kind.ARCHIVE}
 
 
@@ -117,19 +122,23 @@ def is_memory(path: str, layout: Layout) -> bool:
 
 def matches(path: str, glob: str) -> bool:
     """Whether a glob of `[memory] paths` takes a path: `*` and `?` match "/" too, `**/` also nothing, as Git has it;
-    a name that begins with a dot, or is that of installed packages, only where a part of the glob names it, as a shell
-    has it."""
+    a name that begins with a dot, or a folder of AWAY, only where a part of the glob names it, as a shell has it."""
     if not fnmatchcase(path, glob) and not ("**/" in glob and fnmatchcase(path, glob.replace("**/", ""))):
         return False
     if not aside(path):
         return True
-    parts = [part for part in glob.split("/") if part == PACKAGES or part.startswith(".")]
-    return all(any(fnmatchcase(name, part) for part in parts) for name in path.split("/") if aside(name))
+    parts = [part for part in glob.split("/") if part in AWAY or part.startswith(".")]
+    folders = path.split("/")
+    names = [name for name in folders if name.startswith(".")] + [name for name in folders[:-1] if name in AWAY]
+    return all(any(fnmatchcase(name, part) for part in parts) for name in names)
 
 
 def aside(path: str) -> bool:
-    """Whether a path is hidden or lies in a folder of installed packages: nobody's notes."""
-    return path.startswith(".") or "/." in path or (PACKAGES in path and PACKAGES in path.split("/"))
+    """Whether a path is hidden or lies in a folder of AWAY: nobody's notes."""
+    return path.startswith(".") or "/." in path or _IN_AWAY.search(path) is not None
+
+
+_IN_AWAY = lazy(rf"(?:^|/)(?:{'|'.join(map(re.escape, AWAY))})/")
 
 
 def agents_read(path: str) -> bool:
@@ -290,6 +299,12 @@ def daily_form(pattern: str) -> re.Pattern[str]:
             form += rf"(?P<{name}>\d{{{digits}}})"
             seen.add(part)
     return re.compile(form, re.ASCII)
+
+
+def daily_name(pattern: str, day: date) -> str:
+    """The path that a pattern of daily logs without `*` names on a day."""
+    fields = {"YYYY": f"{day.year:04}", "MM": f"{day.month:02}", "DD": f"{day.day:02}"}
+    return "".join(fields.get(part, part) for part in _pattern_parts(pattern))
 
 
 def daily_glob(pattern: str, day: date | None = None) -> str:

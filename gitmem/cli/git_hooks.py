@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from gitmem.cli import index_hooks
 from gitmem.cli.exits import ending
@@ -27,10 +27,15 @@ from gitmem.git.hook_files import GATES, HOOKS, REFRESH, SERVER, WRITING
 from gitmem.git.objects import Change
 from gitmem.git.opening import Repository, open_repository
 
+if TYPE_CHECKING:
+    from gitmem.gate.policy import Policy
+
 FRAMEWORK = "--pre-commit"  # the word by which pre-commit's hook for pushes says that standard input is not Git's
+GONE = "--gone"  # the word by which post-commit asks to be told whether the gates still stand
 STAGED = ("pre-commit", "pre-merge-commit", "pre-applypatch")
 MESSAGES = ("commit-msg", "applypatch-msg")
-SHOWN_DIFF = re.compile(r"^# -{24} >8 -{24}\n(?:#[^\n]*\n)*diff ", re.MULTILINE)
+# Below the scissors line that Git shows; core.commentChar and core.commentString say what it begins with.
+SHOWN_DIFF = re.compile(r"^(\S+) -{24} >8 -{24}\n(?:\1[^\n]*\n)*diff ", re.MULTILINE)
 
 
 def main(argv: list[str]) -> NoReturn:
@@ -56,6 +61,9 @@ def run_hook(name: str, words: tuple[str, ...]) -> int:
     """
     if name in GATES or name in SERVER:
         return gate(name, words)
+    if GONE in words:
+        say_gone(hook_repository())
+        return Exit.DONE
     if name in REFRESH:
         index_hooks.run(name, words)
         return Exit.DONE
@@ -79,11 +87,30 @@ def settings(repo: Repository) -> Config:
 
 
 def gate(name: str, words: tuple[str, ...]) -> int:
-    """Scan what the hook is about; say what was found on stderr."""
-    from gitmem.gate.report import hook_lines
+    """Scan what the hook is about; say what was found on stderr, and remember a refusal for who did not see it."""
+    from gitmem.gate import last_refusal
+    from gitmem.gate.report import blocking_words, hook_lines
     from gitmem.gate.scan import once_each
 
     repo = hook_repository()
+    try:
+        name, report = gated(repo, name, words)
+    except GitMemError as error:
+        last_refusal.record(repo.common_dir, name, error.message, now())
+        raise
+    finally:
+        repo.close()
+    for line in hook_lines(once_each(report), name, escape):
+        sys.stderr.write(printable(line + "\n").decode())
+    if report.blocked:
+        last_refusal.record(repo.common_dir, name, blocking_words(report), now())
+    else:
+        last_refusal.passed(repo.common_dir, name)
+    return Exit.FINDINGS if report.blocked else Exit.DONE
+
+
+def gated(repo: Repository, name: str, words: tuple[str, ...]) -> tuple[str, Report]:
+    """The report of what a hook is about, and which hook it was for: pre-commit runs that of a push as another."""
     today = now().date()
     if name in STAGED:
         report = scan_staged(repo, words, today, merging=name == "pre-merge-commit")
@@ -93,16 +120,30 @@ def gate(name: str, words: tuple[str, ...]) -> int:
             report = merged_reports([report, pushed])
     elif name in MESSAGES:
         report = scan_message(repo, words, today)
+        if name == "commit-msg" and "pre-commit" in say_gone(repo):  # its work is done here
+            report = merged_reports([report, scan_staged(repo, (), today)])
     elif name == "pre-push":
+        say_gone(repo)
         report = scan_framework_push(repo, today) if FRAMEWORK in words else scan_push(repo, words, today)
     elif name in SERVER:
         report = scan_received(repo, today)
     else:
         raise UsageError("there is no such gate", f"one of {', '.join((*GATES, *SERVER))}")
-    repo.close()
-    for line in hook_lines(once_each(report), name, escape):
-        sys.stderr.write(printable(line + "\n").decode())
-    return Exit.FINDINGS if report.blocked else Exit.DONE
+    return name, report
+
+
+def say_gone(repo: Repository) -> str:
+    """Say on stderr which of the hooks that were installed here are gone, and return it; "" where all of them stand."""
+    from gitmem.gate.setup_checks import hook_check
+    from gitmem.git.hook_files import hooks_folder, remembered
+
+    if not remembered(repo.common_dir):
+        return ""
+    check = hook_check(repo, hooks_folder(repo))
+    if "missing" not in check.wrong:
+        return ""
+    sys.stderr.write(printable(escape(f"git mem: hooks are {check.wrong}; {check.hint}") + "\n").decode())
+    return check.wrong
 
 
 def scan_staged(repo: Repository, names: tuple[str, ...], today: date, *, merging: bool = False) -> Report:
@@ -168,12 +209,13 @@ def staged_lines(repo: Repository, changes: Iterable[Change]) -> frozenset[str]:
 
 
 def scan_push(repo: Repository, words: tuple[str, ...], today: date) -> Report:
-    """Every commit the push brings that the remote has not."""
-    from gitmem.gate import sources
-    from gitmem.gate.scan import scan_source
+    """Every commit the push brings that the remote has not, its annotated tags and its notes."""
+    from gitmem.gate import sources, tags_and_notes
+    from gitmem.gate.scan import scan, scan_source
 
-    reports = []
-    for base, tip, revs in sources.pushed(repo, sys.stdin.read().splitlines(), words[0] if words else ""):
+    lines = sys.stdin.read().splitlines()
+    reports = [scan(tags_and_notes.pushed(repo, sources.push_updates(lines)), policy_of_head(repo, today))]
+    for base, tip, revs in sources.pushed(repo, lines, words[0] if words else ""):
         policy = sources.pushed_policy(repo, base, tip, today)
         reports.append(scan_source(sources.commits(repo, revs, policy, base), policy, workers=2))
     return merged_reports(reports)
@@ -213,14 +255,24 @@ def scan_named_range(repo: Repository, today: date) -> Report:
 
 def scan_received(repo: Repository, today: date) -> Report:
     """On the server: what was pushed, held to what the ref was before. Nothing in a push can except itself."""
-    from gitmem.gate import sources
-    from gitmem.gate.scan import scan_source
+    from gitmem.gate import sources, tags_and_notes
+    from gitmem.gate.scan import scan, scan_source
 
-    reports = []
-    for base, tip, revs in sources.received(repo, sys.stdin.read().splitlines()):
+    lines = sys.stdin.read().splitlines()
+    reports = [scan(tags_and_notes.pushed(repo, sources.received_updates(lines)), policy_of_head(repo, today))]
+    for base, tip, revs in sources.received(repo, lines):
         policy = sources.base_policy(repo, base, tip, today)
         reports.append(scan_source(sources.commits(repo, revs, policy, base), policy, workers=2))
     return merged_reports(reports)
+
+
+def policy_of_head(repo: Repository, today: date) -> Policy:
+    """What the texts beside commits are held to: they belong to no tree of their own."""
+    from gitmem.gate import sources
+    from gitmem.gate.policy import Policy
+
+    head = repo.head()
+    return sources.tree_policy(repo, head, today) if head else Policy(today=today)
 
 
 def merged_reports(reports: list[Report]) -> Report:
@@ -234,6 +286,7 @@ def merged_reports(reports: list[Report]) -> Report:
             blobs=whole.blobs + report.blobs,
             bytes=whole.bytes + report.bytes,
             allowed=(*whole.allowed, *report.allowed),
+            accepted=tuple(dict.fromkeys((*whole.accepted, *report.accepted))),
         )
     return whole
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
@@ -32,6 +32,10 @@ SHOWN = 48  # characters of context on each side of a find in an excerpt
 UNSCANNABLE = "unscannable"
 
 
+RANDOM_RULES = ("assigned-secret", "handled-secret", "vendor-secret")  # a value that looks random, whatever its form
+HEX = frozenset("0123456789abcdef")
+
+
 @dataclass(frozen=True, slots=True)
 class Blob:
     """Bytes that will become memory, and where they stand. `skipped` says why there are none to look at."""
@@ -44,11 +48,27 @@ class Blob:
 
 
 @dataclass(frozen=True, slots=True)
+class Before:
+    """The files before a change: `text` gives the bytes of a path as it was (None where there was none); `gone` are the
+    paths that the change takes away, by moving them too."""
+
+    text: Callable[[str], bytes | None]
+    gone: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class Source:
-    """Blobs to scan, read as they are used up, and the findings about the change itself that brings them."""
+    """Blobs to scan, read as they are used up, and the findings about the change itself that brings them.
+
+    `before` says what was there before the change, so that the baseline accepts nothing that the change itself brings;
+    None where the question is not about a change, or nothing was there. `ids` asks for the oids of commits
+    (`Policy.ids`); it is called where a value may be one.
+    """
 
     blobs: Iterator[Blob]
     findings: tuple[Finding, ...] = ()
+    before: Before | None = None
+    ids: Callable[[], frozenset[str]] | None = None
 
 
 def scan_blob(blob: Blob, policy: Policy) -> list[Finding]:
@@ -129,7 +149,17 @@ def inspect(
         unread = unread or more
         matches += [_unsplit(match, places) for match in unsplit]
         failed += broken
+    if policy.ids:
+        matches = [match for match in matches if not _is_known_id(match, text, policy)]
     return _inspection(subject, matches, failed, unread, same)
+
+
+def _is_known_id(match: Match, text: str, policy: Policy) -> bool:
+    """Whether a value that looks random is (the beginning of) the oid of a commit of this repository."""
+    value = text[match.start : match.end]
+    if match.rule not in RANDOM_RULES or len(value) < 7 or not set(value) <= HEX:
+        return False
+    return value in policy.ids or any(oid.startswith(value) for oid in policy.ids)
 
 
 def inspect_exhaustively(look: Inspection, policy: Policy) -> Inspection:

@@ -1,16 +1,20 @@
 """The reviewed exceptions of `.gitmem-allow.toml`, and the fingerprints they name. Pure: text in, values out.
 
 An exception covers one rule at one path, gives a reason and ends on a day: one text, or all that the rule found in
-that file on the day it was made. There is none for a rule everywhere. This module never decides which tree the file
-is read from (hooks: what is staged; CI: the base branch) and never sees a repository.
+that file on the day it was made. There is none for a rule everywhere. Beside the exceptions the file has the baseline:
+what stood in the repository when it was adopted. This module never decides which tree the file is
+read from (hooks: what is staged; CI: the base branch) and never sees a repository.
 """
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import lru_cache
+from typing import NamedTuple
 
 from gitmem.errors import BadConfig, UsageError
 from gitmem.gate.detectors.finding import Finding
@@ -46,12 +50,21 @@ class Entry:
         return self.until is not None and today > self.until
 
 
+class Standing(NamedTuple):
+    """One row of the baseline: a finding that stood in the repository when it was adopted."""
+
+    path: str
+    rule: str
+    fingerprint: str
+
+
 @dataclass(frozen=True, slots=True)
 class Allowlist:
-    """The exceptions in force and the salt of their fingerprints."""
+    """The exceptions in force, the baseline, and the salt of their fingerprints."""
 
     salt: str = NO_SALT
     entries: tuple[Entry, ...] = ()
+    baseline: frozenset[Standing] = frozenset()
 
     def covers(self, finding: Finding) -> Entry | None:
         """The entry for this finding (rule, path and fingerprint), expired or not; of several the last that ends."""
@@ -96,9 +109,22 @@ def parse(text: str) -> Allowlist:
         raise BadConfig(f"{FILE} is not valid TOML", f"mend {FILE}") from None
     salt = tables.get("salt", NO_SALT)
     rows = tables.get("allow", [])
-    if not isinstance(salt, str) or not isinstance(rows, list):
-        raise BadConfig(f"{FILE}: `salt` must be a text and `allow` a list of tables", f"mend {FILE}")
-    return Allowlist(salt, tuple(_entry(number, row) for number, row in enumerate(rows, 1)))
+    stood = tables.get("standing", [])
+    if not isinstance(salt, str) or not isinstance(rows, list) or not isinstance(stood, list):
+        raise BadConfig(f"{FILE}: `salt` must be a text, `allow` and `standing` lists of tables", f"mend {FILE}")
+    baseline = frozenset(standing for row in stood for standing in _standing(row))
+    return Allowlist(salt, tuple(_entry(number, row) for number, row in enumerate(rows, 1)), baseline)
+
+
+def _standing(row: object) -> list[Standing]:
+    """The rows of one table of the baseline: a file, and what each rule found there."""
+    table = row if isinstance(row, dict) else {}
+    path, rules = table.get("path"), table.get("rules")
+    if not isinstance(path, str) or not isinstance(rules, dict):
+        raise BadConfig(f"{FILE}: a `standing` table has no `path` and `rules`", f"mend {FILE}")
+    if not all(isinstance(prints, list) and all(isinstance(p, str) for p in prints) for prints in rules.values()):
+        raise BadConfig(f"{FILE}: `rules` of '{path}' are no lists of fingerprints", f"mend {FILE}")
+    return [Standing(path, rule, fingerprint) for rule, prints in rules.items() for fingerprint in prints]
 
 
 def _entry(number: int, row: object) -> Entry:
@@ -148,6 +174,40 @@ def with_entry(text: str, entry: Entry, salt: str) -> str:
     lines += [f"fingerprints = [{', '.join(map(_quote, entry.fingerprints))}]"] if entry.for_file else []
     lines += [f"until = {entry.until.isoformat()}"] if entry.until else []
     return body.rstrip("\n") + "\n\n" + "\n".join(lines) + "\n"
+
+
+BASELINE_HEADER = """\
+# What stood here when this memory was adopted, by file and rule: accepted as it is, no text of it. A row ends by itself
+# once its finding is gone; what is written anew is held to the gate. `git mem scan --all` shows what is accepted.
+"""
+BASELINE = re.compile(
+    rf"(?:^{re.escape(BASELINE_HEADER)})?^\[\[standing\]\]\n(?:(?!\[\[|# What stood).*\n?)*", re.MULTILINE
+)
+
+
+def with_baseline(text: str, rows: Iterable[Standing], salt: str) -> str:
+    """The file's text with these rows as its whole baseline; `salt` is written when the file is new. "" for a file that
+    would hold nothing else."""
+    rest = BASELINE.sub("", text).rstrip("\n")
+    tables = [f"[[standing]]\npath = {_quote(path)}\n{_rules(own)}\n" for path, own in _by_path(rows).items()]
+    if not tables:
+        return f"{rest}\n" if rest else ""
+    head = rest or f"{HEADER}salt = {_quote(salt)}"
+    return head + "\n\n" + BASELINE_HEADER + "\n".join(tables)
+
+
+def _by_path(rows: Iterable[Standing]) -> dict[str, list[Standing]]:
+    found: dict[str, list[Standing]] = {}
+    for row in sorted(rows):
+        found.setdefault(row.path, []).append(row)
+    return found
+
+
+def _rules(rows: Sequence[Standing]) -> str:
+    """The rules of one file as lines of TOML: each with its fingerprints."""
+    rules = dict.fromkeys(row.rule for row in rows)
+    prints = {rule: [_quote(row.fingerprint) for row in rows if row.rule == rule] for rule in rules}
+    return "\n".join(f"rules.{_quote(rule)} = [{', '.join(each)}]" for rule, each in prints.items())
 
 
 def _quote(text: str) -> str:

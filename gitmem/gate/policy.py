@@ -37,7 +37,8 @@ class Policy:
     """`layouts` are united: what any of them takes as memory is scanned.
 
     `detectors` are names of `gitmem.gate.detectors.DETECTORS`, empty for all; `rules` are more token rules (of
-    `--rules`); `daily` are patterns of daily logs; `today` ends exceptions; `strict`: what would warn blocks.
+    `--rules`); `daily` are patterns of daily logs; `today` ends exceptions; `strict`: what would warn blocks;
+    `ids` are oids of commits, which no rule about random values takes for a secret.
     """
 
     layouts: tuple[Layout, ...] = MEMORY_ONLY
@@ -49,6 +50,7 @@ class Policy:
     limit: int = LIMIT
     rules: tuple[Rule, ...] = ()
     strict: bool = False
+    ids: frozenset[str] = frozenset()
 
     def concerns(self, path: str) -> bool:
         """Whether the gate reads this path: memory, what some file system would take for memory, what agents read.
@@ -62,8 +64,17 @@ class Policy:
         return any(is_memory(path, layout) or is_memory(canonical(path), layout) for layout in self.layouts)
 
     def holds(self, path: str) -> bool:
-        """Whether something that is no plain file at `path` (a link, a submodule) would stand in memory."""
-        return self._is_memory(path) or self._is_memory(f"{path.rstrip('/')}/x.md")
+        """Whether something that is no plain file at `path` (a link, a submodule) would stand in memory.
+
+        Where every note is memory (a folder of notes, `paths = ["*.md"]`) a link or submodule is nobody's: what counts
+        is memory by its place, and a folder that the settings name.
+        """
+        return self._is_placed(path) or self._is_placed(f"{path.rstrip('/')}/x.md")
+
+    def _is_placed(self, path: str) -> bool:
+        named = tuple(dict.fromkeys(glob for each in self.layouts for glob in each.extra if glob[:1] not in "*?["))
+        layout = Layout(extra=named)
+        return is_memory(path, layout) or is_memory(canonical(path), layout)
 
     def guides(self, path: str) -> bool:
         """Whether a link or submodule at `path` would stand for files that agents read and that are no memory.

@@ -21,7 +21,7 @@ ROTATE = "a real secret is rotated first: see docs/leaked-secret.md of git-mem"
 ANNOTATIONS = 10  # GitHub shows ten of each kind for a step
 HOOK_LINES = 20
 REMEDIES_SHOWN = 3  # by a refused commit
-REASONED = ("log-rewritten", "memory-bulk-deletion")  # what a reason in the message answers
+REASONED = ("log-rewritten", "memory-bulk-deletion", "merge-lost-fact")  # what a reason in the message answers
 SARIF_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
@@ -41,6 +41,7 @@ REMEDIES = registry.REMEDIES | {
     "layout-narrowed": "name them in [memory] paths: git mem init --adopt; or have it reviewed: git mem allow",
     "encoding-attribute": "take it out of .gitattributes, or name files that are not scanned",
     "log-rewritten": "put the lines back, or say why: git commit --trailer 'Memory-Rewrite: why'",
+    "merge-lost-fact": "put the facts back, or say why: git commit --trailer 'Memory-Rewrite: why'",
     "memory-bulk-deletion": "put the facts back, or say why: git commit --trailer 'Memory-Rewrite: why'",
 }
 
@@ -63,6 +64,7 @@ def as_value(report: Report) -> dict[str, Any]:
         "findings": [finding_value(finding) for finding in order(report.findings)],
         "scanned": {"blobs": report.blobs, "bytes": report.bytes},
         "skipped": [{"path": skip.path, "reason": skip.reason} for skip in report.skipped],
+        "accepted": [finding_value(finding) for finding in order(report.accepted)],
     }
 
 
@@ -83,9 +85,12 @@ def finding_value(finding: Finding) -> dict[str, Any]:
     }
 
 
-def as_text(report: Report, escape: Callable[[str], str]) -> str:
-    """One block of lines a finding, a last line that sums up."""
+def as_text(report: Report, escape: Callable[[str], str], *, accepted: bool = False) -> str:
+    """One block of lines a finding, a last line that sums up; with `accepted` what the baseline has too."""
     lines: list[str] = []
+    for finding in order(report.accepted) if accepted else ():
+        first, *rest = finding_lines(finding, escape)
+        lines += [f"accepted: {first}", *rest]
     for finding in order(report.findings):
         lines += finding_lines(finding, escape)
         lines += [f"    mend: {remedy(finding)}"] if remedy(finding) else []
@@ -123,6 +128,7 @@ def summary(report: Report) -> str:
     warns = len(report.findings) - blocks
     counts = f"{blocks} blocking, {warns} warning" if report.findings else "clean"
     excused = f", {len(report.allowed)} excepted" if report.allowed else ""
+    excused += f", {len(report.accepted)} accepted at adoption (--all shows them)" if report.accepted else ""
     return f"{counts}: {counted(report.blobs, 'file')}, {counted(report.bytes, 'byte')} scanned{excused}"
 
 

@@ -16,6 +16,8 @@ from gitmem.gate.detectors.registry import is_secret
 from gitmem.gate.detectors.text import Scope, Text
 from gitmem.gate.examine import (
     MAX_MATCHES,
+    RANDOM_RULES,
+    Before,
     Blob,
     Source,
     examine,
@@ -26,6 +28,7 @@ from gitmem.gate.examine import (
     scan_blob,
     with_fingerprint,
 )
+from gitmem.gate.exceptions import Standing
 from gitmem.gate.policy import MESSAGE, Policy
 
 IN_NAME = "in the file's name: "  # how the message of a finding in a name begins
@@ -35,13 +38,15 @@ Read = Callable[[Blob, Policy], Sequence[Finding]]
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a scan found. `allowed` are finds that an exception covers, with the day it ends ("" for never)."""
+    """What a scan found. `allowed` are finds that an exception covers, with the day it ends ("" for never); `accepted`
+    are those of the baseline."""
 
     findings: tuple[Finding, ...] = ()
     skipped: tuple[Skipped, ...] = ()
     blobs: int = 0
     bytes: int = 0
     allowed: tuple[tuple[Finding, str], ...] = ()
+    accepted: tuple[Finding, ...] = ()
 
     @property
     def blocked(self) -> bool:
@@ -49,9 +54,17 @@ class Report:
 
 
 def scan(
-    blobs: Iterable[Blob], policy: Policy, more: Iterable[Finding] = (), *, workers: int = 1, read: Read = scan_blob
+    blobs: Iterable[Blob],
+    policy: Policy,
+    more: Iterable[Finding] = (),
+    *,
+    before: Before | None = None,
+    ids: Callable[[], frozenset[str]] | None = None,
+    workers: int = 1,
+    read: Read = scan_blob,
 ) -> Report:
-    """Scan every blob once per path. `more` are findings about the change itself (`gate/changes/rules.py`).
+    """Scan every blob once per path. `more` are findings about the change itself (`gate/changes/rules.py`); `before`
+    and `ids` are those of `Source`.
 
     With `workers` above 1 and some hundred blobs the texts are scanned in as many processes; `read`, what finds in one
     blob as `scan_blob` does, is for one process alone.
@@ -61,7 +74,11 @@ def scan(
     skipped: list[Skipped] = []
     count = size = 0
     names: dict[str, str] = {}
+    known = policy
     for blob, of_blob in _each(blobs, policy, workers, read):
+        if ids is not None and any(finding.rule in RANDOM_RULES for finding in of_blob):
+            known = known if known.ids else replace(policy, ids=ids())
+            of_blob = scan_blob(blob, known) if known.ids else of_blob
         size += len(blob.data)
         findings += of_blob
         if blob.path != MESSAGE:
@@ -77,13 +94,43 @@ def scan(
     findings += [with_fingerprint(f, f"{f.path}\0{f.message}", policy) for f in structural]
     findings = [replace(f, path=shown.get(f.path, f.path)) for f in findings]
     skipped = [replace(s, path=shown.get(s.path, s.path)) for s in skipped]
-    kept, allowed = settled(dict.fromkeys(findings), policy)
-    return Report(tuple(kept), tuple(skipped), count, size, tuple(allowed))
+    accepted = standing(findings, policy, before)
+    kept, allowed = settled(dict.fromkeys(f for f in findings if f not in accepted), policy)
+    return Report(tuple(kept), tuple(skipped), count, size, tuple(allowed), tuple(accepted))
+
+
+def standing(findings: Iterable[Finding], policy: Policy, before: Before | None) -> dict[Finding, None]:
+    """Those of some findings that the baseline has and that stood there before the change, in order.
+
+    A finding of a file that the change moves counts where it was.
+    """
+    baseline = policy.allow.baseline
+    if not baseline:
+        return {}
+    moved = {(row.rule, row.fingerprint): row for row in baseline if before is not None and row.path in before.gone}
+    rows = {}
+    for finding in findings:
+        row = Standing(finding.path, finding.rule, finding.fingerprint)
+        row = row if row in baseline else moved.get((finding.rule, finding.fingerprint), row)
+        if row in baseline:
+            rows[finding] = row
+    if before is None:
+        return dict.fromkeys(rows)
+    stood = {path: rows_of_file(path, before.text(path), policy) for path in {row.path for row in rows.values()}}
+    return {finding: None for finding, row in rows.items() if row in stood[row.path]}
+
+
+def rows_of_file(path: str, data: bytes | None, policy: Policy) -> set[Standing]:
+    """What the gate finds in a file and in its name, as the baseline has it; nothing of a file that is not there."""
+    if data is None:
+        return set()
+    found = [*scan_blob(Blob(path, data), policy), *scan_names({path: ""}, policy)[0]]
+    return {Standing(path, finding.rule, finding.fingerprint) for finding in found}
 
 
 def scan_source(source: Source, policy: Policy, *, workers: int = 1) -> Report:
     """Scan a source: its blobs, with its findings about the change itself."""
-    return scan(source.blobs, policy, source.findings, workers=workers)
+    return scan(source.blobs, policy, source.findings, before=source.before, ids=source.ids, workers=workers)
 
 
 def once_each(report: Report) -> Report:

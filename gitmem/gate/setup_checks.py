@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import stat
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -15,10 +16,11 @@ from typing import Any
 
 from gitmem.config import Config
 from gitmem.errors import BadConfig, OutsideRepository
-from gitmem.gate import exceptions
-from gitmem.git import hook_files
+from gitmem.gate import exceptions, last_refusal
+from gitmem.git import hook_files, merge_driver
 from gitmem.git.repository import Repository
 from gitmem.git.worktree import read_bytes
+from gitmem.plural import counted
 
 PINNED = re.compile(r"v?\d+\.\d+\.\d+([.+-][0-9A-Za-z.+-]+)?|[0-9a-f]{40}|[0-9a-f]{64}")
 FRAMEWORK = ".pre-commit-config.yaml"
@@ -38,8 +40,10 @@ def examine(repo: Repository, config: Config, hooks: Path, today: date) -> list[
     return [
         hook_check(repo, hooks),
         *_framework(framework, hooks),
+        _driver(repo),
         _modes(repo),
         _exceptions(repo, today),
+        _refusal(repo),
         Check(
             "settings",
             "; ".join(config.warnings[:3]),
@@ -49,19 +53,50 @@ def examine(repo: Repository, config: Config, hooks: Path, today: date) -> list[
 
 
 def hook_check(repo: Repository, folder: Path) -> Check:
-    """Whether the hooks in `folder` are those of this version, all of them, or run by pre-commit."""
+    """Whether the hooks in `folder` are those of this version, all of them, or run by pre-commit or lefthook.
+
+    Hooks that were installed here and are not in the folder any more are an error: another program took them away.
+    """
     state = hook_files.installed(folder)
     present = [name for name, how in state.items() if how != "missing"]
-    if not present:
+    known = hook_files.remembered(repo.common_dir)
+    if not present and not known:
         if "git-mem-scan" in _text(repo, FRAMEWORK):
             return Check("hooks", detail="pre-commit runs them")
         return Check("hooks", hint="git mem install", detail="none of ours are installed")
     old = [name for name, how in state.items() if how == "old"]
     expected = hook_files.HOOKS if any(name in hook_files.GATES for name in present) else hook_files.REFRESH
-    missing = [name for name in expected if state[name] == "missing"]
+    missing = [
+        name for name in known or expected if state[name] == "missing" and not _runs_elsewhere(repo, folder, name)
+    ]
     wrong = [f"changed or of another version: {', '.join(old)}"] if old else []
     wrong += [f"missing: {', '.join(missing)}"] if missing else []
+    wrong += _takers(folder, missing)
     return Check("hooks", "; ".join(wrong), "git mem install" if wrong else "", f"{len(present)} in {folder}")
+
+
+def _driver(repo: Repository) -> Check:
+    """Whether Git's merge driver can start: one that cannot leaves facts of the other side to a merge of text."""
+    wrong = merge_driver.driver_problem(repo, sys.executable)
+    return Check("merge driver", wrong, "git mem install" if wrong else "")
+
+
+def _runs_elsewhere(repo: Repository, folder: Path, name: str) -> bool:
+    """Whether a hook of ours that is not in its file runs all the same: pre-commit calls the file it replaced, and its
+    configuration or lefthook's may name ours."""
+    if _generated(folder / name):
+        replaced = folder / f"{name}.legacy"
+        ids = [id for id, stages in HOOK_TYPES.items() if name in stages]
+        return hook_files.is_ours(replaced) or any(id in _text(repo, FRAMEWORK) for id in ids)
+    lefthook = hook_files.lefthook_file(repo)
+    return lefthook is not None and f"hook {name}" in _text(repo, lefthook.name)
+
+
+def _takers(folder: Path, missing: Sequence[str]) -> Iterator[str]:
+    """Which program has written the hook files in which ours should be."""
+    for program in ("lefthook", "husky"):
+        if any(program.encode() in hook_files.start_of(folder / name) for name in missing):
+            yield f"{program} has written them: git mem install says how to stay beside it"
 
 
 def _framework(text: str, folder: Path) -> Iterator[Check]:
@@ -108,11 +143,7 @@ def _hook_types(rows: Sequence[dict[str, Any]], folder: Path) -> Iterator[Check]
 
 
 def _generated(place: Path) -> bool:
-    try:
-        with place.open("rb") as file:
-            return GENERATED in file.read(1 << 16)
-    except OSError:
-        return False
+    return GENERATED in hook_files.start_of(place)
 
 
 def _ours(value: Any) -> Iterator[dict[str, Any]]:
@@ -140,12 +171,20 @@ def _files_in(folder: Path) -> Sequence[Path]:
 
 def _exceptions(repo: Repository, today: date) -> Check:
     try:
-        entries = exceptions.parse(_text(repo, exceptions.FILE)).entries
+        allow = exceptions.parse(_text(repo, exceptions.FILE))
     except BadConfig as error:
         return Check("exceptions", error.message, error.hint)
-    ended = [entry for entry in entries if entry.expired(today)]
-    wrong = f"{len(ended)} of {len(entries)} have ended" if ended else ""
-    return Check("exceptions", wrong, "git mem scan --audit lists them" if wrong else "", f"{len(entries)} in force")
+    ended = [entry for entry in allow.entries if entry.expired(today)]
+    wrong = f"{len(ended)} of {len(allow.entries)} have ended" if ended else ""
+    detail = f"{len(allow.entries)} in force"
+    detail += f", {counted(len(allow.baseline), 'finding')} accepted at adoption" if allow.baseline else ""
+    return Check("exceptions", wrong, "git mem scan --audit lists them" if wrong else "", detail)
+
+
+def _refusal(repo: Repository) -> Check:
+    """Whether the last commit or push of memory was refused, which nobody sees who did not watch its terminal."""
+    last = last_refusal.read(repo.common_dir)
+    return Check("last commit", str(last) if last else "", "git mem scan shows what it is" if last else "")
 
 
 def _text(repo: Repository, path: str) -> str:

@@ -11,12 +11,13 @@ import stat
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 
 from gitmem.config import TRACKED, load
 from gitmem.errors import GitFailed, GitMemError, OutsideRepository, UsageError
-from gitmem.gate import exceptions
+from gitmem.gate import exceptions, tags_and_notes
 from gitmem.gate.changes import rules
 from gitmem.gate.changes.attributes import is_attributes
 from gitmem.gate.changes.layout_loss import layout_loss, may_narrow
@@ -25,13 +26,14 @@ from gitmem.gate.changes.rewrite_trailer import rewrite_reason
 from gitmem.gate.changes.staging import change_findings, counts, merge_heads, staged_change
 from gitmem.gate.changes.text_rules import attribute_findings, history_findings, link_target, range_loss
 from gitmem.gate.detectors.finding import Finding
-from gitmem.gate.examine import Blob, Source
+from gitmem.gate.examine import Before, Blob, Source
 from gitmem.gate.policy import MESSAGE, Policy, distinct
+from gitmem.git import promised_objects
 from gitmem.git.objects import GITLINK, LINKS, REGULAR, SYMLINK, Change, Commit, Entry
-from gitmem.git.ranges import PathChange, shallow, touched
+from gitmem.git.ranges import PathChange, commit_ids, shallow, touched
 from gitmem.git.repository import Repository
 from gitmem.git.worktree import read_bytes
-from gitmem.paths import layout_of
+from gitmem.paths import LIMIT, layout_of
 
 WINDOW = 256  # blobs asked for at once
 LFS_POINTER = b"version https://git-lfs.github.com/spec/"  # github.com/git-lfs/git-lfs, docs/spec.md
@@ -165,7 +167,31 @@ def staged(repo: Repository, policy: Policy, names: Sequence[str] = (), *, mergi
         entries = [e for e in repo.staged() if e.path in more and e.mode not in LINKS and policy.concerns(e.path)]
         wanted += [BlobPlace(entry.path, entry.oid) for entry in entries]
     conflicts = (Blob(path, b"", skipped="it is in conflict; resolve it first") for path in open_conflicts)
-    return Source(chain(conflicts, read(repo, wanted, policy)), tuple(change_findings(repo, staging, policy)))
+    before = None
+    if policy.allow.baseline and staging.parents:
+        before = before_of(repo, staging.parents, (change.path for change in staging.changes if change.status == "D"))
+    findings = tuple(change_findings(repo, staging, policy))
+    blobs = chain(conflicts, read(repo, wanted, policy))
+    return Source(blobs, findings, before, partial(commit_ids, repo))
+
+
+def before_of(repo: Repository, commits: Sequence[str], gone: Iterable[str]) -> Before:
+    """The files of the first of some commits that has them; `gone` are the paths that are there no more."""
+
+    def text(path: str) -> bytes | None:
+        for commit in commits:
+            entry = next((e for e in repo.entries(commit, [path]) if e.path == path and e.mode not in LINKS), None)
+            if entry is not None and repo.sizes([entry.oid]).get(entry.oid, LIMIT + 1) <= LIMIT:
+                return repo.read(entry.oid)
+        return None
+
+    return Before(text, frozenset(gone))
+
+
+def before_commit(repo: Repository, commit: str) -> Before:
+    """The files before a commit, as its first parent has them."""
+    row = next(iter(repo.log([commit], limit=1)))
+    return before_of(repo, row.parents[:1], ())
 
 
 # -- commits -------------------------------------------------------------------------------------------------
@@ -223,6 +249,7 @@ def _source_of(repo: Repository, listed: Iterable[Commit], policy: Policy, base:
         for oid in messages
         if oid in brought or oid in lost
     ]
+    promised_objects.fetch(repo, (row.oid for change in changed for row in (*change.wanted, *change.attributes)))
     blobs = chain(
         (Blob(MESSAGE, text, commit=oid) for oid, text in messages.items()),
         read(repo, _once(row for change in changed for row in change.wanted), policy),
@@ -232,7 +259,16 @@ def _source_of(repo: Repository, listed: Iterable[Commit], policy: Policy, base:
     findings += range_loss(repo, rows, base, tip)
     if base and may_narrow(policy.layouts):
         findings += layout_loss(repo, repo.merge_base(base, tip) or base, tip, tip)
-    return Source(blobs, tuple(findings))
+    before = None
+    if base and policy.allow.baseline:
+        before = before_of(repo, [base], (change.path for change in repo.changes(base, tip) if change.status == "D"))
+    return Source(blobs, tuple(findings), before, partial(commit_ids, repo))
+
+
+def files_of_commit(repo: Repository, commit: str, policy: Policy) -> Source:
+    """The files of a commit's tree that the gate reads, as they are, with no finding about a change."""
+    entries = [e for e in repo.entries(commit) if e.mode not in LINKS and policy.concerns(e.path)]
+    return Source(read(repo, (BlobPlace(e.path, e.oid) for e in entries), policy), ids=partial(commit_ids, repo))
 
 
 def commits_beyond(repo: Repository, base: str, tip: str, policy: Policy) -> Source:
@@ -252,7 +288,9 @@ def whole_commits(repo: Repository, revs: Sequence[str], policy: Policy, base: s
             f"this clone is shallow and ends at {ends[:12]}: what came before it cannot be scanned",
             "git fetch --unshallow; in a workflow, fetch-depth: 0 of actions/checkout",
         )
-    return commits(repo, revs, policy, base)
+    source = commits(repo, revs, policy, base)
+    listed = {commit.oid for commit in repo.log(revs)}
+    return replace(source, blobs=chain(source.blobs, tags_and_notes.about(repo, listed)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -376,6 +414,22 @@ def _too_large(size: int, policy: Policy) -> str:
     return f"{size} bytes, more than the {policy.limit} a memory file may have"
 
 
+def push_updates(lines: Iterable[str]) -> list[tuple[str, str, str]]:
+    """(ref at the remote, its new oid, its old one) of each line of pre-push's standard input."""
+    rows = [line.split() for line in lines]
+    if any(len(words) != 4 for words in rows):
+        raise GitFailed("pre-push: Git's list of refs cannot be read")
+    return [(words[2], words[1], words[3]) for words in rows]
+
+
+def received_updates(lines: Iterable[str]) -> list[tuple[str, str, str]]:
+    """(ref, its new oid, its old one) of each line of pre-receive's standard input."""
+    rows = [line.split(" ", 2) for line in lines]
+    if any(len(words) != 3 for words in rows):
+        raise GitFailed("pre-receive: Git's list of refs cannot be read")
+    return [(words[2], words[1], words[0]) for words in rows]
+
+
 def pushed(repo: Repository, lines: Iterable[str], remote: str) -> list[tuple[str, str, list[str]]]:
     """(base, tip, revisions) of each ref in pre-push's standard input that brings commits the remote has not shown us.
 
@@ -383,13 +437,9 @@ def pushed(repo: Repository, lines: Iterable[str], remote: str) -> list[tuple[st
     """
     known = _shown_by(repo, remote)
     walks = []
-    for line in lines:
-        words = line.split()
-        if len(words) != 4:
-            raise GitFailed("pre-push: Git's list of refs cannot be read")
-        tip, old = words[1], words[3]
+    for ref, tip, old in push_updates(lines):
         if tip.strip("0"):
-            commit = _must_be_commit(repo, tip, words[2])
+            commit = _must_be_commit(repo, tip, ref)
             there = _commit_of(repo, old) if old.strip("0") else ""
             have = [f"^{there}"] if there else []
             walks.append((there or default_branch(repo, remote), commit, [commit, *have, *known]))
@@ -429,13 +479,9 @@ def received(repo: Repository, lines: Iterable[str]) -> list[tuple[str, str, lis
     """(base, tip, revisions) of each ref in pre-receive's standard input; base is what the ref was, else HEAD."""
     have = [f"^{oid}" for _, oid in repo.refs("refs/")]
     walks = []
-    for line in lines:
-        words = line.split(" ", 2)
-        if len(words) != 3:
-            raise GitFailed("pre-receive: Git's list of refs cannot be read")
-        old, new = words[0], words[1]
+    for ref, new, old in received_updates(lines):
         if new.strip("0"):
-            commit = _must_be_commit(repo, new, words[2])
+            commit = _must_be_commit(repo, new, ref)
             base = _commit_of(repo, old) if old.strip("0") else ""
             walks.append((base or repo.head() or "", commit, [commit, *have]))
     return walks
@@ -493,7 +539,7 @@ def paths(repo: Repository, names: Sequence[str], policy: Policy) -> Source:
         findings += rules.check_entry(path, mode, policy)
         if mode == SYMLINK and policy.guides(path):
             findings += rules.check_link(path, os.readlink(repo.root / path), policy)
-    return Source(_files(repo.root, files, policy), tuple(findings))
+    return Source(_files(repo.root, files, policy), tuple(findings), ids=partial(commit_ids, repo))
 
 
 def _looked_at(root: Path, path: str, policy: Policy) -> bool:

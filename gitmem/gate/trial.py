@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from gitmem.gate.detectors.finding import Finding, Severity
+from gitmem.gate.exceptions import Standing
 from gitmem.gate.policy import MESSAGE
 from gitmem.gate.report import finding_lines, finding_value
 from gitmem.gate.scan import Report
@@ -57,12 +58,15 @@ class Group:
     among: tuple[str, ...]
 
 
-def trial_of(report: Report, commits: Sequence[str]) -> Trial:
-    """The report of a scan of `commits` (oids, oldest first), as a verdict on each."""
+def trial_of(report: Report, commits: Sequence[str], stood: Collection[Standing] = ()) -> Trial:
+    """The report of a scan of `commits` (oids, oldest first), as a verdict on each.
+
+    What `stood` in the files before the first of them counts for none: adoption accepts it.
+    """
     by_commit: dict[str, list[Finding]] = {oid: [] for oid in commits}
     for finding in report.findings:
         by_commit[finding.commit].append(finding)
-    seen: set[tuple[str, str, str]] = set()
+    seen = {(row.rule, row.path, row.fingerprint) for row in stood}
     verdicts = []
     for oid, findings in by_commit.items():
         new = [finding for finding in findings if (finding.rule, finding.path, finding.fingerprint) not in seen]

@@ -19,13 +19,15 @@ MOST = 2 << 20  # bytes that are scanned: about a second
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How many findings block and how many warn in the files that were read; `whole` says that those were all."""
+    """How many findings block and how many warn in the files that were read; `whole` says that those were all.
+    `accepted` are those that the baseline has."""
 
     mode: str
     blocking: int
     warnings: int
     files: int
     whole: bool
+    accepted: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ class Contents:
         """What a report on it comes to."""
         blocking = sum(finding.severity is Severity.BLOCK for finding in report.findings)
         mode = "strict" if self.policy.strict else "standard"
-        return Counts(mode, blocking, len(report.findings) - blocking, report.blobs, self.whole)
+        return Counts(mode, blocking, len(report.findings) - blocking, report.blobs, self.whole, len(report.accepted))
 
 
 def contents(repo: Repository, today: date, most: int = MOST) -> Contents:

@@ -4,6 +4,10 @@ A shell script that is there already keeps every byte and gets our lines after i
 binary, a Python script, a link, a file Git would not run) is moved aside, called by ours, and moved back by
 `uninstall`. Whatever our command ends with but 0 ends a hook that gates with 1. Pure but for the hook folder it is
 given; the texts are those of `hooks/`.
+
+Others write hook files too: husky writes its own folder anew at each installation of packages, lefthook replaces the
+files it is configured for, and a folder of the user's own configuration serves all repositories. What was installed is
+therefore remembered in the Git directory, and a block in a shared folder acts only for the repositories it names.
 """
 
 from __future__ import annotations
@@ -11,7 +15,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,6 +33,7 @@ REFRESH = ("post-commit", "post-merge", "post-checkout", "post-rewrite")
 WRITING = ("prepare-commit-msg",)
 HOOKS = (*GATES, *WRITING, *REFRESH)
 SERVER = ("pre-receive",)
+REMEMBERED = "hooks"  # in our folder of the Git directory
 SAVED = ".before-git-mem"  # what a foreign hook that cannot hold our lines is called meanwhile
 BEGIN = "# >>> git mem >>> put here by `git mem install`; `git mem uninstall` takes it out"
 END = "# <<< git mem <<<"
@@ -59,12 +64,19 @@ gitmem_staged() {
 }""".replace("{pathspecs}", " ".join(f"'{spec}'" for spec in PATHSPECS))
 STAGED = """\
 if gitmem_staged; then gitmem hook {name} "$@" || gitmem_refuse; fi"""
-# A message is read when memory is staged, or when it has a long word or a secret's name; CI reads them all.
-# Lines with `#` count: `git commit -m` keeps them.
+# A message is read when memory is staged, or when it may hold what the detectors of messages find: only plain English
+# words and short numbers pass unread (tests/git/test_message_filter.py). Lines with `#` count: `git commit -m` keeps
+# them.
+MAY_HOLD = (
+    "[^ -~[:space:]]", "[[:cntrl:]]", "[a-z0-9_+=-]{16}", "[a-z][0-9]|[0-9][a-z]", "[0-9]([^a-z0-9]?[0-9]){3}",
+    r"[@=<>|\\]", "://", " / ",
+    "pass|pwd|pw|pin|secret|token|key|cred|auth|login|user|account|admin|root|seed|phrase|mnemonic|wallet|cookie",
+    "senha|clave|contras|kenn|wort|woord|geheim|parola|haslo|mot de|answer|maiden|born|mrn|patient|diagnos",
+)  # fmt: skip
 MESSAGE = """\
 if gitmem_staged || LC_ALL=C grep -aEqi \\
-  '[a-z0-9_+=-]{16}|pass|secret|token|key|://[^ ]*@|비번|비밀번호|암호|토큰|パスワード|密码' "$1"; then
-  gitmem hook {name} "$@" || gitmem_refuse; fi"""
+  '{may_hold}' "$1"; then
+  gitmem hook {name} "$@" || gitmem_refuse; fi""".replace("{may_hold}", "|".join(MAY_HOLD))
 STDIN = """\
 gitmem_refs=$(cat)
 printf '%s\\n' "$gitmem_refs" | gitmem hook {name} "$@" || gitmem_refuse
@@ -76,6 +88,12 @@ else exec </dev/null; fi"""
 PREPARE = """\
 if { [ -e "$(git rev-parse --git-path gitmem-promotion)" ] || git config mem.agent >/dev/null; } && gitmem_staged
 then gitmem hook {name} "$@" || :; fi"""
+# Where another program has replaced a gate, what still runs says so.
+STANDING = """\
+gitmem_at=$(dirname -- "$0")
+{ grep -qs '^# >>> git mem' "$gitmem_at/pre-commit" "$gitmem_at/pre-commit.legacy" &&
+  grep -qs '^# >>> git mem' "$gitmem_at/commit-msg" "$gitmem_at/commit-msg.legacy"; } ||
+  [ ! -e "$(git rev-parse --git-common-dir)/gitmem/hooks" ] || gitmem hook {name} --gone </dev/null || :"""
 COMMITTED = """\
 gitmem_promote=''
 if ! git diff --quiet --no-ext-diff --no-textconv HEAD^ HEAD -- '*.md' memory '.gitmem*' 2>/dev/null; then
@@ -83,6 +101,10 @@ if ! git diff --quiet --no-ext-diff --no-textconv HEAD^ HEAD -- '*.md' memory '.
 fi"""
 AFTER = """\
 gitmem hook {name} "$@" </dev/null >/dev/null 2>&1 || :"""
+
+# In a folder that serves several repositories, the lines act for those where `git mem install` was run.
+HERE = 'case ":$gitmem_only:" in *":$(git rev-parse --path-format=absolute --git-common-dir):"*)'
+ONLY = re.compile(rb"^gitmem_only='(.*)'$", re.MULTILINE)
 
 BODIES: dict[str, tuple[str, ...]] = {
     "pre-commit": (REFUSE, ASK, STAGED),
@@ -96,17 +118,20 @@ BODIES: dict[str, tuple[str, ...]] = {
     "pre-push": (REFUSE, STDIN),
     "pre-receive": (REFUSE, STDIN),
     "prepare-commit-msg": (ASK, PREPARE),
-    "post-commit": (COMMITTED,),
+    "post-commit": (STANDING, COMMITTED),
     "post-merge": (AFTER,),
     "post-checkout": (AFTER,),
     "post-rewrite": (AFTER,),
 }
 
 
-def block(name: str, python: str = "", promote: str = "") -> str:
-    """The marked lines of one hook. `python` is the interpreter to run, "" for `git-mem` on PATH."""
-    lines = [BEGIN, f"gitmem_python={_quoted(python)}", RUN, *BODIES[name], END]
-    text = "\n".join(lines).replace("{name}", name) + "\n"
+def block(name: str, python: str = "", promote: str = "", only: Sequence[str] = ()) -> str:
+    """The marked lines of one hook. `python` is the interpreter to run, "" for `git-mem` on PATH; `only` are the Git
+    directories for which the lines act, none where the folder is of one repository."""
+    body = [f"gitmem_python={_quoted(python)}", RUN, *BODIES[name]]
+    if only:
+        body = [f"gitmem_only={_quoted(':'.join(only))}", HERE, *body, ";; esac"]
+    text = "\n".join([BEGIN, *body, END]).replace("{name}", name) + "\n"
     return text.replace("gitmem_promote=''", f"gitmem_promote={_quoted(promote)}")
 
 
@@ -128,20 +153,33 @@ class Step:
 
 
 def install(
-    folder: Path, python: str, names: Iterable[str] = HOOKS, promote: str = "", *, dry: bool = False
+    folder: Path, python: str, names: Iterable[str] = HOOKS, promote: str = "", *, only: str = "", dry: bool = False
 ) -> list[Step]:
-    """Put our block into each hook of `folder`; again is an update. Returns what was done (or would be)."""
+    """Put our block into each hook of `folder`; again is an update. Returns what was done (or would be).
+
+    `only` is the Git directory for which the lines act, "" where the folder is of one repository; those that are named
+    in the block already stay.
+    """
     steps = []
     try:
         if not dry:
             folder.mkdir(parents=True, exist_ok=True)
         for name in names:
-            steps.append(_install(folder / name, shim(name, python, promote), block(name, python, promote), dry))
+            path = folder / name
+            named = tuple(dict.fromkeys([*_named_in(path), only])) if only else ()
+            lines = block(name, python, promote, named)
+            steps.append(_install(path, OURS + lines, lines, dry))
     except OSError as error:
         raise GitMemError(
             f"cannot write hooks in '{folder}': {error.strerror}", "a sandbox may forbid it: run it in your own shell"
         ) from None
     return [step for step in steps if step.what]
+
+
+def _named_in(path: Path) -> tuple[str, ...]:
+    """The Git directories that the block of a hook file names."""
+    match = ONLY.search(path.read_bytes()) if os.path.lexists(path) and _is_plain(path) else None
+    return tuple(os.fsdecode(match[1]).replace("'\\''", "'").split(":")) if match else ()
 
 
 def _install(path: Path, whole: str, lines: str, dry: bool) -> Step:
@@ -152,8 +190,9 @@ def _install(path: Path, whole: str, lines: str, dry: bool) -> Step:
         new = BLOCK.sub(lambda _: lines.encode(), data, count=1)
         return Step("", path) if new == data else _write_hook(Step("updated", path), new, _mode(path), dry)
     first = SHELL.match(data)
-    if first and _mode(path) & 0o100:
-        new = data[: first.end()] + lines.encode() + data[first.end() :]
+    if (first and _mode(path) & 0o100) or (_is_plain(path) and is_husky(path.parent)):
+        start = first.end() if first else 0
+        new = data[:start] + lines.encode() + data[start:]
         return _write_hook(Step("added to the script that is there", path), new, _mode(path), dry)
     saved = path.with_name(path.name + SAVED)
     if os.path.lexists(saved):
@@ -164,14 +203,23 @@ def _install(path: Path, whole: str, lines: str, dry: bool) -> Step:
     return _write_hook(Step("new; what was there is called by it", path), (whole + call).encode(), 0o755, dry)
 
 
-def uninstall(folder: Path, *, dry: bool = False) -> list[Step]:
-    """Take our blocks out; every other byte, mode and link is as it was before `install`."""
+def uninstall(folder: Path, *, only: str = "", dry: bool = False) -> list[Step]:
+    """Take our blocks out; every other byte, mode and link is as it was before `install`.
+
+    Where a block names other repositories beside `only`, it goes on for those.
+    """
     steps = []
     for name in (*HOOKS, *SERVER):
         path = folder / name
         if not os.path.lexists(path) or not _is_plain(path):
             continue
         try:
+            left = [named for named in _named_in(path) if named != only]
+            if left:
+                lines = f"gitmem_only={_quoted(':'.join(left))}".encode()
+                data = ONLY.sub(lambda _: lines, path.read_bytes(), count=1)  # noqa: B023 - used at once
+                steps.append(_write_hook(Step("goes on for other repositories", path), data, _mode(path), dry))
+                continue
             step = _uninstall(path, name, dry)
         except OSError as error:
             raise GitMemError(f"cannot change '{path}': {error.strerror}", "run it in your own shell") from None
@@ -218,10 +266,57 @@ def _mode(path: Path) -> int:
 
 
 def hooks_folder(repo: Repository) -> Path:
-    """Where Git looks for hooks here."""
+    """Where a person puts hooks here: the folder in which Git looks; with husky the one above, whose files it runs
+    (Git looks into `.husky/_`, which each installation of packages writes anew)."""
     from gitmem.git.write import run_git
 
-    return Path(run_git(repo, ["rev-parse", "--path-format=absolute", "--git-path", "hooks"]).rstrip("\n"))
+    folder = Path(run_git(repo, ["rev-parse", "--path-format=absolute", "--git-path", "hooks"]).rstrip("\n"))
+    return folder.parent if folder.name == "_" and folder.parent.name == ".husky" else folder
+
+
+def is_husky(folder: Path) -> bool:
+    """Whether husky (9 and newer) runs the files of a folder: as `sh`, whatever their mode and first line."""
+    return folder.name == ".husky" and (folder / "_" / "h").is_file()
+
+
+def lefthook_file(repo: Repository) -> Path | None:
+    """The configuration of lefthook, which replaces the hook files that it names; None where there is none."""
+    if repo.root is None:
+        return None
+    names = (f"{dot}lefthook{end}" for dot in ("", ".") for end in (".yml", ".yaml", ".toml", ".json", ".jsonc"))
+    return next((repo.root / name for name in names if (repo.root / name).is_file()), None)
+
+
+def serves_others(repo: Repository, folder: Path) -> bool:
+    """Whether a folder of hooks is none of this repository alone (core.hooksPath of the user names it)."""
+    place = folder.resolve()
+    own = [Path(repo.common_dir), *([repo.root] if repo.root is not None else [])]
+    return not any(place.is_relative_to(each.resolve()) for each in own)
+
+
+def git_directory(repo: Repository) -> str:
+    """The Git directory as a block of a shared folder names it."""
+    from gitmem.git.write import run_git
+
+    return run_git(repo, ["rev-parse", "--path-format=absolute", "--git-common-dir"]).rstrip("\n")
+
+
+def remember(common_dir: Path, names: Iterable[str]) -> None:
+    """Keep in the Git directory which hooks were installed, so that it is noticed when they are gone; none: forget."""
+    place, names = Path(common_dir) / "gitmem" / REMEMBERED, tuple(names)
+    if names:
+        place.write_text("\n".join([*names, ""]), "ascii")
+    else:
+        place.unlink(missing_ok=True)
+
+
+def remembered(common_dir: Path) -> tuple[str, ...]:
+    """The hooks that were installed here, () for none."""
+    try:
+        words = (Path(common_dir) / "gitmem" / REMEMBERED).read_text("ascii").split()
+    except (OSError, UnicodeDecodeError):
+        return ()
+    return tuple(word for word in words if word in HOOKS)
 
 
 def is_shared(repo: Repository, folder: Path) -> bool:
@@ -230,6 +325,20 @@ def is_shared(repo: Repository, folder: Path) -> bool:
         return False
     place, root, ours = folder.resolve(), repo.root.resolve(), Path(repo.common_dir).resolve()
     return place.is_relative_to(root) and not place.is_relative_to(ours)
+
+
+def start_of(path: Path) -> bytes:
+    """The first bytes of a hook file, b"" where there is none that can be read."""
+    try:
+        with path.open("rb") as file:
+            return file.read(1 << 16)
+    except OSError:
+        return b""
+
+
+def is_ours(path: Path) -> bool:
+    """Whether a hook file has our lines."""
+    return BLOCK.search(start_of(path)) is not None
 
 
 def installed(folder: Path) -> dict[str, str]:
@@ -243,5 +352,6 @@ def installed(folder: Path) -> dict[str, str]:
             states[name] = "missing"
             continue
         plain = re.sub(rb"^(gitmem_python|gitmem_promote)=.*$", rb"\1=''", match.group(), flags=re.MULTILINE)
-        states[name] = "current" if plain == block(name).encode() and _mode(path) & 0o100 else "old"
+        runs = _mode(path) & 0o100 or is_husky(folder)
+        states[name] = "current" if plain == block(name, only=_named_in(path)).encode() and runs else "old"
     return states

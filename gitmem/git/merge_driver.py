@@ -1,6 +1,6 @@
 """Setting Git's merge driver `gitmem` up for one clone, and taking it out: what `install` and `uninstall` do for it.
 
-Three keys of the clone's own configuration say how to run it. Which files it merges is said by `merge=gitmem` in the
+Two keys of the clone's own configuration say how to run it. Which files it merges is said by `merge=gitmem` in the
 tracked .gitattributes (`git mem init` writes it); where that is missing, and for the daily notes of other programs, by
 a marked block in `info/attributes`.
 """
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
 from collections.abc import Iterable
 
 from gitmem.errors import GitFailed, GitMemError
@@ -16,21 +17,67 @@ from gitmem.git.repository import Repository
 from gitmem.git.worktree import read_bytes, write_atomic
 from gitmem.git.write import run_git
 from gitmem.paths import daily_glob
+from gitmem.system import temporary_folder
 
 SECTION = "merge.gitmem"
+DRIVER = f"{SECTION}.driver"
+FORMER = f"{SECTION}.recursive"  # what an earlier version set: it left marks in what both sides of a criss-cross share
 BEGIN, END = "# >>> git mem >>>", "# <<< git mem <<<"
 MEMORY = ("MEMORY.md merge=gitmem", "memory/**/*.md merge=gitmem")
 BLOCK = re.compile(rb"^# >>> git mem >>>.*?^# <<< git mem <<<\n", re.MULTILINE | re.DOTALL)
 
 
 def merge_driver_settings(python: str = "") -> tuple[tuple[str, str], ...]:
-    """(key, value) of the clone's configuration. `python` runs it, else `git-mem` on PATH."""
-    run = f"'{python.replace(chr(39), chr(39) + chr(92) + chr(39) * 2)}' -E -P -m gitmem" if python else "git-mem"
+    """(key, value) of the clone's configuration. `python` runs it, else `git-mem` on PATH.
+
+    Where neither can merge, `git merge-file` does: a driver that ends without marks would leave our side as it is, and
+    the next commit would lose theirs.
+    """
+    words = "merge-driver -- %O %A %B %L %P"
+    quoted = "'" + python.replace("'", "'\\''") + "'"
+    run = f'g={quoted}; if [ -x "$g" ]; then "$g" -E -P -m gitmem {words}; else git-mem {words}; fi' if python else ""
+    run = run or f"git-mem {words}"
+    marked = "{ [ $r = 1 ] && grep -q '^<<<<<<<' %A; }"
+    text = "git merge-file -q --diff3 --marker-size=%L -L ours -L base -L theirs %A %O %B"
     return (
         (f"{SECTION}.name", "memory, fact by fact (git mem)"),
-        (f"{SECTION}.driver", f"{run} merge-driver -- %O %A %B %L %P"),
-        (f"{SECTION}.recursive", "text"),
+        (f"{SECTION}.driver", f"{run}; r=$?; [ $r = 0 ] || {{ {marked} && exit 1; }} || {text}"),
     )
+
+
+def driver_problem(repo: Repository, python: str) -> str:
+    """What is wrong with the merge driver of this clone, "" where it merges or was never set up.
+
+    A driver that is the one `python` would set up is tried on three small texts. Another one is not run: what stands in
+    the configuration of a clone is no program of ours.
+    """
+    value = _setting(repo, DRIVER)
+    if value is None:
+        return ""
+    known = {dict(merge_driver_settings(each))[DRIVER] for each in (python, "")}
+    if value in known:
+        return _tried(repo, value)
+    runs = re.match(r"g='([^']*)';", value)
+    if runs is None or value != dict(merge_driver_settings(runs[1]))[DRIVER]:
+        return "it is of another version"
+    return "" if os.access(runs[1], os.X_OK) else f"its Python is gone ({runs[1]}), and memory may be merged as text"
+
+
+def _tried(repo: Repository, command: str) -> str:
+    """What is wrong with what a driver makes of two sides that each add a fact."""
+    base = b"# Memory\n\n- one fact\n"
+    sides = {"%O": base, "%A": base + b"- ours\n", "%B": base + b"- theirs\n"}
+    with temporary_folder() as folder:
+        for name, data in sides.items():
+            (folder / name[1:]).write_bytes(data)
+            command = command.replace(name, name[1:])
+        command = command.replace("%L", "7").replace("%P", "MEMORY.md")
+        env = {name: value for name, value in repo.environ.items() if not name.startswith("GIT_")}
+        done = subprocess.run(["sh", "-c", command], cwd=folder, capture_output=True, env=env, check=False)
+        merged = (folder / "A").read_bytes()
+    if done.returncode == 0 and b"- ours\n" in merged and b"- theirs\n" in merged:
+        return ""
+    return "it cannot start, so that memory is merged as text"
 
 
 def set_up(repo: Repository, python: str = "", daily: Iterable[str] = (), *, dry: bool = False) -> bool:
@@ -39,6 +86,10 @@ def set_up(repo: Repository, python: str = "", daily: Iterable[str] = (), *, dry
     wanted = [(key, value) for key, value in merge_driver_settings(python) if _setting(repo, key) != value]
     for key, value in wanted if not dry else ():
         run_git(repo, ["config", "--local", key, value])
+    if _setting(repo, FORMER) is not None:
+        wanted.append((FORMER, ""))
+        if not dry:
+            run_git(repo, ["config", "--local", "--unset-all", FORMER])
     old = _attributes(repo)
     new = BLOCK.sub(b"", old)
     rows = [] if _tracked(repo) else [*MEMORY]

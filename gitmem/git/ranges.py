@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO
 
 from gitmem.errors import GitFailed
 from gitmem.git.binary import SAFE, first_line, read_environment
 from gitmem.git.repository import Repository
+
+IDS = 50_000  # commits whose oids are asked for, so that an id is not taken for a secret
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,41 @@ def touched(repo: Repository, commits: Iterable[str]) -> Iterator[tuple[str, lis
         if process.returncode != 0:
             words.seek(0)
             raise GitFailed(f"git diff-tree: {first_line(os.fsdecode(words.read(4096)))}")
+
+
+def tags(repo: Repository) -> list[tuple[str, str]]:
+    """(oid of the tag object, what it leads to) of each annotated tag."""
+    form = "--format=%(objecttype) %(objectname) %(*objectname)"
+    rows = [row.split() for row in _git(repo, ["for-each-ref", form, "refs/tags/"]).decode("ascii").splitlines()]
+    return [(row[1], row[2]) for row in rows if row[0] == "tag" and len(row) == 3]
+
+
+def tag_objects(repo: Repository, oids: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+    """(oid, bytes) of those oids that are annotated tags."""
+    data = _git(repo, ["cat-file", "--batch"], "".join(f"{oid}\n" for oid in oids).encode())
+    while data:
+        head, _, rest = data.partition(b"\n")
+        words = head.split()
+        if len(words) != 3:  # `<oid> missing`
+            data = rest
+            continue
+        size = int(words[2])
+        if words[1] == b"tag":
+            yield words[0].decode("ascii"), rest[:size]
+        data = rest[size + 1 :]
+
+
+def commit_ids(repo: Repository) -> frozenset[str]:
+    """The oids of the newest commits here, IDS at most."""
+    return frozenset(_git(repo, ["rev-list", "--all", f"--max-count={IDS}"]).decode("ascii").split())
+
+
+def _git(repo: Repository, args: Sequence[str], given: bytes = b"") -> bytes:
+    command = ["git", *SAFE, "-C", str(repo.root or repo.git_dir), *args]
+    done = subprocess.run(command, input=given, capture_output=True, env=read_environment(repo.environ), check=False)
+    if done.returncode != 0:
+        raise GitFailed(f"git {args[0]}: {first_line(os.fsdecode(done.stderr)) or done.returncode}")
+    return done.stdout
 
 
 def shallow(repo: Repository) -> frozenset[str]:

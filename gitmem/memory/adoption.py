@@ -21,7 +21,7 @@ from gitmem.git.opening import Repository, open_repository
 from gitmem.git.worktree import read_bytes
 from gitmem.git.write import init_repository
 from gitmem.memory.new_repository import Place
-from gitmem.paths import LIMIT, PACKAGES, Kind, agents_read, aside, daily_form, kind, log_date, log_day
+from gitmem.paths import AWAY, LIMIT, Kind, agents_read, aside, daily_form, kind, log_date, log_day, matches
 from gitmem.system import temporary_folder
 
 GLOB = "*.md"  # of every folder (`paths.matches`)
@@ -35,20 +35,27 @@ class Folder:
 
     `notes` are Markdown that only adoption keeps in memory, `others` how many files of which reason stay out. Paths are
     relative to the folder, sorted. `daily` are patterns of daily logs (`paths.daily_form`), and how many notes each
-    names.
+    names. `hosts` are globs of the hidden folders in which agents' hosts keep memory.
     """
 
     notes: tuple[str, ...]
     others: tuple[tuple[str, int], ...]
     daily: tuple[tuple[str, int], ...] = ()
+    hosts: tuple[str, ...] = ()
 
     @property
     def mostly_notes(self) -> bool:
         """Whether there are more notes than files of another kind: what nobody decides is decided by this."""
         return len(self.notes) > dict(self.others).get(NO_MARKDOWN, 0)
 
+    @property
+    def is_code(self) -> bool:
+        """Whether files of another kind are more than the notes: nobody's workspace of an agent."""
+        return dict(self.others).get(NO_MARKDOWN, 0) > len(self.notes)
 
-HIDDEN, INSTALLED, NO_MARKDOWN = "hidden", f"in {PACKAGES}/", "not Markdown"
+
+HIDDEN, NO_MARKDOWN = "hidden", "not Markdown"
+HOSTS_MEMORY = re.compile(r"(\.[\w-]+(?:/[\w-]+){0,3}?/(?:memory|memories|memory-bank))/.*\.md$")
 
 
 def look_at_folder(repo: Repository) -> Folder:
@@ -56,16 +63,30 @@ def look_at_folder(repo: Repository) -> Folder:
     paths = {*(entry.path for entry in repo.staged()), *repo.untracked()}
     notes: list[str] = []
     others: Counter[str] = Counter()
+    hosts = hosts_memory(paths)
     for path in sorted(paths):
         if kind(path) is not Kind.OTHER or agents_read(path):
             continue  # memory or scanned already, adopted or not
         if not path.endswith(".md"):
             others[NO_MARKDOWN] += not aside(path)
+        elif any(matches(path, glob) for glob in hosts):
+            notes.append(path)
         elif aside(path):
-            others[INSTALLED if PACKAGES in path.split("/") else HIDDEN] += 1
+            others[_where(path)] += 1
         else:
             notes.append(path)
-    return Folder(tuple(notes), tuple((+others).items()), daily_patterns(repo.root, notes))
+    return Folder(tuple(notes), tuple((+others).items()), daily_patterns(repo.root, notes), hosts)
+
+
+def hosts_memory(paths: Iterable[str]) -> tuple[str, ...]:
+    """The globs of the hidden folders in which agents' hosts keep memory: `.claude/memory/*.md`."""
+    found = (HOSTS_MEMORY.match(path) for path in paths if path.startswith(".") and not agents_read(path))
+    return tuple(sorted({f"{match[1]}/*.md" for match in found if match}))
+
+
+def _where(path: str) -> str:
+    """Why a path that is nobody's note is none: the folder of others it lies in, or that it is hidden."""
+    return next((f"in {name}/" for name in path.split("/")[:-1] if name in AWAY), HIDDEN)
 
 
 def daily_patterns(root: Path | None, notes: Iterable[str]) -> tuple[tuple[str, int], ...]:
@@ -124,21 +145,23 @@ def opened(place: Place, environ: Mapping[str, str]) -> Iterator[Repository]:
         yield repo
 
 
-def settings_text(old: str, daily: Sequence[str] = ()) -> str:
-    """The text of .gitmem.toml that takes every note, and these patterns as daily logs, from the one it has ("" for
-    none); `old` where it takes every note already, whatever patterns it lacks (`lacking_patterns`).
+def settings_text(old: str, daily: Sequence[str] = (), hosts: Sequence[str] = ()) -> str:
+    """The text of .gitmem.toml that takes every note, `hosts` (globs) besides, and these patterns as daily logs, from
+    the one it has ("" for none).
 
+    `old` where it takes them all already, whatever patterns it lacks (`lacking_patterns`).
     Raises UsageError where a table of that name is there and has to be changed by hand.
     """
     memory = _memory_table(old)
     there = memory if isinstance(memory, dict) else {}
-    lacking = {"paths": _lacking(there, "paths", [GLOB]), "daily": _lacking(there, "daily", daily)}
+    lacking = {"paths": _lacking(there, "paths", [GLOB, *hosts]), "daily": _lacking(there, "daily", daily)}
     if not lacking["paths"]:
         return old
     if memory is not None:
         what = " and ".join(f"{values} to its {key}" for key, values in lacking.items() if values)
         raise UsageError(f"{TRACKED} has a [memory] table already", f"add {what} by hand")
-    rows = [f'paths = ["{GLOB}"] # every note, in any folder; nothing hidden']
+    globs = json.dumps([GLOB, *hosts], ensure_ascii=False)
+    rows = [f"paths = {globs} # every note, in any folder; nothing else hidden, nothing of others"]
     return _with_memory_table(old, [*rows, *([_daily_row(daily)] if daily else [])])
 
 

@@ -13,7 +13,7 @@ from gitmem.git.transaction import Contents, write_over
 from gitmem.git.worktree import read_bytes
 from gitmem.git.write import init_repository
 from gitmem.memory.templates import ATTRIBUTES, files
-from gitmem.paths import LIMIT
+from gitmem.paths import INSTRUCTIONS, LIMIT
 from gitmem.plural import counted
 
 
@@ -55,11 +55,18 @@ def place_for(folder: Path, environ: Mapping[str, str]) -> Place:
 
 
 def lay_out(
-    place: Place, environ: Mapping[str, str], language: str, *, settings: str = "", dry_run: bool = False
+    place: Place,
+    environ: Mapping[str, str],
+    language: str,
+    *,
+    settings: str = "",
+    templates: bool = True,
+    dry_run: bool = False,
 ) -> NewRepository:
     """Make `place` a memory repository: `git init` only where it is new, then the files that are not there yet.
 
-    `settings` is the text .gitmem.toml shall have, "" for whatever it has. All files are written or none; raises
+    `settings` is the text .gitmem.toml shall have, "" for whatever it has; without `templates` no file for instructions
+    is written. All files are written or none; raises
     Changed where somebody makes one of them meanwhile, GitMemError for what cannot be written.
     """
     root = place.root
@@ -68,7 +75,8 @@ def lay_out(
     noted: dict[str, bytes | None] = {}
     contents: dict[str, bytes] = {}
     kept: list[str] = []
-    for path, text in {**files(language), "memory/.gitkeep": ""}.items():
+    wanted = {path: text for path, text in files(language).items() if templates or path not in INSTRUCTIONS}
+    for path, text in {**wanted, "memory/.gitkeep": ""}.items():
         if (root / path).exists() or (root / path).is_symlink():
             if path == ".gitattributes" and b"merge=gitmem" not in (old := read_bytes(root, path)):
                 gap = b"" if old.endswith(b"\n") or not old else b"\n"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import cache
 
 ATTRIBUTES = """\
-# Memory is UTF-8 text with Unix line ends; facts merge as facts (git mem install sets the driver up).
-MEMORY.md text eol=lf merge=gitmem
-memory/**/*.md text eol=lf
+# Memory is UTF-8 text whose line ends stay as they are; facts merge as facts (git mem install sets the driver up).
+MEMORY.md -text merge=gitmem
+memory/**/*.md -text
 memory/*.md merge=gitmem
 """
 
@@ -109,7 +109,7 @@ KOREAN = {
     "SOUL.md": """\
 # 성격
 
-에이전트가 어떻게 행동하는지. 지시는 여기에 적고, 기억에는 적지 않는다.
+에이전트의 말투와 경계. 지시는 기억이 아니라 이 파일에 둔다.
 
 ## 말투
 

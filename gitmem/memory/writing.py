@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import TYPE_CHECKING
 
 from gitmem.config import Config
@@ -18,7 +18,7 @@ from gitmem.git.worktree import relative
 from gitmem.memory import facts
 from gitmem.memory.fact import Meta, fact_id, normalise, render_comment
 from gitmem.memory.files import is_memory_path
-from gitmem.paths import Kind, daily_path
+from gitmem.paths import Kind, daily_name, daily_path, is_daily
 from gitmem.paths import kind as kind_of
 
 if TYPE_CHECKING:
@@ -73,6 +73,22 @@ def place(to: str, kind: str, text: str, day: str) -> str:
     return "MEMORY.md" if kind in LASTING else day
 
 
+def log_path(config: Config, day: date, agent: str = "") -> str:
+    """The daily log of a day: an agent's own below memory/, else where adopted logs lie (the first pattern of
+    `[memory] daily` that says the whole path), else below memory/."""
+    agent = agent or config.agent
+    pattern = next((pattern for pattern in config.memory_daily if "*" not in pattern), "")
+    return daily_path(day, agent) if agent or not pattern else daily_name(pattern, day)
+
+
+def _ended_as(old: bytes, new: bytes) -> bytes:
+    """New bytes of a file with the line ends of the old ones, where all of these end in CR LF."""
+    ends = old.count(b"\r\n")
+    if not ends or ends != old.count(b"\n"):
+        return new
+    return new.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
+
+
 def add(repo: Repository, config: Config, new_line: NewLine, *, now: datetime) -> Added:
     """Append a line and return where it stands.
 
@@ -116,8 +132,7 @@ def addition(
     text = normalise(new_line.text)
     if not text:
         raise UsageError("there is nothing to add", 'git mem add "what happened"')
-    day = daily_path(now.date(), new_line.agent or config.agent)
-    path = relative(repo.root, place(new_line.to, new_line.kind, text, day))
+    path = relative(repo.root, place(new_line.to, new_line.kind, text, log_path(config, now.date(), new_line.agent)))
     if not path.endswith(".md"):
         raise UsageError(f"'{path}' is not a Markdown file", "memory files end in .md")
     if not is_memory_path(repo, config, path):
@@ -129,14 +144,14 @@ def addition(
 
     def plan(reading: Reading) -> Draft[Added]:
         old = reading.read(path) or b""
-        match kind_of(path):
+        match Kind.DAILY if is_daily(path, config.memory_daily) else kind_of(path):
             case Kind.MEMORY:
                 new, line = _with_fact(old, text, meta)
             case Kind.DAILY:
                 new, line = append_entry(old.decode("utf-8", "surrogateescape"), text, meta, now, new_line.topic)
             case _:
                 new, line = append_bullet(old.decode("utf-8", "surrogateescape"), text, meta)
-        data = new.encode("utf-8", "surrogateescape")
+        data = _ended_as(old, new.encode("utf-8", "surrogateescape"))
         return Draft({} if data == old else {path: data}, Added(path, line, text, gated.masks))
 
     return plan

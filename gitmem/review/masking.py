@@ -27,7 +27,7 @@ Value = TypeVar("Value")
 def masked(value: Value, policy: Policy) -> Value:
     """The same value with every text in it masked where the gate finds a secret. A report of the gate is masked
     already and stays; names of people keep what is personal in them, and hold no secret either."""
-    texts, people = Lines(), Lines()
+    texts, people = Texts(), Texts()
     fields_of = {**dict.fromkeys(TEXTS, texts), **dict.fromkeys(PEOPLE, people)}
     _mapped(value, {name: lines.collect for name, lines in fields_of.items()})
     texts.mask(policy, ())
@@ -36,30 +36,41 @@ def masked(value: Value, policy: Policy) -> Value:
     return masked
 
 
-class Lines:
-    """Lines of texts, and how each may be shown: the gate reads all of them at once, in their order."""
+class Texts:
+    """Texts, and how each may be shown. The gate reads all of them at once to see which hold anything, and each of
+    those by itself: a key in one must not take the name of a file beside it along."""
 
     def __init__(self) -> None:
         self.shown: dict[str, str] = {}
 
     def collect(self, text: str) -> str:
-        """Take the lines of a text; the text as it is."""
-        self.shown.update((line, line) for line in text.split("\n"))
+        """Take a text; the text as it is."""
+        self.shown[text] = text
         return text
 
     def mask(self, policy: Policy, leave: Collection[str]) -> None:
-        """Replace each line by how it may be shown, whatever the rules in `leave` find."""
+        """Replace each text by how it may be shown, whatever the rules in `leave` find."""
         texts = [text for text in self.shown if text]
-        done = redaction("\n".join(texts) + "\n", "MEMORY.md", policy, only_secrets=True, leave=leave)
-        lines = done.text.split("\n")[:-1]
-        if done.whole or len(lines) != len(texts):
-            alone = [redaction(text, "MEMORY.md", policy, only_secrets=True, leave=leave) for text in texts]
-            lines = [LINE if one.whole else " ".join(one.text.split("\n")) for one in alone]
-        self.shown.update(zip(texts, lines, strict=True))
+        joined = "\n\n".join(texts) + "\n"
+        done = redaction(joined, "MEMORY.md", policy, only_secrets=True, leave=leave)
+        before, after = joined.split("\n"), done.text.split("\n")
+        at = 0
+        for text in texts:
+            last = at + text.count("\n") + 1
+            if done.whole or len(before) != len(after) or before[at:last] != after[at:last]:
+                one = redaction(text, "MEMORY.md", policy, only_secrets=True, leave=leave)
+                lines = text.count("\n")
+                self.shown[text] = one.text if not one.whole and one.text.count("\n") == lines else _hidden(lines)
+            at = last + 1
 
     def masked(self, text: str) -> str:
         """A text that was collected, as it may be shown."""
-        return "\n".join(self.shown[line] for line in text.split("\n"))
+        return self.shown[text]
+
+
+def _hidden(breaks: int) -> str:
+    """A text of which no part can be shown, with as many lines."""
+    return "\n".join([LINE] * (breaks + 1))
 
 
 def _mapped(value: Any, changes: Mapping[str, Callable[[str], str]], name: str = "") -> Any:

@@ -374,6 +374,10 @@ WORDS = {
     "They say the same": "같은 내용입니다",
     "This is no fingerprint": "올바른 핑거프린트가 아닙니다",
     "among the newest {count} facts": "최근 사실 {count}개 가운데",
+    "{count} accepted when this memory was adopted": "도입할 때 있던 {count}건은 그대로 인정",
+    "the gate refused a commit or a push at {time}, and none has passed since: {why}": (
+        "{time}에 게이트가 커밋이나 푸시를 거부했고 그 뒤로 통과한 것이 없습니다: {why}"
+    ),
     "not all files were read: git mem scan reads them": "모든 파일을 검사하지는 않았습니다. git mem scan은 모두 검사합니다",
     "stops a commit": "커밋 차단",
     "warns": "경고",

@@ -25,7 +25,7 @@ from gitmem.gate.detectors.personal.pii import RULES as PERSONAL
 from gitmem.gate.policy import Policy
 from gitmem.gate.quoting import visible
 from gitmem.memory.statements import unmarked
-from gitmem.review.masking import Lines
+from gitmem.review.masking import Texts
 
 HERE = Path(__file__).parent
 STATIC = HERE / "static"
@@ -70,7 +70,7 @@ class _Page:
 
     def finished(self, text: str) -> str:
         """The page with every mark replaced by its text, masked."""
-        kinds = {False: Lines(), True: Lines()}
+        kinds = {False: Texts(), True: Texts()}
         for value in self.shown:
             kinds[value.person].collect(value.text)
         kinds[False].mask(Policy(), ())
@@ -123,7 +123,7 @@ def _written(value: Any) -> Any:
 @lru_cache(maxsize=1024)
 def masked_word(text: str) -> str:
     """A part of an address as it may be shown: the text itself, unless it holds a secret."""
-    lines = Lines()
+    lines = Texts()
     lines.collect(text)
     lines.mask(Policy(), frozenset(PERSONAL))
     return lines.masked(text)

@@ -17,7 +17,7 @@ from gitmem.cli.commands.scan import inside
 from gitmem.cli.options import json_option, open_here
 from gitmem.cli.terminal import escape, write, write_json
 from gitmem.environment import now
-from gitmem.errors import GitMemError, UsageError
+from gitmem.errors import Changed, GitMemError, UsageError
 from gitmem.gate import exceptions, sources
 from gitmem.gate.detectors.registry import EXCEPTED_FOR_FILES
 from gitmem.gate.examine import Blob, Inspection, Source, decode, inspect
@@ -50,6 +50,7 @@ class AllowOptions(NamedTuple):
     rule: str
     file: str
     baseline: str
+    standing: bool
     dry_run: bool
     as_json: bool
 
@@ -69,6 +70,7 @@ class AllowOptions(NamedTuple):
 @click.option("--rule", default="", help="With --file: except all that this rule finds in one file now.")
 @click.option("--file", "file", default="", metavar="PATH", help="The file that --rule is excepted in.")
 @click.option("--import", "baseline", default="", metavar="FILE", help="Except what a .secrets.baseline names.")
+@click.option("--standing", is_flag=True, help="Accept all that HEAD has now, and drop what it has no more.")
 @click.option("--dry-run", is_flag=True, help="Write nothing, show what would be excepted.")
 @json_option
 def command(**given: Any) -> None:
@@ -81,13 +83,21 @@ def command(**given: Any) -> None:
     --rule and --file except what a rule finds in one file, for a page that discusses attacks; what comes into the file
     later warns. Secrets, exfiltration and what hides are excepted one by one. --import reads the baseline of
     detect-secrets: what both find there is excepted, unless somebody marked it as real.
+
+    --standing writes the baseline anew, as `git mem init --adopt` wrote it: what HEAD has is accepted where it stands,
+    and what a commit adds is not.
     """
     options = AllowOptions(**given)
     repo, _ = open_here()
     if repo.root is None:
         raise GitMemError("a bare repository has no files", "run it in a clone")
-    if sum([bool(options.fingerprint), bool(options.rule or options.file), bool(options.baseline)]) != 1:
-        raise UsageError("what is to be excepted?", "give a FINGERPRINT, or --rule with --file, or --import FILE")
+    kinds = [bool(options.fingerprint), bool(options.rule or options.file), bool(options.baseline), options.standing]
+    if sum(kinds) != 1:
+        what = "give a FINGERPRINT, or --rule with --file, or --import FILE, or --standing"
+        raise UsageError("what is to be excepted?", what)
+    if options.standing:
+        _accept_standing(repo, options, now().date())
+        return
     if not options.reason.strip() and not options.baseline:
         raise UsageError("an exception needs a reason", "--reason 'why this is no danger'")
     today = now().date()
@@ -192,6 +202,33 @@ def _import(repo: Repository, options: AllowOptions, today: date, last: date) ->
     write(f"{counted(len(made), 'exception')} until {last}\n")
     if made:
         _say_next(options.dry_run)
+
+
+def _accept_standing(repo: Repository, options: AllowOptions, today: date) -> None:
+    """Write the baseline anew from what stands in HEAD; what was listed and is gone drops out."""
+    from gitmem.gate import adoption_baseline
+
+    policy = sources.worktree_policy(repo, today)
+    text = exceptions_text(Reading(repo))
+    new, rows = adoption_baseline.accepting_head(repo, policy, text, secrets.token_hex(16))
+    if new != text and not options.dry_run:
+
+        def plan(reading: Reading) -> Draft[None]:
+            if exceptions_text(reading) != text:
+                raise Changed(f"somebody else wrote {exceptions.FILE} meanwhile; nothing was written", "run it again")
+            return Draft({exceptions.FILE: new.encode()}, None)
+
+        write_files(repo, plan)
+    added = sorted(set(rows) - policy.allow.baseline)
+    gone = len(policy.allow.baseline - set(rows)) if exceptions.parse(text).salt == exceptions.parse(new).salt else 0
+    if options.as_json:
+        write_json({"accepted": [row._asdict() for row in rows], "added": len(added), "gone": gone})
+        return
+    for row in added:
+        write(escape(f"accepted {row.path}: {row.rule} {row.fingerprint}", keep="") + "\n")
+    write(f"{counted(len(rows), 'finding')} of HEAD accepted, {len(added)} of them new; {gone} gone since\n")
+    if options.dry_run:
+        write("nothing is written: --dry-run\n")
 
 
 def _inspected(repo: Repository, path: str, policy: Policy) -> Inspection | str:

@@ -15,6 +15,7 @@ import click
 from gitmem.cli.options import json_option, keeping
 from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.errors import Exit, UsageError
+from gitmem.gate.exceptions import FILE as ALLOWED
 from gitmem.memory.templates import LANGUAGES
 from gitmem.plural import counted
 
@@ -34,6 +35,7 @@ class InitOptions(NamedTuple):
     no_history: bool
     keep: str | None
     adopt: bool | None
+    templates: bool | None
     verbose: bool
     dry_run: bool
     as_json: bool
@@ -46,14 +48,20 @@ class InitOptions(NamedTuple):
 @click.option("--no-history", is_flag=True, hidden=True)
 @click.option("--keep", type=click.Choice(["pii"]), hidden=True)
 @click.option("--adopt/--only-new", default=None, help="Whether Markdown that is there stays memory (or it asks).")
+@click.option(
+    "--templates/--no-templates",
+    default=None,
+    help="Whether SOUL, USER, AGENTS and TOOLS.md are written (not into code).",
+)
 @click.option("-v", "--verbose", is_flag=True, hidden=True)
 @click.option("--dry-run", is_flag=True, help="Say what would be written, write nothing.")
 @json_option
 def command(**given: Any) -> int:
     """Lay out a memory repository in FOLDER (here, or a new folder).
 
-    Runs `git init` where there is no repository, writes MEMORY.md, SOUL.md, USER.md, AGENTS.md, TOOLS.md, memory/
-    and .gitattributes. Never overwrites, never commits, installs no hooks (`git mem install` does).
+    Runs `git init` where there is no repository, writes MEMORY.md, memory/ and .gitattributes, and SOUL.md, USER.md,
+    AGENTS.md and TOOLS.md: these four into a repository of code only with --templates. Never overwrites, never
+    commits, installs no hooks (`git mem install` does).
 
     Notes that are there stay searched and gated with --adopt, which names them in .gitmem.toml; with --only-new
     memory is what is written from now on. Without either it asks on a terminal; elsewhere a folder that holds more
@@ -84,15 +92,21 @@ def _lay_out(options: InitOptions) -> None:
     notes = _notes(place, options.adopt)
     adopted = notes is not None and bool(notes.notes) and _is_adopted(notes, options.adopt, quiet=quiet)
     daily = [pattern for pattern, _ in notes.daily] if notes and adopted else []
-    settings = _settings(place, daily) if adopted else ""
+    settings = _settings(place, daily, notes.hosts) if adopted and notes else ""
     daily = _patterns_in_settings(settings, daily)
-    done = lay_out(place, os.environ, options.lang or _locale(), settings=settings, dry_run=options.dry_run)
+    code = notes is not None and notes.is_code
+    templates = not code if options.templates is None else options.templates
+    done = lay_out(
+        place, os.environ, options.lang or _locale(), settings=settings, templates=templates, dry_run=options.dry_run
+    )
+    adopting = (adopted or options.adopt) and not place.new and not options.dry_run
+    accepted = accept_head(done.root) if adopting else 0
     if options.as_json:
         write_json(
             {"root": str(done.root), "initialised": done.initialised, "written": list(done.written),
              "kept": list(done.kept), "notes": list(notes.notes) if notes else [], "adopted": adopted,
              "daily": [{"pattern": pattern, "notes": number} for pattern, number in notes.daily] if notes else [],
-             "dry_run": options.dry_run}
+             "accepted": accepted, "dry_run": options.dry_run}
         )  # fmt: skip
         return
     would = "would " if options.dry_run else ""
@@ -104,10 +118,37 @@ def _lay_out(options: InitOptions) -> None:
         write(escape(f"keep  {path} (it is there already)\n"))
     if notes:
         _show_notes(notes, adopted, daily)
+    if accepted:
+        write(f"accepted: {counted(accepted, 'finding')} of what HEAD has, listed in {ALLOWED}: git mem scan --all\n")
     if not options.dry_run:
         there = "" if options.folder.resolve() == Path.cwd() else f"cd {quote(str(options.folder))}; "
         scan = "git mem scan; " if adopted else ""
         write(escape(f'next: {there}git mem install; {scan}git mem add "..."; git add -A; git commit\n'))
+
+
+def accept_head(root: Path) -> int:
+    """Make what stands in HEAD the baseline of the gate, where there is none yet; how many findings that are."""
+    import secrets
+
+    from gitmem.environment import now
+    from gitmem.gate import adoption_baseline, exceptions, sources
+    from gitmem.gate.new_exception import exceptions_text
+    from gitmem.git.opening import open_repository
+    from gitmem.git.transaction import Draft, Reading
+    from gitmem.git.transaction import write as write_files
+
+    repo = open_repository(root, os.environ)
+    try:
+        policy = sources.worktree_policy(repo, now().date())
+        if policy.allow.baseline:
+            return 0
+        text = exceptions_text(Reading(repo))
+        new, rows = adoption_baseline.accepting_head(repo, policy, text, secrets.token_hex(16))
+        if rows:
+            write_files(repo, lambda _: Draft({exceptions.FILE: new.encode()}, None))
+        return len(rows)
+    finally:
+        repo.close()
 
 
 def _notes(place: Place, adopt: bool | None) -> Folder | None:
@@ -133,7 +174,7 @@ def _is_adopted(folder: Folder, adopt: bool | None, *, quiet: bool) -> bool:
     return click.confirm(f"{count} here: keep them searched and gated?", default=folder.mostly_notes, err=True)
 
 
-def _settings(place: Place, daily: Sequence[str]) -> str:
+def _settings(place: Place, daily: Sequence[str], hosts: Sequence[str]) -> str:
     from gitmem.memory.adoption import settings_text
     from gitmem.memory.new_repository import settings_now
 
@@ -141,7 +182,7 @@ def _settings(place: Place, daily: Sequence[str]) -> str:
         old = (settings_now(place.root) or b"").decode()
     except UnicodeDecodeError:
         raise UsageError(".gitmem.toml is not UTF-8", "mend .gitmem.toml") from None
-    return settings_text(old, daily)
+    return settings_text(old, daily, hosts)
 
 
 def _patterns_in_settings(settings: str, daily: Sequence[str]) -> list[str]:

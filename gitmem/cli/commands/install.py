@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,6 +17,16 @@ from gitmem.errors import Exit
 from gitmem.git import hook_files as hooks
 from gitmem.git import merge_driver
 from gitmem.git.worktree import state_dir
+
+if TYPE_CHECKING:
+    from gitmem.git.opening import Repository
+
+
+LEFTHOOK = {  # the hooks that lefthook can run for us, with what it has to hand over
+    "pre-commit": "",
+    "commit-msg": " {1}",
+    "pre-push": " {1} {2}\n      use_stdin: true",
+}
 
 
 @click.command()
@@ -37,8 +48,9 @@ def command(
     """Install the Git hooks and the merge driver.
 
     Our lines are added to this repository's hooks, and Git merges memory fact by fact. Hooks that are there keep
-    running; `git mem uninstall` restores them byte for byte. core.hooksPath is respected; all work trees share the
-    hooks. Installing again updates.
+    running; `git mem uninstall` restores them byte for byte. core.hooksPath is respected (with husky the files it runs;
+    in a folder for all repositories our lines act in this one only); all work trees share the hooks. Installing again
+    updates. `git mem doctor` says when another program has taken them away.
     """
     repo, config = open_here()
     if agents:
@@ -49,15 +61,46 @@ def command(
         state_dir(repo.common_dir)  # now, so that no hook makes it while a script already removes the repository
     shared = hooks.is_shared(repo, folder)
     python = "" if shared else sys.executable
-    steps = hooks.install(folder, python, names, promote or promoted(folder), dry=dry_run)
+    only = hooks.git_directory(repo) if hooks.serves_others(repo, folder) else ""
+    if only and not _may_use(folder, ask=not (dry_run or as_json)):
+        return Exit.DONE
+    steps = hooks.install(folder, python, names, promote or promoted(folder), only=only, dry=dry_run)
+    if not dry_run and not server:
+        hooks.remember(repo.common_dir, names)
     driven = not server and not refresh_only
     merging = driven and merge_driver.set_up(repo, sys.executable, config.memory_daily, dry=dry_run)
     if repo.root is None and not server:
         say("note: nobody commits in a bare repository; 'git mem install --server' holds what is pushed to the gate")
     if shared and shutil.which("git-mem") is None:
         say("note: these hooks may be tracked, so they call git-mem by its name, which is not on your PATH")
+    for line in _beside_others(repo, folder, names):
+        say(line)
     show(steps, folder, dry_run, as_json, "the hooks are there and current", "set" if merging else "")
     return Exit.DONE
+
+
+def _may_use(folder: Path, *, ask: bool) -> bool:
+    """Whether our lines may stand in a folder of hooks that all repositories of the user share; asks on a terminal."""
+    said = f"'{folder}' serves all repositories (core.hooksPath): our lines there act in this repository only"
+    if not ask or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        say(f"note: {escape(said, '')}")
+        return True
+    return click.confirm(f"{said}. Put them there?", default=True, err=True)
+
+
+def _beside_others(repo: Repository, folder: Path, names: Sequence[str]) -> Iterator[str]:
+    """What a person should know of programs that write hook files themselves."""
+    if hooks.is_husky(folder):
+        yield "note: husky writes .husky/_ anew, so our lines stand in the files of .husky, which it runs"
+    file = hooks.lefthook_file(repo)
+    if file is None:
+        return
+    text = file.read_text("utf-8", "replace")
+    lacking = [name for name in LEFTHOOK if name in names and f"hook {name}" not in text]
+    if lacking:
+        yield f"note: lefthook writes hook files anew and moves ours away; to have it run ours, add to {file.name}:"
+        for name in lacking:
+            yield f"{name}:\n  jobs:\n    - name: git mem\n      run: git-mem hook {name}{LEFTHOOK[name]}"
 
 
 def promoted(folder: Path) -> str:

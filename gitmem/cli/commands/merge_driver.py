@@ -13,6 +13,9 @@ from gitmem.errors import Exit, GitMemError, NotARepository
 from gitmem.paths import Kind, kind
 from gitmem.plural import counted
 
+# Length of marks from which Git merges what the two sides have in common (a criss-cross), two more for each level: the
+# result is the base of another merge and may hold no marks.
+VIRTUAL = 9
 LIMIT = 1 << 18  # bytes of a version above which only text is merged
 
 
@@ -34,7 +37,7 @@ def command(ctx: click.Context, base: Path, ours: Path, theirs: Path, marker: in
     from gitmem.git.worktree import write_atomic
     from gitmem.regular_file import read_regular
     from gitmem.review.merge.fact_merge import merge
-    from gitmem.review.merge.line_merge import MARK, Labels
+    from gitmem.review.merge.line_merge import MARK, Labels, with_base
 
     try:
         versions = [read_regular(file) for file in (base, ours, theirs)]
@@ -50,6 +53,8 @@ def command(ctx: click.Context, base: Path, ours: Path, theirs: Path, marker: in
             lambda b, o, t: merge_text(os.environ, o, b, t, marker=MARK), labels, _daily(path),
         )  # fmt: skip
         merged, conflicts = done.data, done.conflicts
+    if marker >= VIRTUAL:
+        merged, conflicts = with_base(merged, labels), 0
     real = ours.resolve()
     write_atomic(real.parent, real.name, merged)
     if conflicts:

@@ -17,10 +17,10 @@ from gitmem.errors import Exit, GitMemError, UsageError
 from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.detectors.registry import DETECTORS, ON_REQUEST
 from gitmem.gate.detectors.rule_file import Rule, parse_rules
-from gitmem.gate.examine import Blob, Source, decode, not_text
+from gitmem.gate.examine import Before, Blob, Source, decode, not_text
 from gitmem.gate.exceptions import Entry
 from gitmem.gate.policy import MESSAGE, Policy
-from gitmem.gate.scan import Report, once_each, scan_source
+from gitmem.gate.scan import Report, once_each, rows_of_file, scan_source
 from gitmem.git.opening import Repository
 from gitmem.plural import counted
 from gitmem.regular_file import read_input, read_regular
@@ -29,11 +29,11 @@ WORKERS = 2
 TRIAL = 200  # commits of a trial without a number
 
 
-def _text(report: Report) -> str:
+def _text(report: Report, *, accepted: bool = False) -> str:
     from gitmem.cli.terminal import escape
     from gitmem.gate.report import as_text
 
-    return as_text(report, escape)
+    return as_text(report, escape, accepted=accepted)
 
 
 def _json(report: Report) -> str:
@@ -77,6 +77,7 @@ class ScanOptions(NamedTuple):
     audit: bool
     trial: int | None
     explain: str
+    everything: bool
 
 
 @click.command()
@@ -108,6 +109,7 @@ class ScanOptions(NamedTuple):
     "--explain", metavar="FILE:LINE", default="",
     help="Of one line: what was read, which evidence counted, what would make it pass.",
 )  # fmt: skip
+@click.option("--all", "everything", is_flag=True, help="Show what stood here at adoption and is accepted, too.")
 def command(**given: Any) -> int:
     """Scan memory for what must not be there.
 
@@ -154,7 +156,7 @@ def command(**given: Any) -> int:
     report = once_each(scan_source(source, policy, workers=WORKERS))
     if options.severity == "block":
         report = replace(report, findings=tuple(f for f in report.findings if f.severity is Severity.BLOCK))
-    render(report, form)
+    render(report, form, accepted=options.everything)
     failed = bool(report.findings) if options.severity == "warn" else report.blocked
     return Exit.FINDINGS if failed else Exit.DONE
 
@@ -219,11 +221,11 @@ def read_rules(name: str) -> tuple[Rule, ...]:
         raise GitMemError(f"cannot read the rules in '{name}'", "it must be a gitleaks.toml") from None
 
 
-def render(report: Report, form: str) -> None:
-    """The report on stdout."""
+def render(report: Report, form: str, *, accepted: bool = False) -> None:
+    """The report on stdout; as text with what the baseline accepts, where that is wanted (JSON has it always)."""
     from gitmem.cli import terminal
 
-    terminal.page(FORMATS[form](report))
+    terminal.page(_text(report, accepted=accepted) if form == "text" else FORMATS[form](report))
 
 
 def show_explanation(repo: Repository, place: str, form: str) -> int:
@@ -260,7 +262,10 @@ def show_trial(repo: Repository, number: int, form: str) -> int:
     policy = sources.tree_policy(repo, head, today) if head else Policy(today=today)
     source, commits = sources.last_commits(repo, number, policy)
     report = scan_source(replace(source, blobs=_counted(source.blobs)), policy, workers=WORKERS)
-    result = trial.trial_of(report, commits)
+    before = sources.before_commit(repo, commits[0]) if commits else Before(lambda path: None)
+    paths = {finding.path for finding in report.findings if finding.path != MESSAGE}
+    stood = {row for path in paths for row in rows_of_file(path, before.text(path), policy)}
+    result = trial.trial_of(report, commits, stood)
     if form == "json":
         terminal.write_json(trial.as_value(result))
     else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -29,6 +29,7 @@ def command(as_json: bool) -> None:
     to date. Lines in which a secret was found are counted, never indexed.
     """
     from gitmem.cli.promotion_hook import last_run, last_run_in_words
+    from gitmem.gate import last_refusal
     from gitmem.gate.setup_checks import hook_check
     from gitmem.gate.work_tree_findings import counts
     from gitmem.git.hook_files import hooks_folder
@@ -38,8 +39,10 @@ def command(as_json: bool) -> None:
     status = index_status.status(repo, config)
     gate = counts(repo, now().date()) if repo.root is not None else None
     hooks = hook_check(repo, hooks_folder(repo)) if repo.root is not None else None
+    refused = last_refusal.read(repo.common_dir)
     if as_json:
-        more = {"hooks": hooks.wrong if hooks else "", "promotion": last_run(repo.common_dir) or None}
+        more: dict[str, Any] = {"hooks": hooks.wrong if hooks else "", "promotion": last_run(repo.common_dir) or None}
+        more |= {"refused": asdict(refused) if refused else None}
         write_json({**asdict(status), "gate": asdict(gate) if gate else None, **more})
         return
     lines = _index_lines(status)
@@ -49,6 +52,8 @@ def command(as_json: bool) -> None:
         lines.append(f"gate      {_gate_in_words(gate)}")
     if hooks and hooks.wrong:
         lines.append(f"hooks     {hooks.wrong}; {hooks.hint}")
+    if refused:
+        lines.append(f"refused   {refused}; git mem scan")
     promoted = last_run_in_words(repo.common_dir)
     if promoted:
         lines.append(f"promotion {promoted}")
@@ -95,6 +100,7 @@ def _receipts_in_words(repo: Repository, config: Config) -> str:
 def _gate_in_words(gate: Counts) -> str:
     """What the gate finds in the work tree, and what to type where it finds something."""
     counts = f"{gate.blocking} blocking, {counted(gate.warnings, 'warning')} in {counted(gate.files, 'file')}"
-    rest = "" if gate.whole else "; more are not looked at here"
+    rest = f"; {gate.accepted} accepted at adoption" if gate.accepted else ""
+    rest += "" if gate.whole else "; more are not looked at here"
     then = "; git mem scan" if gate.blocking or gate.warnings or not gate.whole else ""
     return f"{gate.mode}: {counts}{rest}{then}"

@@ -33,7 +33,9 @@ def command(dry_run: bool, purge: bool, agents: Sequence[str], as_json: bool) ->
     if agents:
         return register(repo, agents, dry_run=dry_run, as_json=as_json, remove=True)
     folder = hooks.hooks_folder(repo)
-    steps = hooks.uninstall(folder, dry=dry_run)
+    steps = hooks.uninstall(folder, only=hooks.git_directory(repo), dry=dry_run)
+    if not dry_run:
+        hooks.remember(repo.common_dir, ())
     state = repo.common_dir / "gitmem"
     if purge and not dry_run:
         if state.is_symlink():

@@ -5,6 +5,7 @@ Pure: changes, paths and texts in, findings out. Fingerprints are the scan flow'
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,6 +21,8 @@ from gitmem.git.objects import GITLINK, SYMLINK, Change
 from gitmem.paths import AGENT_ENDINGS, Kind, agents_read, is_daily, kind
 from gitmem.plural import counted
 
+BULLETS = ("- ", "* ", "+ ")
+COMMENT = re.compile(r"<!--.*?-->")
 BULK_SHARE = 0.5  # MEMORY.md may lose half of its facts in one commit ...
 BULK_LINES = 4  # ... and this many, without a word
 DEVICES = frozenset(
@@ -38,6 +41,7 @@ RULES: dict[str, str] = {
     "settings-loosened": "settings no longer name what they kept under the gate",
     "layout-narrowed": "notes are memory no more since a file of memory is there, and the settings do not name them",
     "log-rewritten": "past lines of a daily log are changed without a `Memory-Rewrite` trailer",
+    "merge-lost-fact": "a merge leaves out what one side added to MEMORY.md, without a `Memory-Rewrite` trailer",
     "memory-bulk-deletion": "most of MEMORY.md is deleted without a `Memory-Rewrite` trailer",
 }
 
@@ -208,7 +212,38 @@ def check_history(
         if gone > BULK_LINES and gone > had * BULK_SHARE:
             words = f"{RULES['memory-bulk-deletion']} ({gone} of {had} facts)"
             yield finding("memory-bulk-deletion", path, words, commit=commit)
+        lost = lost_additions(olds, new, before) if before is not None else 0
+        if lost:
+            words = f"{RULES['merge-lost-fact']} ({counted(lost, 'fact')})"
+            yield finding("merge-lost-fact", path, words, commit=commit)
+
+
+def lost_additions(olds: Sequence[str], new: str, before: str) -> int:
+    """How many facts the sides of a merge (`olds`) have added since `before` that its result has in no form.
+
+    A fact that was changed on a side, and one whose words another line of the result has, was decided upon by whoever
+    settled the merge.
+    """
+    then, now = _facts(before), _facts(new)
+    lost = 0
+    for old in olds:
+        own = _facts(old)
+        rewritten = [words for fact, words in then.items() if fact not in own]
+        others = [words for fact, words in now.items() if fact not in own]
+        added = [words for fact, words in own.items() if fact not in then and fact not in now]
+        lost += sum(not any(_alike(words, other) for other in (*rewritten, *others)) for words in added)
+    return lost
+
+
+def _facts(text: str) -> dict[str, frozenset[str]]:
+    """The bullets of a text without their comments, and the words of each."""
+    lines = (COMMENT.sub("", line).strip() for line in text.split("\n"))
+    return {line: frozenset(line.casefold().split()) - {"-", "*", "+"} for line in lines if line.startswith(BULLETS)}
+
+
+def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    return len(one & other) * 2 >= min(len(one), len(other))
 
 
 def _bullets(text: str) -> int:
-    return sum(line.lstrip().startswith(("- ", "* ", "+ ")) for line in text.split("\n"))
+    return sum(line.lstrip().startswith(BULLETS) for line in text.split("\n"))

@@ -44,6 +44,22 @@ class Labels:
         ]  # fmt: skip
 
 
+def with_base(data: bytes, labels: Labels) -> bytes:
+    """Merged bytes in which each conflict is as it was in the base: neither side's text."""
+    bars, middle = f"{'|' * labels.size} {labels.base}\n", f"{'=' * labels.size}\n"
+    start, end = f"{'<' * labels.size} {labels.ours}\n", f"{'>' * labels.size} {labels.theirs}\n"
+    kept: list[str] = []
+    keeping = True
+    for line in split(data):
+        if line in (start, middle):
+            keeping = False
+        elif line in (bars, end):
+            keeping = True
+        elif keeping:
+            kept.append(line)
+    return join(kept)
+
+
 def merge_text(base: bytes, ours: bytes, theirs: bytes, text_merge: TextMerge, labels: Labels, log: bool) -> Merged:
     """Merge as text; what both sides only added to a `log` is no conflict."""
     lines: list[str] = []

@@ -83,7 +83,8 @@ def index(view: View, _: bool) -> Iterator[Health]:
 
 
 def gate(view: View, whole: bool) -> list[Health] | None:
-    """What the gate finds in the work tree."""
+    """What the gate finds in the work tree, and the last commit that it refused."""
+    from gitmem.gate import last_refusal
     from gitmem.gate.work_tree_findings import contents
     from gitmem.ui.pages.findings import report_of
 
@@ -100,8 +101,18 @@ def gate(view: View, whole: bool) -> list[Health] | None:
         ),
     ]
     words += [] if found.whole else [view.t("more files are not looked at here")]
+    words += [view.t("{count} accepted when this memory was adopted", count=found.accepted)] if found.accepted else []
     state: State = "bad" if found.blocking else "note" if found.warnings or not found.whole else "good"
-    return [Health("Gate", "; ".join(words), state, "" if state == "good" else "git mem scan")]
+    row = Health("Gate", "; ".join(words), state, "" if state == "good" else "git mem scan")
+    last = last_refusal.read(view.repo.common_dir)
+    if last is None:
+        return [row]
+    words_of_last = view.t(
+        "the gate refused a commit or a push at {time}, and none has passed since: {why}",
+        time=last.at[:16].replace("T", " "),
+        why=one_line(last.why),
+    )
+    return [row, Health("Last commit", words_of_last, "bad", "git mem scan")]
 
 
 def sources(view: View, whole: bool) -> list[Health] | None:

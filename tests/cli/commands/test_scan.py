@@ -45,7 +45,7 @@ def test_a_clean_repository_is_exit_0_and_says_how_much_was_read(memory: Repo) -
 def test_the_json_has_the_shape_of_docs_json(memory: Repo) -> None:
     memory.write("memory/a.md", BAD)
     value = answer(memory)
-    assert list(value) == ["findings", "scanned", "skipped"]
+    assert list(value) == ["findings", "scanned", "skipped", "accepted"]
     assert list(value["findings"][0]) == [
         "rule", "severity", "path", "line", "column", "end_line", "end_column", "message", "excerpt", "commit",
         "fingerprint",

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from gitmem.gate.detectors.code_fences import shown_code
-from gitmem.gate.detectors.injection import scorer, weights
+from gitmem.gate.detectors.injection import plain_orders, scorer, weights
 from gitmem.gate.detectors.injection.features import NEIGHBOUR_CHARACTERS
 from gitmem.gate.detectors.injection.lexicon import Concept as C
-from gitmem.gate.detectors.injection.secret_handling import is_ordinary, question_and_answer
+from gitmem.gate.detectors.injection.ordinary_orders import has_cost, is_ordinary
 from gitmem.gate.detectors.injection.structure import (
     Line,
     Reading,
@@ -35,7 +35,6 @@ from gitmem.gate.detectors.injection.structure import (
     without_markup,
     words,
 )
-from gitmem.gate.detectors.injection.taken_back_messages import takes_back
 from gitmem.gate.detectors.spans import Spans
 from gitmem.gate.detectors.text import Examples, Match, Scope, Severity, Text
 from gitmem.lazy_patterns import lazy
@@ -43,7 +42,9 @@ from gitmem.lazy_patterns import lazy
 # What counts as a part of an instruction; the others only describe the sentence around it.
 _CONTEXT = frozenset({C.ALL, C.USER, C.TALK, C.NEGATED, C.PLAN, C.MEMORY, C.TRIGGER})
 _MARKER_BOOST = 1.75  # what stands after a role label is held to less
-_DOUBT = 0.01  # how far below what blocks a sentence of ordinary words about a secret or a message is
+_DOUBT = 0.01  # how far below what blocks an order of ordinary work is
+# The score from which a sentence without any cost warns: of 1,448 documents of 48 repositories 42 warned below it, 18 do.
+_WITHOUT_COST = 0.1
 _MOST_MARKERS = 1_000  # whose context is read; a text of so many role markers is no note
 
 
@@ -114,20 +115,11 @@ def _verdicts(text: Text, boost: float) -> Iterator[Verdict]:
                 continue
             says = without_markup(unit.text)
             reading = read(says)
-            if score >= learned.block and _is_ordinary(says, reading, after):
+            if score >= learned.block and is_ordinary(says, reading.concepts):
                 score = learned.block - _DOUBT
+            if score + boost < min(_WITHOUT_COST, learned.block) and not has_cost(reading.concepts):
+                continue
             yield Verdict(unit.start, unit.end, score + boost, reading)
-
-
-def _is_ordinary(says: str, reading: Reading, after: str) -> bool:
-    """Whether a unit takes back a message, or names a secret in the way of a set-up page or an FAQ (an answer in it alone
-    does not block)."""
-    if takes_back(says, reading.concepts):
-        return True
-    question, answer = question_and_answer(says)
-    if not answer:
-        return is_ordinary(says, reading.concepts)
-    return is_ordinary(question, read(question).concepts) and score_of(answer, question, after) < scorer.load().block
 
 
 def in_context(folded: str) -> Iterator[tuple[Line, str, str, str]]:
@@ -275,10 +267,28 @@ def detect(text: Text) -> Iterator[Match]:
     for verdict in judge(text):
         start, end = text.to_raw(verdict.start, verdict.end)
         severity = severity_of(verdict, text.scope)
-        message = f"reads as an instruction to an agent: {explain(verdict)}"
-        if severity is Severity.WARN:
-            message += "; a rule of your own belongs in USER.md, SOUL.md or AGENTS.md"
-        yield Match(rule_of(verdict), severity, start, end, message)
+        yield Match(rule_of(verdict), severity, start, end, _message(explain(verdict), severity, text))
+    yield from _plain(text)
+
+
+def _message(what: str, severity: Severity, text: Text) -> str:
+    """What a finding says, with where a rule of one's own belongs: never of a file in which it belongs."""
+    advice = "; a rule of your own belongs in USER.md, SOUL.md or AGENTS.md"
+    fits = severity is Severity.WARN and text.scope is not Scope.INSTRUCTIONS
+    return f"reads as an instruction to an agent: {what}{advice if fits else ''}"
+
+
+def _plain(text: Text) -> Iterator[Match]:
+    """Plain orders (`plain_orders.py`). Where instructions are at home only what hides something counts."""
+    shown = shown_code(text.folded) if "`" in text.folded or "~~~" in text.folded else None
+    for order in plain_orders.find(text.folded):
+        if text.scope is Scope.INSTRUCTIONS and C.CONCEAL not in order.costs:
+            continue
+        certain = order.certain and not (shown is not None and shown.is_fenced(order.start))
+        severity = Severity.BLOCK if certain else Severity.WARN
+        rule = "injection-poisoning" if C.NO_ASKING in order.costs else "injection-instruction"
+        what = " + ".join(cost.value for cost in order.costs)
+        yield Match(rule, severity, *text.to_raw(order.start, order.end), _message(what, severity, text))
 
 
 # By the sign they begin with, so that a search passes over everything else.

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from gitmem.gate.detectors.named_values import settings
-from gitmem.gate.detectors.secrets import tokens
+from gitmem.gate.detectors.secrets import named_ids, tokens
 from gitmem.gate.detectors.secrets.candidates import Candidates, lowered
 from gitmem.gate.detectors.secrets.placeholders import (
     entropy,
@@ -268,7 +268,7 @@ def _cut(text: str, start: int, limit: int, quote: str) -> int:
 def _judge(name: str, op: str, words: str, quote: str, value: str) -> bool:
     if is_placeholder(value) or is_digest(value) or is_readable_base64(value) or is_published(value):
         return False
-    if is_sequence(value) or _ADDRESSED.search(value) or _WORDED_PATH.fullmatch(value):
+    if is_sequence(value) or _ADDRESSED.search(value) or _WORDED_PATH.fullmatch(value) or named_ids.is_resource(value):
         return False
     if any([form.fullmatch(value) for form in (_NAMED_PATH, _MODEL_NAME, _ERROR_CODE, _CUT_ID)]):
         return False
@@ -409,8 +409,12 @@ def _assigned(text: str, low: str, first: int, last: int) -> Iterator[Found]:
         value = text[start:end]
         if (quote and text[end + 1 : end + 2] == ":") or low[max(0, at - 5) : at] == "<add ":
             continue  # a key of a mapping, the name of a setting
-        if op in ("", "-") and _is_in_path(text, at):
-            continue  # words and a number that name a page in its address
+        if (op in ("", "-") or (op == "?" and _QUERY.match(value))) and _is_in_path(text, at):
+            continue  # words and a number that name a page in its address, and what the address carries has names
+        if is_uuid(value) and "alt=media" in low[max(0, start - 80) : start]:
+            continue  # of a file that is given to whoever has its address
+        if named_ids.is_named_id(low, start, end) or named_ids.is_of_other_words(low, match.end(), start, end):
+            continue
         if _ENTRY.match(text, end) and text[head : match.end()] == "key":
             continue  # of an entry of a map: `{ key = "0x...", value = ... }`
         if _BADGE.search(low, max(0, at - 100), at) or (_HEX.match(value) and _SUM_OF.search(low, max(0, at - 60), at)):
@@ -487,6 +491,8 @@ def _vendored(text: str, low: str, first: int, last: int) -> Iterator[Found]:
             or not _KEY_LETTERS.fullmatch(value)
             or _is_in_path(text, start)  # the name of a page or a file in its address
             or _MODEL_NAME.fullmatch(value)
+            or named_ids.is_resource(value)
+            or named_ids.is_named_id(low, start, end)
         ):
             continue
         if (
@@ -516,10 +522,12 @@ def _handled(
     if (
         _ITEM_ID.search(low, max(0, match.start() - 60), match.start())
         or (_QUERY.match(value) and _IN_QUERY.search(text, max(0, match.start() - 400), match.start()))
-        or _HEX.match(value)
+        or _HEX.match(value.removeprefix("0x"))
         or is_uuid(value)
         or is_digest(value)
         or is_published(value)
+        or named_ids.is_resource(value)
+        or named_ids.is_named_id(low, *match.span())
         or not _CHUNK.search(value)
         or _borders(value.translate(_KINDS)) < 5
     ):

@@ -7,6 +7,7 @@ look at and belong to nobody.
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from functools import cache
 from hashlib import sha256
@@ -145,6 +146,12 @@ _ASSIGNED = {
         flag=(f'BILLING_API_KEY = "{_KEY}"', f"결제 API 키는 {_KEY} 이다", f"デプロイ用シークレット：{_KEY}", f"支付密钥是{_KEY}。"),
         allow=('API_KEY = "${BILLING_API_KEY}"', "api_key = os.environ['BILLING_API_KEY']", "결제 API 키는 금고에 있다",
                f"cache key {fake('<h>{40}')} was evicted", "커밋 키워드: rebase-before-merge-2024", f'"trace_id": "{fake(_UUID)}"'),
+    ),
+    "encoded-login": Examples(
+        flag=("BASIC_AUTH=" + b64encode(b"bot:Maple-4471x").decode(), "_auth=" + b64encode(b"deploy:Maple-4471x").decode(),
+              "시크릿은 이렇다\nkind: Secret\ndata:\n  db-password: " + b64encode(b"Maple-4471x").decode(), 'npmAuthIdent: "bot:Maple-4471x" 를 쓴다'),
+        allow=("BASIC_AUTH=${REGISTRY_AUTH}", "_auth=" + b64encode(b"user:password").decode(), "basic_auth: 사내 계정으로 로그인한다",
+               "kind: Secret\ndata:\n  token: " + b64encode(b"changeme").decode()),
     ),
     "bitcoin-key": Examples(
         flag=(f"wallet import format {_wallet_key()}", f"개인키는{_wallet_key()}이다"),

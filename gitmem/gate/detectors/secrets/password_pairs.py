@@ -312,6 +312,11 @@ def addresses(text: str, low: str) -> Iterator[tuple[str, int, int]]:
             and not (" " in value and (quote == "`" or is_told(value)))
         ):
             yield "password-on-command-line", start, end
+    for form in (_BRACED, _ORACLE) if "={" in text or "jdbc:" in text else ():
+        for match in form.finditer(text):
+            value = match["value"]
+            if not is_placeholder(value) and (looks_chosen(value, True) or (classes(value) >= 3 and len(value) >= 8)):
+                yield "password-on-command-line", *match.span("value")
     if _PORT.search(text):
         for match in _PGPASS.finditer(text):
             value = match.group("value")
@@ -401,6 +406,9 @@ def _end_of_command(text: str, at: int) -> int:
     return limit if last < 0 else last
 
 
+_ORACLE = lazy(r"(?i)jdbc:oracle:(?:thin|oci\d?):[^\s/@\"']{1,40}/(?P<value>[^\s@\"'<>${}]{4,64})@")
+# A value in braces, as ODBC has it: `UID=app;PWD={...};`.
+_BRACED = lazy(r"(?i)(?<![\w$-])(?:pwd|password)=\{(?P<value>[^{}\s]{6,64})\}(?=[;\"'\s]|\Z)")
 _LONGEST_COMMAND, _LONGEST_QUOTED, _LINES = 500, 80, 6
 _OPTION_LETTERS = "abcdefghijklmnopqrstuvwxyz_-"
 _FAR = 3 + 64 + 1 + 128 + 61 + 1 + 90  # what `_URL` may reach behind the scheme

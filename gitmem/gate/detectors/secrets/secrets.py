@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from gitmem.gate.detectors import readings
 from gitmem.gate.detectors.finding import Severity
-from gitmem.gate.detectors.secrets import assignments, tokens
+from gitmem.gate.detectors.secrets import assignments, encoded_logins, tokens
 from gitmem.gate.detectors.secrets.candidates import candidates
 from gitmem.gate.detectors.spans import Spans
 from gitmem.gate.detectors.text import Match, Text, mask
@@ -30,7 +30,9 @@ def _found(text: str, most: int | None = None) -> Iterator[tokens.Found]:
     """What is found in one string, `most` at most, overlapping finds of lesser rules left out."""
     seen = candidates(text)
     taken = Spans()
-    found_first = chain(tokens.find(text, seen), assignments.find(text, seen, taken))
+    found_first = chain(
+        tokens.find(text, seen), encoded_logins.find(text, seen.low), assignments.find(text, seen, taken)
+    )
     apart = (secret for secret in found_first if taken.claim(secret.start, secret.end))
     finds = list(islice(apart, most))
     for secret in finds:

@@ -1,0 +1,60 @@
+"""Logins and secrets in base64 where their label says so: `_auth=`, `BASIC_AUTH=`, `npmAuthIdent`, `data:` of a Secret.
+
+The base64 of `user:password` reads as text, so that the rules about random values pass it; here it is decoded, and a
+password of a manual or a placeholder passes.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from binascii import Error
+from collections.abc import Iterator
+
+from gitmem.gate.detectors.secrets.placeholders import is_placeholder, is_words
+from gitmem.gate.detectors.secrets.tokens import Found
+from gitmem.lazy_patterns import lazy
+
+RULE = "encoded-login"
+_HINTS = ("_auth", "basicauth", "basic-auth", "authident", "kind: secret")
+_LABEL = lazy(
+    r"(?i)(?<![a-z])(?:_auth|(?:[a-z]{1,16}[_-])?basic[_-]?auth(?:orization|_header|_token)?|npmauthident)"
+    r"[\"']?[ \t]{0,3}[:=][ \t]{0,3}[\"']?(?:Basic )?(?P<value>[A-Za-z0-9+/_-]{12,400}={0,2}|[\w.@-]{1,40}:[^\s\"'`{}$<>]{6,80})"
+)
+_SECRET_KIND = lazy(r"(?m)^[ \t>]{0,8}kind:[ \t]{1,3}[\"']?Secret[\"']?[ \t]*$")
+_DATA = lazy(r"(?m)^(?P<margin>[ \t>]{0,12})data:[ \t]*\n(?P<rows>(?:(?P=margin)[ \t]{1,8}[^\n]{1,8000}\n?){1,60})")
+_ROW = lazy(
+    r"(?im)^[ \t>]{0,20}[\"']?[\w.-]{0,60}(?:pass|pwd|token|secret|key|auth|cred)[\w.-]{0,60}[\"']?:[ \t]{1,4}[\"']?"
+    r"(?P<value>[A-Za-z0-9+/]{8,4000}={0,2})[\"']?[ \t]*$"
+)
+_REACH = 2_000  # characters from `kind: Secret` within which its data stands, before or behind
+
+
+def find(text: str, low: str) -> Iterator[Found]:
+    """The encoded logins of a text; `low` is it in lower case."""
+    if not any([hint in low for hint in _HINTS]):
+        return
+    for match in _LABEL.finditer(text):
+        value = match["value"]
+        if _is_login(value if ":" in value else _decoded(value)):
+            yield Found(RULE, "a login in base64 or beside its label", *match.span("value"))
+    for kind in _SECRET_KIND.finditer(text):
+        for block in _DATA.finditer(text, max(0, kind.start() - _REACH), kind.end() + _REACH):
+            for row in _ROW.finditer(text, *block.span("rows")):
+                plain = _decoded(row["value"]).strip()
+                if len(plain) >= 6 and plain.isprintable() and not is_placeholder(plain) and not is_words(plain):
+                    yield Found(RULE, "a secret in base64", *row.span("value"))
+
+
+def _decoded(value: str) -> str:
+    """The text that base64 stands for, "" for none."""
+    try:
+        return b64decode(value.rstrip("=") + "=" * (-len(value.rstrip("=")) % 4), altchars=b"-_").decode()
+    except (Error, ValueError):
+        return ""
+
+
+def _is_login(plain: str) -> bool:
+    """Whether a text is a user and a password that is none of a manual."""
+    user, colon, password = plain.partition(":")
+    sure = bool(colon) and bool(user) and len(password) >= 6 and plain.isprintable() and " " not in plain
+    return sure and not is_placeholder(password) and not password.startswith("//")

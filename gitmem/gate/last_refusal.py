@@ -1,0 +1,62 @@
+"""The last commit or push that the gate refused, so that its owner is told where nobody watched it.
+
+An agent's timer commits and pushes with nobody looking at its terminal. The record is one small file in Git's common
+directory: when, which hook, and the rules and places; no text of memory. The next commit that passes takes it away.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+
+from gitmem.errors import GitMemError
+from gitmem.git.worktree import state_dir
+
+NAME = "refused.json"
+PUSHES = ("pre-push",)
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """`at`: ISO time of the refusal. `hook`: the Git hook that refused. `why`: rules and places, already masked."""
+
+    at: str
+    hook: str
+    why: str
+
+    def __str__(self) -> str:
+        done = "push" if self.hook in PUSHES else "commit"
+        return f"the gate refused a {done} at {self.at[:16].replace('T', ' ')}, and none has passed since: {self.why}"
+
+
+def record(common_dir: Path, hook: str, why: str, now: datetime) -> None:
+    """Remember a refusal. A repository that cannot be written keeps none: the hook has said it on its terminal."""
+    value = json.dumps(asdict(Refusal(now.isoformat(timespec="seconds"), hook, why[:500])), ensure_ascii=False)
+    try:
+        state_dir(common_dir)
+        place = common_dir / "gitmem" / NAME
+        temporary = place.with_name(f"{NAME}.{os.getpid()}")
+        temporary.write_text(value, "utf-8")
+        temporary.chmod(0o600)
+        os.replace(temporary, place)
+    except (OSError, GitMemError):
+        return
+
+
+def passed(common_dir: Path, hook: str) -> None:
+    """A commit (or, with pre-push, a push) has passed: what was refused of that kind is no news any more."""
+    last = read(common_dir)
+    if last is not None and (last.hook in PUSHES) == (hook in PUSHES):
+        (common_dir / "gitmem" / NAME).unlink(missing_ok=True)
+
+
+def read(common_dir: Path) -> Refusal | None:
+    """The last refusal after which nothing of its kind has passed, None for none."""
+    try:
+        value = json.loads((common_dir / "gitmem" / NAME).read_text("utf-8"))
+        return Refusal(str(value["at"]), str(value["hook"]), str(value["why"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

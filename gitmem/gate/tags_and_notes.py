@@ -1,0 +1,69 @@
+"""What is published beside commits: the messages of annotated tags, and Git's notes (git-notes(1)).
+
+Their texts are scanned as commit messages are, each under the oid of its tag object or of the commit of the notes.
+Reads only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+
+from gitmem.gate.examine import Blob
+from gitmem.gate.policy import MESSAGE
+from gitmem.git.ranges import tag_objects, tags, touched
+from gitmem.git.repository import Repository
+from gitmem.paths import LIMIT
+
+NOTES = "refs/notes/"
+
+
+def about(repo: Repository, commits: Collection[str]) -> Iterator[Blob]:
+    """The tags of some commits and the notes to them that this repository has, in every version."""
+    yield from _tag_messages(repo, [oid for oid, commit in tags(repo) if commit in commits])
+    tips = [oid for name, oid in repo.refs(NOTES) if name.startswith(NOTES)]
+    for commit, path, oid in _versions_of_notes(repo, tips):
+        if path.replace("/", "") in commits:
+            yield from _note(repo, commit, oid)
+
+
+def pushed(repo: Repository, updates: Iterable[tuple[str, str, str]]) -> Iterator[Blob]:
+    """Those that a push brings: each update is a ref at the remote, its new oid and its old one (zeros for none)."""
+    rows = [row for row in updates if row[1].strip("0")]
+    yield from _tag_messages(repo, [new for _, new, _ in rows])
+    for name, new, old in rows:
+        if name.startswith(NOTES):
+            known = [f"^{old}"] if old.strip("0") and repo.sizes([old]) else []
+            for commit, _, oid in _versions_of_notes(repo, [new, *known]):
+                yield from _note(repo, commit, oid)
+
+
+def _tag_messages(repo: Repository, oids: Iterable[str]) -> Iterator[Blob]:
+    """The messages of those oids that are annotated tags, and of the tags that these name."""
+    waiting = list(dict.fromkeys(oids))
+    seen = set(waiting)
+    while waiting:
+        found = list(tag_objects(repo, waiting))
+        waiting = []
+        for oid, data in found:
+            head, _, message = data.partition(b"\n\n")
+            yield Blob(MESSAGE, message, commit=oid)
+            named = head.split(b"\n", 1)[0].removeprefix(b"object ").decode("ascii", "replace")
+            if named not in seen:
+                seen.add(named)
+                waiting.append(named)
+
+
+def _versions_of_notes(repo: Repository, revs: list[str]) -> Iterator[tuple[str, str, str]]:
+    """(commit, path, blob) of every note that commits of notes bring in."""
+    listed = [commit.oid for commit in repo.log(revs)] if revs else []
+    for commit, changes in touched(repo, listed):
+        for change in changes:
+            if change.new_oid:
+                yield commit, change.path, change.new_oid
+
+
+def _note(repo: Repository, commit: str, oid: str) -> Iterator[Blob]:
+    if repo.sizes([oid]).get(oid, LIMIT + 1) > LIMIT:
+        yield Blob(MESSAGE, b"", commit=commit, skipped=f"a note of more than {LIMIT} bytes")
+    else:
+        yield Blob(MESSAGE, repo.read(oid), commit=commit)

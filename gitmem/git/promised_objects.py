@@ -1,0 +1,65 @@
+"""What a partial clone has left out and its remote promised to give: fetched before a scan of commits needs it.
+
+A clone's own configuration may name programs for a fetch. Nothing is fetched where it holds a key that is not known to
+be plain: then the scan says that objects are missing. Everything else that reads a repository fetches nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Iterable
+
+from gitmem.git.binary import SAFE, read_environment
+from gitmem.git.repository import Repository
+
+PLAIN_KEYS = re.compile(
+    r"core\.(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol|longpaths)"
+    r"|extensions\.(?:partialclone|objectformat|worktreeconfig)|remote\.[^\n]+\.(?:url|fetch|promisor|partialclonefilter|tagopt)"
+    r"|branch\.[^\n]+\.(?:remote|merge|rebase)|user\.(?:name|email)|uploadpack\.\w+|gc\.\w+|mem\.\w+|merge\.gitmem\.(?:name|driver)"
+    r"|advice\.\w+|http\.[^\n]+\.extraheader",
+    re.IGNORECASE,
+)
+PLAIN_ADDRESS = re.compile(r"(?:https?|ssh|git|file)://\S+|[\w.-]+@[\w.-]+:\S+|/\S+")
+
+
+def fetch(repo: Repository, oids: Iterable[str]) -> None:
+    """Bring these blobs from the promisor remote, where this is a partial clone whose configuration is plain.
+
+    Fetches nothing else and writes no ref. A remote that cannot be reached brings nothing, which reading then says.
+    """
+    remote = _promisor(repo)
+    wanted = "".join(f"{oid}\n" for oid in dict.fromkeys(oids)) if remote else ""
+    if not wanted:
+        return
+    options = (
+        "--quiet", "--no-tags", "--no-write-fetch-head", "--recurse-submodules=no", "--no-auto-maintenance",
+        "--filter=blob:none", "--stdin",
+    )  # fmt: skip
+    settings = ("-c", "fetch.negotiationAlgorithm=noop", "-c", "protocol.ext.allow=never")
+    command = _git(repo, *settings, "fetch", *options, remote)
+    env = {name: value for name, value in read_environment(repo.environ).items() if name != "GIT_NO_LAZY_FETCH"}
+    subprocess.run(command, input=wanted.encode(), capture_output=True, env=env, check=False)
+
+
+def _promisor(repo: Repository) -> str:
+    """The promisor remote of a partial clone, "" where there is none or its configuration is not plain."""
+    done = subprocess.run(
+        _git(repo, "config", "--local", "--list", "-z"),
+        capture_output=True, env=read_environment(repo.environ), check=False, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+    pairs = [row.partition("\n") for row in os.fsdecode(done.stdout).split("\0") if row]
+    remotes = [
+        key[len("remote.") : -len(".promisor")] for key, _, value in pairs
+        if key.startswith("remote.") and key.endswith(".promisor") and value.lower() in ("true", "1", "yes", "on")
+    ]  # fmt: skip
+    plain = all(
+        PLAIN_KEYS.fullmatch(key) and (not key.endswith(".url") or PLAIN_ADDRESS.fullmatch(value))
+        for key, _, value in pairs
+    )
+    return remotes[0] if len(remotes) == 1 and plain and not remotes[0].startswith("-") else ""
+
+
+def _git(repo: Repository, *args: str) -> list[str]:
+    return ["git", *SAFE, "-C", str(repo.root or repo.git_dir), *args]

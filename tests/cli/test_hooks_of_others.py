@@ -1,0 +1,153 @@
+"""Hooks beside programs that write hook files themselves: ours stay, or it is said that they are gone."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.harness import Repo
+from tests.samples import GITHUB
+
+BAD = f"- the key is {GITHUB}\n"
+SHIM = '#!/usr/bin/env sh\n. "$(dirname "$0")/h"\n'
+RUNNER = '#!/usr/bin/env sh\nn=$(basename "$0")\ns=$(dirname "$(dirname "$0")")/$n\n[ ! -f "$s" ] && exit 0\nsh -e "$s" "$@"\n'
+NAMES = ("pre-commit", "commit-msg", "post-commit", "pre-push")
+
+
+@pytest.fixture(autouse=True)
+def on_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`git-mem` by its name, as tracked hooks call it."""
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+
+
+@pytest.fixture
+def memory(repo: Repo) -> Repo:
+    repo.commit("begin", {"MEMORY.md": "# Memory\n"})
+    return repo
+
+
+def husky(repo: Repo) -> None:
+    """What husky's `prepare` script does."""
+    for name in NAMES:
+        repo.write(f".husky/_/{name}", SHIM).chmod(0o755)
+    repo.write(".husky/_/h", RUNNER)
+    repo.git("config", "core.hooksPath", ".husky/_")
+
+
+def tried(repo: Repo, text: str = BAD, message: str = "x") -> tuple[int, str]:
+    repo.write("memory/a.md", text)
+    repo.git("add", "-A")
+    done = repo.run("git", "commit", "-qm", message, check=False)
+    return done.returncode, done.stderr
+
+
+def test_hooks_beside_husky_stand_in_the_files_that_it_runs(memory: Repo) -> None:
+    husky(memory)
+    memory.write(".husky/pre-commit", "echo theirs >&2\n")
+    said = memory.mem("install").stderr
+    assert "husky" in said
+    husky(memory)
+    code, said = tried(memory)
+    assert code == 1 and "github-token" in said
+    assert tried(memory, "- fine\n") == (0, "theirs\n")
+    assert "wrong  hooks" not in memory.mem("doctor", check=False).stdout
+    memory.mem("uninstall")
+    assert memory.read(".husky/pre-commit") == "echo theirs >&2\n"
+    assert sorted(path.name for path in (memory.path / ".husky").iterdir()) == ["_", "pre-commit"]
+
+
+def test_what_still_runs_does_the_work_of_a_gate_that_lefthook_moved_away(memory: Repo) -> None:
+    memory.mem("install")
+    hook = memory.path / ".git/hooks/pre-commit"
+    hook.rename(hook.with_name("pre-commit.old"))
+    hook.write_text('#!/bin/sh\ncall_lefthook run "$0"\n:\n')
+    hook.chmod(0o755)
+    code, said = tried(memory)
+    assert code == 1 and "lefthook has written them" in said and "github-token" in said
+    assert "wrong  hooks: missing: pre-commit" in memory.mem("doctor", check=False).stdout
+    assert "missing: pre-commit" in memory.mem("status").stdout
+
+
+def test_with_both_gates_gone_post_commit_says_so(memory: Repo) -> None:
+    memory.mem("install")
+    for name in ("pre-commit", "commit-msg"):
+        (memory.path / ".git/hooks" / name).unlink()
+    code, said = tried(memory)
+    assert code == 0 and "git mem: hooks are missing: pre-commit, commit-msg" in said
+
+
+def test_hooks_that_all_went_away_are_an_error_until_they_are_taken_out_on_purpose(memory: Repo) -> None:
+    memory.mem("install")
+    memory.git("config", "core.hooksPath", ".other")
+    assert "wrong  hooks: missing: pre-commit" in memory.mem("doctor", check=False).stdout
+    memory.git("config", "--unset", "core.hooksPath")
+    memory.mem("uninstall")
+    assert "none of ours are installed" in memory.mem("doctor").stdout
+
+
+def test_install_offers_lefthook_a_configuration_and_accepts_it(memory: Repo) -> None:
+    memory.write("lefthook.yml", "pre-commit:\n  jobs:\n    - run: true\n")
+    said = memory.mem("install").stderr
+    assert "run: git-mem hook pre-commit" in said and "run: git-mem hook commit-msg {1}" in said
+    memory.write("lefthook.yml", "pre-commit:\n  jobs:\n    - run: git-mem hook pre-commit\n")
+    assert "hook pre-commit\n" not in memory.mem("install").stderr
+    (memory.path / ".git/hooks/pre-commit").write_text("#!/bin/sh\ncall_lefthook\n")
+    assert "wrong  hooks" not in memory.mem("doctor", check=False).stdout
+
+
+def test_a_folder_of_hooks_for_all_repositories_gates_those_where_install_was_run(
+    memory: Repo, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("hooks")
+    theirs = folder / "pre-commit"
+    theirs.write_bytes(b"#!/bin/sh\n:\n")
+    theirs.chmod(0o755)
+    other, third = Repo(tmp_path_factory.mktemp("other")), Repo(tmp_path_factory.mktemp("third"))
+    for repo in (memory, other, third):
+        repo.git("config", "core.hooksPath", str(folder))
+    assert "serves all repositories" in memory.mem("install").stderr
+    third.mem("install")
+    assert tried(other)[0] == 0 and not (other.path / ".git/gitmem").exists()
+    assert tried(memory)[0] == tried(third)[0] == 1
+    memory.mem("uninstall")
+    assert tried(memory)[0] == 0 and tried(third)[0] == 1
+    third.mem("uninstall")
+    assert [path.name for path in folder.iterdir()] == ["pre-commit"]
+    assert theirs.read_bytes() == b"#!/bin/sh\n:\n"
+
+
+@pytest.mark.parametrize("char", ["#", ";", "auto"])
+def test_the_diff_of_a_verbose_commit_is_no_message_whatever_character_comments_have(memory: Repo, char: str) -> None:
+    memory.commit("bad", {"memory/a.md": BAD})
+    memory.mem("install")
+    memory.git("config", "core.commentChar", char)
+    memory.write("memory/a.md", "- masked\n")
+    memory.git("add", "-A")
+    editor = memory.write(".git/ed.sh", '#!/bin/sh\nprintf "mask it\\n" | cat - "$1" > "$1.n" && mv "$1.n" "$1"\n')
+    editor.chmod(0o755)
+    memory.git("-c", f"core.editor={editor}", "commit", "-qv")
+
+
+def test_messages_of_tags_and_notes_are_scanned_where_they_are_published(
+    memory: Repo, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    bare = Repo(tmp_path_factory.mktemp("bare"), True, "--bare")
+    memory.git("remote", "add", "origin", str(bare.path))
+    memory.git("push", "-q", "origin", "main")
+    memory.mem("install")
+    memory.git("tag", "-a", "fine", "-m", "a release")
+    memory.git("push", "-q", "origin", "fine")
+    memory.git("tag", "-a", "inner", "-m", f"deploy with {GITHUB}")
+    memory.git("tag", "-a", "outer", "-m", "a tag of a tag", "inner")
+    memory.git("notes", "add", "-m", f"reviewed with {GITHUB}")
+    for ref in ("inner", "outer", "refs/notes/commits"):
+        done = memory.run("git", "push", "-q", "origin", ref, check=False)
+        assert done.returncode == 1 and "github-token" in done.stderr
+    found = memory.mem("scan", "--history", check=False)
+    assert found.returncode == 1 and found.stdout.count("block github-token") == 2
+    memory.run("git", "-C", str(bare.path), "mem", "install", "--server")
+    for ref in ("inner", "refs/notes/commits"):
+        assert memory.run("git", "push", "-q", "--no-verify", "origin", ref, check=False).returncode == 1

@@ -1,0 +1,45 @@
+"""A scan of commits in a partial clone: what was left out is fetched from a plain remote, and never called clean."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.harness import Repo
+from tests.samples import GITHUB
+
+
+@pytest.fixture
+def clone(repo: Repo, tmp_path_factory: pytest.TempPathFactory) -> Repo:
+    """A clone without blobs, of a repository in whose middle commit a token stands."""
+    repo.git("config", "uploadpack.allowFilter", "true")
+    repo.git("config", "uploadpack.allowAnySHA1InWant", "true")
+    repo.commit("begin", {"MEMORY.md": "# Memory\n"})
+    repo.commit("bad", {"memory/a.md": f"- {GITHUB}\n"})
+    repo.git("rm", "-q", "memory/a.md")
+    repo.commit("gone")
+    place = tmp_path_factory.mktemp("clone") / "c"
+    repo.git("-c", "protocol.file.allow=always", "clone", "-q", "--filter=blob:none", f"file://{repo.path}", str(place))
+    return Repo(place, init=False)
+
+
+def test_what_a_partial_clone_left_out_is_fetched_and_scanned(clone: Repo) -> None:
+    done = clone.mem("scan", "--range", "HEAD~2..HEAD", check=False)
+    assert done.returncode == 1 and "github-token" in done.stdout
+
+
+def test_a_remote_that_is_gone_is_no_clean_scan(clone: Repo, repo: Repo) -> None:
+    repo.path.rename(repo.path.with_name("gone"))
+    assert clone.mem("scan", "--range", "HEAD~2..HEAD", check=False).returncode == 3
+
+
+@pytest.mark.parametrize("key", ["core.sshCommand", "remote.origin.uploadpack", "url.x.insteadOf"])
+def test_a_configuration_that_may_run_a_program_fetches_nothing(clone: Repo, tmp_path: Path, key: str) -> None:
+    mark = tmp_path / "ran"
+    program = tmp_path / "program"
+    program.write_text(f"#!/bin/sh\ntouch {mark}\n")
+    program.chmod(0o755)
+    clone.git("config", key, str(program))
+    assert clone.mem("scan", "--range", "HEAD~2..HEAD", check=False).returncode == 3
+    assert not mark.exists()
