@@ -77,6 +77,14 @@ class Repository(Protocol):
     def ignored(self, paths: Sequence[str]) -> set[str]:
         """Those of these work-tree paths that are not tracked and that Git ignores."""
 
+    def words(self, treeish: str, words: Sequence[str], paths: Sequence[str] = ()) -> Iterator[tuple[str, str, str]]:
+        """(path, word, the line that has it) for these whole words in the text files of a tree, of `paths` alone where
+        given: each word once a line. Ends with the iterator."""
+
+    def removals(self, rev: str, paths: Sequence[str], names: Sequence[str] = ()) -> dict[str, str]:
+        """The paths that a commit of this history took away, each with the last commit that did: these paths, what was
+        below them, and those anywhere that end with one of `names`. Merges are not looked at."""
+
     def reachable(self) -> Iterator[str]:
         """The oid of every object that a ref, HEAD or Git's index reaches."""
 

@@ -1,0 +1,181 @@
+"""The full check: which claims of a commit's files are not true of its tree, and which of them may be said.
+
+*Gone* is said of what stood in history, or when the line was written, and of a file that is missing where its folder
+stands; in a line that neither denies, makes nor illustrates; never of what Git ignores. All else is a suspicion.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from gitmem.claims import wording
+from gitmem.claims.claim import Kind
+from gitmem.claims.documents import Documents
+from gitmem.claims.finding import Finding, State, in_order
+from gitmem.claims.history import Departure, History
+from gitmem.claims.judge import NAMED, Judge, Said
+from gitmem.claims.path_resolution import GLOB, NOWHERE, places
+from gitmem.claims.path_words import parts_of
+from gitmem.claims.tree import joined
+from gitmem.claims.tree_diagrams import DRAWN
+from gitmem.errors import GitFailed
+from gitmem.git.repository import Repository
+
+MOST_WRITTEN = 24  # commits that wrote lines whose trees are asked
+PATHS = (Kind.PATH, Kind.DIRECTORY)
+
+
+class Checked(NamedTuple):
+    """The findings, sure ones first; how many claims were looked at; what was not looked at."""
+
+    findings: list[Finding]
+    claims: int
+    notes: list[str]
+
+
+def check(repo: Repository, commit: str, documents: Documents) -> Checked:
+    """Judge the claims of these files of a commit."""
+    judge = Judge(repo, commit, documents.said)
+    missing = [one for one in documents.said if _missing(one, judge)]
+    history = History(repo, judge.tree)
+    notes = list(documents.notes)
+    if history.shallow:
+        notes.append("this clone is shallow: what stood before is not known")
+    _look_back(history, missing)
+    written = _Written(repo, commit, missing)
+    findings = [found for one in missing if (found := _finding(one, judge, history, written))]
+    return Checked(in_order(findings), len(documents.said), notes)
+
+
+def _missing(one: Said, judge: Judge) -> bool:
+    """Whether a claim stands nowhere, and may be spoken of at all."""
+    claim = one.claim
+    standing = judge.standing(one)
+    if standing.unknown or standing.grade != NOWHERE or wording.placeholder(claim.text):
+        return False
+    if claim.kind in PATHS:
+        if claim.token.startswith("/") or (not claim.plain and "/" not in claim.token):
+            return False
+        return not any(judge.tree.ignored(whole) for whole in _whole(one)) and not _escapes(one)
+    return claim.plain or claim.kind is Kind.VERSION
+
+
+def _whole(one: Said) -> list[str]:
+    """The paths from the root that a claim may mean."""
+    found = [joined(place, one.claim.token) for place in places(one.claim, one.path)]
+    return [path for path in found if path]
+
+
+def _escapes(one: Said) -> bool:
+    """Whether the path leads out of the repository."""
+    return one.claim.token.startswith("../") and not joined(one.path.rpartition("/")[0], one.claim.token)
+
+
+def _look_back(history: History, missing: Iterable[Said]) -> None:
+    paths: set[str] = set()
+    ends: set[str] = set()
+    for one in missing:
+        if one.claim.kind in PATHS and not GLOB.search(one.claim.token):
+            paths.update(_whole(one))
+            bare = "/".join(part for part in parts_of(one.claim.token) if part != "..")
+            if "/" in bare:
+                ends.update((bare, f"{bare}/**"))
+            elif one.claim.kind is Kind.PATH:
+                ends.add(bare)
+    history.look_for(paths, ends)
+
+
+class _Written:
+    """The trees in which lines were written: whether a claim stood then."""
+
+    def __init__(self, repo: Repository, commit: str, missing: Sequence[Said]) -> None:
+        self.repo = repo
+        self._by_line: dict[tuple[str, int], str] = {}
+        self._judges: dict[str, Judge] = {}
+        by_file: dict[str, list[Said]] = {}
+        for one in missing:
+            by_file.setdefault(one.path, []).append(one)
+        for path, ones in by_file.items():
+            numbers = [one.claim.line.number for one in ones]
+            try:
+                rows = repo.blame(path, min(numbers), max(numbers), commit)
+            except GitFailed:
+                continue
+            self._by_line.update({(path, row.line): row.commit for row in rows if row.line in set(numbers)})
+        commits = Counter(self._by_line[key] for one in missing if (key := (one.path, one.claim.line.number)) in self._by_line)
+        for oid, _ in commits.most_common(MOST_WRITTEN):
+            there = [one for one in missing if self._by_line.get((one.path, one.claim.line.number)) == oid]
+            self._judges[oid] = Judge(repo, oid, there)
+
+    def stood(self, one: Said) -> str:
+        """The commit that wrote the line, where the claim stood in its tree; "" where it did not."""
+        oid = self._by_line.get((one.path, one.claim.line.number), "")
+        judge = self._judges.get(oid)
+        if judge is None:
+            return ""
+        standing = judge.standing(one)
+        return oid if standing.grade > NOWHERE and not standing.unknown else ""
+
+
+def _finding(one: Said, judge: Judge, history: History, written: _Written) -> Finding | None:
+    claim = one.claim
+    left = _departure(one, history) if claim.kind in PATHS else None
+    stood = written.stood(one)
+    hedged = wording.hedged(claim.line)
+    sure = bool(left or stood) and not hedged and claim.plain
+    evidence, cause = _evidence(one, left, stood, judge), f"{claim.kind}:{claim.token}"
+    if not sure and (hedged or not _suspect(one, judge, left, stood)):
+        return None
+    state = State.CHANGED if claim.kind is Kind.VERSION else State.GONE
+    return Finding(
+        one.path, claim.line.number, claim.text, claim.kind.value, state, evidence, left.commit if left else "",
+        left.renamed_to if left else "", sure, left.path if left else cause,
+    )  # fmt: skip
+
+
+def _departure(one: Said, history: History) -> Departure | None:
+    if GLOB.search(one.claim.token):
+        return None
+    for path in _whole(one):
+        if left := history.of_path(path):
+            return left
+    bare = "/".join(part for part in parts_of(one.claim.token) if part != "..")
+    return history.of_end(bare) if "/" in bare or one.claim.kind is Kind.PATH else None
+
+
+def _evidence(one: Said, left: Departure | None, stood: str, judge: Judge) -> str:
+    claim = one.claim
+    if left:
+        went = f", now {left.renamed_to}" if left.renamed_to else ""
+        return f"{left.path} went in {left.commit[:12]}{went}"
+    if claim.kind is Kind.VERSION:
+        return judge.standing(one).at
+    what = {
+        Kind.COMMAND: f"no {_TOOLS.get(claim.tool.rstrip('?'), claim.tool)} '{claim.token}' is defined",
+        Kind.PATH: f"there is no file {claim.token}",
+        Kind.DIRECTORY: f"there is no folder {claim.token}",
+    }.get(claim.kind, f"no line of code has {claim.token}")
+    return what + (f"; there was when the line was written ({stood[:12]})" if stood else "")
+
+
+_TOOLS = {"node": "script", "make": "target", "just": "recipe", "task": "task", "crate": "crate", "gradle": "module"}
+
+
+def _suspect(one: Said, judge: Judge, left: Departure | None, stood: str) -> bool:
+    """Whether a claim that stands nowhere is worth a look although history does not know it."""
+    claim = one.claim
+    if left or stood:
+        return True
+    if not claim.plain or claim.kind in NAMED:
+        return False
+    if claim.kind is Kind.PATH and claim.tool != DRAWN:
+        return "/" in claim.token and any(_parent(path) in judge.tree.folders for path in _whole(one))
+    return claim.kind in (Kind.COMMAND, Kind.VERSION, Kind.PATH)
+
+
+def _parent(path: str) -> str:
+    return path.rpartition("/")[0] or "?"
+
+
