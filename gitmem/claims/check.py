@@ -7,7 +7,7 @@ stands; in a line that neither denies, makes nor illustrates; never of what Git 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from gitmem.claims import wording
@@ -23,7 +23,7 @@ from gitmem.claims.tree_diagrams import DRAWN
 from gitmem.errors import GitFailed
 from gitmem.git.repository import Repository
 
-MOST_WRITTEN = 24  # commits that wrote lines whose trees are asked
+MOST_WRITTEN = 12  # commits that wrote lines whose trees are asked
 PATHS = (Kind.PATH, Kind.DIRECTORY)
 
 
@@ -43,7 +43,6 @@ def check(repo: Repository, commit: str, documents: Documents) -> Checked:
     notes = list(documents.notes)
     if history.shallow:
         notes.append("this clone is shallow: what stood before is not known")
-    _look_back(history, missing)
     written = _Written(repo, commit, missing)
     findings = [found for one in missing if (found := _finding(one, judge, history, written))]
     return Checked(in_order(findings), len(documents.said), notes)
@@ -56,7 +55,7 @@ def _missing(one: Said, judge: Judge) -> bool:
     if standing.unknown or standing.grade != NOWHERE or wording.placeholder(claim.text):
         return False
     if claim.kind in PATHS:
-        if claim.token.startswith("/") or (not claim.plain and "/" not in claim.token):
+        if claim.token.startswith("/") or not (claim.plain or ("/" in claim.token and claim.kind is Kind.PATH)):
             return False
         return not any(judge.tree.ignored(whole) for whole in _whole(one)) and not _escapes(one)
     return claim.plain or claim.kind is Kind.VERSION
@@ -71,20 +70,6 @@ def _whole(one: Said) -> list[str]:
 def _escapes(one: Said) -> bool:
     """Whether the path leads out of the repository."""
     return one.claim.token.startswith("../") and not joined(one.path.rpartition("/")[0], one.claim.token)
-
-
-def _look_back(history: History, missing: Iterable[Said]) -> None:
-    paths: set[str] = set()
-    ends: set[str] = set()
-    for one in missing:
-        if one.claim.kind in PATHS and not GLOB.search(one.claim.token):
-            paths.update(_whole(one))
-            bare = "/".join(part for part in parts_of(one.claim.token) if part != "..")
-            if "/" in bare:
-                ends.update((bare, f"{bare}/**"))
-            elif one.claim.kind is Kind.PATH:
-                ends.add(bare)
-    history.look_for(paths, ends)
 
 
 class _Written:
@@ -123,11 +108,11 @@ def _finding(one: Said, judge: Judge, history: History, written: _Written) -> Fi
     claim = one.claim
     left = _departure(one, history) if claim.kind in PATHS else None
     stood = written.stood(one)
-    hedged = wording.hedged(claim.line)
-    sure = bool(left or stood) and not hedged and claim.plain
-    evidence, cause = _evidence(one, left, stood, judge), f"{claim.kind}:{claim.token}"
-    if not sure and (hedged or not _suspect(one, judge, left, stood)):
+    held_back = wording.denied(claim) or wording.made(claim)
+    sure = bool(left or stood) and not held_back and not wording.about_others(claim) and claim.plain
+    if not sure and (held_back or wording.illustrated(claim) or not _suspect(one, judge, left, stood)):
         return None
+    evidence, cause = _evidence(one, left, stood, judge), f"{claim.kind}:{claim.token}"
     state = State.CHANGED if claim.kind is Kind.VERSION else State.GONE
     return Finding(
         one.path, claim.line.number, claim.text, claim.kind.value, state, evidence, left.commit if left else "",

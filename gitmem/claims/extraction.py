@@ -126,7 +126,7 @@ def _words(line: MarkedLine, text: str) -> Iterator[Claim]:
     for match in _ENVIRONMENT.finditer(text):
         yield Claim(line, match[1], Kind.ENVIRONMENT, match[1], plain=False)
     for match in _BARE.finditer(text):
-        word = match[0]
+        word = match[0].strip("*")
         if ("/" in word or "\\" in word or file_name(word)) and (path := spelled(word)):
             yield _path(line, word.rstrip(".,;:"), path, plain=False)
     for match in _NAME.finditer(text):

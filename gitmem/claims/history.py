@@ -5,14 +5,15 @@ Committed history only. In a shallow clone the history that is not here says not
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from functools import cached_property
 from typing import NamedTuple
 
 from gitmem.claims.tree import Tree
 from gitmem.git.objects import Change
 from gitmem.git.repository import Repository
 
+MOST_COMMITS = 20_000  # with removals that are read
 STEPS = 4  # renames that are followed, one after the other
 
 
@@ -31,33 +32,42 @@ class History:
         self.repo, self.tree = repo, tree
         self.shallow = (repo.common_dir / "shallow").exists()
         self._changes: dict[str, list[Change]] = {}
-        self._removed: dict[str, str] = {}
 
-    def look_for(self, paths: Iterable[str], ends: Iterable[str]) -> None:
-        """Read the history once for these paths, and for what ends with these."""
-        self._removed = self.repo.removals(self.tree.commit, sorted(set(paths)), sorted(set(ends)))
+    @cached_property
+    def _removed(self) -> dict[str, str]:
+        """Each path that went, with the last commit that took it."""
+        return self.repo.removals(self.tree.commit, MOST_COMMITS)
+
+    @cached_property
+    def _by_name(self) -> dict[str, list[str]]:
+        """The files that went, by each part of their path: what a folder's name may lead to, too."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for path in self._removed:
+            for part in set(path.split("/")):
+                found[part].append(path)
+        return dict(found)
 
     def of_path(self, path: str) -> Departure | None:
         """The departure of a file, or of the last file of a folder, at exactly this path."""
         if commit := self._removed.get(path):
             return Departure(path, commit, self._now(path, commit))
-        below = [(file, commit) for file, commit in self._removed.items() if file.startswith(f"{path}/")]
-        if below:
-            commit = below[0][1]
-            return Departure(path, commit, self._folder_now(path, commit))
+        for file in self._by_name.get(path.rpartition("/")[2], ()):
+            if file.startswith(f"{path}/"):
+                commit = self._removed[file]
+                return Departure(path, commit, self._folder_now(path, commit))
         return None
 
     def of_end(self, end: str) -> Departure | None:
-        """The departure of something that ended with a path of two parts or more, or had this name."""
-        for file, commit in self._removed.items():
+        """The departure of something that ended with a path: a file, or of two parts or more a folder too."""
+        files = self._by_name.get(end.rpartition("/")[2], ())
+        for file in files:
             if f"/{file}".endswith(f"/{end}"):
-                return Departure(file, commit, self._now(file, commit))
-        if "/" in end:
-            for file, commit in self._removed.items():
-                at = f"/{file}".find(f"/{end}/")
-                if at >= 0:
-                    folder = file[: at + len(end)]
-                    return Departure(folder, commit, self._folder_now(folder, commit))
+                return Departure(file, self._removed[file], self._now(file, self._removed[file]))
+        for file in files if "/" in end else ():
+            at = f"/{file}".find(f"/{end}/")
+            if at >= 0:
+                folder = file[: at + len(end)]
+                return Departure(folder, self._removed[file], self._folder_now(folder, self._removed[file]))
         return None
 
     def _renames(self, commit: str) -> list[Change]:
@@ -72,10 +82,9 @@ class History:
             new = next((change.path for change in self._renames(commit) if change.old_path == path), "")
             if not new or new in self.tree.oids:
                 return new
-            removed = self.repo.removals(self.tree.commit, [new])
-            if new not in removed:
+            if new not in self._removed:
                 return ""
-            path, commit = new, removed[new]
+            path, commit = new, self._removed[new]
         return ""
 
     def _folder_now(self, folder: str, commit: str) -> str:

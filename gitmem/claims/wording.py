@@ -1,82 +1,105 @@
-"""What the words of a line take away from it: a line that forbids, remembers, makes or illustrates claims nothing.
+"""What the words beside a claim take away from it: a clause that denies, remembers, makes or illustrates claims nothing.
 
-Pure; four languages. Each reason is a pattern; a line with one is never an error by itself, and is compared only where
-something that was true became false.
+Pure; four languages. Only the clause that holds the claim is read, and the headings above it: a "not" elsewhere in a long
+line says nothing of this path. What stood once and is gone is held back by fewer words (`denied`, `made`) than what
+was never seen (`illustrated` too).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
-from gitmem.claims.lines import MarkedLine
+from gitmem.claims.claim import Claim
 
-_PAST = re.compile(
-    r"\b(?:no longer|not (?:yet )?(?:exist|present|available|used|implemented|committed|tracked|in (?:the|this) repo)|"
-    r"(?:does|do|did|is|are|was|were)(?:n['’]t| not)|without|don['’]?t|never|avoid|must not|mustn['’]t|cannot|"
-    r"removed?|delet(?:e|ed|es|ing)|dropped|deprecat\w+|obsolete|legacy|former(?:ly)?|previous(?:ly)?|was|were|"
-    r"used to|old|retired?|moved|renamed|replac\w+|migrat\w+|superseded|instead of|rather than|missing|absent|"
-    r"there is no|has no|have no|gone|historical\w*|originally|no|not|archived?|refactored)\b|"
-    r"없|삭제|제거|이전|금지|마세요|않|하지 ?말|폐기|ない|なし|しない|禁止|削除|廃止|旧|以前|不要|禁止|没有|不存在|已删除|删除|移除|废弃|不再|勿|旧",
+BEFORE, AFTER = 70, 60  # characters of a clause that are read on each side of a claim
+_CUT = re.compile(r"[.;!?。；！？](?:\s|$)|\s[—–]\s|\s-\s|\||\)\s*,")
+_DENIED_BEFORE = re.compile(
+    r"\b(?:no longer|instead of|rather than|remov\w+|delet\w+|dropp\w+|deprecat\w+|obsolete|legacy|old|former(?:ly)?|previous(?:ly)?|"
+    r"was|were|used to|moved from|renam\w+|replac\w+|migrat\w+|superse\w+|missing|without|there (?:is|are) no|has no|have no|absent|"
+    r"originally|historical\w*|retired?|unlike|not|isn['’]t|no|refactor\w+ from|split from|extracted from|"
+    r"(?:don['’]?t|do not|never|avoid|must not|should not|cannot|can['’]t|won['’]t)(?: \w+){0,2} "
+    r"(?:us(?:e|ing)|import\w*|creat\w+|add\w*|call\w*|referenc\w+|\w*introduc\w+|writ\w+|put\w*|run\w*|rely\w*|need\w*|exist\w*|have|include))\b"
+    r"|삭제|제거|없|이전의|폐기|旧|以前の|削除|廃止|没有|不存在|已删除|移除|废弃|不再|勿|禁止",
     re.IGNORECASE,
 )
-_MADE = re.compile(
-    r"\b(?:creat\w+|generat\w+|add(?:s|ed|ing)?(?= (?:a|an|new|the|your|it|to|one|them)\b)|new|mak(?:e|es|ing) (?:a|an)|"
-    r"writ(?:e|es|ten|ing)|"
-    r"output\w*|produc\w+|emit\w*|build(?:s|ing)? (?:to|into)|built|compil\w+ (?:to|into)|stor(?:e|es|ed)|sav(?:e|es|ed)|"
-    r"download\w*|clon(?:e|es|ed|ing)|install\w*|cache[ds]?|log(?:s|ged)? to|gitignored?|ignored?|untracked|local(?:ly)?|"
-    r"cop(?:y|ies|ied)|artifacts?|temp(?:orary)?|optional(?:ly)?|if (?:it |they |one )?(?:exists?|present|any|there|needed|applicable)|"
-    r"when present|todo|planned|plan|future|will|would|could|might|propos\w+|upcoming|roadmap|"
-    r"runtime|at startup|auto-?\w*|scaffold\w*|initiali[sz]e\w*|bootstrap\w*|dump\w*|export\w*|place|put)\b|"
-    r"생성|만들|작성|추가|저장|출력|예정|계획|作成|生成|追加|保存|出力|予定|创建|新建|生成|添加|保存|输出|计划|新增",
+_DENIED_AFTER = re.compile(
+    r"^[`'\"*)\]]*\s*(?:\([^)]*\)\s*)?(?:(?:is|are|was|were|has been|have been|had been|got|will be|does|do|did|should|must)\s*(?:n['’]t|not)?\s*)*"
+    r"(?:now\s+)?(?:gone|removed|deleted|dropped|deprecated|renamed|moved|merged|split|replaced|superseded|no longer|legacy|obsolete|"
+    r"not|n['’]t|never|doesn['’]t|does not|retired|archived|absent|missing|existed|used to)\b"
+    r"|^[`'\"*)\]]*\s*\((?:[^)]*\b)?(?:removed|deleted|deprecated|legacy|old|obsolete|gone|renamed|moved|planned|todo|future|optional|generated|"
+    r"gitignored|ignored|not (?:committed|tracked|in git)|local|private|created|new|if (?:present|exists|any)|when present)\b"
+    r"|^[`'\"*)\]]*\s*(?:→|->|=>|➜)|[^.]{0,30}(?:삭제|제거|없|폐기|ない|削除|廃止|不存在|已删除|移除|废弃|不再)",
     re.IGNORECASE,
 )
-_EXAMPLE = re.compile(
-    r"\b(?:e\.?g\.?|for example|for instance|examples?|such as|like|sample|hypothetical\w*|imagine|suppose|placeholder|"
-    r"template|pattern|naming|named|convention|format|style|either|or similar|something|some|any|"
-    r"typical(?:ly)?|usual(?:ly)?|another|other (?:repo\w*|project\w*)|external|upstream|third[- ]party|"
-    r"user['’]s|your|their|bad|wrong|good|correct|incorrect|anti-?pattern)\b|[❌✗✘❎🚫]|"
-    r"예시|예를|예:|例えば|例[:：]|例如|比如|示例|样例|サンプル|テンプレート",
+_MADE_BEFORE = re.compile(
+    r"\b(?:creat\w+|generat\w+|add(?:s|ed|ing)?|new|mak(?:e|es|ing) an?|writ(?:e|es|ten|ing)|output\w*|produc\w+|emit\w*|"
+    r"stor(?:e|es|ed|ing)|sav(?:e|es|ed|ing)|download\w*|clon\w+|cache[ds]?|logs? to|gitignored?|ignored?|untracked|"
+    r"cop(?:y|ies|ied)|artifacts?|temp(?:orary)?|if (?:it |they |one |there is |an? |you )?\w*|when present|todo|planned|future|will|would|could|"
+    r"might|may|propos\w+|upcoming|scaffold\w*|initiali[sz]e\w*|dump\w*|export\w* to|place|put|built (?:to|into)|build(?:s|ing)? (?:to|into)|"
+    r"compil\w+ (?:to|into)|bundl\w+ (?:to|into)|rename)\b|생성|만들|작성|추가|저장|출력|예정|作成|生成|追加|保存|出力|创建|新建|添加|输出|新增",
     re.IGNORECASE,
 )
-_EXAMPLE_HEADING = re.compile(
-    r"\b(?:examples?|samples?|templates?|adding|creating|create|add|new|how to (?:add|create)|migrat\w+|deprecat\w+|"
-    r"removed|future|roadmap|plan(?:ned|s)?|todo|proposed|naming|conventions?|common (?:mistakes|pitfalls)|anti-?patterns?|"
-    r"output|generated|artifacts?|changelog|history|release notes|legacy|troubleshooting|scaffold\w*)\b|예시|추가|생성|例|追加|作成|新增|添加|示例",
+_MADE_AFTER = re.compile(
+    r"^[`'\"*)\]]*\s*(?:\w+\s+){0,2}(?:(?:is|are|will be|gets?|can be)\s+(?:\w+ly\s+)?(?:auto[- ]?)?(?:generated|created|written|stored|saved|built|produced|"
+    r"downloaded|cloned|ignored|gitignored|untracked|optional|planned|copied|populated)|if (?:it|they|present|needed|missing|any)|when (?:present|it exists))\b"
+    r"|[^.]{0,20}(?:생성|작성|추가|저장|作成|生成|追加|保存|创建|新建|添加)",
+    re.IGNORECASE,
+)
+_ILLUSTRATED = re.compile(
+    r"\b(?:e\.?g\b|for example|for instance|examples?|such as|like|sample|hypothetical\w*|imagine|suppose|placeholder|"
+    r"template|pattern|naming|named|convention|format|either|or similar|any|typical(?:ly)?|usual(?:ly)?|another|other|external|upstream|"
+    r"user['’]s|your|their|bad|wrong|good|incorrect|anti-?pattern)\b|[❌✗✘❎🚫✅]|예시|예를|예:|例えば|例[:：]|例如|比如|示例|サンプル|テンプレート",
+    re.IGNORECASE,
+)
+_ABOUT_OTHERS = re.compile(
+    r"\b(?:examples?|samples?|templates?|adding|creating|how to (?:add|create)|deprecat\w+|removed|future|roadmap|planned|todo|proposed|"
+    r"anti-?patterns?|generated|artifacts?|changelog|release notes|legacy|migration (?:guide|history|notes)|scaffold\w*)\b"
+    r"|예시|例|示例",
     re.IGNORECASE,
 )
 _PLACEHOLDER = re.compile(
-    r"[<>{}$…]|\.\.\.|\b(?:foo|bar|baz|qux|x{2,}|your|my|some|example|sample|placeholder|lorem|acme|path/to|YYYY|NNN+|"
-    r"old|new|feature-?name|component-?name|module-?name|thing|something|whatever)\b|^(?:your|my|some|new|old)[-_]|"
-    r"(?:[-_/.]|^)(?:your|my|example|foo|bar|baz|xxx+|nnn+|name)(?:[-_/.]|$)|\bMy[A-Z]|(?:^|/)N(?:AME)?[-_.]|\bNAME\b|"
-    r"PascalCase|camelCase|snake_case|kebab-case|\bXYZ\b|[A-Z]{2,}-\d{3,}",
-    re.IGNORECASE,
+    r"[<>$…]|\.\.\.|^\{|\{[^},]*\}|(?:[-_/.]|^)(?:your|my|some|foo|bar|baz|qux|example|sample|placeholder|acme|xxx+|nnn+|yyyy|whatever|"
+    r"something|thing|lorem)(?:[-_/.]|$)|path/to/|\bMy[A-Z]|(?:^|[/_-])(?:N|X|NAME|NNN+|YYYY|XX+|FOO|BAR)(?:[-_./]|$)|PascalCase|camelCase|snake_case|"
+    r"kebab-case|(?:feature|component|module|package|skill|page|plugin|service|tool|file|project|agent|rule)-?name|(?:^|[/_-])new-|[A-Z]{2,}-\d{3,}"
 )
 
 
-def past(line: MarkedLine) -> bool:
-    """Whether the line denies, forbids or remembers."""
-    return bool(_PAST.search(line.text))
+def clause(claim: Claim) -> tuple[str, str]:
+    """What stands before and behind a claim in its clause: a sentence, a cell of a table, a piece between dashes."""
+    text = claim.line.text
+    at = text.find(claim.text)
+    if at < 0:
+        return "", ""
+    before, after = text[:at][-BEFORE:], text[at + len(claim.text) :][:AFTER]
+    cuts = list(_CUT.finditer(before))
+    before = before[cuts[-1].end() :] if cuts else before
+    cut = _CUT.search(after)
+    return before, after[: cut.start() + 1] if cut else after
 
 
-def made(line: MarkedLine) -> bool:
-    """Whether the line speaks of what is made, kept outside of Git, or not there yet."""
-    return bool(_MADE.search(line.text))
+def denied(claim: Claim) -> bool:
+    """Whether the clause denies, forbids or remembers what it names."""
+    before, after = clause(claim)
+    return bool(_DENIED_BEFORE.search(before) or _DENIED_AFTER.search(after))
 
 
-def example(line: MarkedLine) -> bool:
-    """Whether the line, or the heading above it, illustrates."""
-    return bool(_EXAMPLE.search(line.text)) or example_heading(line.trail) or any(map(_EXAMPLE.search, line.parents))
+def made(claim: Claim) -> bool:
+    """Whether the clause speaks of what is made, kept outside of Git, or not there yet."""
+    before, after = clause(claim)
+    return bool(_MADE_BEFORE.search(before) or _MADE_AFTER.search(after))
 
 
-def example_heading(trail: Sequence[str]) -> bool:
-    """Whether a section is about what could be there."""
-    return any(map(_EXAMPLE_HEADING.search, trail[-2:]))
+def illustrated(claim: Claim) -> bool:
+    """Whether the clause, the parent items or the headings illustrate, or speak of what could be."""
+    line = claim.line
+    before, after = clause(claim)
+    words = (before, after, *line.parents[-1:])
+    return any(map(_ILLUSTRATED.search, words)) or about_others(claim)
 
 
-def hedged(line: MarkedLine) -> bool:
-    """Whether any of these reasons holds: then nothing is said of the line by itself."""
-    return past(line) or made(line) or example(line)
+def about_others(claim: Claim) -> bool:
+    """Whether the section is about what is not there: examples, plans, what was removed."""
+    return any(map(_ABOUT_OTHERS.search, claim.line.trail[-2:]))
 
 
 def placeholder(token: str) -> bool:

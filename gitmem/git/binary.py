@@ -431,17 +431,10 @@ class BinaryRepository:
         done = subprocess.run(self._command(how), capture_output=True, env=self._env, check=False)
         return done.returncode in (0, 1)
 
-    def removals(self, rev: str, paths: Sequence[str], names: Sequence[str] = ()) -> dict[str, str]:
-        specs = [f":(literal){path}" for path in paths] + [f":(glob)**/{_as_pattern(name)}" for name in names]
-        if not specs or rev.startswith("-"):
-            return {}
-        how = ["log", "--diff-filter=D", *RAW, "--no-renames", "--diff-merges=off", "--format=%x00%H", rev]
-        command = self._command([*how, "--", *specs])
-        command.remove("--literal-pathspecs")
-        done = subprocess.run(command, capture_output=True, env=self._env, check=False, stdin=subprocess.DEVNULL)
-        if done.returncode != 0:
-            raise GitFailed(f"git log: {first_line(os.fsdecode(done.stderr)) or done.returncode}")
-        return parse_removals(done.stdout)
+    def removals(self, rev: str, most: int) -> dict[str, str]:
+        # Without a pathspec: to match each entry against some hundred of them takes a hundred times as long.
+        how = ["--diff-filter=D", *RAW, "--no-renames", "--diff-merges=off", f"--max-count={most}", "--format=%x00%H"]
+        return parse_removals(self._run(["log", *how, "--end-of-options", rev, "--"]))
 
     def reachable(self) -> Iterator[str]:
         command = self._command(["rev-list", "--objects", "--no-object-names", "--all", "--indexed-objects"])

@@ -81,9 +81,9 @@ class Repository(Protocol):
         """(path, word, the line that has it) for these whole words in the text files of a tree, of `paths` alone where
         given: each word once a line. Ends with the iterator."""
 
-    def removals(self, rev: str, paths: Sequence[str], names: Sequence[str] = ()) -> dict[str, str]:
-        """The paths that a commit of this history took away, each with the last commit that did: these paths, what was
-        below them, and those anywhere that end with one of `names`. Merges are not looked at."""
+    def removals(self, rev: str, most: int) -> dict[str, str]:
+        """Every path that a commit of this history took away, with the last commit that did; merges are not looked at.
+        Of the newest commits with a removal, `most` at most."""
 
     def reachable(self) -> Iterator[str]:
         """The oid of every object that a ref, HEAD or Git's index reaches."""
