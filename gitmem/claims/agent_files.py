@@ -47,3 +47,10 @@ def files_of(entries: Iterable[Entry], daily: Iterable[str] = ()) -> list[Entry]
             seen.add(place)
             chosen.append(entry)
     return chosen
+
+
+def procedure(path: str) -> bool:
+    """Whether a file says how something is done, anywhere: a skill, a command, an agent, a prompt. What such a file
+    names is as often what a reader will make as what is here."""
+    folders = set(path.lower().split("/")[:-1])
+    return bool(folders & {"skills", "commands", "agents", "prompts"}) or path.lower().endswith("skill.md")

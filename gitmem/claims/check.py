@@ -11,7 +11,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from gitmem.claims import wording
-from gitmem.claims.claim import Kind
+from gitmem.claims.agent_files import procedure
+from gitmem.claims.cited_facts import cited_facts, finding_of
+from gitmem.claims.claim import Claim, Kind
 from gitmem.claims.documents import Documents
 from gitmem.claims.finding import Finding, State, in_order
 from gitmem.claims.history import Departure, History
@@ -45,6 +47,9 @@ def check(repo: Repository, commit: str, documents: Documents) -> Checked:
         notes.append("this clone is shallow: what stood before is not known")
     written = _Written(repo, commit, missing)
     findings = [found for one in missing if (found := _finding(one, judge, history, written))]
+    for fact in cited_facts(judge.tree, history):
+        if fact.path in set(documents.paths):
+            findings += [found for each in fact.verdicts if (found := finding_of(fact, each))]
     return Checked(in_order(findings), len(documents.said), notes)
 
 
@@ -89,7 +94,9 @@ class _Written:
             except GitFailed:
                 continue
             self._by_line.update({(path, row.line): row.commit for row in rows if row.line in set(numbers)})
-        commits = Counter(self._by_line[key] for one in missing if (key := (one.path, one.claim.line.number)) in self._by_line)
+        commits = Counter(
+            self._by_line[key] for one in missing if (key := (one.path, one.claim.line.number)) in self._by_line
+        )
         for oid, _ in commits.most_common(MOST_WRITTEN):
             there = [one for one in missing if self._by_line.get((one.path, one.claim.line.number)) == oid]
             self._judges[oid] = Judge(repo, oid, there)
@@ -109,7 +116,8 @@ def _finding(one: Said, judge: Judge, history: History, written: _Written) -> Fi
     left = _departure(one, history) if claim.kind in PATHS else None
     stood = written.stood(one)
     held_back = wording.denied(claim) or wording.made(claim)
-    sure = bool(left or stood) and not held_back and not wording.about_others(claim) and claim.plain
+    known = bool(stood) or (left is not None and not _personal(claim))
+    sure = known and not held_back and not wording.about_others(claim) and claim.plain
     if not sure and (held_back or wording.illustrated(claim) or not _suspect(one, judge, left, stood)):
         return None
     evidence, cause = _evidence(one, left, stood, judge), f"{claim.kind}:{claim.token}"
@@ -118,6 +126,11 @@ def _finding(one: Said, judge: Judge, history: History, written: _Written) -> Fi
         one.path, claim.line.number, claim.text, claim.kind.value, state, evidence, left.commit if left else "",
         left.renamed_to if left else "", sure, left.path if left else cause,
     )  # fmt: skip
+
+
+def _personal(claim: Claim) -> bool:
+    """Whether a claim is the bare name of a hidden file: a person's own settings, which stand in no repository."""
+    return claim.token.startswith(".") and "/" not in claim.token
 
 
 def _departure(one: Said, history: History) -> Departure | None:
@@ -153,7 +166,7 @@ def _suspect(one: Said, judge: Judge, left: Departure | None, stood: str) -> boo
     claim = one.claim
     if left or stood:
         return True
-    if not claim.plain or claim.kind in NAMED:
+    if not claim.plain or claim.kind in NAMED or procedure(one.path):
         return False
     if claim.kind is Kind.PATH and claim.tool != DRAWN:
         return "/" in claim.token and any(_parent(path) in judge.tree.folders for path in _whole(one))
@@ -162,5 +175,3 @@ def _suspect(one: Said, judge: Judge, left: Departure | None, stood: str) -> boo
 
 def _parent(path: str) -> str:
     return path.rpartition("/")[0] or "?"
-
-

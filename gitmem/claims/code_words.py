@@ -59,5 +59,3 @@ def _definition(word: str) -> re.Pattern[str]:
         rf"^\s*(?:[\w<>\[\],.&*\s]+\s)?['\"]?{name}['\"]?\s*(?:\??:|=(?!=)|:=)|"
         rf"^\s*(?:async\s+|\w[\w<>\[\], ]*\s+)?{name}\s*\([^;]*\)\s*(?:\{{|:|->|=>)|#define\s+{name}\b|^\s*{name}\s*,?\s*$"
     )
-
-

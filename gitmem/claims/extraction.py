@@ -20,13 +20,17 @@ MOST = 4_000  # claims of one file
 SHELLS = ("", "bash", "sh", "shell", "zsh", "console", "shell-session", "text", "terminal", "fish", "powershell")
 _SPAN = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)")
 _LINK = re.compile(r"\[(?:[^\[\]]|\[[^\]]*\])*\]\(<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\)")
-_IMPORT = re.compile(r"(?:^|(?<=\s))@((?:\.{0,2}/)?[\w.-]+(?:/[\w.-]+)*\.[A-Za-z]\w*|(?:\.{0,2}/)?[\w.-]+(?:/[\w.-]+)+)")
+_IMPORT = re.compile(
+    r"(?:^|(?<=\s))@((?:\.{0,2}/)?[\w.-]+(?:/[\w.-]+)*\.[A-Za-z]\w*|(?:\.{0,2}/)?[\w.-]+(?:/[\w.-]+)+)"
+)
 _BARE = re.compile(r"(?<![\w`/@.:~$\\-])(?:\.{0,2}/)?[\w.@+*-]+(?:[/\\][\w.@+*\[\]{},()-]+)*/?(?![\w`])")
 _ENVIRONMENT = re.compile(r"(?<![\w/.-])\$?\{?([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b(?![\w./-]*\.\w)")
 _PORT = re.compile(r"(?:localhost|127\.0\.0\.1|0\.0\.0\.0):(\d{2,5})\b|\bport[s]?[ =:]+`?(\d{4,5})\b", re.IGNORECASE)
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _HUMPS = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2,}[a-z]|[A-Za-z0-9]_[A-Za-z0-9]")
-_SYMBOL = re.compile(r"^[@#&*]?([A-Za-z_$][\w$]*(?:(?:\.|::|#|->)[A-Za-z_$][\w$]*)*)(?:<[^<>]*>)?(\((?:[^()]|\([^()]*\))*\))?[;!?]?$")
+_SYMBOL = re.compile(
+    r"^[@#&*]?([A-Za-z_$][\w$]*(?:(?:\.|::|#|->)[A-Za-z_$][\w$]*)*)(?:<[^<>]*>)?(\((?:[^()]|\([^()]*\))*\))?[;!?]?$"
+)
 
 
 def claims_of(text: str) -> list[Claim]:
@@ -70,7 +74,11 @@ def _prose(line: MarkedLine) -> Iterator[Claim]:
         rest = rest.replace(match[0], " " * len(match[0]), 1)
     for match in _LINK.finditer(rest):
         target = match[1].split("#")[0]
-        if "://" not in target and not target.startswith(("#", "mailto:")) and (path := spelled(target.replace("%20", " "))):
+        if (
+            "://" not in target
+            and not target.startswith(("#", "mailto:"))
+            and (path := spelled(target.replace("%20", " ")))
+        ):
             yield _path(line, target, path, plain=True)
     rest = _LINK.sub(lambda match: " " * len(match[0]), rest)
     for match in _IMPORT.finditer(rest):

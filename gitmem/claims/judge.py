@@ -36,7 +36,9 @@ class Said(NamedTuple):
 class Judge:
     """Answers for one commit. `names` limits the search of names: those beyond it count as standing."""
 
-    def __init__(self, repo: Repository, commit: str, said: Iterable[Said], names: frozenset[str] | None = None) -> None:
+    def __init__(
+        self, repo: Repository, commit: str, said: Iterable[Said], names: frozenset[str] | None = None
+    ) -> None:
         self.repo, self.commit = repo, commit
         self.said = list(said)
         self.tree = Tree(repo, commit)
@@ -99,11 +101,15 @@ class Judge:
     def _stated(self) -> dict[str, list[tuple[str, str]]]:
         tools = {one.claim.tool for one in self.said if one.claim.kind is Kind.VERSION}
         packages = tuple(sorted({versions.NAMES.get(tool, tool) for tool in tools}))
-        paths = [path for path in self.tree.oids if path.rpartition("/")[2] in versions.FILES and "node_modules/" not in path]
+        paths = [
+            path for path in self.tree.oids if path.rpartition("/")[2] in versions.FILES and "node_modules/" not in path
+        ]
         paths = sorted(paths, key=lambda path: path.count("/"))[:MOST_STATING] if packages else []
         stated: dict[str, list[tuple[str, str]]] = {}
         for path, (_, data) in zip(paths, self.repo.read_many([self.tree.oids[path] for path in paths]), strict=True):
-            for tool, spec in versions.stated(path.rpartition("/")[2], (data or b"").decode("utf-8", "replace"), packages):
+            for tool, spec in versions.stated(
+                path.rpartition("/")[2], (data or b"").decode("utf-8", "replace"), packages
+            ):
                 stated.setdefault(tool, []).append((path, spec))
         return stated
 

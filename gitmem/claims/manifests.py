@@ -68,9 +68,7 @@ class Manifests:
             sizes = self.tree.repo.sizes([self.tree.oids[path] for path in paths])
             paths = [path for path in paths if sizes.get(self.tree.oids[path], LARGEST + 1) <= LARGEST]
             blobs = self.tree.repo.read_many([self.tree.oids[path] for path in paths])
-            self._read[tool] = {
-                path: _parsed(tool, data or b"") for path, (_, data) in zip(paths, blobs, strict=True)
-            }
+            self._read[tool] = {path: _parsed(tool, data or b"") for path, (_, data) in zip(paths, blobs, strict=True)}
         return self._read[tool]
 
     def standing(self, claim: Claim, document: str) -> Standing:
@@ -201,7 +199,9 @@ def _hatch(text: str) -> Defined:
 
 
 def _rake(text: str) -> Defined:
-    return Defined(frozenset(re.findall(r"^\s*(?:task|multitask)\s*\(?:?['\"]?([\w:]+)", text, re.MULTILINE)), open=True)
+    return Defined(
+        frozenset(re.findall(r"^\s*(?:task|multitask)\s*\(?:?['\"]?([\w:]+)", text, re.MULTILINE)), open=True
+    )
 
 
 def _deno(text: str) -> Defined:

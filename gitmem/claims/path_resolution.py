@@ -178,7 +178,10 @@ class DiagramRoots:
             first = members[0].token.split("/")[0]
             tried += [path.rpartition("/")[0] for path in tree.named.get(first, ())][:20]
             best = max(
-                ((sum(bool(found(tree, joined(place, one.token))) for one in members), -at) for at, place in enumerate(tried)),
+                (
+                    (sum(bool(found(tree, joined(place, one.token))) for one in members), -at)
+                    for at, place in enumerate(tried)
+                ),
                 default=(0, 0),
             )
             self.roots[key] = (tried[-best[1]] if tried else "", best[0] / len(members))

@@ -28,7 +28,10 @@ _PART = re.compile(r"^[\w.@+~()\[\]{},*?!-]+$")
 _MIME = re.compile(r"^(?:application|text|image|audio|video|multipart|font|model)/[\w.+*-]+$")
 _LIBRARY = re.compile(r"^[A-Z][\w]*\.(?:js|ts|io|net|py|rs|ai|dev|css)$|^(?:socket\.io|ASP\.NET)$")
 _DOMAIN = re.compile(r"^[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|io|dev|ai|app|co|sh|cloud|so)(?:/|$)", re.IGNORECASE)
-_MODULE = re.compile(r"^(?:github|gitlab|bitbucket|golang|gopkg|k8s|google)\.[\w.]+/|^@[\w-]+/[\w.-]+$|^(?:origin|upstream)/")
+_MODULE = re.compile(
+    r"^(?:github|gitlab|bitbucket|golang|gopkg|k8s|google)\.[\w.]+/|^@[\w-]+/[\w.-]+$|^(?:origin|upstream)/"
+)
+_HOST = re.compile(r"^[\w-]+(?:\.[\w-]+)*\.[a-z]{2,4}/")  # `example.cc/module/v2`, unless its end is one of files
 _CALL = re.compile(r"\(.*\)$")
 
 
@@ -50,6 +53,8 @@ def spelled(word: str) -> str:
 
 
 def _checked(text: str) -> str:
+    if (host := _HOST.match(text)) and host[0][:-1].rpartition(".")[2] not in EXTENSIONS and not text.startswith("."):
+        return ""
     if _MIME.match(text) or _DOMAIN.match(text) or _MODULE.match(text) or not text.strip("./"):
         return ""
     parts = text.strip("/").split("/")

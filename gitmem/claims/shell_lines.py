@@ -13,7 +13,23 @@ from gitmem.claims.lines import MarkedLine
 from gitmem.claims.path_words import file_name, spelled
 
 NODE = ("npm", "pnpm", "yarn", "bun")
-RUNNERS = ("make", "gmake", "just", "task", "go-task", "poe", "cargo", "gradle", "gradlew", "deno", "composer", "pdm", "hatch", "rake", "mise")
+RUNNERS = (
+    "make",
+    "gmake",
+    "just",
+    "task",
+    "go-task",
+    "poe",
+    "cargo",
+    "gradle",
+    "gradlew",
+    "deno",
+    "composer",
+    "pdm",
+    "hatch",
+    "rake",
+    "mise",
+)
 WRAPPERS = {
     "sudo": 1, "time": 1, "env": 1, "npx": 1, "bunx": 1, "exec": 1, "nohup": 1, "dotenv": 1, "--": 1,
     "uv run": 2, "poetry run": 2, "pipenv run": 2, "pnpm exec": 2, "bundle exec": 2, "pnpm dlx": 2, "rye run": 2, "doppler run": 2,
@@ -199,7 +215,10 @@ def _inside(folder: str, values: dict[str, str], *names: str) -> tuple[str, bool
 def _node(line: MarkedLine, name: str, words: list[str], folder: str) -> Iterator[Claim]:
     """A script of package.json."""
     values, rest = _options(words[1:])
-    other = any(key in values for key in ("--filter", "-F", "--workspace", "-w", "--workspaces", "-ws", "-r", "--recursive", "-g", "--global"))
+    other = any(
+        key in values
+        for key in ("--filter", "-F", "--workspace", "-w", "--workspaces", "-ws", "-r", "--recursive", "-g", "--global")
+    )
     folder, told = _inside(folder, values, "-C", "--prefix", "--dir", "--cwd")
     if name == "yarn" and rest[:1] == ["workspace"]:
         other, rest = True, rest[2:]
@@ -207,7 +226,12 @@ def _node(line: MarkedLine, name: str, words: list[str], folder: str) -> Iterato
     script = rest[1] if run and len(rest) > 1 else "" if run or not rest else rest[0]
     if script == "t":
         script = "test"
-    if not script or not _TARGET.match(script) or script.endswith((".ts", ".js", ".tsx", ".py", ".mjs", ".cjs")) or "*" in script:
+    if (
+        not script
+        or not _TARGET.match(script)
+        or script.endswith((".ts", ".js", ".tsx", ".py", ".mjs", ".cjs"))
+        or "*" in script
+    ):
         return
     if not run and (script in OWN[name].split() or (name == "npm" and script not in LIFECYCLE)):
         return
@@ -222,11 +246,17 @@ def _node(line: MarkedLine, name: str, words: list[str], folder: str) -> Iterato
 def _runner(line: MarkedLine, name: str, words: list[str], folder: str) -> Iterator[Claim]:
     values, rest = _options(words[1:])
     if name in ("make", "gmake"):
-        yield from _targets(line, words, rest, "make", *_inside(folder, values, "-C", "--directory"), named="-f" in values)
+        yield from _targets(
+            line, words, rest, "make", *_inside(folder, values, "-C", "--directory"), named="-f" in values
+        )
     elif name == "just":
-        yield from _targets(line, words, rest[:1], "just", *_inside(folder, values, "-d", "--working-directory"), named="-f" in values)
+        yield from _targets(
+            line, words, rest[:1], "just", *_inside(folder, values, "-d", "--working-directory"), named="-f" in values
+        )
     elif name in ("task", "go-task"):
-        yield from _targets(line, words, rest[:1], "task", *_inside(folder, values, "-d", "--dir"), named="-t" in values)
+        yield from _targets(
+            line, words, rest[:1], "task", *_inside(folder, values, "-d", "--dir"), named="-t" in values
+        )
     elif name in ("poe", "rake"):
         yield from _targets(line, words, rest[:1], name, folder, bool(folder))
     elif name in ("deno", "composer", "pdm", "mise") and rest[:1] in (["task"], ["run"], ["run-script"]):
@@ -251,7 +281,13 @@ def _targets(
 
 
 def _cargo(line: MarkedLine, words: list[str], values: dict[str, str], rest: list[str], folder: str) -> Iterator[Claim]:
-    for option, tool in (("-p", "crate"), ("--package", "crate"), ("--bin", "binary"), ("--example", "example"), ("--test", "rust-test")):
+    for option, tool in (
+        ("-p", "crate"),
+        ("--package", "crate"),
+        ("--bin", "binary"),
+        ("--example", "example"),
+        ("--test", "rust-test"),
+    ):
         name = values.get(option, "")
         if name and re.fullmatch(r"[\w-]+", name):
             yield Claim(line, f"{option} {name}", Kind.COMMAND, name, True, tool, folder)

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from gitmem.claims.citations import verdict
+from gitmem.claims.cited_facts import cited_facts, finding_of, own_words
 from gitmem.claims.claim import Kind
 from gitmem.claims.code_words import PROSE
 from gitmem.claims.documents import Documents
 from gitmem.claims.finding import Finding, State, in_order
+from gitmem.claims.history import History
 from gitmem.claims.judge import NAMED, Judge, Said, whole_words
 from gitmem.claims.path_resolution import EXACT, NEAR, NOWHERE, Standing
 from gitmem.git.objects import LINKS, Change
@@ -34,7 +37,28 @@ def became_false(repo: Repository, base: str, head: str, documents: Documents) -
         for one in documents.said
         if (was := _broken(one, before, after)) is not None
     ]
+    findings += _citations(before, after, removed)
     return in_order(findings), notes
+
+
+def _citations(before: Judge, after: Judge, removed: frozenset[str]) -> list[Finding]:
+    """The citations of the head's facts that held at the base and do not now. Of lines that only changed a look is
+    asked for where a removed line had one of the fact's own words."""
+    then, now = History(before.repo, before.tree), History(after.repo, after.tree)
+    findings = []
+    for fact in cited_facts(after.tree, now):
+        for found in fact.verdicts:
+            was = verdict(found.citation, before.tree, then)
+            said = finding_of(fact, found)
+            if said is None or was.state is found.state or was.state in (State.GONE, State.UNKNOWN):
+                continue
+            if found.state is State.CHANGED:
+                words = sorted(own_words(fact.fact) & removed)[:3]
+                if not words:
+                    continue
+                said = said._replace(evidence=f"{found.words}, and {', '.join(words)} went with them: please look")
+            findings.append(said)
+    return findings
 
 
 def removed_words(repo: Repository, changes: Sequence[Change]) -> tuple[frozenset[str], list[str]]:
@@ -72,9 +96,7 @@ def _broken(one: Said, before: Judge, after: Judge) -> Standing | None:
     return None
 
 
-def _finding(
-    one: Said, was: Standing, before: Judge, after: Judge, moves: dict[str, str], head: str
-) -> Finding:
+def _finding(one: Said, was: Standing, before: Judge, after: Judge, moves: dict[str, str], head: str) -> Finding:
     claim = one.claim
     renamed, cause = "", f"{claim.kind}:{claim.token}"
     match claim.kind:
@@ -92,7 +114,9 @@ def _finding(
                 evidence = f"no line of code defines {claim.token} any more"
     state = State.CHANGED if claim.kind is Kind.VERSION else State.GONE
     commit = _commit(before.repo, before.commit, head, was.at) if claim.kind in (Kind.PATH, Kind.DIRECTORY) else ""
-    return Finding(one.path, claim.line.number, claim.text, claim.kind.value, state, evidence, commit, renamed, True, cause)
+    return Finding(
+        one.path, claim.line.number, claim.text, claim.kind.value, state, evidence, commit, renamed, True, cause
+    )
 
 
 def _commit(repo: Repository, base: str, head: str, path: str) -> str:

@@ -42,9 +42,7 @@ def stated(name: str, text: str, packages: tuple[str, ...]) -> list[tuple[str, s
     """(tool, specification) of one configuration file; of package.json and pyproject.toml the packages asked for, too."""
     if name in _PLAIN_FILES:
         return [(_PLAIN_FILES[name], text.strip().splitlines()[0])] if text.strip() else []
-    found = [
-        (tool, match) for tool, form in _FORMS.get(name, ()) for match in re.findall(form, text, re.MULTILINE)
-    ]
+    found = [(tool, match) for tool, form in _FORMS.get(name, ()) for match in re.findall(form, text, re.MULTILINE)]
     for package in packages:
         if name == "package.json":
             found += [(package, spec) for spec in re.findall(rf"\"{re.escape(package)}\"\s*:\s*\"([^\"]+)\"", text)]
@@ -64,4 +62,6 @@ def agrees(claimed: str, spec: str) -> bool | None:
         return any(number[:1] == said for number in numbers) or (">" in spec and said >= numbers[0][:1])
     if any(number[: len(said)] == said[: len(number)] for number in numbers):
         return True
-    return said >= numbers[0] if ">" in spec and "<" not in spec else None if "<" in spec and said > numbers[0] else False
+    return (
+        said >= numbers[0] if ">" in spec and "<" not in spec else None if "<" in spec and said > numbers[0] else False
+    )

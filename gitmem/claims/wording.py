@@ -51,6 +51,10 @@ _ILLUSTRATED = re.compile(
     r"user['’]s|your|their|bad|wrong|good|incorrect|anti-?pattern)\b|[❌✗✘❎🚫✅]|예시|예를|예:|例えば|例[:：]|例如|比如|示例|サンプル|テンプレート",
     re.IGNORECASE,
 )
+_EXAMPLE = re.compile(
+    r"\be\.g\b|\bfor (?:example|instance)\b|\bexamples?\b|\bsuch as\b|예시|예:|例えば|例[:：]|例如|比如|示例",
+    re.IGNORECASE,
+)
 _ABOUT_OTHERS = re.compile(
     r"\b(?:examples?|samples?|templates?|adding|creating|how to (?:add|create)|deprecat\w+|removed|future|roadmap|planned|todo|proposed|"
     r"anti-?patterns?|generated|artifacts?|changelog|release notes|legacy|migration (?:guide|history|notes)|scaffold\w*)\b"
@@ -94,7 +98,7 @@ def illustrated(claim: Claim) -> bool:
     line = claim.line
     before, after = clause(claim)
     words = (before, after, *line.parents[-1:])
-    return any(map(_ILLUSTRATED.search, words)) or about_others(claim)
+    return any(map(_ILLUSTRATED.search, words)) or bool(_EXAMPLE.search(line.text)) or about_others(claim)
 
 
 def about_others(claim: Claim) -> bool:

@@ -564,9 +564,7 @@ class BinaryRepository:
         return {oid: paths for _, oid, _, _, paths in self.messages(commits, walk=False)} if commits else {}
 
     @contextmanager
-    def _answering(
-        self, args: Sequence[str], given: Iterable[str], ok: Sequence[int] = (0,)
-    ) -> Iterator[IO[bytes]]:
+    def _answering(self, args: Sequence[str], given: Iterable[str], ok: Sequence[int] = (0,)) -> Iterator[IO[bytes]]:
         """What git says that reads these lines before it begins. Raises GitFailed where it fails, once all was read."""
         command, pipe = self._command(args), subprocess.PIPE
         with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=self._env) as process:

@@ -13,7 +13,13 @@ from gitmem.plural import counted
 
 @click.command()
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
-@click.option("--base", default="", shell_complete=completions.revisions, metavar="REV", help="Only what became false since the merge base with REV.")
+@click.option(
+    "--base",
+    default="",
+    shell_complete=completions.revisions,
+    metavar="REV",
+    help="Only what became false since the merge base with REV.",
+)
 @click.option("--suspect", is_flag=True, help="Also what never stood in history: a look is worth it.")
 @json_option
 @click.pass_context
@@ -50,6 +56,8 @@ def command(ctx: click.Context, paths: tuple[str, ...], base: str, suspect: bool
         for one in findings:
             mark = one.state.value if one.sure else "suspect"
             write(escape(f"{one.path}:{one.line}: {mark} {one.kind} {one.claim}: {one.evidence}", "") + "\n")
-        say(f"{counted(len(read.said), 'claim')} in {counted(len(read.paths), 'file')}, {counted(len(findings), 'finding')}")
+        say(
+            f"{counted(len(read.said), 'claim')} in {counted(len(read.paths), 'file')}, {counted(len(findings), 'finding')}"
+        )
     if any(one.sure and one.state is State.GONE for one in findings):
         ctx.exit(Exit.FINDINGS)

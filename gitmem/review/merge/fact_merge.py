@@ -326,7 +326,7 @@ def _parts(line: str) -> tuple[str, str, Meta]:
     return marker, text.rstrip(), tuple(meta)
 
 
-REPEATED = ("src", "supersedes")
+REPEATED = ("src", "supersedes", "code")
 
 
 def _combined_meta(base: Meta, mine: Meta, yours: Meta) -> Meta | None:
