@@ -1,7 +1,7 @@
 """Making a citation: what a writer names becomes lines, blob and fingerprint, or is refused.
 
-Only files that Git tracks are cited, none that leads out of the repository and none that holds secrets by its name. Lines
-too banal to be told from others are cited with their neighbours. Nothing is written here.
+Only files that Git tracks are cited, none that leads out of the repository and none that holds secrets by its name.
+Lines too banal to be told from others are cited with their neighbours. Nothing is written here.
 """
 
 from __future__ import annotations
@@ -20,17 +20,21 @@ from gitmem.paths import LIMIT
 
 FEWEST_LINES, FEWEST_CHARACTERS = 3, 40  # that are not blank or brackets, of what tells lines from others
 _SECRET = re.compile(
-    r"(?:^|/)(?:\.env(?:\.(?!example|sample|template|dist)[\w.-]+)?|\.netrc|\.pgpass|\.npmrc|\.pypirc|id_(?:rsa|dsa|ecdsa|ed25519)[^/]*|"
-    r"[^/]*\.(?:pem|key|p12|pfx|keystore|jks|kdbx)|[^/]*(?:secret|credential)s?[^/]*\.(?:json|ya?ml|toml|txt|ini|env))$|(?:^|/)\.(?:ssh|aws|gnupg)/",
+    r"(?:^|/)(?:\.env(?:\.(?!example|sample|template|dist)[\w.-]+)?|\.netrc|\.pgpass|\.npmrc|\.pypirc|id_(?:rsa|dsa|"
+    r"ecdsa|ed25519)[^/]*|"
+    r"[^/]*\.(?:pem|key|p12|pfx|keystore|jks|kdbx)|[^/]*(?:secret|credential)s?[^/]*\.(?:json|ya?ml|toml|txt|ini|"
+    r"env))$|(?:^|/)\.(?:ssh|aws|gnupg)/",
     re.IGNORECASE,
 )
 _PLACE = re.compile(
-    r"^(?P<path>.+?)(?::(?P<start>\d{1,7})(?:-(?P<end>\d{1,7}))?|#L(?P<l>\d{1,7})(?:-L?(?P<m>\d{1,7}))?|#(?P<symbol>[A-Za-z_$][\w$.:-]*))$"
+    r"^(?P<path>.+?)(?::(?P<start>\d{1,7})(?:-(?P<end>\d{1,7}))?|#L(?P<l>\d{1,7})(?:-L?(?P<m>\d{1,7}))?|"
+    r"#(?P<symbol>[A-Za-z_$][\w$.:-]*))$"
 )
 
 
 def anchors(repo: Repository, places: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """The keys of a fact's comment for these places (`src/auth.py:10-24`, `src/auth.py#Session.open`). Raises UsageError."""
+    """The keys of a fact's comment for these places: `src/auth.py:10-24`, `src/auth.py#Session.open`. Raises
+    UsageError."""
     if len(places) > MOST:
         raise UsageError(f"a fact cites at most {MOST} places", "cite the ones that would make it false")
     return tuple(("code", compose(anchor(repo, place))) for place in places)
@@ -103,7 +107,8 @@ def _telling(lines: Sequence[str], start: int, end: int) -> tuple[int, int]:
 
 
 def quoted(repo: Repository, citations: Sequence[Citation], words: str) -> None:
-    """Hold a confirmation of an agent to what it read: the text of the cited lines, white space aside. Raises GitMemError."""
+    """Hold a confirmation of an agent to what it read: the text of the cited lines, white space aside. Raises
+    GitMemError."""
     cited: list[str] = []
     for citation in citations:
         lines = blob_lines(_read(repo, citation.path))

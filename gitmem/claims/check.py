@@ -18,13 +18,14 @@ from gitmem.claims.documents import Documents
 from gitmem.claims.finding import Finding, State, in_order
 from gitmem.claims.history import Departure, History
 from gitmem.claims.judge import NAMED, Judge, Said
-from gitmem.claims.path_resolution import GLOB, NOWHERE, places
+from gitmem.claims.path_resolution import ELSEWHERE, EXACT, GLOB, NOWHERE, places
 from gitmem.claims.path_words import parts_of
 from gitmem.claims.tree import joined
 from gitmem.claims.tree_diagrams import DRAWN
 from gitmem.errors import GitFailed
 from gitmem.git.repository import Repository
 
+LANGUAGES = ("python", "node", "node.js", "nodejs", "go", "golang", "rust", "java", "jdk")
 MOST_WRITTEN = 12  # commits that wrote lines whose trees are asked
 PATHS = (Kind.PATH, Kind.DIRECTORY)
 
@@ -39,7 +40,8 @@ class Checked(NamedTuple):
 
 def check(repo: Repository, commit: str, documents: Documents) -> Checked:
     """Judge the claims of these files of a commit."""
-    judge = Judge(repo, commit, documents.said)
+    plain = frozenset(one.claim.token for one in documents.said if one.claim.kind in NAMED and one.claim.plain)
+    judge = Judge(repo, commit, documents.said, plain)
     missing = [one for one in documents.said if _missing(one, judge)]
     history = History(repo, judge.tree)
     notes = list(documents.notes)
@@ -108,18 +110,24 @@ class _Written:
         if judge is None:
             return ""
         standing = judge.standing(one)
-        return oid if standing.grade > NOWHERE and not standing.unknown else ""
+        least = EXACT if one.claim.kind is Kind.SYMBOL else ELSEWHERE  # a name that was only used may be a library's
+        return oid if standing.grade >= least and not standing.unknown else ""
 
 
 def _finding(one: Said, judge: Judge, history: History, written: _Written) -> Finding | None:
     claim = one.claim
     left = _departure(one, history) if claim.kind in PATHS else None
     stood = written.stood(one)
-    held_back = wording.denied(claim) or wording.made(claim)
-    known = bool(stood) or (left is not None and not _personal(claim))
-    sure = known and not held_back and not wording.about_others(claim) and claim.plain
-    if not sure and (held_back or wording.illustrated(claim) or not _suspect(one, judge, left, stood)):
+    if wording.denied(claim) or wording.made(claim):
         return None
+    seen = bool(stood) or left is not None
+    sure = seen and claim.plain and not wording.about_others(claim) and not _loose(one, bool(stood))
+    if not sure:
+        if wording.illustrated(claim) or procedure(one.path) or _personal(claim):
+            return None
+        sure = not seen and _certain(one, judge)
+        if not sure and not (seen or _suspect(one, judge)):
+            return None
     evidence, cause = _evidence(one, left, stood, judge), f"{claim.kind}:{claim.token}"
     state = State.CHANGED if claim.kind is Kind.VERSION else State.GONE
     return Finding(
@@ -129,8 +137,8 @@ def _finding(one: Said, judge: Judge, history: History, written: _Written) -> Fi
 
 
 def _personal(claim: Claim) -> bool:
-    """Whether a claim is the bare name of a hidden file: a person's own settings, which stand in no repository."""
-    return claim.token.startswith(".") and "/" not in claim.token
+    """Whether a claim is hidden or lies in a hidden folder: as often a person's own settings as the project's."""
+    return claim.token.startswith(".") and not claim.token.startswith((".github/", "./", "../"))
 
 
 def _departure(one: Said, history: History) -> Departure | None:
@@ -161,16 +169,37 @@ def _evidence(one: Said, left: Departure | None, stood: str, judge: Judge) -> st
 _TOOLS = {"node": "script", "make": "target", "just": "recipe", "task": "task", "crate": "crate", "gradle": "module"}
 
 
-def _suspect(one: Said, judge: Judge, left: Departure | None, stood: str) -> bool:
-    """Whether a claim that stands nowhere is worth a look although history does not know it."""
+def _loose(one: Said, stood: bool) -> bool:
+    """Whether what stood once need not be what is meant: a hidden file; in a procedure a bare name, which it may give
+    to something of its own."""
     claim = one.claim
-    if left or stood:
-        return True
-    if not claim.plain or claim.kind in NAMED or procedure(one.path):
+    bare = claim.kind in NAMED or (claim.kind is Kind.PATH and "/" not in claim.token and claim.tool != DRAWN)
+    return (_personal(claim) and not stood) or (bare and procedure(one.path))
+
+
+def _certain(one: Said, judge: Judge) -> bool:
+    """Whether a claim that history does not know is false for its form alone: a leaf of a folder that stands, a script
+    that no manifest defines, a version of the language below what a manifest asks for."""
+    claim = one.claim
+    if not claim.plain:
         return False
-    if claim.kind is Kind.PATH and claim.tool != DRAWN:
-        return "/" in claim.token and any(_parent(path) in judge.tree.folders for path in _whole(one))
-    return claim.kind in (Kind.COMMAND, Kind.VERSION, Kind.PATH)
+    if claim.kind is Kind.COMMAND:
+        return not claim.tool.endswith("?")
+    if claim.kind is Kind.VERSION:
+        return claim.tool in LANGUAGES
+    told = claim.kind is Kind.PATH and not claim.tool and not claim.folder and "/" in claim.token
+    return told and not GLOB.search(claim.token) and _parent(claim.token) in judge.tree.folders
+
+
+def _suspect(one: Said, judge: Judge) -> bool:
+    """Whether it is worth a look although history does not know it."""
+    claim = one.claim
+    if claim.kind is Kind.VERSION or not claim.plain or claim.kind in NAMED:
+        return claim.kind is Kind.VERSION
+    if claim.tool == DRAWN or claim.kind is Kind.COMMAND:
+        return True
+    told = "/" in claim.token if claim.kind is Kind.PATH else claim.text.endswith("/")
+    return told and any(_parent(path) in judge.tree.folders for path in _whole(one))
 
 
 def _parent(path: str) -> str:

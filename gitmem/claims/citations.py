@@ -1,7 +1,7 @@
 """Where a fact came from in code: `code=PATH#L10-L24@BLOB12~FP8` in its comment, and whether that still holds.
 
-Pure but for `verdict`, which reads one tree. The fingerprint is of the lines' text, white space collapsed and empty lines
-out: it stands by itself where the blob is lost. Nothing here moves an anchor; `anchoring` makes one.
+Pure but for `verdict`, which reads one tree. The fingerprint is of the lines' text, white space collapsed and empty
+lines out: it stands by itself where the blob is lost. Nothing here moves an anchor; `anchoring` makes one.
 """
 
 from __future__ import annotations

@@ -12,14 +12,19 @@ from typing import NamedTuple
 from gitmem.git.repository import Repository
 
 PROSE = re.compile(
-    r"\.(?:mdx?|mdc|rst|txt|adoc|org|html?|svg|csv|tsv|po|pot|ipynb|snap|map|lock|sum)$|(?:^|/)(?:CHANGELOG|CHANGES|HISTORY|NEWS|LICENSE)[^/]*$|"
+    r"\.(?:mdx?|mdc|rst|txt|adoc|org|html?|svg|csv|tsv|po|pot|ipynb|snap|map|lock|sum)$|(?:^|/)(?:CHANGELOG|CHANGES|"
+    r"HISTORY|NEWS|LICENSE)[^/]*$|"
     r"(?:^|/)(?:package-lock\.json|pnpm-lock\.yaml|uv\.lock|\.?cursorrules|\.windsurfrules)$|\.min\.(?:js|css)$",
     re.IGNORECASE,
 )
-_DEFINES = (
-    r"(?:def|class|func|fn|function|function\*|const|let|var|val|type|interface|enum|struct|trait|impl|module|mod|macro_rules!|"
-    r"protocol|object|record|static|public|private|protected|export|extension|actor|union|namespace|define|component)"
+_DECLARED = re.compile(
+    r"(?<![\w$])(?:def|class|func|fn|fun|function\*?|const|let|var|val|type|interface|enum|struct|trait|impl|module|"
+    r"mod|macro_rules!|"
+    r"protocol|object|record|static|public|private|protected|export|extension|actor|union|namespace|"
+    r"#define)\b[^=(;]*(?<![\w$.])$"
 )
+_BARE = re.compile(r"^[\s\w<>\[\],.&*|\"'-]*$")  # before a name that begins its line: a type, a quotation mark
+_GIVEN = re.compile(r"^['\"]?\s*(?:\??:|=(?!=)|:=|\([^;]*\)\s*(?:\{|:|->|=>)|,?\s*$)")
 MOST_LINES = 400_000  # rows of a search that are looked at
 
 
@@ -36,26 +41,24 @@ def names_in(repo: Repository, commit: str, names: Iterable[str], paths: Iterabl
     asked = frozenset(names)
     used: set[str] = set()
     defined: set[str] = set()
-    forms = {}
     for count, (path, word, line) in enumerate(repo.words(commit, sorted(asked), tuple(paths)) if asked else ()):
         if count > MOST_LINES:
             return Names(frozenset(asked), frozenset(asked), whole=False)
-        if PROSE.search(path) or (word in used and word in defined):
+        if (word in used and word in defined) or PROSE.search(path):
             continue
         used.add(word)
-        form = forms.get(word)
-        if form is None:
-            form = forms[word] = _definition(word)
-        if word not in defined and form.search(line):
+        if defines(line, word):
             defined.add(word)
     return Names(frozenset(used), frozenset(defined))
 
 
-def _definition(word: str) -> re.Pattern[str]:
-    """A line that gives the name its meaning: after a word that declares, or before `=`, `:`, `(` and `{` at its start."""
-    name = re.escape(word)
-    return re.compile(
-        rf"(?<![\w$]){_DEFINES}\b[^=(;]*(?<![\w$.]){name}(?![\w$])|"
-        rf"^\s*(?:[\w<>\[\],.&*\s]+\s)?['\"]?{name}['\"]?\s*(?:\??:|=(?!=)|:=)|"
-        rf"^\s*(?:async\s+|\w[\w<>\[\], ]*\s+)?{name}\s*\([^;]*\)\s*(?:\{{|:|->|=>)|#define\s+{name}\b|^\s*{name}\s*,?\s*$"
-    )
+def defines(line: str, word: str) -> bool:
+    """Whether a line gives the name its meaning: behind a word that declares, or before `=`, `:`, `(` or alone at its
+    start."""
+    for match in re.finditer(r"[A-Za-z_]\w*", line):
+        if match[0] != word:
+            continue
+        before, after = line[: match.start()], line[match.end() :]
+        if _DECLARED.search(before) or (_BARE.match(before) and _GIVEN.match(after)):
+            return True
+    return False

@@ -10,10 +10,14 @@ import re
 from collections.abc import Sequence
 
 _DECLARES = (
-    r"^\s*(?:(?:export|default|public|private|protected|internal|static|final|abstract|async|pub(?:\([^)]*\))?|override|open|sealed|"
+    r"^\s*(?:(?:export|default|public|private|protected|internal|static|final|abstract|async|pub(?:\([^)]*\))?|"
+    r"override|open|sealed|"
     r"unsafe|const|virtual|inline|extern|data|suspend|@\w+)\s+)*"
 )
-_WORDS = r"(?:def|class|func|fn|fun|function\*?|const|let|var|val|type|interface|enum|struct|trait|impl|module|mod|object|record|macro_rules!|protocol|extension|namespace|sub)"
+_WORDS = (
+    r"(?:def|class|func|fn|fun|function\*?|const|let|var|val|type|interface|enum|struct|trait|impl|module|mod|object|record|"
+    r"macro_rules!|protocol|extension|namespace|sub)"
+)
 MOST = 2_000  # lines of one definition
 
 
@@ -59,7 +63,8 @@ def _bound(node: ast.stmt) -> set[str]:
 def _block(lines: Sequence[str], within: tuple[int, int], name: str) -> tuple[int, int] | None:
     escaped = re.escape(name)
     form = re.compile(
-        rf"{_DECLARES}(?:{_WORDS}\b[^=({{;]*?)(?<![\w$]){escaped}(?![\w$])|{_DECLARES}(?:[\w<>\[\],.&*:]+\s+)*{escaped}\s*\([^;]*$"
+        rf"{_DECLARES}(?:{_WORDS}\b[^=({{;]*?)(?<![\w$]){escaped}(?![\w$])|"
+        rf"{_DECLARES}(?:[\w<>\[\],.&*:]+\s+)*{escaped}\s*\([^;]*$"
     )
     for number in range(within[0], within[1] + 1):
         if form.search(lines[number - 1]):

@@ -28,6 +28,7 @@ _ENVIRONMENT = re.compile(r"(?<![\w/.-])\$?\{?([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b(
 _PORT = re.compile(r"(?:localhost|127\.0\.0\.1|0\.0\.0\.0):(\d{2,5})\b|\bport[s]?[ =:]+`?(\d{4,5})\b", re.IGNORECASE)
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _HUMPS = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2,}[a-z]|[A-Za-z0-9]_[A-Za-z0-9]")
+_HOST_NAME = re.compile(r"^www\.|\.(?:com|org|net|io|dev|ai|app|co|sh|cc|me)$")
 _SYMBOL = re.compile(
     r"^[@#&*]?([A-Za-z_$][\w$]*(?:(?:\.|::|#|->)[A-Za-z_$][\w$]*)*)(?:<[^<>]*>)?(\((?:[^()]|\([^()]*\))*\))?[;!?]?$"
 )
@@ -118,7 +119,7 @@ def _symbols(line: MarkedLine, text: str, match: re.Match[str]) -> Iterator[Clai
     names = [name for name in _NAME.findall(match[1]) if len(name) > 2]
     called = bool(match[2])
     telling = [name for name in names if _HUMPS.search(name) or (called and name == names[-1] and len(name) > 3)]
-    if not telling and len(names) > 1 and len(names[-1]) > 3:
+    if not telling and len(names) > 1 and len(names[-1]) > 3 and not _HOST_NAME.search(match[1]):
         telling = names[-1:]
     if not telling and names and names[0][0].isupper() and names[0][1:].islower() and len(names[0]) > 4:
         yield Claim(line, names[0], Kind.SYMBOL, names[0], plain=False)

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from gitmem.claims.tree import Tree
+from gitmem.errors import GitFailed
 from gitmem.git.objects import Change
 from gitmem.git.repository import Repository
 
@@ -60,6 +61,8 @@ class History:
     def of_end(self, end: str) -> Departure | None:
         """The departure of something that ended with a path: a file, or of two parts or more a folder too."""
         files = self._by_name.get(end.rpartition("/")[2], ())
+        if "/" not in end and len([file for file in files if file.endswith(end)]) > 1:
+            return None  # a name that many files had says of none that it is meant
         for file in files:
             if f"/{file}".endswith(f"/{end}"):
                 return Departure(file, self._removed[file], self._now(file, self._removed[file]))
@@ -73,7 +76,10 @@ class History:
     def _renames(self, commit: str) -> list[Change]:
         if commit not in self._changes:
             parents = self.repo.commit(commit).parents
-            found = self.repo.changes(parents[0], commit, renames=True) if parents else []
+            try:
+                found = self.repo.changes(parents[0], commit, renames=True) if parents else []
+            except GitFailed:  # an object that a partial clone has not, or the parent of a shallow one
+                found = []
             self._changes[commit] = [change for change in found if change.status == "R"]
         return self._changes[commit]
 
@@ -88,11 +94,13 @@ class History:
         return ""
 
     def _folder_now(self, folder: str, commit: str) -> str:
+        """Where most of a folder's files went together, "" where they did not."""
+        start = f"{folder}/"
+        went = sum(path.startswith(start) and by == commit for path, by in self._removed.items())
         heads: Counter[str] = Counter()
         for change in self._renames(commit):
-            if change.old_path.startswith(f"{folder}/"):
-                rest = change.old_path[len(folder) + 1 :]
-                if change.path.endswith(f"/{rest}"):
-                    heads[change.path[: -len(rest) - 1]] += 1
-        best = heads.most_common(1)
-        return best[0][0] if best and best[0][0] in self.tree.folders else ""
+            rest = change.old_path.removeprefix(start)
+            if rest != change.old_path and change.path.endswith(f"/{rest}"):
+                heads[change.path[: -len(rest) - 1]] += 1
+        best, count = heads.most_common(1)[0] if heads else ("", 0)
+        return best if count * 2 > went and best in self.tree.folders else ""

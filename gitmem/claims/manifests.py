@@ -237,7 +237,8 @@ def _gradle(text: str) -> Defined:
 
 
 _PARSERS = {
-    "node": _node, "make": _make, "just": _just, "task": _task, "poe": _poe, "hatch": _hatch, "rake": _rake, "deno": _deno,
+    "node": _node, "make": _make, "just": _just, "task": _task, "poe": _poe, "hatch": _hatch, "rake": _rake,
+    "deno": _deno,
     "pdm": lambda text: Defined(frozenset(_table(text, "tool", "pdm", "scripts"))),
     "composer": _composer,
     "mise": lambda text: Defined(frozenset(_table(text, "tasks")), open=True),

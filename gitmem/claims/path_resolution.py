@@ -81,7 +81,7 @@ def found(tree: Tree, path: str) -> str:
     folder, _, name = path.rpartition("/")
     if GLOB.search(path):
         return _matching(tree, path)
-    stem, dot, ending = name.rpartition(".")
+    stem, _dot, ending = name.rpartition(".")
     prefix = f"{folder}/" if folder else ""
     for twin in TWINS.get(ending, ()):
         if tree.has(f"{prefix}{stem}.{twin}"):

@@ -4,21 +4,32 @@ from __future__ import annotations
 
 import re
 
-EXTENSIONS = frozenset(
-    "py pyi ipynb js jsx ts tsx mjs cjs mts cts vue svelte astro go rs java kt kts scala c h cc cpp cxx hpp hh m mm swift rb "
-    "php cs fs fsx fsproj csproj sln slnx ex exs erl hs ml mli clj cljs lua pl pm r jl dart zig nim sh bash zsh fish ps1 bat cmd "
-    "sql prisma graphql gql proto thrift json json5 jsonc jsonl yaml yml toml ini cfg conf env xml html htm css scss sass less md mdx "
-    "mdc rst txt csv tsv lock tf tfvars hcl nix cmake gradle properties plist xcodeproj xcworkspace pbxproj entitlements "
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+EXTENSIONS = _words(
+    "py pyi ipynb js jsx ts tsx mjs cjs mts cts vue svelte astro go rs java kt kts scala c h cc cpp cxx hpp hh m mm "
+    "swift rb "
+    "php cs fs fsx fsproj csproj sln slnx ex exs erl hs ml mli clj cljs lua pl pm r jl dart zig nim sh bash zsh fish "
+    "ps1 bat cmd "
+    "sql prisma graphql gql proto thrift json json5 jsonc jsonl yaml yml toml ini cfg conf env xml html htm css scss "
+    "sass less md mdx "
+    "mdc rst txt csv tsv lock tf tfvars hcl nix cmake gradle properties plist xcodeproj xcworkspace pbxproj "
+    "entitlements "
     "svg png jpg jpeg gif ico webp pdf wasm snap tmpl tpl j2 jinja ejs hbs liquid service socket timer mod sum work "
     "bzl bazel star mk make dockerfile template sample dist d po pot ftl strings xcstrings storyboard xib metal glsl "
-    "frag vert wgsl hlsl sol move cairo vy cu cuh ipp inl S s asm pro pri qml qrc ui ts".split()
+    "frag vert wgsl hlsl sol move cairo vy cu cuh ipp inl S s asm pro pri qml qrc ui ts"
 )  # fmt: skip
-WHOLE_NAMES = frozenset(
-    "Makefile GNUmakefile makefile Dockerfile Containerfile Justfile justfile Procfile Gemfile Rakefile Vagrantfile Jenkinsfile "
-    "Brewfile Podfile Fastfile Taskfile LICENSE CODEOWNERS Earthfile Tiltfile BUILD WORKSPACE Cargo.lock".split()
+WHOLE_NAMES = _words(
+    "Makefile GNUmakefile makefile Dockerfile Containerfile Justfile justfile Procfile Gemfile Rakefile Vagrantfile "
+    "Jenkinsfile "
+    "Brewfile Podfile Fastfile Taskfile LICENSE CODEOWNERS Earthfile Tiltfile BUILD WORKSPACE Cargo.lock"
 )  # fmt: skip
 DOTTED_NAMES = re.compile(
-    r"^\.(?:env[\w.-]*|gitignore|gitattributes|gitmodules|dockerignore|npmrc|nvmrc|node-version|python-version|tool-versions|"
+    r"^\.(?:env[\w.-]*|gitignore|gitattributes|gitmodules|dockerignore|npmrc|nvmrc|node-version|python-version|"
+    r"tool-versions|"
     r"editorconfig|prettierrc[\w.]*|eslintrc[\w.]*|babelrc|pre-commit-config\.ya?ml|golangci\.ya?ml|flake8|pylintrc|"
     r"rubocop\.yml|cursorrules|windsurfrules|mcp\.json|github|gitlab-ci\.yml|vscode|cursor|claude|husky|changeset|"
     r"swiftlint\.yml|swiftformat|clang-format|clang-tidy|bazelrc|stylelintrc[\w.]*|travis\.yml|releaserc[\w.]*)$"
@@ -31,7 +42,9 @@ _DOMAIN = re.compile(r"^[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|io|dev|ai|app|co|sh|
 _MODULE = re.compile(
     r"^(?:github|gitlab|bitbucket|golang|gopkg|k8s|google)\.[\w.]+/|^@[\w-]+/[\w.-]+$|^(?:origin|upstream)/"
 )
-_HOST = re.compile(r"^[\w-]+(?:\.[\w-]+)*\.[a-z]{2,4}/")  # `example.cc/module/v2`, unless its end is one of files
+_HOST = re.compile(
+    r"^[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|io|dev|ai|app|co|sh|cc|cloud|so|me|in|xyz|tech)/"
+)  # `example.cc/module/v2`
 _CALL = re.compile(r"\(.*\)$")
 
 
@@ -53,7 +66,7 @@ def spelled(word: str) -> str:
 
 
 def _checked(text: str) -> str:
-    if (host := _HOST.match(text)) and host[0][:-1].rpartition(".")[2] not in EXTENSIONS and not text.startswith("."):
+    if _HOST.match(text):
         return ""
     if _MIME.match(text) or _DOMAIN.match(text) or _MODULE.match(text) or not text.strip("./"):
         return ""

@@ -17,6 +17,7 @@ from gitmem.claims.finding import Finding, State, in_order
 from gitmem.claims.history import History
 from gitmem.claims.judge import NAMED, Judge, Said, whole_words
 from gitmem.claims.path_resolution import EXACT, NEAR, NOWHERE, Standing
+from gitmem.errors import GitFailed
 from gitmem.git.objects import LINKS, Change
 from gitmem.git.repository import Repository
 from gitmem.paths import LIMIT
@@ -26,7 +27,10 @@ MOST_CHANGED = 5_000  # changed files whose removed words are compared; beyond, 
 
 def became_false(repo: Repository, base: str, head: str, documents: Documents) -> tuple[list[Finding], list[str]]:
     """(the claims of the head's files that were true at the base, what could not be judged)."""
-    changes = repo.changes(base, head, renames=True)
+    try:
+        changes = repo.changes(base, head, renames=True)
+    except GitFailed:  # an object that a partial clone has not: renames cannot be told, what went can
+        changes = repo.changes(base, head)
     if not changes:
         return [], []
     removed, notes = removed_words(repo, changes)
@@ -74,8 +78,8 @@ def removed_words(repo: Repository, changes: Sequence[Change]) -> tuple[frozense
     for change in changed:
         if sizes.get(change.old_oid, LIMIT + 1) > LIMIT or sizes.get(change.new_oid or change.old_oid, 0) > LIMIT:
             continue
-        old = dict(repo.read_many([change.old_oid]))[change.old_oid] or b""
-        new = (dict(repo.read_many([change.new_oid]))[change.new_oid] or b"") if change.new_oid else b""
+        texts = dict(repo.read_many([oid for oid in (change.old_oid, change.new_oid) if oid]))
+        old, new = texts.get(change.old_oid) or b"", texts.get(change.new_oid) or b""
         gone = set(old.splitlines()) - set(new.splitlines())
         lost.update(whole_words(gone))
     return frozenset(lost), []

@@ -108,7 +108,7 @@ def _rule(row: str) -> re.Pattern[str]:
         elif piece in ("*", "?"):
             form += "[^/]" + ("*" if piece == "*" else "")
         elif piece.startswith("[") and len(piece) > 2:
-            form += "[" + piece[1:-1].replace("!", "^", 1).replace("\\", "") + "]"
+            form += "[" + piece[1:-1].replace("!", "^", 1).replace("\\", "").replace("[", "\\[") + "]"
         else:
             form += re.escape(piece)
     try:

@@ -5,22 +5,28 @@ from __future__ import annotations
 import re
 
 _TOOLS = (
-    r"Python|Node(?:\.?js)?|Go(?:lang)?|Rust|Java|JDK|TypeScript|React|Next\.?js|Vue|Nuxt|Svelte|SvelteKit|Angular|Vite|Vitest|Tailwind(?: ?CSS)?|"
+    r"Python|Node(?:\.?js)?|Go(?:lang)?|Rust|Java|JDK|TypeScript|React|Next\.?js|Vue|Nuxt|Svelte|SvelteKit|Angular|"
+    r"Vite|Vitest|Tailwind(?: ?CSS)?|"
     r"Express|Electron|Expo|React Native|Prisma|Zod|ESLint|Jest|Playwright|Django|FastAPI|Flask|Pydantic|SQLAlchemy|"
-    r"pnpm|npm|yarn|Bun|Deno|Kotlin|Gradle|Swift|Ruby|Rails|PHP|Laravel|\.NET|Elixir|Phoenix|Astro|Storybook|Zustand|Three\.js|Phaser"
+    r"pnpm|npm|yarn|Bun|Deno|Kotlin|Gradle|Swift|Ruby|Rails|PHP|Laravel|\.NET|Elixir|Phoenix|Astro|Storybook|Zustand|"
+    r"Three\.js|Phaser"
 )
 TOOL = re.compile(
-    rf"(?<![\w./-])(?P<tool>{_TOOLS})(?:\*\*)?:?[ `]{{1,2}}(?:version |v|>=? ?|\^|~|≥ ?)?(?P<version>\d{{1,2}}(?:\.\d{{1,3}}){{0,2}})(?:\.x)?(?P<more>\+)?(?![\w-]|\.\d)",
+    rf"(?<![\w./-])(?P<tool>{_TOOLS})(?:\*\*)?:?[ `]{{1,2}}(?:version |v|>=? ?|\^|~|≥ "
+    rf"?)?(?P<version>\d{{1,2}}(?:\.\d{{1,3}}){{0,2}})(?:\.x)?(?P<more>\+)?(?![\w/-]|\.\d)",
     re.IGNORECASE,
 )
 
-NAMES = {"golang": "go", "node.js": "node", "nodejs": "node", "jdk": "java", "next.js": "next", "nextjs": "next", "tailwind": "tailwindcss",
-         "tailwind css": "tailwindcss", "three.js": "three", "react native": "react-native", "sveltekit": "@sveltejs/kit",
-         "angular": "@angular/core", "playwright": "@playwright/test"}  # fmt: skip
+NAMES = {
+    "golang": "go", "node.js": "node", "nodejs": "node", "jdk": "java", "next.js": "next", "nextjs": "next",
+    "tailwind": "tailwindcss", "tailwind css": "tailwindcss", "three.js": "three", "react native": "react-native",
+    "sveltekit": "@sveltejs/kit", "angular": "@angular/core", "playwright": "@playwright/test",
+}  # fmt: skip
 _NUMBER = re.compile(r"\d{1,4}(?:\.\d+){0,2}")
 _PLAIN_FILES = {".nvmrc": "node", ".node-version": "node", ".python-version": "python", "rust-toolchain": "rust"}
 _FORMS = {
-    "pyproject.toml": (("python", r"^requires-python\s*=\s*['\"]([^'\"]+)"), ("python", r"^python\s*=\s*['\"]([^'\"]+)")),
+    "pyproject.toml": (("python", r"^requires-python\s*=\s*['\"]([^'\"]+)"),
+                       ("python", r"^python\s*=\s*['\"]([^'\"]+)")),
     "setup.py": (("python", r"python_requires\s*=\s*['\"]([^'\"]+)"),),
     "setup.cfg": (("python", r"^python_requires\s*=\s*(\S+)"),),
     "go.mod": (("go", r"^go\s+([\d.]+)"),),
@@ -28,10 +34,12 @@ _FORMS = {
     "rust-toolchain.toml": (("rust", r"^channel\s*=\s*['\"]([\d.]+)"),),
     "package.json": (("node", r"\"node\"\s*:\s*\"([^\"]+)\""), ("pnpm", r"\"packageManager\"\s*:\s*\"pnpm@([\d.]+)"),
                      ("yarn", r"\"packageManager\"\s*:\s*\"yarn@([\d.]+)")),
-    ".tool-versions": (("node", r"^nodejs\s+(\S+)"), ("python", r"^python\s+(\S+)"), ("go", r"^golang\s+(\S+)"), ("java", r"^java\s+\D*(\d[\d.]*)"),
+    ".tool-versions": (("node", r"^nodejs\s+(\S+)"), ("python", r"^python\s+(\S+)"), ("go", r"^golang\s+(\S+)"),
+                       ("java", r"^java\s+\D*(\d[\d.]*)"),
                        ("rust", r"^rust\s+(\S+)"), ("elixir", r"^elixir\s+([\d.]+)"), ("ruby", r"^ruby\s+(\S+)")),
     "build.gradle": (("java", r"JavaLanguageVersion\.of\((\d+)"), ("java", r"(?:source|target)Compatibility\D*(\d+)")),
-    "build.gradle.kts": (("java", r"JavaLanguageVersion\.of\((\d+)"), ("java", r"JavaVersion\.VERSION_(\d+)"), ("java", r"jvmToolchain\((\d+)")),
+    "build.gradle.kts": (("java", r"JavaLanguageVersion\.of\((\d+)"), ("java", r"JavaVersion\.VERSION_(\d+)"),
+                         ("java", r"jvmToolchain\((\d+)")),
     "pom.xml": (("java", r"<(?:java\.version|maven\.compiler\.(?:source|target|release))>(\d+)"),),
     "Package.swift": (("swift", r"swift-tools-version:\s*([\d.]+)"),),
 }  # fmt: skip
@@ -39,7 +47,7 @@ FILES = frozenset((*_PLAIN_FILES, *_FORMS))
 
 
 def stated(name: str, text: str, packages: tuple[str, ...]) -> list[tuple[str, str]]:
-    """(tool, specification) of one configuration file; of package.json and pyproject.toml the packages asked for, too."""
+    """(tool, specification) of one configuration file; of package.json and pyproject.toml the packages, too."""
     if name in _PLAIN_FILES:
         return [(_PLAIN_FILES[name], text.strip().splitlines()[0])] if text.strip() else []
     found = [(tool, match) for tool, form in _FORMS.get(name, ()) for match in re.findall(form, text, re.MULTILINE)]

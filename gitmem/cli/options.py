@@ -40,7 +40,7 @@ def at_option(help: str) -> Decorator:
 def cites_option() -> Decorator:
     """`--cites PATH:LINES`, repeatable (`claims/anchoring` reads it)."""
     return click.option(
-        "--cites", multiple=True, metavar="PATH:LINES|PATH#SYMBOL", help="Code that the line is true of; at most three.",
+        "--cites", multiple=True, metavar="PATH:LINES|PATH#SYMBOL", help="Code that it is true of; at most three.",
     )  # fmt: skip
 
 
@@ -100,8 +100,8 @@ __all__ = [
     "Decorator",
     "agent_option",
     "at_option",
-    "cites_option",
     "cache_folder",
+    "cites_option",
     "colour_option",
     "enter",
     "json_option",

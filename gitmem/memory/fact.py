@@ -1,7 +1,8 @@
 """One fact: its text, its id, and its trailing `<!-- mem key=value ... -->` comment. MEMORY.md as many is `facts`.
 
 Pure. Grammar (docs/format.md): `<!-- mem` then space-separated `key=value`, then `-->`. Values are percent-encoded:
-space, `%` and `--`; in `src` and `code` the path also `@` and `#`, then literally `#L12-L14@` and the oid. Unknown keys are kept.
+space, `%` and `--`; in `src` and `code` the path also `@` and `#`, then literally `#L12-L14@` and the oid. Unknown keys
+are kept.
 """
 
 from __future__ import annotations

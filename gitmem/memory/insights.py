@@ -53,7 +53,10 @@ def record(
     more: Meta = (),
     dry_run: bool = False,
 ) -> Recorded:
-    """Write one insight, with the further keys `more` of its comment. Raises UsageError (another form than `[entity] text`, data with holes), Refused, Locked."""
+    """Write one insight, with the further keys `more` of its comment.
+
+    Raises UsageError (another form than `[entity] text`, data with holes), Refused, Locked.
+    """
     from gitmem.gate.redaction import refuse_or_mask
 
     if repo.root is None:

@@ -21,7 +21,8 @@ from gitmem.cli.terminal import escape, say, write, write_json
 def command(place: str, cites: tuple[str, ...], quote: str, reason: str, agent: str, as_json: bool) -> None:
     """Say that a fact still holds, and cite its code anew.
 
-    Moves the citations of the fact to where their lines are now, in one commit. Lines that changed are named again with --cites.
+    Moves the citations of the fact to where their lines are now, in one commit. Lines that changed are named again with
+    --cites.
 
     \b
     git mem confirm MEMORY.md:17
