@@ -134,6 +134,10 @@ class Config(NamedTuple):
     on_personal: str = _key(
         "mask", "What our own writers do with personal data (e-mail, telephone, numbers).", choices=("mask", "keep")
     )
+    check_gone: str = _key(
+        "warn", "`block`: a review fails where a change makes a line of memory or of instructions false of the code.",
+        tracked="check.gone", tighten="last", choices=("warn", "block"),
+    )  # fmt: skip
     gate: str = _key(
         "standard", "`strict`: what is likely blocks too, not only what is nearly certain.",
         tracked="gate.strict", tighten="last", choices=("standard", "strict"),

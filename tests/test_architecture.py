@@ -20,7 +20,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 ORDER = (
     "errors", "plural", "light_typing", "lazy_patterns", "system", "regular_file", "fences", "agent_paths", "paths",
     "config", "text",
-    "git", "gate", "memory", "models", "index", "search", "provenance", "promotion", "review", "exchange", "hosts", "sessions",
+    "git", "gate", "memory", "claims", "models", "index", "search", "provenance", "promotion", "review", "exchange", "hosts", "sessions",
     "context", "profiles", "environment", "agents", "api", "ui", "server", "cli",
 )  # fmt: skip
 ENTRY_POINTS = {"profiles", "environment", "agents", "api", "ui", "server", "cli", "__main__"}

@@ -41,6 +41,12 @@ class Got(TypedDict):
     text: str
 
 
+class Cited(TypedDict):
+    path: str
+    lines: NotRequired[str]  # `10` or `10-24`
+    symbol: NotRequired[str]  # `Session.open`
+
+
 class Added(TypedDict):
     path: str
     line: int

@@ -23,7 +23,20 @@ from mcp.types import CallToolResult, InputRequiredResult, Resource, TextContent
 from pydantic import Field
 
 from gitmem import __version__
-from gitmem.agents.mcp_schemas import Added, Assembled, Changes, Difference, Edited, Found, Got, Hit, Value, Values, Why
+from gitmem.agents.mcp_schemas import (
+    Added,
+    Assembled,
+    Changes,
+    Cited,
+    Difference,
+    Edited,
+    Found,
+    Got,
+    Hit,
+    Value,
+    Values,
+    Why,
+)
 from gitmem.agents.repository_pool import RepositoryPool
 from gitmem.environment import cache_folder, now
 from gitmem.errors import GitMemError, MissingFile, UsageError
@@ -240,9 +253,14 @@ def adder(pool: RepositoryPool) -> Callable[..., Added]:
     def memory_add(
         text: Annotated[str, Field(description="One sentence worth remembering.")],
         type: Annotated[str, Field(description="decision, preference, constraint, lesson, note, ...")] = "note",
+        cites: Annotated[
+            list[Cited] | None, Field(max_length=3, description="The code it was read from, lines or a symbol.")
+        ] = None,
     ) -> Added:
-        """Append one line to the agent's daily log. The gate refuses secrets and instructions; `masked` says how many
+        """Append one line to the agent's daily log, with the code that you read it from: a change of that code will
+        mark it. The gate refuses secrets and instructions; `masked` says how many
         values it masked, by rule."""
+        from gitmem.claims.anchoring import anchors, places_of
         from gitmem.gate.redaction import mask_counts
         from gitmem.memory import writing
         from gitmem.memory.fact import TYPES
@@ -250,7 +268,8 @@ def adder(pool: RepositoryPool) -> Callable[..., Added]:
         if type not in TYPES:
             raise UsageError(f"'{type[:40]}' is no type", f"one of {', '.join(TYPES)}")
         with pool.lent() as (repo, config):
-            done = writing.add(repo, config, writing.NewLine(text, type, to="daily", origin="agent"), now=now())
+            line = writing.NewLine(text, type, to="daily", origin="agent", more=anchors(repo, places_of(cites or ())))
+            done = writing.add(repo, config, line, now=now())
             return Added(path=one_line(done.path), line=done.line, masked=mask_counts(done.masks))
 
     return memory_add

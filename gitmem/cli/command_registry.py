@@ -10,9 +10,9 @@ from keyword import iskeyword
 
 COMMANDS: dict[str, str] = {}
 SECTIONS: dict[str, tuple[str, ...]] = {
-    "Write": ("init", "add", "insight", "edit", "forget", "undo", "redact"),
+    "Write": ("init", "add", "insight", "edit", "confirm", "forget", "undo", "redact"),
     "Find": ("search", "show", "log", "changes", "bisect", "why", "context", "ui"),
-    "Gate": ("scan", "allow", "verify"),
+    "Gate": ("scan", "allow", "verify", "check"),
     "Promote": ("promote", "revert", "review"),
     "Share": ("publish", "sync", "export", "server"),
     "Agents": ("mcp", "session", "receipts", "import", "profile", "watch"),

@@ -37,6 +37,13 @@ def at_option(help: str) -> Decorator:
     return click.option("--at", default="", shell_complete=completions.revisions, metavar="REV|DATE", help=help)
 
 
+def cites_option() -> Decorator:
+    """`--cites PATH:LINES`, repeatable (`claims/anchoring` reads it)."""
+    return click.option(
+        "--cites", multiple=True, metavar="PATH:LINES|PATH#SYMBOL", help="Code that it is true of; at most three.",
+    )  # fmt: skip
+
+
 def keep_option(help: str = "pii: write personal data as it is (mem.onPersonal).") -> Decorator:
     """`--keep pii`; `keeping` puts it in force."""
     return click.option("--keep", type=click.Choice(["pii"]), help=help)
@@ -94,6 +101,7 @@ __all__ = [
     "agent_option",
     "at_option",
     "cache_folder",
+    "cites_option",
     "colour_option",
     "enter",
     "json_option",

@@ -41,6 +41,20 @@ def parse_staged(out: bytes) -> list[Entry]:
     return entries
 
 
+def parse_removals(out: bytes) -> dict[str, str]:
+    """`log --raw -z --format=%x00%H` of removals: each path with the first commit that is named, the newest."""
+    found: dict[str, str] = {}
+    commit = ""
+    fields = iter(out.split(b"\0"))
+    for field in fields:
+        word = field.strip(b"\n")
+        if word.startswith(b":"):
+            found.setdefault(os.fsdecode(next(fields, b"")), commit)
+        elif word:
+            commit = word.decode()
+    return found
+
+
 def parse_raw(out: bytes) -> list[Change]:
     """`--raw -z --no-abbrev`; an all-zero oid becomes ""."""
     fields = out.split(b"\0")

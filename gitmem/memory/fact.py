@@ -1,7 +1,8 @@
 """One fact: its text, its id, and its trailing `<!-- mem key=value ... -->` comment. MEMORY.md as many is `facts`.
 
 Pure. Grammar (docs/format.md): `<!-- mem` then space-separated `key=value`, then `-->`. Values are percent-encoded:
-space, `%` and `--`; in `src` the path also `@` and `#`, then literally `#L12-L14@` and the oid. Unknown keys are kept.
+space, `%` and `--`; in `src` and `code` the path also `@` and `#`, then literally `#L12-L14@` and the oid. Unknown keys
+are kept.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ _BULLET = lazy(r"[ \t]{0,3}[-*+][ \t]+(?=\S)")
 PERCENT = lazy(r"%([0-9A-Fa-f]{2})")
 SOURCE = lazy(r"^(.+)#L(\d{1,9})(?:-L(\d{1,9}))?(?:@([0-9a-f]{4,64}))?$")
 Meta = tuple[tuple[str, str], ...]
+PLACES = ("src", "code")  # keys whose values are encoded by whoever composes them
 ID_LENGTH = 12  # hex digits
 
 TYPES = (
@@ -44,13 +46,13 @@ def parse_comment(text: str) -> tuple[str, Meta]:
 
 
 def _decode(key: str, value: str) -> str:
-    # A source keeps its encoding: `#` and `@` of a path must stay told apart from the span's own.
-    return value if key == "src" else decode(value)
+    # A place keeps its encoding: `#` and `@` of a path must stay told apart from the span's own.
+    return value if key in PLACES else decode(value)
 
 
 def render_comment(meta: Iterable[tuple[str, str]]) -> str:
     """`<!-- mem k=v ... -->`, or "" without keys. `parse_comment` gives the same pairs back."""
-    words = [f"{key}={value if key == 'src' else encode(value)}" for key, value in meta]
+    words = [f"{key}={value if key in PLACES else encode(value)}" for key, value in meta]
     return f"<!-- mem {' '.join(words)} -->" if words else ""
 
 

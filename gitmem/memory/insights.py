@@ -16,7 +16,7 @@ from gitmem.errors import GitMemError, UsageError
 from gitmem.git.opening import Repository
 from gitmem.git.transaction import Draft, Reading, write
 from gitmem.memory import facts
-from gitmem.memory.fact import fact_id, normalise
+from gitmem.memory.fact import Meta, fact_id, normalise
 from gitmem.memory.facts import INSIGHTS, Entry, Memory, Moved
 
 if TYPE_CHECKING:
@@ -44,9 +44,19 @@ class Recorded:
 
 
 def record(
-    repo: Repository, config: Config, text: str, now: datetime, *, agent: str = "", dry_run: bool = False
+    repo: Repository,
+    config: Config,
+    text: str,
+    now: datetime,
+    *,
+    agent: str = "",
+    more: Meta = (),
+    dry_run: bool = False,
 ) -> Recorded:
-    """Write one insight. Raises UsageError (another form than `[entity] text`, data with holes), Refused, Locked."""
+    """Write one insight, with the further keys `more` of its comment.
+
+    Raises UsageError (another form than `[entity] text`, data with holes), Refused, Locked.
+    """
     from gitmem.gate.redaction import refuse_or_mask
 
     if repo.root is None:
@@ -55,20 +65,23 @@ def record(
     gated = refuse_or_mask(f"[{entity}] {words}", MEMORY, config)
 
     def plan(reading: Reading) -> Draft[Recorded]:
-        draft = _recorded(reading, entity, gated.text, now, agent or config.agent)
+        draft = _recorded(reading, entity, gated.text, now, (*_origin(agent or config.agent), *more))
         return Draft({}, replace(draft.result, written=False)) if dry_run else draft
 
     return replace(write(repo, plan), masks=gated.masks)
 
 
-def _recorded(reading: Reading, entity: str, words: str, now: datetime, agent: str) -> Draft[Recorded]:
+def _origin(agent: str) -> Meta:
+    return (("origin", "agent"),) if agent else ()
+
+
+def _recorded(reading: Reading, entity: str, words: str, now: datetime, more: Meta) -> Draft[Recorded]:
     """The files with the insight, the archive first: nothing is ever nowhere."""
     memory = facts.parse(reading.read(MEMORY) or b"")
     day = now.date().isoformat()
     if any(facts.fact_date(e.fact) == day and _entity(e) == entity.casefold() for e in insights(memory)):
         return Draft({}, Recorded(words, 0, False, reason=f"{entity} has its insight of {day} already"))
-    origin = [("origin", "agent")] if agent else []
-    meta = [("type", "note"), ("from", day), *origin]
+    meta = [("type", "note"), ("from", day), *more]
     memory = facts.add(memory, words, meta, heading=INSIGHTS)
     memory, moved = facts.take(memory, insights(memory)[KEPT:], now.date())
     files: dict[str, bytes] = {}

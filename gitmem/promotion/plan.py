@@ -19,6 +19,7 @@ from gitmem.memory.fact import (
     Fact,
     fact_id,
     normalise,
+    parse_comment,
     render_span,
     text_hash,
     worst_origin,
@@ -31,6 +32,7 @@ from gitmem.provenance.grounding import denied, uncounted, undated, unnamed, unr
 
 TEXT_LIMIT = 600  # characters of a fact: one line that a person can read
 SOURCE_LINES = 12  # lines one operation may cite in one span
+CITED = 3  # places in code that a fact cites
 SPANS = 4  # spans one operation may cite
 # Likeness from which a text corrects the fact that a model names: half of what tells one matter where none is named.
 UPDATED = ALIKE / 2
@@ -253,6 +255,7 @@ def meta_of(operation: Operation, log: Log, old: Fact | None) -> tuple[tuple[str
     """The comment of the fact: what the old one said of itself and is still so, then what is known now."""
     meta: list[tuple[str, str]] = [("type", operation.type)]
     meta += [("src", render_span(span)) for span in operation.sources]
+    meta += _code_of(operation, log)
     meta.append(("importance", f"{_number(operation.importance):.2f}".rstrip("0").rstrip(".") or "0"))
     if operation.type in ("decision", "policy", "rule"):
         meta.append(("from", log.day.isoformat()))
@@ -267,6 +270,7 @@ def meta_of(operation: Operation, log: Log, old: Fact | None) -> tuple[tuple[str
         if operation.op is Op.UPDATE and (origin := worst_origin(operation.origin, old.origin)):
             meta = [pair for pair in meta if pair[0] != "origin"] + [("origin", origin)]
             ours.add("origin")
+        ours |= {"code"} if operation.op is Op.SUPERSEDE else set()
         kept = [(key, value) for key, value in old.meta if key not in ours | {"supersedes", "until", "confidence"}]
         if operation.op is Op.UPDATE:
             kept += [pair for pair in old.meta if pair[0] == "src" and pair not in meta]
@@ -274,6 +278,14 @@ def meta_of(operation: Operation, log: Log, old: Fact | None) -> tuple[tuple[str
         if operation.op is Op.SUPERSEDE:
             meta.append(("supersedes", old.id))
     return tuple(meta)
+
+
+def _code_of(operation: Operation, log: Log) -> list[tuple[str, str]]:
+    """The code that the source lines cite: who wrote them had read it."""
+    spans = [span for span in operation.sources if span.path == log.path and span.blob == log.blob]
+    lines = [line for span in spans for line in log.lines[span.start_line - 1 : span.end_line]]
+    values = (value for line in lines for key, value in parse_comment(line)[1] if key == "code")
+    return [("code", value) for value in dict.fromkeys(values)][:CITED]
 
 
 # -- the checks ----------------------------------------------------------------------------------------------

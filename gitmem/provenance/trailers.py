@@ -26,7 +26,7 @@ from gitmem.memory.fact import decode, encode, parse_span, render_span
 
 SOURCE, REJECTED = "Memory-Source", "Memory-Rejected"
 AGENT, REASON, MODEL, CURSOR = "Memory-Agent", "Memory-Reason", "Memory-Model", "Memory-Cursor"
-SESSION, REVERTED = "Memory-Session", "Memory-Reverted"
+SESSION, REVERTED, CONFIRMED = "Memory-Session", "Memory-Reverted", "Memory-Confirmed"
 TRANSCRIPT = "Memory-Transcript"
 REVIEWED = "Reviewed-by"
 REWRITE = REWRITE_TRAILER
@@ -192,6 +192,7 @@ class Recorded:
 
     rejected: tuple[Link, ...] = ()  # texts that it takes out
     sources: tuple[Link, ...] = ()  # texts that it adds, with the lines they come from
+    confirmed: tuple[str, ...] = ()  # facts that hold, each with the commit whose code was looked at
     reverted: str = ""  # what facts are taken back by: `commit:...`, `agent:...`
     model: str = ""  # that proposed the facts
     agent: str = ""  # who writes, "" for a person
@@ -212,6 +213,7 @@ class Field(NamedTuple):
 FIELDS = (  # in the order in which they stand
     Field(REJECTED, lambda recorded: map(render_link, recorded.rejected)),
     Field(SOURCE, lambda recorded: map(render_link, recorded.sources)),
+    Field(CONFIRMED, lambda recorded: recorded.confirmed),
     Field(REVERTED, lambda recorded: [recorded.reverted]),
     Field(MODEL, lambda recorded: [recorded.model]),
     Field(AGENT, lambda recorded: [recorded.agent]),

@@ -18,7 +18,7 @@ from gitmem.memory.fact import parse_span
 # Fields that hold text of memory or names of files, in whatever value of a review they stand.
 TEXTS = frozenset(
     ("text", "old_text", "other_text", "heading", "meta", "edits", "question", "gained", "lost", "loosened", "problem",
-     "path", "old_path", "other_path", "unread", "trail")
+     "path", "old_path", "other_path", "unread", "trail", "claim", "evidence", "renamed_to", "cause")
 )  # fmt: skip
 PEOPLE = frozenset(("author", "editor", "signer", "notes"))  # who wrote, changed or signed it, by their own words
 Value = TypeVar("Value")

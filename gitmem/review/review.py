@@ -108,8 +108,9 @@ class Review:
 
     @property
     def failed(self) -> bool:
-        """Whether a check says no: the gate blocks, or provenance does not hold."""
-        return self.report.blocked or any(line.fails for line in self.lines)
+        """Whether a check says no: the gate blocks, provenance does not hold, or a warning is to fail."""
+        blocked = self.report.blocked or any(line.fails for line in self.lines)
+        return blocked or any(warning.fails for warning in self.warnings)
 
 
 class Span(NamedTuple):

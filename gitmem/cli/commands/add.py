@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from gitmem.cli import completions
-from gitmem.cli.options import agent_option, json_option, keep_option, keeping, open_here, say_if_detached
+from gitmem.cli.options import agent_option, cites_option, json_option, keep_option, keeping, open_here, say_if_detached
 from gitmem.cli.terminal import edited, escape, say, say_masked, write, write_json
 from gitmem.config import Config
 from gitmem.environment import cache_folder, now
@@ -35,6 +35,7 @@ class AddOptions(NamedTuple):
     origin: str | None
     tags: tuple[str, ...]
     topic: str
+    cites: tuple[str, ...]
     keep: str | None
     commit: bool
     edit: bool
@@ -55,6 +56,7 @@ class AddOptions(NamedTuple):
 @click.option("--origin", type=click.Choice(ORIGINS), help="Whose words; tool and web are never promoted unseen.")
 @click.option("--tag", "tags", multiple=True, shell_complete=completions.tags, help="A tag; repeatable.")
 @click.option("--topic", default="", help="Heading of the log's section: `## HH:MM - TOPIC`.")
+@cites_option()
 @keep_option()
 @click.option("--edit", is_flag=True, help="Write or change the text in Git's editor first.")
 @click.option("--commit", is_flag=True, help="Commit the file, and nothing else.")
@@ -89,6 +91,8 @@ def command(**given: Any) -> None:
     elif not options.text:
         raise UsageError("say what to add", 'git mem add "what happened", or git mem add --edit')
     if options.to in OFFERED:
+        if options.cites:
+            raise UsageError("--cites goes without --to organisation and user", "that memory has no such code")
         if options.commit:
             raise UsageError("--commit goes without --to organisation and user", "there the line is a commit already")
         _offer(config, words, options)
@@ -100,6 +104,7 @@ def command(**given: Any) -> None:
 
 def _add(repo: Repository, config: Config, words: str, options: AddOptions) -> None:
     """Write the line, and say where it stands, what was masked and what is no longer searched."""
+    from gitmem.claims.anchoring import anchors
     from gitmem.memory import writing
 
     before = _notes(repo, config)
@@ -111,6 +116,7 @@ def _add(repo: Repository, config: Config, words: str, options: AddOptions) -> N
         origin=options.origin or "",
         tags=options.tags,
         topic=options.topic,
+        more=anchors(repo, options.cites),
     )
     commit = ""
     if options.commit:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from gitmem.cli.options import agent_option, json_option, keep_option, keeping, open_here
+from gitmem.cli.options import agent_option, cites_option, json_option, keep_option, keeping, open_here
 from gitmem.cli.terminal import escape, say_masked, write, write_json
 from gitmem.environment import now
 
@@ -12,10 +12,13 @@ from gitmem.environment import now
 @click.command()
 @click.argument("text", nargs=-1, required=True)
 @agent_option()
+@cites_option()
 @keep_option()
 @click.option("--dry-run", is_flag=True, help="Say what would be written; write nothing.")
 @json_option
-def command(text: tuple[str, ...], agent: str, keep: str | None, dry_run: bool, as_json: bool) -> None:
+def command(
+    text: tuple[str, ...], agent: str, cites: tuple[str, ...], keep: str | None, dry_run: bool, as_json: bool
+) -> None:
     """Put '[ENTITY] TEXT' first under "Insights" in MEMORY.md.
 
     It stands there once an entity and day. The newest 50 stay, older ones go to memory/archive/YYYY.md. Data with holes
@@ -25,11 +28,13 @@ def command(text: tuple[str, ...], agent: str, keep: str | None, dry_run: bool, 
     \b
     git mem insight '[ACME] margin fell to 3 % in Q2'
     """
+    from gitmem.claims.anchoring import anchors
     from gitmem.gate.redaction import mask_counts
     from gitmem.memory import insights
 
     repo, config = open_here()
-    done = insights.record(repo, keeping(config, keep), " ".join(text), now(), agent=agent, dry_run=dry_run)
+    config = keeping(config, keep)
+    done = insights.record(repo, config, " ".join(text), now(), agent=agent, more=anchors(repo, cites), dry_run=dry_run)
     say_masked(done.masks)
     if as_json:
         write_json(

@@ -1,6 +1,7 @@
 """What a warning of a review is: one check, and all that is said of what it found. The form of the modules beside it.
 
-A warning refuses nothing: what blocks is a finding of the gate or a line whose provenance does not hold.
+A warning refuses nothing, unless a setting says so (`fails`): what blocks is a finding of the gate or a line whose
+provenance does not hold.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ class ReviewWarning(ABC):
     """What one check found, a frozen dataclass. Its text of memory stands in fields that `review/masking.py` names.
 
     `key` names it in the JSON; `title` its section, whose rows `noun` and `plural` count; `notes` are what could not be
-    checked.
+    checked; `fails`: the review fails for it.
     """
 
     __slots__ = ()
@@ -80,6 +81,7 @@ class ReviewWarning(ABC):
     plural: ClassVar[str] = ""
     place: ClassVar[Place] = Place.MIDDLE
     notes: tuple[str, ...] = ()
+    fails: bool = False
 
     @abstractmethod
     def points(self) -> int:

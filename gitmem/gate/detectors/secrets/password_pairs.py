@@ -31,7 +31,8 @@ _CAMEL = lazy(
 _BEFORE_PAIR = lazy(r"(?:(?<![\w/.@:-])|(?<=[^\x00-\x7f]:))(?P<user>[A-Za-z][A-Za-z0-9_.@-]{1,30}) ?$")
 _LINK = lazy(
     r"[\w./-]+\.md(?:#L\d+(?:-L\d+)?)?(?:@[0-9a-f]{0,64})?[,.;)]?"
-)  # `memory/2026-02-05.md#L12`, as our commits name lines
+    r"|[\w./%-]+#[\w$.:-]+@[0-9a-f]{12}~[0-9a-f]{8}"
+)  # `memory/2026-02-05.md#L12`, as our commits name lines, and `auth.py#L3-L9@1a2b3c4d5e6f~0a1b2c3d`, as facts name code
 _AT_HOST = lazy(r"@[A-Za-z0-9-]{1,40}(?:\.[A-Za-z0-9-]{1,40}){1,5}(?::\d{2,5})?$")
 _COLON_PAIR = lazy(r":(?P<value>[!-~]{6,40})")
 _BEFORE_COLON = lazy(r"(?<![0-9A-Za-z_/.@:-])[A-Za-z][A-Za-z0-9-]{1,20}$")

@@ -1,0 +1,121 @@
+"""Making a citation: what a writer names becomes lines, blob and fingerprint, or is refused.
+
+Only files that Git tracks are cited, none that leads out of the repository and none that holds secrets by its name.
+Lines too banal to be told from others are cited with their neighbours. Nothing is written here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from gitmem.claims import definitions
+from gitmem.claims.citations import LONGEST, MOST, Citation, compose, fingerprint
+from gitmem.errors import GitMemError, OutsideRepository, UsageError
+from gitmem.git.objects import EXECUTABLE, REGULAR
+from gitmem.git.repository import Repository
+from gitmem.git.worktree import read_bytes
+from gitmem.memory.document import blob_lines
+from gitmem.paths import LIMIT
+
+FEWEST_LINES, FEWEST_CHARACTERS = 3, 40  # that are not blank or brackets, of what tells lines from others
+_SECRET = re.compile(
+    r"(?:^|/)(?:\.env(?:\.(?!example|sample|template|dist)[\w.-]+)?|\.netrc|\.pgpass|\.npmrc|\.pypirc|id_(?:rsa|dsa|"
+    r"ecdsa|ed25519)[^/]*|"
+    r"[^/]*\.(?:pem|key|p12|pfx|keystore|jks|kdbx)|[^/]*(?:secret|credential)s?[^/]*\.(?:json|ya?ml|toml|txt|ini|"
+    r"env))$|(?:^|/)\.(?:ssh|aws|gnupg)/",
+    re.IGNORECASE,
+)
+_PLACE = re.compile(
+    r"^(?P<path>.+?)(?::(?P<start>\d{1,7})(?:-(?P<end>\d{1,7}))?|#L(?P<l>\d{1,7})(?:-L?(?P<m>\d{1,7}))?|"
+    r"#(?P<symbol>[A-Za-z_$][\w$.:-]*))$"
+)
+
+
+def anchors(repo: Repository, places: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """The keys of a fact's comment for these places: `src/auth.py:10-24`, `src/auth.py#Session.open`. Raises
+    UsageError."""
+    if len(places) > MOST:
+        raise UsageError(f"a fact cites at most {MOST} places", "cite the ones that would make it false")
+    return tuple(("code", compose(anchor(repo, place))) for place in places)
+
+
+def places_of(given: Sequence[Mapping[str, str]]) -> list[str]:
+    """Places as `anchors` reads them, of what an agent gives: a path, and lines or a symbol. Raises UsageError."""
+    places = []
+    for one in given:
+        path, lines, symbol = one.get("path", ""), one.get("lines", ""), one.get("symbol", "")
+        if bool(lines) == bool(symbol):
+            raise UsageError(
+                f"'{path[:80]}' is cited by lines or by a symbol", "lines '10-24', or symbol 'Session.open'"
+            )
+        places.append(f"{path}:{lines.replace('L', '')}" if lines else f"{path}#{symbol}")
+    return places
+
+
+def anchor(repo: Repository, place: str) -> Citation:
+    """One place as the work tree has it, which may be ahead of HEAD. Raises UsageError for what is not there."""
+    match = _PLACE.match(place.strip())
+    if match is None:
+        raise UsageError(
+            f"'{place[:80]}' names no lines and no symbol", "as in src/auth.py:10-24 or src/auth.py#Session.open"
+        )
+    path = match["path"].removeprefix("./")
+    data = _read(repo, path)
+    lines = blob_lines(data)
+    if match["symbol"]:
+        found = definitions.lines_of(lines, path, match["symbol"])
+        if found is None:
+            raise UsageError(f"{path} defines no '{match['symbol']}'", f"cite lines: {path}:10-24")
+        mark = fingerprint(lines[found[0] - 1 : found[1]])
+        return Citation(path, 0, 0, match["symbol"], repo.hash_blob(data), mark)
+    start = int(match["start"] or match["l"])
+    end = int(match["end"] or match["m"] or start)
+    if not 1 <= start <= end <= len(lines):
+        raise UsageError(f"{path} has {len(lines)} lines, not {start} to {end}", "read it again")
+    if end - start >= LONGEST:
+        raise UsageError(f"a citation has at most {LONGEST} lines", "cite the ones that would make the fact false")
+    start, end = _telling(lines, start, end)
+    return Citation(path, start, end, "", repo.hash_blob(data), fingerprint(lines[start - 1 : end]))
+
+
+def _read(repo: Repository, path: str) -> bytes:
+    if path.startswith(("/", "~")) or ".." in path.split("/") or "\\" in path or "\0" in path:
+        raise UsageError(f"'{path[:80]}' is no path within the repository", "name it from the top of the repository on")
+    if _SECRET.search(path):
+        raise UsageError(f"'{path[:80]}' is a file of secrets by its name", "cite what reads it")
+    tracked = [entry for entry in repo.staged() if entry.path == path and entry.mode in (REGULAR, EXECUTABLE)]
+    if not tracked or repo.root is None:
+        raise UsageError(f"Git tracks no file '{path[:80]}'", "git add it first, or cite another")
+    try:
+        data = read_bytes(repo.root, path, LIMIT + 1)
+    except (OSError, OutsideRepository):
+        raise UsageError(f"'{path[:80]}' is not in the work tree", "git status says what happened to it") from None
+    if len(data) > LIMIT or b"\0" in data:
+        raise UsageError(f"'{path[:80]}' is no text of 1 MiB at most", "cite another file")
+    return data
+
+
+def _telling(lines: Sequence[str], start: int, end: int) -> tuple[int, int]:
+    """The lines, or so many neighbours more that they are told from others."""
+    while True:
+        texts = [bare for line in lines[start - 1 : end] if (bare := re.sub(r"[\s{}()\[\];,]+", "", line))]
+        enough = len(texts) >= FEWEST_LINES and sum(map(len, texts)) >= FEWEST_CHARACTERS
+        if enough or (start == 1 and end == len(lines)) or end - start + 2 > LONGEST:
+            return start, end
+        start, end = max(1, start - 1), min(len(lines), end + 1)
+
+
+def quoted(repo: Repository, citations: Sequence[Citation], words: str) -> None:
+    """Hold a confirmation of an agent to what it read: the text of the cited lines, white space aside. Raises
+    GitMemError."""
+    cited: list[str] = []
+    for citation in citations:
+        lines = blob_lines(_read(repo, citation.path))
+        found: tuple[int, int] | None = (citation.start, citation.end)
+        if citation.symbol:
+            found = definitions.lines_of(lines, citation.path, citation.symbol)
+        cited += lines[found[0] - 1 : found[1]] if found else []
+    if fingerprint(words.splitlines()) != fingerprint(cited):
+        places = ", ".join(citation.place for citation in citations)
+        raise GitMemError("the quoted text is not that of the cited lines", f"quote {places} as it stands")

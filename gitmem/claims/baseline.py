@@ -1,0 +1,37 @@
+"""Old debt: `.gitmem/check-baseline` has the findings that a project knows of, a line each, without line numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from gitmem.claims.finding import Finding
+from gitmem.claims.report import key_of
+from gitmem.git.repository import Repository
+from gitmem.git.transaction import Draft, Reading
+from gitmem.git.transaction import write as write_files
+from gitmem.paths import LIMIT
+
+PATH = ".gitmem/check-baseline"
+
+__all__ = ["PATH", "key_of", "read", "write"]
+
+
+def read(repo: Repository, commit: str) -> frozenset[str]:
+    """The keys that a commit's baseline has; none where it has none, or one too large to be one."""
+    oid = repo.blobs(commit, [PATH]).get(PATH, "")
+    if not oid or repo.sizes([oid]).get(oid, LIMIT + 1) > LIMIT:
+        return frozenset()
+    rows = repo.read(oid).decode("utf-8", "surrogateescape").splitlines()
+    return frozenset(row for row in rows if row and not row.startswith("#"))
+
+
+def write(repo: Repository, findings: Iterable[Finding]) -> None:
+    """Write these findings as the baseline, in order: a change of it shows what came and went."""
+    rows = sorted({key_of(one) for one in findings})
+    data = "".join(f"{row}\n" for row in rows).encode("utf-8", "surrogateescape")
+    write_files(repo, lambda reading: _draft(reading, data))
+
+
+def _draft(reading: Reading, data: bytes) -> Draft[None]:
+    old = reading.raw(PATH)
+    return Draft({} if old == data else {PATH: data}, None)

@@ -1,0 +1,95 @@
+"""Which lines define a symbol: Python by its grammar, other languages by a line that declares it and the block behind.
+
+Pure and approximate: where it finds nothing, the caller says so. `Class.method` is looked for in the lines of `Class`.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+
+_DECLARES = (
+    r"^\s*(?:(?:export|default|public|private|protected|internal|static|final|abstract|async|pub(?:\([^)]*\))?|"
+    r"override|open|sealed|"
+    r"unsafe|const|virtual|inline|extern|data|suspend|@\w+)\s+)*"
+)
+_WORDS = (
+    r"(?:def|class|func|fn|fun|function\*?|const|let|var|val|type|interface|enum|struct|trait|impl|module|mod|object|record|"
+    r"macro_rules!|protocol|extension|namespace|sub)"
+)
+MOST = 2_000  # lines of one definition
+
+
+def lines_of(lines: Sequence[str], path: str, symbol: str) -> tuple[int, int] | None:
+    """(first, last) line of the definition, None where there is none or it cannot be told."""
+    names = [name for name in re.split(r"\.|::|#", symbol) if name]
+    if not names:
+        return None
+    if path.endswith((".py", ".pyi")):
+        return _python("\n".join(lines), names)
+    within = (1, len(lines))
+    for name in names:
+        found = _block(lines, within, name)
+        if found is None:
+            return None
+        within = found
+    return within
+
+
+def _python(text: str, names: Sequence[str]) -> tuple[int, int] | None:
+    try:
+        body: list[ast.stmt] = ast.parse(text).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    node: ast.stmt | None = None
+    for name in names:
+        node = next((one for one in body if name in _bound(one)), None)
+        if node is None:
+            return None
+        body = getattr(node, "body", [])
+    assert node is not None
+    first = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", []))])
+    return first, node.end_lineno or node.lineno
+
+
+def _bound(node: ast.stmt) -> set[str]:
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return {node.name}
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    return {target.id for target in targets if isinstance(target, ast.Name)}
+
+
+def _block(lines: Sequence[str], within: tuple[int, int], name: str) -> tuple[int, int] | None:
+    escaped = re.escape(name)
+    form = re.compile(
+        rf"{_DECLARES}(?:{_WORDS}\b[^=({{;]*?)(?<![\w$]){escaped}(?![\w$])|"
+        rf"{_DECLARES}(?:[\w<>\[\],.&*:]+\s+)*{escaped}\s*\([^;]*$"
+    )
+    for number in range(within[0], within[1] + 1):
+        if form.search(lines[number - 1]):
+            return number, _end(lines, number, within[1])
+    return None
+
+
+def _end(lines: Sequence[str], first: int, last: int) -> int:
+    """The line that closes the block which a line opens: by braces, else by indentation."""
+    depth, opened = 0, False
+    for number in range(first, min(last, first + MOST) + 1):
+        bare = re.sub(r"'(?:[^'\\]|\\.)'|\"(?:[^\"\\]|\\.)*\"|//.*", "", lines[number - 1])
+        depth += bare.count("{") - bare.count("}")
+        opened = opened or "{" in bare
+        if opened and depth <= 0:
+            return number
+        if not opened and bare.rstrip().endswith(";"):
+            return number
+        if not opened and number > first + 8:
+            break
+    indent = len(lines[first - 1]) - len(lines[first - 1].lstrip())
+    end = first
+    for number in range(first + 1, min(last, first + MOST) + 1):
+        line = lines[number - 1]
+        if line.strip() and len(line) - len(line.lstrip()) <= indent:
+            break
+        end = number if line.strip() else end
+    return end

@@ -1,0 +1,146 @@
+"""What a change makes false: claims that are true at the merge base and not at the head.
+
+Placeholders, build output, other repositories and prose are false on both sides, so they never speak. Lines are those
+of the head: a change that mends its lines too is silent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from gitmem.claims.citations import verdict
+from gitmem.claims.cited_facts import cited_facts, finding_of, own_words
+from gitmem.claims.claim import Kind
+from gitmem.claims.code_words import PROSE
+from gitmem.claims.documents import Documents
+from gitmem.claims.finding import Finding, State, in_order
+from gitmem.claims.history import History
+from gitmem.claims.judge import NAMED, Judge, Said, whole_words
+from gitmem.claims.path_resolution import EXACT, NEAR, NOWHERE, Standing
+from gitmem.errors import GitFailed
+from gitmem.git.objects import LINKS, Change
+from gitmem.git.repository import Repository
+from gitmem.paths import LIMIT
+
+MOST_CHANGED = 5_000  # changed files whose removed words are compared; beyond, names are not judged, and that is said
+
+
+def became_false(repo: Repository, base: str, head: str, documents: Documents) -> tuple[list[Finding], list[str]]:
+    """(the claims of the head's files that were true at the base, what could not be judged)."""
+    try:
+        changes = repo.changes(base, head, renames=True)
+    except GitFailed:  # an object that a partial clone has not: renames cannot be told, what went can
+        changes = repo.changes(base, head)
+    if not changes:
+        return [], []
+    removed, notes = removed_words(repo, changes)
+    before, after = (Judge(repo, commit, documents.said, removed) for commit in (base, head))
+    moves = {change.old_path: change.path for change in changes if change.status == "R"}
+    findings = [
+        _finding(one, was, before, after, moves, head)
+        for one in documents.said
+        if (was := _broken(one, before, after)) is not None
+    ]
+    findings += _citations(before, after, removed)
+    return in_order(findings), notes
+
+
+def _citations(before: Judge, after: Judge, removed: frozenset[str]) -> list[Finding]:
+    """The citations of the head's facts that held at the base and do not now. Of lines that only changed a look is
+    asked for where a removed line had one of the fact's own words."""
+    then, now = History(before.repo, before.tree), History(after.repo, after.tree)
+    findings = []
+    for fact in cited_facts(after.tree, now):
+        for found in fact.verdicts:
+            was = verdict(found.citation, before.tree, then)
+            said = finding_of(fact, found)
+            if said is None or was.state is found.state or was.state in (State.GONE, State.UNKNOWN):
+                continue
+            if found.state is State.CHANGED:
+                words = sorted(own_words(fact.fact) & removed)[:3]
+                if not words:
+                    continue
+                said = said._replace(evidence=f"{found.words}, and {', '.join(words)} went with them: please look")
+            findings.append(said)
+    return findings
+
+
+def removed_words(repo: Repository, changes: Sequence[Change]) -> tuple[frozenset[str], list[str]]:
+    """(the words that some changed file of code lost, what was not looked at)."""
+    changed = [
+        change for change in changes
+        if change.old_oid and not PROSE.search(change.old_path or change.path) and change.old_mode not in LINKS
+    ]  # fmt: skip
+    if len(changed) > MOST_CHANGED:
+        return frozenset(), [f"{len(changed)} files changed: names of code were not compared"]
+    sizes = repo.sizes([oid for change in changed for oid in (change.old_oid, change.new_oid) if oid])
+    lost: set[str] = set()
+    for change in changed:
+        if sizes.get(change.old_oid, LIMIT + 1) > LIMIT or sizes.get(change.new_oid or change.old_oid, 0) > LIMIT:
+            continue
+        texts = dict(repo.read_many([oid for oid in (change.old_oid, change.new_oid) if oid]))
+        old, new = texts.get(change.old_oid) or b"", texts.get(change.new_oid) or b""
+        gone = set(old.splitlines()) - set(new.splitlines())
+        lost.update(whole_words(gone))
+    return frozenset(lost), []
+
+
+def _broken(one: Said, before: Judge, after: Judge) -> Standing | None:
+    """How a claim stood before, where it does not stand so any more; None for all others."""
+    was = before.standing(one)
+    if was.unknown or was.grade == NOWHERE:
+        return None
+    now = after.standing(one)
+    if now.unknown or now.grade >= was.grade:
+        return None
+    if now.grade == NOWHERE or (was.grade >= NEAR and one.claim.kind not in NAMED):
+        return was
+    if one.claim.kind in NAMED and was.grade == EXACT:
+        return was
+    return None
+
+
+def _finding(one: Said, was: Standing, before: Judge, after: Judge, moves: dict[str, str], head: str) -> Finding:
+    claim = one.claim
+    renamed, cause = "", f"{claim.kind}:{claim.token}"
+    match claim.kind:
+        case Kind.PATH | Kind.DIRECTORY:
+            renamed = _place_now(was.at, moves, after)
+            evidence = f"{was.at} is now {renamed}" if renamed else f"{was.at} is not there any more"
+            cause = was.at
+        case Kind.COMMAND:
+            evidence = f"{was.at} defines '{claim.token}' no more"
+        case Kind.VERSION:
+            evidence = after.standing(one).at
+        case _:
+            evidence = f"no line of code has {claim.token} any more"
+            if claim.token in after.names.used:
+                evidence = f"no line of code defines {claim.token} any more"
+    state = State.CHANGED if claim.kind is Kind.VERSION else State.GONE
+    commit = _commit(before.repo, before.commit, head, was.at) if claim.kind in (Kind.PATH, Kind.DIRECTORY) else ""
+    return Finding(
+        one.path, claim.line.number, claim.text, claim.kind.value, state, evidence, commit, renamed, True, cause
+    )
+
+
+def _commit(repo: Repository, base: str, head: str, path: str) -> str:
+    """The last commit between the two that touched a path."""
+    return next((commit.oid for commit in repo.log([head, f"^{base}"], [path], limit=1)), "") if path else ""
+
+
+def _place_now(path: str, moves: dict[str, str], after: Judge) -> str:
+    if path in moves:
+        return moves[path]
+    inside = {old: new for old, new in moves.items() if old.startswith(f"{path}/")}
+    heads = [new[: -len(old) + len(path)] for old, new in inside.items() if new.endswith(old[len(path) :])]
+    best = max(set(heads), key=heads.count) if heads else ""
+    return best if best in after.tree.folders else ""
+
+
+def grouped(findings: Iterable[Finding], most: int) -> tuple[list[tuple[str, list[Finding]]], int]:
+    """(findings by their one cause, at most so many causes; how many causes are left out)."""
+    causes: dict[str, list[Finding]] = {}
+    for one in findings:
+        causes.setdefault(one.cause, []).append(one)
+    rows = list(causes.items())
+    return rows[:most], max(0, len(rows) - most)

@@ -1,0 +1,49 @@
+"""Drawings of a folder's contents in a fenced block: `├── src/`, or names indented below names.
+
+Pure. Each entry is a claim with the entries it is drawn below as its folder; which folder of the repository the drawing
+begins in is for the tree to say (`path_resolution`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from gitmem.claims.claim import Claim, Kind
+from gitmem.claims.lines import MarkedLine
+from gitmem.claims.path_words import file_name
+
+_BRANCH = re.compile(r"^([\s│|┃║]*)(?:├|└|┣|┗|╠|╚|\+|\||`)(?:[─━═-]{1,4}|--+)[ \t]*(.*)$")
+_ROOT = re.compile(r"^\s*([\w.@/-]+/|\.)\s*(?:[#←(].*|[ \t]{2,}.*)?$")
+_NAME = re.compile(r"^([\w.@+\[\]()*{},/-]+(?: [\w.-]+\.\w+)?)(.*)$")
+DRAWN = "tree"  # the tool of a claim that is an entry of a diagram
+
+
+def is_diagram(lines: Sequence[MarkedLine]) -> bool:
+    """Whether a block is a drawing: two branches at least, on half of its lines."""
+    branches = sum(bool(_BRANCH.match(line.text)) for line in lines)
+    return branches >= 2 and branches * 2 >= len(lines)
+
+
+def claims_of(lines: Sequence[MarkedLine]) -> Iterator[Claim]:
+    """The entries, each with the folder it is drawn in; a line that begins at the margin begins another drawing."""
+    above: list[tuple[int, str]] = []
+    root = ""
+    for line in lines:
+        branch = _BRANCH.match(line.text)
+        if branch is None:
+            if begin := _ROOT.match(line.text):
+                root, above = begin[1].strip("/"), []
+                root = "" if root == "." else root
+            continue
+        depth = len(branch[1])
+        named = _NAME.match(branch[2].strip())
+        above = [pair for pair in above if pair[0] < depth]
+        if named is None or "..." in named[1] or named[1].startswith("("):
+            continue
+        name = named[1].rstrip(",")
+        folder = "/".join(part for _, part in above)
+        kind = Kind.PATH if file_name(name.rsplit("/", 1)[-1]) else Kind.DIRECTORY
+        inside = f"{folder}/{name}" if folder else name
+        yield Claim(line, name, kind, inside.strip("/"), tool=DRAWN, folder=f"{line.block}:{root}")
+        above.append((depth, name.strip("/")))

@@ -1,0 +1,75 @@
+"""Versions of tools that a line names, and those that configuration files state. Pure."""
+
+from __future__ import annotations
+
+import re
+
+_TOOLS = (
+    r"Python|Node(?:\.?js)?|Go(?:lang)?|Rust|Java|JDK|TypeScript|React|Next\.?js|Vue|Nuxt|Svelte|SvelteKit|Angular|"
+    r"Vite|Vitest|Tailwind(?: ?CSS)?|"
+    r"Express|Electron|Expo|React Native|Prisma|Zod|ESLint|Jest|Playwright|Django|FastAPI|Flask|Pydantic|SQLAlchemy|"
+    r"pnpm|npm|yarn|Bun|Deno|Kotlin|Gradle|Swift|Ruby|Rails|PHP|Laravel|\.NET|Elixir|Phoenix|Astro|Storybook|Zustand|"
+    r"Three\.js|Phaser"
+)
+TOOL = re.compile(
+    rf"(?<![\w./-])(?P<tool>{_TOOLS})(?:\*\*)?:?[ `]{{1,2}}(?:version |v|>=? ?|\^|~|≥ "
+    rf"?)?(?P<version>\d{{1,2}}(?:\.\d{{1,3}}){{0,2}})(?:\.x)?(?P<more>\+)?(?![\w/-]|\.\d)",
+    re.IGNORECASE,
+)
+
+NAMES = {
+    "golang": "go", "node.js": "node", "nodejs": "node", "jdk": "java", "next.js": "next", "nextjs": "next",
+    "tailwind": "tailwindcss", "tailwind css": "tailwindcss", "three.js": "three", "react native": "react-native",
+    "sveltekit": "@sveltejs/kit", "angular": "@angular/core", "playwright": "@playwright/test",
+}  # fmt: skip
+_NUMBER = re.compile(r"\d{1,4}(?:\.\d+){0,2}")
+_PLAIN_FILES = {".nvmrc": "node", ".node-version": "node", ".python-version": "python", "rust-toolchain": "rust"}
+_FORMS = {
+    "pyproject.toml": (("python", r"^requires-python\s*=\s*['\"]([^'\"]+)"),
+                       ("python", r"^python\s*=\s*['\"]([^'\"]+)")),
+    "setup.py": (("python", r"python_requires\s*=\s*['\"]([^'\"]+)"),),
+    "setup.cfg": (("python", r"^python_requires\s*=\s*(\S+)"),),
+    "go.mod": (("go", r"^go\s+([\d.]+)"),),
+    "Cargo.toml": (("rust", r"^rust-version\s*=\s*['\"]([^'\"]+)"),),
+    "rust-toolchain.toml": (("rust", r"^channel\s*=\s*['\"]([\d.]+)"),),
+    "package.json": (("node", r"\"node\"\s*:\s*\"([^\"]+)\""), ("pnpm", r"\"packageManager\"\s*:\s*\"pnpm@([\d.]+)"),
+                     ("yarn", r"\"packageManager\"\s*:\s*\"yarn@([\d.]+)")),
+    ".tool-versions": (("node", r"^nodejs\s+(\S+)"), ("python", r"^python\s+(\S+)"), ("go", r"^golang\s+(\S+)"),
+                       ("java", r"^java\s+\D*(\d[\d.]*)"),
+                       ("rust", r"^rust\s+(\S+)"), ("elixir", r"^elixir\s+([\d.]+)"), ("ruby", r"^ruby\s+(\S+)")),
+    "build.gradle": (("java", r"JavaLanguageVersion\.of\((\d+)"), ("java", r"(?:source|target)Compatibility\D*(\d+)")),
+    "build.gradle.kts": (("java", r"JavaLanguageVersion\.of\((\d+)"), ("java", r"JavaVersion\.VERSION_(\d+)"),
+                         ("java", r"jvmToolchain\((\d+)")),
+    "pom.xml": (("java", r"<(?:java\.version|maven\.compiler\.(?:source|target|release))>(\d+)"),),
+    "Package.swift": (("swift", r"swift-tools-version:\s*([\d.]+)"),),
+}  # fmt: skip
+FILES = frozenset((*_PLAIN_FILES, *_FORMS))
+
+
+def stated(name: str, text: str, packages: tuple[str, ...]) -> list[tuple[str, str]]:
+    """(tool, specification) of one configuration file; of package.json and pyproject.toml the packages, too."""
+    if name in _PLAIN_FILES:
+        return [(_PLAIN_FILES[name], text.strip().splitlines()[0])] if text.strip() else []
+    found = [(tool, match) for tool, form in _FORMS.get(name, ()) for match in re.findall(form, text, re.MULTILINE)]
+    for package in packages:
+        if name == "package.json":
+            found += [(package, spec) for spec in re.findall(rf"\"{re.escape(package)}\"\s*:\s*\"([^\"]+)\"", text)]
+        elif name == "pyproject.toml":
+            form = rf"^\s*['\"]?{re.escape(package)}(?:\[[^\]]*\])?\s*(?:=\s*['\"])?([=~<>^]=?\s*\d[\w.,<>=~ ]*)"
+            found += [(package, spec) for spec in re.findall(form, text, re.MULTILINE | re.IGNORECASE)]
+    return found
+
+
+def agrees(claimed: str, spec: str) -> bool | None:
+    """Whether what a line says of a version may be true where a file states `spec`; None where that cannot be told."""
+    numbers = [tuple(map(int, number.split("."))) for number in _NUMBER.findall(spec)]
+    said = tuple(map(int, claimed.split(".")))
+    if not numbers or any(word in spec for word in ("workspace", "catalog", "*", "latest", "file:", "link:", "npm:")):
+        return None
+    if len(said) == 1:
+        return any(number[:1] == said for number in numbers) or (">" in spec and said >= numbers[0][:1])
+    if any(number[: len(said)] == said[: len(number)] for number in numbers):
+        return True
+    return (
+        said >= numbers[0] if ">" in spec and "<" not in spec else None if "<" in spec and said > numbers[0] else False
+    )

@@ -1,0 +1,130 @@
+"""What the words beside a claim take away: a clause that denies, remembers, makes or illustrates claims nothing.
+
+Pure; four languages. Only the clause that holds the claim is read, and the headings above it: a "not" elsewhere in a
+long line says nothing of this path. What stood once is held back by fewer words (`denied`, `made`) than what was never
+seen (`illustrated` too).
+"""
+
+from __future__ import annotations
+
+import re
+
+from gitmem.claims.claim import Claim
+
+BEFORE, AFTER = 70, 60  # characters of a clause that are read on each side of a claim
+_CUT = re.compile(r"[.;!?。；！？](?:\s|$)|\s[—–]\s|\s-\s|\||\)\s*,")
+_DENIED_BEFORE = re.compile(
+    r"\b(?:no longer|instead of|rather than|remov\w+|delet\w+|dropp\w+|deprecat\w+|obsolete|legacy|old|former(?:ly)?|"
+    r"previous(?:ly)?|"
+    r"was|were|used to|moved from|renam\w+|replac\w+|migrat\w+|superse\w+|missing|without|there (?:is|are) no|has no|"
+    r"have no|absent|"
+    r"originally|historical\w*|retired?|unlike|not|isn['’]t|no|refactor\w+ from|split from|extracted from|"
+    r"(?:don['’]?t|do not|never|avoid|must not|should not|cannot|can['’]t|won['’]t)(?: \w+){0,2} "
+    r"(?:us(?:e|ing)|import\w*|creat\w+|add\w*|call\w*|referenc\w+|\w*introduc\w+|writ\w+|put\w*|run\w*|rely\w*|"
+    r"need\w*|exist\w*|have|include))\b"
+    r"|삭제|제거|없|이전의|폐기|旧|以前の|削除|廃止|没有|不存在|已删除|移除|废弃|不再|勿|禁止",
+    re.IGNORECASE,
+)
+_DENIED_AFTER = re.compile(
+    r"^[`'\"*)\]]*\s*(?:\([^)]*\)\s*)?(?:(?:is|are|was|were|has been|have been|had been|got|will be|does|do|did|"
+    r"should|must)\s*(?:n['’]t|not)?\s*)*"
+    r"(?:now\s+)?(?:gone|removed|deleted|dropped|deprecated|renamed|moved|merged|split|replaced|superseded|no longer|"
+    r"legacy|obsolete|"
+    r"not|n['’]t|never|doesn['’]t|does not|retired|archived|absent|missing|existed|used to)\b"
+    r"|^[`'\"*)\]]*\s*\((?:[^)]*\b)?(?:removed|deleted|deprecated|legacy|old|obsolete|gone|renamed|moved|planned|"
+    r"todo|future|optional|generated|"
+    r"gitignored|ignored|not (?:committed|tracked|in git)|local|private|created|new|if (?:present|exists|any)|when "
+    r"present)\b"
+    r"|^[`'\"*)\]]*\s*(?:→|->|=>|➜)|[^.]{0,30}(?:삭제|제거|없|폐기|ない|削除|廃止|不存在|已删除|移除|废弃|不再)",
+    re.IGNORECASE,
+)
+_MADE_BEFORE = re.compile(
+    r"\b(?:creat\w+|generat\w+|add(?:s|ed|ing)?|new|mak(?:e|es|ing) an?|writ(?:e|es|ten|ing)|output\w*|produc\w+|"
+    r"emit\w*|"
+    r"stor(?:e|es|ed|ing)|sav(?:e|es|ed|ing)|download\w*|clon\w+|cache[ds]?|logs? to|gitignored?|ignored?|untracked|"
+    r"cop(?:y|ies|ied)|artifacts?|temp(?:orary)?|if (?:it |they |one |there is |an? |you )?\w*|when present|todo|"
+    r"planned|future|will|would|could|"
+    r"might|may|propos\w+|upcoming|scaffold\w*|initiali[sz]e\w*|dump\w*|export\w* to|place|put|built (?:to|into)|"
+    r"build(?:s|ing)? (?:to|into)|"
+    r"compil\w+ (?:to|into)|bundl\w+ (?:to|into)|rename)\b|생성|만들|작성|추가|저장|출력|예정|"
+    r"作成|生成|追加|保存|出力|创建|新建|添加|输出|新增",
+    re.IGNORECASE,
+)
+_MADE_AFTER = re.compile(
+    r"^[`'\"*)\]]*\s*(?:\w+\s+){0,2}(?:(?:is|are|will be|gets?|can be)\s+(?:\w+ly\s+)?(?:auto[- ]?)?(?:generated|"
+    r"created|written|stored|saved|built|produced|"
+    r"downloaded|cloned|ignored|gitignored|untracked|optional|planned|copied|populated)|if (?:it|they|present|needed|"
+    r"missing|any)|when (?:present|it exists))\b"
+    r"|[^.]{0,20}(?:생성|작성|추가|저장|作成|生成|追加|保存|创建|新建|添加)",
+    re.IGNORECASE,
+)
+_ILLUSTRATED = re.compile(
+    r"\b(?:e\.?g\b|for example|for instance|examples?|such as|like|sample|hypothetical\w*|imagine|suppose|placeholder|"
+    r"template|pattern|naming|named|convention|format|either|or similar|any|typical(?:ly)?|usual(?:ly)?|another|"
+    r"other|external|upstream|"
+    r"user['’]s|your|their|bad|wrong|good|incorrect|anti-?pattern)\b|[❌✗✘❎🚫✅]|예시|예를|예:|例えば|例[:：]|例如|比如|示例|サンプル|テンプレート",
+    re.IGNORECASE,
+)
+_EXAMPLE = re.compile(
+    r"\be\.g\b|\bfor (?:example|instance)\b|\bexamples?\b|\bsuch as\b|예시|예:|例えば|例[:：]|例如|比如|示例",
+    re.IGNORECASE,
+)
+_ABOUT_OTHERS = re.compile(
+    r"\b(?:examples?|samples?|templates?|adding|creating|how to (?:add|create)|deprecat\w+|removed|future|roadmap|"
+    r"planned|todo|proposed|"
+    r"anti-?patterns?|generated|artifacts?|changelog|release notes|legacy|migration (?:guide|history|notes)|"
+    r"scaffold\w*)\b"
+    r"|예시|例|示例",
+    re.IGNORECASE,
+)
+_PLACEHOLDER = re.compile(
+    r"[<>$…]|\.\.\.|^\{|\{[^},]*\}|(?:[-_/.]|^)(?:your|my|some|foo|bar|baz|qux|example|sample|placeholder|acme|xxx+|"
+    r"nnn+|yyyy|whatever|"
+    r"something|thing|lorem|specific|some_?file|test_?file)(?:[-_/.]|$)|path/to/|tests?/path\.|\bMy[A-Z]|(?:^|[/_-])(?:N|X|NAME|"
+    r"NNN+|YYYY|XX+|FOO|BAR)(?:[-_./]|$)|PascalCase|camelCase|snake_case|"
+    r"kebab-case|(?:feature|component|module|package|skill|page|plugin|service|tool|file|project|agent|rule)-?name|"
+    r"(?:^|[/_-])new-|[A-Z]{2,}-\d{3,}"
+)
+
+
+def clause(claim: Claim) -> tuple[str, str]:
+    """What stands before and behind a claim in its clause: a sentence, a cell of a table, a piece between dashes."""
+    text = claim.line.text
+    at = text.find(claim.text)
+    if at < 0:
+        return "", ""
+    before, after = text[:at][-BEFORE:], text[at + len(claim.text) :][:AFTER]
+    cuts = list(_CUT.finditer(before))
+    before = before[cuts[-1].end() :] if cuts else before
+    cut = _CUT.search(after)
+    return before, after[: cut.start() + 1] if cut else after
+
+
+def denied(claim: Claim) -> bool:
+    """Whether the clause denies, forbids or remembers what it names."""
+    before, after = clause(claim)
+    return bool(_DENIED_BEFORE.search(before) or _DENIED_AFTER.search(after))
+
+
+def made(claim: Claim) -> bool:
+    """Whether the clause speaks of what is made, kept outside of Git, or not there yet."""
+    before, after = clause(claim)
+    return bool(_MADE_BEFORE.search(before) or _MADE_AFTER.search(after))
+
+
+def illustrated(claim: Claim) -> bool:
+    """Whether the clause, the parent items or the headings illustrate, or speak of what could be."""
+    line = claim.line
+    before, after = clause(claim)
+    words = (before, after, *line.parents[-1:])
+    return any(map(_ILLUSTRATED.search, words)) or bool(_EXAMPLE.search(line.text)) or about_others(claim)
+
+
+def about_others(claim: Claim) -> bool:
+    """Whether the section is about what is not there: examples, plans, what was removed."""
+    return any(map(_ABOUT_OTHERS.search, claim.line.trail[-2:]))
+
+
+def placeholder(token: str) -> bool:
+    """Whether a token stands for names, and is none."""
+    return bool(_PLACEHOLDER.search(token))

@@ -1,0 +1,134 @@
+"""`git mem check`: which lines of memory and of agents' instructions are not true of the code any more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import click
+
+from gitmem.cli import completions
+from gitmem.cli.options import json_option, open_here
+from gitmem.cli.terminal import escape, page, say, write, write_json
+from gitmem.config import Config
+from gitmem.errors import Exit, UsageError
+from gitmem.git.opening import Repository
+from gitmem.plural import counted
+
+if TYPE_CHECKING:
+    from gitmem.claims.finding import Finding
+
+
+class CheckOptions(NamedTuple):
+    """The files and options of one check, as `git mem check -h` has them."""
+
+    paths: tuple[str, ...]
+    base: str
+    suspect: bool
+    fix: bool
+    new_baseline: bool
+    form: str
+    as_json: bool
+
+
+@click.command()
+@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@click.option(
+    "--base", default="", shell_complete=completions.revisions, metavar="REV",
+    help="Only what became false since the merge base with REV.",
+)  # fmt: skip
+@click.option("--suspect", is_flag=True, help="Also what never stood in history, and cited code that changed.")
+@click.option("--fix", is_flag=True, help="Write the new paths of renames, in one commit.")
+@click.option("--new-baseline", is_flag=True, help="Write .gitmem/check-baseline: what is found now is said no more.")
+@click.option(
+    "--format", "form", type=click.Choice(["text", "sarif", "github"]), default="text",
+    help="SARIF 2.1.0, or annotations of a GitHub workflow.",
+)  # fmt: skip
+@json_option
+@click.pass_context
+def command(ctx: click.Context, /, **given: Any) -> None:
+    """Say which lines the code has left behind.
+
+    Compares what memory and agents' instructions at HEAD say of paths, commands, names, versions and ports, and the
+    code that facts cite, with the files of HEAD. Runs nothing. Exit 1 when something is gone. PATH narrows the files
+    that are read.
+
+    \b
+    git mem check
+    git mem check --base origin/main
+    """
+    from gitmem import __version__
+    from gitmem.claims.finding import State, as_value
+    from gitmem.claims.report import as_annotations, as_sarif
+
+    options = CheckOptions(**given)
+    if options.fix and (options.base or options.new_baseline):
+        raise UsageError("--fix goes without --base and --new-baseline")
+    repo, config = open_here()
+    findings, claims, notes = _found(repo, config, options)
+    for note in notes:
+        say(f"note: {note}")
+    if options.fix:
+        findings = _mended(repo, findings)
+    if options.new_baseline:
+        _write_baseline(repo, findings)
+        return
+    if options.as_json:
+        write_json(as_value(findings))
+    elif options.form == "sarif":
+        page(as_sarif(findings, __version__))
+    elif options.form == "github":
+        write(as_annotations(findings, escape))
+    else:
+        write("".join(_line(one) for one in findings))
+        say(f"{counted(claims, 'claim')} looked at, {counted(len(findings), 'finding')}")
+    if any(one.sure and one.state is State.GONE for one in findings):
+        ctx.exit(Exit.FINDINGS)
+
+
+def _found(repo: Repository, config: Config, options: CheckOptions) -> tuple[list[Finding], int, list[str]]:
+    """(the findings that are asked for, how many claims were looked at, what was not)."""
+    from gitmem.claims import baseline, documents
+    from gitmem.claims.check import check
+    from gitmem.claims.transition import became_false
+
+    head = repo.head()
+    if head is None:
+        return [], 0, ["there is no commit yet"]
+    base = repo.resolve(options.base) if options.base else ""
+    read = documents.read(
+        repo, head, config.memory_daily, [path.strip("/").removeprefix("./") for path in options.paths]
+    )
+    if base:
+        findings, notes = became_false(repo, repo.merge_base(base, head) or base, head, read)
+        return findings, len(read.said), [*read.notes, *notes]
+    checked = check(repo, head, read)
+    known = frozenset() if options.new_baseline else baseline.read(repo, head)
+    findings = [one for one in checked.findings if (one.sure or options.suspect) and baseline.key_of(one) not in known]
+    return findings, checked.claims, checked.notes
+
+
+def _line(one: Finding) -> str:
+    from gitmem.claims.report import words_of
+
+    mark = one.state.value if one.sure else "suspect"
+    return escape(f"{one.path}:{one.line}: {mark} {one.kind} {words_of(one)}", "") + "\n"
+
+
+def _mended(repo: Repository, findings: list[Finding]) -> list[Finding]:
+    """Write the renames, and return what is left."""
+    from gitmem.claims.mending import mend
+
+    done, commit = mend(repo, findings)
+    if commit:
+        say(f"committed {commit[:12]}: {counted(len(done), 'path')} of {counted(len(findings), 'finding')}")
+    else:
+        say("no finding is a rename whose path the line spells out")
+    return [one for one in findings if one not in done]
+
+
+def _write_baseline(repo: Repository, findings: Sequence[Finding]) -> None:
+    from gitmem.claims import baseline
+
+    baseline.write(repo, findings)
+    say(f"{baseline.PATH}: {counted(len(findings), 'finding')}; commit it")

@@ -1,0 +1,110 @@
+"""Saying again that a fact is true of the code: its citations are anchored anew, in a commit of one line.
+
+The only thing that moves an anchor. The commit carries `Memory-Confirmed`, with the commit whose code was looked at. An
+agent quotes what it read; a person need not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from gitmem.claims import citations
+from gitmem.claims.anchoring import anchor, quoted
+from gitmem.claims.citations import KEY, MOST, Citation, compose
+from gitmem.claims.finding import State
+from gitmem.claims.history import History
+from gitmem.claims.tree import Tree
+from gitmem.config import Config
+from gitmem.errors import GitMemError, MissingFile, UsageError
+from gitmem.git.repository import Repository
+from gitmem.git.transaction import CommitDraft, Reading, commit
+from gitmem.memory import facts as memory_facts
+from gitmem.memory.fact import Fact, Meta, encode
+from gitmem.provenance import trailers
+from gitmem.provenance.cited_sources import facts_at
+from gitmem.provenance.corrections import fact_at
+
+
+class Confirmation(NamedTuple):
+    """What was confirmed, the places it cites now, and the commit."""
+
+    path: str
+    fact: Fact
+    places: tuple[str, ...]
+    commit: str
+
+
+class Confirmed(NamedTuple):
+    """What a confirmation is made of: the places to cite instead of the old ones (none: those), the quotation, why, and
+    the agent that speaks ("" for a person)."""
+
+    places: tuple[str, ...] = ()
+    quote: str = ""
+    reason: str = ""
+    agent: str = ""
+
+
+def confirm(repo: Repository, config: Config, path: str, line: int, given: Confirmed) -> Confirmation:
+    """Anchor the citations of the fact at `path`:`line` anew.
+
+    Raises UsageError for places that are not there or lines that changed, GitMemError where an agent does not quote
+    what it read, and what `transaction.commit` raises; nothing is written then.
+    """
+
+    def plan(reading: Reading) -> CommitDraft[tuple[Fact, tuple[str, ...]]]:
+        memory, entry = fact_at(reading, config, path, line)
+        fresh = _anchored(repo, entry.fact, given.places)
+        if given.agent:
+            quoted(repo, fresh, given.quote)
+        others: Meta = tuple(pair for pair in entry.fact.meta if pair[0] != KEY)
+        meta = (*others, *((KEY, compose(one)) for one in fresh))
+        if meta == entry.fact.meta:
+            raise UsageError("its citations stand as they are", "nothing is to be confirmed")
+        new = memory_facts.with_comment(memory, entry, meta)
+        places = tuple(one.place for one in fresh)
+        return CommitDraft({path: new.data()}, (entry.fact, places), _message(repo, config, path, entry.fact, given))
+
+    (fact, places), oid = commit(repo, plan)
+    return Confirmation(path, fact, places, oid)
+
+
+def _anchored(repo: Repository, fact: Fact, places: Sequence[str]) -> list[Citation]:
+    if places:
+        if len(places) > MOST:
+            raise UsageError(f"a fact cites at most {MOST} places", "cite the ones that would make it false")
+        return [anchor(repo, place) for place in places]
+    old = citations.cited(fact)
+    if not old:
+        raise UsageError("the fact cites no code", "name it: --cites src/auth.py:10-24")
+    tree = Tree(repo, repo.head() or "")
+    history = History(repo, tree)
+    fresh = []
+    for one in old:
+        found = citations.verdict(one, tree, history)
+        if found.state is State.GONE or (found.state is State.CHANGED and not one.symbol) or not found.path:
+            raise UsageError(f"{one.place}: {found.words}", "name the lines that say it now: --cites PATH:LINES")
+        place = f"{found.path}#{one.symbol}" if one.symbol else f"{found.path}:{found.start}-{found.end}"
+        fresh.append(anchor(repo, place))
+    return fresh
+
+
+def _message(repo: Repository, config: Config, path: str, fact: Fact, given: Confirmed) -> str:
+    from gitmem.gate.policy import MESSAGE
+    from gitmem.gate.redaction import refuse_or_mask_text
+
+    reason = refuse_or_mask_text(" ".join(given.reason.split()), MESSAGE, config) if given.reason else ""
+    body = f"memory: confirm 1 fact\n\n- {encode(path)}:{fact.line} {fact.id}"
+    stands = f"{fact.id} @ {(repo.head() or '')[:12]}"
+    return trailers.with_record(body, trailers.Recorded(confirmed=(stands,), agent=given.agent, reason=reason))
+
+
+def place_of(repo: Repository, ident: str) -> tuple[str, int]:
+    """Where the fact with this id stands at HEAD. Raises MissingFile, GitMemError where several do."""
+    head = repo.head()
+    found = [(path, fact.line) for path, _, fact in (facts_at(repo, head) if head else ()) if fact.id.startswith(ident)]
+    if not found:
+        raise MissingFile(f"no fact has the id '{ident[:12]}'", "git mem search --json shows ids")
+    if len(found) > 1:
+        raise GitMemError(f"several facts have the id '{ident[:12]}'", "name one as PATH:LINE")
+    return found[0]

@@ -1,0 +1,80 @@
+"""The warning that a change makes lines false that memory or agents' instructions say of the code.
+
+One cause is one row: the path, script or name that went, and the lines that still speak of it. A change that mends its
+lines too is silent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from gitmem.claims import documents
+from gitmem.claims.finding import Finding, State, as_value
+from gitmem.claims.transition import became_false, grouped
+from gitmem.gate.report import code
+from gitmem.plural import counted
+from gitmem.review.markup import Links, flat, plain
+from gitmem.review.page import Row
+from gitmem.review.warnings.warning import Checked, Place, Range, Remark, ReviewWarning
+
+MOST = 10  # causes of one review; the others are counted
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenClaims(ReviewWarning):
+    """What the change makes false; `looked_at` claims were compared."""
+
+    key: ClassVar[str] = "claims"
+    title: ClassVar[str] = "Lines that this change makes false"
+    noun: ClassVar[str] = "cause"
+    place: ClassVar[Place] = Place.FIRST
+    findings: tuple[Finding, ...] = ()
+    looked_at: int = 0
+    notes: tuple[str, ...] = ()
+    fails: bool = False
+
+    def points(self) -> int:
+        return len({one.cause for one in self.findings})
+
+    def checked(self) -> Iterator[Checked]:
+        if self.looked_at:
+            words = f"{counted(len(self.findings), 'line')} of it false now" if self.findings else "none made false"
+            yield Checked(not self.findings, f"{counted(self.looked_at, 'claim')} about the code", words)
+
+    def rows(self, links: Links) -> Iterator[Row]:
+        causes, left = grouped(self.findings, MOST)
+        for _, ones in causes:
+            first = ones[0]
+            word = "please look" if first.state is State.CHANGED else first.state.value
+            lines = "; ".join(
+                f"{links.file(one.path)} line {one.line} says {code(flat(one.claim))}" for one in ones[:MOST]
+            )
+            more = f" and {len(ones) - MOST} more" if len(ones) > MOST else ""
+            mend = f"; put {code(flat(first.renamed_to))} there" if first.renamed_to else ""
+            by = f" ({first.commit[:12]})" if first.commit else ""
+            yield Row(f"**{word}**: {plain(first.evidence)}{by}. {lines}{more}{mend}")
+        if left:
+            yield Row(f"{left} more causes: `git mem check --base` lists them")
+
+    def remarks(self) -> Iterator[Remark]:
+        for _, ones in grouped(self.findings, MOST)[0]:
+            for one in ones:
+                now = f"; it is {one.renamed_to} now" if one.renamed_to else ""
+                yield Remark(one.path, one.line, f"claim-{one.state.value}", f"{one.evidence}{now}")
+
+    def as_value(self) -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = as_value(self.findings)["findings"]
+        return rows
+
+
+def check(commits: Range) -> BrokenClaims:
+    """What is true at the base and false at the head."""
+    if not commits.base:
+        return BrokenClaims()
+    read = documents.read(commits.repo, commits.head, commits.daily)
+    findings, notes = became_false(commits.repo, commits.base, commits.head, read)
+    gone = any(one.state is State.GONE for one in findings)
+    fails = gone and commits.config.check_gone == "block"
+    return BrokenClaims(tuple(findings), len(read.said), tuple(notes), fails)
