@@ -58,7 +58,7 @@ PARAMETERS_AT_MOST = 7
 WIDER = {  # what programs and models call: their parameters are the interface
     "gitmem.agents.mcp_server.memory_search", "gitmem.agents.mcp_server.memory", "gitmem.api.search", "gitmem.api.context",
 }  # fmt: skip
-MODULES_AT_MOST = 20  # of a package; gitmem/cli/commands is one file a command, and a host's own file is not counted
+MODULES_AT_MOST = 30  # of a package; gitmem/cli/commands is one file a command, and a host's own file is not counted
 ROOT_AT_MOST = 14
 
 
