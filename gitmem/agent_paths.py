@@ -1,10 +1,49 @@
-"""The files of a project that agents' hosts read, in any folder. Written by `make docs` from gitmem/hosts/: edit there.
+"""The files of a project that agents' hosts read, in any folder, and the names under which agents commit. Written by
+`make docs` from gitmem/hosts/: edit there.
 
-What `Host.instructions` and `Host.settings` mean is said in gitmem/hosts/host.py. The gate and the search cannot import
-hosts, and need no more of them than this.
+What `Host.authors`, `Host.instructions` and `Host.settings` mean is said in gitmem/hosts/host.py. The packages below
+`hosts` cannot import it, and need no more of it than this.
 """
 
 from __future__ import annotations
+
+AUTHORS = (
+    "* (aider)",
+    "*+copilot@users.noreply.github.com",
+    "*@aider.chat",
+    "aider",
+    "amp",
+    "amp@ampcode.com",
+    "claude code",
+    "claude haiku*",
+    "claude opus*",
+    "claude sonnet*",
+    "codex",
+    "codex cli",
+    "codex@openai.com",
+    "copilot",
+    "copilot@github.com",
+    "cursor",
+    "cursor agent",
+    "cursoragent@cursor.com",
+    "gemini",
+    "gemini cli",
+    "gemini-cli",
+    "gemini-cli@google.com",
+    "github copilot",
+    "noreply@anthropic.com",
+    "noreply@openai.com",
+    "noreply@openclaw.ai",
+    "noreply@opencode.ai",
+    "openclaw",
+    "opencode",
+    "qwen",
+    "qwen code",
+    "qwen-code",
+    "qwen-coder",
+    "qwen-coder@*",
+    "windsurf",
+)
 
 FILES = (
     ".cursorrules",

@@ -14,10 +14,11 @@ from gitmem.hosts.registry import all_hosts  # noqa: E402
 
 PATH = "gitmem/agent_paths.py"
 HEAD = '''\
-"""The files of a project that agents' hosts read, in any folder. Written by `make docs` from gitmem/hosts/: edit there.
+"""The files of a project that agents' hosts read, in any folder, and the names under which agents commit. Written by
+`make docs` from gitmem/hosts/: edit there.
 
-What `Host.instructions` and `Host.settings` mean is said in gitmem/hosts/host.py. The gate and the search cannot import
-hosts, and need no more of them than this.
+What `Host.authors`, `Host.instructions` and `Host.settings` mean is said in gitmem/hosts/host.py. The packages below
+`hosts` cannot import it, and need no more of it than this.
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ def page() -> str:
     settings = {*other_hosts.SETTINGS, *(path for host in hosts for path in host.settings)}
     folders = [path.removesuffix("/") for path in instructions if path.endswith("/")]
     files = [path for path in instructions if not path.endswith("/")]
-    rows = [constant(*row) for row in (("FILES", files), ("FOLDERS", folders), ("SETTINGS", settings))]
+    authors = {*other_hosts.AUTHORS, *(name for host in hosts for name in host.authors)}
+    values = {"AUTHORS": authors, "FILES": files, "FOLDERS": folders, "SETTINGS": settings}
+    rows = [constant(*row) for row in values.items()]
     return HEAD + "\n".join(rows)
 
 

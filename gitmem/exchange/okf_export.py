@@ -33,8 +33,8 @@ from gitmem.memory.fact import Fact, parse_span, text_hash
 from gitmem.memory.snapshot import tree_files
 from gitmem.paths import LIMIT, Kind, agent_of, kind, log_date
 from gitmem.plural import counted
-from gitmem.provenance import trailers
 from gitmem.provenance.attribution import Attributor, newest
+from gitmem.provenance.authorship import agent_of_commit, reviewers
 from gitmem.provenance.grounding import Support
 from gitmem.provenance.ledger import read_ledger
 from gitmem.provenance.why import reviewed_merge
@@ -267,19 +267,17 @@ class _History:
             self._merges[commit.oid] = reviewed_merge(self._repo, self._tip, commit)
         events: dict[str, datetime] = {}
         for reviewed in filter(None, (commit, self._merges[commit.oid])):
-            for name in trailers.values(trailers.memory_trailers(reviewed.message), trailers.REVIEWED):
+            for name in reviewers(reviewed):
                 events.setdefault(f"human:{_name(name.partition('<')[0])}", reviewed.commit_date)
         return list(events.items())
 
 
 def actor(commit: Commit, agent: str = "") -> str:
     """Who made a commit, as OKF spells actors: an agent, an automated process or a person, without an address."""
-    rows = trailers.memory_trailers(commit.message)
-    agent = agent or next(iter(trailers.values(rows, trailers.AGENT)), "")
-    if agent:
-        return f"{_name(agent)}/unknown"
-    name = _name(commit.author.name)
-    return f"process:{name}" if "[bot]" in commit.author.name else f"human:{name}"
+    agent = agent or agent_of_commit(commit)
+    if "[bot]" in agent.casefold():
+        return f"process:{_name(agent)}"
+    return f"{_name(agent)}/unknown" if agent else f"human:{_name(commit.author.name)}"
 
 
 def _model(spec: str) -> str:

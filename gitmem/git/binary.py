@@ -28,6 +28,7 @@ from gitmem.git.parse import (
     parse_staged,
     parse_tree,
 )
+from gitmem.git.revision_name import is_revision_name
 from gitmem.lazy_patterns import lazy
 from gitmem.light_typing import TYPE_CHECKING, NamedTuple
 
@@ -256,12 +257,16 @@ class BinaryRepository:
     # -- revisions -------------------------------------------------------------------------------------------
 
     def resolve(self, rev: str) -> str:
-        oid, kind, _ = ("", "", 0) if rev.startswith("-") else self._ask("info", f"{rev}^{{commit}}")
+        oid, kind, _ = self._ask("info", f"{rev}^{{commit}}") if is_revision_name(rev) else ("", "", 0)
         if kind != "commit":
             raise self._unknown(rev)
         return oid
 
     def _unknown(self, rev: str) -> UnknownRevision:
+        if not is_revision_name(rev):
+            return UnknownRevision(
+                f"'{rev[:40]}' is not a revision", "a branch, a tag or an oid, with ~N or ^N behind it"
+            )
         hint = "git log --oneline --all shows what there is"
         if (self.common_dir / "shallow").exists():
             hint = "this clone is shallow: git fetch --unshallow; in a workflow, fetch-depth: 0 of actions/checkout"
@@ -292,7 +297,7 @@ class BinaryRepository:
         return refs
 
     def tree(self, commit: str) -> str:
-        oid, kind, _ = self._ask("info", f"{commit}^{{tree}}")
+        oid, kind, _ = self._ask("info", f"{commit}^{{tree}}") if is_revision_name(commit) else ("", "", 0)
         if kind != "tree":
             raise UnknownRevision(f"'{commit}' has no tree here")
         return oid
@@ -304,8 +309,9 @@ class BinaryRepository:
         return self._run(["merge-base", "--all", "--end-of-options", a, b], ok=(0, 1)).decode().split()
 
     def is_ancestor(self, a: str, b: str) -> bool:
-        if a.startswith("-") or b.startswith("-"):
-            raise UnknownRevision("a commit's name does not begin with '-'")
+        for rev in (a, b):
+            if not is_revision_name(rev):
+                raise self._unknown(rev)
         command = self._command(["merge-base", "--is-ancestor", a, b])
         done = subprocess.run(command, env=self._env, capture_output=True, check=False, stdin=subprocess.DEVNULL)
         if done.returncode == 0:

@@ -18,6 +18,7 @@ from gitmem.git.binary import BinaryRepository, Place, discover
 from gitmem.git.objects import Commit, Entry
 from gitmem.git.parse import parse_commit, parse_tree
 from gitmem.git.repository import Repository
+from gitmem.git.revision_name import is_revision_name
 
 _Stored = TypeVar("_Stored", pygit2.Tree, pygit2.Blob)
 BLOB_MODES = {0o100644, 0o100755, 0o100664, 0o120000, 0o160000}
@@ -32,7 +33,7 @@ class LibraryRepository(BinaryRepository):
 
     def resolve(self, rev: str) -> str:
         try:
-            if rev.startswith("-") or "\n" in rev or "\0" in rev:
+            if not is_revision_name(rev):
                 raise KeyError(rev)
             return str(self._opened.revparse_single(rev).peel(pygit2.Commit).id)
         except (KeyError, ValueError, pygit2.GitError):
@@ -48,6 +49,8 @@ class LibraryRepository(BinaryRepository):
 
     def tree(self, commit: str) -> str:
         try:
+            if not is_revision_name(commit):
+                raise KeyError(commit)
             return str(self._opened.revparse_single(commit).peel(pygit2.Tree).id)
         except (KeyError, ValueError, pygit2.GitError):
             raise UnknownRevision(f"'{commit}' has no tree here") from None

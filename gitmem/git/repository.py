@@ -38,7 +38,8 @@ class Repository(Protocol):
         """The environment the process was started in; `git/write.py` derives its own from it."""
 
     def resolve(self, rev: str) -> str:
-        """The commit oid `rev` names. Raises UnknownRevision (never reads `rev` as an option)."""
+        """The commit oid that `rev` names. Raises UnknownRevision, also for what is neither a name, an oid nor one of
+        these with `~N` and `^N` behind it (`git/revision_name.py`)."""
 
     def head(self) -> str | None:
         """HEAD's commit, None before the first commit. Raises GitFailed where HEAD names a commit that is lost."""

@@ -59,5 +59,6 @@ HOST = Host(
     instructions=("CLAUDE.md", "CLAUDE.local.md", "SKILL.md", ".claude/skills/", ".claude/agents/", ".claude/commands/",
                   ".claude/rules/"),
     settings=(".mcp.json", *settings_in(".claude"), ".claude/hooks/**"),
+    authors=("claude code", "claude opus*", "claude sonnet*", "claude haiku*", "noreply@anthropic.com"),
     programs=("claude",),
 )  # fmt: skip

@@ -97,6 +97,7 @@ HOST = Host(
     ),
     transcripts=(".codex/sessions/*/*/*/rollout-*.jsonl", ".codex/archived_sessions/rollout-*.jsonl"),
     settings=(*settings_in(".codex"), ".codex/hooks/**"),
+    authors=("codex", "codex cli", "noreply@openai.com", "codex@openai.com"),
     programs=("codex",),
     trust="Codex runs no hook, and says nothing, before you trust this project and then each hook, in '/hooks' of its "
           "screen, and again after a change of it",

@@ -93,5 +93,6 @@ HOST = Host(
     transcripts=(".copilot/session-state/*/events.jsonl",),
     instructions=INSTRUCTIONS,
     settings=(".mcp.json", ".github/hooks/**"),
+    authors=("copilot", "github copilot", "copilot@github.com", "*+copilot@users.noreply.github.com"),
     programs=("copilot",),
 )  # fmt: skip

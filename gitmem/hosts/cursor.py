@@ -50,5 +50,6 @@ HOST = Host(
     entries=Entries(_read, shorten_tool_result, _summary),
     instructions=(*AGENTS, ".cursorrules", ".cursor/rules/"),
     settings=(*settings_in(".cursor"), ".cursor/hooks/**"),
+    authors=("cursor", "cursor agent", "cursoragent@cursor.com"),
     programs=("cursor-agent", "cursor"),
 )  # fmt: skip

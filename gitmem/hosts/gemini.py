@@ -121,5 +121,6 @@ HOST = Host(
     transcripts=(".gemini/tmp/*/chats/*.jsonl", ".gemini/tmp/*/chats/*.json"),
     instructions=("GEMINI.md",),
     settings=settings_in(".gemini"),
+    authors=("gemini", "gemini cli", "gemini-cli", "gemini-cli@google.com"),
     programs=("gemini",),
 )  # fmt: skip

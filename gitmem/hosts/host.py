@@ -146,6 +146,7 @@ class Host:
     `instructions` are the files, and the folders (with "/" at the end), in any folder of a project, that it gives its
     agents as instructions: the gate scans them. `settings` are globs of the files, there too, that name the servers
     and commands it starts (`*` crosses no "/", `**` does): a review tells of a change there first.
+    `authors` are names and e-mails (globs, lower case) under which its agent is the author or co-author of commits.
     `transcripts` are globs of the files it keeps its sessions in, from the person's home folder; () where it has none.
     `database` is where it keeps them besides, or now. `programs` are names of which one is on the PATH of a person who
     has the host, `trust` what it asks of a person before it runs our hooks, and `validator` the command with which it
@@ -161,6 +162,7 @@ class Host:
     loads: tuple[str, ...] = ("AGENTS.md",)
     instructions: tuple[str, ...] = AGENTS
     settings: tuple[str, ...] = ()
+    authors: tuple[str, ...] = ()
     transcripts: tuple[str, ...] = ()
     database: SessionDatabase | None = None
     programs: tuple[str, ...] = ()

@@ -200,6 +200,7 @@ HOST = Host(
     ),
     transcripts=(".openclaw/agents/*/sessions/*.jsonl",),
     database=SessionDatabase((".openclaw/agents/*/agent/openclaw-agent.sqlite",), _stored, _stored_transcript),
+    authors=("openclaw", "noreply@openclaw.ai"),
     programs=("openclaw",),
     validator=("openclaw", "config", "validate"),
 )  # fmt: skip

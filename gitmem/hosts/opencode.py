@@ -101,5 +101,6 @@ HOST = Host(
     whole=_whole_session,
     database=SessionDatabase((".local/share/opencode/opencode*.db",), _stored, _stored_transcript),
     settings=("opencode.json", "opencode.jsonc", ".opencode/plugin/**", ".opencode/plugins/**"),
+    authors=("opencode", "noreply@opencode.ai"),
     programs=("opencode",),
 )  # fmt: skip

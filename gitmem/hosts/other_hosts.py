@@ -5,4 +5,5 @@ from __future__ import annotations
 from gitmem.hosts.host import settings_in
 
 INSTRUCTIONS = (".windsurfrules", ".windsurf/rules/")  # as Host.instructions
+AUTHORS = ("aider", "* (aider)", "*@aider.chat", "amp", "amp@ampcode.com", "windsurf")  # as Host.authors
 SETTINGS = ("mcp.json", *settings_in(".windsurf"), *settings_in(".kiro"), *settings_in(".roo"))  # as Host.settings

@@ -99,5 +99,6 @@ HOST = Host(
     transcripts=(".qwen/projects/*/chats/*.jsonl",),
     inserted=InsertedText(tags=("qwen:[a-z-]+",)),
     settings=settings_in(".qwen"),
+    authors=("qwen", "qwen code", "qwen-code", "qwen-coder", "qwen-coder@*"),
     programs=("qwen",),
 )  # fmt: skip

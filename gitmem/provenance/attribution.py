@@ -16,9 +16,10 @@ from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import Fact, Meta, id_of_hash, text_hash
 from gitmem.memory.similarity import likeness, terms
 from gitmem.paths import log_date
+from gitmem.provenance.authorship import by_machine
 from gitmem.provenance.cited_sources import Source, SourceReader, cited, facts_at, file_meta, inherit, merged, verified
 from gitmem.provenance.grounding import WORDS, Support, unsupported
-from gitmem.provenance.ledger import Ledger, Record, by_machine, span_key
+from gitmem.provenance.ledger import Ledger, Record, span_key
 
 STEPS = 20  # commits that touched a line and are followed for who changed its text
 TEXT = "text"  # what an edit changed, beside the keys of the comment

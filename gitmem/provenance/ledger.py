@@ -1,22 +1,27 @@
-"""What the trailers of a history record: which text came from which source, what people took out, which logs were read.
+"""What a history records: which text came from which source, what people took out, which logs were read.
 
-The history is walked once (`read_ledger`); promotion, `verify`, `review`, `why` and `revert` ask the value it gives.
-Reads commit messages only.
+A trailer is a claim. It is a record where its commit does what it says and its author may say it; what is left over is
+a claim that a review names. The history is walked once (`read_ledger`); promotion, `verify`, `review`, `why` and
+`revert` ask the value it gives. Reads only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
-from gitmem.errors import GitMemError, UnknownRevision
+from gitmem.errors import UnknownRevision
 from gitmem.git.objects import Commit, Span
 from gitmem.git.repository import Repository
 from gitmem.lazy_patterns import lazy
 from gitmem.provenance import trailers
+from gitmem.provenance.authorship import by_machine, reviewers
+from gitmem.provenance.commit_effects import CommitEffects
 
 SpanKey = tuple[str, int, int, str]
-CURSORS = 20  # newest records that are asked for a cursor which this history still holds
+MAX_CURSORS = 20  # newest cursors that are asked whether this history still holds them
+MAX_BATCH = 256  # commits whose effects are read together
 
 
 def span_key(span: Span) -> SpanKey:
@@ -25,14 +30,28 @@ def span_key(span: Span) -> SpanKey:
 
 
 @dataclass(frozen=True, slots=True)
+class Claim:
+    """A line of a commit's message that records what the commit did not do, or what its author may not say: `key` is
+    the trailer, or `This reverts commit`; `why` holds no text of memory."""
+
+    commit: str
+    key: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Record:
-    """A commit whose message speaks of facts: the links of its `Memory-Source`, of its `Memory-Rejected`, and those
-    that it refuses by being a `git revert` of a promotion."""
+    """A commit that did to facts what its message says. `sources` are texts that it added, with where they come from;
+    `rejected` texts that it took out; `declined` lines of logs that it refuses without taking anything out; `reverted`
+    texts that it took out by reversing the commit that promoted them. `person` is False for an agent's commit, which
+    refuses nothing."""
 
     commit: Commit
     sources: tuple[trailers.Link, ...]
     rejected: tuple[trailers.Link, ...]
     reverted: tuple[trailers.Link, ...] = ()
+    declined: tuple[trailers.Link, ...] = ()
+    person: bool = True
 
     def block(self, digest: str) -> list[trailers.Trailer]:
         """The trailers that stand with the source of the text `digest`: those of its own promotion in a squash."""
@@ -61,17 +80,20 @@ class Ledger:
     sources: dict[str, list[Span]] = field(default_factory=dict)
     records: tuple[Record, ...] = ()
     recorded: dict[str, list[Record]] = field(default_factory=dict)
-    cursors: tuple[str, ...] = ()
-    reverts: tuple[tuple[str, str], ...] = ()  # (commit, the one it reverts)
+    cursors: tuple[tuple[str, str], ...] = ()  # (the promotion, the commit up to which it read logs)
+    reverts: tuple[tuple[str, str], ...] = ()  # (commit, the one it reverses)
+    claims: tuple[Claim, ...] = ()  # what messages say and no commit bears out
 
 
 _REVERTS = lazy(r"This reverts commit ([0-9a-f]{40,64})\b")
-_WORDS = (f"{trailers.SOURCE}:", f"{trailers.REJECTED}:", f"{trailers.CURSOR}:", "This reverts commit ")
+_OID = lazy(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+REVERTS = "This reverts commit"
+_WORDS = (f"{trailers.SOURCE}:", f"{trailers.REJECTED}:", f"{trailers.CURSOR}:", f"{REVERTS} ")
 
 
 def read_ledger(repo: Repository, revs: Sequence[str], about: Sequence[str] = ()) -> Ledger:
-    """Every well-formed record of the commits that `revs` reach, trailers of squashes included. No commit, no record:
-    an empty ledger. `about` narrows it to the commits whose message holds one of these strings.
+    """Every record of the commits that `revs` reach which its commit bears out, trailers of squashes included. No
+    commit, no record: an empty ledger. `about` narrows it to the commits whose message holds one of these strings.
     """
     return ledger_of(repo, matching_commits(repo, revs, about))
 
@@ -83,61 +105,154 @@ def matching_commits(repo: Repository, revs: Sequence[str], about: Sequence[str]
 
 def ledger_of(repo: Repository, commits: Iterable[Commit]) -> Ledger:
     """The records of these commits, newest first."""
-    ledger = Ledger()
-    records: list[Record] = []
-    cursors: list[str] = []
-    reverts: list[tuple[str, str]] = []
-    for commit in commits:
+    reading = _Reading(repo)
+    for batch in _batches(commits):
+        reading.effects.read(batch)
+        for commit in batch:
+            reading.take(commit)
+    return reading.ledger()
+
+
+def _batches(commits: Iterable[Commit]) -> Iterator[list[Commit]]:
+    """The commits in groups that grow: who needs few of a long history reads few of it."""
+    left, size = iter(commits), 1
+    while batch := list(islice(left, size)):
+        yield batch
+        size = min(2 * size, MAX_BATCH)
+
+
+class _Reading:
+    """A ledger while commits are read, each held to what it does (`commit_effects`)."""
+
+    def __init__(self, repo: Repository) -> None:
+        self.repo, self.effects = repo, CommitEffects(repo)
+        self.known = Ledger()
+        self.records: list[Record] = []
+        self.cursors: list[tuple[str, str]] = []
+        self.reverts: list[tuple[str, str]] = []
+        self.claims: list[Claim] = []
+
+    def ledger(self) -> Ledger:
+        return replace(
+            self.known, records=tuple(self.records), cursors=tuple(self.cursors[:MAX_CURSORS]),
+            reverts=tuple(self.reverts), claims=tuple(self.claims),
+        )  # fmt: skip
+
+    def take(self, commit: Commit) -> None:
+        """Note what one commit records."""
         rows = trailers.memory_trailers(commit.message)
-        cursors += reversed(trailers.values(rows, trailers.CURSOR))
-        undone = list(_undone(repo, commit))
-        reverts += [(commit.oid, oid) for oid, _ in undone]
-        record = _record(commit, tuple(link for _, links in undone for link in links))
-        if not (record.sources or record.rejected or record.reverted):
-            continue
-        records.append(record)
-        for link in record.sources:
-            ledger.by_hash.setdefault(link.sha256, commit.oid)
-            known = ledger.recorded.setdefault(link.sha256, [])
-            if record not in known:
-                known.append(record)
+        person = not by_machine(commit)
+        sources = self._borne_out(commit, rows, trailers.SOURCE, self.effects.adds, "does not add that text")
+        removed, declined = self._rejections(commit, rows, person)
+        record = Record(commit, sources, removed, self._reverted(commit), declined, person)
+        self._take_cursors(record, rows)
+        if not (sources or removed or declined or record.reverted):
+            return
+        self.records.append(record)
+        for link in sources:
+            self.known.by_hash.setdefault(link.sha256, commit.oid)
+            recorded = self.known.recorded.setdefault(link.sha256, [])
+            if record not in recorded:
+                recorded.append(record)
             if link.source:
-                ledger.by_span.setdefault(span_key(link.source), set()).add(link.sha256)
-                ledger.sources.setdefault(link.sha256, []).append(link.source)
-    return replace(ledger, records=tuple(records), cursors=tuple(cursors[:CURSORS]), reverts=tuple(reverts))
+                self.known.by_span.setdefault(span_key(link.source), set()).add(link.sha256)
+                self.known.sources.setdefault(link.sha256, []).append(link.source)
+
+    def _borne_out(
+        self, commit: Commit, rows: Sequence[trailers.Trailer], key: str,
+        does: Callable[[Commit, str, str], bool], otherwise: str,
+    ) -> tuple[trailers.Link, ...]:  # fmt: skip
+        """The links of `key` whose text the commit really adds or removes; the others are claims."""
+        links = trailers.links(rows, key)
+        true = [link for link in links if does(commit, link.sha256, link.target)]
+        if len(true) < len(links):
+            self.claims.append(Claim(commit.oid, key, f"{_number(len(links) - len(true), len(links))} {otherwise}"))
+        return tuple(true)
+
+    def _rejections(
+        self, commit: Commit, rows: Sequence[trailers.Trailer], person: bool
+    ) -> tuple[tuple[trailers.Link, ...], tuple[trailers.Link, ...]]:
+        """The texts that a commit takes out as it says, and the lines that a person refuses without taking any out."""
+        links = trailers.links(rows, trailers.REJECTED)
+        removed = [link for link in links if self.effects.removes(commit, link.sha256, link.target)]
+        others = [link for link in links if link not in removed]
+        declined = [link for link in others if person and link.source and self._stands(commit, link.source)]
+        if len(declined) < len(others):
+            why = "takes out no such text" if person else "is an agent's, and takes out no such text"
+            count = _number(len(others) - len(declined), len(links))
+            self.claims.append(Claim(commit.oid, trailers.REJECTED, f"{count} {why}, and cites no line that stands"))
+        elif removed and not person:
+            self.claims.append(Claim(commit.oid, trailers.REJECTED, "is an agent's: it refuses nothing for later"))
+        return tuple(removed), tuple(declined)
+
+    def _stands(self, commit: Commit, span: Span) -> bool:
+        """Whether the lines of a source stand in its file at a commit."""
+        now = self.repo.blobs(commit.oid, [span.path]).get(span.path, "")
+        then = now if not span.blob or now.startswith(span.blob) else self.repo.find_blob(span.path, span.blob) or ""
+        lines = [line for line in self.effects.lines(then)[span.start_line - 1 : span.end_line] if line.strip()]
+        return bool(lines) and set(lines) <= set(self.effects.lines(now))
+
+    def _reverted(self, commit: Commit) -> tuple[trailers.Link, ...]:
+        """The facts that were promoted by the commits which this one reverses, and which it takes out."""
+        links: list[trailers.Link] = []
+        for oid in dict.fromkeys(_REVERTS.findall(commit.message)):
+            try:
+                undone = self.repo.commit(oid)
+            except UnknownRevision:
+                continue  # reverted in a history that this clone has not
+            if not self.effects.reverses(commit, undone):
+                self.claims.append(Claim(commit.oid, REVERTS, f"does not reverse {oid[:12]}"))
+                continue
+            self.reverts.append((commit.oid, undone.oid))
+            promoted = trailers.links(trailers.memory_trailers(undone.message), trailers.SOURCE)
+            links += [link for link in promoted if self.effects.removes(commit, link.sha256, link.target)]
+        return tuple(links)
+
+    def _take_cursors(self, record: Record, rows: Sequence[trailers.Trailer]) -> None:
+        promotion = bool(record.sources and trailers.values(rows, trailers.MODEL))
+        for value in reversed(trailers.values(rows, trailers.CURSOR)):
+            why = "is no full oid" if not _OID.fullmatch(value) else ""
+            why = why or ("" if promotion else "stands in a commit that promotes nothing")
+            if why:
+                self.claims.append(Claim(record.commit.oid, trailers.CURSOR, why))
+            else:
+                self.cursors.append((record.commit.oid, value))
 
 
-def _record(commit: Commit, reverted: tuple[trailers.Link, ...] = ()) -> Record:
-    rows = trailers.memory_trailers(commit.message)
-    sources, rejected = trailers.links(rows, trailers.SOURCE), trailers.links(rows, trailers.REJECTED)
-    return Record(commit, tuple(sources), tuple(rejected), reverted)
+def claims(repo: Repository, revs: Sequence[str]) -> tuple[Claim, ...]:
+    """What the messages of the commits that `revs` reach claim in vain, reviews and cursors included."""
+    commits = list(matching_commits(repo, revs, (*_WORDS, f"{trailers.REVIEWED}:")))
+    known = ledger_of(repo, commits)
+    found = list(known.claims)
+    for promotion, oid in known.cursors:
+        if oid == promotion or not repo.is_ancestor(oid, promotion):
+            found.append(Claim(promotion, trailers.CURSOR, "names no ancestor of its commit"))
+    for commit in commits:
+        named = trailers.values(trailers.memory_trailers(commit.message), trailers.REVIEWED)
+        if set(named) - set(reviewers(commit)):
+            why = "stands in an agent's commit" if by_machine(commit) else "is no trailer, or names an agent"
+            found.append(Claim(commit.oid, trailers.REVIEWED, why))
+    return tuple(found)
+
+
+def _number(some: int, of: int) -> str:
+    return f"{some} of {of}:" if of > 1 else "it"
 
 
 def promotes(commit: Commit, digest: str) -> bool:
-    """Whether the commit records the text `digest` (64 hex) as a promotion, and not as an edit of another text."""
-    record = _record(commit)
-    promoted = any(link.sha256 == digest for link in record.sources)
-    return promoted and bool(record.model(digest) or not record.replaced(digest))
-
-
-def _undone(repo: Repository, commit: Commit) -> Iterator[tuple[str, list[trailers.Link]]]:
-    """Each commit that this one reverts, and the facts it promoted."""
-    for oid in _REVERTS.findall(commit.message):
-        try:
-            undone = repo.commit(oid)
-        except UnknownRevision:
-            continue  # reverted in a history that this clone has not
-        yield undone.oid, trailers.links(trailers.memory_trailers(undone.message), trailers.SOURCE)
+    """Whether the message of a commit records the text `digest` (64 hex) as a promotion, and not as an edit of another
+    text. Asked of the commit that wrote the text."""
+    rows = trailers.memory_trailers(commit.message)
+    links = trailers.links(rows, trailers.SOURCE)
+    record = Record(commit, tuple(links), tuple(trailers.links(rows, trailers.REJECTED)))
+    return any(link.sha256 == digest for link in links) and bool(record.model(digest) or not record.replaced(digest))
 
 
 def cursor(repo: Repository, known: Ledger, head: str) -> str:
-    """The commit whose logs were read last: the newest `Memory-Cursor` that is an ancestor of `head`, "" for none."""
-    for value in known.cursors:
-        try:
-            oid = repo.resolve(value)
-        except GitMemError:
-            continue
-        if repo.is_ancestor(oid, head):
+    """The commit whose logs were read last: the newest `Memory-Cursor` that is an ancestor of the promotion that has it
+    and of `head`, "" for none."""
+    for promotion, oid in known.cursors:
+        if oid != promotion and repo.is_ancestor(oid, promotion) and repo.is_ancestor(oid, head):
             return oid
     return ""
 
@@ -148,40 +263,43 @@ def cursor(repo: Repository, known: Ledger, head: str) -> str:
 @dataclass(frozen=True, slots=True)
 class Refusal:
     """A text that was taken out: the newest commit that did, and the lines it came from. `edited`: another text took
-    its place, so its source still stands."""
+    its place, so its source still stands. `declined`: nothing was taken out, and the lines alone are refused."""
 
     commit: str
     spans: tuple[Span, ...]
     edited: bool = False
+    declined: bool = False
 
 
 def refusals(repo: Repository, known: Ledger) -> dict[str, Refusal]:
-    """Texts (by hash) that a person took out, by `Memory-Rejected` or by `git revert` of a promotion.
+    """Texts (by hash) that a person took out, by `Memory-Rejected` or by `git revert` of a promotion, and proposals
+    that a person declined.
 
     A person who records the same text later (`edit` back), or reverts the commit that refused it, lifts the refusal. An
-    agent, a bot or a model does not: neither may bring back what a person took out.
+    agent, a bot or a model does not: neither may take out for ever, nor bring back what a person took out.
     """
     refused: dict[str, Refusal] = {}
-    lifted = _reverted_by_people(repo, known)
+    lifted = reverted_by_people(repo, known)
     for record in reversed(known.records):
-        if record.commit.oid in lifted:
+        if record.commit.oid in lifted or not record.person:
             continue
         edited = {record.replaced(link.sha256) for link in record.sources}
-        for link in (*record.rejected, *record.reverted):
+        for link in (*record.rejected, *record.reverted, *record.declined):
             before = refused.get(link.sha256)
             spans = dict.fromkeys((*(before.spans if before else ()), *([link.source] if link.source else ())))
-            refused[link.sha256] = Refusal(record.commit.oid, tuple(spans), link.sha256 in edited)
+            declined = link in record.declined and (before is None or before.declined)
+            refused[link.sha256] = Refusal(record.commit.oid, tuple(spans), link.sha256 in edited, declined)
     for record in known.records if refused else ():
         for link in record.sources:
             refusal = refused.get(link.sha256)
             if refusal is None or refusal.commit == record.commit.oid or record.model(link.sha256):
                 continue
-            if not by_machine(record.commit) and repo.is_ancestor(refusal.commit, record.commit.oid):
+            if record.person and repo.is_ancestor(refusal.commit, record.commit.oid):
                 del refused[link.sha256]
     return refused
 
 
-def _reverted_by_people(repo: Repository, known: Ledger) -> set[str]:
+def reverted_by_people(repo: Repository, known: Ledger) -> set[str]:
     """The commits that a person reverted, by a commit that stands itself."""
     reverted: set[str] = set()
     for commit, old in known.reverts:  # the newest first
@@ -202,10 +320,4 @@ def rejections(repo: Repository, known: Ledger) -> Rejections:
     """The refusals of a history as promotion asks for them."""
     refused = refusals(repo, known)
     spans = dict.fromkeys(span for refusal in refused.values() for span in refusal.spans)
-    return Rejections(frozenset(refused), tuple(spans))
-
-
-def by_machine(commit: Commit) -> bool:
-    """Whether an agent or a bot made the commit: `Memory-Agent`, or a `[bot]` author. Anything else is a person's."""
-    rows = trailers.memory_trailers(commit.message)
-    return bool(trailers.values(rows, trailers.AGENT)) or "[bot]" in commit.author.name + commit.author.email
+    return Rejections(frozenset(text for text, refusal in refused.items() if not refusal.declined), tuple(spans))

@@ -20,9 +20,10 @@ from gitmem.memory.fact import Fact, normalise, parse_span, render_span, text_ha
 from gitmem.memory.statements import Statement, read
 from gitmem.paths import Kind, kind
 from gitmem.provenance.attribution import TEXT, Attribution, Attributor, Edit, differing, newest
+from gitmem.provenance.authorship import by_machine
 from gitmem.provenance.cited_sources import facts_at
 from gitmem.provenance.grounding import Support, cut_sentence
-from gitmem.provenance.ledger import Ledger, Refusal, by_machine, read_ledger, refusals, span_key
+from gitmem.provenance.ledger import Ledger, Refusal, read_ledger, refusals, reverted_by_people, span_key
 from gitmem.provenance.signatures import FORMAT, Signature, parse_signatures, summary
 
 LOADED = (Kind.MEMORY, Kind.RULE, Kind.INSTRUCTIONS)
@@ -284,7 +285,7 @@ class _Run:
     @cached_property
     def taken_back(self) -> frozenset[tuple[str, str]]:
         """(path, line) of the log lines that a `git revert`, not itself reverted, took out."""
-        undone = {oid for _, oid in self.known.reverts}
+        undone = reverted_by_people(self.repo, self.known)
         taken: set[tuple[str, str]] = set()
         for commit, oid in self.known.reverts:
             if commit in undone:
@@ -331,7 +332,7 @@ class _Run:
         if not (by_machine(commit) or modelled):
             return ""  # a person put it there
         refusal = self.refusals.get(digest)
-        if refusal and not self.repo.is_ancestor(commit.oid, refusal.commit):
+        if refusal and not refusal.declined and not self.repo.is_ancestor(commit.oid, refusal.commit):
             return f"taken out by {refusal.commit[:12]}, and added again by {commit.oid[:12]}"
         lines = {
             (source.recorded.path, normalise(line))

@@ -24,6 +24,7 @@ from gitmem.paths import agent_of
 from gitmem.plural import counted
 from gitmem.provenance import trailers
 from gitmem.provenance.attribution import TEXT, Attribution, Attributor, Edit, newest
+from gitmem.provenance.authorship import agent_of_commit, reviewers
 from gitmem.provenance.cited_sources import Source, cited, file_meta, inherit
 from gitmem.provenance.grounding import WORDS, Support
 from gitmem.provenance.ledger import ledger_of, matching_commits, promotes
@@ -110,16 +111,15 @@ def why(repo: Repository, config: Config, path: str, line: int, rev: str = "", *
     notes += _notes(attributor, attribution, origin, commit)
     answer = _answer(path, fact, origin, block)
     merge = reviewed_merge(repo, at, origin) if origin else None
-    above = trailers.values(trailers.memory_trailers(merge.message), trailers.REVIEWED) if merge else []
-    reviewers = dict.fromkeys([*answer.reviewers, *above])
+    named = dict.fromkeys([*answer.reviewers, *(reviewers(merge) if merge else [])])
     answer = replace(
-        answer, reviewers=tuple(reviewers), sources=attribution.sources, support=attribution.support,
+        answer, reviewers=tuple(named), sources=attribution.sources, support=attribution.support,
         words=attribution.words, problem=attribution.problem, edit=attribution.edit, notes=tuple(notes),
         edited=tuple(attribution.edit.values(fact)) if attribution.edit else (),
         session=fact.get("session"), turn=fact.get("turn"),
     )  # fmt: skip
-    named = [value for key, value in fact.meta if key == "supersedes"]
-    return _with_links(repo, config, answer, replaced(repo, path, named, commit), rev, now)
+    older = [value for key, value in fact.meta if key == "supersedes"]
+    return _with_links(repo, config, answer, replaced(repo, path, older, commit), rev, now)
 
 
 def _notes(attributor: Attributor, attribution: Attribution, origin: Commit | None, commit: Commit | None) -> list[str]:
@@ -192,8 +192,6 @@ def _answer(path: str, fact: Fact, commit: Commit | None, block: Sequence[traile
     def first(key: str) -> str:
         return next(iter(trailers.values(block, key)), "")
 
-    below = trailers.memory_trailers(commit.message) if commit else []
-    reviewers = [*trailers.values(block, trailers.REVIEWED), *trailers.values(below, trailers.REVIEWED)]
     return Answer(
         path=path,
         line=fact.line,
@@ -203,9 +201,9 @@ def _answer(path: str, fact: Fact, commit: Commit | None, block: Sequence[traile
         commit=commit.oid if commit else "",
         author=f"{commit.author.name} <{commit.author.email}>" if commit else "",
         date=commit.author_date if commit else None,
-        agent=first(trailers.AGENT) or agent_of(path),
+        agent=first(trailers.AGENT) or (agent_of_commit(commit) if commit else "") or agent_of(path),
         reason=first(trailers.REASON),
-        reviewers=tuple(dict.fromkeys(reviewers)),
+        reviewers=tuple(reviewers(commit)) if commit else (),
         model=first(trailers.MODEL),
         sources=(),
     )
@@ -219,7 +217,7 @@ def reviewed_merge(repo: Repository, at: str, commit: Commit) -> Commit | None:
     above = (merge for merge in merges if merge.commit_date >= commit.commit_date)
     for merge in islice(above, MERGES):
         brought = any(repo.is_ancestor(commit.oid, parent) for parent in merge.parents[1:])
-        if brought and not repo.is_ancestor(commit.oid, merge.parents[0]):
+        if brought and not repo.is_ancestor(commit.oid, merge.parents[0]) and reviewers(merge):
             return merge
     return None
 

@@ -15,8 +15,9 @@ from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import Fact, text_hash
 from gitmem.memory.facts import expired
 from gitmem.paths import LIMIT, Kind, Layout, is_memory, kind
+from gitmem.provenance.authorship import by_machine
 from gitmem.provenance.cited_sources import facts_at
-from gitmem.provenance.ledger import by_machine, read_ledger
+from gitmem.provenance.ledger import read_ledger
 from gitmem.review.fact_diff import FactChange, Op, compare
 from gitmem.review.renames import renames
 

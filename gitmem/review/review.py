@@ -25,9 +25,9 @@ from gitmem.git.objects import Commit
 from gitmem.git.repository import Repository
 from gitmem.paths import LIMIT, Layout
 from gitmem.provenance import trailers
+from gitmem.provenance.authorship import by_machine
 from gitmem.provenance.cited_sources import Source
 from gitmem.provenance.grounding import Support
-from gitmem.provenance.ledger import by_machine
 from gitmem.provenance.signatures import Signature
 from gitmem.provenance.verify import Checked, Verdict, verify
 from gitmem.review.citations import Place, citations

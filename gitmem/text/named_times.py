@@ -27,6 +27,7 @@ from gitmem.text.dates import (
 )
 
 FORMS = "YYYY-MM-DD, yesterday, last week, 3 days ago, 3 Nov, 어제, 지난주, 3일 전, 11월 3일"
+MAX_TIME = 100  # characters of the name of a time
 LEAP_YEARS_APART = 8  # at most: 1896 and 1904
 _NOW = ("now", "지금")
 _CALENDAR = (
@@ -64,6 +65,8 @@ def named_days(text: str, now: datetime) -> Days | None:
     `2 hours ago`, `이틀 전`), the days up to today (`last 3 days`, `최근 일주일`), or a day of a week (`last Friday`,
     `지난주 금요일`, `월요일`).
     """
+    if len(text) > MAX_TIME:
+        return None
     text, today = " ".join(text.split()).lower(), now.date()
     if text in _NOW:
         return Days(today, today)
@@ -92,6 +95,8 @@ def beginning(text: str, now: datetime) -> datetime | None:
 
 def _to_the_minute(text: str, now: datetime) -> datetime | None:
     """The moment so many minutes or hours ago that `text` names."""
+    if len(text) > MAX_TIME:
+        return None
     text = " ".join(text.split()).lower()
     ago = _whole_match(text, agos(text))
     return _before(ago, now) if ago is not None and ago.unit in ("minute", "hour") else None

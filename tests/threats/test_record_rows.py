@@ -1,0 +1,235 @@
+"""Messages that claim what was not done (docs/threats.md, A49): no record is believed, and a review names the claim."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from dataclasses import dataclass, field
+
+import pygit2
+import pytest
+
+from gitmem.git.library import open_library
+from gitmem.git.objects import Span
+from gitmem.memory.fact import render_span, text_hash
+from gitmem.provenance.authorship import by_machine, reviewers
+from gitmem.provenance.ledger import cursor, read_ledger, refusals
+from tests.harness import Repo
+from tests.provenance_cases import DAY, FACT, promote, record_log
+
+OTHER = "We decided: invoices are sent on the first of the month."
+AGENTS = ("Memory-Agent: codex", "Co-authored-by: Claude Opus 4.5 <noreply@anthropic.com>")
+LOG = f"# 2026-02-07\n\n- {OTHER}\n"
+
+
+def start(repo: Repo) -> str:
+    """A memory with its log and one promotion; the promotion."""
+    repo.commit("start", {"MEMORY.md": "# Memory\n\n## Decisions\n\n- We use Git.\n"})
+    record_log(repo)
+    return promote(repo)
+
+
+def offered(repo: Repo) -> bool:
+    """Whether promotion offers OTHER, which a log says from now on."""
+    repo.commit("log 7", {"memory/2026-02-07.md": LOG})
+    return promoted(repo)
+
+
+def promoted(repo: Repo) -> bool:
+    """Whether promotion offers OTHER."""
+    return OTHER in [fact["text"] for fact in json.loads(repo.mem("promote", "--dry-run", "--json").stdout)["facts"]]
+
+
+def claimed(repo: Repo, span: str = "HEAD~1..HEAD") -> list[str]:
+    """The trailers that a review says have no effect."""
+    done = repo.mem("review", span, "--format", "json", check=False)
+    return [claim["trailer"] for claim in json.loads(done.stdout)["claims"]]
+
+
+def sparse(repo: Repo, *lines: str) -> str:
+    """A commit that changes nothing and says these lines."""
+    return repo.commit("chore: nothing\n\n" + "\n".join(lines))
+
+
+@pytest.mark.parametrize("value", ["HEAD", "main", "{short}", "{oid}"])
+def test_a49_a_cursor_counts_only_in_a_promotion_and_as_a_full_oid(repo: Repo, value: str) -> None:
+    oid = start(repo)
+    sparse(repo, f"Memory-Cursor: {value.format(short=oid[:12], oid=oid)}")
+    assert claimed(repo) == ["Memory-Cursor"]
+    assert offered(repo)
+
+
+def test_a49_a_rejection_of_nothing_silences_no_fact_whoever_says_it(repo: Repo) -> None:
+    start(repo)
+    claim = f"Memory-Rejected: MEMORY.md sha256:{text_hash(OTHER)}"
+    for agent in ("", *AGENTS):
+        sparse(repo, claim, *([agent] if agent else []))
+        assert claimed(repo) == ["Memory-Rejected"]
+    repo.commit(f"Squashed (#3)\n\n* chore\n\n{claim}\n\n* more\n\nwords\n", {"a.txt": "a\n"})
+    assert claimed(repo) == ["Memory-Rejected"]
+    assert offered(repo)
+
+
+@pytest.mark.parametrize("agent", ["", *AGENTS])
+def test_a49_lines_of_a_log_are_declined_by_a_person_alone(repo: Repo, agent: str) -> None:
+    start(repo)
+    blob = record_log(repo, "memory/2026-02-07.md", LOG)
+    span = f"memory/2026-02-07.md#L3@{blob}"
+    sparse(repo, f"Memory-Rejected: {span} -> MEMORY.md sha256:{text_hash(OTHER)}", *([agent] if agent else []))
+    assert promoted(repo) == bool(agent)
+    assert claimed(repo) == (["Memory-Rejected"] if agent else [])
+
+
+def test_a49_what_an_agent_takes_out_is_not_refused_for_a_person(repo: Repo) -> None:
+    start(repo)
+    text = repo.read("MEMORY.md")
+    line = next(line for line in text.splitlines() if FACT in line)
+    repo.commit(
+        f"forget\n\nMemory-Rejected: MEMORY.md sha256:{text_hash(FACT)}\nMemory-Agent: codex",
+        {"MEMORY.md": text.replace(line + "\n", "")},
+    )
+    opened = open_library(repo.path, os.environ)
+    assert refusals(opened, read_ledger(opened, ["HEAD"])) == {}
+    assert claimed(repo) == ["Memory-Rejected"]
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_a49_words_undo_no_revert(repo: Repo, agent: str) -> None:
+    repo.commit("start", {"MEMORY.md": "# Memory\n\n## Decisions\n\n"})
+    record_log(repo)
+    log = repo.git("rev-parse", "HEAD").strip()
+    promote(repo)
+    repo.git("revert", "--no-edit", log)
+    assert repo.mem("verify", "--policy", check=False).returncode == 1
+    sparse(repo, f"This reverts commit {repo.git('rev-parse', 'HEAD').strip()}.", "", agent)
+    assert repo.mem("verify", "--policy", check=False).returncode == 1
+    assert claimed(repo) == ["This reverts commit"]
+
+
+@pytest.mark.parametrize(
+    "body", ["{review}\nMemory-Agent: codex", "* one\n\n{review}\n\nand more words", AGENTS[1] + "\n{review}"]
+)
+def test_a49_a_review_by_an_agent_or_in_prose_is_nobodys(repo: Repo, body: str) -> None:
+    start(repo)
+    blob = record_log(repo, "memory/2026-02-07.md", LOG)
+    span = Span("memory/2026-02-07.md", 3, 3, blob)
+    message = body.format(review="Reviewed-by: Alice <alice@example.com>")
+    repo.commit(
+        f"memory: promote\n\n{message}\n",
+        {"MEMORY.md": repo.read("MEMORY.md") + f"- {OTHER} <!-- mem src={render_span(span)} -->\n"},
+    )
+    number = next(n for n, line in enumerate(repo.read("MEMORY.md").splitlines(), 1) if OTHER in line)
+    assert json.loads(repo.mem("why", f"MEMORY.md:{number}", "--json").stdout)["reviewers"] == []
+    repo.mem("export", "okf", str(repo.path.parent / "okf"))
+    assert not [f for f in (repo.path.parent / "okf").rglob("*.md") if "human:Alice" in f.read_text(encoding="utf-8")]
+    assert claimed(repo) == ["Reviewed-by"]
+
+
+# -- random histories against a model of who did what --------------------------------------------------------
+
+TEXTS = [f"Fact number {number} holds." for number in range(5)]
+PEOPLE = [  # (name, e-mail, line of the message, whether a person)
+    ("Alice", "alice@example.com", "", True),
+    ("Bob", "bob@example.com", "", True),
+    ("Alice", "alice@example.com", "Memory-Agent: codex", False),
+    ("renovate[bot]", "r@example.com", "", False),
+    ("Carol", "carol@example.com", "Co-authored-by: Claude Opus 4.5 <noreply@anthropic.com>", False),
+    ("Cursor Agent", "cursoragent@cursor.com", "", False),
+]
+
+
+@dataclass
+class Model:
+    """What was really done, by commit."""
+
+    states: list[frozenset[int]] = field(default_factory=list)
+    oids: list[str] = field(default_factory=list)
+    sources: set[tuple[str, str]] = field(default_factory=set)
+    rejected: set[tuple[str, str]] = field(default_factory=set)
+    reverts: set[tuple[str, str]] = field(default_factory=set)
+    reviews: set[str] = field(default_factory=set)
+    cursors: set[tuple[str, str]] = field(default_factory=set)
+    people: set[str] = field(default_factory=set)
+
+
+def write(repo: pygit2.Repository, rng: random.Random) -> Model:
+    """One history of a few commits whose messages claim at random, and the model of it."""
+    model, state = Model(), frozenset(rng.sample(range(5), 2))
+    log = repo.create_blob(LOG.encode())
+    for number in range(rng.randint(2, 7)):
+        before = state
+        if number:
+            state = frozenset(
+                rng.choice([state, state | {rng.randrange(5)}, state - {rng.randrange(5)}, *model.states])
+            )
+        name, email, line, person = rng.choice(PEOPLE)
+        lines, sources, rejected, cursors, reverts = [line] if line else [], set(), set(), set(), set()
+        for _ in range(rng.randint(0, 4)):
+            text, old = rng.randrange(5), rng.randrange(len(model.oids)) if model.oids else -1
+            digest = text_hash(TEXTS[text])
+            match rng.randrange(5):
+                case 0:
+                    lines.append(f"Memory-Source: {DAY}#L3@{log} -> MEMORY.md sha256:{digest}")
+                    sources.add(text)
+                case 1:
+                    lines.append(f"Memory-Rejected: MEMORY.md sha256:{digest}")
+                    rejected.add(text)
+                case 2 if old >= 0:
+                    value = rng.choice([model.oids[old], "HEAD", "main", model.oids[old][:12]])
+                    lines.append(f"Memory-Cursor: {value}")
+                    cursors.add(value)
+                case 3 if old >= 0:
+                    lines.append(f"This reverts commit {model.oids[old]}.")
+                    reverts.add(old)
+                case _:
+                    lines.append("Reviewed-by: Dana <dana@example.com>")
+        if rng.random() < 0.5:
+            lines.append("Memory-Model: rules/1")
+        rng.shuffle(lines)
+        blob = repo.create_blob("".join(f"- {TEXTS[n]}\n" for n in sorted(state)).encode())
+        folder = repo.TreeBuilder()
+        folder.insert(DAY.split("/")[1], log, pygit2.enums.FileMode.BLOB)
+        tree = repo.TreeBuilder()
+        tree.insert("memory", folder.write(), pygit2.enums.FileMode.TREE)
+        tree.insert("MEMORY.md", blob, pygit2.enums.FileMode.BLOB)
+        who = pygit2.Signature(name, email, 1_770_000_000 + number, 0)
+        parents = model.oids[-1:]
+        message = rng.choice(["memory: change\n\n", "Squash (#1)\n\n* one\n\n"]) + "\n".join(lines) + "\n"
+        oid = str(repo.create_commit(None, who, who, message, tree.write(), parents))
+        came, went = (state - before, before - state) if number else (state, frozenset())
+        model.sources |= {(oid, text_hash(TEXTS[n])) for n in sources & came}
+        model.rejected |= {(oid, text_hash(TEXTS[n])) for n in rejected & went}
+        if sources & came and "Memory-Model: rules/1" in lines:
+            model.cursors |= {(oid, value) for value in cursors if value in model.oids}
+        for old in reverts:
+            gained = model.states[old] - (model.states[old - 1] if old else frozenset())
+            lost = (model.states[old - 1] if old else frozenset()) - model.states[old]
+            nothing = not (gained or lost) and not (came or went) and old > 0
+            undone = bool(gained or lost) and not gained & state and lost <= state
+            if nothing or undone:
+                model.reverts.add((oid, model.oids[old]))
+        if person:
+            model.people.add(oid)
+        model.oids.append(oid)
+        model.states.append(state)
+    return model
+
+
+@pytest.mark.parametrize("histories", [40, pytest.param(10_000, marks=pytest.mark.stress)])
+def test_a49_no_random_history_has_a_record_that_was_not_done(repo: Repo, histories: int) -> None:
+    rng = random.Random(49)
+    written, opened = pygit2.Repository(str(repo.path)), open_library(repo.path, os.environ)
+    for _ in range(histories):
+        model = write(written, rng)
+        known = read_ledger(opened, [model.oids[-1]])
+        assert {(r.commit.oid, link.sha256) for r in known.records for link in r.sources} == model.sources
+        assert {(r.commit.oid, link.sha256) for r in known.records for link in r.rejected} == model.rejected
+        assert set(known.reverts) <= model.reverts
+        assert set(known.cursors) == model.cursors
+        assert {refusal.commit for refusal in refusals(opened, known).values()} <= model.people
+        assert cursor(opened, known, model.oids[-1]) in {"", *(oid for _, oid in model.cursors)}
+        for oid in model.oids:
+            commit = opened.commit(oid)
+            assert by_machine(commit) == (oid not in model.people)
+            assert not reviewers(commit) or oid in model.people
