@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from gitmem.index.terms import without_particle
 from gitmem.memory.fact import origin_of, parse_comment, worst_origin
 from gitmem.memory.statements import Form, Statement, read
 from gitmem.promotion.proposal import Log
-from gitmem.promotion.topics import topic_of
+from gitmem.promotion.topics import names_no_thing, topic_of
 from gitmem.text.sentences import sentences
 
 LONGEST_ITEM = 300  # characters of a list item that is taken whole; of a longer one each sentence by itself
@@ -32,11 +33,12 @@ _PERIOD = re.compile(
     re.I,
 )
 _LABEL = re.compile(
-    r"^(?:\[(?P<a>[^\]\d][^\]]{0,20})\]|【(?P<c>[^】]{1,20})】"
-    r"|(?P<b>[^\W\d][\w ]{0,18}?)\s*[:：](?![/\w]))\s*"
+    r"^(?:\*\*|__)?(?:\[(?P<a>[^\]\d][^\]]{0,20})\]|【(?P<c>[^】]{1,20})】"
+    r"|(?P<b>[^\W\d][\w ]{0,18}?)(?:\*\*|__)?\s*[:：](?![/\w]))(?:\*\*|__)?\s*"
 )
 _SPEAKER = re.compile(r"^([^\W\d_][\w.'-]*(?: [^\W\d_][\w.'-]*)?): (?=\S)")
 _THOUGHT_END = re.compile(r"[.!?。！？…]\W*$|(?:다|함|음|임|됨|요|た|る|です|ます|了)$")
+_INNER_COLON = re.compile(r"[.!?。！？][\s*_]*\S[^.!?]{0,20}[:：]")
 _HANGUL = re.compile(r"[가-힣]")
 _WIDE = re.compile(r"([가-힣])|([\u3041-\u30ff])|([\u3400-\u9fff])")  # Hangul, Kana, Han
 _LATIN = re.compile(r"[A-Za-z]+")
@@ -51,8 +53,8 @@ _MACHINE = re.compile(
 class Candidate:
     """One candidate. `number`, `last`: its lines (`last` 0 for one line alone). `text` is the sentence; `whole` what
     stood there after its marker and time; `label` a leading `Decision:` or `[결정]` in lower case; `speaker` in a
-    dialogue; `topic` what a fact of it has to begin with, "" where the text says what it is about; `languages` those
-    whose cues are read (`languages_of`)."""
+    dialogue; `topic` what a fact of it has to begin with, "" where the text says what it is about; `under` the
+    label that its heading is ("" for none); `languages` those whose cues are read (`languages_of`)."""
 
     number: int
     text: str
@@ -64,6 +66,7 @@ class Candidate:
     origin: str = ""
     last: int = 0
     topic: str = ""
+    under: str = ""
 
     @property
     def end(self) -> int:
@@ -170,29 +173,32 @@ def _visible(line: str) -> str:
     return parse_comment(line)[0] if line.rstrip().endswith("-->") else line
 
 
-def candidates_of(log: Log, labels: Mapping[str, object]) -> list[Candidate]:
+def candidates_of(log: Log, labels: Container[str]) -> list[Candidate]:
     """Every candidate of a log, new or not (the old ones are context for retractions)."""
     passages = [
         passage._replace(text=_TIME.sub("", _BOX.sub("", passage.text, count=1), count=1))
         for passage in passages_of(log.lines)
     ]
-    speakers = _speakers([passage.text for passage in passages])
+    speakers = _speakers([passage.text for passage in passages], labels)
     return [made for passage in passages for made in _candidates(log.lines, passage, speakers, labels)]
 
 
-def _speakers(bodies: list[str]) -> set[str]:
-    """The names that take turns, when the log is a dialogue: two at least, saying most of its lines."""
+def _speakers(bodies: list[str], labels: Container[str]) -> set[str]:
+    """The names that take turns, when the log is a dialogue: two at least, saying most of its lines, none of them a
+    word for a kind of line (`decision:`, `why:`, `이유:`)."""
     counts: dict[str, int] = {}
     for body in bodies:
         match = _SPEAKER.match(body)
         if match and len(match[1]) <= 24:
             counts[match[1]] = counts.get(match[1], 0) + 1
     turns = {name: count for name, count in counts.items() if count >= 2}
+    if any(name.casefold() in labels or names_no_thing(name) for name in turns):
+        return set()
     return set(turns) if len(turns) >= 2 and sum(turns.values()) >= 0.6 * len(bodies) else set()
 
 
 def _candidates(
-    lines: Sequence[str], passage: Passage, speakers: set[str], labels: Mapping[str, object]
+    lines: Sequence[str], passage: Passage, speakers: set[str], labels: Container[str]
 ) -> Iterator[Candidate]:
     """The candidates of one passage: an item whole where it is short, else each sentence with the lines it is on."""
     match = _SPEAKER.match(passage.text) if speakers else None
@@ -202,24 +208,50 @@ def _candidates(
             passage.first, text, passage.text, "", match[1], "", languages_of(text), passage.origin, passage.last
         )
         return
-    if passage.statement.form is Form.ITEM and len(passage.text) <= LONGEST_ITEM:
-        parts = [passage]
-    else:
-        parts = list(_in_sentences(lines, passage))
-    for part in parts:
+    for part in _parts(lines, passage, labels):
         text, label, period = part.text, "", ""
         opening = _PERIOD.match(text)
         if opening:
             period = opening[0].rstrip(" :：").lower()
             text = text[opening.end() :]
-        labelled = _LABEL.match(text)
-        name = " ".join((labelled["a"] or labelled["b"] or labelled["c"] or "").lower().split()) if labelled else ""
-        if labelled and name in labels and text[labelled.end() :].strip():
-            label, text = name, text[labelled.end() :]
-        topic = topic_of(part.statement, text)
+        if labelled := _labelled(text, labels):
+            label, text = labelled
+        if text.rstrip("*_ ").endswith((":", "：")):
+            continue  # what it opens stands below it
+        above = part.statement
+        under = next((name for item in reversed(above.trail) for name in _labels_in(item, labels)), "")
         yield Candidate(
-            part.first, text, part.text, label, "", period, languages_of(text), part.origin, part.last, topic
-        )
+            part.first, text, part.text, label, "", period, languages_of(text), part.origin, part.last,
+            topic_of(above, text), under,
+        )  # fmt: skip
+
+
+def _parts(lines: Sequence[str], passage: Passage, labels: Container[str]) -> list[Passage]:
+    """What of a passage can be a fact of its own: a short item whole, unless a label stands within it."""
+    if passage.statement.form is Form.ITEM and len(passage.text) <= LONGEST_ITEM:
+        if not _INNER_COLON.search(passage.text):
+            return [passage]
+        parts = list(_in_sentences(lines, passage))
+        return parts if any(_labelled(part.text, labels) for part in parts[1:]) else [passage]
+    return list(_in_sentences(lines, passage))
+
+
+def _labelled(text: str, labels: Container[str]) -> tuple[str, str] | None:
+    """(label, rest) of a text that begins with a known label, None for any other."""
+    match = _LABEL.match(text)
+    name = " ".join((match["a"] or match["b"] or match["c"] or "").lower().split()) if match else ""
+    return (name, text[match.end() :]) if match and name in labels and text[match.end() :].strip() else None
+
+
+def _labels_in(heading: str, labels: Container[str]) -> Iterator[str]:
+    """The labels that a heading or an item is, in one number or another: `Key decisions`, `결정 사항`."""
+    words = heading.casefold().strip(" *_:：").split()
+    for size in range(min(3, len(words)), 0, -1):
+        for at in range(len(words) - size + 1):
+            name = " ".join(words[at : at + size]).strip("*_:：()[]")
+            for form in (name, name.removesuffix("s"), f"{name.removesuffix('ies')}y", without_particle(name)):
+                if form in labels and names_no_thing(heading):
+                    yield form
 
 
 def _in_sentences(lines: Sequence[str], passage: Passage) -> Iterator[Passage]:
