@@ -10,16 +10,16 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from gitmem.index.terms import without_particle
 from gitmem.memory.fact import origin_of, parse_comment, worst_origin
 from gitmem.memory.statements import Form, Statement, read
 from gitmem.promotion.proposal import Log
 from gitmem.promotion.topics import names_no_thing, topic_of
 from gitmem.text.sentences import sentences
+from gitmem.text.terms import without_particle
 
 LONGEST_ITEM = 300  # characters of a list item that is taken whole; of a longer one each sentence by itself
 LONGEST_READ = 4000  # characters of a statement that can hold a fact
@@ -43,7 +43,7 @@ _HANGUL = re.compile(r"[가-힣]")
 _WIDE = re.compile(r"([가-힣])|([\u3041-\u30ff])|([\u3400-\u9fff])")  # Hangul, Kana, Han
 _LATIN = re.compile(r"[A-Za-z]+")
 _MACHINE = re.compile(
-    r"\b(?:promot(?:ed|ion)|dream(?:s|ing)?|heartbeat|cron|consolidation|recall(?:ed)?|digest|auto-?generated|insights?)\b"
+    r"\b(?:promot(?:ed|ion)|dream(?:s|ing)?|heartbeat|cron|consolidation|recall(?:ed)?|digest|auto-?generated|insights?|audit\s+(?:log|trail))\b"
     r"|자동\s*생성|승격|회상|크론|요약\s*봇",
     re.I,
 )
@@ -54,7 +54,9 @@ class Candidate:
     """One candidate. `number`, `last`: its lines (`last` 0 for one line alone). `text` is the sentence; `whole` what
     stood there after its marker and time; `label` a leading `Decision:` or `[결정]` in lower case; `speaker` in a
     dialogue; `topic` what a fact of it has to begin with, "" where the text says what it is about; `under` the
-    label that its heading is ("" for none); `languages` those whose cues are read (`languages_of`)."""
+    label that its heading is ("" for none), `under_kind` the kind of fact it speaks for ("none" where it speaks against
+    any); `beside` how many candidates its log has; `prose`: it is a sentence among others; `languages` those whose cues
+    are read (`languages_of`)."""
 
     number: int
     text: str
@@ -67,6 +69,9 @@ class Candidate:
     last: int = 0
     topic: str = ""
     under: str = ""
+    under_kind: str = ""
+    beside: int = 0
+    prose: bool = False
 
     @property
     def end(self) -> int:
@@ -173,17 +178,18 @@ def _visible(line: str) -> str:
     return parse_comment(line)[0] if line.rstrip().endswith("-->") else line
 
 
-def candidates_of(log: Log, labels: Container[str]) -> list[Candidate]:
+def candidates_of(log: Log, labels: Mapping[str, tuple[str, float]]) -> list[Candidate]:
     """Every candidate of a log, new or not (the old ones are context for retractions)."""
     passages = [
         passage._replace(text=_TIME.sub("", _BOX.sub("", passage.text, count=1), count=1))
         for passage in passages_of(log.lines)
     ]
     speakers = _speakers([passage.text for passage in passages], labels)
-    return [made for passage in passages for made in _candidates(log.lines, passage, speakers, labels)]
+    made = [each for passage in passages for each in _candidates(log.lines, passage, speakers, labels)]
+    return [replace(each, beside=len(made)) for each in made]
 
 
-def _speakers(bodies: list[str], labels: Container[str]) -> set[str]:
+def _speakers(bodies: list[str], labels: Mapping[str, tuple[str, float]]) -> set[str]:
     """The names that take turns, when the log is a dialogue: two at least, saying most of its lines, none of them a
     word for a kind of line (`decision:`, `why:`, `이유:`)."""
     counts: dict[str, int] = {}
@@ -198,7 +204,7 @@ def _speakers(bodies: list[str], labels: Container[str]) -> set[str]:
 
 
 def _candidates(
-    lines: Sequence[str], passage: Passage, speakers: set[str], labels: Container[str]
+    lines: Sequence[str], passage: Passage, speakers: set[str], labels: Mapping[str, tuple[str, float]]
 ) -> Iterator[Candidate]:
     """The candidates of one passage: an item whole where it is short, else each sentence with the lines it is on."""
     match = _SPEAKER.match(passage.text) if speakers else None
@@ -222,11 +228,12 @@ def _candidates(
         under = next((name for item in reversed(above.trail) for name in _labels_in(item, labels)), "")
         yield Candidate(
             part.first, text, part.text, label, "", period, languages_of(text), part.origin, part.last,
-            topic_of(above, text), under,
+            topic_of(above, text), under, (labels[under][0] or "none") if under else "",
+            0, part.text != passage.text,
         )  # fmt: skip
 
 
-def _parts(lines: Sequence[str], passage: Passage, labels: Container[str]) -> list[Passage]:
+def _parts(lines: Sequence[str], passage: Passage, labels: Mapping[str, tuple[str, float]]) -> list[Passage]:
     """What of a passage can be a fact of its own: a short item whole, unless a label stands within it."""
     if passage.statement.form is Form.ITEM and len(passage.text) <= LONGEST_ITEM:
         if not _INNER_COLON.search(passage.text):
@@ -236,14 +243,14 @@ def _parts(lines: Sequence[str], passage: Passage, labels: Container[str]) -> li
     return list(_in_sentences(lines, passage))
 
 
-def _labelled(text: str, labels: Container[str]) -> tuple[str, str] | None:
+def _labelled(text: str, labels: Mapping[str, tuple[str, float]]) -> tuple[str, str] | None:
     """(label, rest) of a text that begins with a known label, None for any other."""
     match = _LABEL.match(text)
     name = " ".join((match["a"] or match["b"] or match["c"] or "").lower().split()) if match else ""
     return (name, text[match.end() :]) if match and name in labels and text[match.end() :].strip() else None
 
 
-def _labels_in(heading: str, labels: Container[str]) -> Iterator[str]:
+def _labels_in(heading: str, labels: Mapping[str, tuple[str, float]]) -> Iterator[str]:
     """The labels that a heading or an item is, in one number or another: `Key decisions`, `결정 사항`."""
     words = heading.casefold().strip(" *_:：").split()
     for size in range(min(3, len(words)), 0, -1):

@@ -109,7 +109,7 @@ def _score_some(candidates: Sequence[Candidate]) -> list[CueResult]:
 def score_line(line: Candidate) -> CueResult:
     """The score of one line, by what was learned of lines with its cues and of its form."""
     result = cues_of_line(line)
-    return replace(result, score=round(lasting.score(line.text, result), 3))
+    return replace(result, score=round(lasting.score(line, result), 3))
 
 
 def cues_of_line(line: Candidate) -> CueResult:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
-from gitmem.index.terms import without_particle
 from gitmem.memory.similarity import OPENERS, is_identifier, name_words, terms
 from gitmem.memory.statements import Statement
+from gitmem.text.terms import without_particle
 
 LONGEST_TOPIC = 90  # characters of a heading or a parent item that can stand in front of a fact
 LONGEST_TOGETHER = 60  # characters of a heading and a parent item that stand there both
