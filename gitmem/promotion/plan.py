@@ -13,6 +13,7 @@ from datetime import date
 from enum import StrEnum
 from functools import cache
 
+from gitmem.git.objects import Span
 from gitmem.memory.fact import (
     TYPES,
     UNSEEN_ORIGINS,
@@ -26,8 +27,10 @@ from gitmem.memory.fact import (
 )  # fmt: skip
 from gitmem.memory.facts import Memory, fact_date
 from gitmem.memory.similarity import ALIKE, alike, contradicts, likeness, same, terms
+from gitmem.memory.statements import read
 from gitmem.promotion.log_lines import line_origins
 from gitmem.promotion.proposal import Log, Op, Operation
+from gitmem.provenance.cited_text import CitedText, cited_text
 from gitmem.provenance.grounding import denied, uncounted, undated, unnamed, unreasoned, unsaid
 
 TEXT_LIMIT = 600  # characters of a fact: one line that a person can read
@@ -142,7 +145,8 @@ class _Run:
         self.replaced: set[str] = set()
         self.losses = self.losses_left = max(LOSS, int(LOSS_SHARE * len(memory.facts)))
         # once a log, however many operations cite it
-        self.origins = cache(lambda path, blob: line_origins(self.logs[path, blob].lines))
+        self.documents = cache(lambda path, blob: read(self.logs[path, blob].lines))
+        self.origins = cache(lambda path, blob: line_origins(self.documents(path, blob)))
 
     def decide(self, proposed: Operation) -> Approved | Refused:
         """The verdict on one operation, which later ones are held against."""
@@ -205,13 +209,19 @@ class _Run:
 
     def _ungrounded(self, operation: Operation) -> Refused | None:
         """The first thing it claims that its lines do not bear out, None where they bear out all."""
-        cited = "\n".join(normalise(line) for line in _cited(operation, self.logs))
+        texts = [self._cited_text(span) for span in operation.sources]
+        cited = "\n".join(text for each in texts for text in each.texts)
         days = {self.logs[span.path, span.blob].day for span in operation.sources}
         for why, check in GROUNDING:
             if problem := check(operation.text, cited, days):
                 return Refused(operation, why, problem)
-        problem = unreasoned(operation.text, cited) if operation.type == "decision" else ""
+        said = "\n".join(text for each in texts for text in each.said)
+        problem = unreasoned(operation.text, said) if operation.type == "decision" else ""
         return Refused(operation, Why.REASON, problem) if problem else None
+
+    def _cited_text(self, span: Span) -> CitedText:
+        lines = self.logs[span.path, span.blob].lines
+        return cited_text(self.documents(span.path, span.blob), lines, span.start_line, span.end_line)
 
     def _origin(self, operation: Operation) -> str:
         """The worst origin of what it says of itself, of the lines it cites and of the logs they stand in."""

@@ -13,12 +13,14 @@ from importlib import resources
 from typing import Any
 
 from gitmem.git.objects import Span
-from gitmem.memory.fact import TYPES, Fact, normalise
+from gitmem.memory.fact import TYPES, Fact
 from gitmem.models.language import REPLY_LIMIT, Complete, LanguageModel, OutOfBudget, Prompt, Reply, Setting
 from gitmem.plural import counted
+from gitmem.promotion.log_lines import passages_of
 from gitmem.promotion.proposal import Log, Op, Operation, Proposal
 
 BATCH = 60  # lines a request
+ABOUT = 200  # characters of what a statement is about
 FACTS = 8  # facts a reply
 TEXT = 400  # characters of a fact's text
 EXISTING = 60  # facts of MEMORY.md the model is shown
@@ -26,12 +28,15 @@ EXISTING = 60  # facts of MEMORY.md the model is shown
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One line the model may cite."""
+    """One statement the model may cite: its first line, its text, its last line (0 for one line alone) and what it is
+    about."""
 
     label: str
     log: Log
     line: int
     text: str
+    last: int = 0
+    about: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +67,15 @@ class LanguagePromoter:
 
 
 def lines_of(logs: Iterable[Log], clean: Callable[[str, str], bool]) -> list[Source]:
-    """The new lines that say something, labels not yet given. Lines the gate stops are never shown to a model."""
+    """The new statements that may be promoted, labels not yet given. What the gate stops is never shown to a model."""
     sources = []
     for log in logs:
-        for number in sorted(log.new):
-            text = normalise(log.lines[number - 1])
-            if text and not text.startswith(("#", "<!--", "```")) and clean(text, log.path):
-                sources.append(Source("", log, number, text[:2000]))
+        for passage in passages_of(log.lines):
+            about = " > ".join(passage.statement.trail)
+            new = not log.new.isdisjoint(range(passage.first, passage.last + 1))
+            if new and clean(passage.text, log.path):
+                about = about[:ABOUT] if clean(about, log.path) else ""
+                sources.append(Source("", log, passage.first, passage.text[:2000], passage.last, about))
     return sources
 
 
@@ -94,11 +101,14 @@ def prompt(sources: Sequence[Source], existing: Sequence[Fact], words: str = "")
     shown = existing[:EXISTING]
     rows = ["Facts already in memory:"]
     rows += [f"{fact.id} {json.dumps(fact.text, ensure_ascii=False)}" for fact in shown] or ["(none)"]
-    path = ""
+    path = about = ""
     for source in labelled:
         if source.log.path != path:
-            path = source.log.path
+            path, about = source.log.path, ""
             rows += ["", f"Log of {source.log.day.isoformat()}:"]
+        if source.about != about:
+            about = source.about
+            rows.append(f"About {json.dumps(about, ensure_ascii=False)}:")
         rows.append(f"{source.label} {json.dumps(source.text, ensure_ascii=False)}")
     targets = tuple(fact.id for fact in shown)
     made = Prompt(
@@ -254,7 +264,7 @@ def spans(cited: Sequence[Source]) -> tuple[Span, ...]:
     for source in sorted(cited, key=lambda s: (s.log.path, s.line)):
         last = merged[-1] if merged else None
         if last and (last.path, last.blob, last.end_line + 1) == (source.log.path, source.log.blob, source.line):
-            merged[-1] = last._replace(end_line=source.line)
+            merged[-1] = last._replace(end_line=max(source.line, source.last))
         else:
-            merged.append(Span(source.log.path, source.line, source.line, source.log.blob))
+            merged.append(Span(source.log.path, source.line, max(source.line, source.last), source.log.blob))
     return tuple(merged)

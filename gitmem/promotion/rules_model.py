@@ -105,7 +105,7 @@ def _score_some(candidates: Sequence[Candidate]) -> list[CueResult]:
 def score_line(line: Candidate) -> CueResult:
     """The score of one line, by what was learned of lines with its cues and of its form."""
     result = cues_of_line(line)
-    return replace(result, score=round(lasting.score(line.text, result), 3))
+    return replace(result, score=round(lasting.score(line, result), 3))
 
 
 def cues_of_line(line: Candidate) -> CueResult:
@@ -140,14 +140,14 @@ def _notes(
         reason = after if item.keep and after is not None and _is_reason(line, after) else None
         if reason is not None:
             reason_lines.add(reason.number)
-        if line.number in log.new:
+        if not log.new.isdisjoint(range(line.number, line.end + 1)):
             operation = _operation(log, item, reason, days)
             target = retracted_fact(item, existing) if operation.op is Op.ADD else ""
             yield replace(operation, op=Op.SUPERSEDE, target=target) if target else operation
 
 
 def _is_reason(line: Candidate, after: Candidate) -> bool:
-    return after.number == line.number + 1 and bool(_REASON.match(after.whole))
+    return after.number <= line.end + 1 and bool(_REASON.match(after.whole))
 
 
 def _days_of_topics(logs: Iterable[tuple[Log, Sequence[ScoredLine]]]) -> dict[str, set[date]]:
@@ -178,15 +178,15 @@ def _operation(log: Log, item: ScoredLine, reason: Candidate | None, days: dict[
             else "speaks against it: " + ", ".join(result.against[:3]) if result.against
             else "nothing says it will matter later"
         )  # fmt: skip
-        span = Span(log.path, line.number, line.number, log.blob)
+        span = Span(log.path, line.number, line.end, log.blob)
         return Operation(Op.SKIP, text, (span,), kind, 0.0, reason=why, origin=line.origin)
     safe = bool(SAFETY.search(line.text))
     if safe and kind in ("fact", "profile"):
         kind = "constraint" if re.search(r"contra|금기|禁忌|must not|cannot|can't", line.text, re.I) else "profile"
-    last = line.number
+    text, last = line.about(text), line.end
     if reason is not None:
         text = f"{text} ({normalise(_REASON.sub('', reason.whole)).rstrip('.。')})"
-        last = reason.number
+        last = reason.end
     span = Span(log.path, line.number, last, log.blob)
     importance = IMPORTANCE.get(kind, 0.5) + min(0.12, 0.04 * (score - THRESHOLD))
     if "까닭" in result.cues or "reason given" in result.cues or reason is not None:
@@ -227,9 +227,9 @@ def _until(text: str, kind: str, day: date) -> str:
 def _dialogue(log: Log, candidates: Sequence[Candidate]) -> Iterable[Operation]:
     for turn in dialogue.score_turns(candidates):
         line = turn.line
-        if line.number not in log.new:
+        if log.new.isdisjoint(range(line.number, line.end + 1)):
             continue
-        span = Span(log.path, line.number, line.number, log.blob)
+        span = Span(log.path, line.number, line.end, log.blob)
         text = normalise(f"{line.speaker}: {turn.text}" if line.speaker else turn.text)
         if turn.score < dialogue.THRESHOLD:
             why = "says nothing lasting: " + (", ".join(turn.against[:3]) or "small talk")

@@ -93,10 +93,11 @@ class Attributor:
         there = [source for source in sources if not source.problem]
         problem = next((source.problem for source in sources if source.problem), "")
         if there:
-            lines = [line for source in there for line in source.text.split("\n")]
+            texts = [text for source in there for text in self.reader.says(source)]
             days = [day for source in there if (day := log_date(source.recorded.path))]
-            problem = unsupported(fact.text, lines, days) or problem
-            support = Support.NOT_IN_SOURCE if unsupported(fact.text, lines, days) else Support.IN_SOURCE
+            wrong = unsupported(fact.text, texts, days)
+            problem = wrong or problem
+            support = Support.NOT_IN_SOURCE if wrong else Support.IN_SOURCE
         else:
             support = Support.NO_SOURCE
         if edit:

@@ -18,8 +18,11 @@ from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Fact, Meta, parse_span, render_span
 from gitmem.memory.front_matter import stated_values
 from gitmem.memory.similarity import terms
+from gitmem.memory.statements import Statement
+from gitmem.memory.statements import read as read_statements
 from gitmem.paths import LIMIT, Kind, Layout, is_memory, kind, layout_of
 from gitmem.plural import counted
+from gitmem.provenance.cited_text import cited_text
 from gitmem.provenance.ledger import Record, SpanKey, span_key
 
 MOVED_SHARE = 0.6  # of a fact's terms that lines at HEAD must hold to be taken for its lost source lines
@@ -71,6 +74,7 @@ class SourceReader:
         self._versions: dict[tuple[str, bool], dict[str, str]] = {}
         self._reachable: frozenset[str] | None = None
         self._lines: dict[str, list[str]] = {}
+        self._documents: dict[str, tuple[Statement, ...]] = {}
 
     @cached_property
     def _entries(self) -> list[Entry]:
@@ -97,6 +101,13 @@ class SourceReader:
         if oid not in self._lines:
             self._lines[oid] = blob_lines(self.repo.read(oid))
         return self._lines[oid]
+
+    def says(self, source: Source) -> tuple[str, ...]:
+        """What the lines of a source that is there say, with what they are about."""
+        lines = self.lines(source.blob)
+        if source.blob not in self._documents:
+            self._documents[source.blob] = read_statements(lines)
+        return cited_text(self._documents[source.blob], lines, source.start_line, source.end_line).texts
 
     def read(self, fact: Fact, span: Span, records: Sequence[Record] = ()) -> Source:
         """The lines of `span` as they were; looked for by the fact's text at HEAD when their blob is gone.

@@ -17,6 +17,7 @@ from gitmem.errors import GitMemError
 from gitmem.hosts.pasted_text import without_pasted_text
 from gitmem.hosts.transcript import Role, Turn
 from gitmem.memory.fact import normalise
+from gitmem.promotion.log_lines import passages_of
 from gitmem.promotion.proposal import Log, Model, Op, Operation
 from gitmem.sessions.decision_turns import LONGEST, SETTLING, Settlement, agrees, settlements
 from gitmem.text.languages import EASTERN, LANGUAGES
@@ -154,9 +155,9 @@ def sentences(turns: Sequence[Turn]) -> list[Sentence]:
     paragraph = 0
     for turn in turns:
         for passage in without_pasted_text(turn.text):
-            for line in passage.text.split("\n"):
+            for said_together in passages_of(passage.text.split("\n")):
                 paragraph += 1
-                for part in split_sentences(line):
+                for part in split_sentences(said_together.text):
                     text = normalise(part)
                     if SHORTEST <= len(text) <= LONGEST and not text.startswith(NOT_SAID):
                         said.append(Sentence(text, turn, paragraph, passage.doubtful))

@@ -155,4 +155,8 @@ LABELS: dict[str, tuple[str, float]] = {
     "status": ("", -3.0), "wip": ("", -3.0), "progress": ("", -3.0), "question": ("", -4.0), "q": ("", -4.0), "idea": ("", -4.0), "proposal": ("", -3.0),
     "discussion": ("", -2.5), "todo": ("", -1.5), "maybe": ("", -4.0), "rumor": ("", -4.0), "rumour": ("", -4.0), "quote": ("", -4.0), "option a": ("", -2.0), "option b": ("", -2.0),
     "mood": ("", -4.0), "lunch": ("", -4.0), "joke": ("", -4.0), "paper": ("", -3.0), "article": ("", -3.0), "done": ("", -2.5), "log": ("", -2.0),
+    "what": ("", 0.1), "why": ("", -2.0), "reason": ("", -2.0), "rationale": ("", -2.0), "priority": ("", -4.0), "owner": ("", -3.0),
+    "next": ("", -2.0), "next step": ("", -2.0), "next action": ("", -2.0), "action": ("", -1.5), "pending": ("", -2.0),
+    "blocked": ("", -3.0), "blocker": ("", -3.0), "exec": ("", -4.0), "write": ("", -4.0), "read": ("", -4.0), "commits": ("", -3.0), "links": ("", -4.0), "link": ("", -4.0), "tags": ("", -4.0), "tag": ("", -4.0), "source": ("", -3.0), "evidence": ("", -2.0), "context": ("", -1.5),
+    "impact": ("", -1.5), "result": ("", -1.5), "commit": ("", -3.0), "file": ("", -2.0), "files": ("", -2.0), "time": ("", -3.0), "open question": ("", -4.0),
 }  # fmt: skip
