@@ -120,7 +120,7 @@ def first_odds(text: str, result: CueResult) -> float:
     weights, of_numbers, _ = _weights()
     odds = sum(weights.get(name, 0.0) * value for name, value in features(text, result).items())
     odds += sum(map(mul, of_numbers, meaning(text)))
-    return odds + weights["any"]
+    return float(odds + weights["any"])
 
 
 def score(line: Candidate, result: CueResult) -> float:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import re
 
-from gitmem.memory.similarity import OPENERS, is_identifier, name_words, terms
+from gitmem.memory.similarity import terms
 from gitmem.memory.statements import Statement
+from gitmem.text.english import NOT_NAMES
+from gitmem.text.names import is_identifier, name_words
 from gitmem.text.terms import without_particle
 
 LONGEST_TOPIC = 90  # characters of a heading or a parent item that can stand in front of a fact
@@ -85,7 +87,7 @@ def _as_topic(text: str) -> str:
 
 def _says(text: str, topic: str) -> bool:
     """Whether a text holds the topic's words itself, most of them."""
-    own = {term[:5] if term.isascii() else term for term in terms(topic)} - KINDS_OF_LINE - OPENERS
+    own = {term[:5] if term.isascii() else term for term in terms(topic)} - KINDS_OF_LINE - NOT_NAMES
     there = {term[:5] if term.isascii() else term for term in terms(text)}
     return not own or len(own & there) > SAID * len(own)
 
@@ -93,6 +95,6 @@ def _says(text: str, topic: str) -> bool:
 def _has_name(text: str) -> bool:
     """Whether a text has a Latin name or an identifier of its own, behind its first word."""
     return any(
-        is_identifier(word) or (at > 0 and word[:1].isupper() and word.casefold() not in OPENERS and word != "I")
+        is_identifier(word) or (at > 0 and word[:1].isupper() and word.casefold() not in NOT_NAMES and word != "I")
         for at, word in name_words(text)
     )

@@ -342,7 +342,8 @@ class Passages:
 
     def _with_trail(self, candidate: Candidate) -> str:
         """The lines of a candidate below those that say what it is about."""
-        file, above = candidate.file, []
+        file = candidate.file
+        above: list[str] = []
         parent = candidate.line.parent
         while parent >= 0 and len(above) < DEEPEST_SHOWN:
             line = self.lines[parent]
