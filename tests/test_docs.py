@@ -82,9 +82,10 @@ NO_JSON = {
 }  # fmt: skip
 READING = {
     "search", "show", "log", "changes", "bisect", "why", "scan", "verify", "review", "receipts", "status", "doctor", "eval",
-    "config", "session get", "session list", "session start", "profile list", "server audit", "server jobs", *NO_JSON,
+    "check", "config", "session get", "session list", "session start", "profile list", "server audit", "server jobs", *NO_JSON,
 }  # fmt: skip
 NO_DRY_RUN = {
+    "confirm": "as edit",
     "edit": "writes the one line it is given; git mem undo takes it back",
     "publish": "git mem review shows it before",
     "index": "is disposable",

@@ -1,0 +1,79 @@
+"""What a change makes false: true at the base, false at the head, and nothing else."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from gitmem.claims import documents
+from gitmem.claims.finding import Finding
+from gitmem.claims.transition import became_false, grouped
+from gitmem.git.opening import open_repository
+from tests.harness import Repo
+
+TEXT = """# House
+
+- Doors are in `src/door.py`, see `open_door()`
+- `npm run paint`, `make walls`, `just roof`
+- `HOUSE_KEY` unlocks; placeholders `src/<name>.py` and `your-file.py`; `build/out.js` is made
+- Rooms: `src/rooms/`
+"""
+FILES = {
+    "CLAUDE.md": TEXT,
+    "src/door.py": "import os\ndef open_door():\n    return os.environ['HOUSE_KEY']\n",
+    "src/rooms/hall.py": "x = 1\n",
+    "package.json": '{"scripts": {"paint": "p", "sand": "s"}}',
+    "Makefile": "walls:\n\techo\n",
+    "justfile": "roof:\n  echo\n",
+}
+
+
+def broken(repo: Repo) -> list[Finding]:
+    opened = open_repository(repo.path, os.environ)
+    try:
+        base, head = opened.resolve("HEAD~1"), opened.resolve("HEAD")
+        return became_false(opened, base, head, documents.read(opened, head))[0]
+    finally:
+        opened.close()
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "claim"),
+    [
+        ("package.json", '{"scripts": {"sand": "s"}}', "npm run paint"),
+        ("Makefile", "wall:\n\techo\n", "make walls"),
+        ("justfile", "tiles:\n  echo\n", "just roof"),
+        ("src/door.py", FILES["src/door.py"].replace("open_door", "unlock"), "open_door()"),
+        ("src/door.py", FILES["src/door.py"].replace("HOUSE_KEY", "HOME_KEY"), "HOUSE_KEY"),
+    ],
+)
+def test_a_name_that_goes_is_said_at_its_line(repo: Repo, path: str, text: str, claim: str) -> None:
+    repo.commit("o", FILES)
+    repo.commit("change", {path: text})
+    assert [one.claim for one in broken(repo)] == [claim]
+
+
+def test_a_moved_folder_is_one_cause_with_its_new_place(repo: Repo) -> None:
+    repo.commit("o", {**FILES, "AGENTS.md": "Rooms are in `src/rooms/hall.py`.\n"})
+    repo.git("mv", "src/rooms", "src/halls")
+    repo.commit("moved")
+    ones = broken(repo)
+    assert {(one.path, one.claim, one.renamed_to) for one in ones} == {
+        ("AGENTS.md", "src/rooms/hall.py", "src/halls/hall.py"),
+        ("CLAUDE.md", "src/rooms/", "src/halls"),
+    }
+    assert len(grouped(ones, 1)[0]) == 1 and grouped(ones, 1)[1] == 1
+
+
+def test_a_change_that_mends_its_lines_too_is_silent(repo: Repo) -> None:
+    repo.commit("o", FILES)
+    repo.git("mv", "src/door.py", "src/gate.py")
+    repo.commit("both", {"CLAUDE.md": TEXT.replace("src/door.py", "src/gate.py")})
+    assert broken(repo) == []
+
+
+def test_a_change_that_breaks_nothing_is_silent(repo: Repo) -> None:
+    repo.commit("o", FILES)
+    repo.commit("more", {"src/door.py": FILES["src/door.py"] + "y = 2\n", "src/new.py": "z = 3\n"})
+    assert broken(repo) == []

@@ -1,0 +1,55 @@
+"""`git mem confirm`: what moves a citation, and for whom."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.harness import Repo
+
+CODE = "def limit(user):\n    tries = 30\n    for attempt in range(tries):\n        check(user, attempt)\n"
+
+
+@pytest.fixture
+def cited(repo: Repo) -> Repo:
+    repo.commit("o", {"src/limit.py": CODE, "MEMORY.md": "# Memory\n"})
+    repo.mem("add", "--type", "rule", "--commit", "--cites", "src/limit.py:1-4", "Entry is refused after 30 attempts")
+    repo.commit("moved", {"src/limit.py": "# one\n# two\n" + CODE})
+    return repo
+
+
+def line(repo: Repo) -> int:
+    return (
+        repo.read("MEMORY.md").split("\n").index(next(x for x in repo.read("MEMORY.md").split("\n") if "Entry" in x))
+        + 1
+    )
+
+
+def test_lines_that_moved_are_cited_anew_in_one_commit(cited: Repo) -> None:
+    done = json.loads(cited.mem("confirm", f"MEMORY.md:{line(cited)}", "--json").stdout)
+    assert done["cites"] == ["src/limit.py:3-6"] and "#L3-L6@" in cited.read("MEMORY.md")
+    message = cited.git("log", "-1", "--format=%B")
+    assert f"Memory-Confirmed: {done['fact']} @ " in message
+    assert json.loads(cited.mem("check", "--json").stdout) == {"findings": []}
+
+
+def test_lines_that_changed_have_to_be_named(cited: Repo) -> None:
+    cited.commit("changed", {"src/limit.py": CODE.replace("30", "20")})
+    place = f"MEMORY.md:{line(cited)}"
+    assert "--cites" in cited.mem("confirm", place, check=False).stderr
+    cited.mem("confirm", place, "--cites", "src/limit.py:1-4", "--reason", "read again")
+    assert "#L1-L4@" in cited.read("MEMORY.md")
+
+
+def test_an_agent_quotes_what_it_read(cited: Repo) -> None:
+    place = f"MEMORY.md:{line(cited)}"
+    assert cited.mem("confirm", place, "--agent", "coder", check=False).returncode != 0
+    assert cited.mem("confirm", place, "--agent", "coder", "--quote", "tries = 20", check=False).returncode != 0
+    cited.mem("confirm", place, "--agent", "coder", "--quote", CODE)
+    assert "Memory-Agent: coder" in cited.git("log", "-1", "--format=%B")
+
+
+def test_a_fact_without_code_says_what_to_type(repo: Repo) -> None:
+    repo.commit("o", {"MEMORY.md": "- A fact.\n"})
+    assert "--cites" in repo.mem("confirm", "MEMORY.md:1", check=False).stderr
