@@ -175,7 +175,8 @@ def searcher(pool: RepositoryPool) -> Callable[..., Found]:
             hits = [
                 _of_commit(hit, query) if hit.kind else Hit(
                     path=one_line(hit.path), start_line=hit.start_line, end_line=hit.end_line,
-                    score=round(hit.score, 4), heading=one_line(hit.heading), date=one_line(hit.date),
+                    score=round(hit.score, 4), heading=one_line(hit.where),
+                    date=one_line(hit.date),
                     type=one_line(hit.type), trust=one_line(hit.trust),
                     snippet=fence(
                         shortened(hit.text, query), hit.path, (hit.start_line, hit.end_line),

@@ -186,7 +186,7 @@ def _left_out(request: SearchRequest, repo: Repository) -> str:
 
 
 def render(answer: Answer, query: str, on: bool, *, scored: bool = False, explained: bool = True) -> str:
-    """For a person: where, under which heading, the text; matches marked on a terminal.
+    """For a person: where, what it is about, the text; matches marked on a terminal.
 
     `scored` adds how sure each hit is, `explained` how its score came about, where the hit has it.
     """
@@ -197,7 +197,7 @@ def render(answer: Answer, query: str, on: bool, *, scored: bool = False, explai
         where = f"{paint(escape(hit.path, ''), 'path', on)}:{paint(span, 'line', on)}"
         if hit.kind:
             where = f"commit {paint(hit.commit[:12], 'path', on)}"
-        about = [hit.heading or hit.subject] if hit.heading or hit.subject else []
+        about = [hit.where or hit.subject] if hit.where or hit.subject else []
         about += [hit.date] if hit.date and hit.date not in hit.heading + hit.path else []
         about += [hit.state.upper() + (f" by {hit.by[:12]}" if hit.by else "")] if hit.state else []
         about += [_amended(linked) for linked in hit.amended_by[:1]]

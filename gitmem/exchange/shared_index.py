@@ -75,7 +75,8 @@ def _hit(value: Any) -> Hit:
     commit = isinstance(value, dict) and value.get("kind") == "commit"
     names = (*WORDS, *OF_COMMITS) if commit else WORDS
     words: dict[str, Any] = {name: value.get(name) or "" for name in names} if isinstance(value, dict) else {}
-    texts = [*words.values(), *value["tags"], value["repository"], "" if commit else value["path"]]
+    trail = value.get("trail") or []
+    texts = [*words.values(), *value["tags"], *trail, value["repository"], "" if commit else value["path"]]
     first, last, score = value["start_line"], value["end_line"], value["score"]
     if not all(isinstance(text, str) for text in texts) or not all(type(line) is int for line in (first, last)):
         raise ValueError("no hit")
@@ -84,7 +85,8 @@ def _hit(value: Any) -> Hit:
     if commit:
         words["repository"] = value["repository"]
     path = "" if commit else f"{value['repository']}:{value['path']}"
-    return Hit(path=path, start_line=first, end_line=last, score=float(score), tags=tuple(value["tags"]), **words)
+    lists = {"tags": tuple(value["tags"]), "trail": tuple(trail)}
+    return Hit(path=path, start_line=first, end_line=last, score=float(score), **lists, **words)
 
 
 def _post(address: str, token: str, asked: Mapping[str, Any]) -> dict[str, Any]:

@@ -80,6 +80,12 @@ class Hit(NamedTuple):
     names: tuple[str, ...] = ()  # what else its note is called: aliases, description
 
     @property
+    def where(self) -> str:
+        """What it is about, as a person reads it: its headings, then parent items and a table's header."""
+        below = [step for step in self.trail if step not in self.heading]
+        return " > ".join([*([self.heading] if self.heading else []), *below])
+
+    @property
     def about(self) -> str:
         """All that says what it is about, as one text."""
         return " ".join((*self.trail, *self.names))

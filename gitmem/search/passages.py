@@ -461,8 +461,18 @@ class Passages:
             while trail and trail[-1][1] >= level:
                 trail.pop()
             trail.append((number, level))
-        texts = [file.lines[n - 1].strip().strip("#").strip() for n, _ in trail if n <= len(file.lines)]
+        lines = self._without_secrets(file)
+        texts = [lines[n - 1].strip().strip("#").strip() for n, _ in trail if n <= len(lines)]
         return " > ".join(text for text in texts if text)
+
+    def _without_secrets(self, file: File) -> list[str]:
+        """The lines of a file, those with a secret empty: what a passage is about is shown as its text is."""
+        if not self.index.secrets(file.oid):
+            return file.lines
+        from gitmem.gate.detectors.secrets.secrets import secret_lines
+
+        hidden = secret_lines("\n".join(file.lines))
+        return ["" if number in hidden else line for number, line in enumerate(file.lines, 1)]
 
     def _about(self, file: File, line: int) -> tuple[str, ...]:
         """What a line is about, from the outside in: the note's name, headings, parent items, its table's header."""
@@ -475,12 +485,13 @@ class Passages:
                 open_headings.pop()
             open_headings.append((number, level))
         begin = max(open_headings[-1][0] if open_headings else file.shape.front + 1, line - SECTION)
-        titles = [file.lines[number - 1] for number, _ in open_headings if number < begin]
+        lines = self._without_secrets(file)
+        titles = [lines[number - 1] for number, _ in open_headings if number < begin]
         until = line
-        while until < len(file.lines) and file.lines[until].strip():  # a table's head and a setext line need the next
+        while until < len(lines) and lines[until].strip():  # a table's head and a setext line need the next
             until += 1
         front = {key: values[0] for key, values in file.front.items() if values}
-        found = read([*titles, "", *file.lines[begin - 1 : until]], name=note_name(file.path, front))
+        found = read([*titles, "", *lines[begin - 1 : until]], name=note_name(file.path, front))
         at = len(titles) + 1 + line - begin + 1
         return next((one.trail for one in found if one.first <= at <= one.last), ())
 

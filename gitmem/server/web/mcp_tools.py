@@ -155,7 +155,7 @@ def searcher(operations: Operations) -> Callable[..., Any]:
         hits = [
             _of_commit(hit, query) if hit.kind else Hit(
                 repository=one_line(hit.repository), path=one_line(hit.path), start_line=hit.start_line,
-                end_line=hit.end_line, score=round(hit.score, 4), heading=one_line(hit.heading),
+                end_line=hit.end_line, score=round(hit.score, 4), heading=one_line(hit.where),
                 date=one_line(hit.date), type=one_line(hit.type), commit=hit.commit,
                 snippet=fence(
                     shortened(hit.text, query),

@@ -104,7 +104,8 @@ def _found() -> dict[str, Any]:
             {
                 "repository": {"type": "string"}, "path": NULLABLE, "commit": {"type": "string"},
                 "start_line": {"type": "integer"}, "end_line": {"type": "integer"},
-                "heading": {"type": "string"}, "text": {"type": "string"}, "score": {"type": "number"},
+                "heading": {"type": "string"}, "trail": {"type": "array", "items": {"type": "string"}},
+                "text": {"type": "string"}, "score": {"type": "number"},
                 "date": NULLABLE, "type": NULLABLE, "tags": {"type": "array", "items": {"type": "string"}},
                 "origin": NULLABLE, "trust": {"type": "string"}, "blob": NULLABLE,
                 "id": {"type": "string"},
