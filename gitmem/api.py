@@ -29,6 +29,9 @@ from gitmem.environment import settings as load_settings
 from gitmem.errors import UsageError
 from gitmem.git.git_config import user_settings
 from gitmem.git.opening import Repository, open_repository
+from gitmem.memory.relation import Kind, Relation, Said, relation
+
+__all__ = ["Kind", "Memory", "Relation", "Said", "open", "relation"]
 
 Value = dict[str, Any]
 

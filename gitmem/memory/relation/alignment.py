@@ -1,0 +1,168 @@
+"""Which tokens of two texts say the same, and which stand in one text only. Pure; it judges nothing."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from gitmem.light_typing import NamedTuple
+from gitmem.memory.relation.reading import LANGUAGES, Reading, read
+from gitmem.memory.relation.tokens import DATE, ID, NAME, NUMBER, TIME, WORD, Token
+
+VALUES = (NUMBER, DATE, TIME)
+
+
+class Alignment(NamedTuple):
+    """`pairs`: (index in the old content, index in the new, degree 0..1), in order. `left_old`, `left_new`: indexes of
+    the tokens without partner. `partial_old`, `partial_new`: of these the share of their letters that the other text
+    has in pairs, for scripts without spaces."""
+
+    old: Reading
+    new: Reading
+    pairs: tuple[tuple[int, int, float], ...]
+    left_old: tuple[int, ...]
+    left_new: tuple[int, ...]
+    partial_old: dict[int, float]
+    partial_new: dict[int, float]
+
+
+def align(old: str, new: str) -> Alignment:
+    """The tokens of two texts in pairs, equal ones first, then the most alike."""
+    a, b = read(old), read(new)
+    pairs: list[tuple[int, int, float]] = []
+    taken_old: set[int] = set()
+    taken_new: set[int] = set()
+    candidates = []
+    for i, one in enumerate(a.content):
+        for j, other in enumerate(b.content):
+            if degree := sameness(one, other):
+                candidates.append((-degree, i if degree == 1 else abs(i - j), i, j, degree))
+    for _, _, i, j, degree in sorted(candidates):
+        if i not in taken_old and j not in taken_new:
+            pairs.append((i, j, degree))
+            taken_old.add(i)
+            taken_new.add(j)
+    left_old = tuple(i for i in range(len(a.content)) if i not in taken_old)
+    left_new = tuple(j for j in range(len(b.content)) if j not in taken_new)
+    partial_old = {i: _covered(a.content[i].stem, b.letters) for i in left_old if not a.content[i].stem.isascii()}
+    partial_new = {j: _covered(b.content[j].stem, a.letters) for j in left_new if not b.content[j].stem.isascii()}
+    return Alignment(a, b, tuple(sorted(pairs)), left_old, left_new, partial_old, partial_new)
+
+
+def sameness(a: Token, b: Token) -> float:
+    """How far two tokens say the same, 0..1: 1 for equal ones, less for a number in words or a word's other form."""
+    if a.norm == b.norm and (a.kind == b.kind or a.kind not in VALUES):
+        return 1.0
+    if a.kind in VALUES or b.kind in VALUES or a.kind == ID or b.kind == ID:
+        return _same_value(a, b)
+    if a.stem and a.stem == b.stem:
+        return 0.95
+    return _same_word(a, b)
+
+
+def _same_value(a: Token, b: Token) -> float:
+    """Of a number, day, time or identifier and another token."""
+    kinds = {a.kind, b.kind}
+    if kinds == {NUMBER}:
+        close = abs(a.value - b.value) <= 1e-6 * max(abs(a.value), abs(b.value), 1e-9)
+        return 1.0 if close and (a.dim == b.dim or not a.dim or not b.dim) else 0.0
+    if kinds == {NUMBER, ID} and (a.designated or b.designated):
+        return 0.8 if a.value == b.value and a.value else 0.0
+    if kinds == {NUMBER, TIME}:
+        return 0.7 if a.value == b.value else 0.0
+    if kinds & set(VALUES):
+        return 0.0
+    if kinds == {ID} and a.designated and b.designated:
+        one_noun = a.norm[0] == ":" or b.norm[0] == ":"
+        return 0.9 if a.value and a.value == b.value and one_noun else 0.0
+    if a.stem and a.stem == b.stem:
+        return 0.95
+    short, long = sorted((a.norm, b.norm), key=len)
+    inside = len(short) >= 4 and re.search(rf"(?<![a-z0-9]){re.escape(short)}(?![a-z0-9])", long)
+    return 0.7 if inside else 0.0
+
+
+def _same_word(a: Token, b: Token) -> float:
+    one, other = a.stem, b.stem
+    if one.isascii() and other.isascii():
+        alike = len(one) >= 5 and len(other) >= 5 and a.kind == b.kind == WORD and one[:5] == other[:5]
+        return 0.6 if alike else 0.0
+    if one.isascii() or other.isascii() or len(one) < 2 or len(other) < 2 or a.kind == b.kind == NAME:
+        return 0.0
+    short, long = sorted((one, other), key=len)
+    if short in long:
+        return 0.75
+    return 0.5 if short[:2] == long[:2] and len(short) > 2 else 0.0
+
+
+def _covered(word: str, letters: str) -> float:
+    """The share of a word's letters that stand in pairs which another text has too."""
+    if len(word) < 2:
+        return 0.0
+    hit = [False] * len(word)
+    for at in range(len(word) - 1):
+        if word[at : at + 2] in letters:
+            hit[at] = hit[at + 1] = True
+    return sum(hit) / len(word)
+
+
+def near(a: str, b: str) -> bool:
+    """Whether two different words are so alike that someone told them apart: 0418 and 0481, 한소라 and 한보라."""
+    longest = max(len(a), len(b))
+    if a == b or not a or not b:
+        return False
+    if sorted(a) == sorted(b):
+        return True
+    if abs(len(a) - len(b)) > 1 or longest < 2 or (longest < 4 and a.isascii()):
+        return False
+    head = 0
+    while head < min(len(a), len(b)) and a[head] == b[head]:
+        head += 1
+    tail = 0
+    while tail < min(len(a), len(b)) - head and a[-1 - tail] == b[-1 - tail]:
+        tail += 1
+    return longest - head - tail <= 1 and head + tail >= 1
+
+
+def value_type(token: Token) -> str:
+    """The type of a token: only tokens of one type can be two values of one property."""
+    if token.kind == NUMBER:
+        return f"number {token.dim}"
+    if token.kind == ID:
+        return "ordinal" if token.designated else "id"
+    return token.kind
+
+
+def _contrast_classes() -> dict[str, list[tuple[int, str]]]:
+    classes: dict[str, list[tuple[int, str]]] = {}
+    lines = [line for module in LANGUAGES.values() for line in module.CONTRASTS]
+    for number, line in enumerate(lines):
+        for word in line.split():
+            classes.setdefault(word, []).append((number, word))
+    return classes
+
+
+CONTRASTS = _contrast_classes()  # word -> (number of the class, the word), of every class that it is a member of
+KIN = CONTRASTS["mother"][0][0]
+
+
+@lru_cache(maxsize=1 << 10)
+def _members(text: str) -> frozenset[tuple[int, str]]:
+    """The members of contrast classes that stand anywhere in a text of a script without spaces."""
+    wide = ((word, pairs) for word, pairs in CONTRASTS.items() if len(word) > 1 and not word.isascii())
+    return frozenset(pair for word, pairs in wide if word in text for pair in pairs)
+
+
+def classes_of(token: Token) -> list[tuple[int, str]]:
+    """The contrast classes of a token."""
+    return CONTRASTS.get(token.norm) or CONTRASTS.get(token.stem) or []
+
+
+def wide_contrasts(old: str, new: str) -> int:
+    """In how many classes two texts have members, and none in common."""
+    one, other = _members(old), _members(new)
+    members: dict[int, tuple[set[str], set[str]]] = {}
+    for side, pairs in enumerate((one, other)):
+        for number, word in pairs:
+            members.setdefault(number, (set(), set()))[side].add(word)
+    return sum(bool(first and second and not first & second) for first, second in members.values())

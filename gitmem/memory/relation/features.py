@@ -1,0 +1,381 @@
+"""What is the same and what differs between two statements, as numbers that a linear model weighs. Pure.
+
+Features count, by kind and place, the tokens that two texts share and those that one of them has alone: the subject
+first (names, numbers and identifiers that say which thing), then the property, then the value; and the words that say
+that something changed, ended, stayed, is only planned, or was written by two sources at one time. A feature is a name
+and a number; one that is absent is 0. `tools/train_relation.py` learns what each is worth.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from gitmem.lazy_patterns import lazy
+from gitmem.memory.relation.alignment import (
+    KIN,
+    VALUES,
+    Alignment,
+    align,
+    classes_of,
+    near,
+    value_type,
+    wide_contrasts,
+)
+from gitmem.memory.relation.reading import CUE_NAMES, LANGUAGES, Reading
+from gitmem.memory.relation.tokens import ARROW, DATE, ID, NAME, NUMBER, TIME, WORD, Token
+
+_KINDS = ("id", "ordinal", "number", "date", "time", "name", "word")
+_IDENTITY = ("id", "ordinal", "name")
+_WEIGHED_CUES = (
+    "change", "ends", "settled", "kept", "at_once", "except", "also", "negation", "source", "reason",
+)  # fmt: skip
+_CUE_PAIRS = (
+    ("change", "ends"), ("change", "reason"), ("source", "at_once"), ("change", "kept"), ("ends", "negation"),
+    ("change", "except"),
+)  # fmt: skip
+_FROM_TO = lazy(r"\bfrom\b.+\bto\b|에서.+로|から.+[へに]|从.+[到改调至]|由.+[改变调]|->|→|⇒")
+_INSTEAD = lazy(
+    r"\b(?:instead of|rather than|no longer|not .+ but|in place of|was|were|used to|replaces?|replacing|away from"
+    r"|out of|formerly|previously|old|left|than)\b|대신|말고|아니라|아닌|떠나|그만두|이던|였던|마치고"
+    r"|をやめ|ではなく|代わり|に代え|从前|不再|取代|代替|而不是|改掉|离职|撤"
+)
+_OWNER = lazy(r"['’]s|의(?= )|の|的")
+_COLON = lazy("[:：=]")
+
+
+class Features(dict[str, float]):
+    """Name -> number; `put` adds to one, and leaves out zeros."""
+
+    def put(self, name: str, value: float = 1.0) -> None:
+        if value:
+            self[name] = self.get(name, 0.0) + value
+
+
+def features(pair: Alignment) -> Features:
+    """The features of two statements."""
+    f = Features(bias=1.0)
+    degrees_old = {i: degree for i, _, degree in pair.pairs}
+    degrees_new = {j: degree for _, j, degree in pair.pairs}
+    shared_old = [
+        max(degrees_old.get(i, 0.0), 0.8 * pair.partial_old.get(i, 0.0)) for i in range(len(pair.old.content))
+    ]
+    shared_new = [
+        max(degrees_new.get(j, 0.0), 0.8 * pair.partial_new.get(j, 0.0)) for j in range(len(pair.new.content))
+    ]
+    _add_amounts(f, pair, shared_old, shared_new)
+    _add_places(f, pair, shared_old, shared_new)
+    for side, reading, shared in (("old", pair.old, shared_old), ("new", pair.new, shared_new)):
+        _add_halves(f, side, reading, shared)
+        _add_single(f, side, reading, shared)
+    _add_kinds(f, pair)
+    _add_near(f, pair)
+    _add_units(f, pair)
+    _add_contrasts(f, pair)
+    _add_subject_modifiers(f, pair)
+    _add_swaps(f, pair)
+    _add_cues(f, pair)
+    _add_explicit(f, pair)
+    _add_values(f, pair)
+    return f
+
+
+def of_texts(old: str, new: str) -> Features:
+    """The features of two texts."""
+    return features(align(old, new))
+
+
+def _mean(numbers: list[float]) -> float:
+    return sum(numbers) / len(numbers) if numbers else 0.0
+
+
+def _add_amounts(f: Features, pair: Alignment, shared_old: list[float], shared_new: list[float]) -> None:
+    """How much of each text the other has."""
+    old, new = _mean(shared_old), _mean(shared_new)
+    for name, value in (
+        ("cover_old", old), ("cover_new", new), ("cover_min", min(old, new)), ("cover_old2", old * old),
+        ("cover_new2", new * new), ("cover_both", old * new), ("all_old", old > 0.95), ("all_new", new > 0.95),
+        ("none", old < 0.1), ("short_new", len(shared_new) <= 3), ("long_new", len(shared_new) >= 9),
+        ("length", min(2.0, len(shared_new) / len(shared_old)) if shared_old else 1.0),
+        ("left_old", min(6, len(pair.left_old)) / 6), ("left_new", min(10, len(pair.left_new)) / 10),
+    ):  # fmt: skip
+        f.put(name, float(value))
+    if len(pair.left_old) <= 2:
+        f.put(f"left_old={len(pair.left_old)}")
+    if len(pair.left_new) <= 2:
+        f.put(f"left_new={len(pair.left_new)}")
+
+
+def _add_places(f: Features, pair: Alignment, shared_old: list[float], shared_new: list[float]) -> None:
+    """What the first and the last tokens of a text find in the other."""
+    if shared_old:
+        f.put("first_old", shared_old[0])
+        f.put("second_old", shared_old[min(1, len(shared_old) - 1)])
+        f.put("last_old", shared_old[-1])
+    if shared_new:
+        f.put("first_new", shared_new[0])
+        f.put("last_new", shared_new[-1])
+    first = next(((j, degree) for i, j, degree in pair.pairs if i == 0), None)
+    if first is not None:
+        f.put("same_head", first[1] if first[0] == 0 else 0.0)
+        f.put("head_moved", float(first[0] > 1))
+
+
+def _add_halves(f: Features, side: str, reading: Reading, shared: list[float]) -> None:
+    """What is shared of the part before the value and of the value, where the text has a mark or a verb between."""
+    if reading.split < 0:
+        f.put(f"no_split_{side}")
+        return
+    subject = [w for w, token in zip(shared, reading.content, strict=True) if token.start < reading.split]
+    value = [w for w, token in zip(shared, reading.content, strict=True) if token.start >= reading.split]
+    for name, part in (("subject", subject), ("value", value)):
+        if part:
+            f.put(f"{name}_{side}", _mean(part))
+            f.put(f"{name}_all_{side}", float(min(part) >= 0.7))
+            f.put(f"{name}_none_{side}", float(max(part) < 0.3))
+    if subject and value:
+        f.put(f"subject_not_value_{side}", float(min(subject) >= 0.7 and _mean(value) < 0.5))
+        f.put(f"value_not_subject_{side}", float(_mean(subject) < 0.6 and min(value) >= 0.7))
+
+
+def _add_single(f: Features, side: str, reading: Reading, shared: list[float]) -> None:
+    """Nouns of properties that have one value at a time."""
+    single = LANGUAGES[reading.language].SINGLE
+    pairs = list(zip(shared, reading.content, strict=True))
+    nouns = [w for w, token in pairs if token.norm in single or token.stem in single]
+    if not nouns and reading.language != "en":
+        long = [word for word in single if len(word) > 1]
+        nouns = [w for w, token in pairs if len(token.stem) >= 2 and any(word in token.stem for word in long)]
+    if nouns:
+        f.put(f"single_{side}")
+        f.put(f"single_shared_{side}", float(max(nouns) >= 0.7))
+        f.put(f"single_left_{side}", float(min(nouns) < 0.3))
+
+
+def _add_kinds(f: Features, pair: Alignment) -> None:
+    """By kind of token: how many are shared, and how many only one text has."""
+    shared = [value_type(pair.old.content[i]).split(" ")[0] for i, _, degree in pair.pairs if degree >= 0.6]
+    left_old = [value_type(pair.old.content[i]).split(" ")[0] for i in pair.left_old]
+    left_new = [value_type(pair.new.content[j]).split(" ")[0] for j in pair.left_new]
+    for kind in _KINDS:
+        both, old, new = shared.count(kind), left_old.count(kind), left_new.count(kind)
+        for name, value in (
+            ("shared", min(3, both) / 3), ("shared1", both > 0), ("old", min(3, old) / 3), ("new", min(3, new) / 3),
+            ("both", old > 0 and new > 0), ("both_none_shared", old > 0 and new > 0 and not both),
+            ("only_old", old > 0 and not new), ("only_new", new > 0 and not old),
+            ("all_shared", both > 0 and not old and not new), ("shared_old_all", both > 0 and not old),
+        ):  # fmt: skip
+            f.put(f"{kind}:{name}", float(value))
+    identity = sum(shared.count(kind) for kind in _IDENTITY)
+    lost = sum(left_old.count(kind) for kind in _IDENTITY)
+    gained = sum(left_new.count(kind) for kind in _IDENTITY)
+    f.put("identity_shared", float(identity > 0))
+    f.put("identity_differs", float(lost > 0 and gained > 0))
+    f.put("identity_same", float(identity > 0 and lost == 0))
+    f.put("identity_lost", float(lost > 0 and gained == 0))
+
+
+def _left(pair: Alignment) -> list[tuple[Token, Token]]:
+    """Every token that only the old text has, with every one that only the new text has."""
+    return [(pair.old.content[i], pair.new.content[j]) for i in pair.left_old for j in pair.left_new]
+
+
+def _add_near(f: Features, pair: Alignment) -> None:
+    """Words that are told apart on purpose: nearly the same, or two compounds of one noun (정문, 후문)."""
+    words = numbers = siblings = 0
+    for one, other in _left(pair):
+        a, b = one.stem or one.norm, other.stem or other.norm
+        if one.kind not in (DATE, TIME) and other.kind not in (DATE, TIME) and near(a, b):
+            numbers += one.kind == NUMBER
+            words += one.kind != NUMBER and not (one.kind == WORD and a.isascii() and len(a) < 4)
+        if one.kind == other.kind == WORD and not a.isascii() and not b.isascii():
+            siblings += len(a) > 1 < len(b) and max(len(a), len(b)) <= 6 and a[-1] == b[-1] and a[0] != b[0]
+    f.put("sibling", float(siblings > 0))
+    f.put("near", float(words > 0))
+    f.put("near2", float(words > 1))
+    f.put("near_number", float(numbers > 0))
+
+
+def _add_units(f: Features, pair: Alignment) -> None:
+    """Whether the values that differ are of one type."""
+    old = {value_type(token) for i in pair.left_old if (token := pair.old.content[i]).kind in VALUES}
+    new = {value_type(token) for j in pair.left_new if (token := pair.new.content[j]).kind in VALUES}
+    both = old & new
+    f.put("value_same_unit", float(bool(both)))
+    f.put("value_one_unit", float(len(both) == len(old) == len(new) == 1))
+    f.put("value_many_units", float(len(both) >= 2))
+    f.put("value_other_unit", float(bool(old) and bool(new) and not both))
+    f.put("no_values_left", float(not old and not new))
+    f.put("new_value_only", float(not old and bool(new)))
+    f.put("old_value_only", float(bool(old) and not new))
+
+
+def _add_contrasts(f: Features, pair: Alignment) -> None:
+    """Two members of one class (staging and production, mother and sister), one in each text."""
+    contrasts = head = 0
+    for i in pair.left_old:
+        for number, word in classes_of(pair.old.content[i]):
+            for j in pair.left_new:
+                if any(n == number and w != word for n, w in classes_of(pair.new.content[j])):
+                    contrasts += 1
+                    head += i <= 1 and j <= 1
+    if pair.old.language != "en":
+        contrasts += wide_contrasts(pair.old.text, pair.new.text)
+    f.put("contrast", float(contrasts > 0))
+    f.put("contrast_head", float(head > 0))
+    f.put("contrast_tail", float(contrasts > 0 and not head))
+    kin_old = any(number == KIN for token in pair.old.content for number, _ in classes_of(token)[:1])
+    kin_new = any(number == KIN for j in pair.left_new for number, _ in classes_of(pair.new.content[j])[:1])
+    f.put("kin_new", float(kin_new and not kin_old))
+    f.put("kin_old", float(kin_old))
+
+
+def _add_subject_modifiers(f: Features, pair: Alignment) -> None:
+    """Words of the new text alone that stand right before or inside what both name: "mare's foal", "upload API"."""
+    new = pair.new.content
+    owners = [match.end() for match in _OWNER.finditer(pair.new.text)]
+    shared = {j for _, j, degree in pair.pairs if degree >= 0.9}
+    f.put("owned_new", float(any(new[j].start in (at, at + 1) for at in owners for j in pair.left_new)))
+    f.put("inside_name", float(any(j + 1 in shared and j - 1 in shared for j in pair.left_new)))
+    f.put("before_head", float(0 in pair.left_new and 1 in shared))
+    head = next((j for i, j, degree in pair.pairs if i == 0 and degree >= 0.9), 0)
+    f.put("before_head_kept", float(0 in pair.left_new and head == 1))
+    if 0 < head <= 3 and all(j in pair.left_new and _is_bare(pair.new, j) for j in range(head)):
+        f.put("bare_before_head")
+
+
+def _is_bare(reading: Reading, at: int) -> bool:
+    """Whether a word stands without ending or particle right before the next one, near the start of the text."""
+    token, following = reading.content[at], reading.content[at + 1]
+    plain = token.kind in (WORD, NAME) and token.text.lower() == token.norm
+    return plain and following.start - token.end <= 1 and (reading.language != "en" or token.start < 12)
+
+
+def _chain(pair: Alignment) -> tuple[list[tuple[int, int]], bool]:
+    """Shared tokens in one order in both texts, and whether some are left out of it."""
+    anchors = sorted((i, j) for i, j, degree in pair.pairs if degree >= 0.6)
+    kept: list[tuple[int, int]] = []
+    for i, j in anchors:
+        if not kept or j > kept[-1][1]:
+            kept.append((i, j))
+    return kept, len(kept) < len(anchors)
+
+
+def _add_swaps(f: Features, pair: Alignment) -> None:
+    """Runs of tokens between the same neighbours: what took the place of what."""
+    a, b = pair.old.content, pair.new.content
+    kept, crossed = _chain(pair)
+    f.put("crossed", float(crossed))
+    swaps: list[tuple[tuple[Token, ...], tuple[Token, ...], str]] = []
+    inserted = deleted = 0
+    for (i0, j0), (i1, j1) in pairwise([(-1, -1), *kept, (len(a), len(b))]):
+        one, other = a[i0 + 1 : i1], b[j0 + 1 : j1]
+        if one and other:
+            place = "tail" if i1 >= len(a) else "mid"
+            swaps.append((one, other, "head" if i0 < 0 else place))
+        inserted += bool(other and not one)
+        deleted += bool(one and not other)
+    for name, value in (
+        ("swaps", min(3, len(swaps)) / 3), ("swaps=0", not swaps), ("swaps=1", len(swaps) == 1),
+        ("swaps>1", len(swaps) > 1), ("inserted", min(3, inserted) / 3), ("deleted", min(3, deleted) / 3),
+        ("only_inserted", inserted and not swaps and not deleted),
+        ("only_deleted", deleted and not swaps and not inserted),
+        ("identical", not swaps and not inserted and not deleted), ("frame", len(kept) / max(1, len(a))),
+    ):  # fmt: skip
+        f.put(name, float(value))
+    for one, other, place in swaps:
+        _add_swap(f, one, other, place)
+        if pair.old.split >= 0:
+            f.put("swap_subject" if one[0].start < pair.old.split else "swap_value")
+    if len(swaps) == 1 and not inserted and not deleted and len(swaps[0][0]) == len(swaps[0][1]) == 1:
+        f.put(f"one_swap:{swaps[0][2]}:{_swap_kind(swaps[0][0], swaps[0][1])}")
+        f.put("one_swap")
+    if len(swaps) >= 2:
+        f.put("head_and_tail_swap", float(swaps[0][2] == "head" and kept[-1][0] < len(a) - 1))
+        f.put("head_swap_more", float(swaps[0][2] == "head"))
+        f.put("small_swaps", float(all(len(one) <= 2 and len(other) <= 2 for one, other, _ in swaps)))
+
+
+def _swap_kind(one: tuple[Token, ...], other: tuple[Token, ...]) -> str:
+    both = {value_type(token) for token in one} & {value_type(token) for token in other}
+    return min((kind.split(" ")[0] for kind in both), default="mixed")
+
+
+def _add_swap(f: Features, one: tuple[Token, ...], other: tuple[Token, ...], place: str) -> None:
+    kind = _swap_kind(one, other)
+    f.put(f"swap:{place}:{kind}")
+    if len(one) == len(other) == 1:
+        f.put(f"swap1:{place}:{kind}")
+        f.put(f"swap1:{place}")
+    if place == "head" and kind in ("date", "id", "ordinal", "name", "number", "time"):
+        f.put("head_identity_swap")
+
+
+def _add_cues(f: Features, pair: Alignment) -> None:
+    """Words of change, of an end, of doubt, in one text or in both."""
+    old, new = pair.old.cues, pair.new.cues
+    for cue in CUE_NAMES:
+        if cue in new:
+            f.put(f"cue_both:{cue}" if cue in old else f"cue:{cue}")
+        elif cue in old:
+            f.put(f"cue_old:{cue}")
+    left_old = {pair.old.content[i].kind for i in pair.left_old}
+    left_new = {pair.new.content[j].kind for j in pair.left_new}
+    shared = sum(degree for _, _, degree in pair.pairs) / max(1, len(pair.old.content))
+    lone = new - old
+    for cue in _WEIGHED_CUES:
+        if cue in lone:
+            f.put(f"cue*cover:{cue}", shared)
+            f.put(f"cue*identity:{cue}", float(bool(left_old & {ID, NAME}) and bool(left_new & {ID, NAME})))
+            f.put(f"cue*value:{cue}", float(bool(left_new & {*VALUES})))
+            f.put(f"cue*novalue:{cue}", float(not left_new & {*VALUES, NAME}))
+    for one, other in _CUE_PAIRS:
+        f.put(f"cues:{one}+{other}", float(one in lone and other in lone))
+    f.put("no_cue", float(not lone & {"change", "ends", "settled", "kept", "at_once", "except"}))
+    flip = ("negation" in old) != ("negation" in new)
+    f.put("negation_flip", float(flip))
+    f.put("negation_flip*cover", shared * flip)
+    f.put(f"lang:{pair.new.language}")
+    f.put("cross_language", float(pair.old.language != pair.new.language))
+
+
+def _add_explicit(f: Features, pair: Alignment) -> None:
+    """The new text names a value that went: "10 -> 12", "instead of MySQL"; and whether it is the old text's."""
+    a, b = pair.old, pair.new
+    gone = [
+        b.content[j]
+        for i, j, degree in pair.pairs
+        if degree >= 0.7 and (a.content[i].kind in VALUES or i >= len(a.content) - 2)
+    ]
+    arrow = next((token for token in b.tokens if token.kind == ARROW), None)
+    if arrow is not None and not any(token.kind == ARROW for token in a.tokens):
+        f.put("arrow")
+        before = any(0 <= arrow.start - token.end <= 4 for token in gone)
+        differs = any(a.content[i].kind in (ID, NAME) or i == 0 for i in pair.left_old)
+        f.put("arrow_from_old" if before else "arrow_not_from_old")
+        f.put("arrow_from_old_subject_same", float(before and not differs))
+        f.put("arrow_subject_differs", float(differs))
+    lower = b.text.lower()
+    if moved := _FROM_TO.search(lower):
+        f.put("from_to")
+        inside = any(moved.start() <= token.start < moved.end() + 12 for token in gone)
+        f.put("from_old" if inside else "from_not_old")
+    if instead := _INSTEAD.search(lower):
+        f.put("instead")
+        beside = any(abs(token.start - instead.end()) <= 14 or abs(token.end - instead.start()) <= 8 for token in gone)
+        f.put("instead_of_old" if beside else "instead_not_of_old")
+
+
+def _add_values(f: Features, pair: Alignment) -> None:
+    """Values that stay, and two of one type in one text: two sources, or a change from one to the other."""
+    a, b = pair.old, pair.new
+    kept = any(degree >= 0.7 and a.content[i].kind in VALUES for i, _, degree in pair.pairs)
+    old = any(a.content[i].kind in VALUES for i in pair.left_old)
+    new = any(b.content[j].kind in VALUES for j in pair.left_new)
+    f.put("old_value_kept_and_new", float(kept and new))
+    f.put("all_values_kept", float(kept and not new and not old))
+    for name, reading in (("two_of_a_kind", b), ("two_of_a_kind_old", a)):
+        types = [value_type(token) for token in reading.content if token.kind in (*VALUES, NAME)]
+        f.put(name, float(len(types) > len(set(types))))
+    f.put("both_sources_value", float("source" in a.cues and "source" in b.cues and new))
+    f.put("colon_both", float(bool(_COLON.search(a.text)) and bool(_COLON.search(b.text))))
+    f.put("table_both", float("|" in a.text and "|" in b.text))

@@ -1,0 +1,274 @@
+"""The judgement of two statements: kinds, probabilities, a reason, and whether it is sure enough to act or to ask.
+
+The probabilities are those of one linear model over `features`, with the weights of weights.json, which
+`tools/train_relation.py` writes. What no probability may overrule stands in `_DOUBTS`: two things that are told apart,
+a plan, two sources of one time, health, an order of days that is not known. The module acts on nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cache
+from math import exp
+from pathlib import Path
+
+from gitmem.memory.relation.alignment import VALUES, Alignment, align, classes_of, near, value_type
+from gitmem.memory.relation.features import Features, features
+from gitmem.memory.relation.reading import LANGUAGES, read
+from gitmem.memory.relation.tokens import DATE, ID, NAME, TIME, WORD, Token
+
+WEIGHTS = Path(__file__).parent / "weights.json"
+SHOWN_WORDS = 4  # of a subject in a reason
+
+
+class Kind(StrEnum):
+    """What the later statement does to the earlier one; both hold after the first three."""
+
+    SAME = "same"
+    ADDS = "adds"
+    OTHER = "other"
+    REPLACES = "replaces"
+    ENDS = "ends"
+    CONFLICTS = "conflicts"
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A statement. `trail`: what it is about, from the outside in (note, headings, parent items). `day`: ISO day of the
+    statement, "" if unknown. `kind`: the fact's type, "" for none. `guarded`: pinned, or written by a person."""
+
+    text: str
+    trail: tuple[str, ...] = ()
+    day: str = ""
+    kind: str = ""
+    guarded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """`probability`: that of `kind`. `automatic`: sure enough to act on without a person. `asks`: worth a question to a
+    person; true wherever `automatic` is. `subject`: (earlier, later) words that name different things. `about`: words
+    that both share. `old`, `new`: the values that differ, "" where none was found."""
+
+    kind: Kind
+    probability: float
+    probabilities: Mapping[Kind, float]
+    reason: str
+    automatic: bool
+    asks: bool
+    subject: tuple[tuple[str, str], ...] = ()
+    about: tuple[str, ...] = ()
+    old: str = ""
+    new: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Model:
+    weights: dict[str, tuple[float, ...]]
+    automatic: float
+    asks: float
+    kinds: tuple[Kind, ...] = field(default=tuple(Kind))
+
+    def probabilities(self, found: Features) -> dict[Kind, float]:
+        sums = [0.0] * len(self.kinds)
+        for name, value in found.items():
+            for at, weight in enumerate(self.weights.get(name, ())):
+                sums[at] += weight * value
+        top = max(sums)
+        powers = [exp(one - top) for one in sums]
+        return {kind: power / sum(powers) for kind, power in zip(self.kinds, powers, strict=True)}
+
+
+@cache
+def _model() -> _Model:
+    stored = json.loads(WEIGHTS.read_text(encoding="utf-8"))
+    weights = {name: tuple(row) for name, row in stored["weights"].items()}
+    return _Model(weights, stored["automatic"], stored["asks"])
+
+
+# Features of a pair that no probability overrules: it is never automatic.
+_DOUBTS = frozenset(
+    [
+        "near",
+        "near2",
+        "contrast",
+        "kin_new",
+        "sibling",
+        "bare_before_head",
+        "head_identity_swap",
+        "arrow_not_from_old",
+        "from_not_old",
+        "cue:plan",
+        "cue_old:plan",
+        "cue_both:plan",
+        "cue:at_once",
+        "cue_both:at_once",
+        "cue:kept",
+        "cue_both:kept",
+        "cue_old:event",
+        "cross_language",
+    ]
+)
+
+
+def relation(earlier: Said | str, later: Said | str) -> Relation:
+    """What the later of two statements does to the earlier one. Any strings are safe; the order matters."""
+    one = Said(earlier) if isinstance(earlier, str) else earlier
+    other = Said(later) if isinstance(later, str) else later
+    model = _model()
+    old, new = _with_trails(one, other)
+    pair = align(old, new)
+    found = features(pair)
+    if pair.old.letters == pair.new.letters and old.split() == new.split():
+        chances = {kind: float(kind is Kind.SAME) for kind in Kind}
+    else:
+        chances = _by_day(model.probabilities(found), one, other, pair)
+    kind = max(chances, key=lambda each: chances[each])
+    gone = chances[Kind.REPLACES] + chances[Kind.ENDS]
+    sure = gone >= model.automatic and kind in (Kind.REPLACES, Kind.ENDS)
+    automatic = sure and not _doubted(found, one, other, pair)
+    asks = automatic or gone + chances[Kind.CONFLICTS] >= model.asks
+    return _explained(kind, chances, pair, automatic, asks)
+
+
+def _with_trails(one: Said, other: Said) -> tuple[str, str]:
+    """The two texts, each behind what its trail says of the subject where the trails differ.
+
+    Words of a trail that name a thing stand before a text where the other side names one of that type, or has the very
+    word; two sibling headings stand there as they are.
+    """
+    if one.trail == other.trail or not (one.trail or other.trail):
+        return one.text, other.text
+    if len(one.trail) == len(other.trail) and one.trail[:-1] == other.trail[:-1]:
+        last, sibling = one.trail[-1], other.trail[-1]
+        if _names_subject(last) and _names_subject(sibling):
+            return f"{last}: {one.text}", f"{sibling}: {other.text}"
+    mine, theirs = _naming(one.trail), _naming(other.trail)
+    text_mine, text_theirs = _naming((one.text,)), _naming((other.text,))
+    return (
+        _led(one.text, mine, {**theirs, **text_theirs}, text_mine),
+        _led(other.text, theirs, {**mine, **text_mine}, text_theirs),
+    )
+
+
+def _names_subject(heading: str) -> bool:
+    return any(token.kind not in (DATE, TIME) for token in read(heading).content)
+
+
+def _naming(texts: tuple[str, ...]) -> dict[str, Token]:
+    """The tokens of texts that name a thing, by what is compared."""
+    found = [token for text in texts for token in read(text).content]
+    return {token.norm: token for token in found if token.kind in (ID, NAME) or classes_of(token)}
+
+
+def _led(text: str, trail: dict[str, Token], others: dict[str, Token], own: dict[str, Token]) -> str:
+    """A text behind the words of its trail that the other statement names, or names another one of their type."""
+    types = {value_type(token) for token in others.values()}
+    words = [
+        f"{token.norm.replace(':', ' ')}" if token.designated else token.text
+        for norm, token in trail.items()
+        if norm not in own and (norm in others or value_type(token) in types)
+    ]
+    return f"{' '.join(words)}: {text}" if words else text
+
+
+def _by_day(chances: dict[Kind, float], one: Said, other: Said, pair: Alignment) -> dict[Kind, float]:
+    """Two values of one day, without a word of change, are a conflict as often as a replacement."""
+    if not one.day or one.day != other.day or "change" in pair.new.cues:
+        return chances
+    moved = chances[Kind.REPLACES] / 2
+    return {
+        **chances,
+        Kind.REPLACES: chances[Kind.REPLACES] - moved,
+        Kind.CONFLICTS: chances[Kind.CONFLICTS] + moved,
+    }
+
+
+def _doubted(found: Features, one: Said, other: Said, pair: Alignment) -> bool:
+    """Whether a person must be asked, however sure the model is."""
+    identifiers = ("ordinal:both" in found or "id:both" in found) and "arrow_from_old" not in found
+    health = "health" in pair.old.cues or "health" in pair.new.cues
+    backwards = bool(one.day and other.day and other.day < one.day)
+    return one.guarded or identifiers or health or backwards or not _DOUBTS.isdisjoint(found)
+
+
+def _explained(kind: Kind, chances: dict[Kind, float], pair: Alignment, automatic: bool, asks: bool) -> Relation:
+    subject = _different_subjects(pair)
+    about = tuple(pair.old.content[i].text for i, _, degree in pair.pairs if degree >= 0.6)[:SHOWN_WORDS]
+    old, new = _values(pair)
+    reason = _reason(kind, subject, _property(pair) or " ".join(about), old, new)
+    return Relation(kind, chances[kind], chances, reason, automatic, asks, subject, about, old, new)
+
+
+def _different_subjects(pair: Alignment) -> tuple[tuple[str, str], ...]:
+    """(earlier, later) words of one type that name two things."""
+    found: list[tuple[str, str]] = []
+    taken: set[int] = set()
+    for i in pair.left_old:
+        one = pair.old.content[i]
+        for j in pair.left_new:
+            other = pair.new.content[j]
+            if j not in taken and value_type(one) == value_type(other) and _apart(one, other, i, j):
+                found.append((one.text.strip(), other.text.strip()))
+                taken.add(j)
+                break
+    return tuple(found)
+
+
+def _apart(one: Token, other: Token, i: int, j: int) -> bool:
+    if one.kind == ID:
+        return True
+    if any(n == m and a != b for n, a in classes_of(one) for m, b in classes_of(other)):
+        return True
+    if one.kind == NAME:
+        return near(one.stem, other.stem) or (i <= 1 and j <= 1)
+    return one.kind == WORD and not one.stem.isascii() and near(one.stem, other.stem)
+
+
+def _property(pair: Alignment) -> str:
+    """The shared noun of a property, "" where none is known."""
+    single = LANGUAGES[pair.old.language].SINGLE
+    for i, _, degree in pair.pairs:
+        token = pair.old.content[i]
+        if degree >= 0.6 and (token.norm in single or token.stem in single):
+            return token.norm
+    return ""
+
+
+def _values(pair: Alignment) -> tuple[str, str]:
+    """The first two values of one type that differ; the words behind the earlier one's verb where there is none."""
+    for i in pair.left_old:
+        for j in pair.left_new:
+            one, other = pair.old.content[i], pair.new.content[j]
+            if one.kind in (*VALUES, NAME) and value_type(one) == value_type(other):
+                return one.text.strip(), other.text.strip()
+    old = [pair.old.content[i] for i in pair.left_old if pair.old.content[i].start >= pair.old.split]
+    new = [pair.new.content[j] for j in pair.left_new if pair.new.content[j].start >= pair.new.split]
+    return " ".join(t.text for t in old[:SHOWN_WORDS]), " ".join(t.text for t in new[:SHOWN_WORDS])
+
+
+def _reason(kind: Kind, subject: tuple[tuple[str, str], ...], about: str, old: str, new: str) -> str:
+    """A sentence for a person."""
+    of = f" of '{about}'" if about else ""
+    match kind:
+        case Kind.SAME:
+            return "both say the same"
+        case Kind.OTHER if subject:
+            return f"'{subject[0][0]}' and '{subject[0][1]}' are two things"
+        case Kind.OTHER:
+            return "they speak of two things, or of two properties of one"
+        case Kind.ADDS:
+            return f"the later one adds a detail or an exception{f' to {about!r}' if about else ''}"
+        case Kind.REPLACES if old and new:
+            return f"the value{of} changed from {old} to {new}"
+        case Kind.REPLACES:
+            return f"the later one gives another value{of}"
+        case Kind.ENDS:
+            return f"the later one says that '{about}' is over" if about else "the later one says that it is over"
+        case Kind.CONFLICTS if old and new:
+            return f"two values{of} at one time: {old} and {new}"
+        case Kind.CONFLICTS:
+            return f"two sources disagree{f' about {about!r}' if about else ''}"

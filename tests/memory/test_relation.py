@@ -1,0 +1,162 @@
+"""The judgement of two statements: what tells things apart, what replaces, what ends, and what a person is asked."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gitmem.memory.relation import Kind, Said, relation
+
+OTHER_THINGS = [  # what differs first says which thing: nothing here may ever be acted on
+    ("Patient 21 takes 5 mg of warfarin.", "Patient 22 takes 3 mg of warfarin."),
+    ("Room B12 is reserved for the choir.", "Room B14 is reserved for the orchestra."),
+    ("Phase 1 of the move ends in June.", "Phase 2 of the move ends in August."),
+    ("Service 10 runs on host elm.", "Service 11 runs on host oak."),
+    ("Ticket 8123 is assigned to Vera.", "Ticket 8132 is assigned to Otto."),
+    ("Contoso renews in March.", "Fabrikam renews in May."),
+    ("Contract 5511 costs 900 euros a month.", "Contract 5512 costs 700 euros a month now."),
+    ("staging: log level DEBUG", "production: log level changed from DEBUG to INFO"),
+    ("worker-01 has 16 GB of memory", "worker-10 has 32 GB of memory"),
+    ("환자 21번은 와파린 5mg을 먹는다.", "환자 22번은 와파린 3mg을 먹는다."),
+    ("회의실 B12는 합창단이 쓴다.", "회의실 B14는 이제 악단이 쓴다."),
+    ("계약 5511 월 90만 원.", "계약 5512 월 70만 원으로 변경."),
+    ("한나래 선생님은 3학년 1반을 맡는다.", "한누래 선생님은 3학년 2반을 맡는다."),
+    ("患者21番はワルファリンを5mg飲んでいます。", "患者22番はワルファリンを3mgに減らしました。"),
+    ("会議室B12は合唱団が使います。", "会議室B14は管弦楽団に変わりました。"),
+    ("契約5511は月9万円です。", "契約5512は月7万円になりました。"),
+    ("21 号病人每天服用华法林 5 毫克。", "22 号病人每天服用华法林改为 3 毫克。"),
+    ("会议室 B12 由合唱团使用。", "会议室 B14 改由乐团使用。"),
+    ("合同 5511 每月 9000 元。", "合同 5512 每月改为 7000 元。"),
+]
+REPLACED = [
+    ("The request timeout is 45 seconds.", "The request timeout is now 30 seconds."),
+    ("Max upload size: 20 MB", "Max upload size changed from 20 MB to 50 MB"),
+    ("The release day is Tuesday.", "The release day was moved from Tuesday to Thursday."),
+    ("요청 타임아웃은 45초이다.", "요청 타임아웃을 45초에서 30초로 변경했다."),
+    ("배포 요일은 화요일이다.", "배포 요일이 목요일로 바뀌었다."),
+    ("リクエストの上限は60回です。", "リクエストの上限を60回から120回に変更しました。"),
+    ("公開日は6月8日です。", "公開日を6月22日に変更しました。"),
+    ("请求超时时间是 45 秒。", "请求超时时间由 45 秒改为 30 秒。"),
+    ("发布日期是 6 月 8 日。", "发布日期改为 6 月 22 日。"),
+]
+ENDED = [
+    ("The weekly report is sent on Friday.", "The weekly report was abolished."),
+    ("주간 보고서는 금요일에 보낸다.", "주간 보고서를 폐지했다."),
+    ("週報は金曜日に送ります。", "週報は廃止しました。"),
+    ("周报在周五发送。", "周报已经取消。"),
+]
+CONFLICTING = [
+    ("The delivery day is 14 June.", "The order form says 14 June, the invoice of the same day says 21 June."),
+    ("마감일은 6월 14일이다.", "같은 날 계약서에는 마감일이 6월 21일로 적혀 있다."),
+    ("締切は6月14日です。", "同じ日の契約書では締切が6月21日となっています。"),
+    ("截止日期是 6 月 14 日。", "同一天的合同上写的截止日期是 6 月 21 日。"),
+]
+BOTH_HOLD = [  # several at one time, another property, an exception
+    ("Noor speaks Persian.", "Noor speaks Urdu."),
+    ("Noor is allergic to walnuts.", "Noor is allergic to latex."),
+    ("The garage belongs to the Wilsons.", "The garage has two windows."),
+    ("Visitors park in row C.", "On market days visitors park behind the hall as well."),
+    ("노라는 호두 알레르기가 있다.", "노라는 라텍스 알레르기도 있다."),
+    ("ノラさんはペルシャ語を話せます。", "ノラさんはウルドゥー語も話せます。"),
+    ("诺拉对核桃过敏。", "诺拉对乳胶也过敏。"),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), OTHER_THINGS)
+def test_what_is_said_of_another_thing_is_never_acted_on(old: str, new: str) -> None:
+    assert not relation(old, new).automatic and not relation(new, old).automatic
+    assert relation(old, new).kind not in (Kind.SAME, Kind.ENDS)
+
+
+@pytest.mark.parametrize(("old", "new"), REPLACED)
+def test_another_value_of_one_property_replaces(old: str, new: str) -> None:
+    judged = relation(old, new)
+    assert judged.kind is Kind.REPLACES and judged.asks
+
+
+@pytest.mark.parametrize(("old", "new"), ENDED)
+def test_what_is_abolished_ends(old: str, new: str) -> None:
+    judged = relation(old, new)
+    assert judged.kind is Kind.ENDS and judged.asks
+
+
+@pytest.mark.parametrize(("old", "new"), CONFLICTING)
+def test_two_sources_of_one_day_are_a_question_and_never_acted_on(old: str, new: str) -> None:
+    judged = relation(old, new)
+    assert judged.kind is Kind.CONFLICTS and judged.asks and not judged.automatic
+
+
+@pytest.mark.parametrize(("old", "new"), BOTH_HOLD)
+def test_what_may_stand_side_by_side_is_left_alone(old: str, new: str) -> None:
+    judged = relation(old, new)
+    assert judged.kind in (Kind.OTHER, Kind.ADDS) and not judged.automatic
+
+
+def test_the_reason_names_the_property_and_both_values() -> None:
+    judged = relation("The request timeout is 45 seconds.", "The request timeout is now 30 seconds.")
+    assert judged.reason == "the value of 'timeout' changed from 45 seconds to 30 seconds"
+    assert (judged.old, judged.new) == ("45 seconds", "30 seconds")
+    assert judged.automatic and judged.probability == judged.probabilities[Kind.REPLACES]
+
+
+def test_the_reason_names_what_tells_two_things_apart() -> None:
+    judged = relation("Room B12 is reserved for the choir.", "Room B14 is reserved for the orchestra.")
+    assert judged.subject == (("B12", "B14"),) and "'B12' and 'B14'" in judged.reason
+
+
+def test_trails_are_part_of_the_subject() -> None:
+    old, new = "The request timeout is 45 seconds.", "The request timeout is now 30 seconds."
+    there = Said(old, ("Services", "Search service"))
+    assert relation(there, Said(new, ("Services", "Search service"))).automatic
+    assert not relation(there, Said(new, ("Services", "Billing service"))).automatic
+    patient = Said("Allergic to walnuts.", ("Ward", "Patient 21"))
+    assert relation(patient, Said("Allergic to latex.", ("Ward", "Patient 22"))).kind is Kind.OTHER
+
+
+def test_the_day_and_topic_of_a_log_tell_no_things_apart() -> None:
+    fact = Said("The request timeout is 45 seconds.", ("Memory", "Decisions"), "2026-03-02")
+    line = Said("The request timeout is now 30 seconds.", ("2026-03-05", "10:00 - standup"), "2026-03-05")
+    assert relation(fact, line).automatic
+
+
+def test_health_and_what_is_guarded_are_for_a_person() -> None:
+    old, new = "The request timeout is 45 seconds.", "The request timeout is now 30 seconds."
+    assert relation(old, new).automatic
+    guarded = relation(Said(old, guarded=True), new)
+    assert not guarded.automatic and guarded.asks and guarded.kind is Kind.REPLACES
+    assert not relation(
+        "The dose of warfarin is 5 mg.", "The dose of warfarin was changed from 5 mg to 3 mg."
+    ).automatic
+
+
+def test_order_matters() -> None:
+    old, new = "The release day is Tuesday.", "The release day was moved from Tuesday to Thursday."
+    assert relation(old, new).probabilities != relation(new, old).probabilities
+    assert not relation(Said(old, day="2026-03-05"), Said(new, day="2026-03-02")).automatic
+
+
+def test_two_values_of_one_day_without_a_word_of_change_are_rather_a_conflict() -> None:
+    old, new = "Max upload size: 20 MB", "Max upload size: 50 MB"
+    plain = relation(old, new).probabilities[Kind.CONFLICTS]
+    same_day = relation(Said(old, day="2026-03-05"), Said(new, day="2026-03-05"))
+    assert same_day.probabilities[Kind.CONFLICTS] > plain and not same_day.automatic
+
+
+@given(st.text(max_size=80))
+def test_a_text_is_the_same_as_itself(text: str) -> None:
+    judged = relation(text, text)
+    assert judged.kind is Kind.SAME and not judged.automatic and not judged.asks
+
+
+@given(st.text(max_size=60), st.text(max_size=60), st.lists(st.text(max_size=20), max_size=3))
+def test_any_strings_are_safe(old: str, new: str, trail: list[str]) -> None:
+    judged = relation(Said(old, tuple(trail), "nonsense"), Said(new, (), new))
+    assert judged.reason and abs(sum(judged.probabilities.values()) - 1) < 1e-9
+    assert judged.asks or not judged.automatic
+
+
+@given(st.integers(1, 10_000), st.integers(1, 10_000), st.sampled_from(["Ticket", "Room", "Lot", "Patient", "Service"]))
+def test_another_number_of_a_thing_is_never_acted_on(one: int, other: int, noun: str) -> None:
+    judged = relation(f"{noun} {one} is with Vera.", f"{noun} {other} is now with Otto.")
+    assert one == other or not judged.automatic
