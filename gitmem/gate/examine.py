@@ -49,10 +49,10 @@ class Blob:
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """The files before a change: `text` gives the bytes of a path as it was (None where there was none); `gone` are the
-    paths that the change takes away, by moving them too."""
+    """The files before a change: `texts` gives the bytes of a path as each side of it had them (none where there was
+    none); `gone` are the paths that the change takes away, by moving them too."""
 
-    text: Callable[[str], bytes | None]
+    texts: Callable[[str], Sequence[bytes]]
     gone: frozenset[str] = frozenset()
 
 

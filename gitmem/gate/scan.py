@@ -116,15 +116,15 @@ def standing(findings: Iterable[Finding], policy: Policy, before: Before | None)
             rows[finding] = row
     if before is None:
         return dict.fromkeys(rows)
-    stood = {path: rows_of_file(path, before.text(path), policy) for path in {row.path for row in rows.values()}}
+    paths = {row.path for row in rows.values()}
+    stood = {path: rows_of_file(path, before.texts(path), policy) for path in paths}
     return {finding: None for finding, row in rows.items() if row in stood[row.path]}
 
 
-def rows_of_file(path: str, data: bytes | None, policy: Policy) -> set[Standing]:
-    """What the gate finds in a file and in its name, as the baseline has it; nothing of a file that is not there."""
-    if data is None:
-        return set()
-    found = [*scan_blob(Blob(path, data), policy), *scan_names({path: ""}, policy)[0]]
+def rows_of_file(path: str, texts: Iterable[bytes], policy: Policy) -> set[Standing]:
+    """What the gate finds in the versions of a file and in its name, as the baseline has it; nothing without any."""
+    found = [finding for data in texts for finding in scan_blob(Blob(path, data), policy)]
+    found += scan_names({path: ""}, policy)[0] if found else []
     return {Standing(path, finding.rule, finding.fingerprint) for finding in found}
 
 

@@ -176,16 +176,15 @@ def staged(repo: Repository, policy: Policy, names: Sequence[str] = (), *, mergi
 
 
 def before_of(repo: Repository, commits: Sequence[str], gone: Iterable[str]) -> Before:
-    """The files of the first of some commits that has them; `gone` are the paths that are there no more."""
+    """The files of some commits, all of which a change has as its parents; `gone` are the paths that it takes away."""
 
-    def text(path: str) -> bytes | None:
-        for commit in commits:
-            entry = next((e for e in repo.entries(commit, [path]) if e.path == path and e.mode not in LINKS), None)
-            if entry is not None and repo.sizes([entry.oid]).get(entry.oid, LIMIT + 1) <= LIMIT:
-                return repo.read(entry.oid)
-        return None
+    def texts(path: str) -> list[bytes]:
+        entries = [e for commit in commits for e in repo.entries(commit, [path]) if e.path == path]
+        oids = dict.fromkeys(entry.oid for entry in entries if entry.mode not in LINKS)
+        sizes = repo.sizes(list(oids))
+        return [repo.read(oid) for oid in oids if sizes.get(oid, LIMIT + 1) <= LIMIT]
 
-    return Before(text, frozenset(gone))
+    return Before(texts, frozenset(gone))
 
 
 def before_commit(repo: Repository, commit: str) -> Before:

@@ -12,12 +12,14 @@ from functools import cache
 
 from gitmem.agent_paths import SETTINGS
 from gitmem.config import TRACKED
+from gitmem.errors import BadConfig
 from gitmem.gate import exceptions
 from gitmem.gate.changes.ignored_memory import NAME as IGNORE
 from gitmem.gate.changes.ignored_memory import newly_ignored
 from gitmem.gate.changes.layout_loss import layout_loss
 from gitmem.gate.changes.text_rules import loss_between
 from gitmem.git.repository import Repository
+from gitmem.plural import counted
 
 NAMES = (
     TRACKED, exceptions.FILE, ".pre-commit-config.yaml", ".gitlab-ci.yml", "CODEOWNERS", "docs/CODEOWNERS",
@@ -59,8 +61,24 @@ def settings_changes(repo: Repository, base: str, head: str) -> list[SettingsCha
             lost = ""
             if change.path == TRACKED and change.old_oid.strip("0"):
                 lost = "; ".join(row.message for row in loss_between(repo, base, head))
+            lost = _accepted(repo, base, head) if change.path == exceptions.FILE else lost
             changes.append(SettingsChange(change.path, WORDS.get(change.status, "changed"), lost))
     return sorted(changes, key=lambda change: (not change.loosened, change.path))
+
+
+def _accepted(repo: Repository, base: str, head: str) -> str:
+    """How many findings the exceptions file of `head` accepts as they stand that the one of `base` does not."""
+    before, after = (_baseline(repo, commit) for commit in (base, head))
+    more = len(after - before)
+    return f"it accepts {counted(more, 'finding')} more as they stand" if more else ""
+
+
+def _baseline(repo: Repository, commit: str) -> frozenset[exceptions.Standing]:
+    oid = repo.blobs(commit, [exceptions.FILE]).get(exceptions.FILE, "") if commit else ""
+    try:
+        return exceptions.parse(repo.read(oid).decode("utf-8", "replace")).baseline if oid else frozenset()
+    except BadConfig:
+        return frozenset()
 
 
 def decides(path: str) -> bool:

@@ -125,3 +125,11 @@ def test_a_baseline_is_read_as_it_was_written_and_replaced_whole(rows: list[Stan
     text = exceptions.with_baseline(text, others, "s")
     read = exceptions.parse(text)
     assert (read.baseline, read.entries) == (frozenset(others), (entry, entry))
+
+
+def test_a_review_says_that_a_change_accepts_findings(adopted: Repo) -> None:
+    base = adopted.git("rev-parse", "HEAD").strip()
+    adopted.commit("add", {"ideas.md": f"- {AWS}\n"})
+    adopted.mem("allow", "--standing")
+    adopted.commit("accept")
+    assert "it accepts 1 finding more as they stand" in adopted.mem("review", f"{base}..HEAD", check=False).stdout

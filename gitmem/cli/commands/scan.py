@@ -262,9 +262,9 @@ def show_trial(repo: Repository, number: int, form: str) -> int:
     policy = sources.tree_policy(repo, head, today) if head else Policy(today=today)
     source, commits = sources.last_commits(repo, number, policy)
     report = scan_source(replace(source, blobs=_counted(source.blobs)), policy, workers=WORKERS)
-    before = sources.before_commit(repo, commits[0]) if commits else Before(lambda path: None)
+    before = sources.before_commit(repo, commits[0]) if commits else Before(lambda path: ())
     paths = {finding.path for finding in report.findings if finding.path != MESSAGE}
-    stood = {row for path in paths for row in rows_of_file(path, before.text(path), policy)}
+    stood = {row for path in paths for row in rows_of_file(path, before.texts(path), policy)}
     result = trial.trial_of(report, commits, stood)
     if form == "json":
         terminal.write_json(trial.as_value(result))

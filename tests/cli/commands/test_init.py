@@ -47,7 +47,11 @@ def test_a_folder_of_notes_is_adopted_and_says_what_is_in_and_out(vault: Repo) -
     said = vault.mem("init").stdout
     assert "in:  3 notes" in said and "out: 1 not Markdown, 1 hidden, 1 in node_modules/" in said
     vault.mem("add", "a first fact of its own")
-    assert {"Ideas.md", "Projects/배포.md"} <= hits(vault, "staging database 배포") <= {*NOTES, "memory/" + today()}
+    assert (
+        {"Ideas.md", "Projects/배포.md"}
+        <= hits(vault, "staging database 배포")
+        <= {*NOTES, f"journal/{today()[:4]}/{today()}"}
+    )
     assert not hits(vault, "staging database") & {".trash/old.md", "node_modules/x/README.md", "drafts/secret.md"}
 
 

@@ -199,6 +199,11 @@ _EUROPEAN_HINTS = lazy(
     r"|ohne|sin |sans |senza |sem |utan |bez |zonder |без |khong |instruc|instruk|istruz|anweisung|regel|consigne|regles|reglas|regole|regras|regler|zasad|инструкци|правил|указани"
     r"|prompt|промпт|npomnt|systeme|chi dan|huong dan|quy tac"
 )
+# In every order to drop the rules, to be somebody without any, or to show the prompt.
+_RULES = lazy(
+    r"instru|istruz|anweisung|regel|consigne|regle|reglas|regole|regras|zasad|polecen|richtlijn|directiv|directri|diretri|vorgabe|ordenes|opdracht|инструкци|правил"
+    r"|указани|prompt|npomnt|промпт|systeme|sistema|systemnachricht|системн|chi dan|huong dan|quy tac|ohne |sin |sans |senza |sem |utan |bez |zonder |без |khong "
+)
 _TALKS = lazy(
     r"\b(?:attack\w*|injection\w*|jailbreak\w*|phish\w*|detect\w*|prevent\w*|malicious|such as|e\.g\.|examples?|angriff\w*|ataque\w*|attaque\w*|attacc\w+|beispiel\w*|ejemplo\w*|exemple\w*|пример\w*|атак\w*|atak\w*|przyklad\w*)\b"
 )
@@ -262,7 +267,7 @@ def _english() -> tuple[tuple[C, re.Pattern[str]], ...]:
 
 def _european_costs(sentence: str) -> Iterator[C]:
     """What a sentence in one of the other languages does: all of it has to be said in the words of one language."""
-    for words in _european():
+    for words in _european() if _any_of("user").search(sentence) else ():
         told = words.user.search(sentence) is not None
         if told and (
             words.silent.search(sentence)
@@ -271,11 +276,11 @@ def _european_costs(sentence: str) -> Iterator[C]:
         ):
             yield C.CONCEAL
             break
-    for words in _european():
+    for words in _european() if _any_of("unasked").search(sentence) else ():
         if words.unasked.search(sentence) and words.run.search(sentence) and words.always.search(sentence):
             yield C.NO_ASKING
             break
-    if any([form.search(sentence) is not None for form in _drops()]):
+    if _RULES.search(sentence) and any([form.search(sentence) is not None for form in _drops()]):
         yield C.OVERRIDE
 
 
@@ -297,6 +302,13 @@ def _european() -> tuple[_Patterns, ...]:
     return tuple(
         _Patterns(*[re.compile(rf"(?<![a-zа-я])(?:{form})(?![a-zа-я])") for form in words]) for words in _LANGUAGES
     )
+
+
+@cache
+def _any_of(kind: str) -> re.Pattern[str]:
+    """The words of a kind in all languages at once: a sentence without is looked at in none."""
+    forms = "|".join(getattr(words, kind) for words in _LANGUAGES)
+    return re.compile(rf"(?<![a-zа-я])(?:{forms})(?![a-zа-я])")
 
 
 @cache
