@@ -1,7 +1,7 @@
 """The files of a project that agents' hosts read, in any folder, and the names under which agents commit. Written by
 `make docs` from gitmem/hosts/: edit there.
 
-What `Host.authors`, `Host.instructions` and `Host.settings` mean is said in gitmem/hosts/host.py. The packages below
+What `Host.authors`, `Host.reads` and `Host.settings` mean is said in gitmem/hosts/host.py. The packages below
 `hosts` cannot import it, and need no more of it than this.
 """
 
@@ -45,28 +45,85 @@ AUTHORS = (
     "windsurf",
 )
 
-FILES = (
-    ".cursorrules",
-    ".github/copilot-instructions.md",
-    ".windsurfrules",
+IMPORTING = (
     "AGENTS.md",
     "CLAUDE.local.md",
     "CLAUDE.md",
     "GEMINI.md",
+    "QWEN.md",
+)
+
+FILES = (
+    ".cursorrules",
+    ".gemini/styleguide.md",
+    ".gemini/system.md",
+    ".github/copilot-instructions.md",
+    ".qwen/system.md",
+    ".windsurfrules",
+    "AGENTS.md",
+    "AGENTS.override.md",
+    "BOOT.md",
+    "BOOTSTRAP.md",
+    "CLAUDE.local.md",
+    "CLAUDE.md",
+    "GEMINI.md",
+    "HEARTBEAT.md",
+    "IDENTITY.md",
+    "QWEN.md",
     "SKILL.md",
 )
 
 FOLDERS = (
     ".agents/skills",
+    ".amazonq/rules",
+    ".claude/agent-memory",
+    ".claude/agent-memory-local",
     ".claude/agents",
     ".claude/commands",
+    ".claude/memory",
+    ".claude/output-styles",
     ".claude/rules",
     ".claude/skills",
+    ".clinerules",
+    ".codex/agents",
+    ".codex/prompts",
+    ".codex/rules",
+    ".codex/skills",
+    ".continue/rules",
+    ".cursor/agents",
+    ".cursor/commands",
     ".cursor/rules",
+    ".cursor/skills",
+    ".gemini/agents",
+    ".gemini/commands",
+    ".gemini/skills",
     ".github/agents",
+    ".github/chatmodes",
     ".github/instructions",
     ".github/prompts",
+    ".github/skills",
+    ".junie",
+    ".kiro/steering",
+    ".opencode/agent",
+    ".opencode/agents",
+    ".opencode/command",
+    ".opencode/commands",
+    ".opencode/instructions",
+    ".opencode/mode",
+    ".opencode/modes",
+    ".opencode/rules",
+    ".opencode/skill",
+    ".opencode/skills",
+    ".qwen/agents",
+    ".qwen/commands",
+    ".qwen/output-styles",
+    ".qwen/rules",
+    ".qwen/skills",
+    ".roo/commands",
+    ".roo/rules",
+    ".trae/rules",
     ".windsurf/rules",
+    ".windsurf/workflows",
 )
 
 SETTINGS = (

@@ -225,6 +225,10 @@ class Memory:
         if not reason.strip():
             raise UsageError("a reason is missing", "say why the fact goes")
         if everywhere:
+            from gitmem.sessions.working_memory import drop_saying
+
             done = erasure.forget_everywhere(self.repo, self.config, path, line, reason, dry_run=dry_run)
-            return erasure.erasure_value(done)
+            texts = [item.fact.text for item in done.correction.taken]
+            values = [] if dry_run else drop_saying(self.repo.common_dir, texts)
+            return {**erasure.erasure_value(done), "session_values": values}
         return corrections.as_value(corrections.forget(self.repo, self.config, path, line, reason, dry_run=dry_run))

@@ -51,6 +51,11 @@ class GitFailed(GitMemError):
     """The git binary refused; `message` carries the first line of its own words."""
 
 
+class TooManyFiles(GitMemError):
+    """A tree stands for more files than are ever listed: a few tree objects that name each other can stand for any
+    number."""
+
+
 class BadConfig(GitMemError):
     """A setting cannot be read or has no meaning."""
 

@@ -42,6 +42,7 @@ DATED = lazy(r"^(?:.*/)?(\d{4})-(\d{2})-(\d{2})(?:[.-][^/]*)?\.md$")
 # What agents read besides memory, wherever it lies (gitmem/agent_paths.py): the gate scans it, the index does not know
 # it. These lists serve the scanner, the shell filter of the hooks (git/hook_files) and .pre-commit-hooks.yaml.
 AGENT_ENDINGS = (".md", ".mdc")  # of the files in their folders that are instructions
+TEXT_ENDINGS = (*AGENT_ENDINGS, ".mdx", ".txt", ".toml", ".json", ".yaml", ".yml")  # and of what an agent opens there
 PACKAGES = "node_modules"  # large: nothing looks into it that is not asked to
 # Folders of what others wrote or a program keeps, wherever they lie: installed packages, copies, skills of others.
 AWAY = (
@@ -157,7 +158,7 @@ def leads_to_instructions(path: str) -> bool:
 def _agents_files() -> re.Pattern[str]:
     from gitmem.agent_paths import FILES, FOLDERS
 
-    folders = rf"(?:^|/)(?:{_either(FOLDERS)})/.*(?:{_either(AGENT_ENDINGS)})$"
+    folders = rf"(?:^|/)(?:{_either(FOLDERS)})/.*(?:{_either(TEXT_ENDINGS)})$"
     return re.compile(rf"(?:^|/)(?:{_either(FILES)})$|{folders}", re.IGNORECASE)
 
 

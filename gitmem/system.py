@@ -167,3 +167,13 @@ def _call(name: str, *given: Any) -> None:
     except (OSError, TypeError, AttributeError):
         return
     function(*given)
+
+
+def bound_memory(pid: int, size: int) -> None:
+    """Let a child process have at most so many bytes of memory, where the system can be asked that (Linux)."""
+    try:
+        import resource
+
+        resource.prlimit(pid, resource.RLIMIT_AS, (size, size))
+    except (ImportError, AttributeError, OSError, ValueError):
+        return

@@ -17,7 +17,7 @@ HEAD = '''\
 """The files of a project that agents' hosts read, in any folder, and the names under which agents commit. Written by
 `make docs` from gitmem/hosts/: edit there.
 
-What `Host.authors`, `Host.instructions` and `Host.settings` mean is said in gitmem/hosts/host.py. The packages below
+What `Host.authors`, `Host.reads` and `Host.settings` mean is said in gitmem/hosts/host.py. The packages below
 `hosts` cannot import it, and need no more of it than this.
 """
 
@@ -34,7 +34,8 @@ def page() -> str:
     folders = [path.removesuffix("/") for path in instructions if path.endswith("/")]
     files = [path for path in instructions if not path.endswith("/")]
     authors = {*other_hosts.AUTHORS, *(name for host in hosts for name in host.authors)}
-    values = {"AUTHORS": authors, "FILES": files, "FOLDERS": folders, "SETTINGS": settings}
+    imports = {path for host in hosts for path in host.reads["imports"]}
+    values = {"AUTHORS": authors, "IMPORTING": imports, "FILES": files, "FOLDERS": folders, "SETTINGS": settings}
     rows = [constant(*row) for row in values.items()]
     return HEAD + "\n".join(rows)
 

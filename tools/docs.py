@@ -23,7 +23,7 @@ from gitmem.cli.main import SUMMARY, main_command  # noqa: E402
 from gitmem.config import COUNT, git_name, keys  # noqa: E402
 from gitmem.errors import Exit  # noqa: E402
 from gitmem.git import hook_files  # noqa: E402
-from gitmem.paths import AGENT_ENDINGS  # noqa: E402
+from gitmem.paths import AGENT_ENDINGS, TEXT_ENDINGS  # noqa: E402
 from tools import agent_paths  # noqa: E402
 
 EXITS = {
@@ -276,7 +276,9 @@ def framework_hooks() -> str:
     """.pre-commit-hooks.yaml as it is, the pattern of the paths that are scanned made again."""
     endings = "|".join(map(re.escape, AGENT_ENDINGS))
     tops = "|".join(map(re.escape, hook_files.TOPS))
-    pattern = rf"(?i)(({endings})$|(^|/)memory(/|$)|(^|/)({tops})|(^|/)\.gitmem|(^|/)\.gitattributes$)"
+    texts = "|".join(map(re.escape, TEXT_ENDINGS))
+    pattern = rf"(?i)(({endings})$|(^|/)skills/.*({texts})$|(^|/)memory(/|$)|(^|/)({tops})|(^|/)\.gitmem"
+    pattern += r"|(^|/)\.gitattributes$)"
     page = (ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8")
     return re.sub(r"^  files: '.*'$", lambda match: f"  files: '{pattern}'", page, count=1, flags=re.MULTILINE)
 

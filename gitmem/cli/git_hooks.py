@@ -257,11 +257,12 @@ def scan_received(repo: Repository, today: date) -> Report:
     """On the server: what was pushed, held to what the ref was before. Nothing in a push can except itself."""
     from gitmem.gate import sources, tags_and_notes
     from gitmem.gate.scan import scan, scan_source
+    from gitmem.git.revision import CommitRange
 
     lines = sys.stdin.read().splitlines()
     reports = [scan(tags_and_notes.pushed(repo, sources.received_updates(lines)), policy_of_head(repo, today))]
     for base, tip, revs in sources.received(repo, lines):
-        policy = sources.base_policy(repo, base, tip, today)
+        policy = sources.range_policy(repo, CommitRange(base, tip, base), today)
         reports.append(scan_source(sources.commits(repo, revs, policy, base), policy, workers=2))
     return merged_reports(reports)
 

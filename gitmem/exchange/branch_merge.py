@@ -17,6 +17,7 @@ from gitmem.git import undo_record
 from gitmem.git.branch_worktree import detached_worktree
 from gitmem.git.merge_file import merge_text
 from gitmem.git.opening import Repository
+from gitmem.git.revision import CommitRange
 from gitmem.git.transaction import Reading, ensure_position, position, writer
 from gitmem.git.worktree import write_atomic
 from gitmem.git.write import ensure_can_commit, run_git
@@ -277,7 +278,7 @@ def made_merge(repo: Repository, shown: BranchMerge, contents: Mapping[str, byte
             if change.path not in told or told[change.path][1] != after:
                 words = f"git makes something else of '{change.path}' than was shown; nothing was merged"
                 raise GitMemError(words, f"git merge {encode(shown.name)}")
-        through_the_gate(repo, shown.head, made, today)
+        through_the_gate(repo, CommitRange(shown.head, made, shown.head), today)
     return made
 
 

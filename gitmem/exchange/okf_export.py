@@ -24,7 +24,7 @@ from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.policy import Policy
 from gitmem.gate.scan import scan_text
 from gitmem.gate.sources import tree_policy
-from gitmem.gate.withholding import withheld
+from gitmem.gate.withholding import screened, withheld
 from gitmem.git.objects import Commit, Span
 from gitmem.git.repository import Repository
 from gitmem.memory import facts as memory_facts
@@ -33,11 +33,11 @@ from gitmem.memory.fact import Fact, parse_span, text_hash
 from gitmem.memory.snapshot import tree_files
 from gitmem.paths import LIMIT, Kind, agent_of, kind, log_date
 from gitmem.plural import counted
-from gitmem.provenance.attribution import Attributor, newest
-from gitmem.provenance.authorship import agent_of_commit, reviewers
+from gitmem.provenance.attribution import newest
+from gitmem.provenance.authorship import agent_of_commit, reviewed_merge, reviewers
+from gitmem.provenance.checks import Checks
 from gitmem.provenance.grounding import Support
 from gitmem.provenance.ledger import read_ledger
-from gitmem.provenance.why import reviewed_merge
 
 AT_ONCE = 500  # commits that are asked together for what they changed
 CHECK = "process:git-mem-verify"  # a fact follows from the lines that it cites (docs/provenance.md, "Check")
@@ -219,8 +219,8 @@ class _History:
         self._merges: dict[str, Commit | None] = {}
 
     @cached_property
-    def _attributor(self) -> Attributor:
-        return Attributor(self._repo, self._tip, read_ledger(self._repo, [self._tip]), self._globs)
+    def _checks(self) -> Checks:
+        return Checks(self._repo, self._tip, read_ledger(self._repo, [self._tip]), self._globs)
 
     @cached_property
     def _newest(self) -> dict[str, str]:
@@ -244,13 +244,14 @@ class _History:
         """Who made a fact and who confirmed it, and the lines that it is from, as `git mem why` and `verify` say."""
         oids = dict.fromkeys(self._blamed(path)[fact.line - 1 : fact.end])
         blamed = newest(self._repo, [self._repo.commit(oid) for oid in oids])
-        found = self._attributor.attribution(path, fact, lambda: blamed)
+        found = self._checks.attributor.attribution(path, fact, lambda: blamed)
+        problems = [*self._checks.wrong(fact, found), *self._checks.against_policy(path, fact, found, lambda: blamed)]
         record = None if found.edit else next(iter(found.records), None)
         commit = found.edit.commit if found.edit else record.commit if record else blamed
         model = record.model(text_hash(fact.text)) if record else ""
         by = f"git-mem/{_model(model)}" if model else actor(commit)
         verified = self._reviews(commit)
-        if found.support is Support.IN_SOURCE:
+        if found.support is Support.IN_SOURCE and not problems:
             verified.append((CHECK, self._repo.commit(self._tip).commit_date))
         spans = dict.fromkeys(Span(source.path, source.start_line, source.end_line) for source in found.sources)
         return okf.Origin(by, commit.author_date, tuple(verified)), list(spans)
@@ -268,7 +269,7 @@ class _History:
         events: dict[str, datetime] = {}
         for reviewed in filter(None, (commit, self._merges[commit.oid])):
             for name in reviewers(reviewed):
-                events.setdefault(f"human:{_name(name.partition('<')[0])}", reviewed.commit_date)
+                events.setdefault(f"human:{_name(screened(name.partition('<')[0]))}", reviewed.commit_date)
         return list(events.items())
 
 
@@ -277,7 +278,7 @@ def actor(commit: Commit, agent: str = "") -> str:
     agent = agent or agent_of_commit(commit)
     if "[bot]" in agent.casefold():
         return f"process:{_name(agent)}"
-    return f"{_name(agent)}/unknown" if agent else f"human:{_name(commit.author.name)}"
+    return f"{_name(agent)}/unknown" if agent else f"human:{_name(screened(commit.author.name))}"
 
 
 def _model(spec: str) -> str:

@@ -27,6 +27,7 @@ from gitmem.git.branch_worktree import detached_worktree
 from gitmem.git.objects import Entry
 from gitmem.git.opening import Repository
 from gitmem.git.ranges import shallow
+from gitmem.git.revision import CommitRange
 from gitmem.git.worktree import locked, read_bytes
 from gitmem.git.write import commit_paths, ensure_can_commit, run_git, stage_entries
 from gitmem.memory.snapshot import layout_at
@@ -410,13 +411,13 @@ def _scanned(
     """Scan what `theirs` brings here (with `came`), and what `tip` ("" for nothing) brings there. Raises Refused."""
     if came and theirs and _count(repo, theirs, head):
         try:
-            through_the_gate(repo, head, theirs, today)
+            through_the_gate(repo, CommitRange(head, theirs, head), today)
         except Refused as error:
             hint = f"git mem scan --range {head[:12] or 'HEAD'}..{theirs[:12]} shows it; it is to be taken out there"
             raise Refused(f"{_finding(error)}; what came from {remote.name} was not merged", hint) from None
     if tip and _count(repo, tip, theirs):
         try:
-            through_the_gate(repo, theirs, tip, today)
+            through_the_gate(repo, CommitRange(theirs, tip, theirs), today)
         except Refused as error:
             span = f"--range {theirs[:12]}..HEAD" if theirs else "--history"
             hint = f"git mem scan {span} shows it; docs/leaked-secret.md says how to take it out of commits"

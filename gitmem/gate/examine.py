@@ -16,7 +16,7 @@ from gitmem.gate.detectors import registry, rule_file
 from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.detectors.text import Match, Scope, Text
 from gitmem.gate.exceptions import fingerprint
-from gitmem.gate.policy import MESSAGE, Policy, is_instructions
+from gitmem.gate.policy import MESSAGE, Policy
 from gitmem.paths import kind
 
 MAX_FINDINGS = 60  # findings of one file that are told one by one
@@ -139,7 +139,7 @@ def inspect(
 
     `exhaustive`, `most` and `scores` are those of `Text`; masking needs every place, at its smallest.
     """
-    scope = _scope_of(path)
+    scope = _scope_of(path, policy)
     subject = Text(text, path, scope, kind(path).value, exhaustive=exhaustive, most=most, scores=scores)
     same: dict[str, list[Match]] = {}
     matches, failed, unread = run(subject, policy, same)
@@ -179,10 +179,10 @@ def _inspection(
     return Inspection(subject, matches, secrets, failed, unread, same)
 
 
-def _scope_of(path: str) -> Scope:
+def _scope_of(path: str, policy: Policy) -> Scope:
     if path == MESSAGE:
         return Scope.MESSAGE
-    return Scope.INSTRUCTIONS if is_instructions(path) else Scope.MEMORY
+    return Scope.INSTRUCTIONS if policy.instructs(path) else Scope.MEMORY
 
 
 def examine(text: str, path: str, policy: Policy, *, binary: bool = False) -> list[Finding]:

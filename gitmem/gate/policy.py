@@ -17,6 +17,7 @@ from gitmem.gate.exceptions import Allowlist
 from gitmem.paths import (
     INSTRUCTIONS,
     LIMIT,
+    TEXT_ENDINGS,
     Kind,
     Layout,
     agents_read,
@@ -38,7 +39,8 @@ class Policy:
 
     `detectors` are names of `gitmem.gate.detectors.DETECTORS`, empty for all; `rules` are more token rules (of
     `--rules`); `daily` are patterns of daily logs; `today` ends exceptions; `strict`: what would warn blocks;
-    `ids` are oids of commits, which no rule about random values takes for a secret.
+    `ids` are oids of commits, which no rule about random values takes for a secret; `imported` are files that another
+    leads agents to (`gate/imported_files.py`).
     """
 
     layouts: tuple[Layout, ...] = MEMORY_ONLY
@@ -51,14 +53,22 @@ class Policy:
     rules: tuple[Rule, ...] = ()
     strict: bool = False
     ids: frozenset[str] = frozenset()
+    imported: frozenset[str] = frozenset()
 
     def concerns(self, path: str) -> bool:
         """Whether the gate reads this path: memory, what some file system would take for memory, what agents read.
 
-        A rule file (`.mdc`) among memory counts too: a link makes it one that agents read.
+        Other text among memory counts too: an agent that looks around there opens it, and a link may lead to it.
         """
-        rule = path.lower().endswith(".mdc") and self._is_memory(path[:-1])
-        return self._is_memory(path) or agents_read(path) or rule
+        folded = canonical(path)
+        beside = folded.endswith(TEXT_ENDINGS) and (
+            folded.startswith("memory/") or (folded.endswith(".mdc") and self._is_memory(path[:-1]))
+        )
+        return self._is_memory(path) or agents_read(path) or path in self.imported or beside
+
+    def instructs(self, path: str) -> bool:
+        """Whether instructions belong in this file, so that they only warn there."""
+        return holds_instructions(path) or (path in self.imported and kind(path) is Kind.OTHER)
 
     def _is_memory(self, path: str) -> bool:
         return any(is_memory(path, layout) or is_memory(canonical(path), layout) for layout in self.layouts)
@@ -101,11 +111,6 @@ def canonical(path: str) -> str:
     folded = unicodedata.normalize("NFC", path).casefold()
     head, _, name = folded.rpartition("/")
     return f"{head}/{UPPER[name]}" if head == ".claude" and name in UPPER else UPPER.get(folded, folded)
-
-
-def is_instructions(path: str) -> bool:
-    """Whether instructions belong in this file, so that they only warn there."""
-    return holds_instructions(path)
 
 
 def distinct(layouts: Iterable[Layout]) -> tuple[Layout, ...]:

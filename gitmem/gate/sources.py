@@ -27,11 +27,13 @@ from gitmem.gate.changes.staging import change_findings, counts, merge_heads, st
 from gitmem.gate.changes.text_rules import attribute_findings, history_findings, link_target, range_loss
 from gitmem.gate.detectors.finding import Finding
 from gitmem.gate.examine import Before, Blob, Source
+from gitmem.gate.imported_files import imported_files
 from gitmem.gate.policy import MESSAGE, Policy, distinct
 from gitmem.git import promised_objects
 from gitmem.git.objects import GITLINK, LINKS, REGULAR, SYMLINK, Change, Commit, Entry
 from gitmem.git.ranges import PathChange, commit_ids, shallow, touched
 from gitmem.git.repository import Repository
+from gitmem.git.revision import CommitRange, towards
 from gitmem.git.worktree import read_bytes
 from gitmem.paths import LIMIT, layout_of
 
@@ -80,6 +82,7 @@ def policy_from(
         allow=exceptions.parse(allow),
         today=today,
         strict=any(config.gate == "strict" for config in configs),
+        imported=frozenset().union(*(imported_files(repo, entries) for entries in trees)),
     )
 
 
@@ -93,9 +96,21 @@ def staged_policy(
     return policy_from(repo, [repo.staged(), *before], today, user_config=user_config)
 
 
-def base_policy(repo: Repository, base: str, tip: str, today: date) -> Policy:
-    """What CI holds a range to: nothing in it can except itself. `base` "" when there is none: no exceptions."""
-    return policy_from(repo, [repo.entries(base) if base else [], repo.entries(tip)], today)
+def range_policy(repo: Repository, commits: CommitRange, today: date) -> Policy:
+    """What CI holds a range to: the exceptions of its judge, the rules of that, of its base and of its tip united.
+    Nothing in a range can except itself; without judge and base there are no exceptions."""
+    trusted = commits.judge or commits.base
+    trees = [repo.entries(trusted) if trusted else []]
+    trees += [repo.entries(oid) for oid in dict.fromkeys((commits.base, commits.tip)) if oid and oid != trusted]
+    return policy_from(repo, trees, today)
+
+
+def range_paths(repo: Repository, commits: CommitRange) -> tuple[str, ...]:
+    """The `[memory] paths` of all that a range is held to, and the user's own."""
+    pairs = repo.user_config()
+    known = dict.fromkeys(oid for oid in (commits.judge, commits.base, commits.tip) if oid)
+    configs = [load(pairs, _text(repo, repo.entries(oid, [TRACKED]), TRACKED)) for oid in known]
+    return tuple(dict.fromkeys(glob for config in configs for glob in config.memory_paths))
 
 
 def pushed_policy(repo: Repository, base: str, tip: str, today: date) -> Policy:
@@ -129,6 +144,7 @@ def worktree_policy(repo: Repository, today: date) -> Policy:
         allow=exceptions.parse(texts[exceptions.FILE]),
         today=today,
         strict=config.gate == "strict",
+        imported=policy.imported,
     )
 
 
@@ -196,8 +212,8 @@ def before_commit(repo: Repository, commit: str) -> Before:
 # -- commits -------------------------------------------------------------------------------------------------
 
 
-def span(repo: Repository, text: str) -> tuple[str, str]:
-    """(base, tip) commit oids of `A..B`; a missing side is HEAD; an all-zero A (a new branch) is "".
+def span(repo: Repository, text: str) -> CommitRange:
+    """The range `A..B`, which A judges; a missing side is HEAD; an all-zero A (a new branch) is "".
 
     Of `A...B` the base is the merge base. Raises UsageError and UnknownRevision.
     """
@@ -207,9 +223,9 @@ def span(repo: Repository, text: str) -> tuple[str, str]:
         raise UsageError(f"'{text}' is not a range", "write it as A..B, for example origin/main..HEAD")
     tip = repo.resolve(last or "HEAD")
     if first and not first.strip("0"):
-        return "", tip
-    base = repo.resolve(first or "HEAD")
-    return (repo.merge_base(base, tip) or "" if symmetric else base), tip
+        return CommitRange("", tip)
+    target = repo.resolve(first or "HEAD")
+    return towards(repo, target, tip) if symmetric else CommitRange(target, tip, target)
 
 
 def commits(repo: Repository, revs: Sequence[str], policy: Policy, base: str = "") -> Source:
@@ -233,8 +249,11 @@ def _source_of(repo: Repository, listed: Iterable[Commit], policy: Policy, base:
     messages: dict[str, bytes] = {}
     merges: dict[str, tuple[str, ...]] = {}
     reasoned: set[str] = set()  # commits whose message gives a reason to rewrite history
+    names: dict[str, str] = {}  # of authors and committers: tools give them to models
     for commit in listed:
         messages[commit.oid] = commit.message.encode("utf-8", "surrogateescape")
+        names.setdefault(commit.author.name, commit.oid)
+        names.setdefault(commit.committer.name, commit.oid)
         if len(commit.parents) > 1:
             merges[commit.oid] = commit.parents
         if rewrite_reason(commit.message):
@@ -251,6 +270,7 @@ def _source_of(repo: Repository, listed: Iterable[Commit], policy: Policy, base:
     promised_objects.fetch(repo, (row.oid for change in changed for row in (*change.wanted, *change.attributes)))
     blobs = chain(
         (Blob(MESSAGE, text, commit=oid) for oid, text in messages.items()),
+        (Blob(MESSAGE, name.encode("utf-8", "surrogateescape"), commit=oid) for name, oid in names.items()),
         read(repo, _once(row for change in changed for row in change.wanted), policy),
     )
     findings = [*_findings_of(repo, changed, policy), *_rewritten(repo, changed, merges, reasoned, policy)]

@@ -3,12 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from gitmem.gate.detectors.finding import Finding, Severity
+from gitmem.gate.detectors.personal.pii import RULES as PERSONAL
 from gitmem.gate.examine import examine
-from gitmem.gate.policy import Policy
+from gitmem.gate.policy import MESSAGE, Policy
+from gitmem.lazy_patterns import lazy
 
 WITHHELD = "[a line the gate would block]"
+WITHHELD_NAME = "[a name the gate would block]"
+_PLAIN = lazy(r"[\w.'’-]{1,40}(?: [\w.'’-]{1,40})?(?: <[\w.+-]{1,60}@[\w.-]{1,80}>)?")
+_NO_ORDER = frozenset(PERSONAL)  # a name is personal, and may be
+
+
+@lru_cache(maxsize=4096)
+def screened(text: str) -> str:
+    """A short string by other hands (an author, a branch, a tag, a subject) on its way to a model: on one line, and
+    withheld as a whole where it holds a secret, or anything that reads as an instruction."""
+    line = " ".join(text.split())
+    if _PLAIN.fullmatch(line):
+        return line
+    found = examine(line, MESSAGE, Policy())
+    return WITHHELD_NAME if any(finding.rule not in _NO_ORDER for finding in found) else line
 
 
 def without_blocked(lines: Sequence[str], path: str) -> list[str]:

@@ -16,8 +16,9 @@ from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
-from gitmem.errors import GitFailed, GitMemError, NotARepository, UnknownRevision
-from gitmem.git.objects import BlameLine, Change, Commit, Entry
+from gitmem import system
+from gitmem.errors import GitFailed, GitMemError, NotARepository, TooManyFiles, UnknownRevision
+from gitmem.git.objects import MAX_FILES, BlameLine, Change, Commit, Entry
 from gitmem.git.parse import (
     parse_blame,
     parse_commit,
@@ -56,6 +57,7 @@ SAFE = (
     "-c", "blame.ignoreRevsFile=", "-c", "diff.renames=false", "-c", "submodule.recurse=false",
 )  # fmt: skip
 FEW = 32  # paths of which it is not worth asking first whether they are tracked
+MAX_MEMORY = 3 << 28  # bytes that git may take for a list of files
 COUNTED = 100_000  # trees whose files are counted
 LISTED = 2  # trees whose listing is kept: a review asks for those of its base and its head eight times
 LISTED_ENTRIES = 50_000  # of a tree whose listing is kept: some 10 MB
@@ -141,6 +143,23 @@ def users_own(out: bytes) -> list[tuple[str, str, str]]:
     return settings
 
 
+def bounded(command: Sequence[str]) -> list[str]:
+    """A git command that maps little of the packs it reads: with them it has MAX_MEMORY bytes."""
+    return [command[0], "-c", "core.packedGitLimit=256m", "-c", "core.packedGitWindowSize=16m", *command[1:]]
+
+
+def failed_list(what: str, words: bytes, code: int) -> GitMemError:
+    """Why git gave no list: it keeps all of a difference in memory before it names the first file, and has a bound."""
+    said = first_line(os.fsdecode(words))
+    out_of_memory = b"emory" in words or code in (-9, -6, -11)
+    return too_many_files() if out_of_memory else GitFailed(f"git {what}: {said or code}")
+
+
+def too_many_files() -> TooManyFiles:
+    """The error for a tree, or a change, of more than MAX_FILES files."""
+    return TooManyFiles(f"a tree has more than {MAX_FILES:,} files", "nothing of it was read; leave that branch out")
+
+
 def first_line(words: str) -> str:
     """The first line of what git said, without its prefix, cut at 300 characters."""
     lines = [line for line in words.splitlines() if line.strip()]
@@ -192,6 +211,25 @@ class BinaryRepository:
         if done.returncode not in ok:
             raise GitFailed(f"git {args[0]}: {first_line(os.fsdecode(done.stderr)) or done.returncode}")
         return done.stdout
+
+    def _listing(self, args: Sequence[str], fields: int) -> bytes:
+        """What git says, of at most MAX_FILES files with so many NUL-ended fields each: git is ended as soon as it
+        names more, before any of them is read. Raises TooManyFiles."""
+        command, pipe = bounded(self._command(args)), subprocess.PIPE
+        pieces, count = [], 0
+        with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, env=self._env) as process:
+            system.bound_memory(process.pid, MAX_MEMORY)
+            assert process.stdout is not None and process.stderr is not None
+            while piece := process.stdout.read(PIECE):
+                pieces.append(piece)
+                count += piece.count(b"\0")
+                if count > fields * MAX_FILES:
+                    process.kill()
+                    raise too_many_files()
+            words = process.stderr.read()
+        if process.returncode != 0:
+            raise failed_list(args[0], words, process.returncode)
+        return b"".join(pieces)
 
     def _pipes(self) -> tuple[IO[bytes], IO[bytes]]:
         if self._batch is None or self._batch.poll() is not None:
@@ -331,7 +369,7 @@ class BinaryRepository:
         whole = not paths and len(treeish) in (40, 64) and HEX.issuperset(treeish)  # what an oid names never changes
         if whole and treeish in self._listed:
             return list(self._listed[treeish])
-        listed = parse_entries(self._run(["ls-tree", "-r", "-z", "--full-tree", treeish, "--", *paths]))
+        listed = parse_entries(self._listing(["ls-tree", "-r", "-z", "--full-tree", treeish, "--", *paths], 1))
         if whole and len(listed) <= LISTED_ENTRIES:
             self._listed = dict([*list(self._listed.items())[1 - LISTED :], (treeish, list(listed))])
         return listed
@@ -393,7 +431,7 @@ class BinaryRepository:
 
     def changes(self, old: str, new: str, renames: bool = False) -> list[Change]:
         how = "-M" if renames else "--no-renames"
-        return parse_raw(self._run(["diff-tree", "-r", *RAW, how, old or self.empty_tree, new]))
+        return parse_raw(self._listing(["diff-tree", "-r", *RAW, how, old or self.empty_tree, new], 2))
 
     def untracked(self, paths: Sequence[str] = ()) -> list[str]:
         out = self._run(["ls-files", "-o", "--exclude-standard", "-z", "--full-name", "--", *paths])
@@ -572,20 +610,21 @@ class BinaryRepository:
     @contextmanager
     def _answering(self, args: Sequence[str], given: Iterable[str], ok: Sequence[int] = (0,)) -> Iterator[IO[bytes]]:
         """What git says that reads these lines before it begins. Raises GitFailed where it fails, once all was read."""
-        command, pipe = self._command(args), subprocess.PIPE
+        command, pipe = bounded(self._command(args)), subprocess.PIPE
         with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=self._env) as process:
+            system.bound_memory(process.pid, MAX_MEMORY)
             assert process.stdin is not None and process.stdout is not None and process.stderr is not None
             with suppress(BrokenPipeError), process.stdin as lines:
                 lines.write("".join(f"{line}\n" for line in given).encode("utf-8", "surrogateescape"))
             yield process.stdout
             said = process.stderr.read()
         if process.returncode not in ok:
-            raise GitFailed(f"git {args[0]}: {first_line(os.fsdecode(said)) or process.returncode}")
+            raise failed_list(args[0], said, process.returncode)
 
     def blame(self, path: str, start: int, end: int, rev: str = "") -> list[BlameLine]:
         if rev:
             where = f"-L{start},{end}"
-            out = self._run(["blame", "--porcelain", "-w", "-M", "--no-textconv", where, rev, "--", path])
+            out = self._run(["blame", "--porcelain", "-M", "--no-textconv", where, rev, "--", path])
             return parse_blame(out)
         from gitmem.git.blame import blame_work_tree
 

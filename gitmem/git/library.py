@@ -14,8 +14,8 @@ from typing import TypeVar
 import pygit2
 
 from gitmem.errors import GitFailed, NotARepository, UnknownRevision
-from gitmem.git.binary import BinaryRepository, Place, discover
-from gitmem.git.objects import Commit, Entry
+from gitmem.git.binary import BinaryRepository, Place, discover, too_many_files
+from gitmem.git.objects import MAX_FILES, Commit, Entry
 from gitmem.git.parse import parse_commit, parse_tree
 from gitmem.git.repository import Repository
 from gitmem.git.revision_name import is_revision_name
@@ -67,6 +67,8 @@ class LibraryRepository(BinaryRepository):
 
         for item in tree:
             path = prefix + (item.raw_name or b"")
+            if len(entries) > MAX_FILES:
+                raise too_many_files()
             if item.filemode in BLOB_MODES:
                 entries.append(Entry(os.fsdecode(path), item.filemode, str(item.id)))
             elif isinstance(item, pygit2.Tree):

@@ -11,6 +11,7 @@ from datetime import datetime
 
 from gitmem.light_typing import NamedTuple
 
+MAX_FILES = 1_000_000  # of a tree, or of the difference of two, that are listed
 REGULAR, EXECUTABLE, SYMLINK, GITLINK = 0o100644, 0o100755, 0o120000, 0o160000
 LINKS = (SYMLINK, GITLINK)  # whatever is neither is read as a file: an odd mode hides nothing
 

@@ -8,8 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import IO
 
-from gitmem.errors import GitFailed
-from gitmem.git.binary import SAFE, first_line, read_environment
+from gitmem import system
+from gitmem.errors import TooManyFiles
+from gitmem.git.binary import MAX_MEMORY, SAFE, bounded, failed_list, read_environment, too_many_files
+from gitmem.git.objects import MAX_FILES
 from gitmem.git.repository import Repository
 
 IDS = 50_000  # commits whose oids are asked for, so that an id is not taken for a secret
@@ -38,10 +40,10 @@ def touched(repo: Repository, commits: Iterable[str]) -> Iterator[tuple[str, lis
     Where `oid parent` stands for an oid, the changes are those against this parent alone.
     """
     at = repo.root or repo.git_dir
-    command = [
+    command = bounded([
         "git", *SAFE, "-C", str(at), "diff-tree", "--stdin", "-r", "-c", "--root", "--raw", "-z", "--no-abbrev",
         "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none",
-    ]  # fmt: skip
+    ])  # fmt: skip
     import tempfile  # the hooks' way does not come here
 
     with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as words:
@@ -50,11 +52,16 @@ def touched(repo: Repository, commits: Iterable[str]) -> Iterator[tuple[str, lis
         with subprocess.Popen(
             command, stdin=asked, stdout=subprocess.PIPE, stderr=words, env=read_environment(repo.environ)
         ) as process:
+            system.bound_memory(process.pid, MAX_MEMORY)
             assert process.stdout is not None
-            yield from _parse(_fields(process.stdout))
+            try:
+                yield from _parse(_fields(process.stdout))
+            except TooManyFiles:
+                process.kill()
+                raise
         if process.returncode != 0:
             words.seek(0)
-            raise GitFailed(f"git diff-tree: {first_line(os.fsdecode(words.read(4096)))}")
+            raise failed_list("diff-tree", words.read(4096), process.returncode)
 
 
 def tags(repo: Repository) -> list[tuple[str, str]]:
@@ -122,6 +129,8 @@ def _parse(fields: Iterator[bytes]) -> Iterator[tuple[str, list[PathChange]]]:
         modes, oids = words[: sides + 1], words[sides + 1 : 2 * sides + 2]
         olds = tuple(oid for oid in oids[:-1] if oid.strip("0"))
         new = oids[-1] if oids[-1].strip("0") else ""
+        if len(ranges) >= MAX_FILES:
+            raise too_many_files()
         ranges.append(PathChange(os.fsdecode(next(fields)), int(modes[-1], 8), new, olds))
     if commit:
         yield commit, ranges

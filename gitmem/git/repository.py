@@ -54,7 +54,8 @@ class Repository(Protocol):
         """The oid of the commit's tree."""
 
     def entries(self, treeish: str, paths: Sequence[str] = ()) -> list[Entry]:
-        """Every blob, symlink and gitlink of the tree, recursively; below `paths` (literal) where given."""
+        """Every blob, symlink and gitlink of the tree, recursively; below `paths` (literal) where given. Raises
+        TooManyFiles, as `changes` does."""
 
     def count_files(self, tree: str, most: int) -> int:
         """How many files a tree has, links and submodules too; any number above `most` for one that has more, found
@@ -135,7 +136,8 @@ class Repository(Protocol):
         """The paths each of these commits changed against its first parent, in order; a merge's are none."""
 
     def blame(self, path: str, start: int, end: int, rev: str = "") -> list[BlameLine]:
-        """Blame of lines start..end at `rev`, the work tree's file when empty; -w -M; moves followed."""
+        """Blame of lines start..end at `rev`, the work tree's file when empty; moves followed. A change of white space
+        is a change."""
 
     def merge_base(self, a: str, b: str) -> str | None:
         """The best common ancestor."""

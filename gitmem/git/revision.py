@@ -1,17 +1,37 @@
-"""Which commit a revision or a date means, and which commits a range. Pure but for what it asks of Git."""
+"""Which commit a revision or a date means, which commits a range, and whose settings judge them. Pure but for what it
+asks of Git."""
 
 from __future__ import annotations
 
 from datetime import datetime
+from typing import NamedTuple
 
 from gitmem.errors import GitMemError, UnknownRevision, UsageError
 from gitmem.git.repository import Repository
 from gitmem.text.named_times import FORMS, moment
 
 
-def split_range(repo: Repository, typed: str, *, both: bool = False) -> tuple[str, str]:
-    """(base oid, head oid). `A..B` and `A...B` both start at the merge base, so that what B never had is not
-    counted as removed; `A..` ends at HEAD. One revision, or nothing (HEAD), has base "" unless `both` asks for two.
+class CommitRange(NamedTuple):
+    """What a change brings: the commits that `tip` has and `base` has not (oids; `base` "" for all of `tip`'s).
+
+    `judge` is the tip of the branch that takes them, whose settings and exceptions they are held to, "" where nobody
+    knows one. `base` is only what they are compared with: a branch may have begun before the settings did.
+    """
+
+    base: str
+    tip: str
+    judge: str = ""
+
+
+def towards(repo: Repository, target: str, tip: str) -> CommitRange:
+    """What `tip` brings to the branch whose tip is `target` (oids), from where the two parted."""
+    return CommitRange(repo.merge_base(target, tip) or "", tip, target)
+
+
+def split_range(repo: Repository, typed: str, *, both: bool = False) -> CommitRange:
+    """The range that a person typed. `A..B` and `A...B` both start at the merge base, so that what B never had is not
+    counted as removed, and A judges; `A..` ends at HEAD. One revision, or nothing (HEAD), has no base unless `both`
+    asks for two.
     """
     dots = "..." if "..." in typed else ".."
     left, separator, right = typed.partition(dots)
@@ -21,9 +41,10 @@ def split_range(repo: Repository, typed: str, *, both: bool = False) -> tuple[st
         raise GitMemError("there is no commit here yet", "git commit")
     head = repo.resolve((right if separator else left) or "HEAD")
     if not separator:
-        return "", head
-    base = repo.resolve(left or "HEAD")
-    return repo.merge_base(base, head) or base, head
+        return CommitRange("", head)
+    target = repo.resolve(left or "HEAD")
+    found = towards(repo, target, head)
+    return found if found.base else found._replace(base=target)
 
 
 def resolve_at(repo: Repository, text: str, now: datetime) -> str:

@@ -31,6 +31,7 @@ from gitmem.system import signals_held_back
 RECORD = "gitmem-attempt.json"  # in the Git directory of the work tree
 RECORD_LIMIT = 64 << 20  # bytes of it that are read: memory files are small, and somebody else may have put it there
 TRIES = 5  # times a plan is made when files change under it
+WRITE_WAIT = 60.0  # seconds that a writer waits for those before it
 PAUSE = 0.05  # seconds before the next try: an editor that truncates a file has written it by then
 GIT_PATIENCE = 5.0  # seconds a commit that a killed run began may still take
 LATE = "late"  # how names of files begin, beside the locks, that hold what could not be written into its own file
@@ -126,11 +127,12 @@ def ensure_utf8(data: bytes, path: str) -> None:
 def writer(repo: Repository) -> Iterator[tuple[str, ...]]:
     """Be the only writer here, with what a killed one left repaired; the paths that were put back.
 
-    Raises Locked when another writer holds on, GitMemError in a bare repository.
+    Writers queue: a write takes a fraction of a second, and dozens may come at once. Raises Locked after WRITE_WAIT
+    seconds, GitMemError in a bare repository.
     """
     if repo.root is None:
         raise GitMemError("a bare repository has no memory files to write", "run it in a clone")
-    with locked(repo.common_dir, "write"):
+    with locked(repo.common_dir, "write", WRITE_WAIT):
         undone = recover(repo)
         sweep(scratch_folder(repo))
         yield tuple(undone)

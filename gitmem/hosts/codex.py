@@ -8,6 +8,7 @@ from typing import Any
 
 from gitmem.hosts.entries import role_of, session_of_header, summary_turn, text_of, tool_output, word
 from gitmem.hosts.host import (
+    SKILLS,
     WITH_SUBAGENTS,
     Entries,
     Entry,
@@ -98,6 +99,14 @@ HOST = Host(
     transcripts=(".codex/sessions/*/*/*/rollout-*.jsonl", ".codex/archived_sessions/rollout-*.jsonl"),
     settings=(*settings_in(".codex"), ".codex/hooks/**"),
     authors=("codex", "codex cli", "noreply@openai.com", "codex@openai.com"),
+    reads={
+        "instructions": ("AGENTS.md", "AGENTS.override.md", ".codex/rules/"),
+        "commands": (".codex/prompts/",),
+        "agents": (".codex/agents/",),
+        "styles": (),
+        "skills": (*SKILLS, ".codex/skills/"),
+        "imports": (),
+    },
     programs=("codex",),
     trust="Codex runs no hook, and says nothing, before you trust this project and then each hook, in '/hooks' of its "
           "screen, and again after a change of it",

@@ -10,7 +10,7 @@ from typing import Any
 
 from gitmem.hosts.entries import summary_turn, tool_output, word
 from gitmem.hosts.host import (
-    AGENTS,
+    SKILLS,
     WITH_SUBAGENTS,
     Entries,
     Entry,
@@ -73,9 +73,14 @@ def _answer(event: str, text: str) -> dict[str, Any]:
     return {"additionalContext": text, **hook_specific_output(event, text)}
 
 
-INSTRUCTIONS = (
-    *AGENTS, ".github/copilot-instructions.md", ".github/instructions/", ".github/prompts/", ".github/agents/",
-)  # fmt: skip
+READS = {
+    "instructions": ("AGENTS.md", ".github/copilot-instructions.md", ".github/instructions/"),
+    "commands": (".github/prompts/",),
+    "agents": (".github/agents/", ".github/chatmodes/"),
+    "styles": (),
+    "skills": (*SKILLS, ".github/skills/"),
+    "imports": (),
+}  # fmt: skip
 HOOKS = Hooks(
     {event: event for event in WITH_SUBAGENTS},
     answer=_answer,
@@ -91,7 +96,7 @@ HOST = Host(
     ),
     inserted=InsertedText(tags=("current_datetime", "reminder", "sql_tables", "system_reminder")),
     transcripts=(".copilot/session-state/*/events.jsonl",),
-    instructions=INSTRUCTIONS,
+    reads=READS,
     settings=(".mcp.json", ".github/hooks/**"),
     authors=("copilot", "github copilot", "copilot@github.com", "*+copilot@users.noreply.github.com"),
     programs=("copilot",),

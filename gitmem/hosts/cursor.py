@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from gitmem.hosts.entries import kept_identity, message_turns, shorten_tool_result
-from gitmem.hosts.host import AGENTS, Entries, Entry, Hooks, Host, Place, RegistrationFile, settings_in
+from gitmem.hosts.host import SKILLS, Entries, Entry, Hooks, Host, Place, RegistrationFile, settings_in
 from gitmem.hosts.registration import hooks_file, json_server
 from gitmem.hosts.transcript import Turn
 
@@ -48,8 +48,15 @@ HOST = Host(
         project_variables=("CURSOR_PROJECT_DIR", "CLAUDE_PROJECT_DIR"), project_fields=("workspace_roots",),
     ),
     entries=Entries(_read, shorten_tool_result, _summary),
-    instructions=(*AGENTS, ".cursorrules", ".cursor/rules/"),
     settings=(*settings_in(".cursor"), ".cursor/hooks/**"),
     authors=("cursor", "cursor agent", "cursoragent@cursor.com"),
+    reads={
+        "instructions": ("AGENTS.md", ".cursorrules", ".cursor/rules/"),
+        "commands": (".cursor/commands/",),
+        "agents": (".cursor/agents/",),
+        "styles": (),
+        "skills": (*SKILLS, ".cursor/skills/"),
+        "imports": (),
+    },
     programs=("cursor-agent", "cursor"),
 )  # fmt: skip

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from gitmem.hosts.entries import time_of, tool_output, word
-from gitmem.hosts.host import Hooks, Host, InsertedText, RegistrationFile, settings_in
+from gitmem.hosts.host import SKILLS, Hooks, Host, InsertedText, RegistrationFile, settings_in
 from gitmem.hosts.registration import server_and_hooks
 from gitmem.hosts.transcript import By, Role, Transcript, Turn
 
@@ -119,8 +119,15 @@ HOST = Host(
     ),
     loads=("GEMINI.md",),
     transcripts=(".gemini/tmp/*/chats/*.jsonl", ".gemini/tmp/*/chats/*.json"),
-    instructions=("GEMINI.md",),
     settings=settings_in(".gemini"),
     authors=("gemini", "gemini cli", "gemini-cli", "gemini-cli@google.com"),
+    reads={
+        "instructions": ("GEMINI.md", ".gemini/system.md", ".gemini/styleguide.md"),
+        "commands": (".gemini/commands/",),
+        "agents": (".gemini/agents/",),
+        "styles": (),
+        "skills": (*SKILLS, ".gemini/skills/"),
+        "imports": ("GEMINI.md",),
+    },
     programs=("gemini",),
 )  # fmt: skip

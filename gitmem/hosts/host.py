@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 OURS = "git-mem session hook"  # what our commands in a host's hooks say
 Entry = Mapping[str, Any]  # one line of a transcript, or one message of it
-AGENTS = ("AGENTS.md", ".agents/skills/", "SKILL.md")  # what most hosts give their agents as instructions (agents.md)
+READS = ("instructions", "commands", "agents", "styles", "skills", "imports")  # the keys of `Host.reads`
+SKILLS = (".agents/skills/", "SKILL.md")  # agentskills.io
 
 # Hook events, by Claude Code's names, and the seconds each may take (SessionEnd is given 1.5 s by the host itself).
 EVENT_SECONDS = {
@@ -143,8 +144,10 @@ class Host:
 
     `hooks` is None for one without, `entries` None for one whose transcripts are not lines; `whole` reads those that
     are one JSON object (None for any other). `loads` are the memory files it loads by itself, left out of a context.
-    `instructions` are the files, and the folders (with "/" at the end), in any folder of a project, that it gives its
-    agents as instructions: the gate scans them. `settings` are globs of the files, there too, that name the servers
+    `reads` are the files, and the folders (with "/" at the end), in any folder of a project, that it gives its agents:
+    for each of READS what its documentation names, () for nothing; the gate scans them. `imports` are those of them
+    whose `@path` it replaces by another file, which is scanned too.
+    `settings` are globs of the files, there too, that name the servers
     and commands it starts (`*` crosses no "/", `**` does): a review tells of a change there first.
     `authors` are names and e-mails (globs, lower case) under which its agent is the author or co-author of commits.
     `transcripts` are globs of the files it keeps its sessions in, from the person's home folder; () where it has none.
@@ -155,12 +158,12 @@ class Host:
 
     name: str
     registration: tuple[RegistrationFile, ...]
+    reads: Mapping[str, tuple[str, ...]]
     hooks: Hooks | None = None
     entries: Entries | None = None
     whole: Callable[[bytes], Transcript | None] | None = None
     inserted: InsertedText = InsertedText()
     loads: tuple[str, ...] = ("AGENTS.md",)
-    instructions: tuple[str, ...] = AGENTS
     settings: tuple[str, ...] = ()
     authors: tuple[str, ...] = ()
     transcripts: tuple[str, ...] = ()
@@ -168,6 +171,11 @@ class Host:
     programs: tuple[str, ...] = ()
     trust: str = ""
     validator: tuple[str, ...] = ()
+
+    @property
+    def instructions(self) -> tuple[str, ...]:
+        """All that it gives its agents, whatever it calls it."""
+        return tuple(dict.fromkeys(path for what in READS if what != "imports" for path in self.reads[what]))
 
     @property
     def paths(self) -> tuple[str, ...]:

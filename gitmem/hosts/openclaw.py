@@ -28,6 +28,7 @@ from gitmem.hosts.entries import (
 )
 from gitmem.hosts.host import (
     COMMON_EVENTS,
+    SKILLS,
     Entries,
     Entry,
     Hooks,
@@ -201,6 +202,14 @@ HOST = Host(
     transcripts=(".openclaw/agents/*/sessions/*.jsonl",),
     database=SessionDatabase((".openclaw/agents/*/agent/openclaw-agent.sqlite",), _stored, _stored_transcript),
     authors=("openclaw", "noreply@openclaw.ai"),
+    reads={
+        "instructions": ("AGENTS.md", "IDENTITY.md", "HEARTBEAT.md", "BOOTSTRAP.md", "BOOT.md"),
+        "commands": (),
+        "agents": (),
+        "styles": (),
+        "skills": (*SKILLS,),
+        "imports": (),
+    },
     programs=("openclaw",),
     validator=("openclaw", "config", "validate"),
 )  # fmt: skip

@@ -12,7 +12,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gitmem.hosts.entries import object_of, role_of, summary_turn, time_of, tool_output, word
-from gitmem.hosts.host import COMMON_EVENTS, Hooks, Host, Place, RegistrationFile, SessionDatabase, StoredSession
+from gitmem.hosts.host import (
+    COMMON_EVENTS,
+    SKILLS,
+    Hooks,
+    Host,
+    Place,
+    RegistrationFile,
+    SessionDatabase,
+    StoredSession,
+)
 from gitmem.hosts.registration import json_server, own_file
 from gitmem.hosts.transcript import Role, Transcript, Turn
 
@@ -102,5 +111,13 @@ HOST = Host(
     database=SessionDatabase((".local/share/opencode/opencode*.db",), _stored, _stored_transcript),
     settings=("opencode.json", "opencode.jsonc", ".opencode/plugin/**", ".opencode/plugins/**"),
     authors=("opencode", "noreply@opencode.ai"),
+    reads={
+        "instructions": ("AGENTS.md", ".opencode/instructions/", ".opencode/rules/"),
+        "commands": (".opencode/command/", ".opencode/commands/"),
+        "agents": (".opencode/agent/", ".opencode/agents/"),
+        "styles": (".opencode/mode/", ".opencode/modes/"),
+        "skills": (*SKILLS, ".opencode/skill/", ".opencode/skills/"),
+        "imports": (),
+    },
     programs=("opencode",),
 )  # fmt: skip

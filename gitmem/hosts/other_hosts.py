@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from gitmem.hosts.host import settings_in
 
-INSTRUCTIONS = (".windsurfrules", ".windsurf/rules/")  # as Host.instructions
+INSTRUCTIONS = (  # as Host.instructions
+    ".windsurfrules", ".windsurf/rules/", ".windsurf/workflows/", ".clinerules/", ".kiro/steering/", ".roo/rules/",
+    ".roo/commands/", ".continue/rules/", ".junie/", ".amazonq/rules/", ".trae/rules/",
+)  # fmt: skip
 AUTHORS = ("aider", "* (aider)", "*@aider.chat", "amp", "amp@ampcode.com", "windsurf")  # as Host.authors
 SETTINGS = ("mcp.json", *settings_in(".windsurf"), *settings_in(".kiro"), *settings_in(".roo"))  # as Host.settings

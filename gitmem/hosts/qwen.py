@@ -8,6 +8,7 @@ from typing import Any
 from gitmem.hosts.entries import kept_identity, summary_turn, tool_output, word
 from gitmem.hosts.host import (
     COMMON_EVENTS,
+    SKILLS,
     Entries,
     Entry,
     Hooks,
@@ -100,5 +101,13 @@ HOST = Host(
     inserted=InsertedText(tags=("qwen:[a-z-]+",)),
     settings=settings_in(".qwen"),
     authors=("qwen", "qwen code", "qwen-code", "qwen-coder", "qwen-coder@*"),
+    reads={
+        "instructions": ("QWEN.md", "AGENTS.md", ".qwen/system.md", ".qwen/rules/"),
+        "commands": (".qwen/commands/",),
+        "agents": (".qwen/agents/",),
+        "styles": (".qwen/output-styles/",),
+        "skills": (*SKILLS, ".qwen/skills/"),
+        "imports": ("QWEN.md", "AGENTS.md"),
+    },
     programs=("qwen",),
 )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gitmem.hosts import copilot
-from gitmem.hosts.copilot import HOOKS, INSTRUCTIONS
+from gitmem.hosts.copilot import HOOKS, READS
 from gitmem.hosts.host import Host, RegistrationFile, Setup
 from gitmem.hosts.registration import hooks_file, json_server
 
@@ -22,7 +22,7 @@ HOST = Host(
     (RegistrationFile(".vscode/mcp.json", json_server("servers", type="stdio")),
      RegistrationFile(".github/hooks/git-mem.json", _hooks)),
     hooks=replace(HOOKS, events={event: event for event in HOOKS.events if event != "SessionEnd"}),
-    instructions=INSTRUCTIONS,
+    reads=READS,
     settings=(".vscode/mcp.json", ".github/hooks/**"),
     programs=("code",),
 )  # fmt: skip

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gitmem.config import Config
-from gitmem.errors import GitFailed, GitMemError, IndexDamaged, IndexUnusable, Locked
+from gitmem.errors import GitFailed, GitMemError, IndexDamaged, IndexUnusable, Locked, TooManyFiles
 from gitmem.git.opening import Repository
 from gitmem.git.worktree import locked
 from gitmem.index import db
@@ -343,14 +343,22 @@ class _Refresh:
         for rev in revs:
             trees[rev] = self.repo.tree(self.repo.resolve(rev))
         mark = ":" + tree_key("", self.extra)
-        done = set(covered.values())
+        done, left = set(covered.values()), set[str]()
         for name in sorted(trees, key=lambda name: name != "HEAD"):
             if trees[name] + mark in done:
                 continue
-            if not self._cover(blob_indexer, trees[name], covered.get(name, covered.get("HEAD", "")).partition(":")[0]):
-                return
+            known = covered.get(name, covered.get("HEAD", "")).partition(":")[0]
+            try:
+                if not self._cover(blob_indexer, trees[name], known):
+                    return
+            except TooManyFiles as error:
+                if name == "HEAD" or name in revs:
+                    raise
+                self.work.notes.append(f"{name.removeprefix('refs/heads/')} is left out: {error.message}")
+                left.add(name)
+                continue
             done.add(trees[name] + mark)
-        now = {name: tree + mark for name, tree in trees.items()}
+        now = {name: tree + mark for name, tree in trees.items() if name not in left}
         if now != covered:
             with blob_indexer.transaction():
                 writer.cover(now)

@@ -18,12 +18,13 @@ from gitmem.git.worktree import relative
 from gitmem.memory import facts
 from gitmem.memory.fact import Meta, fact_id, normalise, render_comment
 from gitmem.memory.files import is_memory_path
-from gitmem.paths import Kind, daily_name, daily_path, is_daily
+from gitmem.paths import LIMIT, Kind, daily_name, daily_path, is_daily
 from gitmem.paths import kind as kind_of
 
 if TYPE_CHECKING:
     from gitmem.gate.redaction import Mask, Redaction
 
+MAX_LINE = 20_000  # characters of a line that is added: a long paragraph has a tenth of it
 # Types that stay true until somebody changes them; the others are what happened today.
 LASTING = frozenset(
     ("preference", "constraint", "decision", "deadline", "profile", "rule", "goal", "policy", "exception", "fact")
@@ -129,6 +130,7 @@ def addition(
     """
     if repo.root is None:
         raise GitMemError("a bare repository has no memory files to write", "run it in a clone")
+    ensure_short(new_line.text)
     text = normalise(new_line.text)
     if not text:
         raise UsageError("there is nothing to add", 'git mem add "what happened"')
@@ -152,6 +154,7 @@ def addition(
             case _:
                 new, line = append_bullet(old.decode("utf-8", "surrogateescape"), text, meta)
         data = _ended_as(old, new.encode("utf-8", "surrogateescape"))
+        ensure_readable(path, data)
         return Draft({} if data == old else {path: data}, Added(path, line, text, gated.masks))
 
     return plan
@@ -187,14 +190,21 @@ def log(
         done: list[Added | Refused] = []
         for entry, when, path in zip(entries, times, paths, strict=True):
             try:
+                ensure_short(entry.text)
                 gated, meta = gated_entry(entry, path, config)
+            except UsageError as error:
+                done.append(Refused(error.message, error.hint))
+                continue
             except Refused as error:
                 done.append(error)
                 continue
             old = logs[path] if path in logs else (reading.read(path) or b"").decode("utf-8", "surrogateescape")
             logs[path], line = append_entry(old, gated.text, meta, when, topic)
             done.append(Added(path, line, gated.text, gated.masks))
-        return Draft({path: new.encode("utf-8", "surrogateescape") for path, new in logs.items()}, done)
+        contents = {path: new.encode("utf-8", "surrogateescape") for path, new in logs.items()}
+        for path, data in contents.items():
+            ensure_readable(path, data)
+        return Draft(contents, done)
 
     return write(repo, plan)
 
@@ -207,6 +217,21 @@ def gated_entry(entry: Entry, path: str, config: Config) -> tuple[Redaction, Met
     own = [("type", entry.kind), ("origin", entry.origin)]
     meta: Meta = (*((key, value) for key, value in own if value), *entry.more)
     return _through_the_gate(normalise(entry.text), meta, path, config), meta
+
+
+def ensure_short(text: str) -> None:
+    """Raise UsageError for a line that is longer than MAX_LINE."""
+    if len(text) > MAX_LINE:
+        raise UsageError(
+            f"a line of memory has at most {MAX_LINE:,} characters, and this one {len(text):,}",
+            "write a note below memory/, or several lines",
+        )
+
+
+def ensure_readable(path: str, data: bytes) -> None:
+    """Raise GitMemError where a file would become larger than what is read of memory."""
+    if len(data) > LIMIT:
+        raise GitMemError(f"'{path}' would be larger than {LIMIT >> 20} MiB, which nobody reads", "begin another file")
 
 
 def _with_fact(old: bytes, text: str, meta: Meta) -> tuple[str, int]:

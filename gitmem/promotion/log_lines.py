@@ -14,10 +14,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from gitmem.memory.fact import origin_of, parse_comment, worst_origin
+from gitmem.memory.fact import parse_comment
 from gitmem.memory.statements import Form, Statement, read
 from gitmem.promotion.proposal import Log
 from gitmem.promotion.topics import names_no_thing, topic_of
+from gitmem.provenance.line_origins import statement_origins
 from gitmem.text.sentences import sentences
 from gitmem.text.terms import without_particle
 
@@ -108,34 +109,10 @@ def languages_of(text: str) -> tuple[str, ...]:
     return (language, "en") if latin > 2 * (hangul or len(wide)) else (language,)
 
 
-def line_origins(document: Sequence[Statement]) -> list[str]:
-    """The worst origin stated for each line of a log that is read as these statements: by its statement's comment and
-    by every item that it stands below.
-
-    A quoted or fenced statement is `web`: whoever wrote the log shows there what somebody else wrote.
-    """
-    origins: list[str] = []
-    for statement, origin in zip(document, _origins(document), strict=True):
-        origins += [origin] * (statement.last + 1 - statement.first)
-    return origins
-
-
-def _origins(document: Sequence[Statement]) -> list[str]:
-    """The origin of each statement."""
-    stated: list[str] = []  # of each, and of what it stands below
-    shown: list[str] = []
-    for statement in document:
-        above = stated[statement.parent] if statement.parent >= 0 else ""
-        stated.append(worst_origin(origin_of(statement.meta), above))
-        quoted = statement.form in (Form.QUOTE, Form.CODE) or statement.text.startswith(">")
-        shown.append(worst_origin(stated[-1], "web" if quoted else ""))
-    return shown
-
-
 def passages_of(lines: Sequence[str]) -> Iterator[Passage]:
     """What may be promoted of a log's lines, in order: items and paragraphs, where a chosen line break ends a piece."""
     document = read(lines)
-    for statement, origin in zip(document, _origins(document), strict=True):
+    for statement, origin in zip(document, statement_origins(document), strict=True):
         if statement.form not in (Form.ITEM, Form.PARAGRAPH) or any(map(_MACHINE.search, statement.above)):
             continue
         if any(key == "src" for key, _ in statement.meta):  # it came from memory

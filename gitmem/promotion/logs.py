@@ -17,11 +17,12 @@ from gitmem.gate.detectors.finding import Skipped
 from gitmem.git.objects import EXECUTABLE, REGULAR, Entry, Span
 from gitmem.git.repository import Repository
 from gitmem.memory import facts as memory_facts
-from gitmem.memory.document import Fault, glance
-from gitmem.memory.fact import Fact, fact_id, id_of_hash, normalise, parse_span, text_hash, worst_origin
+from gitmem.memory.fact import Fact, fact_id, id_of_hash, normalise, parse_span, text_hash
 from gitmem.paths import LIMIT, Kind, kind, log_day
 from gitmem.promotion.proposal import Log
 from gitmem.provenance.ledger import Ledger, rejections
+from gitmem.provenance.line_origins import log_origin
+from gitmem.provenance.removals import removed_by_people
 from gitmem.text.named_times import FORMS, beginning
 
 
@@ -78,7 +79,7 @@ def new_logs(repo: Repository, head: str, base: str, daily: Sequence[str] = ()) 
         lines = split(content)
         new = _new(lines, split(data.get(old[path]) or b"") if path in old else [])
         if new:
-            logs.append(Log(path, oid, day, lines, new, _origin(lines)))
+            logs.append(Log(path, oid, day, lines, new, log_origin(lines)))
     return NewLogs(head, base, tuple(sorted(logs, key=lambda log: (log.day, log.path))), tuple(skipped))
 
 
@@ -114,16 +115,6 @@ def _new(lines: Sequence[str], old: Sequence[str]) -> frozenset[int]:
     return frozenset(new)
 
 
-def _origin(lines: Sequence[str]) -> str:
-    """The worst `origin` of a log's front matter, "" where it states none, `web` where it cannot be read."""
-    document = glance("\n".join(lines).encode("utf-8", "surrogateescape"))
-    if any(problem.fault is Fault.FRONT for problem in document.problems):
-        front = "\n".join(document.lines[: document.front]).casefold()
-        return worst_origin("unreadable") if "origin" in front else ""
-    values = [value for key, value in document.front_matter.items() if key.casefold() == "origin"]
-    return worst_origin(*(word for value in values for word in ([value] if isinstance(value, str) else value)))
-
-
 def past(repo: Repository, known: Ledger, head: str, here: Iterable[Fact], logs: Sequence[Log]) -> Precedents:
     """What must not be offered again, given the facts of MEMORY.md (`here`) and what the history of `head` records."""
     present = list(here)
@@ -140,6 +131,7 @@ def past(repo: Repository, known: Ledger, head: str, here: Iterable[Fact], logs:
     refused |= {
         digest for digest in known.by_hash if id_of_hash(digest) not in ids
     }  # promoted once, and taken out since
+    refused |= {digest for digest in removed_by_people(repo, head) if id_of_hash(digest) not in ids}
     return Precedents(
         frozenset(refused - lifted),
         frozenset(_lines_of(repo, spans, logs)),

@@ -28,10 +28,10 @@ from gitmem.memory.fact import (
 from gitmem.memory.facts import Memory, fact_date
 from gitmem.memory.similarity import ALIKE, alike, contradicts, likeness, same, terms
 from gitmem.memory.statements import read
-from gitmem.promotion.log_lines import line_origins
 from gitmem.promotion.proposal import Log, Op, Operation
 from gitmem.provenance.cited_text import CitedText, cited_text
 from gitmem.provenance.grounding import denied, uncounted, undated, unnamed, unreasoned, unsaid
+from gitmem.provenance.line_origins import line_origins
 
 TEXT_LIMIT = 600  # characters of a fact: one line that a person can read
 SOURCE_LINES = 12  # lines one operation may cite in one span

@@ -16,10 +16,11 @@ from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import Fact, Meta, id_of_hash, text_hash
 from gitmem.memory.similarity import likeness, terms
 from gitmem.paths import log_date
-from gitmem.provenance.authorship import by_machine
+from gitmem.provenance.authorship import by_machine, named
 from gitmem.provenance.cited_sources import Source, SourceReader, cited, facts_at, file_meta, inherit, merged, verified
 from gitmem.provenance.grounding import WORDS, Support, unsupported
 from gitmem.provenance.ledger import Ledger, Record, span_key
+from gitmem.provenance.wording import wording
 
 STEPS = 20  # commits that touched a line and are followed for who changed its text
 TEXT = "text"  # what an edit changed, beside the keys of the comment
@@ -38,7 +39,7 @@ class Edit:
     @property
     def by(self) -> str:
         """Who made it, as `Name <e-mail>`."""
-        return f"{self.commit.author.name} <{self.commit.author.email}>"
+        return named(self.commit.author)
 
     @property
     def machine(self) -> bool:
@@ -93,11 +94,16 @@ class Attributor:
         there = [source for source in sources if not source.problem]
         problem = next((source.problem for source in sources if source.problem), "")
         if there:
-            texts = [text for source in there for text in self.reader.says(source)]
+            told = [self.reader.says(source) for source in there]
+            texts = [text for each in told for text in each.texts]
             days = [day for source in there if (day := log_date(source.recorded.path))]
-            wrong = unsupported(fact.text, texts, days)
-            problem = wrong or problem
-            support = Support.NOT_IN_SOURCE if wrong else Support.IN_SOURCE
+            refuted = unsupported(fact.text, texts, days)
+            about = [label for each in told for label in each.trail]
+            said = wording(fact.text, [*about, *(text for each in told for text in each.said)], days)
+            unlike = "" if edit else said.words
+            problem = refuted or unlike or problem
+            support = Support.IN_SOURCE if said.same else Support.SHARES_WORDS
+            support = Support.NOT_IN_SOURCE if refuted else support
         else:
             support = Support.NO_SOURCE
         if edit:

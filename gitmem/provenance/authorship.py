@@ -1,4 +1,4 @@
-"""Who made a commit: a person, or an agent or bot; and which reviews in its message count. Pure.
+"""Who made a commit: a person, or an agent or bot; and which reviews in its message count. Reads only.
 
 A message is a claim. That an agent wrote it is believed from any line, since nobody gains by saying so; that a person
 reviewed it is believed only where a person made the commit (threat A49). Git does not prove who an author is:
@@ -8,13 +8,16 @@ signatures do (`signatures`).
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
+from itertools import islice
 
 from gitmem.agent_paths import AUTHORS
 from gitmem.git.objects import Commit, Person
+from gitmem.git.repository import Repository
 from gitmem.lazy_patterns import lazy
 from gitmem.provenance import trailers
 
 CO_AUTHOR = "Co-authored-by"
+MERGES = 8  # reviewed merges above a commit that are asked whether they brought it in
 _NAME = lazy(r"\s*(?P<name>[^<]*?)\s*(?:<(?P<email>[^>]*)>.*)?")
 
 
@@ -23,9 +26,9 @@ def agent_of_commit(commit: Commit) -> str:
 
     `Memory-Agent` names it; else an author, a committer or a `Co-authored-by` is a bot or one that a host signs with.
     """
-    named = trailers.values(trailers.memory_trailers(commit.message), trailers.AGENT)
-    if named:
-        return named[0] or "agent"
+    by = trailers.values(trailers.memory_trailers(commit.message), trailers.AGENT)
+    if by:
+        return by[0] or "agent"
     others = trailers.values(trailers.parse_lenient(commit.message), CO_AUTHOR)
     people = (commit.author, commit.committer, *map(person, others))
     return next((one.name or one.email for one in people if is_agent(one)), "")
@@ -44,6 +47,13 @@ def is_agent(one: Person) -> bool:
     return any(fnmatchcase(email if "@" in known else name, known) for known in AUTHORS)
 
 
+def named(one: Person) -> str:
+    """`Name <e-mail>` as it may be told, to a model too (`gate/withholding.screened`)."""
+    from gitmem.gate.withholding import screened  # loads every detector
+
+    return screened(f"{one.name} <{one.email}>")
+
+
 def person(text: str) -> Person:
     """`Name <e-mail>` as a value."""
     match = _NAME.fullmatch(text)
@@ -55,5 +65,18 @@ def reviewers(commit: Commit) -> list[str]:
     trailers, and which name no agent. A line of prose or of a joined message is nobody's review."""
     if by_machine(commit):
         return []
-    named = trailers.values(trailers.parse(commit.message), trailers.REVIEWED)
-    return [value for value in dict.fromkeys(named) if value and not is_agent(person(value))]
+    values = trailers.values(trailers.parse(commit.message), trailers.REVIEWED)
+    return [value for value in dict.fromkeys(values) if value and not is_agent(person(value))]
+
+
+def reviewed_merge(repo: Repository, at: str, commit: Commit) -> Commit | None:
+    """The reviewed merge that brought a commit in, where a forge's pull request says so; None where none did."""
+    if at == commit.oid:
+        return None
+    merges = repo.log([at, f"^{commit.oid}"], grep=[trailers.REVIEWED], merges=True, reverse=True)
+    above = (merge for merge in merges if merge.commit_date >= commit.commit_date)
+    for merge in islice(above, MERGES):
+        brought = any(repo.is_ancestor(commit.oid, parent) for parent in merge.parents[1:])
+        if brought and not repo.is_ancestor(commit.oid, merge.parents[0]) and reviewers(merge):
+            return merge
+    return None

@@ -22,7 +22,7 @@ from gitmem.memory.statements import Statement
 from gitmem.memory.statements import read as read_statements
 from gitmem.paths import LIMIT, Kind, Layout, is_memory, kind, layout_of
 from gitmem.plural import counted
-from gitmem.provenance.cited_text import cited_text
+from gitmem.provenance.cited_text import CitedText, cited_text
 from gitmem.provenance.ledger import Record, SpanKey, span_key
 
 MOVED_SHARE = 0.6  # of a fact's terms that lines at HEAD must hold to be taken for its lost source lines
@@ -102,12 +102,15 @@ class SourceReader:
             self._lines[oid] = blob_lines(self.repo.read(oid))
         return self._lines[oid]
 
-    def says(self, source: Source) -> tuple[str, ...]:
-        """What the lines of a source that is there say, with what they are about."""
-        lines = self.lines(source.blob)
-        if source.blob not in self._documents:
-            self._documents[source.blob] = read_statements(lines)
-        return cited_text(self._documents[source.blob], lines, source.start_line, source.end_line).texts
+    def says(self, source: Source) -> CitedText:
+        """What the lines of a source that is there say, and what they are about."""
+        return cited_text(self.document(source.blob), self.lines(source.blob), source.start_line, source.end_line)
+
+    def document(self, oid: str) -> Sequence[Statement]:
+        """The statements of a blob that is there."""
+        if oid not in self._documents:
+            self._documents[oid] = read_statements(self.lines(oid))
+        return self._documents[oid]
 
     def read(self, fact: Fact, span: Span, records: Sequence[Record] = ()) -> Source:
         """The lines of `span` as they were; looked for by the fact's text at HEAD when their blob is gone.

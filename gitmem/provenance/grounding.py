@@ -43,9 +43,10 @@ _KOREAN_DATE = lazy(r"\s?(?:에(?!서)|까지|부터|に|まで|から)")
 
 
 class Support(StrEnum):
-    """What holds a fact up. Only IN_SOURCE was checked to follow."""
+    """What holds a fact up. Only of IN_SOURCE the lines say it word for word (`wording`)."""
 
     IN_SOURCE = "in-source"
+    SHARES_WORDS = "shares-words"
     NOT_IN_SOURCE = "not-in-source"
     EDITED = "edited"
     NO_SOURCE = "no-source"
@@ -53,6 +54,7 @@ class Support(StrEnum):
 
 WORDS = {
     Support.IN_SOURCE: "text is in the source",
+    Support.SHARES_WORDS: "shares words and numbers with its source",
     Support.NOT_IN_SOURCE: "source exists but does not say it",
     Support.EDITED: "edited after promotion",
     Support.NO_SOURCE: "no source",

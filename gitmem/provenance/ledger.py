@@ -32,11 +32,13 @@ def span_key(span: Span) -> SpanKey:
 @dataclass(frozen=True, slots=True)
 class Claim:
     """A line of a commit's message that records what the commit did not do, or what its author may not say: `key` is
-    the trailer, or `This reverts commit`; `why` holds no text of memory."""
+    the trailer, or `This reverts commit`; `why` holds no text of memory. `forged`: an agent made the commit, and what
+    the line says was not done."""
 
     commit: str
     key: str
     why: str
+    forged: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +168,8 @@ class _Reading:
         links = trailers.links(rows, key)
         true = [link for link in links if does(commit, link.sha256, link.target)]
         if len(true) < len(links):
-            self.claims.append(Claim(commit.oid, key, f"{_number(len(links) - len(true), len(links))} {otherwise}"))
+            count = _number(len(links) - len(true), len(links))
+            self.claims.append(Claim(commit.oid, key, f"{count} {otherwise}", by_machine(commit)))
         return tuple(true)
 
     def _rejections(
@@ -180,7 +183,8 @@ class _Reading:
         if len(declined) < len(others):
             why = "takes out no such text" if person else "is an agent's, and takes out no such text"
             count = _number(len(others) - len(declined), len(links))
-            self.claims.append(Claim(commit.oid, trailers.REJECTED, f"{count} {why}, and cites no line that stands"))
+            why = f"{count} {why}, and cites no line that stands"
+            self.claims.append(Claim(commit.oid, trailers.REJECTED, why, not person))
         elif removed and not person:
             self.claims.append(Claim(commit.oid, trailers.REJECTED, "is an agent's: it refuses nothing for later"))
         return tuple(removed), tuple(declined)
@@ -201,7 +205,7 @@ class _Reading:
             except UnknownRevision:
                 continue  # reverted in a history that this clone has not
             if not self.effects.reverses(commit, undone):
-                self.claims.append(Claim(commit.oid, REVERTS, f"does not reverse {oid[:12]}"))
+                self.claims.append(Claim(commit.oid, REVERTS, f"does not reverse {oid[:12]}", by_machine(commit)))
                 continue
             self.reverts.append((commit.oid, undone.oid))
             promoted = trailers.links(trailers.memory_trailers(undone.message), trailers.SOURCE)
@@ -214,7 +218,7 @@ class _Reading:
             why = "is no full oid" if not _OID.fullmatch(value) else ""
             why = why or ("" if promotion else "stands in a commit that promotes nothing")
             if why:
-                self.claims.append(Claim(record.commit.oid, trailers.CURSOR, why))
+                self.claims.append(Claim(record.commit.oid, trailers.CURSOR, why, not record.person))
             else:
                 self.cursors.append((record.commit.oid, value))
 
@@ -226,12 +230,14 @@ def claims(repo: Repository, revs: Sequence[str]) -> tuple[Claim, ...]:
     found = list(known.claims)
     for promotion, oid in known.cursors:
         if oid == promotion or not repo.is_ancestor(oid, promotion):
-            found.append(Claim(promotion, trailers.CURSOR, "names no ancestor of its commit"))
+            forged = by_machine(repo.commit(promotion))
+            found.append(Claim(promotion, trailers.CURSOR, "names no ancestor of its commit", forged))
     for commit in commits:
         named = trailers.values(trailers.memory_trailers(commit.message), trailers.REVIEWED)
         if set(named) - set(reviewers(commit)):
-            why = "stands in an agent's commit" if by_machine(commit) else "is no trailer, or names an agent"
-            found.append(Claim(commit.oid, trailers.REVIEWED, why))
+            machine = by_machine(commit)
+            why = "stands in an agent's commit" if machine else "is no trailer, or names an agent"
+            found.append(Claim(commit.oid, trailers.REVIEWED, why, machine))
     return tuple(found)
 
 

@@ -1,6 +1,6 @@
 """Whether provenance still holds: every promoted fact has a source that is there, that says it, and its promoted text.
 
-One list of checks serves `verify` and `review`. Reads only, committed history only. A flaw names rule, place and
+The list of checks is that of `checks`. Reads only, committed history only. A flaw names rule, place and
 reason, never text of memory.
 """
 
@@ -8,26 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 
-from gitmem.git.objects import EXECUTABLE, REGULAR, Commit, Span
+from gitmem.gate.policy import MESSAGE
+from gitmem.git.objects import EXECUTABLE, REGULAR, Commit
 from gitmem.git.ranges import shallow
 from gitmem.git.repository import Repository
 from gitmem.git.write import run_git
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
-from gitmem.memory.fact import Fact, normalise, parse_span, render_span, text_hash
-from gitmem.memory.statements import Statement, read
+from gitmem.memory.fact import Fact, render_span, text_hash
 from gitmem.paths import Kind, kind
-from gitmem.provenance.attribution import TEXT, Attribution, Attributor, Edit, differing, newest
+from gitmem.provenance.attribution import Attribution, Edit, differing, newest
 from gitmem.provenance.authorship import by_machine
+from gitmem.provenance.checks import Checks
 from gitmem.provenance.cited_sources import facts_at
-from gitmem.provenance.grounding import Support, cut_sentence
-from gitmem.provenance.ledger import Ledger, Refusal, read_ledger, refusals, reverted_by_people, span_key
+from gitmem.provenance.grounding import Support
+from gitmem.provenance.ledger import Ledger, claims, read_ledger
 from gitmem.provenance.signatures import FORMAT, Signature, parse_signatures, summary
 
 LOADED = (Kind.MEMORY, Kind.RULE, Kind.INSTRUCTIONS)
-LOGS = (Kind.DAILY, Kind.SESSION, Kind.NOTE, Kind.OTHER)  # the last: daily notes and notes by a setting
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +68,15 @@ class Prose:
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """The facts that were checked, in order of path and line, and with a policy the lines around them; no flaws:
-    everything held. `standing` are all facts there are, as (path, fact)."""
+    everything held. `standing` are all facts there are, as (path, fact); `forged` what agents' messages in a range
+    record that was not done."""
 
     facts: tuple[Checked, ...]
     prose: tuple[Prose, ...] = ()
     notes: tuple[str, ...] = ()
     signatures: tuple[Signature, ...] = ()  # of the commits of a range
     standing: tuple[tuple[str, Fact], ...] = ()
+    forged: tuple[Flaw, ...] = ()
 
     @property
     def checked(self) -> int:
@@ -87,19 +89,22 @@ class Verdict:
     def _flaws(self) -> Iterator[tuple[Flaw, ...]]:
         yield from (row.flaws for row in self.facts)
         yield from (row.flaws for row in self.prose)
+        yield self.forged
 
 
 def verify(
-    repo: Repository, base: str = "", head: str = "HEAD", *, policy: bool = False, known: Ledger | None = None
-) -> Verdict:
+    repo: Repository, base: str = "", head: str = "HEAD", *, policy: bool = False, known: Ledger | None = None,
+    globs: Sequence[str] = (),
+) -> Verdict:  # fmt: skip
     """Check every promoted fact at `head`; where `base` is given, those that are new or have another comment since, and
     the sources of the others (oids or revisions). With `policy` every fact, and who wrote it.
 
-    `known` is the ledger of `head`, where the caller has it. Raises UnknownRevision; finding nothing is no error.
+    `known` is the ledger of `head`, where the caller has it; `globs` are the `[memory] paths` in force: what neither
+    they nor the usual places name is no memory, and no source. Raises UnknownRevision; finding nothing is no error.
     """
     tip = repo.resolve(head)
     there = list(facts_at(repo, tip))
-    run = _Run(repo, repo.resolve(base) if base else "", tip, known or read_ledger(repo, [tip]), policy)
+    run = _Run(repo, repo.resolve(base) if base else "", tip, known or read_ledger(repo, [tip]), policy, globs)
     run.compare_with(there)
     rows: list[Checked] = []
     for path, data, fact in there:
@@ -116,7 +121,15 @@ def verify(
     signatures = _signatures(repo, run.base, tip) if base else ()
     if said := summary(signatures):
         notes.append(said)
-    return Verdict(tuple(rows), tuple(run.prose()) if policy else (), tuple(notes), signatures, standing)
+    forged = tuple(_forged(repo, run.base, tip)) if policy and base else ()
+    return Verdict(tuple(rows), tuple(run.prose()) if policy else (), tuple(notes), signatures, standing, forged)
+
+
+def _forged(repo: Repository, base: str, tip: str) -> Iterator[Flaw]:
+    for claim in claims(repo, [tip, f"^{base}"]):
+        if claim.forged:
+            message = f"{claim.key} of {claim.commit[:12]}, which is an agent's: {claim.why}"
+            yield Flaw("forged", MESSAGE, 1, message, "", claim.commit)
 
 
 def _signatures(repo: Repository, base: str, tip: str) -> tuple[Signature, ...]:
@@ -127,15 +140,16 @@ def _signatures(repo: Repository, base: str, tip: str) -> tuple[Signature, ...]:
 class _Run:
     """One verification of `tip` (since `base`, "" for all of it)."""
 
-    def __init__(self, repo: Repository, base: str, tip: str, known: Ledger, policy: bool) -> None:
+    def __init__(
+        self, repo: Repository, base: str, tip: str, known: Ledger, policy: bool, globs: Sequence[str]
+    ) -> None:
         self.repo, self.base, self.tip, self.known, self.policy = repo, base, tip, known, policy
-        self.attributor = Attributor(repo, tip, known)
-        self.cut = bool(shallow(repo))
+        self.checks = Checks(repo, tip, known, globs)
+        self.attributor = self.checks.attributor
         self.touched = {change.path: change for change in repo.changes(base, tip)} if base else {}
         self.before: dict[str, list[Fact]] = {}
         self._commits: dict[str, Commit] = {}
         self._blames: dict[str, dict[int, str]] = {}
-        self._statements: dict[str, Sequence[Statement]] = {}  # of the blobs that facts cite
 
     def compare_with(self, there: Sequence[tuple[str, bytes, Fact]]) -> None:
         """Learn which facts stood at `base`: those `there` at `tip` hold for every file that did not change."""
@@ -159,9 +173,9 @@ class _Run:
             changed = differing(olds[0].meta, fact.meta)
             edit = Edit(line_commit(), olds[0], changed)
             attribution = replace(attribution, support=Support.EDITED, edit=edit)
-        problems = list(self._wrong(fact, attribution))
+        problems = list(self.checks.wrong(fact, attribution))
         if self.policy:
-            problems += self._against_policy(path, fact, attribution, self._writer(path, data, fact))
+            problems += self.checks.against_policy(path, fact, attribution, partial(self._writer, path, data, fact))
         oid = self.known.by_hash.get(text_hash(fact.text), "")
         oid = oid or (attribution.edit.commit.oid if attribution.edit else "")
         flaws = tuple(
@@ -187,7 +201,7 @@ class _Run:
             source = self.attributor.reader.read(fact, span, records)
             lost = [line for line in source.text.split("\n") if line.strip()]
             held = change.old_oid and set(lost) <= set(self.attributor.reader.lines(change.old_oid))
-            if held and (self.attributor.reader.changed(source) or self._is_taken_back(source.path, source.text)):
+            if held and (self.attributor.reader.changed(source) or self.checks.is_taken_back(source.path, source.text)):
                 message = f"{render_span(span)} was changed since"
                 oid = self.known.by_hash.get(text_hash(fact.text), "")
                 commit = self.line_commit(path, data, fact)
@@ -241,129 +255,3 @@ class _Run:
         if kind(path) is Kind.MEMORY and by_machine(commit) and not heading:
             message = f"added by {commit.oid[:12]}, which is an agent's, and by no promotion"
             yield Flaw("unrecorded", path, line, message, "", commit.oid)
-
-    # -- what is wrong with a fact whoever wrote it ----------------------------------------------------------
-
-    def _wrong(self, fact: Fact, attribution: Attribution) -> Iterator[tuple[str, str]]:
-        """(rule, message) of what does not hold, in committed history, without asking who wrote it."""
-        edit = attribution.edit
-        if edit and TEXT in edit.changed and not edit.recorded:
-            yield (
-                "text-changed",
-                f"edited after promotion by {_who(edit.commit)} in {edit.commit.oid[:12]}, no reason recorded",
-            )
-        if any(key == "src" and parse_span(value) is None for key, value in fact.meta):
-            yield "source-missing", "its comment names a source that cannot be read"
-        recorded = {span_key(span) for span in self.known.sources.get(text_hash(fact.text), ())}
-        own = {span_key(span) for key, value in fact.meta if key == "src" and (span := parse_span(value))}
-        for source in attribution.sources:
-            span = source.recorded
-            if recorded and span_key(span) in own - recorded and not self.cut:
-                yield "source-changed", f"{render_span(span)} is not what its promotion recorded"
-            elif source.problem:
-                yield "source-missing", source.problem
-            elif self.attributor.reader.changed(source):
-                yield "source-changed", f"{render_span(span)} was changed since"
-            elif self._is_taken_back(source.path, source.text):
-                yield "source-changed", f"{render_span(span)} was taken back by a git revert"
-        if not edit and (words := self._cut_sentence(fact, attribution)):
-            yield "source-cut", words
-
-    def _cut_sentence(self, fact: Fact, attribution: Attribution) -> str:
-        """Why a fact is half a sentence of one of its sources, "" where it is none."""
-        cited: dict[str, set[int]] = {}
-        for source in attribution.sources:
-            if not source.problem and not source.moved:
-                cited.setdefault(source.blob, set()).update(range(source.start_line, source.end_line + 1))
-        for blob, numbers in cited.items():
-            if blob not in self._statements:
-                self._statements[blob] = read(self.attributor.reader.lines(blob))
-            if words := cut_sentence(fact.text, self.attributor.reader.lines(blob), self._statements[blob], numbers):
-                return words
-        return ""
-
-    @cached_property
-    def taken_back(self) -> frozenset[tuple[str, str]]:
-        """(path, line) of the log lines that a `git revert`, not itself reverted, took out."""
-        undone = reverted_by_people(self.repo, self.known)
-        taken: set[tuple[str, str]] = set()
-        for commit, oid in self.known.reverts:
-            if commit in undone:
-                continue
-            reverted = self.repo.commit(oid)
-            for change in self.repo.changes(reverted.parents[0] if reverted.parents else "", oid):
-                if kind(change.path) in LOGS and change.new_mode in (REGULAR, EXECUTABLE):
-                    old = set(self.attributor.reader.lines(change.old_oid)) if change.old_mode else set()
-                    taken |= {
-                        (change.path, line) for line in self.attributor.reader.lines(change.new_oid) if line not in old
-                    }
-        return frozenset(taken)
-
-    def _is_taken_back(self, path: str, text: str) -> bool:
-        lines = [line for line in text.split("\n") if line.strip()]
-        now = self.attributor.reader.paths.get(path)
-        present = set(self.attributor.reader.lines(now)) if now else set()
-        return bool(lines) and all((path, line) in self.taken_back and line not in present for line in lines)
-
-    # -- what the policy asks: who wrote it, and does its source say so --------------------------------------
-
-    def _against_policy(
-        self, path: str, fact: Fact, attribution: Attribution, writer: Commit
-    ) -> Iterator[tuple[str, str]]:
-        edit = attribution.edit
-        if edit and edit.machine and (edit.recorded or TEXT not in edit.changed):
-            what = ", ".join(edit.changed)
-            yield "edited", f"edited after promotion by {_who(edit.commit)}, which is no person: {what}"
-        if attribution.support is Support.NOT_IN_SOURCE:
-            yield "not-in-source", attribution.problem
-        edited = edit is not None and edit.recorded
-        if not attribution.promoted and not edited and by_machine(writer):
-            yield "unrecorded", f"added by {writer.oid[:12]}, which is an agent's, and by no promotion"
-        message = self._refused(fact, attribution, writer)
-        if message:
-            yield "rejected", message
-
-    def _refused(self, fact: Fact, attribution: Attribution, commit: Commit) -> str:
-        """Why a fact should not be there again: a person took it, or its source, out. "" where it may."""
-        if not self.refusals:
-            return ""
-        digest = text_hash(fact.text)
-        modelled = any(record.commit.oid == commit.oid and record.model(digest) for record in attribution.records)
-        if not (by_machine(commit) or modelled):
-            return ""  # a person put it there
-        refusal = self.refusals.get(digest)
-        if refusal and not refusal.declined and not self.repo.is_ancestor(commit.oid, refusal.commit):
-            return f"taken out by {refusal.commit[:12]}, and added again by {commit.oid[:12]}"
-        lines = {
-            (source.recorded.path, normalise(line))
-            for source in attribution.sources
-            for line in source.text.split("\n")
-        }
-        lines = {row for row in lines if row[1]}
-        for oid, taken in self.refused_lines.items() if lines else ():
-            if lines <= taken and oid != commit.oid and self.repo.is_ancestor(oid, commit.oid):
-                return f"its source was taken back by {oid[:12]}, and {commit.oid[:12]} cites it again"
-        return ""
-
-    @cached_property
-    def refusals(self) -> dict[str, Refusal]:
-        return refusals(self.repo, self.known)
-
-    @cached_property
-    def refused_lines(self) -> dict[str, set[tuple[str, str]]]:
-        """Commit that took facts out -> (path, text) of their source lines; an edit keeps its source."""
-        lines: dict[str, set[tuple[str, str]]] = {}
-        for refusal in self.refusals.values():
-            for span in refusal.spans if not refusal.edited else ():
-                rows = ((span.path, normalise(line)) for line in self._lines_of(span))
-                lines.setdefault(refusal.commit, set()).update(row for row in rows if row[1])
-        return lines
-
-    def _lines_of(self, span: Span) -> list[str]:
-        oid = self.repo.find_blob(span.path, span.blob, self.tip) if span.blob else None
-        data = next(iter(self.repo.read_many([oid])))[1] if oid else None
-        return blob_lines(data)[span.start_line - 1 : span.end_line] if data else []
-
-
-def _who(commit: Commit) -> str:
-    return f"{commit.author.name} <{commit.author.email}>"

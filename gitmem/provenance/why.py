@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from itertools import islice
 from shlex import quote
 
 from gitmem.config import Config
@@ -24,13 +23,13 @@ from gitmem.paths import agent_of
 from gitmem.plural import counted
 from gitmem.provenance import trailers
 from gitmem.provenance.attribution import TEXT, Attribution, Attributor, Edit, newest
-from gitmem.provenance.authorship import agent_of_commit, reviewers
-from gitmem.provenance.cited_sources import Source, cited, file_meta, inherit
+from gitmem.provenance.authorship import agent_of_commit, named, reviewed_merge, reviewers
+from gitmem.provenance.checks import Checks
+from gitmem.provenance.cited_sources import Source, cited, file_meta, inherit, verified
 from gitmem.provenance.grounding import WORDS, Support
 from gitmem.provenance.ledger import ledger_of, matching_commits, promotes
 from gitmem.provenance.line_amendments import Amendment, Amendments, amendments, replaced
 
-MERGES = 8  # reviewed merges above a commit that are asked whether they brought it in
 CUT = (
     "this clone is shallow and its history ends at this commit: an older one may have written the line;"
     " 'git fetch --unshallow' gets the rest"
@@ -105,16 +104,23 @@ def why(repo: Repository, config: Config, path: str, line: int, rev: str = "", *
         return _with_links(repo, config, replace(answer, notes=tuple(notes)), (), rev, now)
     known = ledger_of(repo, _until_promoted(recorded, commit, text_hash(fact.text)))
     del recorded  # ends Git's walk
-    attributor = Attributor(repo, at, known, config.memory_paths)
-    attribution = attributor.attribution(path, fact, lambda: commit)
+    checks = Checks(repo, at, known, config.memory_paths, whole=False)
+    attribution = checks.attributor.attribution(path, fact, lambda: commit)
     origin, block = _recorded(attribution, fact, commit)
-    notes += _notes(attributor, attribution, origin, commit)
+    notes += _notes(checks.attributor, attribution, origin, commit)
+    problems = list(checks.wrong(fact, attribution))
+    if commit is not None:
+        problems += checks.against_policy(path, fact, attribution, lambda: commit)
+    problem = attribution.problem or next((problem.message for problem in problems), "")
+    sources = attribution.sources if not problems else tuple(verified(each, False) for each in attribution.sources)
     answer = _answer(path, fact, origin, block)
+    from gitmem.gate.withholding import screened
+
     merge = reviewed_merge(repo, at, origin) if origin else None
-    named = dict.fromkeys([*answer.reviewers, *(reviewers(merge) if merge else [])])
+    looked = dict.fromkeys([*answer.reviewers, *(map(screened, reviewers(merge)) if merge else [])])
     answer = replace(
-        answer, reviewers=tuple(named), sources=attribution.sources, support=attribution.support,
-        words=attribution.words, problem=attribution.problem, edit=attribution.edit, notes=tuple(notes),
+        answer, reviewers=tuple(looked), sources=sources, support=attribution.support,
+        words=attribution.words, problem=problem, edit=attribution.edit, notes=tuple(notes),
         edited=tuple(attribution.edit.values(fact)) if attribution.edit else (),
         session=fact.get("session"), turn=fact.get("turn"),
     )  # fmt: skip
@@ -126,7 +132,7 @@ def _notes(attributor: Attributor, attribution: Attribution, origin: Commit | No
     """What a person should know of a fact whose record is `origin` and whose line `commit` touched last."""
     notes = []
     if origin and commit and origin.oid != commit.oid:
-        notes.append(f"the line was last touched by {commit.oid[:12]} ({commit.author.name})")
+        notes.append(f"the line was last touched by {commit.oid[:12]} ({named(commit.author)})")
     edit = attribution.edit
     if edit and TEXT in edit.changed and not edit.recorded:
         notes.append(f"{edit.commit.oid[:12]} changed the text and recorded no reason")
@@ -189,6 +195,8 @@ def _recorded(
 
 
 def _answer(path: str, fact: Fact, commit: Commit | None, block: Sequence[trailers.Trailer]) -> Answer:
+    from gitmem.gate.withholding import screened  # loads every detector
+
     def first(key: str) -> str:
         return next(iter(trailers.values(block, key)), "")
 
@@ -199,27 +207,14 @@ def _answer(path: str, fact: Fact, commit: Commit | None, block: Sequence[traile
         text=fact.text,
         trail=fact.trail,
         commit=commit.oid if commit else "",
-        author=f"{commit.author.name} <{commit.author.email}>" if commit else "",
+        author=named(commit.author) if commit else "",
         date=commit.author_date if commit else None,
-        agent=first(trailers.AGENT) or (agent_of_commit(commit) if commit else "") or agent_of(path),
-        reason=first(trailers.REASON),
-        reviewers=tuple(reviewers(commit)) if commit else (),
+        agent=screened(first(trailers.AGENT) or (agent_of_commit(commit) if commit else "") or agent_of(path)),
+        reason=screened(first(trailers.REASON)),
+        reviewers=tuple(map(screened, reviewers(commit))) if commit else (),
         model=first(trailers.MODEL),
         sources=(),
     )
-
-
-def reviewed_merge(repo: Repository, at: str, commit: Commit) -> Commit | None:
-    """The reviewed merge that brought a commit in, where a forge's pull request says so; None where none did."""
-    if at == commit.oid:
-        return None
-    merges = repo.log([at, f"^{commit.oid}"], grep=[trailers.REVIEWED], merges=True, reverse=True)
-    above = (merge for merge in merges if merge.commit_date >= commit.commit_date)
-    for merge in islice(above, MERGES):
-        brought = any(repo.is_ancestor(commit.oid, parent) for parent in merge.parents[1:])
-        if brought and not repo.is_ancestor(commit.oid, merge.parents[0]) and reviewers(merge):
-            return merge
-    return None
 
 
 def as_value(answer: Answer) -> dict[str, object]:

@@ -18,6 +18,7 @@ from gitmem.config import Config
 from gitmem.errors import GitFailed, GitMemError
 from gitmem.git.branch_worktree import branch_worktree
 from gitmem.git.repository import Repository
+from gitmem.git.revision import towards
 from gitmem.git.write import run_git
 from gitmem.paths import layout_of
 from gitmem.provenance import corrections
@@ -145,11 +146,11 @@ def _reject(run: CommandRun, pull: Pull, comment: Comment, command: Command) -> 
     if pull.branch == client.default_branch():
         raise GitMemError("its branch is the default branch, which is never pushed to")
     proposals.fetch_pull(repo, client, pull, run.environ)
-    base = repo.merge_base(repo.resolve(pull.start), pull.head) or ""
+    brought = towards(repo, repo.resolve(pull.start), pull.head)
     layout = layout_of([entry.path for entry in repo.entries(pull.head)], run.config.memory_paths)
     matches = {
         (change.path, change.new.line): change.new
-        for change in fact_changes(repo, base, pull.head, layout, run.today, authors=False)
+        for change in fact_changes(repo, brought.base, pull.head, layout, run.today, authors=False)
         if change.new and (change.new.id.startswith(command.fact) or f"{change.path}:{change.new.line}" == command.fact)
     }
     if len(matches) != 1:
@@ -161,7 +162,7 @@ def _reject(run: CommandRun, pull: Pull, comment: Comment, command: Command) -> 
     reason = f"{command.reason} ({comment.author}, pull request {pull.number})"
     with branch_worktree(repo, pull.branch) as there:
         corrections.forget(there, run.config, path, line, reason)
-    through_the_gate(repo, base, f"refs/heads/{pull.branch}", run.today)
+    through_the_gate(repo, brought._replace(tip=repo.resolve(f"refs/heads/{pull.branch}")), run.today)
     env = push_environment(client, run.environ)
     spec = f"refs/heads/{pull.branch}:refs/heads/{pull.branch}"
     try:

@@ -15,7 +15,7 @@ from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import Fact, text_hash
 from gitmem.memory.facts import expired
 from gitmem.paths import LIMIT, Kind, Layout, is_memory, kind
-from gitmem.provenance.authorship import by_machine
+from gitmem.provenance.authorship import by_machine, named
 from gitmem.provenance.cited_sources import facts_at
 from gitmem.provenance.ledger import read_ledger
 from gitmem.review.fact_diff import FactChange, Op, compare
@@ -188,8 +188,9 @@ def _removed_ids(changes: Iterable[FactChange]) -> set[str]:
 
 
 def _with_author(change: FactChange, commit: Commit) -> FactChange:
-    author = f"{commit.author.name} <{commit.author.email}>"
-    return replace(change, commit=commit.oid, author=author, date=commit.author_date, by_machine=by_machine(commit))
+    return replace(
+        change, commit=commit.oid, author=named(commit.author), date=commit.author_date, by_machine=by_machine(commit)
+    )
 
 
 def as_value(change: object) -> dict[str, object]:

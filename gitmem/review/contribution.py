@@ -22,6 +22,7 @@ from gitmem.git import transaction
 from gitmem.git.branch_worktree import branch_worktree
 from gitmem.git.opening import Repository, open_repository
 from gitmem.git.other_memories import clean, fetch_mirror, is_url, mirror_of, shown_url
+from gitmem.git.revision import CommitRange
 from gitmem.git.transaction import CommitDraft, Reading
 from gitmem.git.write import run_git
 from gitmem.memory import facts, writing
@@ -161,7 +162,7 @@ def _on_a_branch(target: Target, config: Config, line: NewLine, branch: str, now
 
         added, commit = transaction.commit(there, plan)
         if commit:
-            publish.through_the_gate(repo, start, commit, now.date())
+            publish.through_the_gate(repo, CommitRange(start, commit, start), now.date())
     if not commit:
         run_git(repo, ["update-ref", "-d", full])
         return Offered("there already", target.scope, added.path, added.line, added.text, base=target.base)

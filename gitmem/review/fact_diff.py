@@ -155,7 +155,8 @@ def _moves(gone: list[_At], come: list[_At], today: date) -> Iterator[FactChange
     by_id: dict[str, list[_At]] = defaultdict(list)
     for at in gone:
         by_id[at.fact.id].append(at)
-    for at in list(come):
+    moved: set[int] = set()
+    for at in come:
         same = [other for other in by_id.get(at.fact.id, ()) if other.path != at.path]
         same.sort(key=lambda other: other.fact.trail != at.fact.trail)
         if passes(at.path):  # a log that says it once more is not where a fact of MEMORY.md went
@@ -164,10 +165,11 @@ def _moves(gone: list[_At], come: list[_At], today: date) -> Iterator[FactChange
             continue
         before = same[0]
         by_id[at.fact.id].remove(before)
-        gone.remove(before)
-        come.remove(at)
+        moved |= {id(before), id(at)}
         op = Op.EXPIRED if expired(before.fact, today) and "archive/" in at.path else Op.MOVED
         yield FactChange(op, at.path, before.fact, at.fact, before.path)
+    gone[:] = [at for at in gone if id(at) not in moved]
+    come[:] = [at for at in come if id(at) not in moved]
 
 
 def _pairs(gone: list[_At], come: list[_At], renamed: Mapping[str, str] = {}) -> list[FactChange]:
@@ -179,11 +181,13 @@ def _pairs(gone: list[_At], come: list[_At], renamed: Mapping[str, str] = {}) ->
         for score, other in candidates.scored(at)
     ]
     changes = []
+    paired: set[int] = set()
     for *_, at, other in sorted(scored, key=lambda row: row[:4]):
-        if at in come and other in gone:
-            come.remove(at)
-            gone.remove(other)
+        if paired.isdisjoint((id(at), id(other))):
+            paired |= {id(at), id(other)}
             changes.append(FactChange(Op.CHANGED, at.path, other.fact, at.fact, other.path))
+    gone[:] = [at for at in gone if id(at) not in paired]
+    come[:] = [at for at in come if id(at) not in paired]
     return changes
 
 

@@ -18,6 +18,7 @@ GONE = (Op.REMOVED, Op.EXPIRED)
 STAYING = (Op.MOVED, Op.REORDERED)
 STATES = {
     State.PROMOTED: "promoted, and the source says it",
+    State.SHARED: "promoted, and shares words and numbers with its source",
     State.PERSON: "by a person",
     State.AGENT: "**added by an agent, and by no promotion**",
     State.EDITED: "**edited after promotion**",

@@ -1,38 +1,42 @@
-"""Everything of a review that is text of memory, as it may be shown: the gate reads all of it at once.
+"""Every text of a review as it may be shown: each string is masked by itself, whatever field it stands in.
 
 Secrets and personal data are masked. What reads as an instruction is not: the reviewer has to see what an agent would.
+Only the fields of SAFE are left as they are: they hold oids, ids and words of our own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import fields, is_dataclass, replace
+from enum import Enum
 from typing import Any, TypeVar
 
 from gitmem.gate.detectors.personal.pii import RULES as PERSONAL
 from gitmem.gate.policy import Policy
 from gitmem.gate.redaction import LINE, redaction
 from gitmem.gate.scan import Report
-from gitmem.memory.fact import parse_span
+from gitmem.memory.fact import parse_span, render_span
 
-# Fields that hold text of memory or names of files, in whatever value of a review they stand.
-TEXTS = frozenset(
-    ("text", "old_text", "other_text", "heading", "meta", "edits", "question", "gained", "lost", "loosened", "problem",
-     "path", "old_path", "other_path", "unread", "trail", "claim", "evidence", "renamed_to", "cause")
-)  # fmt: skip
+SAFE = frozenset(  # an oid, an id, a key of a signature, a rule, a state: nothing that a person wrote
+    ("base", "head", "commit", "blob", "id", "fingerprint", "standing", "key", "rule", "rules", "support")
+)
 PEOPLE = frozenset(("author", "editor", "signer", "notes"))  # who wrote, changed or signed it, by their own words
 Value = TypeVar("Value")
+Change = Callable[[str, str], str]  # (a text, the field it stands in) -> the text to put there
 
 
 def masked(value: Value, policy: Policy) -> Value:
     """The same value with every text in it masked where the gate finds a secret. A report of the gate is masked
     already and stays; names of people keep what is personal in them, and hold no secret either."""
     texts, people = Texts(), Texts()
-    fields_of = {**dict.fromkeys(TEXTS, texts), **dict.fromkeys(PEOPLE, people)}
-    _mapped(value, {name: lines.collect for name, lines in fields_of.items()})
+
+    def kind(name: str) -> Texts:
+        return people if name in PEOPLE else texts
+
+    _mapped(value, lambda text, name: kind(name).collect(text))
     texts.mask(policy, ())
     people.mask(policy, frozenset(PERSONAL))
-    masked: Value = _mapped(value, {name: lines.masked for name, lines in fields_of.items()})
+    masked: Value = _mapped(value, lambda text, name: kind(name).masked(text))
     return masked
 
 
@@ -73,25 +77,36 @@ def _hidden(breaks: int) -> str:
     return "\n".join([LINE] * (breaks + 1))
 
 
-def _mapped(value: Any, changes: Mapping[str, Callable[[str], str]], name: str = "") -> Any:
-    """A value with every text in it changed, by the name of the field that holds it."""
-    if isinstance(value, Report):
+def _mapped(value: Any, change: Change, name: str = "") -> Any:
+    """A value with every text in it changed; `name` is the field that holds it."""
+    if isinstance(value, Report | Enum) or name in SAFE:
         return value
     if isinstance(value, str):
-        return changes[name](value) if name in changes else value
+        return change(value, name)
     if isinstance(value, tuple):
         if hasattr(value, "_fields"):
             named = zip(value._fields, value, strict=True)
-            return type(value)(*(_mapped(part, changes, field) for field, part in named))
-        if name == "meta":  # a source that names lines of a file is read as such
-            return tuple((k, text if k == "src" and parse_span(text) else changes[name](text)) for k, text in value)
-        return tuple(_mapped(part, changes, name) for part in value)
+            return type(value)(*(_mapped(part, change, field) for field, part in named))
+        if name == "meta":
+            return tuple((key, _of_comment(key, text, change)) for key, text in value)
+        return tuple(_mapped(part, change, name) for part in value)
+    if isinstance(value, frozenset):
+        return frozenset(_mapped(part, change, name) for part in value)
     if isinstance(value, Mapping):  # sources by commit, path and line
         return {
-            (commit, changes["path"](path), line): _mapped(part, changes, name)
+            (commit, change(path, "path"), line): _mapped(part, change, name)
             for (commit, path, line), part in value.items()
         }
     if is_dataclass(value) and not isinstance(value, type):
         names = [row.name for row in fields(value)]
-        return replace(value, **{field: _mapped(getattr(value, field), changes, field) for field in names})
+        return replace(value, **{field: _mapped(getattr(value, field), change, field) for field in names})
     return value
+
+
+def _of_comment(key: str, text: str, change: Change) -> str:
+    """A value of a fact's comment; of a source, which holds an oid, only the path is a text."""
+    span = parse_span(text) if key == "src" else None
+    if span is None:
+        return change(text, key)
+    path = change(span.path, "path")
+    return text if path == span.path else render_span(span._replace(path=path))

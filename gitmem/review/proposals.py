@@ -13,6 +13,7 @@ from gitmem.errors import GitFailed, GitMemError
 from gitmem.git import merge_driver
 from gitmem.git.branch_worktree import branch_worktree
 from gitmem.git.opening import Repository
+from gitmem.git.revision import CommitRange
 from gitmem.git.write import run_git
 from gitmem.paths import is_memory, layout_of
 from gitmem.plural import counted
@@ -142,7 +143,7 @@ def _merge_one(repo: Repository, merge: BaseMerge, number: int, branch: str) -> 
                 raise
             return Merged(number, branch, "conflict", f"a person must decide about {counted(len(files), 'file')}")
         new = there.resolve("HEAD")
-    through_the_gate(repo, base, new, merge.today)
+    through_the_gate(repo, CommitRange(base, new, base), merge.today)
     env = push_environment(merge.client, merge.environ)
     run_git(repo, ["push", "--quiet", "origin", f"refs/heads/{branch}:refs/heads/{branch}"], env=env)
     return Merged(number, branch, "merged")

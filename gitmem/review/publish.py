@@ -16,6 +16,7 @@ from gitmem.errors import GitFailed, GitMemError, Refused, UsageError
 from gitmem.gate import sources
 from gitmem.gate.report import code
 from gitmem.git.repository import Repository
+from gitmem.git.revision import CommitRange, towards
 from gitmem.git.write import run_git
 from gitmem.memory.fact import parse_span
 from gitmem.paths import Layout, passes
@@ -113,14 +114,15 @@ def publish(
     The gate looks at every version the branch brings first: Refused, and nothing is pushed, when it blocks.
     """
     branch, base = proposal.branch, proposal.base
-    start = _base_commit(repo, proposal.remote, base, repo.resolve(f"refs/heads/{branch}"))
-    through_the_gate(repo, start, f"refs/heads/{branch}", today)
+    brought = _brought(repo, proposal.remote, base, repo.resolve(f"refs/heads/{branch}"))
+    start = brought.base
+    through_the_gate(repo, brought, today)
     env = push_environment(client, environ) if client and environ is not None else None
     head = push(repo, proposal.remote, branch, base, env)
     link = forge.compare(base, branch) if forge else ""
     if client is None or forge is None:
         return Published(branch, base, head, link, None)
-    policy = sources.base_policy(repo, start, head, today)  # of what is taken out nothing was scanned
+    policy = sources.range_policy(repo, brought._replace(tip=head), today)  # of what is taken out nothing was scanned
     changes = masked(tuple(fact_changes(repo, start, head, layout, today, authors=False)), policy)
     body = describe(changes, forge, head, proposal.notes, sources.daily_patterns(repo, start or head))
     title = proposal.title or name_of(repo, head, changes)
@@ -140,13 +142,13 @@ def as_value(published: Published) -> dict[str, object]:
     }
 
 
-def through_the_gate(repo: Repository, base: str, tip: str, today: date) -> None:
-    """Scan what `tip` brings beyond `base`, as CI would. Raises Refused, naming rule, place and commit."""
+def through_the_gate(repo: Repository, brought: CommitRange, today: date) -> None:
+    """Scan what a range brings, as CI would. Raises Refused, naming rule, place and commit."""
     from gitmem.gate.report import blocking_words
     from gitmem.gate.scan import scan_source
 
-    head = repo.resolve(tip)
-    policy = sources.base_policy(repo, base, head, today)
+    base, head, _ = brought
+    policy = sources.range_policy(repo, brought, today)
     report = scan_source(sources.commits_beyond(repo, base, head, policy), policy)
     if report.blocked:
         span = f"--range {base[:12]}..{head[:12]}" if base else "--history"
@@ -164,13 +166,14 @@ def need_base(repo: Repository, remote: str, base: str) -> None:
             raise GitMemError(f"there is no branch '{base}' at '{remote}'", f"git ls-remote --heads {remote}") from None
 
 
-def _base_commit(repo: Repository, remote: str, base: str, head: str) -> str:
+def _brought(repo: Repository, remote: str, base: str, head: str) -> CommitRange:
+    """What `head` brings to the branch `base` of a remote."""
     for ref in (f"refs/remotes/{remote}/{base}", f"refs/heads/{base}"):
         try:
-            return repo.merge_base(repo.resolve(ref), head) or ""
+            return towards(repo, repo.resolve(ref), head)
         except GitMemError:
             continue
-    return ""
+    return CommitRange("", head)
 
 
 def name_of(repo: Repository, head: str, changes: Sequence[FactChange]) -> str:

@@ -60,7 +60,7 @@ TITLES = {
     Op.CHANGED: "Changed", Op.ADDED: "Added", Op.PROMOTED: "Promoted", Op.REMOVED: "Removed", Op.EXPIRED: "Expired",
     Op.MOVED: "Moved", Op.REORDERED: "Reordered",
 }  # fmt: skip
-RISK = (State.BROKEN, State.AGENT, State.EDITED, State.PERSON, None, State.PROMOTED)  # the worst first
+RISK = (State.BROKEN, State.AGENT, State.EDITED, State.PERSON, None, State.SHARED, State.PROMOTED)  # the worst first
 UNCHECKED = "without a source"  # of notes that cite none: verify has no row of them
 ROTATE = "A secret that was pushed is known: rotate it first, then remove it from history."
 
@@ -254,6 +254,8 @@ class _View:
         words = [f"**{fails} {'fails' if fails == 1 else 'fail'}**"] if fails else []
         words += [f"{edited} edited after promotion"] if edited else []
         words += [f"{bare} without a source"] if bare else []
+        shared = sum(line.state is State.SHARED for line in lines)
+        words += [f"{shared} in other words than their source"] if shared else []
         said = ", ".join(words) or ("all hold" if lines else "no line changed")
         notes = sum(self.verdict_of(change) is None for change in self._uncited)
         said += f"; {counted(notes, 'fact')} of notes without a source" if notes else ""

@@ -8,11 +8,10 @@ search no longer answers. Reads only. Text of memory in it is masked where the g
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import NamedTuple
 
 from gitmem.config import Config
 from gitmem.gate import sources
@@ -23,9 +22,10 @@ from gitmem.gate.report import remedy
 from gitmem.gate.scan import Report, once_each, scan, scan_source
 from gitmem.git.objects import Commit
 from gitmem.git.repository import Repository
+from gitmem.git.revision import CommitRange
 from gitmem.paths import LIMIT, Layout
 from gitmem.provenance import trailers
-from gitmem.provenance.authorship import by_machine
+from gitmem.provenance.authorship import by_machine, named
 from gitmem.provenance.cited_sources import Source
 from gitmem.provenance.grounding import Support
 from gitmem.provenance.signatures import Signature
@@ -44,6 +44,7 @@ class State(StrEnum):
     """Where a changed line of memory comes from."""
 
     PROMOTED = "promoted"
+    SHARED = "shared"
     PERSON = "person"
     AGENT = "agent"
     EDITED = "edited"
@@ -113,37 +114,33 @@ class Review:
         return blocked or any(warning.fails for warning in self.warnings)
 
 
-class Span(NamedTuple):
-    """What is reviewed: what `head` brings beyond `base` (oids, `base` "" for all of it). `target` is the tip of the
-    branch that takes it, "" where nobody knows."""
+def review(
+    repo: Repository, config: Config, span: CommitRange, layout: Layout, now: datetime, clock: Clock
+) -> Review:  # fmt: skip
+    """The review of a range, held to the settings of its judge. Raises Refused when the gate cannot read it.
 
-    base: str
-    head: str
-    target: str = ""
-
-
-def review(repo: Repository, config: Config, span: Span, layout: Layout, now: datetime, clock: Clock) -> Review:
-    """The review of a span. Raises Refused when the gate cannot read it.
-
-    Paths that the base's settings name stay memory: a change that takes them out hides nothing it changes. Where head
-    and target merged each other, what the merge takes out of the target is told, whichever merge base has it.
+    Paths that the judge's or the base's settings name are memory: a change that takes them out hides nothing it
+    changes. Where tip and judge merged each other, what the merge takes out of the judge's branch is told, whichever
+    merge base has it.
     """
     base, head, _ = span
     today = now.date()
-    policy = sources.base_policy(repo, base, head, today)
+    policy = sources.range_policy(repo, span, today)
     report = once_each(scan_source(sources.commits_beyond(repo, base, head, policy), policy))
     extra = (glob for each in (layout, *policy.layouts) for glob in each.extra)
     layout = layout._replace(extra=tuple(dict.fromkeys(extra)))
     merges = _merge_bases(repo, span)
     changes = fact_changes(repo, base, head, layout, today)
     changes = with_facts_taken_out(repo, changes, merges, layout, today)
-    daily = sources.daily_patterns(repo, base or head)  # of the base: no change makes its own files logs
+    daily = sources.daily_patterns(repo, span.judge or base or head)  # of the judge: no change makes its own files logs
     other = other_changes(repo, base, head, layout, daily)
     other = replace(other, texts=with_texts_taken_out(repo, other.texts, merges, layout, daily))
-    verdict = verify(repo, base, head, policy=True)
+    verdict = verify(repo, base, head, policy=True, globs=layout.extra)
     lines = verdicts(verdict)
     commits = Range(repo, config, base, head, changes, verdict.standing, daily, now, clock)
     warnings = tuple(check(commits) for check in WARNINGS)
+    masks = tuple(_masked_lines(repo, head, report, policy))
+    other, lines = with_masks(other, lines, masks)
     whole = Review(
         base, head, tuple(changes),
         report=report,
@@ -153,17 +150,27 @@ def review(repo: Repository, config: Config, span: Span, layout: Layout, now: da
         signatures=verdict.signatures,
         other=other,
         cited=citations(repo, base, head, [*changes, *other.placements], verdict.facts),
-        masks=tuple(_masked_lines(repo, head, report, policy)),
+        masks=masks,
         daily=daily,
         standing=_standing(repo, head, report, policy),
     )  # fmt: skip
     return masked(whole, policy)
 
 
-def _merge_bases(repo: Repository, span: Span) -> MergeBases:
-    """The merge bases of head and target besides `base`; none where `base` or `target` is ""."""
-    bases = repo.merge_bases(span.target, span.head) if span.base and span.target else []
-    return MergeBases(tuple(oid for oid in bases if oid != span.base), span.head, span.target)
+def with_masks(
+    other: OtherChanges, lines: Sequence[LineVerdict], masks: Sequence[MaskedLine]
+) -> tuple[OtherChanges, list[LineVerdict]]:
+    """The lines that stand in a secret of several lines as their file's mask has them: alone nothing tells."""
+    shown = {(mask.path, mask.line): mask.text for mask in masks}
+    texts = tuple(replace(row, text=shown.get((row.path, row.line), row.text)) for row in other.texts)
+    verdicts = [replace(row, text=shown.get((row.path, row.line), row.text)) for row in lines]
+    return replace(other, texts=texts), verdicts
+
+
+def _merge_bases(repo: Repository, span: CommitRange) -> MergeBases:
+    """The merge bases of tip and judge besides `base`; none where `base` or `judge` is ""."""
+    bases = repo.merge_bases(span.judge, span.tip) if span.base and span.judge else []
+    return MergeBases(tuple(oid for oid in bases if oid != span.base), span.tip, span.judge)
 
 
 def _standing(repo: Repository, head: str, report: Report, policy: Policy) -> frozenset[str]:
@@ -252,6 +259,8 @@ def _fact_line(row: Checked) -> LineVerdict:
         state = State.EDITED
     elif attribution.promoted and attribution.support is Support.IN_SOURCE:
         state = State.PROMOTED
+    elif attribution.promoted and attribution.support is Support.SHARES_WORDS:
+        state = State.SHARED
     else:
         state = State.PERSON
     commit = row.commit
@@ -271,7 +280,7 @@ def _fact_line(row: Checked) -> LineVerdict:
 
 
 def _author(commit: Commit) -> str:
-    return f"{commit.author.name} <{commit.author.email}>"
+    return named(commit.author)
 
 
 def _promotes(commit: Commit) -> bool:

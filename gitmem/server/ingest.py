@@ -14,7 +14,8 @@ from typing import Any, cast
 
 from gitmem import system
 from gitmem.config import Config
-from gitmem.errors import GitFailed, GitMemError, NotARepository, UnknownRevision
+from gitmem.errors import GitFailed, GitMemError, NotARepository, TooManyFiles, UnknownRevision
+from gitmem.gate.withholding import screened
 from gitmem.git.opening import Repository
 from gitmem.git.revision import resolve_at
 from gitmem.index.blob_indexer import BlobIndexer, Work
@@ -37,13 +38,14 @@ MOST_REFS = 1_000  # branches and tags of a repository that are indexed: its own
 
 @dataclass(frozen=True, slots=True)
 class Ingested:
-    """What one run did with a repository."""
+    """What one run did with a repository; `problem`: which branches it left out, and why."""
 
     refs: int = 0
     blobs: int = 0
     chunks: int = 0
     removed_blobs: int = 0
     removed_chunks: int = 0
+    problem: str = ""
 
 
 class Ingest:
@@ -79,7 +81,7 @@ class Ingest:
         except Exception as error:
             self._record(tenant, repository, failure_of(error))
             raise
-        self._record(tenant, repository, "")
+        self._record(tenant, repository, done.problem, fetched=True)
         return done
 
     def _fetch(self, tenant: int, repository: int, url: str) -> Ingested:
@@ -87,12 +89,12 @@ class Ingest:
         with self._database.ingesting(tenant):
             return self._index(tenant, repository)
 
-    def _record(self, tenant: int, repository: int, problem: str) -> None:
+    def _record(self, tenant: int, repository: int, problem: str, *, fetched: bool = False) -> None:
         with self._database.writing(tenant) as connection:
             connection.execute(
-                "UPDATE repository SET problem = %s, fetched = CASE WHEN %s = '' THEN now() ELSE fetched END"
+                "UPDATE repository SET problem = %s, fetched = CASE WHEN %s THEN now() ELSE fetched END"
                 " WHERE tenant = %s AND id = %s",
-                (problem, problem, tenant, repository),
+                (problem, fetched, tenant, repository),
             )
 
     def as_of(self, tenant: int, repository: int, text: str, now: datetime) -> tuple[str, str, datetime]:
@@ -133,7 +135,7 @@ class Ingest:
     def _tree(indexer: BlobIndexer, repo: Repository, tree: str) -> list[EntryRow]:
         """Index the memory files of a tree; what its snapshot has."""
         if repo.count_files(tree, MOST_ENTRIES) > MOST_ENTRIES:
-            raise GitMemError(f"a tree has more than {MOST_ENTRIES} files", "")
+            raise TooManyFiles(f"a tree has more than {MOST_ENTRIES} files", "")
         files, layout = tree_files(repo, tree, ())
         indexer.names.update({oid: path for path, oid in files.items()})
         indexer.objects(files.values())
@@ -149,11 +151,17 @@ class Ingest:
             rows = heads(repo)
             head = own_branch(repo, [name for name, _, _ in rows])
             rewritten = self._rewritten(tenant, repository, repo, {name: commit for name, commit, _ in rows})
+            left: list[str] = []
             for name, commit, tree in rows:
                 key = tree_key(tree, ())
+                try:
+                    if key not in recorded and key not in snapshots:
+                        snapshots[key] = self._tree(indexer, repo, tree)
+                except TooManyFiles:
+                    left.append(name)
+                    continue
                 refs[name] = (commit, key)
-                if key not in recorded and key not in snapshots:
-                    snapshots[key] = self._tree(indexer, repo, tree)
+            head = head if head in refs else ""
         with writer.writing():
             for key, entries in snapshots.items():
                 writer.put_snapshot(repository, key, entries)
@@ -170,7 +178,8 @@ class Ingest:
         else:
             self._mirrors.tidy(tenant, repository)
             self._follow(tenant, repository, rewritten=False)
-        return Ingested(len(refs), work.blobs, work.chunks, *removed)
+        problem = f"{left_out(left)} more than {MOST_ENTRIES} files" if left else ""
+        return Ingested(len(refs), work.blobs, work.chunks, *removed, problem=problem)
 
     def _follow(self, tenant: int, repository: int, *, rewritten: bool) -> None:
         """Have the index of the history in the copy be what the branches have now."""
@@ -214,6 +223,13 @@ class Ingest:
         self._mirrors.remove(tenant, repository)
         forget(self._state / FOLDER, tenant)
         return Ingested(0, 0, 0, *removed)
+
+
+def left_out(names: Sequence[str]) -> str:
+    """The branches and tags that were left out of an index, each name on its way to a model (`screened`)."""
+    shown = ", ".join(screened(name.removeprefix("refs/heads/").removeprefix("refs/tags/")) for name in names[:3])
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return f"left out: {shown}{more}, with"
 
 
 def failure_of(error: Exception) -> str:

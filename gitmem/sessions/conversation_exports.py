@@ -10,7 +10,6 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
-import mmap
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -29,8 +28,9 @@ from gitmem.sessions.past_sessions import Listing, PastSession, Recording, in_or
 
 FILE = re.compile(r"(?:^|/)conversations[^/]*\.json$")  # `conversations.json`, `conversations-001.json`
 LONGEST = 64 << 20  # bytes of one conversation; a longer one is not read
-# A string without its end reaches to the end of the file: else each quotation mark in it would be tried again.
-BRACE_OR_STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"?|[{}]', re.S)
+PIECE = 1 << 20  # bytes of a file that are looked at together
+MARK = re.compile(rb'["{}]')
+STRING = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)  # the rest of a string, behind its first quote
 NO_JSON, NO_CONVERSATION = "it is no JSON", "is no conversation"
 NOTHING = (f"cannot be read: {NO_JSON}", NO_CONVERSATION)  # of a file in which only such things stand nothing is known
 Conversation = Mapping[str, Any]
@@ -75,19 +75,42 @@ def _files(path: Path) -> list[tuple[str, IO[bytes]]]:
 
 
 def _conversations(file: IO[bytes]) -> Iterator[tuple[int, int]]:
-    """Where each conversation begins and ends: the objects of the outer list, or the one object the file is."""
-    with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        depth = start = 0
-        for token in BRACE_OR_STRING.finditer(data):
-            if token[0] == b"{":
-                start = token.start() if not depth else start
+    """Where each conversation begins and ends: the objects of the outer list, or the one object the file is.
+
+    The file is read PIECE by PIECE, and nothing of it is kept: it may be of any length, blanks included.
+    """
+    file.seek(0)
+    depth = start = base = 0
+    inside = escaped = False  # inside a string; behind the backslash that the last piece ended with
+    while piece := file.read(PIECE):
+        at = 1 if escaped else 0
+        escaped = False
+        while True:
+            if inside:
+                rest = STRING.match(piece, at)
+                if rest is None:
+                    tail = piece[at:]
+                    escaped = bool((len(tail) - len(tail.rstrip(b"\\"))) % 2)
+                    break
+                inside, at = False, rest.end()
+            token = MARK.search(piece, at)
+            if token is None:
+                break
+            at = token.end()
+            if token[0] == b'"':
+                inside = True
+            elif token[0] == b"{":
+                start = base + token.start() if not depth else start
                 depth += 1
-            elif token[0] == b"}" and depth:
+            elif depth:
                 depth -= 1
                 if not depth:
-                    yield start, token.end()
-        if depth:
-            yield start, len(data)  # it was cut short: what is left is no JSON, which is said
+                    here = file.tell()
+                    yield start, base + at
+                    file.seek(here)
+        base += len(piece)
+    if depth:
+        yield start, base  # it was cut short: what is left is no JSON, which is said
 
 
 def _is_empty(file: IO[bytes]) -> bool:

@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import unicodedata
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -150,6 +151,26 @@ class Store:
             return Value(str(record["key"]), str(record["text"]), at, until) if whole else None
         except (OSError, ValueError, KeyError, TypeError, RecursionError, GitMemError):
             return None  # damaged, or put there by somebody else
+
+
+def drop_saying(common_dir: Path, texts: Iterable[str]) -> list[str]:
+    """Forget every value, of whatever profile, that says one of these texts, letter case and white space aside; the
+    keys that held them, in order. What cannot be removed is not named.
+    """
+    wanted = [folded for text in texts if (folded := _plain(text))]
+    dropped = []
+    for folder in sorted(common_dir.glob("gitmem/working*")) if wanted else ():
+        for file in sorted(folder.iterdir()) if folder.is_dir() and not folder.is_symlink() else ():
+            try:
+                record = json.loads(read_bytes(folder, file.name, 4 * LIMIT))
+                key, said = str(record["key"]), _plain(f"{record['key']} {record['text']}")
+            except (OSError, ValueError, KeyError, TypeError, RecursionError, GitMemError):
+                continue
+            if any(text in said for text in wanted):
+                with suppress(OSError):
+                    file.unlink(missing_ok=True)
+                    dropped.append(key)
+    return sorted(dropped)
 
 
 def _name(key: str) -> str:

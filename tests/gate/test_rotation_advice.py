@@ -13,8 +13,9 @@ from gitmem.gate.detectors.registry import DETECTORS, PERSONAL, examples
 from gitmem.gate.gitlab_report import as_sast
 from gitmem.gate.report import as_annotations, as_markdown, as_sarif, as_text
 from gitmem.gate.scan import scan_source
-from gitmem.gate.sources import base_policy, commits_beyond
+from gitmem.gate.sources import commits_beyond, range_policy
 from gitmem.git.opening import open_repository
+from gitmem.git.revision import CommitRange
 from tests.harness import Repo
 from tests.samples import GITHUB
 
@@ -34,7 +35,7 @@ def said_everywhere(repo: Repo) -> list[str]:
     """What every form says of the last commit."""
     opened = open_repository(repo.path, os.environ)
     base, tip = (repo.git("rev-parse", name).strip() for name in ("HEAD~1", "HEAD"))
-    policy = base_policy(opened, base, tip, date(2026, 1, 2))
+    policy = range_policy(opened, CommitRange(base, tip), date(2026, 1, 2))
     report = scan_source(commits_beyond(opened, base, tip, policy), policy)
     opened.close()
     then = datetime(2026, 1, 2, tzinfo=UTC)

@@ -13,11 +13,11 @@ from gitmem.gate.detectors.text import Scope
 from gitmem.gate.examine import inspect
 from gitmem.gate.policy import Policy
 from gitmem.git.hook_files import ASK
-from gitmem.paths import AGENT_ENDINGS, Layout, agents_read, holds_instructions, is_memory
+from gitmem.paths import TEXT_ENDINGS, Layout, agents_read, holds_instructions, is_memory
 from tests.harness import SOURCE, Repo
 from tests.samples import GITHUB
 
-NAMES = [*FILES, *(f"{folder}/a/x{end}" for folder in FOLDERS for end in AGENT_ENDINGS)]
+NAMES = [*FILES, *(f"{folder}/a/x{end}" for folder in FOLDERS for end in TEXT_ENDINGS)]
 AGENTS = [spelled for name in NAMES for spelled in (name, f"packages/web/{name}", name.upper())]
 MEMORY = ["MEMORY.md", "SOUL.md", "memory/a.md", "Memory/deep/2026-02-05.MD", ".claude/rules/x.md"]
 ELSEWHERE = ["src/app.py", "docs/x.txt", "xmemory/a.py", "agents.py", "skills/run.sh"]
@@ -119,8 +119,8 @@ def test_hook_scan_and_range_refuse_a_secret_where_agents_read(memory: Repo, pat
         (".claude/commands", "../tools", False),
         (".claude", "tools", False),
         ("memory/x.md", "../AGENTS.md", False),
-        ("CLAUDE.md", ".agents/skills/notes.txt", False),
-        (".cursor/rules/x.mdc", "../../.agents/skills/notes.txt", False),
+        ("CLAUDE.md", ".agents/skills/run.sh", False),
+        (".cursor/rules/x.mdc", "../../.agents/skills/run.sh", False),
         (".cursor/rules", "../memory", True),
         (".cursor", ".claude", True),
         (".claude", ".agents", False),

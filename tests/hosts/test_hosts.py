@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.hosts.host import EVENT_SECONDS
+from gitmem.hosts.host import EVENT_SECONDS, READS
 from gitmem.hosts.registry import HOSTS, all_hosts, host_named
 from gitmem.hosts.transcript import By, Role
 from gitmem.hosts.transcript_editing import compacted, pruned
@@ -79,3 +79,10 @@ def test_what_a_host_reads_in_a_project_is_scanned_or_told_first_in_a_review() -
             assert agents_read(f"{path}a/x.md" if path.endswith("/") else path), f"{host.name}: {path}"
         for glob in host.settings:
             assert decides("a/" + glob.replace("**", "b/c").replace("*", "d")), f"{host.name}: {glob}"
+
+
+@pytest.mark.parametrize("name", HOSTS)
+def test_a_host_says_of_every_kind_what_it_reads(name: str) -> None:
+    reads = host_named(name).reads
+    assert tuple(reads) == READS, "() where its documentation names nothing"
+    assert reads["instructions"] and set(reads["imports"]) <= set(reads["instructions"])

@@ -53,7 +53,6 @@ def test_a_promoted_fact_leads_to_its_source_lines_model_and_reviewers(repo: Rep
     blob = record_log(repo)
     rows = (
         ("Memory-Model", "rules/1"),
-        ("Memory-Agent", "codex"),
         ("Memory-Reason", "decided at stand-up"),
         ("Reviewed-by", "Bea <bea@example.com>"),
     )
@@ -61,7 +60,7 @@ def test_a_promoted_fact_leads_to_its_source_lines_model_and_reviewers(repo: Rep
     found = why(repo, f"MEMORY.md:{line_of(repo, FACT)}")
     assert list(found) == KEYS and list(found["sources"][0]) == SOURCE_KEYS
     assert found["text"] == FACT and found["commit"] == oid and found["author"] == "Test <test@example.com>"
-    assert (found["agent"], found["model"], found["reason"]) == ("codex", "rules/1", "decided at stand-up")
+    assert (found["agent"], found["model"], found["reason"]) == (None, "rules/1", "decided at stand-up")
     assert found["reviewers"] == ["Bea <bea@example.com>"]
     assert found["sources"] == [
         {
@@ -352,14 +351,14 @@ def test_what_a_notes_front_matter_says_holds_for_every_line_of_it(repo: Repo) -
     repo.commit(
         "note",
         {
-            "memory/topic.md": f"---\ntags: [a]\nsrc:\n  - {span}\norigin: web\n---\n\n# T\n\nWebhooks are REST.\n\n- They are easy to debug.\n"
+            "memory/topic.md": f"---\ntags: [a]\nsrc:\n  - {span}\norigin: web\n---\n\n# T\n\nPoC phase 1 uses REST webhooks.\n\n- They are easier to debug.\n"
         },
     )
     for line in (10, 12):
         source = why(repo, f"memory/topic.md:{line}")["sources"][0]
         assert source["verified"] and source["text"] == SOURCE_TEXT and source["blob"] == blob
     found = json.loads(repo.mem("revert", "--origin", "web", "--dry-run", "--json").stdout)
-    assert [fact["text"] for fact in found["facts"]] == ["Webhooks are REST.", "They are easy to debug."]
+    assert [fact["text"] for fact in found["facts"]] == ["PoC phase 1 uses REST webhooks.", "They are easier to debug."]
     assert repo.mem("verify").returncode == 0
 
 

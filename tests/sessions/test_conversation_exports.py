@@ -17,6 +17,7 @@ from gitmem.config import Config
 from gitmem.errors import GitMemError, UsageError
 from gitmem.git.opening import open_repository
 from gitmem.git.repository import Repository
+from gitmem.sessions import conversation_exports
 from gitmem.sessions.conversation_exports import SERVICES, exported
 from gitmem.sessions.session_import import Done, ImportedSession, ImportOptions, import_sessions
 from tests.harness import Repo
@@ -232,3 +233,16 @@ def test_a_dry_run_that_says_why_a_line_is_refused_does_not_name_the_option_for_
     dry = repo.mem("import", "claude-export", archive, "--dry-run")
     assert "refused by the gate\n" in dry.stdout and "github-token" in dry.stderr
     assert "refused by the gate: -v says why\n" in repo.mem("import", "claude-export", archive).stdout
+
+
+@pytest.mark.parametrize("cut", [1, 2, 3, 5, 1 << 20])
+def test_conversations_are_found_wherever_a_piece_of_the_file_ends(
+    cut: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(conversation_exports, "PIECE", cut)
+    rows = [{"a": 'x"{}\\'}, {"b": {"c": "\\\\"}, "d": '"'}, {}]
+    data = b"  [" + b" , ".join(json.dumps(row).encode() for row in rows) + b"]"
+    (tmp_path / "x").write_bytes(data)
+    with (tmp_path / "x").open("rb") as file:
+        places = list(conversation_exports._conversations(file))
+    assert [json.loads(data[start:end]) for start, end in places] == rows

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from gitmem.errors import GitMemError, UsageError
-from gitmem.sessions.working_memory import Store, normalise
+from gitmem.sessions.working_memory import Store, drop_saying, normalise
 
 NOW = datetime(2026, 2, 5, 12, tzinfo=UTC)
 
@@ -90,3 +90,13 @@ def test_a_record_that_somebody_else_made_is_no_value(tmp_path: Path, record: st
     (tmp_path / "outside").write_text(record)
     (folder / "1").symlink_to(tmp_path / "outside")
     assert [value.text for value in store.list("", NOW)] == ["mine"]
+
+
+def test_what_says_a_forgotten_text_is_dropped_in_every_profile_and_named(tmp_path: Path) -> None:
+    text = "Zeb approves every payment of the Lisbon office."
+    Store(tmp_path).set("vendor:lisbon", f"note: {text.upper()}", NOW)
+    Store(tmp_path, "work").set("a:b", text.replace(" ", "\n"), NOW)
+    Store(tmp_path).set("vendor:porto", "Zeb approves some.", NOW)
+    assert drop_saying(tmp_path, [text]) == ["a:b", "vendor:lisbon"]
+    assert [value.key for value in Store(tmp_path).list("", NOW)] == ["vendor:porto"]
+    assert drop_saying(tmp_path, ["", text]) == []

@@ -24,6 +24,7 @@ from gitmem.errors import Exit, GitMemError, UnknownRevision
 from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.report import code
 from gitmem.git.opening import Repository
+from gitmem.git.revision import CommitRange, towards
 from gitmem.plural import counted
 from gitmem.review.forges import github_events, gitlab_ci
 from gitmem.review.forges.event import Event
@@ -77,8 +78,9 @@ def read_event() -> Event:
     return github_events.parse(os.environ, payload if isinstance(payload, dict) else {})
 
 
-def commits_of(repo: Repository, event: Event) -> tuple[str, str]:
-    """(base, head) to look at; base "" for all of history. Raises GitMemError when the clone is too shallow.
+def commits_of(repo: Repository, event: Event) -> CommitRange:
+    """What to look at, judged by the tip of the branch that takes it; base "" for all of history. Raises GitMemError
+    when the clone is too shallow.
 
     `base` and `head` inputs win. Where the event names no base (a new branch) or a base that a force-push took away,
     it is where the default branch was left; on the default branch itself, or where no branch is named, all of history:
@@ -89,23 +91,23 @@ def commits_of(repo: Repository, event: Event) -> tuple[str, str]:
     given = os.environ.get("GITMEM_BASE", "")
     base = given or event.base
     if event.number and base:
-        return repo.merge_base(_have(repo, base), tip) or "", tip
-    if given:
-        return _have(repo, given), tip
-    if event.name == "merge_group" and base:
-        return _have(repo, base), tip
+        return towards(repo, _have(repo, base), tip)
+    if given or (event.name == "merge_group" and base):
+        start = _have(repo, given or base)
+        return CommitRange(start, tip, start)
     if base:
         try:
-            return repo.resolve(base), tip
+            start = repo.resolve(base)
+            return CommitRange(start, tip, start)
         except UnknownRevision:
             say(f"git mem: the former tip {base[:12]} is gone; looking from the default branch")
     if event.branch and event.branch != event.default_branch:
         for ref in (f"refs/remotes/origin/{event.default_branch}", f"refs/heads/{event.default_branch}"):
             try:
-                return repo.merge_base(repo.resolve(ref), tip) or "", tip
+                return towards(repo, repo.resolve(ref), tip)
             except UnknownRevision:
                 continue
-    return "", tip
+    return CommitRange("", tip)
 
 
 def _have(repo: Repository, rev: str) -> str:
@@ -153,8 +155,9 @@ def scan_command(sarif: str | None, code_quality: str | None, sast: str | None, 
 
     repo, _ = open_here()
     started = now()
-    base, tip = commits_of(repo, read_event())
-    policy = sources.base_policy(repo, base, tip, started.date())
+    brought = commits_of(repo, read_event())
+    base, tip, _ = brought
+    policy = sources.range_policy(repo, brought, started.date())
     result = once_each(scan_source(sources.commits_beyond(repo, base, tip, policy), policy, workers=2))
     write(report.as_text(result, escape) if in_gitlab() else report.as_annotations(result, escape))
     text = report.as_markdown(result, escape, f"Memory scan of {base[:12] or 'the beginning'}..{tip[:12]}")
@@ -367,17 +370,15 @@ def _reviewed(event: Event, client: Client | None) -> tuple[Event, Review | None
     import time
 
     from gitmem.memory.snapshot import layout_at
-    from gitmem.review.review import Span, review
+    from gitmem.review.review import review
 
     repo, config = open_here()
     event = with_pull(repo, event, client)
     if event.name == "workflow_run" and not event.head:
         return event, None
-    base, tip = commits_of(repo, event)
-    layout = layout_at(repo, tip, config)
-    branch = os.environ.get("GITMEM_BASE") or event.base
-    target = _have(repo, branch) if event.number and branch else ""
-    return event, review(repo, config, Span(base, tip, target), layout, now(), time.perf_counter)
+    brought = commits_of(repo, event)
+    layout = layout_at(repo, brought.tip, config)
+    return event, review(repo, config, brought, layout, now(), time.perf_counter)
 
 
 def _bytes(text: str) -> int:

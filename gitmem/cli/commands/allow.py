@@ -290,9 +290,9 @@ def _places(repo: Repository, today: date, span: str | None, history: bool) -> l
 
     places: list[Place] = [(staged, staged_now), (work, lambda: sources.paths(repo, [], work))]
     if span:
-        base, tip = sources.span(repo, span)
-        ranged = sources.base_policy(repo, base, tip, today)
-        places.append((ranged, lambda: sources.commits_beyond(repo, base, tip, ranged)))
+        chosen = sources.span(repo, span)
+        ranged = sources.range_policy(repo, chosen, today)
+        places.append((ranged, lambda: sources.commits_beyond(repo, chosen.base, chosen.tip, ranged)))
     if history and repo.head():
         places.append((work, lambda: sources.commits(repo, sources.everything(repo), work)))
     return places

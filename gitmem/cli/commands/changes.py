@@ -33,7 +33,7 @@ def command(span: str, colour: str, as_json: bool) -> None:
     from gitmem.review.commit_diff import fact_changes
 
     repo, config = open_here()
-    base, head = split_range(repo, span, both=True)
+    base, head, _ = split_range(repo, span, both=True)
     changes = fact_changes(repo, base, head, layout_at(repo, head, config), now().date())
     if as_json:
         counts = Counter(str(change.op) for change in changes)

@@ -45,11 +45,17 @@ def command(place: str, reason: str, everywhere: bool, dry_run: bool, as_json: b
     repo, config = open_here()
     path, line = parse_place(repo, place)
     if everywhere:
+        from gitmem.sessions.working_memory import drop_saying
+
         erased = erasure.forget_everywhere(repo, config, path, line, reason, dry_run=dry_run)
+        texts = [item.fact.text for item in erased.correction.taken]
+        values = [] if dry_run else drop_saying(repo.common_dir, texts)
         if as_json:
-            write_json(erasure.erasure_value(erased))
+            write_json({**erasure.erasure_value(erased), "session_values": values})
         else:
             _tell_erasure(erased, dry_run)
+            for key in values:
+                say(f"the session value {escape(key, '')} said it, and is dropped")
         return
     done = corrections.forget(repo, config, path, line, reason, dry_run=dry_run)
     if as_json:

@@ -42,14 +42,13 @@ def command(ctx: click.Context, span: str, form: str, as_json: bool) -> None:
     from gitmem.git.revision import split_range
     from gitmem.memory.snapshot import layout_at
     from gitmem.review.rendering import as_markdown
-    from gitmem.review.review import Span, as_report, review
+    from gitmem.review.review import as_report, review
     from gitmem.review.review_value import as_value
 
     repo, config = open_here()
-    base, head = split_range(repo, span, both=True)
-    target = repo.resolve(span.partition("..")[0] or "HEAD")
-    layout = layout_at(repo, head, config)
-    result = review(repo, config, Span(base, head, target), layout, now(), time.perf_counter)
+    chosen = split_range(repo, span, both=True)
+    layout = layout_at(repo, chosen.tip, config)
+    result = review(repo, config, chosen, layout, now(), time.perf_counter)
     form = "json" if as_json else form
     match form:
         case "json":

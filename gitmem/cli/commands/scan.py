@@ -170,9 +170,9 @@ def choose(repo: Repository, options: ScanOptions) -> tuple[Policy, Source]:
         policy = sources.staged_policy(repo, today)
         source = sources.staged(repo, policy)
     elif options.span:
-        base, tip = sources.span(repo, options.span)
-        policy = sources.base_policy(repo, base, tip, today)
-        source = sources.commits_beyond(repo, base, tip, policy)
+        chosen = sources.span(repo, options.span)
+        policy = sources.range_policy(repo, chosen, today)
+        source = sources.commits_beyond(repo, chosen.base, chosen.tip, policy)
     elif options.history:
         head = repo.head()
         policy = sources.tree_policy(repo, head, today) if head else Policy(today=today)

@@ -32,12 +32,14 @@ def command(ctx: click.Context, span: str, policy: bool, colour: str, as_json: b
     git mem verify
     git mem verify origin/main..HEAD --policy
     """
+    from gitmem.gate.sources import range_paths
     from gitmem.git.revision import split_range
     from gitmem.provenance import verify
 
-    repo, _ = open_here()
-    base, head = split_range(repo, span)
-    verdict = verify.verify(repo, base, head, policy=policy)
+    repo, config = open_here()
+    chosen = split_range(repo, span)
+    globs = range_paths(repo, chosen) if chosen.base else config.memory_paths
+    verdict = verify.verify(repo, chosen.base, chosen.tip, policy=policy, globs=globs)
     for note in verdict.notes:
         say(f"note: {note}")
     if as_json:

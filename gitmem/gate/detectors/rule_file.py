@@ -9,16 +9,22 @@ from __future__ import annotations
 
 import math
 import re
+import signal
+import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 from gitmem.errors import BadConfig
 from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.detectors.text import Match, Text
 
+SECONDS = 2.0  # that a rule may take for one text
+MAX_FOUND = 10_000  # matches of a rule in one text
 CLASSES = {
     "alnum": "0-9A-Za-z", "alpha": "A-Za-z", "ascii": "\\x00-\\x7F", "blank": "\\t ", "cntrl": "\\x00-\\x1F\\x7F",
     "digit": "0-9", "graph": "!-~",
@@ -41,13 +47,38 @@ class Rule:
     stopwords: tuple[str, ...] = ()
 
 
+@contextmanager
+def _bounded(rule: Rule) -> Iterator[None]:
+    """End a rule that does not end by itself: a pattern by a person may try more ways than there is time for.
+
+    Python's patterns look for signals while they match, in the first thread of a process: there a rule has SECONDS, and
+    then raises TimeoutError, which blocks like any detector that fails. Elsewhere it has no bound.
+    """
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def late(*_: object) -> None:
+        raise TimeoutError(f"the rule '{rule.name}' does not end within {SECONDS:g} s")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
 def find(text: Text, rules: Iterable[Rule]) -> Iterator[Match]:
     """Every match of the rules in the text's own characters."""
     low = text.raw.lower()
     for rule in rules:
         if rule.keywords and not any(word in low for word in rule.keywords):
             continue
-        for match in _compiled(rule.pattern).finditer(text.raw):
+        with _bounded(rule):
+            found = list(islice(_compiled(rule.pattern).finditer(text.raw), MAX_FOUND))
+        for match in found:
             start, end = _span(rule, match)
             value = text.raw[start:end]
             if end > start and entropy(value) >= rule.entropy and not _excused(rule, value, match.group()):

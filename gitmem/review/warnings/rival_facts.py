@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any, ClassVar
 
 from gitmem.memory.fact import Fact
@@ -19,6 +18,7 @@ from gitmem.review.page import Row, some
 from gitmem.review.warnings.warning import Checked, Range, Remark, ReviewWarning
 
 SIMILAR_SHOWN = 3  # of one fact that are named: the likest
+POSTINGS = 1000  # facts that are looked up by the words of one: thousands that are alike have most of them in common
 NEAREST = 50  # facts with the most words in common that are compared with one: a change of thousands alike ends too
 
 
@@ -96,22 +96,23 @@ def find_rivals(changes: Sequence[FactChange], existing: Sequence[tuple[str, Fac
     """Facts that came or changed in long-term memory, beside the ones they repeat or contradict."""
     new = {(c.path, c.new.line): c for c in changes if c.new and kind(c.path) in LASTING and _says_new(c)}
     holding: dict[str, list[int]] = defaultdict(list)  # term -> places in `existing`
+    words = [terms(fact.text) for _, fact in existing]
     matters = [len(matter(fact.text)) for _, fact in existing]
     first: dict[str, int] = {}  # fact id -> its first place: of equal facts one is named
     for number, (_, fact) in enumerate(existing):
         if first.setdefault(fact.id, number) != number:
             continue
-        for term in terms(fact.text):
+        for term in words[number]:
             holding[term].append(number)
     rivals: list[Rival] = []
     seen: set[frozenset[tuple[str, int]]] = set()
     for place, change in new.items():
         assert change.new is not None
         own, own_matter = terms(change.new.text), len(matter(change.new.text))
-        shared = Counter(chain.from_iterable(holding[term] for term in own))
         text = change.new.text
         near: list[tuple[float, str, Fact]] = []
-        for number, count in shared.most_common(NEAREST):
+        for number in _nearest(own, holding):
+            count = len(own & words[number])
             # Half of the matter in common is three times what is shared against both; shared numbers only add to it.
             if count * 3 < max(len(own), own_matter + matters[number]):
                 continue
@@ -133,6 +134,19 @@ def find_rivals(changes: Sequence[FactChange], existing: Sequence[tuple[str, Fac
             if told == SIMILAR_SHOWN:
                 break
     return sorted(rivals, key=lambda r: (not r.contradicts, r.path, r.line))
+
+
+def _nearest(own: Iterable[str], holding: Mapping[str, Sequence[int]]) -> list[int]:
+    """The places of the facts that share most terms with these; of terms that thousands of facts have, the rarest
+    count, and POSTINGS of their facts at most."""
+    shared: Counter[int] = Counter()
+    left = POSTINGS
+    for places in sorted((holding[term] for term in own if term in holding), key=len):
+        if left <= 0:
+            break
+        shared.update(places[:left])
+        left -= len(places)
+    return [number for number, _ in shared.most_common(NEAREST)]
 
 
 def _says_new(change: FactChange) -> bool:

@@ -1,6 +1,6 @@
 """The warning that a commit's message records what the commit did not do: a rejection of nothing, a review by an agent.
 
-Such a line has no effect; a reviewer is told of it, since somebody wrote it for one.
+Such a line has no effect; a reviewer is told of it, since somebody wrote it for one. An agent's fails the review.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ class UnfoundedClaims(ReviewWarning):
     noun: ClassVar[str] = "claim"
     place: ClassVar[Place] = Place.FIRST
     claims: tuple[Claim, ...] = ()
+    fails: bool = False
 
     def points(self) -> int:
         return len(self.claims)
@@ -51,4 +52,5 @@ class UnfoundedClaims(ReviewWarning):
 def check(commits: Range) -> UnfoundedClaims:
     """What the messages of the range claim in vain."""
     beyond = [f"^{commits.base}"] if commits.base else []
-    return UnfoundedClaims(claims=claims(commits.repo, [commits.head, *beyond]))
+    found = claims(commits.repo, [commits.head, *beyond])
+    return UnfoundedClaims(claims=found, fails=any(claim.forged for claim in found))

@@ -1,7 +1,7 @@
 """What a warning of a review is: one check, and all that is said of what it found. The form of the modules beside it.
 
-A warning refuses nothing, unless a setting says so (`fails`): what blocks is a finding of the gate or a line whose
-provenance does not hold.
+A warning refuses nothing, unless a setting says so or an agent forged a record (`fails`): what blocks is a finding of
+the gate or a line whose provenance does not hold.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Remark(NamedTuple):
 
 
 class ReviewWarning(ABC):
-    """What one check found, a frozen dataclass. Its text of memory stands in fields that `review/masking.py` names.
+    """What one check found, a frozen dataclass. Every text of it is masked (`review/masking.py`).
 
     `key` names it in the JSON; `title` its section, whose rows `noun` and `plural` count; `notes` are what could not be
     checked; `fails`: the review fails for it.

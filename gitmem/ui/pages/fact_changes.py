@@ -21,6 +21,7 @@ from gitmem.provenance import corrections, erasure, lifetimes
 from gitmem.provenance.present_facts import PresentFact
 from gitmem.provenance.preview import Plan, Preview, commit_previewed, preview
 from gitmem.review.fact_diff import compare
+from gitmem.sessions.working_memory import drop_saying
 from gitmem.ui.rendering import file_key
 from gitmem.ui.view import OID, View
 
@@ -101,6 +102,7 @@ def change_of(name: str) -> Callable[[View, Form], Response]:
             return _conflict_page(view, name, asked)
         if name == "everywhere":
             erasure.drop_kept_texts(view.repo)
+            drop_saying(view.repo.common_dir, [row.fact.text])
         if name in ("forget", "everywhere"):
             return view.redirect("facts", done=oid)
         ident = fact_id(asked["text"]) if name in ("edit", "supersede") else row.fact.id

@@ -127,7 +127,7 @@ def sources(view: View, whole: bool) -> list[Health] | None:
         return None
 
     def verified() -> tuple[Counter[Support], int]:
-        verdict = verify(view.repo, head=head)
+        verdict = verify(view.repo, head=head, globs=view.config.memory_paths)
         return Counter(row.attribution.support for row in verdict.facts), len(verdict.flaws)
 
     kinds, flaws = view.site.kept.of("sources", head, verified)

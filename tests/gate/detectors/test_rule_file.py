@@ -7,8 +7,11 @@ import re
 import pytest
 
 from gitmem.errors import BadConfig
+from gitmem.gate.detectors import rule_file
 from gitmem.gate.detectors.rule_file import find, parse_rules, translate
 from gitmem.gate.detectors.text import Text
+from gitmem.gate.examine import inspect
+from gitmem.gate.policy import Policy
 
 FILE = r"""
 title = "ours"
@@ -68,3 +71,10 @@ def test_go_syntax_becomes_pythons(go: str, python: str) -> None:
 def test_what_cannot_be_honoured_is_said(text: str) -> None:
     with pytest.raises(BadConfig):
         parse_rules(text)
+
+
+def test_a_rule_that_does_not_end_blocks_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rule_file, "SECONDS", 0.05)
+    rule = rule_file.Rule("slow", "a rule", r"(a|aa)+x")
+    found = inspect("a" * 200, "memory/x.md", Policy(rules=(rule,)))
+    assert found.failed == [("rules", "TimeoutError")]

@@ -1,0 +1,42 @@
+"""What people took out of long-term memory by hand, in an editor, without a trailer that says so. Reads only.
+
+`ledger` has what a commit records; this is what happened without a record. A text that moved to another file of the
+same commit was not taken out, and one that a person wrote again is theirs.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from gitmem.git.objects import Commit
+from gitmem.git.repository import Repository
+from gitmem.provenance import trailers
+from gitmem.provenance.authorship import by_machine
+from gitmem.provenance.commit_effects import CommitEffects
+from gitmem.provenance.ledger import MAX_BATCH
+
+LASTING = ("MEMORY.md", ".claude/MEMORY.md", "memory/archive")
+
+
+def removed_by_people(repo: Repository, tip: str) -> dict[str, str]:
+    """Texts (64 hex of their hashes) that a person took out of MEMORY.md or its archive and none wrote again, each with
+    the newest commit that did. Merges and promotions take out nothing of themselves."""
+    effects = CommitEffects(repo)
+    newest: dict[str, tuple[bool, str]] = {}
+    walk = repo.log([tip], LASTING)
+    while batch := list(islice(walk, MAX_BATCH)):
+        made = [commit for commit in batch if len(commit.parents) < 2 and not _automatic(commit)]
+        effects.read(made)
+        for commit in made:
+            files = [file.path for file in effects.files(commit) if file.path.endswith(".md")]
+            lost, gained = effects.removed(commit, files)
+            for digest in gained:
+                newest.setdefault(digest, (False, commit.oid))
+            for digest in lost:
+                newest.setdefault(digest, (True, commit.oid))
+    return {digest: oid for digest, (taken, oid) in newest.items() if taken}
+
+
+def _automatic(commit: Commit) -> bool:
+    """Whether a program chose what a commit takes out: an agent, or the model of a promotion."""
+    return by_machine(commit) or bool(trailers.values(trailers.memory_trailers(commit.message), trailers.MODEL))
