@@ -23,6 +23,7 @@ from gitmem.gate.quoting import END, without_secrets
 from gitmem.hosts.transcript import Role, Transcript, Turn
 from gitmem.memory.document import Document, structured
 from gitmem.memory.fact import fact_id
+from gitmem.memory.state import Lapsed, State
 from gitmem.paths import agent_of, log_day, spelling
 from gitmem.search.evidence import STRONG, Asked, evidence, standing, table_of_words
 from gitmem.search.question import parse
@@ -36,7 +37,7 @@ SILENT, WEAK, HAD = "memory does not answer the prompt", "says too little to the
 AMENDED = "a later line amends it"
 # Evidence that a part needs where another answers, and where that one has STRONG: small talk that a prompt is like has
 # nothing beside it, and of what a question is about the answer is seldom the part with the most evidence.
-BESIDE, BESIDE_STRONG = 0.2, 0.1
+BESIDE, BESIDE_STRONG = 0.2, 0.05
 WIDER = 3  # times the budget that a model is given to condense
 UNCOMMITTED = "uncommitted"  # the one kind of trust that is worth its tokens in a context
 
@@ -46,7 +47,8 @@ class Scope:
     """One memory to draw on. `recall` answers a question with hits; `error` says why the scope could not be loaded.
 
     `values` are the working values of a session; `changed` tells of paths whose text is not that of `commit` the lines
-    that commit has; `keys` is the front matter of MEMORY.md, `assemble` fills it in."""
+    that commit has; `keys` is the front matter of MEMORY.md, `assemble` fills it in; `forgotten` gives the ids of texts
+    that a person took out."""
 
     name: str
     paths: tuple[str, ...] = ()
@@ -58,6 +60,7 @@ class Scope:
     values: tuple[tuple[str, str], ...] = ()
     changed: Callable[[Sequence[str]], Mapping[str, frozenset[str]]] = lambda _: {}
     keys: Mapping[str, object] = field(default_factory=dict)
+    forgotten: Callable[[], frozenset[str]] = frozenset
     daily: tuple[str, ...] = ()  # patterns of daily logs (`paths.log_day`)
 
 
@@ -196,13 +199,16 @@ def _parts_of_scopes(
     usable: list[Scope] = []
     chosen: list[tuple[str, Sequence[Part]]] = []
     chunks = 0
+    texts: dict[str, State] = {}  # that hold no longer in any scope: a working value may repeat one
     for scope in scopes:
         if scope.error:
             usable.append(scope)
             continue
         scope = replace(scope, read=_reader(scope, request))
         try:
-            parts, size = _parts_of(scope, request, questions, today)
+            known = layers.lapsed(scope.read, scope.paths, today, scope.forgotten())
+            texts |= known.texts
+            parts, size = _parts_of(scope, request, questions, replace(known, texts=texts) if scope.values else known)
             chosen.append((scope.name, parts))
             chunks += size
             usable.append(replace(scope, keys=keys(scope)))
@@ -305,8 +311,8 @@ def _questions(scopes: Sequence[Scope], request: Request) -> list[Question]:
     )
 
 
-def _parts_of(scope: Scope, request: Request, questions: Sequence[Question], today: date) -> tuple[list[Part], int]:
-    """Every part one scope has to offer, and how many chunks it was asked of."""
+def _parts_of(scope: Scope, request: Request, questions: Sequence[Question], known: Lapsed) -> tuple[list[Part], int]:
+    """Every part one scope has to offer of what holds, and how many chunks it was asked of."""
     paths = [path for path in scope.paths if not _excluded(path, request)]
     instructions = [path for path in INSTRUCTIONS if path in paths and path not in request.loaded]
     shares, count = request.shares, request.count
@@ -318,16 +324,16 @@ def _parts_of(scope: Scope, request: Request, questions: Sequence[Question], tod
             until.setdefault(hit.start_line, hit.until)
         for line in range(hit.start_line, hit.end_line + 1):
             similarity[line] = max(hit.score, similarity.get(line, 0.0))
-    parts = layers.working(scope.values, shares[Layer.WORKING], count)
-    parts += layers.pinned(scope.read, instructions, today, scope.name)
+    parts = layers.working(scope.values, shares[Layer.WORKING], count, known)
+    parts += layers.pinned(scope.read, instructions, known, scope.name)
     parts += layers.rules(paths, scope.read, (*request.subjects, *request.staged), scope.name)
     parts += layers.procedures(paths, scope.read, request.prompt or _last_user_text(request), scope.name)
-    parts += layers.memory(scope.read, similarity, request.weights, today, scope.name, until)
+    parts += layers.memory(scope.read, similarity, request.weights, known, scope.name, until)
     items = {layer: share.item for layer, share in shares.items()}
     most = request.budget // 4  # tokens that one statement may take of a context
-    parts += layers.recalled(hits, scope.read, request.weights, today, items, count, most, scope.name)
+    parts += layers.recalled(hits, scope.read, request.weights, known, items, count, most, scope.name)
     logs = {path: day for path in paths if (day := log_day(path, scope.daily))}
-    parts += layers.days(logs, scope.read, today, shares[Layer.DAILY].item, count, scope.name)
+    parts += layers.days(logs, scope.read, known, shares[Layer.DAILY].item, count, scope.name)
     return parts, chunks
 
 

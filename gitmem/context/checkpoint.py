@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import cache
 
 from gitmem.config import Config
 from gitmem.errors import GitMemError
 from gitmem.git.opening import Repository
+from gitmem.memory.state import Lapsed, State, of_text
 from gitmem.sessions.working_memory import Store
 
 OPEN = 20  # working values a checkpoint shows
@@ -19,8 +22,20 @@ EPISODES_READ = 10  # until one of this agent's is found
 
 def checkpoint(repo: Repository, config: Config, when: datetime, session: str = "") -> list[str]:
     """Where the last session left off: working values that have not ended, what was said in a session that was
-    interrupted, and the last episode. Quoted as data. `session` is the one that begins or goes on."""
-    sections = (_values(repo, config, when), _interrupted(repo, when, session), _last_episode(repo, config, session))
+    interrupted, and the last episode; nothing that holds no longer. Quoted as data. `session` is the one that begins or
+    goes on."""
+
+    @cache
+    def known() -> Lapsed:
+        from gitmem.context import layers, scopes
+
+        scope = scopes.project(repo, config, when)
+        return layers.lapsed(scope.read, scope.paths, when.date(), scope.forgotten())
+
+    sections = (
+        _values(repo, config, when, known), _interrupted(repo, when, session),
+        _last_episode(repo, config, session, known),
+    )  # fmt: skip
     return [text for text in sections if text]
 
 
@@ -43,20 +58,23 @@ def _interrupted(repo: Repository, when: datetime, session: str) -> str:
     return "A session that was interrupted (data):\n" + fence(text, f"session:{last.name}", note=note)
 
 
-def _values(repo: Repository, config: Config, when: datetime) -> str:
+def _values(repo: Repository, config: Config, when: datetime, known: Callable[[], Lapsed]) -> str:
     if not (repo.common_dir / "gitmem").is_dir():
         return ""
     from gitmem.gate.quoting import HIDDEN, neutral, without_secrets
 
     open_values = Store(repo.common_dir, config.profile).list("", when)[:OPEN]
+    open_values = [value for value in open_values if of_text(value.text, known()) is State.HOLDS]
     rows = [f"- {neutral(' '.join(f'{value.key}: {value.text[:200]}'.split()))}" for value in open_values]
     rows = [row for row in without_secrets(rows) if row != HIDDEN] if rows else []
     return "\n".join(["Open from the last session (data):", *rows]) if rows else ""
 
 
-def _last_episode(repo: Repository, config: Config, session: str) -> str:
+def _last_episode(repo: Repository, config: Config, session: str, known: Callable[[], Lapsed]) -> str:
     """The newest episode of this agent, or of nobody in particular; none of `session`, which knows what it said."""
     from gitmem.context.layer_limits import Layer, shares
+    from gitmem.context.layers import holding
+    from gitmem.context.pieces import layout, within
 
     if repo.root is None or not shares(config.context_layer)[Layer.EPISODE].on:
         return ""
@@ -80,8 +98,7 @@ def _last_episode(repo: Repository, config: Config, session: str) -> str:
         own = session and str(document.front_matter.get("session", "")).partition("#")[0] == session
         if own or (config.agent and agent and agent != config.agent):
             continue
-        text = "\n".join(document.lines[document.front :]).strip()
-        text = text if len(text) <= EPISODE else text[:EPISODE].rpartition("\n")[0]
-        first = document.front + 1
-        return "The last session (data):\n" + fence(text, name, (first, first + text.count("\n")), note="episode")
+        found = within(holding(document, known()), EPISODE, len, EPISODE)
+        places = ((found[0].first, found[-1].last),) if found else ()
+        return "The last session (data):\n" + fence(layout(found), name, *places, note="episode") if found else ""
     return ""

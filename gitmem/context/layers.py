@@ -7,7 +7,7 @@ may take, `context/packing.py` what fits. Where a text has to be cut, `count` sa
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from fnmatch import fnmatchcase
@@ -20,7 +20,7 @@ from gitmem.context.pieces import Piece, without_metadata
 from gitmem.hosts.transcript import Turn
 from gitmem.memory import facts, state
 from gitmem.memory.document import Document
-from gitmem.memory.state import State
+from gitmem.memory.state import Lapsed, State
 from gitmem.memory.templates import LANGUAGES
 from gitmem.paths import Kind, kind
 from gitmem.search import validity
@@ -72,7 +72,7 @@ def of(part: Part, found: Sequence[Piece]) -> Part:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """What a layer needs of a search hit; `score` 0..1. `said` is who wrote a commit, when, and its subject;
+    """What a layer needs of a search hit; `score` 0..1. `said` is who wrote a commit, when, and its `subject`;
     `until` the day from which a later line amends it."""
 
     path: str
@@ -87,6 +87,7 @@ class Hit:
     commit: str = ""
     said: str = ""
     until: str = ""
+    subject: str = ""
 
 
 class Found(NamedTuple):
@@ -99,7 +100,15 @@ class Found(NamedTuple):
 Read = Callable[[str], Document | None]
 
 
-def pinned(read: Read, instructions: Sequence[str], today: date, scope: str = "project") -> list[Part]:
+def lapsed(read: Read, paths: Iterable[str], today: date, forgotten: Collection[str] = ()) -> Lapsed:
+    """What of a memory no longer holds: by its MEMORY.md, its archive, and the ids of what a person took out."""
+    memory = next((document for path in MEMORY if (document := read(path)) is not None), None)
+    archives = [document for path in paths if kind(path) is Kind.ARCHIVE and (document := read(path)) is not None]
+    archive = [statement for document in archives for statement in document.statements]
+    return state.lapsed(memory.statements if memory is not None else (), archive, today, forgotten)
+
+
+def pinned(read: Read, instructions: Sequence[str], known: Lapsed, scope: str = "project") -> list[Part]:
     """SOUL.md, USER.md (and what else the host does not load), and facts marked `pinned`; always in.
 
     A USER.md or TOOLS.md that is as `init` laid it out says nothing yet, and is left out.
@@ -113,8 +122,8 @@ def pinned(read: Read, instructions: Sequence[str], today: date, scope: str = "p
             if text and not blank:
                 ends = _ends(document)
                 parts.append(Part(Layer.PINNED, path, text, 1.0, path, first, last, scope, ends=ends))
-    path, known = _facts(read, today)
-    for piece in known:
+    path, found = _facts(read, known)
+    for piece in found:
         if facts.pinned(facts.fact_of(piece.statement)):
             parts.append(of(Part(Layer.PINNED, "pinned fact", "", 1.0, path, scope=scope), [piece]))
     return parts
@@ -142,19 +151,21 @@ MAX_FACTS = 200  # facts of MEMORY.md, whatever a setting says
 BLANK = ("USER.md", "TOOLS.md")  # instruction files whose template has nothing but places to fill in
 
 
-def _facts(read: Read, today: date) -> tuple[str, list[Piece]]:
-    """The file of long-term memory and what in it holds today."""
+def _facts(read: Read, known: Lapsed) -> tuple[str, list[Piece]]:
+    """The file of long-term memory and what in it holds."""
     for path in MEMORY:
         document = read(path)
         if document is not None:
-            return path, holding(document, today)
+            return path, holding(document, known)
     return MEMORY[0], []
 
 
-def holding(document: Document, today: date) -> list[Piece]:
-    """What a document says and what holds today: nothing that has ended or was superseded, nor what stands below it."""
+def holding(document: Document, known: Lapsed) -> list[Piece]:
+    """What a document says and what holds: nothing that ended, was replaced or forgotten, nor what stands below it."""
+    if state.has_ended(str(document.front_matter.get("until", "")), known.day):
+        return []
     found = pieces_.pieces(document)
-    states = state.states([piece.statement for piece in found], today)
+    states = state.states([piece.statement for piece in found], known, document.path)
     gone = {piece.own for piece, each in zip(found, states, strict=True) if each is not State.HOLDS}
     return [piece for piece in found if gone.isdisjoint((*piece.above, piece.own))] if gone else list(found)
 
@@ -177,10 +188,12 @@ def summary(text: str) -> list[Part]:
     return [Part(Layer.SUMMARY, "earlier in this session", text.strip(), 0.9)] if text.strip() else []
 
 
-def working(values: Iterable[tuple[str, str]], share: Share, count: Count) -> list[Part]:
-    """The working values of the session, each on a line of its own."""
+def working(values: Iterable[tuple[str, str]], share: Share, count: Count, known: Lapsed | None = None) -> list[Part]:
+    """The working values of the session, each on a line of its own; none that says what no longer holds."""
     parts = []
     for key, value in values:
+        if known is not None and state.of_text(value, known) is not State.HOLDS:
+            continue
         text, most = " ".join(value.split()), share.item or 1_000
         text = text if count(text) <= most else pieces_.cut(text, most, count)
         parts.append(Part(Layer.WORKING, key, f"{key}: {text}", 0.96, scope="session"))
@@ -188,7 +201,7 @@ def working(values: Iterable[tuple[str, str]], share: Share, count: Count) -> li
 
 
 def memory(
-    read: Read, similarity: Mapping[int, float], weights: Weights, today: date, scope: str = "project",
+    read: Read, similarity: Mapping[int, float], weights: Weights, known: Lapsed, scope: str = "project",
     until: Mapping[int, str] = MappingProxyType({}),
 ) -> list[Part]:  # fmt: skip
     """What MEMORY.md says, newest and most relevant first; `similarity` is by line, as is `until`, the day from which a
@@ -197,8 +210,9 @@ def memory(
     A fact without a date counts as a year old; no more than MAX_FACTS are taken.
     """
     parts = []
-    path, known = _facts(read, today)
-    for piece in known:
+    today = known.day
+    path, found = _facts(read, known)
+    for piece in found:
         fact = facts.fact_of(piece.statement)
         if facts.pinned(fact):
             continue
@@ -276,7 +290,7 @@ def _words(document: Document, key: str) -> tuple[str, ...]:
 
 
 def recalled(
-    hits: Iterable[Hit], read: Read, weights: Weights, today: date, items: Mapping[Layer, int], count: Count,
+    hits: Iterable[Hit], read: Read, weights: Weights, lapsed: Lapsed, items: Mapping[Layer, int], count: Count,
     most: int = 0, scope: str = "project",
 ) -> list[Part]:  # fmt: skip
     """Notes, episodes, logs and commits that a search found, as whole statements: those that a hit's lines belong to,
@@ -287,14 +301,14 @@ def recalled(
         layer = Layer.HISTORY if hit.commit else layer_of(hit.path)
         if layer is None:
             continue
-        weight = weights.relevance(hit.score, hit.day, hit.importance, today)
+        weight = weights.relevance(hit.score, hit.day, hit.importance, lapsed.day)
         weight *= SOURCE_WEIGHT.get(layer, SOURCE_WEIGHT[Layer.PROJECT])
         if hit.commit:
-            parts.append(_of_commit(hit, weight, items.get(layer, 0), count, most, scope))
+            parts += _of_commit(hit, lapsed, weight, items.get(layer, 0), count, most, scope)
             continue
         document = None if hit.path in known else read(hit.path)
         if document is not None:
-            known[hit.path] = holding(document, today)
+            known[hit.path] = holding(document, lapsed)
         if hit.path in known:
             found = pieces_.touched(known[hit.path], hit.start_line, hit.end_line)
         else:  # a memory whose files are not at hand
@@ -312,15 +326,21 @@ def recalled(
     return parts
 
 
-def _of_commit(hit: Hit, weight: float, item: int, count: Count, most: int, scope: str) -> Part:
-    """A commit: who wrote it, when, its subject, then what of its message was found."""
-    found = pieces_.pieces_of_text(hit.text)
+def _of_commit(
+    hit: Hit, known: Lapsed, weight: float, item: int, count: Count, most: int, scope: str
+) -> list[Part]:  # fmt: skip
+    """A commit: who wrote it, when, its subject, then what of its message was found; without facts that it records and
+    that hold no longer."""
+    if state.of_text(hit.subject, known) is not State.HOLDS:
+        return []
+    found = list(pieces_.pieces_of_text(hit.text))
+    found = [piece for piece in found if state.of_text(piece.statement.text, known) is State.HOLDS]
     kept = pieces_.within(found, item, count, most)
     text = pieces_.layout(kept)
     if len(kept) < len(found):
         text += f"\n{pieces_.GOES_ON}"
     said = f"{hit.said}\n{text}" if text not in hit.said else hit.said
-    return Part(Layer.HISTORY, f"commit {hit.commit[:12]}", said, weight, scope=scope, commit=hit.commit)
+    return [Part(Layer.HISTORY, f"commit {hit.commit[:12]}", said, weight, scope=scope, commit=hit.commit)]
 
 
 def layer_of(path: str) -> Layer | None:
@@ -336,11 +356,12 @@ def layer_of(path: str) -> Layer | None:
 
 
 def days(
-    logs: Mapping[str, date], read: Read, today: date, item: int, count: Count, scope: str = "project"
+    logs: Mapping[str, date], read: Read, known: Lapsed, item: int, count: Count, scope: str = "project"
 ) -> list[Part]:
     """What today's and yesterday's logs (path -> day) say, today's first, of each the newest as far as the item takes
     it: each statement a part."""
     parts = []
+    today = known.day
     for path in sorted(logs):
         day = logs[path]
         if day not in (today, today - timedelta(days=1)):
@@ -348,7 +369,7 @@ def days(
         document = read(path)
         if document is None:
             continue
-        newest = pieces_.within(holding(document, today)[::-1], item, count)
+        newest = pieces_.within(holding(document, known)[::-1], item, count)
         part = Part(Layer.DAILY, f"log of {day.isoformat()}", "", 0.6 if day == today else 0.5, path, scope=scope)
         parts += [of(part, [piece]) for piece in newest]
     return parts

@@ -22,7 +22,7 @@ from gitmem.git.other_memories import clean, fetch_mirror, is_url, mirror_of
 from gitmem.git.worktree import read_bytes
 from gitmem.memory import facts
 from gitmem.memory.document import Document, parse
-from gitmem.memory.fact import Fact, parse_comment
+from gitmem.memory.fact import Fact, id_of_hash, parse_comment
 from gitmem.paths import LIMIT, is_memory, layout_of, more_than_memory
 from gitmem.search import hits, validity
 from gitmem.search import search as searching
@@ -73,7 +73,7 @@ def project(
     past = history and (bool(config.history_repos) or more_than_memory(known))
     return Scope(
         name, paths, read, lambda asked: recall(repo, config, asked, now, "", lines, past), commit=head,
-        changed=changed, daily=config.memory_daily,
+        changed=changed, daily=config.memory_daily, forgotten=lambda: forgotten(repo, head),
     )  # fmt: skip
 
 
@@ -97,8 +97,16 @@ def _of_commit(
     past = history and (bool(config.history_repos) or more_than_memory(entries))
     return Scope(
         name, paths, read, lambda asked: recall(repo, config, asked, now, commit, lines, past), note=note,
-        commit=commit, daily=config.memory_daily,
+        commit=commit, daily=config.memory_daily, forgotten=lambda: forgotten(repo, commit),
     )  # fmt: skip
+
+
+def forgotten(repo: Repository, commit: str) -> frozenset[str]:
+    """The ids of the texts that a person took out, by the records that a commit reaches."""
+    from gitmem.provenance.ledger import read_ledger, refusals
+
+    known = read_ledger(repo, [commit] if commit else [])
+    return frozenset(map(id_of_hash, refusals(repo, known))) if known.records else frozenset()
 
 
 def session(repo: Repository, config: Config, now: datetime) -> Scope:
@@ -134,7 +142,7 @@ def _of_history(hit: hits.Hit) -> Hit:
     author = hit.author.rpartition(" <")[0] or hit.author
     said = f"{where}{hit.commit[:12]} {hit.date} {author}: {hit.subject}{became}"
     text = "\n".join(line for line in hit.text.split("\n") if line.strip() != hit.subject.strip()).strip("\n")
-    return Hit("", 0, 0, "", text, hit.score, validity.day(hit.date), commit=hit.commit, said=said)
+    return Hit("", 0, 0, "", text, hit.score, validity.day(hit.date), commit=hit.commit, said=said, subject=hit.subject)
 
 
 def _importance(lines: Sequence[str]) -> float:

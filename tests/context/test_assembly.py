@@ -463,3 +463,25 @@ def test_a_line_of_a_log_that_was_given_is_not_given_again_within_a_longer_passa
     wider = [replace(hits[0], end_line=6)]
     again = assemble([scope({"memory/2026-01-05.md": log}, hits=wider)], replace(request, had=had), NOW)
     assert "closed on Mondays" in first.text and "closed on Mondays" not in again.text and "Ruth" in again.text
+
+
+def test_what_no_longer_holds_comes_by_no_layer() -> None:
+    old, gone, log = "the queue is Rabbit", "the door code is 4711", "memory/2026-02-05.md"
+    files = {
+        "MEMORY.md": f"# Memory\n\n- the queue is Postgres <!-- mem supersedes={fact_id(old)} -->\n",
+        "memory/archive/2026.md": f"# Archive\n\n- {old} <!-- mem src={log}#L5 -->\n",
+        log: f"# 2026-02-05\n\n## 09:00 - queue\n\n- we decided that {old}\n- {gone}\n- the pier is closed\n",
+        "memory/ended.md": "---\nuntil: 2026-01-31\n---\n# Ended\n\nThe Rabbit note of January.\n",
+    }
+    hits = [
+        Hit(log, 5, 6, "queue", "", 0.9),
+        Hit("memory/archive/2026.md", 3, 3, "", "", 0.9),
+        Hit("memory/ended.md", 6, 6, "", "", 0.9),
+        Hit("", 0, 0, "", f"- {old} (decision)\n  {log}#L5", 0.9, commit="c" * 40, said="cccc memory: promote 1 fact"),
+        Hit("", 0, 0, "", "", 0.9, commit="d" * 40, said=f"dddd memory: {gone}", subject=f"memory: {gone}"),
+    ]
+    project = replace(scope(files, hits=hits), forgotten=lambda: frozenset((fact_id(gone),)))
+    session = Scope("session", values=(("queue", old), ("pier", "paint it")))
+    for prompt in ("", "which queue is used, Rabbit or Postgres, and what is the door code?"):
+        text = assemble([project, session], Request(prompt, enough=ENOUGH), NOW).text
+        assert "Postgres" in text and "paint it" in text and "Rabbit" not in text and "4711" not in text

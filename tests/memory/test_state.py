@@ -1,0 +1,70 @@
+"""Whether a statement holds: by its own line, by the fact that replaced it, by the facts that cite it."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from gitmem.memory.fact import fact_id
+from gitmem.memory.state import Lapsed, State, lapsed, of_text, states
+from gitmem.memory.statements import read
+
+TODAY = date(2026, 2, 5)
+LOG = "memory/2026-01-05.md"
+
+
+def known(memory: str, archive: str = "", forgotten: tuple[str, ...] = ()) -> Lapsed:
+    return lapsed(read(memory.split("\n")), read(archive.split("\n")), TODAY, [fact_id(text) for text in forgotten])
+
+
+def says(text: str, by: Lapsed, path: str = "memory/notes.md") -> list[State]:
+    found = [statement for statement in read(text.split("\n")) if statement.says]
+    return states(found, by, path)
+
+
+def mem(**keys: str) -> str:
+    return "<!-- mem " + " ".join(f"{key}={value}" for key, value in keys.items()) + " -->"
+
+
+def test_a_line_holds_through_its_last_day() -> None:
+    nothing = known("")
+    assert says(f"- a {mem(until='2026-02-05')}\n- b {mem(until='2026-02-04')}", nothing) == [State.HOLDS, State.ENDED]
+
+
+def test_a_fact_that_another_names_is_replaced_and_so_are_its_copies_and_the_lines_it_cites() -> None:
+    old = f"- the queue is Rabbit {mem(src=LOG + '#L5')}"
+    new = f"- the queue is Postgres {mem(supersedes=fact_id('the queue is Rabbit'), src=LOG + '#L6')}"
+    log = "# 2026-01-05\n\n## 09:00\n\n- decided: the queue is Rabbit\n- decided: the queue is Postgres"
+    for by in (known(f"{old}\n{new}"), known(new, old)):
+        assert says("- the queue is Rabbit\n- the queue is Postgres", by) == [State.REPLACED, State.HOLDS]
+        assert says(log, by, LOG) == [State.REPLACED, State.HOLDS]
+        assert says(log, by) == [State.HOLDS, State.HOLDS]  # of another file no fact cites a line
+
+
+def test_a_cited_line_that_says_something_else_or_that_a_fact_which_holds_cites_too_holds() -> None:
+    over = f"- the crane is red {mem(src=LOG + '#L1-L2', until='2026-02-01')}"
+    log = "- the crane is red\n- pilots meet at noon"
+    assert says(log, known(over), LOG) == [State.ENDED, State.HOLDS]
+    both = f"{over}\n- the crane was built in Lund {mem(src=LOG + '#L1')}"
+    assert says("- the red crane is from Lund", known(both), LOG) == [State.HOLDS]
+
+
+def test_what_was_decided_back_and_what_a_person_wrote_again_holds() -> None:
+    rabbit, postgres = fact_id("the queue is Rabbit"), fact_id("the queue is Postgres")
+    by = known(
+        f"- the queue is Rabbit {mem(supersedes=postgres)}",
+        f"- the queue is Postgres {mem(supersedes=rabbit)}\n- the queue is Rabbit",
+    )
+    assert says("- the queue is Rabbit\n- the queue is Postgres", by) == [State.HOLDS, State.REPLACED]
+    assert says("- the queue is Rabbit", known("- the queue is Rabbit", "", ("the queue is Rabbit",))) == [State.HOLDS]
+
+
+def test_a_forgotten_text_is_known_by_its_hash_also_in_the_message_of_the_commit_that_recorded_it() -> None:
+    by = known("", "", ("the queue is Rabbit",))
+    assert says("- the queue is\n  Rabbit", by) == [State.FORGOTTEN]
+    for text in (
+        "the queue is Rabbit (decision)",
+        "memory: the queue is Rabbit",
+        f"the queue is Rabbit (fact) {LOG}#L5-L6",
+    ):
+        assert of_text(text, by) is State.FORGOTTEN
+    assert of_text("the queue is Postgres (decision)", by) is State.HOLDS
