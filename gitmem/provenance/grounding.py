@@ -69,12 +69,15 @@ def uncounted(text: str, cited: str, days: Iterable[date]) -> str:
     from a log of February.
     """
     there = numbers(cited) | {str(NUMBER_WORDS[word]) for word in _ALNUM.findall(cited.lower()) if word in NUMBER_WORDS}
-    dated = _dated_spans(text, cited, set(days))
-    for match in NUMBER.finditer(text):
-        whole = match[0].replace(",", "")
-        if whole in there or plain_number(whole) in there or _dated_by_parts(whole, there):
-            continue
-        spans = (*dated, *_equal_quantities(text, cited))
+    missing = [
+        match
+        for match in NUMBER.finditer(text)
+        if (whole := match[0].replace(",", "")) not in there
+        and plain_number(whole) not in there
+        and not _dated_by_parts(whole, there)
+    ]
+    spans = [*_dated_spans(text, cited, set(days)), *_equal_quantities(text, cited)] if missing else []
+    for match in missing:
         if not any(start <= match.start() and match.end() <= end for start, end in spans):
             return f"the number {match[0][:40]} is not in the lines it cites"
     return ""

@@ -8,6 +8,8 @@ Neither reads a date, a clock or a version as a quantity.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections.abc import Iterable
 
 from gitmem.lazy_patterns import lazy
 from gitmem.light_typing import NamedTuple
@@ -19,39 +21,45 @@ NUMBER = lazy(DIGITS)
 NUMBER_WORDS = english.NUMBERS | korean.NUMBERS
 _UNITS = {unit: meant for each in LANGUAGES for unit, meant in each.UNITS.items()}
 _POWERS = {word: power for each in LANGUAGES for word, power in each.POWERS.items()}
-# Numbers in words: those that count nothing but time (`한 시간`, `三天`) stand before a unit of time.
-_WORDS = NUMBER_WORDS | {word: count for word, count in korean.COUNTS.items() if word not in ("일", "이", "삼")}
+# Korean numbers in words that stand before hours, weeks and months (`두 시간`, `석 달`); before 분 they count people.
+_NATIVE = tuple(word for word in korean.COUNTS if word not in ("일", "이", "삼"))
+_NATIVE_UNITS = ("시간", "주", "주일", "달")
 _HAN = {digit: value for value, digit in enumerate("一二三四五六七八九十", 1)} | {"两": 2, "兩": 2}
+_LONGEST_WITH_A_LETTER = 5  # digits that one letter is the unit of: `8503061d` is a hash
 
 
-def _any(words: list[str]) -> str:
+def _any(words: Iterable[str]) -> str:
     return "|".join(map(re.escape, sorted(words, key=len, reverse=True)))
 
 
 _AMOUNT = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:[.,]\d+)?"
-# A unit or power of Latin letters ends where they end; another ends where its word does, whatever particle follows.
+_LATIN_UNITS = [unit for unit in _UNITS if unit.isascii() and unit.isalpha()]
+_KOREAN_END = rf"(?![가-힣])|(?=(?:{_any(particle for particle in korean.PARTICLES if particle != '과')})(?![가-힣]))"
+# A unit of Latin letters ends where they end; a Korean one apart from its number ends with its word (`1.3 초과`).
 _POWER = (
-    rf"(?:\s?(?:{_any([word for word in _POWERS if not word.isascii()])})"
-    rf"|\s?(?:{_any([word for word in _POWERS if word.isascii()])})(?![A-Za-z]))"
+    rf"\s?(?:{_any(word for word in _POWERS if not word.isascii())})"
+    rf"|\s?(?:{_any(word for word in _POWERS if word.isascii())})(?![A-Za-z])"
 )
 _UNIT = (
-    rf"(?:[ \u00a0]?(?:{_any([unit for unit in _UNITS if not unit.isascii() or not unit.isalpha()])})"
-    rf"|[ \u00a0-]?(?:{_any([unit for unit in _UNITS if unit.isascii() and unit.isalpha()])})(?![A-Za-z]))"
+    rf"[ \u00a0-]?(?:{_any(_LATIN_UNITS)})(?![A-Za-z])|[ \u00a0](?:{_any(korean.UNITS)})(?:{_KOREAN_END})"
+    rf"|(?:{_any(korean.UNITS)})|[ \u00a0]?(?:{_any({*_UNITS} - {*_LATIN_UNITS} - {*korean.UNITS})})"
 )
 _MONEY = "[$€£¥₩]"
 _QUANTITY = lazy(
-    rf"(?<![A-Za-zÀ-ɏ\d_.,:/#第제-])(?P<sign>[-−](?=\d))?(?P<money>{_MONEY})?(?P<low>{_AMOUNT})(?P<power1>{_POWER})?(?P<unit1>{_UNIT})?"
-    rf"(?:\s?(?:[-–—~〜～]|\bto\b|에서|から|到|至)\s?{_MONEY}?(?P<high>{_AMOUNT}))?(?![.,:/-]?\d)"
-    rf"(?P<power>{_POWER})?(?P<unit>{_UNIT})?(?![\d/]|[A-Za-z_]|[.:][^\W_])",
+    rf"(?<![A-Za-zÀ-ɏ\d_.,:/#第제-])(?P<sign>[-−](?=\d))?(?P<money>{_MONEY})?"
+    rf"(?P<low>{_AMOUNT})(?P<power>{_POWER})?(?P<unit>{_UNIT})?"
+    rf"(?:\s?(?:[-–—~〜～]|\bto\b|에서|から|到|至)\s?{_MONEY}?(?P<high>{_AMOUNT})(?P<power2>{_POWER})?(?P<unit2>{_UNIT})?)?"
+    r"(?![.,:/-]?\d|/|[A-Za-z_]|[.:][^\W_])",
     re.IGNORECASE,
 )
 _IN_WORDS = lazy(
-    rf"(?<![\w-])(?P<word>{_any(list(_WORDS))})(?P<unit>[ \u00a0-]?(?:{_any(list(_UNITS))}))(?![A-Za-z])"
-    rf"|(?<![一-鿿\d])(?P<han>[{''.join(_HAN)}])(?P<unit2>{_any([*japanese.UNITS, *chinese.UNITS])})"
-    rf"|(?<![가-힣])(?P<days>{_any(list(korean.DAYS))})(?![가-힣]{{2}})",
+    rf"(?<![\w-])(?P<word>{_any(english.NUMBERS)})[ \u00a0-](?P<unit>{_any(_LATIN_UNITS)})(?![A-Za-z])"
+    rf"|(?<![가-힣])(?P<native>{_any(_NATIVE)})\s?(?P<unit2>{_any(_NATIVE_UNITS)})(?![가-힣]{{2}})"
+    rf"|(?<![一-鿿\d])(?P<han>[{''.join(_HAN)}])(?P<unit3>{_any([*japanese.UNITS, *chinese.UNITS])})"
+    rf"|(?<![가-힣])(?P<days>{_any(korean.DAYS)})(?![가-힣]{{2}})",
     re.IGNORECASE,
 )
-_CALENDAR = lazy(r"\d{4}(?:년|年)|(?:\d{1,2}(?:월|月)\s?)\d{1,2}(?:일|日|号|號)|\d{1,2}/\d{1,2}")
+_CALENDAR = lazy(r"\d{4}\s?(?:년|年)|(?:\d{1,2}(?:월|月)\s?)\d{1,2}(?:일|日|号|號)|\d{1,2}/\d{1,2}")
 
 
 class Quantity(NamedTuple):
@@ -84,18 +92,24 @@ def plain_number(number: str) -> str:
 def quantities(text: str) -> list[Quantity]:
     """The quantities of a text in order, each in the first unit of what it measures. Days of a calendar, clocks,
     versions, addresses and digits of an identifier are none; `일` and `日` behind a number count days."""
-    dated = [match.span() for match in _CALENDAR.finditer(text)]
-    found = [*_in_digits(text), *_in_words(text)]
-    plain = [each for each in found if not any(start < each.end and each.start < end for start, end in dated)]
-    return sorted(plain, key=lambda each: each.start)
+    dated = [match.span() for match in _CALENDAR.finditer(text)]  # in order, apart from each other
+    found = sorted([*_in_digits(text), *_in_words(text)], key=lambda each: each.start)
+    kept = []
+    for each in found:
+        before = bisect_left(dated, (each.end, 0)) - 1
+        if before < 0 or dated[before][1] <= each.start:
+            kept.append(each)
+    return kept
 
 
 def _in_digits(text: str) -> list[Quantity]:
     found = []
     for match in _QUANTITY.finditer(text):
-        said = match["unit"] or match["unit1"] or match["money"] or ""
+        said = match["unit2"] or match["unit"] or match["money"] or ""
+        if len(said) == 1 and said.isalpha() and said.isascii() and len(match["low"]) > _LONGEST_WITH_A_LETTER:
+            continue
         unit, factor = _meant(said)
-        factor *= _power(match["power"] or match["power1"])
+        factor *= _power(match["power2"] or match["power"])
         low = _value(match["low"], bool(said)) * factor * (-1 if match["sign"] else 1)
         high = _value(match["high"], bool(said)) * factor if match["high"] else None
         found.append(Quantity(match.start(), match.end(), low, unit, high))
@@ -106,10 +120,14 @@ def _in_words(text: str) -> list[Quantity]:
     found = []
     for match in _IN_WORDS.finditer(text):
         if match["days"]:
-            found.append(Quantity(*match.span(), korean.DAYS[match["days"]] * 86400.0, "s"))
-            continue
-        count = _HAN[match["han"]] if match["han"] else _WORDS[match["word"].lower()]
-        unit, factor = _meant(match["unit2"] or match["unit"])
+            count, said = korean.DAYS[match["days"]], "일"
+        elif match["native"]:
+            count, said = korean.COUNTS[match["native"]], match["unit2"]
+        elif match["han"]:
+            count, said = _HAN[match["han"]], match["unit3"]
+        else:
+            count, said = english.NUMBERS[match["word"].lower()], match["unit"]
+        unit, factor = _meant(said)
         found.append(Quantity(*match.span(), count * factor, unit))
     return found
 

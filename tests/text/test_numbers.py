@@ -40,6 +40,11 @@ def read(text: str) -> list[tuple[float, str] | tuple[float, str, float]]:
         ("5k requests, 2 million users", [(5000, ""), (2e6, "")]),
         ("a 30-minute call", [(1800, "s")]),
         ("-5 kg", [(-5000, "g")]),
+        ("7일 만에 복구, 10분 주기", [(604800, "s"), (600, "s")]),
+        ("402 원인 규명, 1.3 초과 재고", [(402, ""), (1.3, "")]),
+        ("세일즈 두 분이 한 달 동안", [(1, "month")]),
+        ("30 분을 넘기면 안 된다", [(1800, "s")]),
+        ("1s to 5s, 3만~5만 원", [(1, "s", 5), (30000, "krw", 50000)]),
     ],
 )
 def test_a_quantity_has_one_value_in_one_unit(text: str, expected: list[tuple[float, str]]) -> None:
@@ -50,7 +55,7 @@ def test_a_quantity_has_one_value_in_one_unit(text: str, expected: list[tuple[fl
     "text",
     [
         "on 2026-02-05", "at 9:30", "v2.1.0 and 1.2.3", "ERR_1042", "see #12 and a.py:40", "port :8443", "10.0.0.1", "3/14",
-        "2026년 2월 5일", "2026年2月5日", "utf8 sha256 x86_64", "file_2.md", "memory/2026.md",
+        "2026년 2월 5일", "2026年2月5日", "2026 年世代", "8503061d", "utf8 sha256 x86_64", "file_2.md", "memory/2026.md",
     ],
 )  # fmt: skip
 def test_dates_clocks_versions_and_identifiers_are_no_quantities(text: str) -> None:
