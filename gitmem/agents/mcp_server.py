@@ -268,7 +268,8 @@ def adder(pool: RepositoryPool) -> Callable[..., Added]:
         if type not in TYPES:
             raise UsageError(f"'{type[:40]}' is no type", f"one of {', '.join(TYPES)}")
         with pool.lent() as (repo, config):
-            line = writing.NewLine(text, type, to="daily", origin="agent", more=anchors(repo, places_of(cites or ())))
+            places = places_of([dict(one) for one in cites or ()])
+            line = writing.NewLine(text, type, to="daily", origin="agent", more=anchors(repo, places))
             done = writing.add(repo, config, line, now=now())
             return Added(path=one_line(done.path), line=done.line, masked=mask_counts(done.masks))
 
