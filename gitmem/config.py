@@ -34,9 +34,9 @@ def _key(
     form: Callable[[str], str] | None = None,
 ) -> Any:
     """A setting. `tracked` is its place in .gitmem.toml (`table.key`), `tighten` how that may change it:
-    `union` (lists add), `min`, `max`, `or` (may only turn on), `last` (`true` there is the last of `choices`).
-    `limits` are the least and the greatest number that the user may give, `form` brings a text into the form it is
-    used in, or raises UsageError."""
+    `union` (lists add), `min`, `max`, `or` (may only turn on), `last` (`true` or its name there is the last of
+    `choices`). `limits` are the least and the greatest number that the user may give, `form` brings a text into the
+    form it is used in, or raises UsageError."""
     if limits is None and isinstance(default, (int, float)) and not isinstance(default, bool):
         limits = COUNT
     meta = {
@@ -287,6 +287,8 @@ def _tracked(text: str, warnings: list[str]) -> Iterable[tuple[str, Any]]:
                 yield name, tuple(value)
             elif meta["tighten"] == "last" and isinstance(value, bool):
                 yield from [(name, meta["choices"][-1])] if value else []
+            elif meta["tighten"] == "last" and value in meta["choices"]:
+                yield from [(name, value)] if value == meta["choices"][-1] else []
             elif not isinstance(default, tuple) and type(value) is type(default) and meta["tighten"] != "last":
                 yield name, value
             else:

@@ -175,8 +175,7 @@ def searcher(pool: RepositoryPool) -> Callable[..., Found]:
             hits = [
                 _of_commit(hit, query) if hit.kind else Hit(
                     path=one_line(hit.path), start_line=hit.start_line, end_line=hit.end_line,
-                    score=round(hit.score, 4), heading=one_line(hit.where),
-                    date=one_line(hit.date),
+                    score=round(hit.score, 4), heading=one_line(hit.where), date=one_line(hit.date),
                     type=one_line(hit.type), trust=one_line(hit.trust),
                     snippet=fence(
                         shortened(hit.text, query), hit.path, (hit.start_line, hit.end_line),
@@ -269,13 +268,8 @@ def adder(pool: RepositoryPool) -> Callable[..., Added]:
         if type not in TYPES:
             raise UsageError(f"'{type[:40]}' is no type", f"one of {', '.join(TYPES)}")
         with pool.lent() as (repo, config):
-            line = writing.NewLine(
-                text,
-                type,
-                to="daily",
-                origin="agent",
-                more=anchors(repo, places_of([dict(one) for one in cites or ()])),
-            )
+            places = places_of([dict(one) for one in cites or ()])
+            line = writing.NewLine(text, type, to="daily", origin="agent", more=anchors(repo, places))
             done = writing.add(repo, config, line, now=now())
             return Added(path=one_line(done.path), line=done.line, masked=mask_counts(done.masks))
 
@@ -305,9 +299,7 @@ def explainer(pool: RepositoryPool) -> Callable[..., Why]:
                 for source in value["sources"]
             ]
             return Why(
-                path=one_line(path), line=line, sources=sources,
-                text=fence(str(value["text"]), path, (value["line"], value["end_line"])),
-                trail=_on_one_line(value["trail"]),
+                path=one_line(path), line=line, text=fence(str(value["text"]), path, (line, line)), sources=sources,
                 commit=one_line(str(value["commit"] or "")), author=one_line(str(value["author"] or "")),
                 date=one_line(str(value["date"] or "")), session=one_line(str(value["session"] or "")),
                 turn=one_line(str(value["turn"] or "")), reviewers=_on_one_line(value["reviewers"]),
@@ -396,7 +388,7 @@ def comparer(pool: RepositoryPool) -> Callable[..., Changes]:
         with pool.lent() as (repo, config):
             head = repo.head() or ""
             first = range == LAST_COMMIT and head and not repo.commit(head).parents and head not in shallow(repo)
-            base, head, _ = ("", head, "") if first else split_range(repo, range, both=True)
+            base, head = ("", head) if first else split_range(repo, range, both=True)
             layout = layout_at(repo, head, config)
             changes = [as_value(change) for change in fact_changes(repo, base, head, layout, now().date())]
             return Changes(changes=_on_one_line(changes))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from gitmem.claims import definitions
 from gitmem.claims.citations import LONGEST, MOST, Citation, compose, fingerprint
@@ -40,11 +41,11 @@ def anchors(repo: Repository, places: Sequence[str]) -> tuple[tuple[str, str], .
     return tuple(("code", compose(anchor(repo, place))) for place in places)
 
 
-def places_of(given: Sequence[Mapping[str, object]]) -> list[str]:
+def places_of(given: Sequence[Mapping[str, Any]]) -> list[str]:
     """Places as `anchors` reads them, of what an agent gives: a path, and lines or a symbol. Raises UsageError."""
     places = []
     for one in given:
-        path, lines, symbol = (str(one.get(key) or "") for key in ("path", "lines", "symbol"))
+        path, lines, symbol = one.get("path", ""), one.get("lines", ""), one.get("symbol", "")
         if bool(lines) == bool(symbol):
             raise UsageError(
                 f"'{path[:80]}' is cited by lines or by a symbol", "lines '10-24', or symbol 'Session.open'"
