@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import IO
 
 from gitmem import system
-from gitmem.errors import TooManyFiles
-from gitmem.git.binary import MAX_MEMORY, SAFE, bounded, failed_list, read_environment, too_many_files
+from gitmem.errors import GitFailed, TooManyFiles
+from gitmem.git.binary import MAX_MEMORY, SAFE, bounded, failed_list, first_line, read_environment, too_many_files
 from gitmem.git.objects import MAX_FILES
 from gitmem.git.repository import Repository
 

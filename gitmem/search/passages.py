@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from gitmem.index.store import IndexReader
 
 DEEPEST = 1 << 30  # no heading is of a deeper level
+SURELY_OTHER = 0.85  # probability from which two lines that look like an amendment speak of different things
 DEEPEST_SHOWN = 8  # items above a line that are read with it
 NAMES = ("title", "name", "aliases", "description")  # front matter that says what a note is called
 SECTION = 400  # lines above a passage that are read for what it is about
@@ -269,6 +270,7 @@ class Passages:
         question = self.question
         event = question.wants_time and amendments.of_an_event(question.text)
         found = amendments.links(lines, amendments.words_of(question.content), event)
+        found = [link for link in found if not self._of_other_things(candidates[link.old], candidates[link.new])]
         if not found:
             return candidates
         found = [self._reviewed(link, candidates[link.new], lines) for link in found]
@@ -280,6 +282,20 @@ class Passages:
             return candidates
         scores = amendments.ordered(lines, found)
         return [candidate._replace(score=score) for candidate, score in zip(candidates, scores, strict=True)]
+
+    def _of_other_things(self, old: Candidate, new: Candidate) -> bool:
+        """Whether two lines surely speak of different things, their trails considered: neither amends the other."""
+        if new.meta.get("supersedes"):
+            return False  # a person said so
+        from gitmem.memory.relation import Kind as Does
+        from gitmem.memory.relation import Said, relation
+
+        earlier, later = (
+            Said(self._text(one), self._about(one.file, one.line.first), one.when.isoformat() if one.when else "")
+            for one in (old, new)
+        )
+        judged = relation(earlier, later)
+        return judged.kind is Does.OTHER and judged.probability >= SURELY_OTHER
 
     def _reviewed(self, link: Link, new: Candidate, lines: Sequence[Line]) -> Link:
         """The link, only proposed where a reviewed fact would be amended by one that is in no commit."""
