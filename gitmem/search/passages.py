@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from gitmem.index.store import IndexReader
 
 DEEPEST = 1 << 30  # no heading is of a deeper level
+WITHHELD = "[a line with a secret]"
 SURELY_OTHER = 0.85  # probability from which two lines that look like an amendment speak of different things
 DEEPEST_SHOWN = 8  # items above a line that are read with it
 NAMES = ("title", "name", "aliases", "description")  # front matter that says what a note is called
@@ -477,18 +478,17 @@ class Passages:
             while trail and trail[-1][1] >= level:
                 trail.pop()
             trail.append((number, level))
-        lines = self._without_secrets(file)
-        texts = [lines[n - 1].strip().strip("#").strip() for n, _ in trail if n <= len(lines)]
-        return " > ".join(text for text in texts if text)
+        texts = [file.lines[n - 1].strip().strip("#").strip() for n, _ in trail if n <= len(file.lines)]
+        return " > ".join(self._screened(file, [text for text in texts if text]))
 
-    def _without_secrets(self, file: File) -> list[str]:
-        """The lines of a file, those with a secret empty: what a passage is about is shown as its text is."""
-        if not self.index.secrets(file.oid):
-            return file.lines
+    def _screened(self, file: File, steps: Sequence[str]) -> tuple[str, ...]:
+        """What a passage is about, without the steps that hold a secret: it is shown as its text is."""
+        if not steps or not self.index.secrets(file.oid):
+            return tuple(steps)
         from gitmem.gate.detectors.secrets.secrets import secret_lines
 
-        hidden = secret_lines("\n".join(file.lines))
-        return ["" if number in hidden else line for number, line in enumerate(file.lines, 1)]
+        hidden = secret_lines("\n".join(steps))
+        return tuple(WITHHELD if number in hidden else step for number, step in enumerate(steps, 1))
 
     def _about(self, file: File, line: int) -> tuple[str, ...]:
         """What a line is about, from the outside in: the note's name, headings, parent items, its table's header."""
@@ -501,7 +501,7 @@ class Passages:
                 open_headings.pop()
             open_headings.append((number, level))
         begin = max(open_headings[-1][0] if open_headings else file.shape.front + 1, line - SECTION)
-        lines = self._without_secrets(file)
+        lines = file.lines
         titles = [lines[number - 1] for number, _ in open_headings if number < begin]
         until = line
         while until < len(lines) and lines[until].strip():  # a table's head and a setext line need the next
@@ -509,7 +509,7 @@ class Passages:
         front = {key: values[0] for key, values in file.front.items() if values}
         found = read([*titles, "", *lines[begin - 1 : until]], name=note_name(file.path, front))
         at = len(titles) + 1 + line - begin + 1
-        return next((one.trail for one in found if one.first <= at <= one.last), ())
+        return self._screened(file, next((one.trail for one in found if one.first <= at <= one.last), ()))
 
     # -- joining ---------------------------------------------------------------------------------------------
 
@@ -668,7 +668,7 @@ def _without_secrets(lines: list[str], first: int, last: int) -> str:
 
     hidden = secret_lines("\n".join(lines))
     return "\n".join(
-        "[a line with a secret]" if number in hidden else _visible(lines[number - 1])
+        WITHHELD if number in hidden else _visible(lines[number - 1])
         for number in range(first, last + 1)
     )
 
