@@ -4,9 +4,10 @@
 
 PAIRS have the form of bench/relations (JSON lines: old, new, relation, accept, hand, domain); the pairs of that folder
 and those of made_relations are always read too. REAL are pairs of similar lines of real memories (old, new): nearly
-all of them hold side by side, so they are learned as such, with little weight. The model is a multinomial logistic regression. Every pair is scored by
-a model that saw neither its hand nor its domain; the two thresholds are taken from these scores. Prints the held-out
-figures; with --write also writes gitmem/memory/relation/weights.json. Needs numpy; the package does not.
+all of them hold side by side, so they are learned as such, with little weight. The model is a multinomial logistic
+regression. Every pair is scored by one that saw neither its hand nor its domain; the thresholds are taken from these
+scores. Prints the held-out figures; with --write also writes gitmem/memory/relation/weights.json. Needs numpy; the
+package does not.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ KINDS = tuple(Kind)
 PENALTY = 8.0  # of the squares of the weights
 SEEN_AT_LEAST = 6  # pairs that have a feature, else it is left out
 ALIKE_WEIGHT = 0.15  # of a pair of similar real lines
-MADE_WEIGHT = 0.25  # of a pair of made_relations
+MADE_WEIGHT = 0.12  # of a pair of made_relations
 ALIKE = (0.08, 0.17, 0.75, 0.0, 0.0, 0.0)  # what such a pair is taken for, in the order of KINDS
 ACCEPTED = 0.3  # the share of a second answer that a fair reader could give
 ACTED_ON = 0.003  # share of pairs that hold side by side above the threshold of `automatic`; the aim is .005

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from enum import StrEnum
 from functools import cache
+from heapq import nlargest
 
 from gitmem.git.objects import Span
 from gitmem.memory.fact import (
@@ -26,7 +27,8 @@ from gitmem.memory.fact import (
     worst_origin,
 )  # fmt: skip
 from gitmem.memory.facts import Memory, fact_date
-from gitmem.memory.similarity import ALIKE, alike, contradicts, likeness, same, terms
+from gitmem.memory.relation import Relation, Said, relation
+from gitmem.memory.similarity import ALIKE, likeness, matter, same, terms
 from gitmem.memory.statements import read
 from gitmem.promotion.proposal import Log, Op, Operation
 from gitmem.provenance.cited_text import CitedText, cited_text
@@ -37,6 +39,7 @@ TEXT_LIMIT = 600  # characters of a fact: one line that a person can read
 SOURCE_LINES = 12  # lines one operation may cite in one span
 CITED = 3  # places in code that a fact cites
 SPANS = 4  # spans one operation may cite
+JUDGED = 8  # facts, the most alike, that an addition is judged against
 # Likeness from which a text corrects the fact that a model names: half of what tells one matter where none is named.
 UPDATED = ALIKE / 2
 LOSS, LOSS_SHARE = 3, 0.25  # prior facts one run may take away: the larger of the two
@@ -232,7 +235,7 @@ class _Run:
         return worst_origin(*stated)
 
     def _against_known(self, operation: Operation) -> Approved | Refused:
-        """The operation held against what is there: the same is refused, what it contradicts is replaced."""
+        """The operation held against what is there: the same is refused; only what it surely replaces is replaced."""
         text, ident = operation.text, fact_id(operation.text)
         target = next((f for f in self.facts.values() if operation.target and f.id.startswith(operation.target)), None)
         if operation.op in (Op.UPDATE, Op.SUPERSEDE) and target is None:
@@ -245,8 +248,10 @@ class _Run:
         if any(same(text, other) for other in self.approved.values()):
             return Refused(operation, Why.DUPLICATE, "it says the same as another fact of this run")
         log = self.logs[operation.sources[0].path, operation.sources[0].blob]
+        if target is not None and not _may_replace(operation, log, target):
+            operation, target = replace(operation, op=Op.ADD, target=""), None
         if target is None:
-            target = _rival(text, log.day, self.facts.values())
+            target = _replaced(operation, log, self.facts.values())
             if target is not None:
                 operation = replace(operation, op=Op.SUPERSEDE, target=target.id)
         elif operation.op is Op.UPDATE and likeness(terms(text), terms(target.text)) < UPDATED:
@@ -255,10 +260,26 @@ class _Run:
         return Approved(operation, meta_of(operation, log, target), target)
 
 
-def _rival(text: str, day: date, facts: Iterable[Fact]) -> Fact | None:
-    """The fact, not newer than the log of `day`, that an addition contradicts; of several the most alike."""
-    contradicted = [fact for fact in facts if contradicts(text, fact.text) and fact_date(fact) <= day.isoformat()]
-    return max(contradicted, key=lambda fact: alike(text, fact.text), default=None)
+def _judged(operation: Operation, log: Log, fact: Fact) -> Relation:
+    """What the operation does to a fact. A pinned fact, and one that cites no log, are a person's."""
+    by_person = fact.get("pinned") == "true" or not fact.get("src")
+    earlier = Said(fact.text, day=fact_date(fact), kind=fact.get("type"), guarded=by_person)
+    return relation(earlier, Said(operation.text, day=log.day.isoformat(), kind=operation.type))
+
+
+def _may_replace(operation: Operation, log: Log, fact: Fact) -> bool:
+    """Whether a model may change the fact it named: one of the same matter, and no person's."""
+    judged = _judged(operation, log, fact)
+    if operation.op is Op.UPDATE and likeness(terms(operation.text), terms(fact.text)) >= UPDATED:
+        return not judged.subject
+    return fact.get("pinned") != "true" and not judged.subject and judged.asks
+
+
+def _replaced(operation: Operation, log: Log, facts: Iterable[Fact]) -> Fact | None:
+    """The fact, not newer than the log, that an addition surely replaces or ends; of several the most alike."""
+    older = [fact for fact in facts if fact_date(fact) <= log.day.isoformat()]
+    likest = nlargest(JUDGED, older, key=lambda fact: likeness(matter(operation.text), matter(fact.text)))
+    return next((fact for fact in likest if _judged(operation, log, fact).automatic), None)
 
 
 def meta_of(operation: Operation, log: Log, old: Fact | None) -> tuple[tuple[str, str], ...]:

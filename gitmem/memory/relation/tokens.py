@@ -154,23 +154,7 @@ _NAME_KO = lazy(rf"^[{korean.SURNAMES}][가-힣]{{1,2}}$")
 _TITLE_KO = lazy(rf"^\s?(?:{korean.TITLES})")
 _TITLE_WIDE = lazy(rf"^(?:{japanese.TITLES}|女士|先生|老师|同学|医生|小姐|教授|经理|主任|律师)")
 _TITLE_EN = frozenset(
-    [
-        "mr",
-        "mrs",
-        "ms",
-        "dr",
-        "prof",
-        "father",
-        "judge",
-        "sister",
-        "brother",
-        "saint",
-        "st",
-        "sir",
-        "lady",
-        "uncle",
-        "aunt",
-    ]
+    ("mr", "mrs", "ms", "dr", "prof", "father", "judge", "sister", "brother", "st", "sir", "lady", "aunt")
 )
 _CAMEL = lazy("[a-z][A-Z]")
 _BEFORE_FIRST = lazy(r"(?:^|[.:;] )[\s>*#`'\"“(\[-]*$")  # what stands before a word that opens a text or a sentence

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from gitmem.memory.fact import Fact
-from gitmem.memory.similarity import alike, contradicts, matter, same, terms
+from gitmem.memory.facts import fact_date
+from gitmem.memory.relation import Said, relation
+from gitmem.memory.similarity import likeness, matter, same, terms
 from gitmem.paths import kind, passes
 from gitmem.plural import counted
 from gitmem.review.commit_diff import LASTING
@@ -19,6 +21,7 @@ from gitmem.review.warnings.warning import Checked, Range, Remark, ReviewWarning
 
 SIMILAR_SHOWN = 3  # of one fact that are named: the likest
 POSTINGS = 1000  # facts that are looked up by the words of one: thousands that are alike have most of them in common
+JUDGED = 5  # facts, the most alike of these, that are judged against one
 NEAREST = 50  # facts with the most words in common that are compared with one: a change of thousands alike ends too
 
 
@@ -121,11 +124,12 @@ def find_rivals(changes: Sequence[FactChange], existing: Sequence[tuple[str, Fac
                 continue
             if change.new.get("supersedes") and fact.id.startswith(change.new.get("supersedes")):
                 continue
-            near.append((alike(text, fact.text), path, fact))
+            near.append((likeness(matter(text), matter(fact.text)), path, fact))
         told = 0
-        for _, path, fact in sorted(near, key=lambda row: -row[0]):
-            contradicting = contradicts(text, fact.text)
-            if contradicting or same(text, fact.text):
+        for _, path, fact in sorted(near, key=lambda row: -row[0])[:JUDGED]:
+            repeated = same(text, fact.text)
+            contradicting = not repeated and _disagree(change.new, fact)
+            if contradicting or repeated:
                 told += 1
                 seen.add(frozenset((place, (path, fact.line))))
                 rivals.append(
@@ -147,6 +151,12 @@ def _nearest(own: Iterable[str], holding: Mapping[str, Sequence[int]]) -> list[i
         shared.update(places[:left])
         left -= len(places)
     return [number for number, _ in shared.most_common(NEAREST)]
+
+
+def _disagree(new: Fact, known: Fact) -> bool:
+    """Whether a person should say which of two facts holds; the one without a day is the older one."""
+    said = [Said(fact.text, day=fact_date(fact), kind=fact.get("type")) for fact in (known, new)]
+    return relation(*sorted(said, key=lambda one: one.day)).asks
 
 
 def _says_new(change: FactChange) -> bool:
