@@ -155,3 +155,8 @@ def test_naming_a_folder_in_a_repository_of_notes_is_said_to_narrow_memory(repo:
     repo.git("add", "-A")
     done = repo.run("git", "commit", "-qm", "memory", check=False)
     assert done.returncode == 1 and "layout-narrowed" in done.stderr
+
+
+def test_init_again_in_a_repository_of_code_writes_no_templates(repo: Repo) -> None:
+    repo.commit("code", {f"src/{name}.py": "1\n" for name in "abc"} | {"MEMORY.md": "# Memory\n"})
+    assert "SOUL.md" not in json.loads(repo.mem("init", "--json").stdout)["written"]

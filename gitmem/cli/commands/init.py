@@ -102,8 +102,7 @@ def _lay_out(options: InitOptions) -> None:
     daily = [pattern for pattern, _ in notes.daily] if notes and adopted else []
     settings = _settings(place, daily, notes.hosts) if adopted and notes else ""
     daily = _patterns_in_settings(settings, daily)
-    code = notes is not None and notes.is_code
-    templates = not code if options.templates is None else options.templates
+    templates = not _is_code(place) if options.templates is None else options.templates
     done = lay_out(
         place, os.environ, options.lang or _locale(), settings=settings, templates=templates, dry_run=options.dry_run
     )
@@ -193,6 +192,16 @@ def _notes(place: Place, adopt: bool | None) -> Folder | None:
         return None
     with opened(place, os.environ) as repo:
         return look_at_folder(repo)
+
+
+def _is_code(place: Place) -> bool:
+    """Whether a place holds more files of another kind than notes: it gets no files for instructions unasked."""
+    from gitmem.memory.adoption import look_at_folder, opened
+
+    if place.new or not place.root.is_dir():
+        return False
+    with opened(place, os.environ) as repo:
+        return look_at_folder(repo).is_code
 
 
 def _has_memory(root: Path) -> bool:
