@@ -56,7 +56,7 @@ class Config(NamedTuple):
     # what is memory
     memory_paths: tuple[str, ...] = _key(
         (),
-        "More globs of memory files; a folder's name takes the Markdown below it.",
+        "More globs of memory files; a folder's name takes the Markdown below it, `!*`: nothing else.",
         tracked="memory.paths",
         tighten="union",
     )

@@ -52,10 +52,14 @@ AWAY = (
 FOLDERS = {"sessions": Kind.SESSION, "skills": Kind.SKILL, "rules": Kind.RULE, "archive": Kind.ARCHIVE}
 
 
+NOTHING_ELSE = "!*"  # among the globs of the settings: no other Markdown is memory, though there is no MEMORY.md
+
+
 class Layout(NamedTuple):
     """What counts as memory here. `notes`: neither MEMORY.md nor memory/, so every *.md is taken.
 
-    `extra` are globs of `[memory] paths` in .gitmem.toml; they only ever add (`matches` has what a glob takes).
+    `extra` are globs of `[memory] paths` in .gitmem.toml; they only ever add (`matches` has what a glob takes), but for
+    NOTHING_ELSE, with which a repository is none of notes.
     """
 
     notes: bool = False
@@ -78,7 +82,7 @@ def layout_of(paths: Iterable[str], extra: Sequence[str] = ()) -> Layout:
                 pass
             case _:
                 return Layout(notes=False, extra=tuple(extra))
-    notes = not memory or ("MEMORY.md" in names and _only_topics(names))
+    notes = (not memory or ("MEMORY.md" in names and _only_topics(names))) and NOTHING_ELSE not in extra
     return Layout(notes=notes, extra=tuple(extra))
 
 
@@ -116,7 +120,7 @@ def kind(path: str) -> Kind:
 
 def is_memory(path: str, layout: Layout) -> bool:
     """Whether index, gate and CI look at this path."""
-    if any(matches(path, glob) for glob in layout.extra):
+    if any(matches(path, glob) for glob in layout.extra if glob != NOTHING_ELSE):
         return True
     return path.endswith(".md") and not aside(path) if layout.notes else kind(path) is not Kind.OTHER
 

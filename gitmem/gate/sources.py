@@ -75,7 +75,11 @@ def policy_from(
     extra = tuple(dict.fromkeys(glob for config in configs for glob in config.memory_paths))
     allow = _text(repo, trees[trusted], exceptions.FILE) if trees else ""
     return Policy(
-        layouts=distinct(layout_of((e.path for e in entries), extra) for entries in trees if entries)
+        layouts=distinct(
+            layout_of((e.path for e in entries), config.memory_paths)._replace(extra=extra)
+            for entries, config in zip(trees, configs, strict=False)
+            if entries
+        )
         or (layout_of((), extra),),
         protected=tuple(dict.fromkeys(glob for config in configs for glob in config.protected)),
         daily=tuple(dict.fromkeys(pattern for config in configs for pattern in config.memory_daily)),

@@ -7,6 +7,7 @@ A folder without MEMORY.md and memory/ is taken as notes, every `*.md` of it. Th
 from __future__ import annotations
 
 import json
+import posixpath
 import re
 import tomllib
 from collections import Counter
@@ -21,7 +22,19 @@ from gitmem.git.opening import Repository, open_repository
 from gitmem.git.worktree import read_bytes
 from gitmem.git.write import init_repository
 from gitmem.memory.new_repository import Place
-from gitmem.paths import AWAY, LIMIT, Kind, agents_read, aside, daily_form, kind, log_date, log_day, matches
+from gitmem.paths import (
+    AWAY,
+    LIMIT,
+    NOTHING_ELSE,
+    Kind,
+    agents_read,
+    aside,
+    daily_form,
+    kind,
+    log_date,
+    log_day,
+    matches,
+)
 from gitmem.system import temporary_folder
 
 GLOB = "*.md"  # of every folder (`paths.matches`)
@@ -163,6 +176,33 @@ def settings_text(old: str, daily: Sequence[str] = (), hosts: Sequence[str] = ()
     globs = json.dumps([GLOB, *hosts], ensure_ascii=False)
     rows = [f"paths = {globs} # every note, in any folder; nothing else hidden, nothing of others"]
     return _with_memory_table(old, [*rows, *([_daily_row(daily)] if daily else [])])
+
+
+def folder_name(folder: str) -> str:
+    """The path of a folder that is to be memory, from the top of its repository. Raises UsageError for one that is not
+    below it, is hidden, or is memory's own."""
+    name = posixpath.normpath(folder.strip("/"))
+    odd = folder.startswith("/") or name in (".", "memory") or name.startswith(".") or "\\" in name
+    if odd or not name.isprintable() or set(name) & set("*?[]"):
+        raise UsageError(f"'{folder}' cannot be the folder of memory", "name one below the top: --in docs/memory")
+    return name
+
+
+def folder_settings_text(old: str, folder: str) -> str:
+    """The text of .gitmem.toml with which memory is what lies in one folder, daily logs there too, and nothing else.
+
+    Raises UsageError where a table of that name is there and has to be changed by hand.
+    """
+    globs = [f"{folder}/*.md", NOTHING_ELSE]
+    memory = _memory_table(old)
+    if memory is not None:
+        there = memory if isinstance(memory, dict) else {}
+        if not _lacking(there, "paths", globs):
+            return old
+        what = f"add {json.dumps(globs, ensure_ascii=False)} to its paths by hand"
+        raise UsageError(f"{TRACKED} has a [memory] table already", what)
+    row = f"paths = {json.dumps(globs, ensure_ascii=False)} # this folder, and no other Markdown"
+    return _with_memory_table(old, [row, _daily_row([f"{folder}/YYYY-MM-DD.md"])])
 
 
 def daily_settings_text(old: str, daily: Sequence[str]) -> str:

@@ -96,6 +96,29 @@ def lay_out(
     return NewRepository(root, place.new, written, tuple(kept))
 
 
+def lay_out_folder(
+    place: Place, environ: Mapping[str, str], folder: str, settings: str, *, dry_run: bool = False
+) -> NewRepository:
+    """Make one folder of a repository its memory: .gitmem.toml with the text `settings`, a line of .gitattributes, and
+    the folder. Raises as `lay_out` does."""
+    root = place.root
+    if place.new and not dry_run:
+        init_repository(root, environ)
+    noted: dict[str, bytes | None] = {TRACKED: settings_now(root)}
+    contents: dict[str, bytes] = {TRACKED: settings.encode()}
+    row = f"{folder}/** -text\n".encode()
+    attributes = read_bytes(root, ".gitattributes") if (root / ".gitattributes").exists() else None
+    if row not in (attributes or b""):
+        gap = b"" if not attributes or attributes.endswith(b"\n") else b"\n"
+        noted[".gitattributes"], contents[".gitattributes"] = attributes, (attributes or b"") + gap + row
+    if not (root / folder).is_dir():
+        noted[f"{folder}/.gitkeep"], contents[f"{folder}/.gitkeep"] = None, b""
+    contents = {path: data for path, data in contents.items() if noted[path] != data}
+    if contents and not dry_run:
+        _write(root, environ, {path: noted[path] for path in contents}, contents)
+    return NewRepository(root, place.new, tuple(contents), ())
+
+
 def settings_now(root: Path) -> bytes | None:
     """The .gitmem.toml of a work tree, None where there is none. Raises GitMemError for a link."""
     try:

@@ -13,6 +13,7 @@ from gitmem.gate.policy import Policy
 from gitmem.gate.scan import scan_text
 from gitmem.memory.templates import LANGUAGES, files
 from tests.harness import SOURCE, Repo
+from tests.samples import GITHUB
 
 NOTES = {
     "crlf.md": b"# Ideas\r\n\r\n- one\r\n",
@@ -125,3 +126,37 @@ def test_the_examples_have_no_finding() -> None:
     pages = sorted((SOURCE / "examples").rglob("*.md"))
     found = [f for page in pages for f in scan_text(page.read_text("utf-8"), f"memory/{page.name}", Policy())]
     assert pages and [(finding.path, finding.rule) for finding in found] == []
+
+
+def test_one_folder_of_a_repository_of_code_is_its_memory(repo: Repo) -> None:
+    repo.commit("code", {"src/a.py": "1\n", "README.md": f"# A tool\n\n- an old key {GITHUB}\n", "docs/x.md": "# X\n"})
+    before = repo.git("ls-files")
+    repo.mem("init", "--in", "docs/memory")
+    repo.mem("install")
+    path = repo.mem("add", "the printer is in the cellar").stdout.partition(":")[0]
+    assert path.startswith("docs/memory/20")
+    new = set(repo.git("ls-files", "--others", "--exclude-standard").split())
+    assert new == {".gitmem.toml", ".gitattributes", "docs/memory/.gitkeep", path} and before
+    repo.git("add", "-A")
+    repo.git("commit", "-qm", "memory")
+    found = {hit["path"] for hit in json.loads(repo.mem("search", "printer tool key", "--json").stdout)["hits"]}
+    assert found == {path}
+    repo.write(path, f"- {GITHUB}\n")
+    repo.git("add", "-A")
+    assert repo.run("git", "commit", "-qm", "a key", check=False).returncode == 1
+    for folder in ("..", "/tmp/x", ".hidden", "."):
+        assert repo.mem("init", "--in", folder, check=False).returncode == 2
+
+
+def test_naming_a_folder_in_a_repository_of_notes_is_said_to_narrow_memory(repo: Repo) -> None:
+    repo.commit("notes", {f"{name}.md": "# A note\n" for name in "abc"})
+    repo.mem("init", "--in", "docs/memory")
+    repo.mem("install")
+    repo.git("add", "-A")
+    done = repo.run("git", "commit", "-qm", "memory", check=False)
+    assert done.returncode == 1 and "layout-narrowed" in done.stderr
+
+
+def test_init_again_in_a_repository_of_code_writes_no_templates(repo: Repo) -> None:
+    repo.commit("code", {f"src/{name}.py": "1\n" for name in "abc"} | {"MEMORY.md": "# Memory\n"})
+    assert "SOUL.md" not in json.loads(repo.mem("init", "--json").stdout)["written"]

@@ -36,6 +36,7 @@ class InitOptions(NamedTuple):
     keep: str | None
     adopt: bool | None
     templates: bool | None
+    inside: str
     verbose: bool
     dry_run: bool
     as_json: bool
@@ -53,6 +54,7 @@ class InitOptions(NamedTuple):
     default=None,
     help="Whether SOUL, USER, AGENTS and TOOLS.md are written (not into code).",
 )
+@click.option("--in", "inside", default="", metavar="SUBFOLDER", help="Memory is what lies there, and nothing else.")
 @click.option("-v", "--verbose", is_flag=True, hidden=True)
 @click.option("--dry-run", is_flag=True, help="Say what would be written, write nothing.")
 @json_option
@@ -66,6 +68,9 @@ def command(**given: Any) -> int:
     Notes that are there stay searched and gated with --adopt, which names them in .gitmem.toml; with --only-new
     memory is what is written from now on. Without either it asks on a terminal; elsewhere a folder that holds more
     notes than other files is adopted.
+
+    With --in memory is one folder of a repository of code (docs/memory): .gitmem.toml names it, `git mem add` writes
+    its daily logs, and no other Markdown is searched or gated.
 
     Notes that lie elsewhere come in with 'git mem import notes PATH'.
     """
@@ -89,13 +94,15 @@ def _lay_out(options: InitOptions) -> None:
 
     quiet = options.as_json or options.dry_run
     place = place_for(options.folder, os.environ)
+    if options.inside:
+        _lay_out_inside(place, options)
+        return
     notes = _notes(place, options.adopt)
     adopted = notes is not None and bool(notes.notes) and _is_adopted(notes, options.adopt, quiet=quiet)
     daily = [pattern for pattern, _ in notes.daily] if notes and adopted else []
     settings = _settings(place, daily, notes.hosts) if adopted and notes else ""
     daily = _patterns_in_settings(settings, daily)
-    code = notes is not None and notes.is_code
-    templates = not code if options.templates is None else options.templates
+    templates = not _is_code(place) if options.templates is None else options.templates
     done = lay_out(
         place, os.environ, options.lang or _locale(), settings=settings, templates=templates, dry_run=options.dry_run
     )
@@ -124,6 +131,32 @@ def _lay_out(options: InitOptions) -> None:
         there = "" if options.folder.resolve() == Path.cwd() else f"cd {quote(str(options.folder))}; "
         scan = "git mem scan; " if adopted else ""
         write(escape(f'next: {there}git mem install; {scan}git mem add "..."; git add -A; git commit\n'))
+
+
+def _lay_out_inside(place: Place, options: InitOptions) -> None:
+    """Make one folder of a repository its memory, and say what was done."""
+    from gitmem.memory.adoption import folder_name, folder_settings_text
+    from gitmem.memory.new_repository import lay_out_folder
+
+    if options.adopt is not None or options.templates:
+        raise UsageError("--in goes without --adopt and --templates", "memory is what lies in the folder")
+    folder = folder_name(options.inside)
+    settings = folder_settings_text(_settings_now(place), folder)
+    done = lay_out_folder(place, os.environ, folder, settings, dry_run=options.dry_run)
+    accepted = 0 if place.new or options.dry_run else accept_head(done.root)
+    if options.as_json:
+        value = {"root": str(done.root), "initialised": done.initialised, "written": list(done.written), "kept": []}
+        write_json(
+            {**value, "notes": [], "adopted": False, "daily": [], "accepted": accepted, "dry_run": options.dry_run}
+        )
+        return
+    would = "would " if options.dry_run else ""
+    for path in done.written:
+        write(escape(f"{would}write {path}\n"))
+    if accepted:
+        write(f"accepted: {counted(accepted, 'finding')} of what HEAD has, listed in {ALLOWED}: git mem scan --all\n")
+    if not options.dry_run:
+        write('next: git mem install; git mem add "..."; git add -A; git commit\n')
 
 
 def accept_head(root: Path) -> int:
@@ -161,6 +194,16 @@ def _notes(place: Place, adopt: bool | None) -> Folder | None:
         return look_at_folder(repo)
 
 
+def _is_code(place: Place) -> bool:
+    """Whether a place holds more files of another kind than notes: it gets no files for instructions unasked."""
+    from gitmem.memory.adoption import look_at_folder, opened
+
+    if place.new or not place.root.is_dir():
+        return False
+    with opened(place, os.environ) as repo:
+        return look_at_folder(repo).is_code
+
+
 def _has_memory(root: Path) -> bool:
     return any(os.path.lexists(root / name) for name in ("MEMORY.md", "memory"))
 
@@ -176,13 +219,18 @@ def _is_adopted(folder: Folder, adopt: bool | None, *, quiet: bool) -> bool:
 
 def _settings(place: Place, daily: Sequence[str], hosts: Sequence[str]) -> str:
     from gitmem.memory.adoption import settings_text
+
+    return settings_text(_settings_now(place), daily, hosts)
+
+
+def _settings_now(place: Place) -> str:
+    """The text of .gitmem.toml, "" for none. Raises UsageError for one that is not UTF-8."""
     from gitmem.memory.new_repository import settings_now
 
     try:
-        old = (settings_now(place.root) or b"").decode()
+        return (settings_now(place.root) or b"").decode() if place.root.is_dir() else ""
     except UnicodeDecodeError:
         raise UsageError(".gitmem.toml is not UTF-8", "mend .gitmem.toml") from None
-    return settings_text(old, daily, hosts)
 
 
 def _patterns_in_settings(settings: str, daily: Sequence[str]) -> list[str]:

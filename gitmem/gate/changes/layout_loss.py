@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from gitmem.config import TRACKED, load
+from gitmem.errors import BadConfig
 from gitmem.gate import exceptions
 from gitmem.gate.changes.rules import RULES, finding
 from gitmem.gate.changes.text_rules import settings_text
@@ -43,11 +44,13 @@ def check_layout(repo: Repository, before: Sequence[Entry], after: Sequence[Entr
     It blocks where the first tree holds more notes than other files (`git mem init` adopts those) or settings of ours;
     in any other, which nobody took for a folder of notes, it warns.
     """
-    was = layout_of(entry.path for entry in before)
+    was = layout_of((entry.path for entry in before), _paths_in(settings_text(repo, before)))
     paths = [entry.path for entry in after]
-    if not was.notes or layout_of(paths).notes:
+    if not was.notes:
         return
     now = layout_of(paths, load(repo.user_config(), settings_text(repo, after)).memory_paths)
+    if now.notes:
+        return
     lost = _paths_lost([entry for entry in before if _is_note(entry.path, was)], after, now)
     if not lost:
         return
@@ -59,6 +62,14 @@ def check_layout(repo: Repository, before: Sequence[Entry], after: Sequence[Entr
     had = {entry.path for entry in before}
     cause = next((path for path in paths if path not in had and _begins_memory(path)), TRACKED)
     yield finding("layout-narrowed", cause, words, warn=notes <= others and not ours, commit=commit)
+
+
+def _paths_in(settings: str) -> tuple[str, ...]:
+    """The globs of memory in a text of settings, none in one that cannot be read."""
+    try:
+        return load((), settings).memory_paths
+    except BadConfig:
+        return ()
 
 
 def _paths_lost(notes: Iterable[Entry], after: Sequence[Entry], now: Layout) -> list[str]:

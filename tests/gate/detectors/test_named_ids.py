@@ -88,3 +88,8 @@ def test_the_id_of_a_commit_that_the_repository_has_is_no_secret(repo: Repo) -> 
     for known, code in ((oid, 0), (oid[:14], 0), (other, 1)):
         repo.write("memory/a.md", f"- the api key = {known}\n")
         assert repo.mem("scan", "memory/a.md", check=False).returncode == code
+
+
+def test_what_a_program_does_with_a_string_is_no_password() -> None:
+    assert not is_refused("createHash('sha256').update('YOUR_PASSWORD').digest('hex')")
+    assert is_refused("db password('Walnut-7788')")

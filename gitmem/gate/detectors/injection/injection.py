@@ -45,6 +45,7 @@ _MARKER_BOOST = 1.75  # what stands after a role label is held to less
 _DOUBT = 0.01  # how far below what blocks an order of ordinary work is
 # The score from which a sentence without any cost warns: of 1,448 documents of 48 repositories 42 warned below it, 18 do.
 _WITHOUT_COST = 0.1
+_OF_A_LOG = 4  # labels such as `System:` in one text, from which they are how its lines begin
 _MOST_MARKERS = 1_000  # whose context is read; a text of so many role markers is no note
 
 
@@ -330,7 +331,8 @@ _TALK = lazy(
 def _introduces(after: str, hard: bool, shown: bool) -> bool:
     """Whether what stands after a marker is an instruction; after one that only looks like one, surely.
 
-    What is shown as code, or what an empty line sets off and so stands below a heading, is held to no less than any text.
+    What is shown as code, what begins the lines of a log, or what an empty line sets off and so stands below a heading, is
+    held to no less than any text.
     """
     if hard:
         return any(True for _ in judge(Text(after)))
@@ -384,6 +386,7 @@ def _markers(text: Text) -> Iterator[Match]:
     last = -1
     read: set[str] = set()
     elements = _Elements()
+    labels = sum(folded[first:end].rstrip().endswith(":") for first, end in places)
     breaks = [-1, *(match.start() for match in re.finditer("\n", folded))] if places else []
     for first, end in places:
         if first < last:
@@ -410,7 +413,8 @@ def _markers(text: Text) -> Iterator[Match]:
                 return
             continue
         talked = hard and bool(_TALK.search(line[:here]) or _TALK.search(line[here + len(marker) :]))
-        if (hard and not talked) or _introduces(after, hard, shown_code(folded).is_fenced(start)):
+        plain = shown_code(folded).is_fenced(start) or (labels >= _OF_A_LOG and marker.rstrip().endswith(":"))
+        if (hard and not talked) or _introduces(after, hard, plain):
             yield _role_marker(text, start, end, hard)
 
 

@@ -299,6 +299,8 @@ def _behind(text: str, low: str, match: re.Match[str], join: re.Match[str]) -> t
         end, closed = _quoted(text, start, end, quote[-1], _PHRASE.search(word) is not None)
     value = text[start:end]
     strength = min(2, _strength(op) + closed)
+    if value.startswith((").", ")->", "))")):
+        return start, start, False  # what a program does with the string before: `update('PASSWORD').digest('hex')`
     if (op.strip() in ("==", "!=", "===", "!==") and not closed) or (closed and text[end + 1 : end + 2] == ":"):
         return start, start, False
     if " " in value and strength == 2 and closed and _is_spaced(value):
