@@ -388,7 +388,7 @@ def comparer(pool: RepositoryPool) -> Callable[..., Changes]:
         with pool.lent() as (repo, config):
             head = repo.head() or ""
             first = range == LAST_COMMIT and head and not repo.commit(head).parents and head not in shallow(repo)
-            base, head = ("", head) if first else split_range(repo, range, both=True)
+            base, head, _ = ("", head, "") if first else split_range(repo, range, both=True)
             layout = layout_at(repo, head, config)
             changes = [as_value(change) for change in fact_changes(repo, base, head, layout, now().date())]
             return Changes(changes=_on_one_line(changes))

@@ -57,7 +57,7 @@ SAFE = (
     "-c", "blame.ignoreRevsFile=", "-c", "diff.renames=false", "-c", "submodule.recurse=false",
 )  # fmt: skip
 FEW = 32  # paths of which it is not worth asking first whether they are tracked
-MAX_MEMORY = 3 << 28  # bytes that git may take for a list of files
+MAX_MEMORY = 2 << 30  # bytes that git may take for a list of files
 COUNTED = 100_000  # trees whose files are counted
 LISTED = 2  # trees whose listing is kept: a review asks for those of its base and its head eight times
 LISTED_ENTRIES = 50_000  # of a tree whose listing is kept: some 10 MB

@@ -2,7 +2,7 @@
 
 Git's own language of revisions is a program: `:/PATTERN` and `REV^{/PATTERN}` run regular expressions over every commit
 message, and libgit2 does so by recursion on the stack, which ends the process. A revision may come from a message, a
-request or a page, so both adapters of `git/repository.py` take these forms alone (threat A53).
+request or a page, so both adapters of `git/repository.py` take these forms alone (docs/threats.md, A53).
 """
 
 from gitmem.lazy_patterns import lazy

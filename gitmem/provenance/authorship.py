@@ -1,7 +1,7 @@
 """Who made a commit: a person, or an agent or bot; and which reviews in its message count. Reads only.
 
 A message is a claim. That an agent wrote it is believed from any line, since nobody gains by saying so; that a person
-reviewed it is believed only where a person made the commit (threat A49). Git does not prove who an author is:
+reviewed it is believed only where a person made the commit (docs/threats.md, A49). Git does not prove who an author is:
 signatures do (`signatures`).
 """
 

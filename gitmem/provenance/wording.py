@@ -14,7 +14,7 @@ from datetime import date
 
 from gitmem.lazy_patterns import lazy
 from gitmem.memory.fact import normalise
-from gitmem.memory.similarity import denials
+from gitmem.text.denials import denials
 
 # None of them denies, counts or sets a time.
 FUNCTION_WORDS = frozenset(("a", "an", "the", "is", "are", "am", "be", "that"))

@@ -178,7 +178,7 @@ class Ingest:
         else:
             self._mirrors.tidy(tenant, repository)
             self._follow(tenant, repository, rewritten=False)
-        problem = f"{left_out(left)} more than {MOST_ENTRIES} files" if left else ""
+        problem = f"left out for too many files: {_shown(left)}" if left else ""
         return Ingested(len(refs), work.blobs, work.chunks, *removed, problem=problem)
 
     def _follow(self, tenant: int, repository: int, *, rewritten: bool) -> None:
@@ -225,11 +225,11 @@ class Ingest:
         return Ingested(0, 0, 0, *removed)
 
 
-def left_out(names: Sequence[str]) -> str:
-    """The branches and tags that were left out of an index, each name on its way to a model (`screened`)."""
+def _shown(names: Sequence[str]) -> str:
+    """The first of these branches and tags, each name as it may be told to a model (`screened`)."""
     shown = ", ".join(screened(name.removeprefix("refs/heads/").removeprefix("refs/tags/")) for name in names[:3])
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    return f"left out: {shown}{more}, with"
+    return f"{shown}{more}"
 
 
 def failure_of(error: Exception) -> str:

@@ -78,7 +78,7 @@ class Worker:
         number, tenant, repository, kind, tries = row
         run: Callable[[int, int], Any] = self._ingest.fetch if kind == "fetch" else self._ingest.remove
         failure, began = "", time.monotonic()
-        about = {"tenant": tenant, "repository": repository}
+        about: dict[str, Any] = {"tenant": tenant, "repository": repository}
         try:
             with stage(kind):
                 done = run(tenant, repository)
@@ -89,6 +89,8 @@ class Worker:
             ):
                 INGESTED.labels(what).inc(count)
             about.update(blobs=done.blobs, chunks=done.chunks, removed=done.removed_chunks)
+            if done.problem:
+                about["problem"] = done.problem
             log.info(kind, extra={**about, "seconds": round(time.monotonic() - began, 3)})
         except Exception as error:  # noqa: BLE001 - whatever one repository does, the others are served
             failure = failure_of(error)

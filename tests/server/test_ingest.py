@@ -412,7 +412,7 @@ def test_a_remote_without_the_branch_that_its_head_names_is_searched(server: Ser
     assert server.search("acme read", "okapi")["hits"]
 
 
-def test_a_tree_that_unfolds_without_end_is_refused_and_said(server: Server, tmp_path: Path) -> None:
+def test_a_branch_whose_tree_unfolds_without_end_is_left_out_and_named_and_the_rest_is_served(server: Server, tmp_path: Path) -> None:
     repo = Repo(tmp_path / "bomb")
     repo.commit("memory", {"MEMORY.md": MEMORY})
     oid = repo.git("rev-parse", "HEAD:MEMORY.md").strip()
@@ -420,10 +420,11 @@ def test_a_tree_that_unfolds_without_end_is_refused_and_said(server: Server, tmp
     for _ in range(6):
         tree = repo.git("mktree", input="".join(f"040000 tree {tree}\td{n}\n" for n in range(10))).strip()
     commit = repo.git("commit-tree", tree, "-m", "bomb").strip()
-    repo.git("update-ref", "refs/heads/main", commit)
+    repo.git("update-ref", "refs/heads/bomb", commit)
     server.add("acme", "bomb", repo)
-    (job,) = jobs(server)
-    assert "more than" in job["problem"] and counts(server)["entry"] == 0
+    assert server.search("acme read", "okapi")["hits"] and not jobs(server)
+    (row,) = server.owner.repositories(server.enter("acme"))
+    assert row["problem"] == "left out for too many files: bomb"
 
 
 def test_a_repository_that_fails_keeps_its_waits_while_it_is_polled(server: Server, notes: Repo) -> None:

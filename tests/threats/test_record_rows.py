@@ -17,6 +17,7 @@ from gitmem.provenance.authorship import by_machine, reviewers
 from gitmem.provenance.ledger import cursor, read_ledger, refusals
 from tests.harness import Repo
 from tests.provenance_cases import DAY, FACT, promote, record_log
+from tests.samples import GITHUB
 
 OTHER = "We decided: invoices are sent on the first of the month."
 AGENTS = ("Memory-Agent: codex", "Co-authored-by: Claude Opus 4.5 <noreply@anthropic.com>")
@@ -233,3 +234,58 @@ def test_a49_no_random_history_has_a_record_that_was_not_done(repo: Repo, histor
             commit = opened.commit(oid)
             assert by_machine(commit) == (oid not in model.people)
             assert not reviewers(commit) or oid in model.people
+
+
+# -- A50 a promotion made by hand, A51 white space, A52 an old branch ----------------------------------------
+
+
+def by_hand(repo: Repo, text: str, log: str) -> int:
+    """A commit shaped like an agent's promotion of `text` from line 3 of a new log; how `verify --policy` ends."""
+    blob = record_log(repo, "memory/2026-02-07.md", f"# 2026-02-07\n\n- {log}\n")
+    promote(repo, text, Span("memory/2026-02-07.md", 3, 3, blob))
+    return repo.mem("verify", "--policy", "HEAD~1..HEAD", check=False).returncode
+
+
+@pytest.mark.parametrize(
+    ("text", "log", "fails"),
+    [
+        ("Deploys on Friday are forbidden.", "Deploys on Friday are forbidden.", False),
+        ("Deploys on Friday are encouraged.", "Deploys on Friday are forbidden.", True),
+        ("The bank has changed.", "The bank has changed. <!-- mem origin=web -->", True),
+    ],
+)
+def test_a50_a_promotion_by_hand_is_held_to_what_promotion_asks(repo: Repo, text: str, log: str, fails: bool) -> None:
+    start(repo)
+    assert by_hand(repo, text, log) == int(fails)
+    number = next(n for n, line in enumerate(repo.read("MEMORY.md").splitlines(), 1) if text in line)
+    found = json.loads(repo.mem("why", f"MEMORY.md:{number}", "--json").stdout)
+    assert found["sources"][0]["verified"] != fails
+
+
+def test_a50_what_a_person_deleted_in_an_editor_does_not_come_back_by_an_agent(repo: Repo) -> None:
+    start(repo)
+    before = repo.read("MEMORY.md")
+    line = next(line for line in before.splitlines() if FACT in line)
+    repo.commit("that is not true", {"MEMORY.md": before.replace(line + "\n", "")})
+    repo.commit("back\n\nMemory-Agent: codex", {"MEMORY.md": before})
+    assert "taken out by" in repo.mem("verify", "--policy", "HEAD~1..HEAD", check=False).stdout
+
+
+def test_a51_white_space_that_an_agent_changed_is_the_agents(repo: Repo) -> None:
+    repo.commit("rule", {"MEMORY.md": "# Memory\n\n- Refunds above 1 000 EUR are now here allowed.\n"})
+    text = repo.read("MEMORY.md").replace("1 000", "10 00").replace("now here", "nowhere")
+    repo.commit("tidy\n\nMemory-Agent: codex", {"MEMORY.md": text})
+    assert json.loads(repo.mem("why", "MEMORY.md:3", "--json").stdout)["agent"] == "codex"
+    assert repo.mem("verify", "--policy", "HEAD~1..HEAD", check=False).returncode == 1
+
+
+def test_a52_an_old_branch_is_judged_by_the_settings_of_its_target(repo: Repo) -> None:
+    repo.commit("start", {"MEMORY.md": "# Memory\n", "src/a.py": "x\n"})
+    repo.git("branch", "old")
+    repo.commit("settings", {".gitmem.toml": '[memory]\npaths = ["docs/*.md"]\n[gate]\nprotected = ["SOUL.md"]\n'})
+    repo.git("checkout", "-q", "old")
+    repo.commit("change", {"SOUL.md": "Be nice.\n", "docs/x.md": f"key {GITHUB}\n"})
+    for span in ("main...old", "main..old"):
+        found = repo.mem("scan", "--range", span, check=False).stdout
+        assert "docs/x.md" in found and "SOUL.md" in found, span
+    assert "docs/x.md" in repo.mem("review", "main..old", check=False).stdout
