@@ -12,8 +12,8 @@ import gitmem
 from gitmem.text.languages import EASTERN, LANGUAGES
 
 PACKAGE = Path(gitmem.__file__).parent
-# Their tables are learned, translated or scored as a whole.
-WITH_TABLES = ("text", "gate", "ui", "promotion/lexicon")
+# Packages whose tables are learned, translated or scored as a whole.
+WITH_TABLES = ("text", "gate", "ui", "promotion/lexicon", "memory/relation")
 DAYS_IN_WORDS = (
     ("monday", "tuesday"),
     ("january", "february"),
