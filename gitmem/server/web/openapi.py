@@ -104,8 +104,7 @@ def _found() -> dict[str, Any]:
             {
                 "repository": {"type": "string"}, "path": NULLABLE, "commit": {"type": "string"},
                 "start_line": {"type": "integer"}, "end_line": {"type": "integer"},
-                "heading": {"type": "string"}, "trail": {"type": "array", "items": {"type": "string"}},
-                "text": {"type": "string"}, "score": {"type": "number"},
+                "heading": TEXT, "trail": {"type": "array", "items": TEXT}, "text": TEXT, "score": {"type": "number"},
                 "date": NULLABLE, "type": NULLABLE, "tags": {"type": "array", "items": {"type": "string"}},
                 "origin": NULLABLE, "trust": {"type": "string"}, "blob": NULLABLE,
                 "id": {"type": "string"},
