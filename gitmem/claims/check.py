@@ -121,7 +121,7 @@ def _finding(one: Said, judge: Judge, history: History, written: _Written) -> Fi
     if wording.denied(claim) or wording.made(claim):
         return None
     seen = bool(stood) or left is not None
-    sure = seen and claim.plain and not wording.about_others(claim) and not _loose(one, bool(stood))
+    sure = seen and claim.plain and not wording.about_other_times(claim) and not _loose(one, bool(stood))
     if not sure:
         if wording.illustrated(claim) or procedure(one.path) or _personal(claim):
             return None

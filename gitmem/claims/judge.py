@@ -6,7 +6,7 @@ defines it is known beside that.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from gitmem.claims import versions
@@ -112,10 +112,3 @@ class Judge:
             ):
                 stated.setdefault(tool, []).append((path, spec))
         return stated
-
-
-def whole_words(texts: Iterable[bytes]) -> Mapping[str, None]:
-    """The words of some texts."""
-    from gitmem.git.binary import WORD
-
-    return dict.fromkeys(word for text in texts for word in WORD.findall(text.decode("utf-8", "replace")))

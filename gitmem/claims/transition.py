@@ -11,13 +11,14 @@ from collections.abc import Iterable, Sequence
 from gitmem.claims.citations import verdict
 from gitmem.claims.cited_facts import cited_facts, finding_of, own_words
 from gitmem.claims.claim import Kind
-from gitmem.claims.code_words import PROSE
+from gitmem.claims.code_words import PROSE, defines
 from gitmem.claims.documents import Documents
 from gitmem.claims.finding import Finding, State, in_order
 from gitmem.claims.history import History
-from gitmem.claims.judge import NAMED, Judge, Said, whole_words
+from gitmem.claims.judge import NAMED, Judge, Said
 from gitmem.claims.path_resolution import EXACT, NEAR, NOWHERE, Standing
 from gitmem.errors import GitFailed
+from gitmem.git.binary import LINE, WORD
 from gitmem.git.objects import LINKS, Change
 from gitmem.git.repository import Repository
 from gitmem.paths import LIMIT
@@ -33,8 +34,9 @@ def became_false(repo: Repository, base: str, head: str, documents: Documents) -
         changes = repo.changes(base, head)
     if not changes:
         return [], []
-    removed, notes = removed_words(repo, changes)
-    before, after = (Judge(repo, commit, documents.said, removed) for commit in (base, head))
+    claimed = frozenset(one.claim.token for one in documents.said if one.claim.kind in NAMED)
+    removed, names, notes = removed_words(repo, changes, claimed)
+    before, after = (Judge(repo, commit, documents.said, names) for commit in (base, head))
     moves = {change.old_path: change.path for change in changes if change.status == "R"}
     findings = [
         _finding(one, was, before, after, moves, head)
@@ -65,24 +67,42 @@ def _citations(before: Judge, after: Judge, removed: frozenset[str]) -> list[Fin
     return findings
 
 
-def removed_words(repo: Repository, changes: Sequence[Change]) -> tuple[frozenset[str], list[str]]:
-    """(the words that some changed file of code lost, what was not looked at)."""
+def removed_words(
+    repo: Repository, changes: Sequence[Change], claimed: frozenset[str]
+) -> tuple[frozenset[str], frozenset[str], list[str]]:
+    """(the words that some changed file of code lost; the claimed names among them that may be gone, since no changed
+    file uses them now, or a line that defined them went; what was not looked at)."""
     changed = [
         change for change in changes
-        if change.old_oid and not PROSE.search(change.old_path or change.path) and change.old_mode not in LINKS
+        if change.old_mode not in LINKS and not PROSE.search(change.old_path or change.path)
     ]  # fmt: skip
     if len(changed) > MOST_CHANGED:
-        return frozenset(), [f"{len(changed)} files changed: names of code were not compared"]
+        return frozenset(), frozenset(), [f"{len(changed)} files changed: names of code were not compared"]
     sizes = repo.sizes([oid for change in changed for oid in (change.old_oid, change.new_oid) if oid])
     lost: set[str] = set()
+    undefined: set[str] = set()
+    after: list[tuple[list[str], set[str]]] = []  # the lines of each changed file now, and the claimed names in them
     for change in changed:
-        if sizes.get(change.old_oid, LIMIT + 1) > LIMIT or sizes.get(change.new_oid or change.old_oid, 0) > LIMIT:
-            continue
-        texts = dict(repo.read_many([oid for oid in (change.old_oid, change.new_oid) if oid]))
-        old, new = texts.get(change.old_oid) or b"", texts.get(change.new_oid) or b""
-        gone = set(old.splitlines()) - set(new.splitlines())
-        lost.update(whole_words(gone))
-    return frozenset(lost), []
+        oids = [oid for oid in (change.old_oid, change.new_oid) if oid and sizes.get(oid, LIMIT + 1) <= LIMIT]
+        texts = dict(repo.read_many(oids))
+        old, new = ((texts.get(oid) or b"").decode("utf-8", "replace") for oid in (change.old_oid, change.new_oid))
+        lines = new.split("\n")
+        after.append((lines, claimed.intersection(WORD.findall(new))))
+        there = set(lines)
+        for line in old.split("\n"):
+            if line not in there and len(line) <= LINE:
+                words = set(WORD.findall(line))
+                lost |= words
+                undefined.update(name for name in words & claimed if name not in undefined and defines(line, name))
+    used = set().union(*(names for _, names in after))
+    defined = {
+        name
+        for lines, names in after
+        for name in undefined & names
+        if any(name in line and defines(line[:LINE], name) for line in lines)
+    }
+    names = {name for name in lost & claimed if name not in used or name in undefined - defined}
+    return frozenset(lost), frozenset(names), []
 
 
 def _broken(one: Said, before: Judge, after: Judge) -> Standing | None:

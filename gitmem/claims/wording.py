@@ -70,11 +70,13 @@ _EXAMPLE = re.compile(
     re.IGNORECASE,
 )
 _ABOUT_OTHERS = re.compile(
-    r"\b(?:examples?|samples?|templates?|adding|creating|how to (?:add|create)|deprecat\w+|removed|future|roadmap|"
-    r"planned|todo|proposed|"
-    r"anti-?patterns?|generated|artifacts?|changelog|release notes|legacy|migration (?:guide|history|notes)|"
-    r"scaffold\w*)\b"
-    r"|예시|例|示例",
+    r"\b(?:examples?|samples?|templates?|adding|creating|how to (?:add|create)|anti-?patterns?|generated|artifacts?|"
+    r"scaffold\w*)\b|예시|例|示例",
+    re.IGNORECASE,
+)
+_ABOUT_OTHER_TIMES = re.compile(
+    r"\b(?:deprecat\w+|removed|future|roadmap|planned|todo|proposed|changelog|release notes|legacy|"
+    r"migration (?:guide|history|notes))\b",
     re.IGNORECASE,
 )
 _PLACEHOLDER = re.compile(
@@ -122,7 +124,12 @@ def illustrated(claim: Claim) -> bool:
 
 def about_others(claim: Claim) -> bool:
     """Whether the section is about what is not there: examples, plans, what was removed."""
-    return any(map(_ABOUT_OTHERS.search, claim.line.trail[-2:]))
+    return any(map(_ABOUT_OTHERS.search, claim.line.trail[-2:])) or about_other_times(claim)
+
+
+def about_other_times(claim: Claim) -> bool:
+    """Whether the section is about what was, or will be: of an example that stood once its being gone is said."""
+    return any(map(_ABOUT_OTHER_TIMES.search, claim.line.trail[-2:]))
 
 
 def placeholder(token: str) -> bool:
