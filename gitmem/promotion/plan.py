@@ -28,6 +28,7 @@ from gitmem.memory.fact import (
 from gitmem.memory.facts import Memory, fact_date
 from gitmem.memory.similarity import ALIKE, alike, contradicts, likeness, same, terms
 from gitmem.memory.statements import read
+from gitmem.promotion.claims import claim
 from gitmem.promotion.proposal import Log, Op, Operation
 from gitmem.provenance.cited_text import CitedText, cited_text
 from gitmem.provenance.grounding import denied, uncounted, undated, unnamed, unreasoned, unsaid
@@ -123,13 +124,18 @@ class Rules:
 
 
 def decide(operations: Iterable[Operation], logs: Sequence[Log], memory: Memory, rules: Rules) -> Plan:
-    """Judge every operation; the most important first, because the limit stops the rest.
+    """Judge every operation; the most important first, of several the newest, because the limit stops the rest.
 
     Every operation ends in one of the two lists. Nothing raises: whatever a model proposed is a value to be judged.
     """
     run = _Run(logs, memory, rules)
-    ordered = sorted(enumerate(operations), key=lambda pair: (-_number(pair[1].importance), pair[0]))
-    verdicts = [run.decide(operation) for _, operation in ordered]
+    days = {(log.path, log.blob): log.day.toordinal() for log in logs}
+
+    def place(operation: Operation) -> tuple[float, int]:
+        newest = max((days.get((span.path, span.blob), 0) for span in operation.sources), default=0)
+        return -_number(operation.importance), -newest
+
+    verdicts = [run.decide(operation) for operation in sorted(operations, key=place)]
     approved = tuple(verdict for verdict in verdicts if isinstance(verdict, Approved))
     return Plan(approved, tuple(verdict for verdict in verdicts if isinstance(verdict, Refused)))
 
@@ -240,9 +246,9 @@ class _Run:
         if ident in self.approved or ident in self.facts or ident in self.rules.archived:
             return Refused(operation, Why.DUPLICATE, f"it is there already ({ident})")
         for fact in self.facts.values():
-            if fact is not target and same(text, fact.text):
+            if fact is not target and (same(text, fact.text) or same(claim(text), claim(fact.text))):
                 return Refused(operation, Why.DUPLICATE, f"it says the same as {fact.id}")
-        if any(same(text, other) for other in self.approved.values()):
+        if any(same(text, other) or same(claim(text), claim(other)) for other in self.approved.values()):
             return Refused(operation, Why.DUPLICATE, "it says the same as another fact of this run")
         log = self.logs[operation.sources[0].path, operation.sources[0].blob]
         if target is None:
