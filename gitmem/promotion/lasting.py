@@ -27,7 +27,7 @@ SCALE = 0.5  # of the log-odds, which so have about the range of a sum of cues
 MOST = 3.0  # of a sum of cues, either way
 MANY = 4  # cues: more say no more
 SURE = 4.0  # log-odds of the first regression: more say no more
-PEOPLES_LOG, AGENTS_LOG = 11, 90  # candidates of a day that a person writes down, and of one that is an agent's whole
+PEOPLES_LOG, AGENTS_LOG = 16, 90  # candidates of a day that a person writes down, and of one that is an agent's whole
 ALONE = 2.0  # sum of cues from which a line of a person's log is kept: "we decided to use PostgreSQL" is short
 ALONE_AMONG_REPORTS = 3.0  # ... of an agent's log: of 49 such lines in real ones 21 were worth keeping, 13 harmless
 FOUND_OUT = 1.0  # ... of a lesson ("it turned out that cron runs in local time"): short too, and seldom in log days
@@ -106,8 +106,9 @@ def forms(line: Candidate, result: CueResult, odds: float) -> dict[str, float]:
 
 
 def mixed(line: Candidate, first: float, second: float) -> float:
-    """The answers of both as one: in a person's log the first's alone, in an agent's, and of prose, the second's."""
-    share = 1.0 if line.prose else min(1.0, 2 * _of_agents(line))
+    """The answers of both as one: in a person's log the first's alone; in an agent's, in one that is written under
+    headings of its own, and of prose, the second's."""
+    share = 1.0 if line.prose or line.topic else min(1.0, 2 * _of_agents(line))
     return first + share * (second - first)
 
 

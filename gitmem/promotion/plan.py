@@ -30,6 +30,7 @@ from gitmem.memory.similarity import ALIKE, alike, contradicts, likeness, same, 
 from gitmem.memory.statements import read
 from gitmem.promotion.claims import claim
 from gitmem.promotion.proposal import Log, Op, Operation
+from gitmem.promotion.topics import names_no_thing
 from gitmem.provenance.cited_text import CitedText, cited_text
 from gitmem.provenance.grounding import denied, uncounted, undated, unnamed, unreasoned, unsaid
 from gitmem.provenance.line_origins import line_origins
@@ -40,6 +41,7 @@ CITED = 3  # places in code that a fact cites
 SPANS = 4  # spans one operation may cite
 # Likeness from which a text corrects the fact that a model names: half of what tells one matter where none is named.
 UPDATED = ALIKE / 2
+TOPIC_SHARE = 0.6  # of a topic's words from which a fact speaks of it: `Ferry Tern` and `Ferry Lark` are two
 LOSS, LOSS_SHARE = 3, 0.25  # prior facts one run may take away: the larger of the two
 
 
@@ -229,6 +231,12 @@ class _Run:
         lines = self.logs[span.path, span.blob].lines
         return cited_text(self.documents(span.path, span.blob), lines, span.start_line, span.end_line)
 
+    def _topic(self, operation: Operation) -> tuple[str, str]:
+        """(topic, rest) of a text that begins with what only the trail of its lines says; ("", the text) of another."""
+        topic, colon, rest = operation.text.partition(": ")
+        said = " ".join(text for span in operation.sources for text in self._cited_text(span).said).casefold()
+        return (topic, rest) if colon and rest and topic.casefold() not in said else ("", operation.text)
+
     def _origin(self, operation: Operation) -> str:
         """The worst origin of what it says of itself, of the lines it cites and of the logs they stand in."""
         stated = [operation.origin]
@@ -240,19 +248,21 @@ class _Run:
     def _against_known(self, operation: Operation) -> Approved | Refused:
         """The operation held against what is there: the same is refused, what it contradicts is replaced."""
         text, ident = operation.text, fact_id(operation.text)
+        topic, bare = self._topic(operation)
         target = next((f for f in self.facts.values() if operation.target and f.id.startswith(operation.target)), None)
         if operation.op in (Op.UPDATE, Op.SUPERSEDE) and target is None:
             return Refused(operation, Why.TARGET, "the fact it would change is not in MEMORY.md")
         if ident in self.approved or ident in self.facts or ident in self.rules.archived:
             return Refused(operation, Why.DUPLICATE, f"it is there already ({ident})")
         for fact in self.facts.values():
-            if fact is not target and (same(text, fact.text) or same(claim(text), claim(fact.text))):
+            own = (text, bare) if _speaks_of(fact, topic) else (text,)
+            if fact is not target and any(same(claim(each), claim(fact.text)) for each in own):
                 return Refused(operation, Why.DUPLICATE, f"it says the same as {fact.id}")
-        if any(same(text, other) or same(claim(text), claim(other)) for other in self.approved.values()):
+        if any(same(claim(text), claim(other)) for other in self.approved.values()):
             return Refused(operation, Why.DUPLICATE, "it says the same as another fact of this run")
         log = self.logs[operation.sources[0].path, operation.sources[0].blob]
         if target is None:
-            target = _rival(text, log.day, self.facts.values())
+            target = _rival(text, topic, log.day, self.facts.values())
             if target is not None:
                 operation = replace(operation, op=Op.SUPERSEDE, target=target.id)
         elif operation.op is Op.UPDATE and likeness(terms(text), terms(target.text)) < UPDATED:
@@ -261,10 +271,25 @@ class _Run:
         return Approved(operation, meta_of(operation, log, target), target)
 
 
-def _rival(text: str, day: date, facts: Iterable[Fact]) -> Fact | None:
-    """The fact, not newer than the log of `day`, that an addition contradicts; of several the most alike."""
-    contradicted = [fact for fact in facts if contradicts(text, fact.text) and fact_date(fact) <= day.isoformat()]
+def _rival(text: str, topic: str, day: date, facts: Iterable[Fact]) -> Fact | None:
+    """The fact, not newer than the log of `day`, that an addition contradicts; of several the most alike. One that does
+    not speak of the `topic` that the addition had to begin with is about something else."""
+    contradicted = [
+        fact
+        for fact in facts
+        if contradicts(text, fact.text) and fact_date(fact) <= day.isoformat() and _speaks_of(fact, topic)
+    ]
     return max(contradicted, key=lambda fact: alike(text, fact.text), default=None)
+
+
+def _speaks_of(fact: Fact, topic: str) -> bool:
+    """Whether a fact, or what it stands under, has most words of a topic; one that stands under nothing
+    and begins with no topic of its own may."""
+    own = terms(topic)
+    trail = [above for above in fact.trail if not names_no_thing(above)]
+    if not own or (not trail and ": " not in fact.text):
+        return True
+    return len(own & terms(" ".join((fact.text, *trail)))) > TOPIC_SHARE * len(own)
 
 
 def meta_of(operation: Operation, log: Log, old: Fact | None) -> tuple[tuple[str, str], ...]:

@@ -148,7 +148,7 @@ def _notes(
             reason_lines.add(reason.number)
         if not log.new.isdisjoint(range(line.number, line.end + 1)):
             operation = _operation(log, item, reason, days)
-            target = retracted_fact(item, existing) if operation.op is Op.ADD else ""
+            target = retracted_fact(item, existing) if operation.op is Op.ADD and not line.typed else ""
             yield replace(operation, op=Op.SUPERSEDE, target=target) if target else operation
 
 

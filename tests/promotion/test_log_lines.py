@@ -6,8 +6,11 @@ from datetime import date
 
 import pytest
 
+from gitmem.git.objects import Span
+from gitmem.memory import facts
 from gitmem.memory.statements import read
 from gitmem.promotion.log_lines import candidates_of, line_origins
+from gitmem.promotion.plan import Rules, decide
 from gitmem.promotion.proposal import Log, Op, Operation
 from gitmem.promotion.rules_model import LABELS, RulesModel
 from gitmem.provenance.cited_text import cited_text
@@ -148,3 +151,20 @@ def test_what_is_written_day_after_day_is_routine() -> None:
     once, daily = (RulesModel().propose(given, []).operations[-1] for given in (logs[:1], logs))
     assert once.op is Op.ADD
     assert daily.op is Op.SKIP or daily.importance < once.importance
+
+
+def test_a_topic_in_front_makes_no_new_fact_and_replaces_none_of_another() -> None:
+    lines = "## Ferry Tern\n\n- the fare is 12 crowns a head\n\n## Ferry Lark\n\n- the fare is 15 crowns a head\n"
+    given = log(lines)
+    operations = [
+        Operation(Op.ADD, f"Ferry {name}: the fare is {fare} crowns a head", (Span(given.path, at, at, given.blob),))
+        for name, fare, at in (("Tern", 12, 3), ("Lark", 15, 7))
+    ]
+    rules = Rules(date(2026, 3, 1), lambda text: "")
+    memory = facts.parse(b"# Memory\n\n## Ferry Tern\n\n- the fare is 12 crowns a head\n")
+    assert memory.facts[0].trail
+    plan = decide(operations, [given], memory, rules)
+    assert [str(each.why) for each in plan.refused] == ["duplicate"]
+    assert [(str(each.operation.op), each.operation.text) for each in plan.approved] == [
+        ("add", "Ferry Lark: the fare is 15 crowns a head")
+    ]
