@@ -158,11 +158,11 @@ def main() -> None:
     hands = np.array([each.hand for each in known])
     is_real = np.array([each.real for each in known])
     weights = fitted(rows[~is_real], kept[~is_real])
-    odds = rows @ weights
+    odds = rows @ weights + LEAN
     order = sorted(set(hands[~is_real]))
     for fold in range(FOLDS):
         own = np.isin(hands, order[fold::FOLDS])
-        odds[own] = rows[own] @ fitted(rows[~is_real & ~own], kept[~is_real & ~own])
+        odds[own] = LEAN + rows[own] @ fitted(rows[~is_real & ~own], kept[~is_real & ~own])
     found = [lasting.forms(each.candidate, each.result, at) for each, at in zip(known, odds, strict=True)]
     names = sorted({name for each in found for name in each})
     seen = columns(found, names)
@@ -170,14 +170,15 @@ def main() -> None:
     for hand in sorted(set(hands)):
         own = hands == hand
         judged[own] = seen[own] @ fitted(seen[~own], kept[~own], penalty=HELD_BACK)
-    both = zip(known, judged + LEAN, strict=True)
-    report(known, np.array([lasting.decided(each.candidate, each.result, float(at)) for each, at in both]))
+    both = [lasting.mixed(one.candidate, *each) for one, *each in zip(known, odds, judged + LEAN, strict=True)]
+    final = [lasting.decided(one.candidate, one.result, at) for one, at in zip(known, both, strict=True)]
+    report(known, np.array(final))
     if not wanted.dry_run:
         numbers, said = weights[: len(first.mean)], weights[len(first.mean) : -1]
         second = fitted(seen, kept, penalty=HELD_BACK)
         learned = {
             "features": {
-                "any": round(float(weights[-1] - first.mean @ numbers), 3),
+                "any": round(float(weights[-1] + LEAN - first.mean @ numbers), 3),
                 **{name: round(float(weight), 3) for name, weight in zip(first.names, said, strict=True)},
             },
             "meaning": [round(NEARNESS * float(number), 3) for number in numbers],

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Sequence
+
 from gitmem.cli.places import place_of
 from gitmem.cli.terminal import escape
 from gitmem.plural import counted
 from gitmem.promotion.outcome import not_repeatable
-from gitmem.promotion.plan import Refused
+from gitmem.promotion.plan import Refused, Why
 from gitmem.promotion.promote import Mode, Outcome
+
+EXAMPLES = 10  # candidates of one reason that `--explain` shows
 
 
 def as_text(outcome: Outcome, explain: bool) -> str:
@@ -24,7 +28,7 @@ def as_text(outcome: Outcome, explain: bool) -> str:
     lines += [f"not read: {item.path} ({item.reason})" for item in outcome.skipped]
     if explain:
         hidden = not_repeatable(outcome)
-        lines += [explained(item, item.operation.text not in hidden) for item in outcome.plan.refused]
+        lines += explanation(outcome.plan.refused, hidden)
     count = len(outcome.plan.approved)
     if not count:
         lines.append(f"nothing to promote: {outcome.why_nothing}")
@@ -40,6 +44,22 @@ def as_text(outcome: Outcome, explain: bool) -> str:
     if held and not explain:
         lines.append(f"{len(held)} from the web or a tool wait for a person: --explain, then --accept ID")
     return escape("\n".join(lines) + "\n")
+
+
+def explanation(refused: Sequence[Refused], hidden: Container[str]) -> list[str]:
+    """What was not promoted, by the check that stopped it and its reason: how many, and EXAMPLES of each."""
+    groups: dict[tuple[str, str], list[Refused]] = {}
+    for item in refused:
+        reason = item.reason.partition(":")[0] if item.why is Why.MODEL else ""
+        groups.setdefault((str(item.why), reason), []).append(item)
+    lines = []
+    for (why, reason), items in sorted(groups.items(), key=lambda pair: -len(pair[1])):
+        shown = len(items) if why == Why.ORIGIN else EXAMPLES  # each of those waits for a person, who has to see its id
+        lines.append(f"{why}{f', {reason}' if reason else ''}: {counted(len(items), 'candidate')}")
+        lines += [explained(item, item.operation.text not in hidden) for item in items[:shown]]
+        if len(items) > shown:
+            lines.append(f"          and {len(items) - shown} more: --json has all")
+    return lines
 
 
 def explained(item: Refused, shown: bool = True) -> str:

@@ -40,6 +40,12 @@ from gitmem.system import temporary_folder
 GLOB = "*.md"  # of every folder (`paths.matches`)
 OBSIDIAN = ".obsidian/daily-notes.json"
 DAY = re.compile(r"(?<![^/])(\d{4})([-_./]?)(\d{2})\2(\d{2})\.md$")
+# A folder of daily logs, by a word of its name.
+_LOGS = re.compile(
+    r"(?<![^\W_])(?:memory|logs?|journals?|daily|dailies|diary|diaries|daily[-_ ]?notes?|journal[-_ ]?notes?)(?![^\W_])"
+    r"|일일|일지|일기|데일리|日記|日誌|日报|日報|日志|日记|デイリー|tagebuch|diario|journal",
+    re.I,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +124,11 @@ def daily_patterns(root: Path | None, notes: Iterable[str]) -> tuple[tuple[str, 
 
 def daily_pattern(path: str) -> str:
     """The pattern that names a daily note and its like: `journal/YYYY/YYYY-MM-DD.md` for
-    `journal/2026/2026-02-05.md`. "" for a path whose name is no day."""
+    `journal/2026/2026-02-05.md`. "" for a path whose name is no day, and for one in no folder of logs: dated digests
+    and reports are notes."""
     day = log_date(path)
     match = DAY.search(path)
-    if day is None or match is None:
+    if day is None or match is None or not any(map(_LOGS.search, path.split("/")[:-1])):
         return ""
     separator = match[2]
     above = path[: match.start()].split("/")

@@ -3,7 +3,8 @@ logs of agents that their owners keep in public.
 
 Two logistic regressions. The first reads what the line says: the sum of its cues, which of them match, its length and
 its meaning (`static_embedder`). The second reads the answer of the first beside the form of the line and of its log: in
-the long log of an agent, most of it reports, a line that only sounds lasting seldom is. `tools/train_lasting.py` makes
+the long log of an agent, most of it reports, a line that only sounds lasting seldom is. A person's log has the first
+alone. `tools/train_lasting.py` makes
 `lasting.json`: a weight for each feature by its name, and for each number of a vector.
 """
 
@@ -26,7 +27,7 @@ SCALE = 0.5  # of the log-odds, which so have about the range of a sum of cues
 MOST = 3.0  # of a sum of cues, either way
 MANY = 4  # cues: more say no more
 SURE = 4.0  # log-odds of the first regression: more say no more
-PEOPLES_LOG, AGENTS_LOG = 11, 90  # candidates of a day that a person writes down, and of one that is an agent's whole
+PEOPLES_LOG, AGENTS_LOG = 16, 90  # candidates of a day that a person writes down, and of one that is an agent's whole
 ALONE = 2.0  # sum of cues from which a line of a person's log is kept: "we decided to use PostgreSQL" is short
 ALONE_AMONG_REPORTS = 3.0  # ... of an agent's log: of 49 such lines in real ones 21 were worth keeping, 13 harmless
 FOUND_OUT = 1.0  # ... of a lesson ("it turned out that cron runs in local time"): short too, and seldom in log days
@@ -104,6 +105,13 @@ def forms(line: Candidate, result: CueResult, odds: float) -> dict[str, float]:
     return {**both, "long": long, f"in {line.languages[0]}": 1.0}
 
 
+def mixed(line: Candidate, first: float, second: float) -> float:
+    """The answers of both as one: in a person's log the first's alone; in an agent's, in one that is written under
+    headings of its own, and of prose, the second's."""
+    share = 1.0 if line.prose or line.topic else min(1.0, 2 * _of_agents(line))
+    return first + share * (second - first)
+
+
 def _of_agents(line: Candidate) -> float:
     """0 for a line of a log as short as a person's, 1 for one of a log that only an agent writes."""
     short, long = log(1 + PEOPLES_LOG), log(1 + AGENTS_LOG)
@@ -127,8 +135,9 @@ def score(line: Candidate, result: CueResult) -> float:
     """The line's score: `cues.THRESHOLD` where it is about as likely as not to be worth keeping, more where it is
     likelier, and no less for a line whose cues decide alone."""
     weights = _weights()[2]
-    odds = first_odds(line.text, result)
-    odds = weights["any"] + sum(weights.get(name, 0.0) * value for name, value in forms(line, result, odds).items())
+    first = first_odds(line.text, result)
+    second = weights["any"] + sum(weights.get(name, 0.0) * value for name, value in forms(line, result, first).items())
+    odds = mixed(line, first, second)
     learned: float = THRESHOLD + SCALE * decided(line, result, odds)
     return learned
 

@@ -56,7 +56,8 @@ class Candidate:
     stood there after its marker and time; `label` a leading `Decision:` or `[결정]` in lower case; `speaker` in a
     dialogue; `topic` what a fact of it has to begin with, "" where the text says what it is about; `under` the
     label that its heading is ("" for none), `under_kind` the kind of fact it speaks for ("none" where it speaks against
-    any); `beside` how many candidates its log has; `prose`: it is a sentence among others; `languages` those whose cues
+    any); `beside` how many candidates its log has; `prose`: it is a sentence among others; `typed` the type
+    that the line's own comment states; `languages` those whose cues
     are read (`languages_of`)."""
 
     number: int
@@ -73,6 +74,7 @@ class Candidate:
     under_kind: str = ""
     beside: int = 0
     prose: bool = False
+    typed: str = ""
 
     @property
     def end(self) -> int:
@@ -206,7 +208,7 @@ def _candidates(
         yield Candidate(
             part.first, text, part.text, label, "", period, languages_of(text), part.origin, part.last,
             topic_of(above, text), under, (labels[under][0] or "none") if under else "",
-            0, part.text != passage.text,
+            0, part.text != passage.text, above.get("type"),
         )  # fmt: skip
 
 

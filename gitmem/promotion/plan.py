@@ -30,7 +30,9 @@ from gitmem.memory.facts import Memory, fact_date
 from gitmem.memory.relation import Relation, Said, relation
 from gitmem.memory.similarity import ALIKE, likeness, matter, same, terms
 from gitmem.memory.statements import read
+from gitmem.promotion.claims import claim
 from gitmem.promotion.proposal import Log, Op, Operation
+from gitmem.promotion.topics import names_no_thing
 from gitmem.provenance.cited_text import CitedText, cited_text
 from gitmem.provenance.grounding import denied, uncounted, undated, unnamed, unreasoned, unsaid
 from gitmem.provenance.line_origins import line_origins
@@ -42,6 +44,7 @@ SPANS = 4  # spans one operation may cite
 JUDGED = 8  # facts, the most alike, that an addition is judged against
 # Likeness from which a text corrects the fact that a model names: half of what tells one matter where none is named.
 UPDATED = ALIKE / 2
+TOPIC_SHARE = 0.6  # of a topic's words from which a fact speaks of it: `Ferry Tern` and `Ferry Lark` are two
 LOSS, LOSS_SHARE = 3, 0.25  # prior facts one run may take away: the larger of the two
 
 
@@ -126,13 +129,18 @@ class Rules:
 
 
 def decide(operations: Iterable[Operation], logs: Sequence[Log], memory: Memory, rules: Rules) -> Plan:
-    """Judge every operation; the most important first, because the limit stops the rest.
+    """Judge every operation; the most important first, of several the newest, because the limit stops the rest.
 
     Every operation ends in one of the two lists. Nothing raises: whatever a model proposed is a value to be judged.
     """
     run = _Run(logs, memory, rules)
-    ordered = sorted(enumerate(operations), key=lambda pair: (-_number(pair[1].importance), pair[0]))
-    verdicts = [run.decide(operation) for _, operation in ordered]
+    days = {(log.path, log.blob): log.day.toordinal() for log in logs}
+
+    def place(operation: Operation) -> tuple[float, int]:
+        newest = max((days.get((span.path, span.blob), 0) for span in operation.sources), default=0)
+        return -_number(operation.importance), -newest
+
+    verdicts = [run.decide(operation) for operation in sorted(operations, key=place)]
     approved = tuple(verdict for verdict in verdicts if isinstance(verdict, Approved))
     return Plan(approved, tuple(verdict for verdict in verdicts if isinstance(verdict, Refused)))
 
@@ -226,6 +234,12 @@ class _Run:
         lines = self.logs[span.path, span.blob].lines
         return cited_text(self.documents(span.path, span.blob), lines, span.start_line, span.end_line)
 
+    def _topic(self, operation: Operation) -> tuple[str, str]:
+        """(topic, rest) of a text that begins with what only the trail of its lines says; ("", the text) of another."""
+        topic, colon, rest = operation.text.partition(": ")
+        said = " ".join(text for span in operation.sources for text in self._cited_text(span).said).casefold()
+        return (topic, rest) if colon and rest and topic.casefold() not in said else ("", operation.text)
+
     def _origin(self, operation: Operation) -> str:
         """The worst origin of what it says of itself, of the lines it cites and of the logs they stand in."""
         stated = [operation.origin]
@@ -237,21 +251,23 @@ class _Run:
     def _against_known(self, operation: Operation) -> Approved | Refused:
         """The operation held against what is there: the same is refused; only what it surely replaces is replaced."""
         text, ident = operation.text, fact_id(operation.text)
+        topic, bare = self._topic(operation)
         target = next((f for f in self.facts.values() if operation.target and f.id.startswith(operation.target)), None)
         if operation.op in (Op.UPDATE, Op.SUPERSEDE) and target is None:
             return Refused(operation, Why.TARGET, "the fact it would change is not in MEMORY.md")
         if ident in self.approved or ident in self.facts or ident in self.rules.archived:
             return Refused(operation, Why.DUPLICATE, f"it is there already ({ident})")
         for fact in self.facts.values():
-            if fact is not target and same(text, fact.text):
+            own = (text, bare) if _speaks_of(fact, topic) else (text,)
+            if fact is not target and any(same(claim(each), claim(fact.text)) for each in own):
                 return Refused(operation, Why.DUPLICATE, f"it says the same as {fact.id}")
-        if any(same(text, other) for other in self.approved.values()):
+        if any(same(claim(text), claim(other)) for other in self.approved.values()):
             return Refused(operation, Why.DUPLICATE, "it says the same as another fact of this run")
         log = self.logs[operation.sources[0].path, operation.sources[0].blob]
         if target is not None and not _may_replace(operation, log, target):
             operation, target = replace(operation, op=Op.ADD, target=""), None
         if target is None:
-            target = _replaced(operation, log, self.facts.values())
+            target = _replaced(operation, log, [f for f in self.facts.values() if _speaks_of(f, topic)])
             if target is not None:
                 operation = replace(operation, op=Op.SUPERSEDE, target=target.id)
         elif operation.op is Op.UPDATE and likeness(terms(text), terms(target.text)) < UPDATED:
@@ -280,6 +296,16 @@ def _replaced(operation: Operation, log: Log, facts: Iterable[Fact]) -> Fact | N
     older = [fact for fact in facts if fact_date(fact) <= log.day.isoformat()]
     likest = nlargest(JUDGED, older, key=lambda fact: likeness(matter(operation.text), matter(fact.text)))
     return next((fact for fact in likest if _judged(operation, log, fact).automatic), None)
+
+
+def _speaks_of(fact: Fact, topic: str) -> bool:
+    """Whether a fact, or what it stands under, has most words of a topic; one that stands under nothing
+    and begins with no topic of its own may."""
+    own = terms(topic)
+    trail = [above for above in fact.trail if not names_no_thing(above)]
+    if not own or (not trail and ": " not in fact.text):
+        return True
+    return len(own & terms(" ".join((fact.text, *trail)))) > TOPIC_SHARE * len(own)
 
 
 def meta_of(operation: Operation, log: Log, old: Fact | None) -> tuple[tuple[str, str], ...]:

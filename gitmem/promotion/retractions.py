@@ -21,6 +21,7 @@ from gitmem.text.terms import without_particle
 
 RETRACTABLE = frozenset(("decision", "rule", "deadline", "constraint", "goal"))  # kinds that can be taken back
 COMMON = 40  # lines a word may stand in and still tell which topic a later line is about
+MATTER = 0.25  # share of both texts' content words from which a line can take a fact of memory back
 ABOUT = 0.34  # share of the shorter line's content words that both must hold
 
 _LEXICONS = (english, korean, japanese, chinese)
@@ -127,7 +128,7 @@ def retracted_fact(item: ScoredLine, existing: Sequence[Fact]) -> str:
             continue
         own = words(fact.text)
         shared = len(topic & own)
-        if shared > best and same_topic(shared, topic, own, strength):
+        if shared > best and shared >= MATTER * len(topic | own) and same_topic(shared, topic, own, strength):
             best, best_fact = shared, fact.id
     return best_fact
 

@@ -13,12 +13,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import cache
+from math import exp
 
 from gitmem.git.objects import Span
 from gitmem.memory.fact import Fact, normalise
 from gitmem.promotion import dialogue, lasting, log_lines
 from gitmem.promotion.cues import THRESHOLD, CueResult, CueSet, cue_set, match_cues
 from gitmem.promotion.lexicon import chinese, english, japanese, korean
+from gitmem.promotion.lexicon.health import STATES_HEALTH
 from gitmem.promotion.log_lines import Candidate
 from gitmem.promotion.proposal import Log, Op, Operation, Proposal
 from gitmem.promotion.retractions import (
@@ -30,6 +32,7 @@ from gitmem.promotion.retractions import (
 )
 from gitmem.text import dates
 from gitmem.text.languages import LANGUAGES
+from gitmem.text.sentences import sentences
 
 LABELS = {**english.LABELS, **korean.LABELS, **japanese.LABELS, **chinese.LABELS}
 _LEXICONS = {"en": english.CUES, "ko": korean.CUES, "ja": japanese.CUES, "zh": chinese.CUES}
@@ -44,6 +47,7 @@ _VALUE = re.compile(
     r"`[^`]+`|https?://\S+|(?<![\w.-])[\w.-]+/[\w./=-]+|v?\d+\.\d+(?:\.\d+)+|:\d{4,5}\b"
     r"|\b[A-Z]{2,}_[A-Z_]+\b|\bport \d+|\b\d{4,5}\b"
 )
+_NUMBER = re.compile(r"\d+")
 # How a line begins that is the reason of the line before: "The reason is that", "그 이유는", "理由は", "原因是".
 _REASON = re.compile(
     r"^\(?(?:(?:(?:the|our|my)\s+)?(?:main\s+)?(?:reason|why|because|rationale)(?:\s+(?:is|was)(?:\s+that|\s+because)?)?"
@@ -53,6 +57,8 @@ _REASON = re.compile(
     re.I,
 )
 PARALLEL_LINES = 6000  # lines from which a second process pays for its start
+OF_KIND, OF_SCORE = 0.5, 0.4  # how much the kind of a fact and its likelihood count for its importance
+ROUTINE = 1.0  # of the score: a line that is written the same day after day is a machine's
 RECURRING_DAYS = 3  # days on which a topic must come up before it counts for more
 
 
@@ -142,7 +148,7 @@ def _notes(
             reason_lines.add(reason.number)
         if not log.new.isdisjoint(range(line.number, line.end + 1)):
             operation = _operation(log, item, reason, days)
-            target = retracted_fact(item, existing) if operation.op is Op.ADD else ""
+            target = retracted_fact(item, existing) if operation.op is Op.ADD and not line.typed else ""
             yield replace(operation, op=Op.SUPERSEDE, target=target) if target else operation
 
 
@@ -160,7 +166,13 @@ def _days_of_topics(logs: Iterable[tuple[Log, Sequence[ScoredLine]]]) -> dict[st
             if item.keep:
                 for word in words(item.line.text):
                     days.setdefault(word, set()).add(log.day)
+                days.setdefault(_form(item.line.text), set()).add(log.day)
     return days
+
+
+def _form(text: str) -> str:
+    """A line without its numbers: what a machine writes each day differs in them alone."""
+    return "line " + _NUMBER.sub("0", text.casefold())
 
 
 def _operation(log: Log, item: ScoredLine, reason: Candidate | None, days: dict[str, set[date]]) -> Operation:
@@ -170,7 +182,13 @@ def _operation(log: Log, item: ScoredLine, reason: Candidate | None, days: dict[
     often = [value for value in values if len(days.get(value, ())) >= RECURRING_DAYS]
     if often:
         score += 0.7
-    kind = result.kind or "fact"
+    if len(days.get(_form(line.text), ())) >= RECURRING_DAYS:
+        score -= ROUTINE
+    typed = line.typed if line.typed in IMPORTANCE else ""
+    safe = STATES_HEALTH.search(line.text) is not None and not line.text.rstrip().endswith(("?", "？"))
+    if typed or safe:
+        score = max(score, THRESHOLD)
+    kind = typed or result.kind or "fact"
     text = " ".join(line.text.split())
     if item.retracted or score < THRESHOLD:
         why = (
@@ -180,27 +198,33 @@ def _operation(log: Log, item: ScoredLine, reason: Candidate | None, days: dict[
         )  # fmt: skip
         span = Span(log.path, line.number, line.end, log.blob)
         return Operation(Op.SKIP, text, (span,), kind, 0.0, reason=why, origin=line.origin)
-    safe = bool(SAFETY.search(line.text))
-    if safe and kind in ("fact", "profile"):
+    safe = safe or SAFETY.search(line.text) is not None
+    if safe and not typed and kind in ("fact", "profile"):
         kind = "constraint" if re.search(r"contra|금기|禁忌|must not|cannot|can't", line.text, re.I) else "profile"
     text, last = line.about(text), line.end
     if reason is not None:
         text = f"{text} ({normalise(_REASON.sub('', reason.whole)).rstrip('.。')})"
         last = reason.end
     span = Span(log.path, line.number, last, log.blob)
-    importance = IMPORTANCE.get(kind, 0.5) + min(0.12, 0.04 * (score - THRESHOLD))
+    importance = OF_KIND * IMPORTANCE.get(kind, 0.5) + OF_SCORE / (1 + exp((THRESHOLD - score) / lasting.SCALE))
     if "까닭" in result.cues or "reason given" in result.cues or reason is not None:
         importance += 0.03
     topics = words(line.text)
     recurs = sum(1 for word in topics if len(days.get(word, ())) >= RECURRING_DAYS)
-    importance += min(0.08, 0.02 * recurs) + (0.06 if often else 0.0)
+    importance += min(0.04, 0.01 * recurs) + (0.06 if often else 0.0)
+    why = ", ".join(result.cues[:3]) or _stated(typed, safe)
     return Operation(
         Op.ADD, text, (span,), kind,
-        importance=round(max(0.92, importance) if safe else min(0.89, importance), 2),
+        importance=round(max(0.92, importance) if safe else min(0.89, importance), 3),
         until=_until(line.text, kind, log.day),
-        reason=", ".join(result.cues[:3]) + (f"; said on {RECURRING_DAYS} days or more" if often else ""),
+        reason=why + (f"; said on {RECURRING_DAYS} days or more" if often else ""),
         pinned=safe, origin=line.origin,
     )  # fmt: skip
+
+
+def _stated(typed: str, safe: bool) -> str:
+    """Why a line is offered for which no cue speaks."""
+    return "its own comment says its type" if typed else "health" if safe else "like lines that last"
 
 
 def _until(text: str, kind: str, day: date) -> str:
@@ -231,15 +255,15 @@ def _dialogue(log: Log, candidates: Sequence[Candidate]) -> Iterable[Operation]:
             continue
         span = Span(log.path, line.number, line.end, log.blob)
         text = normalise(f"{line.speaker}: {turn.text}" if line.speaker else turn.text)
-        if turn.score < dialogue.THRESHOLD:
+        safe = any(STATES_HEALTH.search(said) and not said.endswith(("?", "？")) for said in sentences(turn.text))
+        if turn.score < dialogue.THRESHOLD and not safe:
             why = "says nothing lasting: " + (", ".join(turn.against[:3]) or "small talk")
             yield Operation(Op.SKIP, text, (span,), turn.kind, 0.0, reason=why, origin=line.origin)
             continue
-        safe = bool(SAFETY.search(turn.text)) and turn.kind in ("profile", "constraint", "preference")
         importance = 0.25 + 0.09 * turn.score
         yield Operation(
-            Op.ADD, text, (span,), turn.kind,
+            Op.ADD, text, (span,), "profile" if safe else turn.kind,
             importance=round(max(0.92, importance) if safe else min(0.85, importance), 3),
-            until="", reason=", ".join(turn.cues[:3]), pinned=safe,
+            until="", reason=", ".join(turn.cues[:3]) or _stated("", safe), pinned=safe,
             origin=line.origin,
         )  # fmt: skip

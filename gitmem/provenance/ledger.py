@@ -90,6 +90,7 @@ class Ledger:
 _REVERTS = lazy(r"This reverts commit ([0-9a-f]{40,64})\b")
 _OID = lazy(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 REVERTS = "This reverts commit"
+UNDO = 'Undo "'  # how the subject of a commit of `git mem undo` begins (`undo`): what it took back never was
 _WORDS = (f"{trailers.SOURCE}:", f"{trailers.REJECTED}:", f"{trailers.CURSOR}:", f"{REVERTS} ")
 
 
@@ -133,6 +134,7 @@ class _Reading:
         self.cursors: list[tuple[str, str]] = []
         self.reverts: list[tuple[str, str]] = []
         self.claims: list[Claim] = []
+        self.never: set[str] = set()  # promotions that `undo` took back, by a commit that stands
 
     def ledger(self) -> Ledger:
         return replace(
@@ -146,7 +148,13 @@ class _Reading:
         person = not by_machine(commit)
         sources = self._borne_out(commit, rows, trailers.SOURCE, self.effects.adds, "does not add that text")
         removed, declined = self._rejections(commit, rows, person)
-        record = Record(commit, sources, removed, self._reverted(commit), declined, person)
+        reverted = self._reverted(commit)
+        if commit.message.startswith(UNDO) and commit.oid not in {oid for _, oid in self.reverts}:
+            self.never.update(oid for by, oid in self.reverts if by == commit.oid)
+            reverted = ()
+        if commit.oid in self.never:
+            sources, rows = (), []
+        record = Record(commit, sources, removed, reverted, declined, person)
         self._take_cursors(record, rows)
         if not (sources or removed or declined or record.reverted):
             return

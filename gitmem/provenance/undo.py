@@ -20,6 +20,7 @@ from gitmem.git.worktree import drop_empty_parents
 from gitmem.memory.document import decode
 from gitmem.paths import is_daily
 from gitmem.provenance import trailers
+from gitmem.provenance.ledger import UNDO
 from gitmem.provenance.preview import diff
 
 
@@ -169,7 +170,7 @@ def _contents(plan: Undo) -> dict[str, bytes | None]:
 
 
 def _commit_draft(config: Config, plan: Undo) -> CommitDraft[None]:
-    what = f'Undo "{plan.subject}"'
+    what = f'{UNDO}{plan.subject}"'
     lines = [what, "", *(f"This reverts commit {oid}." for oid in reversed(plan.commits))]
     rewrite = f"undo of {plan.commits[0][:12]}" if any(_rewrites(file, config) for file in plan.files) else ""
     recorded = trailers.Recorded(agent=config.agent, rewrite=rewrite)

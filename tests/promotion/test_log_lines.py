@@ -6,8 +6,11 @@ from datetime import date
 
 import pytest
 
+from gitmem.git.objects import Span
+from gitmem.memory import facts
 from gitmem.memory.statements import read
 from gitmem.promotion.log_lines import candidates_of, line_origins
+from gitmem.promotion.plan import Rules, decide
 from gitmem.promotion.proposal import Log, Op, Operation
 from gitmem.promotion.rules_model import LABELS, RulesModel
 from gitmem.provenance.cited_text import cited_text
@@ -86,3 +89,82 @@ def test_what_lines_say_has_their_headings_and_parents() -> None:
     assert said.said == ("open at six",)
     assert said.trail == ("Round", "Harbour")
     assert cited_text(read(lines), lines, 3, 3).said == ("open at",)
+
+
+@pytest.mark.parametrize(
+    ("text", "facts"),
+    [
+        (
+            "- what: deploys wait for two approvals\n- why: one person missed a bug\n"
+            "- what: the cache is dropped each night\n- why: it grew too large\n",
+            [],
+        ),
+        (
+            "- 결정: 배포는 두 명이 승인한 뒤에만 한다\n- 이유: 한 명이 놓친 버그가 있었다\n"
+            "- 결정: 캐시는 매일 밤 비운다\n- 이유: 너무 커졌다\n",
+            [
+                "배포는 두 명이 승인한 뒤에만 한다 (한 명이 놓친 버그가 있었다)",
+                "캐시는 매일 밤 비운다 (너무 커졌다)",
+            ],
+        ),
+    ],
+)
+def test_words_for_kinds_of_lines_are_no_people_who_talk(text: str, facts: list[str]) -> None:
+    assert not any(each.speaker for each in candidates_of(log(text), LABELS))
+    if facts:
+        assert [each.text for each in offered(text)] == facts
+
+
+def test_a_label_within_a_statement_decides() -> None:
+    text = "- 버스와 배 중 무엇을 탈지 논의. 결정: 멀미 때문에 버스를 탄다."
+    assert [each.text for each in offered(text)] == ["멀미 때문에 버스를 탄다."]
+    assert [each.text for each in offered(text[2:])] == ["멀미 때문에 버스를 탄다."]
+
+
+def test_a_line_that_opens_a_list_is_no_candidate() -> None:
+    assert [each.text for each in candidates_of(log("- Rules for the yard:\n  - no smoking\n"), LABELS)] == [
+        "no smoking"
+    ]
+
+
+def test_a_line_that_a_flush_typed_keeps_its_type() -> None:
+    (one,) = offered("- The blue one it is <!-- mem type=decision origin=user session=s-1 -->\n")
+    assert (one.type, one.origin) == ("decision", "user")
+
+
+def test_health_that_somebody_says_of_themselves_is_proposed_pinned_in_a_talk_too() -> None:
+    turns = (
+        "- Ann: Lovely weather!\n- Bo: I'm allergic to walnuts, by the way.\n"
+        "- Ann: Oh!\n- Bo: Yes.\n- Ann: My son has asthma.\n- Bo: Are you vegan?"
+    )
+    found = offered(turns)
+    assert [each.text for each in found] == ["Bo: I'm allergic to walnuts, by the way.", "Ann: My son has asthma."]
+    assert all(each.pinned and each.type == "profile" for each in found)
+
+
+def test_what_is_written_day_after_day_is_routine() -> None:
+    line = "- Never run more than {} migrations by hand in production"
+    logs = [
+        Log(f"memory/2026-03-0{n}.md", "a" * 40, date(2026, 3, n), (line.format(n * 7),), frozenset((1,)))
+        for n in range(1, 6)
+    ]
+    once, daily = (RulesModel().propose(given, []).operations[-1] for given in (logs[:1], logs))
+    assert once.op is Op.ADD
+    assert daily.op is Op.SKIP or daily.importance < once.importance
+
+
+def test_a_topic_in_front_makes_no_new_fact_and_replaces_none_of_another() -> None:
+    lines = "## Ferry Tern\n\n- the fare is 12 crowns a head\n\n## Ferry Lark\n\n- the fare is 15 crowns a head\n"
+    given = log(lines)
+    operations = [
+        Operation(Op.ADD, f"Ferry {name}: the fare is {fare} crowns a head", (Span(given.path, at, at, given.blob),))
+        for name, fare, at in (("Tern", 12, 3), ("Lark", 15, 7))
+    ]
+    rules = Rules(date(2026, 3, 1), lambda text: "")
+    memory = facts.parse(b"# Memory\n\n## Ferry Tern\n\n- the fare is 12 crowns a head\n")
+    assert memory.facts[0].trail
+    plan = decide(operations, [given], memory, rules)
+    assert [str(each.why) for each in plan.refused] == ["duplicate"]
+    assert [(str(each.operation.op), each.operation.text) for each in plan.approved] == [
+        ("add", "Ferry Lark: the fare is 15 crowns a head")
+    ]

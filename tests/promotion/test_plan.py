@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from gitmem.git.objects import Span
 from gitmem.memory import facts
 from gitmem.memory.fact import fact_id, text_hash
+from gitmem.memory.similarity import same
+from gitmem.promotion.claims import claim
 from gitmem.promotion.plan import SOURCE_LINES, TEXT_LIMIT, Plan, Rules, Why, decide, meta_of, shape, sources
 from gitmem.promotion.promote import apply
 from gitmem.promotion.proposal import Log, Op, Operation
@@ -545,3 +547,15 @@ def test_lines_all_covered_are_no_source_and_one_that_is_not_is_enough() -> None
 
 def test_an_importance_that_is_no_number_is_none() -> None:
     assert dict(meta_of(op(RATE, 3, importance=float("nan")), LOG, None))["importance"] == "0"
+
+
+@pytest.mark.parametrize(
+    ("there", "again"),
+    [
+        ("Invoices go out on the 3rd of each month", "We decided that invoices go out on the 3rd of each month"),
+        ("Invoices go out on the 3rd of each month", "Decided: invoices go out on the 3rd of each month"),
+        ("결정: 청구서는 매월 3일에 메일로 발송", "청구서는 매월 3일에 메일로 발송하기로 했다"),
+    ],
+)
+def test_a_fact_does_not_come_again_with_words_of_deciding(there: str, again: str) -> None:
+    assert same(claim(there), claim(again))

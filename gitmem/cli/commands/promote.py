@@ -44,7 +44,7 @@ class PromoteOptions(NamedTuple):
     help="Read log lines added since then, not since the cursor.",
 )
 @click.option("--dry-run", is_flag=True, help="Say what would be promoted; write nothing.")
-@click.option("--explain", is_flag=True, help="List every candidate with what stopped it.")
+@click.option("--explain", is_flag=True, help="Show what stopped the other candidates, by reason.")
 @click.option("--max", "limit", type=click.IntRange(1), metavar="N", help="Facts at most (and mem.maxFacts at most).")
 @click.option("--model", metavar="ID", help="rules, gguf:<path> or http:<url> (mem.model).")
 @click.option("--commit", "mode", flag_value="commit", help="One commit on the current branch (the default).")
