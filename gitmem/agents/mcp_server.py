@@ -299,7 +299,9 @@ def explainer(pool: RepositoryPool) -> Callable[..., Why]:
                 for source in value["sources"]
             ]
             return Why(
-                path=one_line(path), line=line, text=fence(str(value["text"]), path, (line, line)), sources=sources,
+                path=one_line(path), line=line, sources=sources,
+                text=fence(str(value["text"]), path, (value["line"], value["end_line"])),
+                trail=_on_one_line(value["trail"]),
                 commit=one_line(str(value["commit"] or "")), author=one_line(str(value["author"] or "")),
                 date=one_line(str(value["date"] or "")), session=one_line(str(value["session"] or "")),
                 turn=one_line(str(value["turn"] or "")), reviewers=_on_one_line(value["reviewers"]),

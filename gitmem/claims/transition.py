@@ -81,7 +81,9 @@ def removed_words(
     sizes = repo.sizes([oid for change in changed for oid in (change.old_oid, change.new_oid) if oid])
     lost: set[str] = set()
     undefined: set[str] = set()
-    after: list[tuple[list[str], set[str]]] = []  # the lines of each changed file now, and the claimed names in them
+    after: list[
+        tuple[list[str], frozenset[str]]
+    ] = []  # the lines of each changed file now, and the claimed names in them
     for change in changed:
         oids = [oid for oid in (change.old_oid, change.new_oid) if oid and sizes.get(oid, LIMIT + 1) <= LIMIT]
         texts = dict(repo.read_many(oids))

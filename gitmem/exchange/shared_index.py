@@ -85,8 +85,8 @@ def _hit(value: Any) -> Hit:
     if commit:
         words["repository"] = value["repository"]
     path = "" if commit else f"{value['repository']}:{value['path']}"
-    lists = {"tags": tuple(value["tags"]), "trail": tuple(trail)}
-    return Hit(path=path, start_line=first, end_line=last, score=float(score), **lists, **words)
+    tags = tuple(value["tags"])
+    return Hit(path=path, start_line=first, end_line=last, score=float(score), tags=tags, trail=tuple(trail), **words)
 
 
 def _post(address: str, token: str, asked: Mapping[str, Any]) -> dict[str, Any]:

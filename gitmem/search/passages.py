@@ -667,10 +667,7 @@ def _without_secrets(lines: list[str], first: int, last: int) -> str:
     from gitmem.gate.detectors.secrets.secrets import secret_lines
 
     hidden = secret_lines("\n".join(lines))
-    return "\n".join(
-        WITHHELD if number in hidden else _visible(lines[number - 1])
-        for number in range(first, last + 1)
-    )
+    return "\n".join(WITHHELD if number in hidden else _visible(lines[number - 1]) for number in range(first, last + 1))
 
 
 def _visible(line: str) -> str:

@@ -412,7 +412,9 @@ def test_a_remote_without_the_branch_that_its_head_names_is_searched(server: Ser
     assert server.search("acme read", "okapi")["hits"]
 
 
-def test_a_branch_whose_tree_unfolds_without_end_is_left_out_and_named_and_the_rest_is_served(server: Server, tmp_path: Path) -> None:
+def test_a_branch_whose_tree_unfolds_without_end_is_left_out_and_named_and_the_rest_is_served(
+    server: Server, tmp_path: Path
+) -> None:
     repo = Repo(tmp_path / "bomb")
     repo.commit("memory", {"MEMORY.md": MEMORY})
     oid = repo.git("rev-parse", "HEAD:MEMORY.md").strip()
