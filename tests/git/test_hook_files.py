@@ -31,7 +31,7 @@ def test_the_folder_hooks_holds_exactly_what_install_writes(name: str) -> None:
 
 
 def test_a_shim_is_about_fifteen_lines() -> None:
-    assert max(len(shim(name).splitlines()) for name in HOOKS) <= 17
+    assert max(len(shim(name).splitlines()) for name in HOOKS) <= 18
 
 
 FOREIGN = {
