@@ -14,6 +14,7 @@ from gitmem.context import layers
 from gitmem.context.layer_limits import Count, Layer, Share
 from gitmem.context.layers import Part
 from gitmem.context.pieces import Line
+from gitmem.memory.fact import parse_span
 from gitmem.memory.similarity import repeats, terms
 
 RESERVED = 0.25  # of what pinned parts leave, kept for MEMORY.md: what a person reviewed, whatever a search finds
@@ -280,9 +281,19 @@ def _repeats_one_of(part: Part, others: Iterable[Part]) -> bool:
         overlap = part.start_line <= other.end_line and other.start_line <= part.end_line
         if same_file and overlap and not part.pieces:
             return True
-        if repeats(part.content, other.content) and _topic(part) <= terms(other.said):
+        if repeats(part.content, other.content) and (_cites(other, part) or _topic(part) <= terms(other.said)):
             return True
     return False
+
+
+def _cites(part: Part, source: Part) -> bool:
+    """Whether a part is a fact that was taken from the lines of another."""
+    spans = (parse_span(value) for piece in part.pieces for key, value in piece.statement.meta if key == "src")
+    return any(
+        span is not None and span.path == source.path and span.start_line <= source.end_line
+        and source.start_line <= span.end_line
+        for span in spans
+    )  # fmt: skip
 
 
 def _topic(part: Part) -> set[str]:

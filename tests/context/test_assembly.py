@@ -485,3 +485,15 @@ def test_what_no_longer_holds_comes_by_no_layer() -> None:
     for prompt in ("", "which queue is used, Rabbit or Postgres, and what is the door code?"):
         text = assemble([project, session], Request(prompt, enough=ENOUGH), NOW).text
         assert "Postgres" in text and "paint it" in text and "Rabbit" not in text and "4711" not in text
+
+
+def test_the_line_that_a_fact_was_taken_from_is_not_said_beside_it_whatever_its_topic() -> None:
+    log = "memory/2026-01-05.md"
+    files = {
+        "MEMORY.md": f"# Memory\n\n## Facts\n\n- The pier is closed on Mondays. <!-- mem src={log}#L5 -->\n",
+        log: "# 2026-01-05\n\n## 09:00 - errands\n\n- The pier is closed on Mondays.\n",
+    }
+    for score in (0.1, 0.9):
+        hits = [Hit(log, 5, 5, "errands", "", score)]
+        done = assemble([scope(files, hits=hits)], Request("when is the pier closed?", enough=ENOUGH), NOW)
+        assert done.text.count("closed on Mondays") == 1
