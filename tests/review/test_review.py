@@ -286,7 +286,10 @@ def test_a41_a_skill_a_heading_a_moved_and_a_reordered_fact_are_shown(repo: Repo
     assert ("removed", "skills/pay/SKILL.md", "Ask before you pay.") in told
     assert any(row["heading"] and row["text"] == "## Never do" for row in found["texts"])
     text = repo.mem("review", "main..HEAD", check=False).stdout
-    assert "1 moved in `MEMORY.md` from `Rules` to `Never do`:" in text and "`Pay without asking.`" in text
+    assert (
+        "1 moved in `MEMORY.md` from `Memory > Rules` to `Memory > Never do`:" in text
+        and "`Pay without asking.`" in text
+    )
     assert "**2 lines of prose** in `skills/pay/SKILL.md`" in text and "3 facts moved or reordered" in text
 
 
