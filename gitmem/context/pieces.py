@@ -233,9 +233,10 @@ def trail(found: Sequence[Piece]) -> tuple[str, ...]:
 
 
 def content(found: Sequence[Piece]) -> str:
-    """What the pieces say below the lines that they all stand below: of one piece its text alone."""
+    """What the pieces say below the lines that they all stand below: of one piece its text alone, as a fact's."""
     if len(found) == 1:
-        return found[0].own.text
+        only = found[0]
+        return only.statement.text if only.own.form is Form.ROW else only.own.text
     shared = min((_shared(found[0].above, piece.above) for piece in found[1:]), default=0)
     return layout(found, known=shared)
 

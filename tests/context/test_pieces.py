@@ -82,6 +82,7 @@ def test_what_pieces_share_is_said_once_and_again_where_another_section_stood_be
     assert text.count("## Doors") == text.count("# Harbour\n") == 1
     assert layout([pilot, one("Opened")]).endswith("1. the pilot\n\n# Harbour\nOpened in May.")
     assert trail([north, south]) == ("Harbour book", "Harbour", "Doors")
+    assert content([one("| B")]) == "B | 6 m" == one("| B").statement.text
     assert content([south]) == "locked at ten" and content([north, south]).startswith("- north door\n  - locked")
 
 
