@@ -147,7 +147,7 @@ def _body(document: Document) -> tuple[str, int, int]:
 
 
 MEMORY = ("MEMORY.md", ".claude/MEMORY.md")
-MAX_FACTS = 200  # facts of MEMORY.md, whatever a setting says
+MAX_FACTS = 300  # statements of MEMORY.md that are looked at: more than the default limit of the layer
 BLANK = ("USER.md", "TOOLS.md")  # instruction files whose template has nothing but places to fill in
 
 

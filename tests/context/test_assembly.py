@@ -497,3 +497,9 @@ def test_the_line_that_a_fact_was_taken_from_is_not_said_beside_it_whatever_its_
         hits = [Hit(log, 5, 5, "errands", "", score)]
         done = assemble([scope(files, hits=hits)], Request("when is the pier closed?", enough=ENOUGH), NOW)
         assert done.text.count("closed on Mondays") == 1
+
+
+def test_a_memory_of_more_statements_than_its_layers_limit_goes_in_whole_at_no_budget() -> None:
+    facts = "".join(f"- berth {n}\n" for n in range(250))
+    done = assemble([scope({"MEMORY.md": facts})], Request("write a haiku about rain", 9000, enough=ENOUGH), NOW)
+    assert not done.parts
