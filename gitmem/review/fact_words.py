@@ -48,6 +48,11 @@ def of_files(texts: Sequence[TextChange], noun: str, plural: str = "") -> str:
     return f"**{counted(len(texts), noun, plural)}** in {code(flat(files[0]))}{more}"
 
 
+def claims(text: str) -> bool:
+    """Whether a fact says something for which a source may be asked: no line that leads in a list, no fenced block."""
+    return not text.endswith((":", "：")) and not text.startswith(("```", "~~~"))
+
+
 def weight(change: FactChange) -> tuple[bool, bool, bool, bool]:
     """Falsy first: words of the web or a tool, pins, what an agent wrote, facts without a source."""
     fact = change.fact

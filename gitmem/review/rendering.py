@@ -28,6 +28,7 @@ from gitmem.review.fact_words import (
     STATES,
     STAYING,
     below_words,
+    claims,
     edit_words,
     edited_after_promotion,
     former_place,
@@ -162,8 +163,9 @@ class _View:
 
     @cached_property
     def _uncited(self) -> list[FactChange]:
-        """The facts that came and cite nothing."""
-        return [change for change in self.facts if change.op in (Op.ADDED, Op.CHANGED) and not change.fact.get("src")]
+        """The facts that came and cite nothing; a line that leads in a list and a fenced block claim nothing."""
+        came = [change for change in self.facts if change.op in (Op.ADDED, Op.CHANGED) and not change.fact.get("src")]
+        return [change for change in came if claims(change.fact.text)]
 
     @property
     def unsourced(self) -> int:
@@ -250,7 +252,7 @@ class _View:
             sum(line.fails for line in lines),
             sum(edited_after_promotion(line) and not line.fails for line in lines),
         )
-        bare = sum(line.support == Support.NO_SOURCE and not line.fails for line in lines)
+        bare = sum(line.support == Support.NO_SOURCE and not line.fails and claims(line.text) for line in lines)
         words = [f"**{fails} {'fails' if fails == 1 else 'fail'}**"] if fails else []
         words += [f"{edited} edited after promotion"] if edited else []
         words += [f"{bare} without a source"] if bare else []

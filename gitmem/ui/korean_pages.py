@@ -116,6 +116,7 @@ WORDS = {
     # One fact
     "Does it hold?": "근거 확인",
     "text is in the source": "출처에 그대로 있습니다",
+    "shares words and numbers with its source": "출처와 낱말과 숫자가 같습니다",
     "source exists but does not say it": "출처는 있으나 그런 내용이 없습니다",
     "edited after promotion": "승격된 뒤에 수정되었습니다",
     "no source": "출처가 없습니다",

@@ -293,6 +293,16 @@ def test_a41_a_skill_a_heading_a_moved_and_a_reordered_fact_are_shown(repo: Repo
     assert "**2 lines of prose** in `skills/pay/SKILL.md`" in text and "3 facts moved or reordered" in text
 
 
+def test_a_line_that_leads_in_a_list_and_a_fenced_block_need_no_source(repo: Repo) -> None:
+    start(repo)
+    topic(repo)
+    text = repo.read("MEMORY.md")
+    repo.commit("x", {"MEMORY.md": text + "\nHow to build:\n\n```sh\nmake bread\n```\n"})
+    page = repo.mem("review", "main..HEAD").stdout
+    assert "How to build:" in page and "make bread" in page
+    assert "| 1 without a source" not in page and "2 without a source" not in page and "point to look at" not in page
+
+
 def test_a_secret_in_utf_16_is_not_shown_and_the_file_is_named(repo: Repo) -> None:
     start(repo)
     topic(repo)
