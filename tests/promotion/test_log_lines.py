@@ -9,11 +9,12 @@ import pytest
 from gitmem.git.objects import Span
 from gitmem.memory import facts
 from gitmem.memory.statements import read
-from gitmem.promotion.log_lines import candidates_of, line_origins
+from gitmem.promotion.log_lines import candidates_of
 from gitmem.promotion.plan import Rules, decide
 from gitmem.promotion.proposal import Log, Op, Operation
 from gitmem.promotion.rules_model import LABELS, RulesModel
 from gitmem.provenance.cited_text import cited_text
+from gitmem.provenance.line_origins import line_origins
 
 
 def log(text: str) -> Log:
