@@ -144,11 +144,11 @@ def score(line: Candidate, result: CueResult) -> float:
 
 def decided(line: Candidate, result: CueResult, odds: float) -> float:
     """The log-odds of a line after what its cues decide alone: no less than even where they do, clearly less where an
-    agent's log says nothing for it."""
-    peoples = line.beside <= PEOPLES_LOG + SOME_MORE
+    agent's log says nothing for it, and under a heading of reports."""
+    peoples = line.beside <= PEOPLES_LOG + SOME_MORE and not line.reported
     if result.score >= (FOUND_OUT if result.kind == "lesson" else ALONE if peoples else ALONE_AMONG_REPORTS):
         return max(odds, 0.0)
-    return odds if is_firm(line, result) else min(odds, -1.0)
+    return min(odds, -1.0) if line.reported or not is_firm(line, result) else odds
 
 
 def is_firm(line: Candidate, result: CueResult) -> bool:

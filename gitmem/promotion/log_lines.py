@@ -17,7 +17,7 @@ from typing import NamedTuple
 from gitmem.memory.fact import parse_comment
 from gitmem.memory.statements import Form, Statement, read
 from gitmem.promotion.proposal import Log
-from gitmem.promotion.topics import names_no_thing, topic_of
+from gitmem.promotion.topics import names_no_thing, reports_work, topic_of
 from gitmem.provenance.line_origins import statement_origins
 from gitmem.text.sentences import sentences
 from gitmem.text.terms import without_particle
@@ -57,7 +57,7 @@ class Candidate:
     dialogue; `topic` what a fact of it has to begin with, "" where the text says what it is about; `under` the
     label that its heading is ("" for none), `under_kind` the kind of fact it speaks for ("none" where it speaks against
     any); `beside` how many candidates its log has; `prose`: it is a sentence among others; `typed` the type
-    that the line's own comment states; `languages` those whose cues
+    that the line's own comment states; `reported`: it stands under a heading of reports; `languages` those whose cues
     are read (`languages_of`)."""
 
     number: int
@@ -75,6 +75,7 @@ class Candidate:
     beside: int = 0
     prose: bool = False
     typed: str = ""
+    reported: bool = False
 
     @property
     def end(self) -> int:
@@ -208,7 +209,7 @@ def _candidates(
         yield Candidate(
             part.first, text, part.text, label, "", period, languages_of(text), part.origin, part.last,
             topic_of(above, text), under, (labels[under][0] or "none") if under else "",
-            0, part.text != passage.text, above.get("type"),
+            0, part.text != passage.text, above.get("type"), reports_work(above),
         )  # fmt: skip
 
 

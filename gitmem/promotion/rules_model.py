@@ -31,7 +31,6 @@ from gitmem.promotion.retractions import (
     words,
 )
 from gitmem.text import dates
-from gitmem.text.languages import LANGUAGES
 from gitmem.text.sentences import sentences
 
 LABELS = {**english.LABELS, **korean.LABELS, **japanese.LABELS, **chinese.LABELS}
@@ -42,7 +41,6 @@ IMPORTANCE = {
     "policy": 0.74, "constraint": 0.72, "decision": 0.70, "rule": 0.72, "preference": 0.68, "exception": 0.66,
     "profile": 0.66, "deadline": 0.64, "lesson": 0.62, "goal": 0.60, "fact": 0.52, "timeline": 0.5, "todo": 0.5,
 }  # fmt: skip
-SAFETY = re.compile("|".join(each.HEALTH for each in LANGUAGES), re.I)
 _VALUE = re.compile(
     r"`[^`]+`|https?://\S+|(?<![\w.-])[\w.-]+/[\w./=-]+|v?\d+\.\d+(?:\.\d+)+|:\d{4,5}\b"
     r"|\b[A-Z]{2,}_[A-Z_]+\b|\bport \d+|\b\d{4,5}\b"
@@ -198,7 +196,6 @@ def _operation(log: Log, item: ScoredLine, reason: Candidate | None, days: dict[
         )  # fmt: skip
         span = Span(log.path, line.number, line.end, log.blob)
         return Operation(Op.SKIP, text, (span,), kind, 0.0, reason=why, origin=line.origin)
-    safe = safe or SAFETY.search(line.text) is not None
     if safe and not typed and kind in ("fact", "profile"):
         kind = "constraint" if re.search(r"contra|금기|禁忌|must not|cannot|can't", line.text, re.I) else "profile"
     text, last = line.about(text), line.end

@@ -13,7 +13,7 @@ from gitmem.git.repository import Repository
 from gitmem.provenance import trailers
 from gitmem.provenance.authorship import by_machine
 from gitmem.provenance.commit_effects import CommitEffects
-from gitmem.provenance.ledger import MAX_BATCH
+from gitmem.provenance.ledger import MAX_BATCH, UNDO
 
 LASTING = ("MEMORY.md", ".claude/MEMORY.md", "memory/archive")
 
@@ -38,5 +38,7 @@ def removed_by_people(repo: Repository, tip: str) -> dict[str, str]:
 
 
 def _automatic(commit: Commit) -> bool:
-    """Whether a program chose what a commit takes out: an agent, or the model of a promotion."""
-    return by_machine(commit) or bool(trailers.values(trailers.memory_trailers(commit.message), trailers.MODEL))
+    """Whether a commit takes out nothing of a person's choice: an agent's, a promotion, and an `undo`: what that takes
+    back never was."""
+    modelled = bool(trailers.values(trailers.memory_trailers(commit.message), trailers.MODEL))
+    return modelled or by_machine(commit) or commit.message.startswith(UNDO)

@@ -108,7 +108,5 @@ GOING_ON = "[请請]|麻[烦煩]|[帮幫]我|接下[来來]|然[后後]|另外|[
 GOING_ON_ENDS = r"[吗嗎呢吧]\W*$"
 # What gives a reason anywhere in a text.
 REASON = "(?:理由|原因)(?:是|在[于於]|[:：])|因[为為]|由[于於]"
-# What a person's life may hang on.
-HEALTH = "[过過]敏|禁忌|服用|胰[岛島]素|糖尿病|哮喘|喘息"
 # What names a decision, or what bounds one, in a heading or a label.
 DECISION_NAMES = "决定|约束|政策"

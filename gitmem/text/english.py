@@ -190,10 +190,5 @@ PLEASANTRIES = (
 )
 # What gives a reason anywhere in a text.
 REASON = r"\b(?:because|due to|so that|in order to|to avoid|reason(?:ing)? (?:is|was))\b|\breason:"
-# What a person's life may hang on.
-HEALTH = (
-    r"\b(?:allerg\w+|anaphyla\w+|contra-?indicated|epilep\w+|insulin|warfarin|pacemaker|diabet\w+|medication"
-    r"|dosage|overdose|\d+\s?(?:mg|mcg)\b)"
-)
 # What names a decision, or what bounds one, in a heading or a label.
 DECISION_NAMES = "decision|decided|constraint|policy"

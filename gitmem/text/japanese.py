@@ -102,7 +102,5 @@ GOING_ON = "次[には]|また|そして|でも|しかし|ただ|ありがと|�
 GOING_ON_ENDS = r"(?:ください|下さい|お願い(?:します)?|しよう|ましょう|か)\W*$"
 # What gives a reason anywhere in a text.
 REASON = "(?:理由|原因)(?:は|[:：])|なぜなら|(?:から|ため)(?:だ|です|である)|ので[、。]"
-# What a person's life may hang on.
-HEALTH = "アレルギー|禁忌|服用|インスリン|糖尿病|喘息"
 # What names a decision, or what bounds one, in a heading or a label.
 DECISION_NAMES = "決定|制約|方針"

@@ -149,7 +149,5 @@ GOING_ON_ENDS = (
 PLEASANTRIES = r"좋네|그렇|맞아|정말|진짜|대박|축하|고마|감사|다행|와+|헐|응|네|아니"
 # What gives a reason anywhere in a text.
 REASON = r"때문|위해|위하여|이유(?:는|:)|(?<=[가-힣])라서\s"
-# What a person's life may hang on.
-HEALTH = r"알레르기|알러지|금기|복용|투약|인슐린|와파린|당뇨|천식|아나필락시스|페니실린|심장\s*박동기"
 # What names a decision, or what bounds one, in a heading or a label.
 DECISION_NAMES = "결정|제약|정책"

@@ -9,11 +9,12 @@ import pytest
 from gitmem.git.objects import Span
 from gitmem.memory import facts
 from gitmem.memory.statements import read
-from gitmem.promotion.log_lines import candidates_of, line_origins
+from gitmem.promotion.log_lines import candidates_of
 from gitmem.promotion.plan import Rules, decide
 from gitmem.promotion.proposal import Log, Op, Operation
 from gitmem.promotion.rules_model import LABELS, RulesModel
 from gitmem.provenance.cited_text import cited_text
+from gitmem.provenance.line_origins import line_origins
 
 
 def log(text: str) -> Log:
@@ -168,3 +169,9 @@ def test_a_topic_in_front_makes_no_new_fact_and_replaces_none_of_another() -> No
     assert [(str(each.operation.op), each.operation.text) for each in plan.approved] == [
         ("add", "Ferry Lark: the fare is 15 crowns a head")
     ]
+
+
+def test_under_a_heading_of_reports_a_line_has_to_decide_by_itself() -> None:
+    lines = "- The cache node listens on port 6380\n- Decision: the cache is dropped each night\n"
+    assert [each.text for each in offered(f"## Files created\n\n{lines}")] == ["the cache is dropped each night"]
+    assert len(offered(f"## Cache node\n\n{lines}")) == 2

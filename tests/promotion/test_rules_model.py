@@ -20,6 +20,7 @@ from tests.promotion.sample import kept, log_of, propose, sample
     ("line", "kind"),
     [
         ("We decided to ship the importer as a plugin", "decision"),
+        ("Decided to drop the staging mirror, 4 % of requests used it", "decision"),
         ("배포는 카나리 방식으로 하기로 했다", "decision"),
         ("Ravi prefers tabs over spaces in diffs", "preference"),
         ("지민님은 회의를 오전에 잡는 걸 선호함", "preference"),

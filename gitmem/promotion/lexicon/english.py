@@ -43,6 +43,7 @@ DID = r"""(?:fixed|looked|reviewed|refactored|merged|moved|asked|summari[sz]ed|d
 
 CUES = (
     # --- what was settled
+    cue("decided, by nobody named", 1.5, r"""^(?:(?:so|finally|today|then)[\s,]+)?(?:decided|agreed|resolved)\ (?:to|on|that|against|not)\b""", "decision"),
     cue("commitment verb", 2.0, r"""\b(?:decided|agreed|chose|chosen|opted|settled\ on|resolved\ to|concluded|ruled
         |committed\ to|signed\ off\ on|approved|ratified|adopt(?:ed|ing)|standardi[sz](?:e|ed|ing)\ on|picked)\b
         (?!\s+(?:nothing|by|yet))""", "decision"),
