@@ -25,7 +25,12 @@ def rows() -> list[Row]:
     dice = random.Random(SEED)
     made: list[Row] = []
     for language, table in TABLES.items():
-        for old, new, relation in [*_properties(table, dice), *_tools(table, dice), *_many(table, dice)]:
+        for old, new, relation in [
+            *_properties(table, dice),
+            *_tools(table, dice),
+            *_reversals(table, dice),
+            *_many(table, dice),
+        ]:
             made.append(
                 {"old": old, "new": new, "relation": relation, "accept": [], "hand": "", "domain": "", "lang": language}
             )
@@ -78,6 +83,23 @@ def _tools(table: dict[str, Any], dice: random.Random) -> list[tuple[str, str, s
             (old, changed.format(s=t, v=v, w=w), "other"),
             (old, second.format(s=s, v=v), "same"),
         ]
+    return made
+
+
+def _reversals(table: dict[str, Any], dice: random.Random) -> list[tuple[str, str, str]]:
+    """A statement and its denial."""
+    made = []
+    for yes, no, no_longer in table["reversals"]:
+        for _ in range(2 * A_KIND):
+            s, t = dice.sample(table["subjects"], 2)
+            old = yes.format(s=s)
+            made += [
+                (old, no.format(s=s), "replaces"),
+                (old, no_longer.format(s=s), "ends"),
+                (no.format(s=s), old, "replaces"),
+                (old, no.format(s=t), "other"),
+                (old, no_longer.format(s=t), "other"),
+            ]
     return made
 
 

@@ -1,10 +1,11 @@
 """Whether two texts say the same, speak of one matter, or contradict each other. Pure; reads four languages.
 
-What counts as a near-duplicate or as a contradiction is decided here: for promotion, review and contexts. (Facts of one
-id are one fact: `fact.fact_id`, which `promotion/plan` and `memory/writing` look for first.) `same` refuses a
-near-duplicate, `contradicts` finds what a new fact replaces, `repeats` drops a part of a context that says nothing new.
-All of them read a text as its terms, numbers, names and denials. Elsewhere texts are compared for other questions, each
-with a comment that says which: which fact was edited, which lines take one back, which passages look the same.
+What counts as a near-duplicate is decided here: for promotion, review and contexts. (Facts of one id are one fact:
+`fact.fact_id`, which `promotion/plan` and `memory/writing` look for first; what a fact replaces is judged by
+`memory/relation`.) `same` refuses a near-duplicate, `contradicts` is what search still marks by, `repeats` drops a
+part of a context that says nothing new. All of them read a text as its terms, numbers, names and denials. Elsewhere
+texts are compared for other questions, each with a comment that says which: which fact was edited, which lines take
+one back, which passages look the same.
 """
 
 from __future__ import annotations

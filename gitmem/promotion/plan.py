@@ -27,7 +27,7 @@ from gitmem.memory.fact import (
     worst_origin,
 )  # fmt: skip
 from gitmem.memory.facts import Memory, fact_date
-from gitmem.memory.relation import Relation, Said, relation
+from gitmem.memory.relation import Relation, Said, about_health, relation
 from gitmem.memory.similarity import ALIKE, likeness, matter, same, terms
 from gitmem.memory.statements import read
 from gitmem.promotion.claims import claim
@@ -284,11 +284,13 @@ def _judged(operation: Operation, log: Log, fact: Fact) -> Relation:
 
 
 def _may_replace(operation: Operation, log: Log, fact: Fact) -> bool:
-    """Whether a model may change the fact it named: one of the same matter, and no person's."""
+    """Whether a model may change the fact it named: one of the same matter, neither pinned nor about health."""
+    if fact.get("pinned") == "true" or about_health(fact.text):
+        return False
     judged = _judged(operation, log, fact)
     if operation.op is Op.UPDATE and likeness(terms(operation.text), terms(fact.text)) >= UPDATED:
         return not judged.subject
-    return fact.get("pinned") != "true" and not judged.subject and judged.asks
+    return not judged.subject and judged.asks
 
 
 def _replaced(operation: Operation, log: Log, facts: Iterable[Fact]) -> Fact | None:

@@ -93,6 +93,19 @@ def test_what_may_stand_side_by_side_is_left_alone(old: str, new: str) -> None:
     assert judged.kind in (Kind.OTHER, Kind.ADDS) and not judged.automatic
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("We keep the audit log on the server.", "We do not keep the audit log on the server."),
+        ("운영 서버에 캐시를 쓴다.", "운영 서버에 캐시를 쓰지 않는다."),
+        ("本番環境ではキャッシュを使う", "本番環境ではキャッシュを使わない"),
+        ("生产环境使用缓存", "生产环境不使用缓存"),
+    ],
+)
+def test_a_denial_is_never_the_same(old: str, new: str) -> None:
+    assert relation(old, new).kind is not Kind.SAME
+
+
 def test_the_reason_names_the_property_and_both_values() -> None:
     judged = relation("The request timeout is 45 seconds.", "The request timeout is now 30 seconds.")
     assert judged.reason == "the value of 'timeout' changed from 45 seconds to 30 seconds"

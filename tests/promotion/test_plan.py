@@ -127,30 +127,46 @@ def test_a_fact_in_the_archive_does_not_come_back() -> None:
     assert why(op(text, 3), rules=replace(RULES, archived={fact.id: fact})) == [Why.DUPLICATE]
 
 
-def test_a_contradiction_supersedes_and_shows_both() -> None:
-    memory = b"## Facts\n\n- Rate limit is 300 requests per minute <!-- mem type=fact from=2026-01-01 tags=api -->\n"
-    approved = plan(op("Rate limit is 600 requests per minute", 3), memory=memory).approved[0]
+CITED_OLD = "src=memory/2026-01-01.md#L3@cccccccccccc"
+CHANGED = "Rate limit is now 600 requests per minute"
+CHANGED_LOG = replace(LOG, lines=(f"- {CHANGED}",), new=frozenset([1]))
+
+
+def test_another_value_supersedes_and_shows_both() -> None:
+    memory = (
+        f"## Facts\n\n- Rate limit is 300 requests per minute <!-- mem type=fact {CITED_OLD} tags=api -->\n".encode()
+    )
+    approved = plan(op(CHANGED, 1), memory=memory, logs=[CHANGED_LOG]).approved[0]
     assert approved.operation.op is Op.SUPERSEDE
     assert approved.old is not None and "300" in approved.old.text
     assert dict(approved.meta)["supersedes"] == approved.old.id
     assert dict(approved.meta)["tags"] == "api"
 
 
+@pytest.mark.parametrize("comment", ["pinned=true " + CITED_OLD, "type=fact from=2026-01-01"])
+def test_what_a_person_pinned_or_wrote_is_not_replaced_by_itself(comment: str) -> None:
+    memory = f"- Rate limit is 300 requests per minute <!-- mem {comment} -->\n".encode()
+    (item,) = plan(op(CHANGED, 1), memory=memory, logs=[CHANGED_LOG]).approved
+    assert item.old is None and item.operation.op is Op.ADD
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("我们使用 REST webhooks", "我们不再使用 REST webhooks"),
-        ("我们在生产环境使用缓存和队列", "我们在生产环境不再使用缓存和队列"),
-        ("결제 콜백은 웹훅을 사용한다", "결제 콜백은 더 이상 웹훅을 사용하지 않는다"),
-        ("本番環境ではキャッシュを使う", "本番環境ではキャッシュを使わない"),
-        ("We deploy on Fridays after review", "We no longer deploy on Fridays after review"),
+        ("Patient 21 is allergic to walnuts.", "Patient 22 is allergic to latex."),
+        ("Room B12 is booked by the choir.", "Room B14 is now booked by the orchestra."),
+        ("계약 5511 월 사용료는 90만 원이다.", "계약 5512 월 사용료를 70만 원으로 변경했다."),
+        ("会議室B12は合唱団が使います。", "会議室B14は管弦楽団に変わりました。"),
+        ("合同 5511 每月 9000 元。", "合同 5512 每月改为 7000 元。"),
     ],
 )
-def test_a_reversal_replaces_what_it_takes_back_in_every_language(old: str, new: str) -> None:
-    memory = f"## Facts\n\n- {old} <!-- mem type=fact from=2026-01-01 -->\n".encode()
+@pytest.mark.parametrize("asked", [Op.ADD, Op.UPDATE, Op.SUPERSEDE])
+def test_a_fact_about_another_thing_takes_none_away_even_if_a_model_says_so(old: str, new: str, asked: Op) -> None:
+    memory = f"- {old} <!-- mem {CITED_OLD} -->\n".encode()
+    target = facts.parse(memory).facts[0].id if asked is not Op.ADD else ""
     log = replace(LOG, lines=(f"- {new}",), new=frozenset([1]))
-    approved = plan(op(new, 1), memory=memory, logs=[log]).approved[0]
-    assert approved.operation.op is Op.SUPERSEDE and approved.old is not None and approved.old.text == old
+    (item,) = plan(replace(op(new, 1), op=asked, target=target), memory=memory, logs=[log]).approved
+    assert item.old is None and item.operation.op is Op.ADD
 
 
 @pytest.mark.parametrize(
@@ -216,9 +232,10 @@ def test_a_denial_beside_the_matter_does_not_stop_a_fact() -> None:
     assert plan(op("We use REST webhooks for payment callbacks", 1), logs=[log]).approved
 
 
-def test_a_log_of_the_same_day_overrules_a_fact() -> None:
-    memory = b"- Rate limit is 900 requests per minute <!-- mem from=2026-02-05 -->\n"
-    assert plan(op("Rate limit is 600 requests per minute", 3), memory=memory).approved[0].old is not None
+def test_a_log_of_the_same_day_replaces_only_with_a_word_of_change() -> None:
+    memory = f"- Rate limit is 900 requests per minute <!-- mem from=2026-02-05 {CITED_OLD} -->\n".encode()
+    assert plan(op("Rate limit is 600 requests per minute", 3), memory=memory).approved[0].old is None
+    assert plan(op(CHANGED, 1), memory=memory, logs=[CHANGED_LOG]).approved[0].old is not None
 
 
 def test_an_update_keeps_the_sources_of_what_it_corrects() -> None:
@@ -335,23 +352,22 @@ def test_a_full_memory_takes_nothing_more() -> None:
 
 
 def test_a_run_replaces_a_quarter_of_what_is_there_at_most() -> None:
-    subjects = ("apples", "bridges", "candles", "drums", "engines")
-    memory = "".join(
-        f"- {name} cost 5 coins at the market <!-- mem from=2026-01-01 -->\n" for name in subjects
-    ).encode()
-    log = replace(LOG, lines=tuple(f"- {name} cost 7 coins at the market" for name in subjects))
-    operations = [op(f"{name} cost 7 coins at the market", n) for n, name in enumerate(subjects, 1)]
-    found = plan(*operations, memory=memory, logs=[log])
+    subjects = ("billing", "search", "import", "login", "export")
+    old = "".join(f"- The timeout of {name} is 45 seconds <!-- mem {CITED_OLD} -->\n" for name in subjects).encode()
+    texts = [f"The timeout of {name} is now 30 seconds" for name in subjects]
+    log = replace(LOG, lines=tuple(f"- {text}" for text in texts))
+    found = plan(*(op(text, n) for n, text in enumerate(texts, 1)), memory=old, logs=[log])
     assert [a.operation.op for a in found.approved] == [Op.SUPERSEDE] * 3
     assert [item.why for item in found.refused] == [Why.RETENTION] * 2
 
 
 def test_one_fact_is_replaced_once_a_run() -> None:
-    memory = b"- Rate limit is 300 requests per minute <!-- mem from=2026-01-01 -->\n"
+    memory = f"- Rate limit is 300 requests per minute <!-- mem {CITED_OLD} -->\n".encode()
     ident = facts.parse(memory).facts[0].id
-    first = replace(op("Rate limit is 600 requests per minute", 3), op=Op.UPDATE, target=ident)
-    second = replace(GOOD, op=Op.SUPERSEDE, target=ident, importance=0.1)
-    assert why(first, second, memory=memory) == [Why.TARGET]
+    lines = (CHANGED, "Rate limit is 700 requests per minute as of today")
+    log = replace(LOG, lines=tuple(f"- {text}" for text in lines))
+    first, second = (replace(op(text, n), op=Op.UPDATE, target=ident) for n, text in enumerate(lines, 1))
+    assert why(first, second, memory=memory, logs=[log]) == [Why.TARGET]
 
 
 WORDS = st.sampled_from(
@@ -471,9 +487,9 @@ def test_the_comment_says_all_that_is_known(importance: float, written: str) -> 
 
 
 def test_of_a_fact_that_is_replaced_what_was_only_true_of_it_goes() -> None:
-    comment = "type=fact from=2026-01-01 until=2026-03-01 confidence=.9 supersedes=abcdef tags=api"
+    comment = f"type=fact {CITED_OLD} until=2026-03-01 confidence=.9 supersedes=abcdef tags=api"
     memory = f"- Rate limit is 300 requests per minute <!-- mem {comment} -->\n".encode()
-    (item,) = plan(op(RATE, 3), memory=memory).approved
+    (item,) = plan(op(CHANGED, 1), memory=memory, logs=[CHANGED_LOG]).approved
     meta = dict(item.meta)
     assert item.old is not None and item.operation.target == item.old.id
     assert "until" not in meta and "confidence" not in meta and meta["tags"] == "api"
@@ -492,20 +508,20 @@ def test_an_update_keeps_the_sources_and_the_worst_origin() -> None:
     assert len([value for key, value in again if key == "src"]) == 2
 
 
-def test_an_update_of_another_matter_takes_a_fact_away_and_counts_as_that() -> None:
+def test_an_update_of_another_matter_takes_no_fact_away() -> None:
     memory = b"- Lunch is at noon in the garden <!-- mem type=fact -->\n"
     (old,) = facts.parse(memory).facts
-    (item,) = plan(replace(op(RATE, 3), op=Op.UPDATE, target=old.id), memory=memory).approved
-    assert item.operation.op is Op.SUPERSEDE and item.old == old
+    for asked in (Op.UPDATE, Op.SUPERSEDE):
+        (item,) = plan(replace(op(RATE, 3), op=asked, target=old.id), memory=memory).approved
+        assert item.operation.op is Op.ADD and item.old is None
 
 
-def test_of_several_facts_that_it_contradicts_the_most_alike_is_replaced() -> None:
-    memory = (
-        b"- Rate limit for partner accounts is 300 requests per minute\n"
-        b"- Rate limit is 300 requests per minute\n"
-        b"- Rate limit of the old gateway in Busan is 300 requests per minute\n"
+def test_of_several_facts_the_most_alike_is_replaced() -> None:
+    memory = "".join(
+        f"- Rate limit{whose} is 300 requests per minute <!-- mem {CITED_OLD} -->\n"
+        for whose in (" for partner accounts", "", " of the old gateway in Busan")
     )
-    (item,) = plan(op(RATE, 3), memory=memory).approved
+    (item,) = plan(op(CHANGED, 1), memory=memory.encode(), logs=[CHANGED_LOG]).approved
     assert item.old is not None and item.old.text == "Rate limit is 300 requests per minute"
 
 

@@ -4,6 +4,6 @@
 calls no model, and changes nothing: who may act on its answer is decided by the callers (docs/relations.md).
 """
 
-from gitmem.memory.relation.judgement import Kind, Relation, Said, relation
+from gitmem.memory.relation.judgement import Kind, Relation, Said, about_health, relation
 
-__all__ = ["Kind", "Relation", "Said", "relation"]
+__all__ = ["Kind", "Relation", "Said", "about_health", "relation"]

@@ -89,11 +89,12 @@ CUES = {
         r"|\bin (?:19|20)\d\d\b|\bonce\b|\boriginally\b|\bhad\b"
     ),
     "plan": (
-        r"^had\b|\bif\b|\bpropos\w+|\bconsider\w*|\bplan\w*|\bidea\b|\bwould\b|\bmight\b|\bcould\b|\bhypothe\w+"
-        r"|\btarget\b|\bgoal\b|\baim\b|\bsuggest\w*|\bwhat if\b|\bdraft\b|\boption\b|\bforecast\b|\bbudget\b"
-        r"|\bestimate\b|\bslo\b|\bsla\b|\blimit\b|\bwants?\b|\bhopes?\b|\bdreams?\b|\bwishes\b|\bthinking of\b"
-        r"|\bwould like\b|\bnext year\b"
+        r"^had\b|\bif\b|\bpropos\w+|\bconsider\w*|\bplan\w*|\bidea\b|\bwould\b|\bmight\b|\bcould\b"
+        r"|\bhypothe\w+|\bsuggest\w*|\bwhat if\b|\bdraft\b|\boption\b|\bwants?\b|\bhopes?\b"
+        r"|\bdreams?\b|\bwishes\b|\bthinking of\b|\bwould like\b|\bnext year\b"
     ),
+    # A number that is aimed at, not one that was measured.
+    "aim": r"\btarget\b|\bgoal\b|\baim\b|\bforecast\b|\bbudget\b|\bestimate\b|\bslo\b|\bsla\b|\blimit\b",
     "measured": (
         r"\bmeasured\b|\bactual(?:ly)?\b|\bcurrent(?:ly)?\b|\bspend\b|\btoday\b|\brecord\b|\bin use\b|\bobserved\b"
         r"|\bin production\b|\bin fact\b"

@@ -19,8 +19,10 @@ from gitmem.memory.relation.alignment import VALUES, Alignment, align, classes_o
 from gitmem.memory.relation.features import Features, features
 from gitmem.memory.relation.reading import LANGUAGES, read
 from gitmem.memory.relation.tokens import DATE, ID, NAME, TIME, WORD, Token
+from gitmem.text.denials import denials
 
 WEIGHTS = Path(__file__).parent / "weights.json"
+SAME_WORDS = 0.5  # share of a text that another one has, from which a denial turns it into its contrary
 SHOWN_WORDS = 4  # of a subject in a reason
 
 
@@ -125,13 +127,18 @@ def relation(earlier: Said | str, later: Said | str) -> Relation:
     if pair.old.letters == pair.new.letters and old.split() == new.split():
         chances = {kind: float(kind is Kind.SAME) for kind in Kind}
     else:
-        chances = _by_day(model.probabilities(found), one, other, pair)
+        chances = _by_day(_by_denial(model.probabilities(found), found, pair), one, other, pair)
     kind = max(chances, key=lambda each: chances[each])
     gone = chances[Kind.REPLACES] + chances[Kind.ENDS]
     sure = gone >= model.automatic and kind in (Kind.REPLACES, Kind.ENDS)
     automatic = sure and not _doubted(found, one, other, pair)
     asks = automatic or gone + chances[Kind.CONFLICTS] >= model.asks
     return _explained(kind, chances, pair, automatic, asks)
+
+
+def about_health(text: str) -> bool:
+    """Whether a text has a word of health: what no program may replace by itself."""
+    return "health" in read(text).cues
 
 
 def _with_trails(one: Said, other: Said) -> tuple[str, str]:
@@ -173,6 +180,14 @@ def _led(text: str, trail: dict[str, Token], others: dict[str, Token], own: dict
         if norm not in own and (norm in others or value_type(token) in types)
     ]
     return f"{' '.join(words)}: {text}" if words else text
+
+
+def _by_denial(chances: dict[Kind, float], found: Features, pair: Alignment) -> dict[Kind, float]:
+    """A statement and its denial in the same words are not the same: "使う", "使わない"."""
+    flips = bool(denials(pair.old.text)) != bool(denials(pair.new.text))
+    if not flips or found.get("cover_old", 0.0) < SAME_WORDS or pair.old.language != pair.new.language:
+        return chances
+    return {**chances, Kind.SAME: 0.0, Kind.CONFLICTS: chances[Kind.CONFLICTS] + chances[Kind.SAME]}
 
 
 def _by_day(chances: dict[Kind, float], one: Said, other: Said, pair: Alignment) -> dict[Kind, float]:
