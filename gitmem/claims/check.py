@@ -26,7 +26,7 @@ from gitmem.errors import GitFailed
 from gitmem.git.repository import Repository
 
 LANGUAGES = ("python", "node", "node.js", "nodejs", "go", "golang", "rust", "java", "jdk")
-MOST_WRITTEN = 12  # commits that wrote lines whose trees are asked
+MOST_WRITTEN = 8  # commits that wrote lines whose trees are asked
 PATHS = (Kind.PATH, Kind.DIRECTORY)
 
 

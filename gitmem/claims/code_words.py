@@ -25,6 +25,10 @@ _DECLARED = re.compile(
 )
 _BARE = re.compile(r"^[\s\w<>\[\],.&*|\"'-]*$")  # before a name that begins its line: a type, a quotation mark
 _GIVEN = re.compile(r"^['\"]?\s*(?:\??:|=(?!=)|:=|\([^;]*\)\s*(?:\{|:|->|=>)|,?\s*$)")
+DATA = (  # globs of what is recorded, locked or made: it takes longer to read than all of the code
+    "*.md", "*.mdx", "*.rst", "*.lock", "*.svg", "*.ipynb", "*.csv", "*.tsv", "*.snap", "*.map", "*.min.js", "*.po",
+    "*package-lock.json", "*pnpm-lock.yaml", "*cassettes/*", "*__snapshots__/*",
+)  # fmt: skip
 MOST_LINES = 400_000  # rows of a search that are looked at
 
 
@@ -36,12 +40,12 @@ class Names(NamedTuple):
     whole: bool = True
 
 
-def names_in(repo: Repository, commit: str, names: Iterable[str], paths: Iterable[str] = ()) -> Names:
-    """What the code of a commit has of these names; of some paths alone where given."""
+def names_in(repo: Repository, commit: str, names: Iterable[str]) -> Names:
+    """What the code of a commit has of these names."""
     asked = frozenset(names)
     used: set[str] = set()
     defined: set[str] = set()
-    for count, (path, word, line) in enumerate(repo.words(commit, sorted(asked), tuple(paths)) if asked else ()):
+    for count, (path, word, line) in enumerate(repo.words(commit, sorted(asked), DATA) if asked else ()):
         if count > MOST_LINES:
             return Names(frozenset(asked), frozenset(asked), whole=False)
         if (word in used and word in defined) or PROSE.search(path):

@@ -96,7 +96,7 @@ def removed_words(
                 words = set(WORD.findall(line))
                 lost |= words
                 undefined.update(name for name in words & claimed if name not in undefined and defines(line, name))
-    used = set().union(*(names for _, names in after))
+    used = frozenset().union(*(names for _, names in after))
     defined = {
         name
         for lines, names in after

@@ -453,15 +453,16 @@ class BinaryRepository:
             raise GitFailed(f"git check-ignore: {first_line(os.fsdecode(done.stderr))}")
         return {names[name] for path in done.stdout.split(b"\0")[:-1] if (name := os.fsdecode(path)) in names}
 
-    def words(self, treeish: str, words: Sequence[str], paths: Sequence[str] = ()) -> Iterator[tuple[str, str, str]]:
+    def words(self, treeish: str, words: Sequence[str], without: Sequence[str] = ()) -> Iterator[tuple[str, str, str]]:
         asked = frozenset(word for word in words if WORD.fullmatch(word))
         if not asked or treeish.startswith("-"):
             return
         how = ["grep", "-I", "-z", "--full-name", "--no-color", "--no-recurse-submodules"]
-        perl = [*how, "-P", "-f", "-", treeish, "--", *paths]  # ten times as fast as fixed strings, where Git has it
-        plain = [*how, "-w", "-F", "-f", "-", treeish, "--", *paths]
+        where = [treeish, "--", ":(top)", *(f":(top,exclude){glob}" for glob in without)]
+        perl = [*how, "-P", "-f", "-", *where]  # ten times as fast as fixed strings, where Git has it
+        plain = [*how, "-w", "-F", "-f", "-", *where]
         given = [rf"\b(?:{'|'.join(sorted(asked))})\b"] if self._has_perl else sorted(asked)
-        with self._answering(perl if self._has_perl else plain, given, ok=(0, 1)) as answer:
+        with self._answering(perl if self._has_perl else plain, given, ok=(0, 1), literal=False) as answer:
             for row in answer:
                 named, _, line = row.rstrip(b"\n").partition(b"\0")
                 path, text = os.fsdecode(named).partition(":")[2], line[:LINE].decode("utf-8", "replace")
@@ -608,9 +609,12 @@ class BinaryRepository:
         return {oid: paths for _, oid, _, _, paths in self.messages(commits, walk=False)} if commits else {}
 
     @contextmanager
-    def _answering(self, args: Sequence[str], given: Iterable[str], ok: Sequence[int] = (0,)) -> Iterator[IO[bytes]]:
+    def _answering(
+        self, args: Sequence[str], given: Iterable[str], ok: Sequence[int] = (0,), literal: bool = True
+    ) -> Iterator[IO[bytes]]:
         """What git says that reads these lines before it begins. Raises GitFailed where it fails, once all was read."""
-        command, pipe = bounded(self._command(args)), subprocess.PIPE
+        words = [word for word in self._command(args) if literal or word != "--literal-pathspecs"]
+        command, pipe = bounded(words), subprocess.PIPE
         with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=self._env) as process:
             system.bound_memory(process.pid, MAX_MEMORY)
             assert process.stdin is not None and process.stdout is not None and process.stderr is not None
