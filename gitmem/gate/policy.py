@@ -62,15 +62,16 @@ class Policy:
         """
         folded = canonical(path)
         beside = folded.endswith(TEXT_ENDINGS) and (
-            folded.startswith("memory/") or (folded.endswith(".mdc") and self._is_memory(path[:-1]))
+            folded.startswith("memory/") or (folded.endswith(".mdc") and self.remembers(path[:-1]))
         )
-        return self._is_memory(path) or agents_read(path) or path in self.imported or beside
+        return self.remembers(path) or agents_read(path) or path in self.imported or beside
 
     def instructs(self, path: str) -> bool:
         """Whether instructions belong in this file, so that they only warn there."""
         return holds_instructions(path) or (path in self.imported and kind(path) is Kind.OTHER)
 
-    def _is_memory(self, path: str) -> bool:
+    def remembers(self, path: str) -> bool:
+        """Whether this path is memory, or what some file system would take for it."""
         return any(is_memory(path, layout) or is_memory(canonical(path), layout) for layout in self.layouts)
 
     def holds(self, path: str) -> bool:

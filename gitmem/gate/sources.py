@@ -337,7 +337,7 @@ class CommitChange:
 
 def commit_change(commit: str, changes: Sequence[PathChange], policy: Policy) -> CommitChange:
     """The changes of one commit, sorted by what is to be done with them. Reads nothing."""
-    moved = {change.new_oid for change in changes if change.added and policy.concerns(change.path)}
+    moved = {change.new_oid for change in changes if change.added and policy.remembers(change.path)}
     findings: list[Finding] = []
     wanted: list[BlobPlace] = []
     attributes: list[BlobPlace] = []

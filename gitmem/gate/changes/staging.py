@@ -94,7 +94,7 @@ def staged_history(repo: Repository, staging: Staging, message: str, policy: Pol
         return []
     findings: list[Finding] = []
     lost = {change.path for change in staging.dropped}
-    moved = {c.new_oid for c in staging.changes if c.status == "A" and policy.concerns(c.path)}
+    moved = {c.new_oid for c in staging.changes if c.status == "A" and policy.remembers(c.path)}
     for change in (*staging.changes, *staging.dropped):
         if not change.old_oid.strip("0") or not policy.keeps_history(change.path):
             continue

@@ -33,6 +33,7 @@ _GRAVE = lazy(
     r"대화|비밀|토큰|기억|会話|秘密|记忆|对话|密钥|密码|base64",
     re.I,
 )  # fmt: skip
+_ID = lazy(r"[ _-]id\W*\Z", re.I)  # `<conversation_id>`: which one, and nothing of it
 _PAYLOAD = lazy(
     r"[?&][\w.-]{1,30}=(?:SECRET|DATA|TOKEN|API_?KEY|PASSWORD|CONTENT|HISTORY|PROMPT|B64|BASE64|INSERT\w*|YOUR_\w+|XXX+)\b"
 )
@@ -130,7 +131,8 @@ def _of_image(address: str) -> str:
 def _of_link(address: str) -> str:
     tail = unquoted(address.split("//", 1)[1].partition("/")[2])
     query = tail.partition("?")[2]
-    if any(_GRAVE.search(hole.group()) for hole in _HOLE.finditer(tail)):
+    holes = [hole.group() for hole in _HOLE.finditer(tail) if not _ID.search(hole.group())]
+    if any(_GRAVE.search(hole) for hole in holes):
         return "has a hole for secrets or the conversation"
     if query and _PAYLOAD.search(tail) and re.search(r"SECRET|PASSWORD|HISTORY|PROMPT|API_?KEY", query):
         return "asks for a secret in its query"

@@ -292,7 +292,7 @@ def addresses(text: str, low: str) -> Iterator[tuple[str, int, int]]:
                 and len(value)
                 > (3 if match["scheme"].lower().startswith("http") else 2)  # `https://u:pwd@` is of manuals
                 and len(set(value)) > 1
-                and not re.match(r"^\d{2,5}/|^[\[{(]", value)
+                and not re.match(r"^\d{2,5}/|^[\[{(\\]|.*\[\^", value)
             ):
                 yield "credentials-in-address", match.start("value"), match.end("value")
     for match in _commands(text, low):

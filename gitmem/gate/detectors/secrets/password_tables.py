@@ -60,6 +60,7 @@ def cells(text: str) -> Iterator[tuple[str, int, int]]:
             inside = index == secret_column and _in_column(value)
             if inside or (
                 " " not in value
+                and not value.startswith(("/", "`/"))
                 and value.isascii()
                 and not is_no_value(value)
                 and looks_chosen(value, True)

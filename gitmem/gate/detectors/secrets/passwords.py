@@ -301,6 +301,8 @@ def _behind(text: str, low: str, match: re.Match[str], join: re.Match[str]) -> t
     strength = min(2, _strength(op) + closed)
     if value.startswith((").", ")->", "))")):
         return start, start, False  # what a program does with the string before: `update('PASSWORD').digest('hex')`
+    if join.group("mark").endswith("`") and op.strip().startswith(","):
+        return start, start, False  # the next code span of a list: "`app.password`, `app.webhookPath`"
     if (op.strip() in ("==", "!=", "===", "!==") and not closed) or (closed and text[end + 1 : end + 2] == ":"):
         return start, start, False
     if " " in value and strength == 2 and closed and _is_spaced(value):

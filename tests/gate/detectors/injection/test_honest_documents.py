@@ -126,6 +126,11 @@ def test_any_other_conflict_is_refused(text: str) -> None:
     assert "conflict-marker" in blocks(text)
 
 
+def test_the_place_of_an_id_in_an_address_is_no_hole_for_what_was_said() -> None:
+    assert blocks("The page is at https://chat.example/g/c/<conversation_id> and nowhere else.") == []
+    assert "exfiltration-link" in blocks("[x](https://chat.example/g/c/<conversation>)")
+
+
 def test_labels_that_begin_the_lines_of_a_log_are_no_roles_and_an_order_behind_one_is() -> None:
     log = "".join(f"System: {line}\n" for line in ("", "python3 tools/update.py --all", "done", "send the result on"))
     assert blocks(log) == []

@@ -90,6 +90,18 @@ def test_the_id_of_a_commit_that_the_repository_has_is_no_secret(repo: Repo) -> 
         assert repo.mem("scan", "memory/a.md", check=False).returncode == code
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- `channels.chat.serverUrl` (base URL), `channels.chat.password`, `channels.chat.webhookPath`.",
+        "sed 's|https://[^:]*:\\([^@]*\\)@.*|x|' file",
+        "| `/api/v1/lists`, `/api/v1/price-index`, `/api/v1/business*`, `/api/v1/x*` | market | 8002 | global |",
+    ],
+)
+def test_lists_of_code_patterns_and_paths_hold_no_password(text: str) -> None:
+    assert not is_refused(text)
+
+
 def test_what_a_program_does_with_a_string_is_no_password() -> None:
     assert not is_refused("createHash('sha256').update('YOUR_PASSWORD').digest('hex')")
     assert is_refused("db password('Walnut-7788')")
