@@ -171,7 +171,7 @@ def test_every_package_has_its_place_in_the_design() -> None:
 
 def test_every_threat_names_tests_that_are_there() -> None:
     rows = re.findall(r"^\| (A\d+) \|(.*)\|$", (SOURCE / "docs" / "threats.md").read_text(encoding="utf-8"), re.M)
-    assert {f"A{number}" for number in range(1, 52)} == {row for row, _ in rows}
+    assert {f"A{number}" for number in range(1, len(rows) + 1)} == {row for row, _ in rows}
     for row, words in rows:
         named = re.findall(r"`((?:tests|bench)/[^`]*)`", words)
         assert named and all((SOURCE / path).exists() for path in named), row

@@ -82,3 +82,8 @@ def test_a_key_in_one_text_does_not_take_the_path_beside_it_along() -> None:
     shown = [texts.masked(row) for row in rows]
     assert [shown[0], shown[2], shown[4], shown[5]] == ["memory/a.md", "memory/b.md", "memory/c.md", ""]
     assert GITHUB not in "".join(shown) and GITHUB[:-1] not in "".join(shown) and shown[3].count("\n") == 1
+
+
+def test_no_two_warnings_have_one_key() -> None:
+    keys = [get_type_hints(check)["return"].key for check in WARNINGS]
+    assert len(keys) == len(set(keys))

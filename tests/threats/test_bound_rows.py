@@ -104,7 +104,8 @@ def test_a54_a_change_of_thousands_of_alike_facts_is_compared_in_steps_that_grow
         asked += 1
         return 0.0
 
-    monkeypatch.setattr(rival_facts, "alike", counted)
+    monkeypatch.setattr(rival_facts, "likeness", counted)
+    monkeypatch.setattr(rival_facts, "_disagree", lambda *facts: False)
     changes = compare({"MEMORY.md": facts(1000, 0)}, {"MEMORY.md": facts(1000, 1)}, date(2026, 2, 5))
     assert len(changes) == 1000
     find_rivals(changes, [("MEMORY.md", fact) for fact in facts(1000, 1)])

@@ -38,14 +38,15 @@ def offered(repo: Repo) -> bool:
 
 
 def promoted(repo: Repo) -> bool:
-    """Whether promotion offers OTHER."""
-    return OTHER in [fact["text"] for fact in json.loads(repo.mem("promote", "--dry-run", "--json").stdout)["facts"]]
+    """Whether promotion offers what OTHER says."""
+    facts = json.loads(repo.mem("promote", "--dry-run", "--json").stdout)["facts"]
+    return any("invoices" in fact["text"] for fact in facts)
 
 
 def claimed(repo: Repo, span: str = "HEAD~1..HEAD") -> list[str]:
     """The trailers that a review says have no effect."""
     done = repo.mem("review", span, "--format", "json", check=False)
-    return [claim["trailer"] for claim in json.loads(done.stdout)["claims"]]
+    return [claim["trailer"] for claim in json.loads(done.stdout)["unfounded"]]
 
 
 def sparse(repo: Repo, *lines: str) -> str:

@@ -22,7 +22,7 @@ from gitmem.review.warnings.warning import Checked, Place, Range, Remark, Review
 class UnfoundedClaims(ReviewWarning):
     """The claims of the range's messages, the newest first."""
 
-    key: ClassVar[str] = "claims"
+    key: ClassVar[str] = "unfounded"
     title: ClassVar[str] = "Messages that record what was not done"
     noun: ClassVar[str] = "claim"
     place: ClassVar[Place] = Place.FIRST
