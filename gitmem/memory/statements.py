@@ -154,7 +154,8 @@ class _Reader:
         self.out: list[Statement] = []
         self.items: list[_Open] = []
         self.trail = _Trail(name)
-        self.lead: _Open | None = None  # the paragraph ending in a colon that the list below it is about
+        self.lead: _Open | None = None  # the paragraph ending in a colon that what stands below it is about
+        self.lead_has_list = False
 
     def read(self) -> list[Statement]:
         at, total = 1, len(self.lines)
@@ -296,6 +297,7 @@ class _Reader:
         texts = [line[match.end() :], *self.lines[at:last]]
         made = self._says(Form.ITEM, at, last, texts)
         self.items.append(_Open(marker, len(self.out) - 1, made.text))
+        self.lead_has_list = True
         return last
 
     def _paragraph(self, at: int) -> int:
@@ -310,6 +312,7 @@ class _Reader:
         topic = made.text.strip("*_ ")
         if topic.endswith((":", "：")) and not self.items and topic.strip(":：*_ "):
             last_sentence = sentences(topic)[-1].strip(":：*_ ")
+            self.lead_has_list = False
             self.lead = _Open(indent, len(self.out) - 1, last_sentence or topic.strip(":：*_ "))
         return last
 
@@ -317,6 +320,8 @@ class _Reader:
         """What begins at a column stands below the items whose text begins there or to its left."""
         while self.items and indent < self.items[-1].marker + 2:
             self.items.pop()
+        if not self.items and self.lead_has_list:
+            self.lead = None  # its list has ended
 
     def _last_wrapped(self, at: int, beyond: int = -1) -> int:
         """The last line of the text that begins at a line: every line after it that begins no block of its own.

@@ -54,6 +54,13 @@ def test_a_line_that_ends_in_a_colon_is_what_its_list_is_about() -> None:
     ]  # fmt: skip
 
 
+def test_what_stands_behind_the_list_of_a_colon_line_is_not_about_it() -> None:
+    found = said("Flour comes from:\n- the mill\n\n> bake at dawn")
+    assert [(one.text, one.parents) for one in found[1:]] == [
+        ("the mill", ("Flour comes from",)), ("bake at dawn", ()),
+    ]  # fmt: skip
+
+
 def test_a_short_bold_line_is_a_heading_and_a_bold_sentence_a_paragraph() -> None:
     found = said("**Deploys**\n\n- on Monday\n\n**Never deploy on Friday.**\n\n- ask first")
     assert [(one.text, one.trail) for one in found] == [
