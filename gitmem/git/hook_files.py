@@ -312,6 +312,7 @@ def remember(common_dir: Path, names: Iterable[str]) -> None:
     place, names = Path(common_dir) / "gitmem" / REMEMBERED, tuple(names)
     if names:
         place.write_text("\n".join([*names, ""]), "ascii")
+        place.chmod(0o600)
     else:
         place.unlink(missing_ok=True)
 

@@ -149,7 +149,7 @@ _ASSIGNED = {
     ),
     "encoded-login": Examples(
         flag=("BASIC_AUTH=" + b64encode(b"bot:Maple-4471x").decode(), "_auth=" + b64encode(b"deploy:Maple-4471x").decode(),
-              "시크릿은 이렇다\nkind: Secret\ndata:\n  db-password: " + b64encode(b"Maple-4471x").decode(), 'npmAuthIdent: "bot:Maple-4471x" 를 쓴다'),
+              "시크릿은 이렇다\nkind: Secret\ndata:\n  db-password: " + b64encode(b"Maple-4471x").decode(), 'npmAuthIdent: "' + "bot:Maple-4471x" + '" 를 쓴다'),
         allow=("BASIC_AUTH=${REGISTRY_AUTH}", "_auth=" + b64encode(b"user:password").decode(), "basic_auth: 사내 계정으로 로그인한다",
                "kind: Secret\ndata:\n  token: " + b64encode(b"changeme").decode()),
     ),
