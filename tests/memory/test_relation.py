@@ -113,6 +113,19 @@ def test_the_reason_names_the_property_and_both_values() -> None:
     assert judged.automatic and judged.probability == judged.probabilities[Kind.REPLACES]
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The rate limit is 600 requests", "The rate limit changed from 600 to 900 requests"),
+        ("rate limit: 600 requests", "rate limit: 600 -> 900 requests"),
+        ("요청 한도는 600회이다", "요청 한도를 600회에서 900회로 변경"),
+        ("请求上限是 600 次", "请求上限由 600 次改为 900 次"),
+    ],
+)
+def test_a_later_text_that_names_the_value_that_went_is_automatic(old: str, new: str) -> None:
+    assert relation(old, new).kind is Kind.REPLACES and relation(old, new).automatic
+
+
 def test_the_reason_names_what_tells_two_things_apart() -> None:
     judged = relation("Room B12 is reserved for the choir.", "Room B14 is reserved for the orchestra.")
     assert judged.subject == (("B12", "B14"),) and "'B12' and 'B14'" in judged.reason

@@ -357,7 +357,8 @@ def _add_explicit(f: Features, pair: Alignment) -> None:
     lower = b.text.lower()
     if moved := _FROM_TO.search(lower):
         f.put("from_to")
-        inside = any(moved.start() <= token.start < moved.end() + 12 for token in gone)
+        reach = 0 if b.language == "en" else 12  # "45초에서 30초로": the value that went stands before the word
+        inside = any(moved.start() - reach <= token.start < moved.end() + 12 for token in gone)
         f.put("from_old" if inside else "from_not_old")
     if instead := _INSTEAD.search(lower):
         f.put("instead")

@@ -23,6 +23,7 @@ from gitmem.text.denials import denials
 
 WEIGHTS = Path(__file__).parent / "weights.json"
 SAME_WORDS = 0.5  # share of a text that another one has, from which a denial turns it into its contrary
+PROVED = 0.95  # probability of a replacement that names the value that went
 SHOWN_WORDS = 4  # of a subject in a reason
 
 
@@ -127,7 +128,8 @@ def relation(earlier: Said | str, later: Said | str) -> Relation:
     if pair.old.letters == pair.new.letters and old.split() == new.split():
         chances = {kind: float(kind is Kind.SAME) for kind in Kind}
     else:
-        chances = _by_day(_by_denial(model.probabilities(found), found, pair), one, other, pair)
+        chances = _by_denial(_by_proof(model.probabilities(found), found, pair), found, pair)
+        chances = _by_day(chances, one, other, pair)
     kind = max(chances, key=lambda each: chances[each])
     gone = chances[Kind.REPLACES] + chances[Kind.ENDS]
     sure = gone >= model.automatic and kind in (Kind.REPLACES, Kind.ENDS)
@@ -180,6 +182,19 @@ def _led(text: str, trail: dict[str, Token], others: dict[str, Token], own: dict
         if norm not in own and (norm in others or value_type(token) in types)
     ]
     return f"{' '.join(words)}: {text}" if words else text
+
+
+def _by_proof(chances: dict[Kind, float], found: Features, pair: Alignment) -> dict[Kind, float]:
+    """Where all that the earlier text says stands in the later one, its value as the one that went ("600 -> 900")."""
+    named = "arrow_from_old" in found or "from_old" in found
+    old = {value_type(pair.old.content[i]) for i, _, _ in pair.pairs if pair.old.content[i].kind in VALUES}
+    new = {value_type(pair.new.content[j]) for j in pair.left_new if pair.new.content[j].kind in VALUES}
+    ends = {token.end for token in pair.old.content if token.kind in VALUES}  # where a particle stands, no word
+    left = [i for i in pair.left_old if pair.old.content[i].start not in ends]
+    if left or not named or not old & new or not ("change" in pair.new.cues or "arrow_from_old" in found):
+        return chances
+    rest = sum(chances[kind] for kind in Kind if kind is not Kind.REPLACES) or 1.0
+    return {kind: PROVED if kind is Kind.REPLACES else (1 - PROVED) * chances[kind] / rest for kind in Kind}
 
 
 def _by_denial(chances: dict[Kind, float], found: Features, pair: Alignment) -> dict[Kind, float]:
