@@ -287,7 +287,7 @@ def _tracked(text: str, warnings: list[str]) -> Iterable[tuple[str, Any]]:
                 yield name, tuple(value)
             elif meta["tighten"] == "last" and isinstance(value, bool):
                 yield from [(name, meta["choices"][-1])] if value else []
-            elif meta["tighten"] == "last" and value in meta["choices"]:
+            elif meta["tighten"] == "last" and value in meta["choices"] and value != meta["tracked"].rpartition(".")[2]:
                 yield from [(name, value)] if value == meta["choices"][-1] else []
             elif not isinstance(default, tuple) and type(value) is type(default) and meta["tighten"] != "last":
                 yield name, value

@@ -67,7 +67,7 @@ def _refused(view: View, base: str, head: str, changes: Sequence[FactChange]) ->
         Refused(link.source, record.commit, next(iter(values(memory_trailers(record.commit.message), REASON)), ""))
         for record in ledger.records
         if record.commit.oid not in lifted
-        for link in record.rejected
+        for link in (*record.rejected, *record.declined)
         if link.source and id_of_hash(link.sha256) not in told
     ]
 
