@@ -74,7 +74,7 @@ def promotable(lines: list[str]) -> list[int]:
 
 def test_every_reader_of_lines_takes_code_within_a_sentence_for_text() -> None:
     lines = [SENTENCE, "", BELOW]
-    assert [fact.text for fact in parse_lines(lines).facts] == ["Deploys need two approvals."]
+    assert [fact.text for fact in parse_lines(lines).facts] == [SENTENCE, "Deploys need two approvals."]
     assert parse("\n".join(lines).encode(), "MEMORY.md").fences == ()
     assert [unit.flags & FENCE for unit in split(lines)] == [0, 0]
     assert promotable(lines) == [1, 3]
@@ -83,7 +83,8 @@ def test_every_reader_of_lines_takes_code_within_a_sentence_for_text() -> None:
 
 def test_every_reader_of_lines_ends_a_block_at_the_same_line() -> None:
     lines = ["```", "- one", "```sh", "- two", "````", BELOW]
-    assert [fact.text for fact in parse_lines(lines).facts] == ["Deploys need two approvals."]
+    block = "``` - one ```sh - two ````"
+    assert [fact.text for fact in parse_lines(lines).facts] == [block, "Deploys need two approvals."]
     assert parse("\n".join(lines).encode(), "MEMORY.md").fences == ((1, 5),)
     assert [(unit.first, unit.last) for unit in split(lines)] == [(0, 4), (5, 5)]
     assert promotable(lines) == [6]

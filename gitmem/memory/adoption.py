@@ -42,7 +42,7 @@ OBSIDIAN = ".obsidian/daily-notes.json"
 DAY = re.compile(r"(?<![^/])(\d{4})([-_./]?)(\d{2})\2(\d{2})\.md$")
 # A folder of daily logs, by a word of its name.
 _LOGS = re.compile(
-    r"(?<![^\W_])(?:memory|logs?|journals?|daily|dailies|diary|diaries|daily[-_ ]?notes?|journal[-_ ]?notes?)(?![^\W_])"
+    r"(?<![^\W_])(?:memory|logs?|journals?|daily|dailies|diary|diaries|days?|(?:daily|journal)[-_ ]?notes?)(?![^\W_])"
     r"|일일|일지|일기|데일리|日記|日誌|日报|日報|日志|日记|デイリー|tagebuch|diario|journal",
     re.I,
 )
@@ -84,11 +84,12 @@ def look_at_folder(repo: Repository) -> Folder:
     others: Counter[str] = Counter()
     hosts = hosts_memory(paths)
     for path in sorted(paths):
-        if kind(path) is not Kind.OTHER or agents_read(path):
+        of_host = any(matches(path, glob) for glob in hosts)
+        if kind(path) is not Kind.OTHER or (agents_read(path) and not of_host):
             continue  # memory or scanned already, adopted or not
         if not path.endswith(".md"):
             others[NO_MARKDOWN] += not aside(path)
-        elif any(matches(path, glob) for glob in hosts):
+        elif of_host:
             notes.append(path)
         elif aside(path):
             others[_where(path)] += 1
@@ -99,7 +100,7 @@ def look_at_folder(repo: Repository) -> Folder:
 
 def hosts_memory(paths: Iterable[str]) -> tuple[str, ...]:
     """The globs of the hidden folders in which agents' hosts keep memory: `.claude/memory/*.md`."""
-    found = (HOSTS_MEMORY.match(path) for path in paths if path.startswith(".") and not agents_read(path))
+    found = (HOSTS_MEMORY.match(path) for path in paths if path.startswith("."))
     return tuple(sorted({f"{match[1]}/*.md" for match in found if match}))
 
 

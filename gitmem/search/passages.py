@@ -292,7 +292,12 @@ class Passages:
         from gitmem.memory.relation import Said, relation
 
         earlier, later = (
-            Said(self._text(one), self._about(one.file, one.line.first), one.when.isoformat() if one.when else "")
+            Said(
+                self._text(one),
+                # The headings of MEMORY.md say of what kind a fact is, not what it is about.
+                () if one.file.kind is Kind.MEMORY else self._about(one.file, one.line.first),
+                one.when.isoformat() if one.when else "",
+            )
             for one in (old, new)
         )
         judged = relation(earlier, later)

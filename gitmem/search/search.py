@@ -21,7 +21,7 @@ from gitmem.index.db.values import Place, Snapshot
 from gitmem.index.freshness import ready
 from gitmem.index.index_file import IndexKeeper, OpenIndex, discard
 from gitmem.light_typing import TYPE_CHECKING, NamedTuple
-from gitmem.paths import file_name_words, log_date
+from gitmem.paths import Kind, file_name_words, kind, log_date
 from gitmem.search import lexical, scoring, vector
 from gitmem.search.hits import Hit, fitting
 from gitmem.search.late_interaction import WordVectors, matches, question_words
@@ -405,7 +405,12 @@ def _named(
         return _Called({}, frozenset(), ())
     mass = sum(term.rarity for term in evidence.terms) or 1.0
     share = {file: sum(evidence.terms[numbers[word]].rarity for word in words) / mass for file, words in found.items()}
-    whole = frozenset(file for file, words in found.items() if words >= set(terms(file_name_words(file[0]))))
+    whole = frozenset(
+        file
+        for file, words in found.items()
+        if kind(file[0]) is not Kind.SESSION  # whose name a program made of its words
+        and words >= set(terms(file_name_words(file[0])))
+    )
     likely = [file for file in found if file in whole or share[file] >= HALF_NAMED]
     best = sorted(likely, key=lambda file: (-share[file], file not in whole, file))[:BEST_NAMES]
     return _Called(

@@ -56,7 +56,7 @@ def test_each_documented_event_is_registered_and_answered_in_the_hosts_form(
 
 
 def test_cursor_is_told_nothing_where_memory_says_nothing(repo: Repo, tmp_path: Path) -> None:
-    repo.commit("memory", {"MEMORY.md": "# Memory\n\n- The invoice date is UTC.\n"})
+    repo.commit("memory", {"memory/2026-02-05.md": "# 2026-02-05\n\n- The invoice date is UTC.\n"})
     row = next(row for row in events("cursor") if row["event"] == "UserPromptSubmit")
     given = {
         **row["input"],

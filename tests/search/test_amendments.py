@@ -414,4 +414,4 @@ def test_of_an_episode_the_log_line_answers_for_what_it_repeats(repo: Repo, tmp_
 
 def test_a_context_says_until_when_an_amended_line_held(amended: Repo) -> None:
     text = amended.mem("context", "after how many days do webhook retries stop?").stdout
-    assert f"until 2026-04-20: {OLD}" in text and f"\n{NEW}" in text
+    assert f"until 2026-04-20: {OLD.removeprefix('- ')}" in text and f"\n{NEW}" in text

@@ -307,9 +307,13 @@ def test_a22_hooks_import_nothing_of_the_repository(base: Repo) -> None:
         done = base.run("git", "commit", "-qm", "x", check=False, env={"PYTHONPATH": path})
         assert done.returncode == 1 and "1 finding" in done.stderr, path
     base.git("reset", "-q", "--hard", "base")
-    driver = base.git("config", "merge.gitmem.driver").split("merge-driver")[0]
+    driver = base.git("config", "merge.gitmem.driver")
     base.write("gitmem/__main__.py", "open('ran', 'w').close()\n")
-    base.run("sh", "-c", f"{driver} --version", env={"PYTHONPATH": "."})
+    for name in ("base", "ours", "theirs"):
+        base.write(name, "- a fact\n")
+    for place, name in (("%O", "base"), ("%A", "ours"), ("%B", "theirs"), ("%P", "MEMORY.md"), ("%L", "7")):
+        driver = driver.replace(place, name)
+    base.run("sh", "-c", driver, env={"PYTHONPATH": "."}, check=False)
     assert not (base.path / "ran").exists()
 
 

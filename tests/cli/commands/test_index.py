@@ -28,7 +28,7 @@ def test_a_folder_that_is_no_repository_says_how_to_make_one(tmp_path: Path) -> 
 def test_an_unknown_revision_is_named(repo: Repo) -> None:
     repo.commit(files={"memory/a.md": "- alpha\n"})
     assert "there is no commit 'nosuch'" in refusal(repo, "index", "--rev", "nosuch")
-    assert "there is no commit '--all'" in refusal(repo, "index", "--rev=--all")
+    assert "'--all' is not a revision" in refusal(repo, "index", "--rev=--all")
 
 
 def test_prune_stands_alone(repo: Repo) -> None:
