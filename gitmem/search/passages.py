@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 DEEPEST = 1 << 30  # no heading is of a deeper level
 WITHHELD = "[a line with a secret]"
-SURELY_OTHER = 0.85  # probability from which two lines that look like an amendment speak of different things
 DEEPEST_SHOWN = 8  # items above a line that are read with it
 NAMES = ("title", "name", "aliases", "description")  # front matter that says what a note is called
 SECTION = 400  # lines above a passage that are read for what it is about
@@ -285,23 +284,15 @@ class Passages:
         return [candidate._replace(score=score) for candidate, score in zip(candidates, scores, strict=True)]
 
     def _of_other_things(self, old: Candidate, new: Candidate) -> bool:
-        """Whether two lines surely speak of different things, their trails considered: neither amends the other."""
-        if new.meta.get("supersedes"):
-            return False  # a person said so
-        from gitmem.memory.relation import Kind as Does
-        from gitmem.memory.relation import Said, relation
-
-        earlier, later = (
-            Said(
-                self._text(one),
-                # The headings of MEMORY.md say of what kind a fact is, not what it is about.
-                () if one.file.kind is Kind.MEMORY else self._about(one.file, one.line.first),
-                one.when.isoformat() if one.when else "",
-            )
-            for one in (old, new)
-        )
-        judged = relation(earlier, later)
-        return judged.kind is Does.OTHER and judged.probability >= SURELY_OTHER
+        """Whether two lines that say nearly the same, numbers aside, stand under headings that name different things:
+        what they are about stands there alone, and neither amends the other."""
+        if new.meta.get("supersedes") or Kind.MEMORY in (old.file.kind, new.file.kind):
+            return False  # a person said so; and headings of MEMORY.md say of what kind a fact is, not what it is about
+        said = [_words_of(self._text(one)) for one in (old, new)]
+        if not _twins(*said, self.ranking.twins):
+            return False
+        above = [_words_of(self._heading(one.file, one.line.first).rpartition(" > ")[2]) for one in (old, new)]
+        return all(above) and not above[0] & above[1]
 
     def _reviewed(self, link: Link, new: Candidate, lines: Sequence[Line]) -> Link:
         """The link, only proposed where a reviewed fact would be amended by one that is in no commit."""
@@ -677,6 +668,11 @@ def _without_secrets(lines: list[str], first: int, last: int) -> str:
 
 def _visible(line: str) -> str:
     return parse_comment(line)[0] if line.endswith("-->") else line
+
+
+def _words_of(text: str) -> frozenset[str]:
+    """The words of a text without its numbers."""
+    return frozenset(word for word in _WORD.findall(text.casefold()) if not word[0].isdigit())
 
 
 def _twins(words: frozenset[str], other: frozenset[str], share: float) -> bool:
