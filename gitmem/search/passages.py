@@ -288,8 +288,7 @@ class Passages:
         what they are about stands there alone, and neither amends the other."""
         if new.meta.get("supersedes") or Kind.MEMORY in (old.file.kind, new.file.kind):
             return False  # a person said so; and headings of MEMORY.md say of what kind a fact is, not what it is about
-        said = [_words_of(self._text(one)) for one in (old, new)]
-        if not _twins(*said, self.ranking.twins):
+        if not _twins(_words_of(self._text(old)), _words_of(self._text(new)), self.ranking.twins):
             return False
         above = [_words_of(self._heading(one.file, one.line.first).rpartition(" > ")[2]) for one in (old, new)]
         return all(above) and not above[0] & above[1]
