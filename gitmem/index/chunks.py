@@ -19,7 +19,7 @@ from gitmem.index.units import Unit, pack, units
 from gitmem.memory.document import Document, parse
 from gitmem.memory.fact import parse_comment
 from gitmem.memory.outline import Heading
-from gitmem.memory.statements import Form, Statement
+from gitmem.memory.statements import Form, Statement, step
 from gitmem.models.token_count import estimate
 from gitmem.text.telling import telling_count
 from gitmem.text.terms import terms
@@ -261,7 +261,7 @@ def _drafts(document: Document, cut: Cut, secret_lines: Set[int], owner: str) ->
         while statements[at].last < first:
             at += 1
         own = range(at, _end(statements, at, last))
-        above = [*named, *(h.text for h in path if h.line not in secret_lines)]
+        above = [*named, *(step(h.text) for h in path if h.line not in secret_lines)]
         above += [text for line, text in _above_the_chunk(statements, own) if line not in secret_lines]
         # A line left out stays as an empty one: the units count lines from the chunk's first.
         shown = [_visible(line) if line.endswith("-->") else line for line in lines[first - 1 : last]]
@@ -271,7 +271,7 @@ def _drafts(document: Document, cut: Cut, secret_lines: Set[int], owner: str) ->
         title, text = "\n".join(above), "\n".join(shown)
         identity = hashlib.sha256(f"{owner}{title}\0{text}".encode("utf-8", "surrogateescape")).digest()[:16]
         made = units([(position, statements[position]) for position in own], shown, first)
-        steps = [terms(step) for step in above]
+        steps = [terms(text) for text in above]
         title_words = list(chain.from_iterable(steps))
         body_words = list(chain.from_iterable([unit.words for unit in made]))
         rows.append(
@@ -285,7 +285,7 @@ def _drafts(document: Document, cut: Cut, secret_lines: Set[int], owner: str) ->
                 length=len(body_words) + len(title_words),
                 units=made,
                 text=_embedded(above, made),
-                steps=[(len(words), telling_count(step)) for words, step in zip(steps, above, strict=True)],
+                steps=[(len(words), telling_count(text)) for words, text in zip(steps, above, strict=True)],
                 trail=" ".join(above),
             )
         )
@@ -307,7 +307,7 @@ def _above_the_chunk(statements: Sequence[Statement], own: range) -> list[tuple[
     while at >= 0:
         if at < own.start:
             text = " ".join(statements[first].header) if statements[at].form is Form.TABLE_HEAD else statements[at].text
-            above.append((statements[at].first, text))
+            above.append((statements[at].first, step(text)))
         at = statements[at].under
     return above[::-1]
 

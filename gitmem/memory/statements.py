@@ -23,6 +23,7 @@ from gitmem.text.sentences import sentences
 
 BOLD_LEVEL = 7  # of a bold line that stands for a heading: below every real one
 LONGEST_BOLD_TITLE = 60  # characters
+LONGEST_STEP = 300  # characters of a step of a trail: it is kept with each chunk and each hit below it
 MAX_PARENTS = 8  # items that one statement stands below; deeper lists keep the innermost ones
 
 
@@ -130,6 +131,11 @@ def unmarked(line: str) -> str:
     """A line without the mark of its list item; any other line as it is."""
     match = _ITEM.match(line)
     return line[match.end() :] if match else line
+
+
+def step(text: str) -> str:
+    """A text as a step of a trail, cut where it is longer than any name of a thing."""
+    return text if len(text) <= LONGEST_STEP else text[:LONGEST_STEP].rstrip() + "…"
 
 
 def note_name(path: str, front_matter: Mapping[str, str | tuple[str, ...]]) -> str:
@@ -296,7 +302,7 @@ class _Reader:
         last = self._last_wrapped(at, beyond=marker)
         texts = [line[match.end() :], *self.lines[at:last]]
         made = self._says(Form.ITEM, at, last, texts)
-        self.items.append(_Open(marker, len(self.out) - 1, made.text))
+        self.items.append(_Open(marker, len(self.out) - 1, step(made.text)))
         self.lead_has_list = True
         return last
 
@@ -313,7 +319,7 @@ class _Reader:
         if topic.endswith((":", "：")) and not self.items and topic.strip(":：*_ "):
             last_sentence = sentences(topic)[-1].strip(":：*_ ")
             self.lead_has_list = False
-            self.lead = _Open(indent, len(self.out) - 1, last_sentence or topic.strip(":：*_ "))
+            self.lead = _Open(indent, len(self.out) - 1, step(last_sentence or topic.strip(":：*_ ")))
         return last
 
     def _leave_items(self, indent: int) -> None:
@@ -385,7 +391,7 @@ class _Trail:
         """A heading of a level ends those of its own and of deeper ones; `position` is that of its statement."""
         while self.open and self.open[-1][0].level >= heading.level:
             self.open.pop()
-        self.open.append((heading, *_day_time_topic(heading.text)))
+        self.open.append((heading, *_day_time_topic(step(heading.text))))
         self.line = heading.line
         self.bold = position if heading.level == BOLD_LEVEL else -1
         self.above = self._topics(self.open)

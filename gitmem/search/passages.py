@@ -464,17 +464,9 @@ class Passages:
         above = bisect_right(file.shape.headings, (line, DEEPEST))
         key = file.path, file.oid, above
         if key not in self.headings:
-            self.headings[key] = self._trail(file, above)
+            texts = [text for _, _, text in _open_headings(file, above) if text]
+            self.headings[key] = " > ".join(self._screened(file, texts))
         return self.headings[key]
-
-    def _trail(self, file: File, above: int) -> str:
-        trail: list[tuple[int, int]] = []
-        for number, level in file.shape.headings[:above]:
-            while trail and trail[-1][1] >= level:
-                trail.pop()
-            trail.append((number, level))
-        texts = [file.lines[n - 1].strip().strip("#").strip() for n, _ in trail if n <= len(file.lines)]
-        return " > ".join(self._screened(file, [text for text in texts if text]))
 
     def _screened(self, file: File, steps: Sequence[str]) -> tuple[str, ...]:
         """What a passage is about, without the steps that hold a secret: it is shown as its text is."""
@@ -489,15 +481,10 @@ class Passages:
         """What a line is about, from the outside in: the note's name, headings, parent items, its table's header."""
         from gitmem.memory.statements import note_name, read
 
-        above = bisect_right(file.shape.headings, (line, DEEPEST))
-        open_headings: list[tuple[int, int]] = []
-        for number, level in file.shape.headings[:above]:
-            while open_headings and open_headings[-1][1] >= level:
-                open_headings.pop()
-            open_headings.append((number, level))
-        begin = max(open_headings[-1][0] if open_headings else file.shape.front + 1, line - SECTION)
+        above = _open_headings(file, bisect_right(file.shape.headings, (line, DEEPEST)))
+        begin = max(above[-1][0] if above else file.shape.front + 1, line - SECTION)
         lines = file.lines
-        titles = [lines[number - 1] for number, _ in open_headings if number < begin]
+        titles = [f"{'#' * level} {text}" for number, level, text in above if number < begin]
         until = line
         while until < len(lines) and lines[until].strip():  # a table's head and a setext line need the next
             until += 1
@@ -641,6 +628,17 @@ class Passages:
                 break
             containing = chunk
         return containing
+
+
+def _open_headings(file: File, above: int) -> list[tuple[int, int, str]]:
+    """(line, level, text) of those of a file's first `above` headings that the line after them stands under."""
+    found: list[tuple[int, int, str]] = []
+    for number, level in file.shape.headings[:above]:
+        while found and found[-1][1] >= level:
+            found.pop()
+        if number <= len(file.lines):
+            found.append((number, level, file.lines[number - 1].strip().strip("#").strip()))
+    return found
 
 
 def _reason(new: Candidate) -> str:

@@ -125,6 +125,11 @@ def test_a_file_is_called_by_its_name_without_the_date(path: str, words: str) ->
     assert note_name(path, {"title": " The  Title "}) == "The Title"
 
 
+def test_a_step_of_a_trail_is_never_long() -> None:
+    found = said(f"# {'h' * 5000}\n\n- {'p' * 5000}\n  - below")
+    assert [len(step) < 400 for step in found[-1].trail] == [True, True] and len(found[0].text) == 5000
+
+
 ROWS = st.sampled_from([
     "", " ", "\t", "- a", "- b <!-- mem src=x -->", " - c", "  deep", "    - far", "# Head", "## 09:00 - x", "prose",
     "prose:", "**Bold**", "---", "===", "***", "```", "  ```", "~~~", "<!-- open", "--> shut", "* - d", "+ f ", "1. g",
