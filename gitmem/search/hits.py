@@ -82,8 +82,8 @@ class Hit(NamedTuple):
     @property
     def where(self) -> str:
         """What it is about, as a person reads it: its headings, then parent items and a table's header."""
-        below = [step for step in self.trail if step not in self.heading]
-        return " > ".join([*([self.heading] if self.heading else []), *below])
+        above = max((at for at, step in enumerate(self.trail, 1) if step in self.heading), default=0)
+        return " > ".join([*([self.heading] if self.heading else []), *self.trail[above:]])
 
     @property
     def about(self) -> str:

@@ -15,7 +15,7 @@ from math import exp
 from gitmem.config import Config
 from gitmem.git.repository import Repository
 from gitmem.index.db.values import Shape
-from gitmem.index.line_records import ASKS, CHANGES, FENCE, HEADING
+from gitmem.index.line_records import ASKS, CHANGES, FENCE, HEADING, ROW
 from gitmem.lazy_patterns import lazy
 from gitmem.light_typing import TYPE_CHECKING, NamedTuple
 from gitmem.memory.fact import fact_id, parse_comment, parse_span, worst_origin
@@ -555,6 +555,9 @@ class Passages:
     def _of_one_item(self, other: Candidate, members: Sequence[Candidate]) -> bool:
         """Whether a line may stand in one passage with these: it stands beside them below the same, or one of them is
         what the other is about. Parts of two items are not joined."""
+        rows = [member for member in members if member.line.flags & ROW] if other.line.flags & ROW else []
+        if any(row.line.parent == other.line.parent for row in rows):
+            return False  # each row of a table is of a thing of its own
         if any(other.at == member.line.parent or member.at == other.line.parent for member in members):
             return True
         beside = all(other.line.parent == member.line.parent for member in members)

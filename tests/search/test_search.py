@@ -629,3 +629,12 @@ def test_answers_do_not_depend_on_the_order_in_which_files_were_indexed(repo: Re
     for question in (" ".join(rng.choices(words, k=count)) for count in (1, 1, 2, 2, 3, 4, 5, 6)):
         places = [[(hit["path"], hit["start_line"]) for hit in found(one, question)] for one in (repo, other)]
         assert places[0] == places[1], question
+
+
+def test_a_row_of_a_table_answers_alone_with_its_header_in_the_trail(repo: Repo) -> None:
+    table = "| server | port |\n|---|---|\n| billing | 8080 |\n| search | 9090 |\n"
+    repo.commit("ports", {"memory/ports.md": f"Ships\n=====\n\nServers\n-------\n\n{table}"})
+    first = found(repo, "billing port")[0]
+    assert "8080" in first["text"] and "9090" not in first["text"]
+    assert first["trail"] == ["ports", "Ships", "Servers", "server | port"]
+    assert "Ships > Servers > server | port" in repo.mem("search", "billing port").stdout
