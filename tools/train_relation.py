@@ -6,7 +6,7 @@ PAIRS have the form of bench/relations (JSON lines: old, new, relation, accept, 
 and those of made_relations are always read too. REAL are pairs of similar lines of real memories (old, new): nearly
 all of them hold side by side, so they are learned as such, with little weight. The model is a multinomial logistic
 regression. Every pair is scored by one that saw neither its hand nor its domain; the thresholds are taken from these
-scores. Prints the held-out figures; with --write also writes gitmem/memory/relation/weights.json. Needs numpy; the
+scores. Prints the held-out figures; with --write also writes gitmem/memory/relation/weights.py. Needs numpy; the
 package does not.
 """
 
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import json
+import random
 import sys
 from pathlib import Path
 from typing import Any
@@ -25,22 +25,49 @@ SOURCE = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(SOURCE))
 
 from bench.relations import FOLDER, GONE, HOLD, curve, read_own, read_rows  # noqa: E402
-from gitmem.memory.relation.features import Features, of_texts  # noqa: E402
-from gitmem.memory.relation.judgement import _DOUBTS, WEIGHTS, Kind  # noqa: E402
+from gitmem.memory.relation.alignment import Alignment, align  # noqa: E402
+from gitmem.memory.relation.features import Features, features  # noqa: E402
+from gitmem.memory.relation.judgement import _DOUBTS, Kind, corrected, nothing_shared  # noqa: E402
 from tools import made_relations  # noqa: E402
 
 Row = dict[str, Any]
 KINDS = tuple(Kind)
+WEIGHTS = SOURCE / "gitmem/memory/relation/weights.py"
 PENALTY = 8.0  # of the squares of the weights
 SEEN_AT_LEAST = 6  # pairs that have a feature, else it is left out
 ALIKE_WEIGHT = 0.15  # of a pair of similar real lines
 MADE_WEIGHT = 0.12  # of a pair of made_relations
+UNRELATED_WEIGHT = 0.1  # of a pair of two rows that have nothing to do with each other
+UNRELATED_EACH = 1  # such pairs for each row
+UNRELATED_SEED = 5
 ALIKE = (0.08, 0.17, 0.75, 0.0, 0.0, 0.0)  # what such a pair is taken for, in the order of KINDS
 ACCEPTED = 0.3  # the share of a second answer that a fair reader could give
 ACTED_ON = 0.003  # share of pairs that hold side by side above the threshold of `automatic`; the aim is .005
 ASKED_ABOUT = 0.095  # the same of `asks`; the aim is .10
 STEPS = 150
 MEMORY = 10  # steps that the optimiser remembers
+
+
+def unrelated(rows: list[Row]) -> list[Row]:
+    """Pairs of two rows of one hand, language and fold that have nothing to do with each other: what a caller that
+    compares any two lines of a memory gives most often."""
+    dice = random.Random(UNRELATED_SEED)
+    groups: dict[tuple[str, str, int], list[Row]] = {}
+    for row in rows:
+        groups.setdefault((row["hand"], row["lang"], fold_of(row)), []).append(row)
+    made = []
+    for group in groups.values():
+        for row in group:
+            for other in dice.sample(group, min(UNRELATED_EACH, len(group))):
+                if other["old"] != row["old"]:
+                    made.append({**row, "new": other["new"], "relation": "other", "accept": [], "unrelated": True})
+    return made
+
+
+def fold_of(row: Row) -> int:
+    """One of three folds, by domain: pairs of one domain are never learned from and scored at once."""
+    domain = row.get("domain", "").split("-")[0]
+    return int(hashlib.sha256(domain.encode()).hexdigest(), 16) % 3
 
 
 def targets(rows: list[Row]) -> np.ndarray:
@@ -57,7 +84,7 @@ def targets(rows: list[Row]) -> np.ndarray:
 
 def matrix(found: list[Features], names: list[str]) -> np.ndarray:
     place = {name: at for at, name in enumerate(names)}
-    table = np.zeros((len(found), len(names)))
+    table = np.zeros((len(found), len(names)), dtype=np.float32)
     for at, one in enumerate(found):
         for name, value in one.items():
             if name in place:
@@ -111,29 +138,50 @@ def fit(table: np.ndarray, wanted: np.ndarray, worth: np.ndarray) -> np.ndarray:
     return at.reshape(shape)
 
 
-def held_out(rows: list[Row], table: np.ndarray, wanted: np.ndarray, worth: np.ndarray) -> np.ndarray:
-    """The probabilities of every labelled pair by a model that saw neither its hand nor its domain."""
+def held_out(rows: list[Row], pairs: list[Alignment], table: np.ndarray, worth: np.ndarray) -> np.ndarray:
+    """The probabilities of every pair with a hand by a model that saw neither its hand nor its domain, corrected as
+    `relation` does."""
+    wanted, found = targets(rows), [features(pair) for pair in pairs]
     hands = np.array([row.get("hand", "") for row in rows])
-    domains = np.array([row.get("domain", "").split("-")[0] for row in rows])
     chances = np.zeros((len(rows), len(KINDS)))
-    fold = np.array([int(hashlib.sha256(one.encode()).hexdigest(), 16) % 3 for one in domains])
+    fold = np.array([fold_of(row) for row in rows])
     for hand in sorted(set(hands) - {""}):
         for number in range(3):
             test = (hands == hand) & (fold == number)
             if test.any():
                 train = (hands != hand) & ((fold != number) | (hands == ""))
                 chances[test] = probabilities(table[test], fit(table[train], wanted[train], worth[train]))
+    for at in np.flatnonzero(hands != ""):
+        if nothing_shared(pairs[at].old, pairs[at].new):
+            chances[at] = [kind is Kind.OTHER for kind in KINDS]
+        else:
+            kinds = corrected(dict(zip(KINDS, map(float, chances[at]), strict=True)), found[at], pairs[at])
+            chances[at] = [kinds[kind] for kind in KINDS]
     return chances
 
 
-def thresholds(rows: list[Row], found: list[Features], chances: np.ndarray) -> tuple[float, float]:
-    gone = chances[:, KINDS.index(Kind.REPLACES)] + chances[:, KINDS.index(Kind.ENDS)]
-    asked = gone + chances[:, KINDS.index(Kind.CONFLICTS)]
-    hold = np.array([row.get("relation") in HOLD for row in rows])
-    doubted = np.array([not _DOUBTS.isdisjoint(one) for one in found])
-    acted = np.sort((gone * ~doubted)[hold])[::-1]
-    questions = np.sort(asked[hold])[::-1]
-    return float(acted[int(ACTED_ON * len(acted))]) + 1e-4, float(questions[int(ASKED_ABOUT * len(questions))]) + 1e-4
+def write(names: list[str], weights: np.ndarray, automatic: float, asks: float) -> None:
+    """Write the weights as a module: no search that imports it has to read a file of another kind."""
+    lines = [
+        f'"""What each feature of two statements is worth, by kind. Written by tools/{Path(__file__).name}."""',
+        "",
+        f"AUTOMATIC = {automatic:.3f}  # probability of a replacement or an end from which it is acted on",
+        f"ASKS = {asks:.3f}  # that of a replacement, an end or a conflict from which a person is asked",
+        "# Feature -> its weights, in the order of `Kind`.",
+        "WEIGHTS: dict[str, tuple[float, ...]] = {",
+        *(f'    "{name}": {tuple(round(float(x), 3) for x in row)},' for name, row in zip(names, weights, strict=True)),
+        "}",
+    ]
+    WEIGHTS.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def worth_of(row: Row) -> float:
+    """How much a pair counts in learning."""
+    if row.get("unrelated"):
+        return UNRELATED_WEIGHT
+    if row.get("hand"):
+        return 1.0
+    return MADE_WEIGHT if "relation" in row else ALIKE_WEIGHT
 
 
 def main() -> None:
@@ -143,43 +191,55 @@ def main() -> None:
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     rows = [row for path in options.pairs for row in read_rows(path)] + read_own(FOLDER)
-    labelled = len(rows)
+    rows += unrelated(rows)
     rows += made_relations.rows()
     if options.alike:
         rows += read_rows(options.alike)
-    found = [of_texts(row["old"], row["new"]) for row in rows]
+    pairs = [align(row["old"], row["new"]) for row in rows]
+    found = [features(pair) for pair in pairs]
+    labelled = np.array([bool(row.get("hand")) and not row.get("unrelated") for row in rows])
     seen: dict[str, int] = {}
-    for one in found[:labelled]:
-        for name in one:
+    for at in np.flatnonzero(labelled):
+        for name in found[at]:
             seen[name] = seen.get(name, 0) + 1
     names = ["bias", *sorted(name for name, count in seen.items() if count >= SEEN_AT_LEAST and name != "bias")]
-    table, wanted = matrix(found, names), targets(rows)
-    worth = np.array([1.0] * labelled + [MADE_WEIGHT if "relation" in row else ALIKE_WEIGHT for row in rows[labelled:]])
-    chances = held_out(rows, table, wanted, worth)[:labelled]
-    automatic, asks = thresholds(rows[:labelled], found[:labelled], chances)
+    table, worth = matrix(found, names), np.array([worth_of(row) for row in rows])
+    print(f"{labelled.sum()} pairs, {len(rows) - labelled.sum()} more, {len(names)} features")
+    chances = held_out(rows, pairs, table, worth)
     gone, asked = chances[:, 3] + chances[:, 4], chances[:, 3:].sum(1)
-    print(
-        f"{labelled} pairs, {len(rows) - labelled} more, {len(names)} features; thresholds {automatic:.3f} {asks:.3f}"
-    )
-    clear = np.array([_DOUBTS.isdisjoint(one) for one in found[:labelled]])
-    acted, hold = (gone >= automatic) & clear, np.array([row["relation"] in HOLD for row in rows[:labelled]])
-    over = np.array([row["relation"] in GONE for row in rows[:labelled]])
-    print(
-        f"acted on without a doubt: {acted[hold].mean():.4f} of pairs that hold, {acted[over].mean():.3f} of the others"
-    )
-    for language in sorted({row["lang"] for row in rows[:labelled]}):
-        there = np.array([row["lang"] == language for row in rows[:labelled]])
+    clear = np.array([_DOUBTS.isdisjoint(one) for one in found])
+    hold = labelled & np.array([row.get("relation") in HOLD for row in rows])
+    over = labelled & np.array([row.get("relation") in GONE for row in rows])
+    conflict = labelled & np.array([row.get("relation") == "conflicts" for row in rows])
+    apart = np.array([bool(row.get("unrelated")) for row in rows])
+    automatic, asks = above(gone[hold] * clear[hold], ACTED_ON), above(asked[hold], ASKED_ABOUT)
+    acts, questions = (gone >= automatic) & clear, asked >= asks
+    print(f"thresholds {automatic:.3f} {asks:.3f}")
+    languages = sorted({row["lang"] for row in rows if "lang" in row})
+    spoken = np.array([row.get("lang", "") for row in rows])
+    for name, there in [("all", spoken != ""), *((language, spoken == language) for language in languages)]:
+        acted = [share(acts, there & one) for one in (hold, over, apart)]
+        asking = [share(questions, there & one) for one in (hold, over, conflict, apart)]
         print(
-            f"{language}: acted on {acted[there & hold].mean():.3f}, {acted[there & over].mean():.3f};",
-            f"asked about {(asked >= asks)[there & hold].mean():.3f}, {(asked >= asks)[there & over].mean():.3f}",
+            f"{name}: acted on (hold, gone, unrelated)",
+            *acted,
+            "asked about (hold, gone, conflicts, unrelated)",
+            *asking,
         )
-    print(*curve(rows[:labelled], gone.tolist(), asked.tolist(), chances[:, 0].tolist()), sep="\n")
+    scored = [row for row, is_one in zip(rows, labelled, strict=True) if is_one]
+    print(*curve(scored, gone[labelled].tolist(), asked[labelled].tolist(), chances[labelled, 0].tolist()), sep="\n")
     if options.write:
-        weights = fit(table, wanted, worth)
-        stored = {name: [round(float(x), 3) for x in row] for name, row in zip(names, weights, strict=True)}
-        value = {"automatic": round(automatic, 3), "asks": round(asks, 3), "weights": stored}
-        text = json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("],", "],\n")
-        WEIGHTS.write_text(text + "\n", encoding="utf-8")
+        write(names, fit(table, targets(rows), worth), automatic, asks)
+
+
+def share(chosen: np.ndarray, among: np.ndarray) -> str:
+    return f"{chosen[among].sum() / max(1, among.sum()):.4f}"
+
+
+def above(scores: np.ndarray, share: float) -> float:
+    """The threshold above which this share of the scores lies."""
+    ordered = np.sort(scores)[::-1]
+    return float(ordered[int(share * len(ordered))]) + 1e-4
 
 
 if __name__ == "__main__":

@@ -8,23 +8,29 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import cache
+from types import ModuleType
 
-from gitmem.lazy_patterns import lazy
-from gitmem.text import english, japanese, korean
-from gitmem.text.languages import LANGUAGES
+from gitmem.text import english
+from gitmem.text.languages import languages_in
 
-_NO_DENIAL = lazy("|".join(each.NO_DENIAL for each in LANGUAGES))
-_DENIAL = lazy("|".join(each.DENIAL for each in LANGUAGES), re.I)
-# Stands beside a denial and says no more.
-_BESIDE_DENIAL = lazy("|".join((english.BESIDE_DENIAL, korean.BESIDE_DENIAL, japanese.BESIDE_DENIAL)), re.I)
+
+@cache
+def _pattern(listed: str, languages: tuple[ModuleType, ...]) -> re.Pattern[str]:
+    """The words of one list of some languages; upper case is looked at in English alone."""
+    words = ((each, getattr(each, listed, "")) for each in languages)
+    return re.compile("|".join(f"(?i:{forms})" if each is english else forms for each, forms in words if forms))
 
 
 def denials(text: str) -> frozenset[str]:
     """The words of a text that turn what it says into its contrary, in lower case."""
-    plain = _NO_DENIAL.sub(" ", unicodedata.normalize("NFC", text).lower())
-    return frozenset(" ".join(match.split()) for match in _DENIAL.findall(plain))
+    lower = unicodedata.normalize("NFC", text).lower()
+    languages = languages_in(lower)
+    plain = _pattern("NO_DENIAL", languages).sub(" ", lower)
+    return frozenset(" ".join(match.split()) for match in _pattern("DENIAL", languages).findall(plain))
 
 
 def without_denials(text: str) -> str:
     """A text with white space in place of the words that deny, and of those that stand beside one."""
-    return _DENIAL.sub(" ", _BESIDE_DENIAL.sub(" ", text))
+    languages = languages_in(text)
+    return _pattern("DENIAL", languages).sub(" ", _pattern("BESIDE_DENIAL", languages).sub(" ", text))

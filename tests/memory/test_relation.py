@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gitmem.memory.relation import Kind, Said, relation
+from tests.harness import SOURCE
 
 OTHER_THINGS = [  # what differs first says which thing: nothing here may ever be acted on
     ("Patient 21 takes 5 mg of warfarin.", "Patient 22 takes 3 mg of warfarin."),
@@ -167,6 +171,27 @@ def test_two_values_of_one_day_without_a_word_of_change_are_rather_a_conflict() 
     plain = relation(old, new).probabilities[Kind.CONFLICTS]
     same_day = relation(Said(old, day="2026-03-05"), Said(new, day="2026-03-05"))
     assert same_day.probabilities[Kind.CONFLICTS] > plain and not same_day.automatic
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("hens: 240", "The plumber now comes on Thursday."),
+        ("The bike shed is behind the hall.", "We moved the invoices from Excel to Odoo."),
+        ("자전거 보관소는 지하에 있다.", "이제 접수는 오후 5시까지 받는다."),
+        ("上履きは白に限ります。", "請求チームのリーダーが代わりました。"),
+        ("后门全天开放。", "包装箱改由恒通供应。"),
+    ],
+)
+def test_a_word_of_change_alone_is_no_news_of_something_else(old: str, new: str) -> None:
+    judged = relation(old, new)
+    assert judged.kind is Kind.OTHER and not judged.asks and judged.reason == "they have nothing in common"
+
+
+def test_a_search_that_judges_imports_nothing_slow() -> None:
+    code = "import sys, gitmem.memory.relation; print(*({'dataclasses', 'json', 'typing', 'pathlib'} & {*sys.modules}))"
+    done = subprocess.run([sys.executable, "-S", "-c", code], cwd=SOURCE, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
 
 
 @given(st.text(max_size=80))

@@ -77,12 +77,6 @@ _UNIT_LINES: tuple[tuple[str, float, str], ...] = (  # dimension, factor, its wo
 UNITS = {word: (dim, factor) for dim, factor, words in _UNIT_LINES for word in words.split()}
 
 
-def any_unit(*, ascii_only: bool) -> str:
-    """A pattern of every unit in Latin letters, or of every other one, the longest first."""
-    chosen = [re.escape(unit) for unit in UNITS if unit.isascii() == ascii_only]
-    return "|".join(sorted(chosen, key=len, reverse=True))
-
-
 HAN_NUMBER = "[一二三四五六七八九十百千万〇零两兩億亿]"
 KOREAN_HOUR = "열두|열한|열|한|두|세|네|다섯|여섯|일곱|여덟|아홉"
 SECONDS = {

@@ -33,14 +33,24 @@ _CUE_PAIRS = (
     ("change", "ends"), ("change", "reason"), ("source", "at_once"), ("change", "kept"), ("ends", "negation"),
     ("change", "except"),
 )  # fmt: skip
-_FROM_TO = lazy(r"\bfrom\b.+\bto\b|에서.+로|から.+[へに]|从.+[到改调至]|由.+[改变调]|->|→|⇒")
-_INSTEAD = lazy(
-    r"\b(?:instead of|rather than|no longer|not .+ but|in place of|was|were|used to|replaces?|replacing|away from"
-    r"|out of|formerly|previously|old|left|than)\b|대신|말고|아니라|아닌|떠나|그만두|이던|였던|마치고"
-    r"|をやめ|ではなく|代わり|に代え|从前|不再|取代|代替|而不是|改掉|离职|撤"
+_FROM_TO = {
+    "en": lazy(r"\bfrom\b.+\bto\b|->|→|⇒"),
+    "ko": lazy(r"에서.+로|->|→|⇒"),
+    "ja": lazy("から.+[へに]|->|→|⇒"),
+    "zh": lazy("从.+[到改调至]|由.+[改变调]|->|→|⇒"),
+}
+_INSTEAD_ENGLISH = (
+    r"\b(?:instead of|rather than|no longer|not .+ but|in place of|was|were|used to|replac(?:es?|ing)|away from|out of"
+    r"|formerly|previously|old|left|than)\b"
 )
+_INSTEAD = {
+    "en": lazy(_INSTEAD_ENGLISH),
+    "ko": lazy("대신|말고|아니라|아닌|떠나|그만두|이던|였던|마치고"),
+    "ja": lazy("をやめ|ではなく|代わり|に代え"),
+    "zh": lazy("从前|不再|取代|代替|而不是|改掉|离职|撤"),
+}
 _OWNER = lazy(r"['’]s|의(?= )|の|的")
-_COLON = lazy("[:：=]")
+_EQUALS = (":", "：", "=")
 
 
 class Features(dict[str, float]):
@@ -355,12 +365,12 @@ def _add_explicit(f: Features, pair: Alignment) -> None:
         f.put("arrow_from_old_subject_same", float(before and not differs))
         f.put("arrow_subject_differs", float(differs))
     lower = b.text.lower()
-    if moved := _FROM_TO.search(lower):
+    if moved := _FROM_TO[b.language].search(lower):
         f.put("from_to")
         reach = 0 if b.language == "en" else 12  # "45초에서 30초로": the value that went stands before the word
         inside = any(moved.start() - reach <= token.start < moved.end() + 12 for token in gone)
         f.put("from_old" if inside else "from_not_old")
-    if instead := _INSTEAD.search(lower):
+    if instead := _INSTEAD[b.language].search(lower):
         f.put("instead")
         beside = any(abs(token.start - instead.end()) <= 14 or abs(token.end - instead.start()) <= 8 for token in gone)
         f.put("instead_of_old" if beside else "instead_not_of_old")
@@ -378,5 +388,5 @@ def _add_values(f: Features, pair: Alignment) -> None:
         types = [value_type(token) for token in reading.content if token.kind in (*VALUES, NAME)]
         f.put(name, float(len(types) > len(set(types))))
     f.put("both_sources_value", float("source" in a.cues and "source" in b.cues and new))
-    f.put("colon_both", float(bool(_COLON.search(a.text)) and bool(_COLON.search(b.text))))
+    f.put("colon_both", float(any(mark in a.text for mark in _EQUALS) and any(mark in b.text for mark in _EQUALS)))
     f.put("table_both", float("|" in a.text and "|" in b.text))

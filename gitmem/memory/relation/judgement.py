@@ -1,28 +1,25 @@
 """The judgement of two statements: kinds, probabilities, a reason, and whether it is sure enough to act or to ask.
 
-The probabilities are those of one linear model over `features`, with the weights of weights.json, which
+The probabilities are those of one linear model over `features`, with the weights of weights.py, which
 `tools/train_relation.py` writes. What no probability may overrule stands in `_DOUBTS`: two things that are told apart,
 a plan, two sources of one time, health, an order of days that is not known. The module acts on nothing.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cache
 from math import exp
-from pathlib import Path
 
+from gitmem.light_typing import NamedTuple
 from gitmem.memory.relation.alignment import VALUES, Alignment, align, classes_of, near, value_type
 from gitmem.memory.relation.features import Features, features
-from gitmem.memory.relation.reading import LANGUAGES, read
+from gitmem.memory.relation.reading import LANGUAGES, Reading, read
 from gitmem.memory.relation.tokens import DATE, ID, NAME, TIME, WORD, Token
-from gitmem.text.denials import denials
+from gitmem.memory.relation.weights import ASKS, AUTOMATIC, WEIGHTS
 
-WEIGHTS = Path(__file__).parent / "weights.json"
 SAME_WORDS = 0.5  # share of a text that another one has, from which a denial turns it into its contrary
+SUBJECT_SHARED = 0.34  # share of the earlier text that the later one must have, to be acted on
 PROVED = 0.95  # probability of a replacement that names the value that went
 SHOWN_WORDS = 4  # of a subject in a reason
 
@@ -38,8 +35,7 @@ class Kind(StrEnum):
     CONFLICTS = "conflicts"
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(NamedTuple):
     """A statement. `trail`: what it is about, from the outside in (note, headings, parent items). `day`: ISO day of the
     statement, "" if unknown. `kind`: the fact's type, "" for none. `guarded`: pinned, or written by a person."""
 
@@ -50,8 +46,7 @@ class Said:
     guarded: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Relation:
+class Relation(NamedTuple):
     """`probability`: that of `kind`. `automatic`: sure enough to act on without a person. `asks`: worth a question to a
     person; true wherever `automatic` is. `subject`: (earlier, later) words that name different things. `about`: words
     that both share. `old`, `new`: the values that differ, "" where none was found."""
@@ -68,28 +63,18 @@ class Relation:
     new: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Model:
-    weights: dict[str, tuple[float, ...]]
-    automatic: float
-    asks: float
-    kinds: tuple[Kind, ...] = field(default=tuple(Kind))
-
-    def probabilities(self, found: Features) -> dict[Kind, float]:
-        sums = [0.0] * len(self.kinds)
-        for name, value in found.items():
-            for at, weight in enumerate(self.weights.get(name, ())):
-                sums[at] += weight * value
-        top = max(sums)
-        powers = [exp(one - top) for one in sums]
-        return {kind: power / sum(powers) for kind, power in zip(self.kinds, powers, strict=True)}
+KINDS = tuple(Kind)
 
 
-@cache
-def _model() -> _Model:
-    stored = json.loads(WEIGHTS.read_text(encoding="utf-8"))
-    weights = {name: tuple(row) for name, row in stored["weights"].items()}
-    return _Model(weights, stored["automatic"], stored["asks"])
+def _probabilities(found: Features) -> dict[Kind, float]:
+    sums = [0.0] * len(KINDS)
+    for name, value in found.items():
+        if row := WEIGHTS.get(name):
+            sums = [before + weight * value for before, weight in zip(sums, row, strict=True)]
+    top = max(sums)
+    powers = [exp(one - top) for one in sums]
+    whole = sum(powers)
+    return {kind: power / whole for kind, power in zip(KINDS, powers, strict=True)}
 
 
 # Features of a pair that no probability overrules: it is never automatic.
@@ -121,21 +106,36 @@ def relation(earlier: Said | str, later: Said | str) -> Relation:
     """What the later of two statements does to the earlier one. Any strings are safe; the order matters."""
     one = Said(earlier) if isinstance(earlier, str) else earlier
     other = Said(later) if isinstance(later, str) else later
-    model = _model()
     old, new = _with_trails(one, other)
+    if nothing_shared(read(old), read(new)):
+        return _UNRELATED
     pair = align(old, new)
     found = features(pair)
     if pair.old.letters == pair.new.letters and old.split() == new.split():
         chances = {kind: float(kind is Kind.SAME) for kind in Kind}
     else:
-        chances = _by_denial(_by_proof(model.probabilities(found), found, pair), found, pair)
-        chances = _by_day(chances, one, other, pair)
+        chances = _by_day(corrected(_probabilities(found), found, pair), one, other, pair)
     kind = max(chances, key=lambda each: chances[each])
     gone = chances[Kind.REPLACES] + chances[Kind.ENDS]
-    sure = gone >= model.automatic and kind in (Kind.REPLACES, Kind.ENDS)
+    sure = gone >= AUTOMATIC and kind in (Kind.REPLACES, Kind.ENDS)
     automatic = sure and not _doubted(found, one, other, pair)
-    asks = automatic or gone + chances[Kind.CONFLICTS] >= model.asks
+    asks = automatic or gone + chances[Kind.CONFLICTS] >= ASKS
     return _explained(kind, chances, pair, automatic, asks)
+
+
+def nothing_shared(one: Reading, other: Reading) -> bool:
+    """Whether two texts of one language have no value, word or pair of letters in common: they are not compared."""
+    return one.language == other.language and one.parts.isdisjoint(other.parts) and bool(one.parts and other.parts)
+
+
+_UNRELATED = Relation(
+    Kind.OTHER,
+    1.0,
+    {kind: float(kind is Kind.OTHER) for kind in Kind},
+    "they have nothing in common",
+    automatic=False,
+    asks=False,
+)
 
 
 def about_health(text: str) -> bool:
@@ -184,6 +184,11 @@ def _led(text: str, trail: dict[str, Token], others: dict[str, Token], own: dict
     return f"{' '.join(words)}: {text}" if words else text
 
 
+def corrected(chances: dict[Kind, float], found: Features, pair: Alignment) -> dict[Kind, float]:
+    """The model's probabilities with what a rule knows better."""
+    return _by_denial(_by_proof(chances, found, pair), found, pair)
+
+
 def _by_proof(chances: dict[Kind, float], found: Features, pair: Alignment) -> dict[Kind, float]:
     """Where all that the earlier text says stands in the later one, its value as the one that went ("600 -> 900")."""
     named = "arrow_from_old" in found or "from_old" in found
@@ -199,7 +204,7 @@ def _by_proof(chances: dict[Kind, float], found: Features, pair: Alignment) -> d
 
 def _by_denial(chances: dict[Kind, float], found: Features, pair: Alignment) -> dict[Kind, float]:
     """A statement and its denial in the same words are not the same: "使う", "使わない"."""
-    flips = bool(denials(pair.old.text)) != bool(denials(pair.new.text))
+    flips = ("negation" in pair.old.cues) != ("negation" in pair.new.cues)
     if not flips or found.get("cover_old", 0.0) < SAME_WORDS or pair.old.language != pair.new.language:
         return chances
     return {**chances, Kind.SAME: 0.0, Kind.CONFLICTS: chances[Kind.CONFLICTS] + chances[Kind.SAME]}
@@ -222,7 +227,8 @@ def _doubted(found: Features, one: Said, other: Said, pair: Alignment) -> bool:
     identifiers = ("ordinal:both" in found or "id:both" in found) and "arrow_from_old" not in found
     health = "health" in pair.old.cues or "health" in pair.new.cues
     backwards = bool(one.day and other.day and other.day < one.day)
-    return one.guarded or identifiers or health or backwards or not _DOUBTS.isdisjoint(found)
+    little = found.get("cover_old", 0.0) < SUBJECT_SHARED
+    return one.guarded or identifiers or health or backwards or little or not _DOUBTS.isdisjoint(found)
 
 
 def _explained(kind: Kind, chances: dict[Kind, float], pair: Alignment, automatic: bool, asks: bool) -> Relation:
