@@ -179,7 +179,7 @@ def searcher(pool: RepositoryPool) -> Callable[..., Found]:
                     type=one_line(hit.type), trust=one_line(hit.trust),
                     snippet=fence(
                         shortened(hit.text, query), hit.path, (hit.start_line, hit.end_line),
-                        commit=commit, trust=hit.trust, note=f"until {hit.until}" if hit.until else "",
+                        commit=commit, trust=hit.trust, note=one_line(hit.note),
                     ),
                 )
                 for hit in answer.hits

@@ -201,6 +201,7 @@ def render(answer: Answer, query: str, on: bool, *, scored: bool = False, explai
         about += [hit.date] if hit.date and hit.date not in hit.heading + hit.path else []
         about += [hit.state.upper() + (f" by {hit.by[:12]}" if hit.by else "")] if hit.state else []
         about += [_amended(linked) for linked in hit.amended_by[:1]]
+        about += [f"an earlier line says otherwise: {one.path}:{one.start_line}" for one in hit.differs[:1]]
         about += [hit.trust] if hit.trust == "uncommitted" else []
         about += [f"branch {hit.branch}"] if hit.branch else []
         about += [hit.author] if hit.kind else [f"{hit.commit[:12]} {hit.author}"] if hit.commit else []
@@ -228,6 +229,9 @@ def _amended(linked: Linked) -> str:
     return f"perhaps amended by {where}" if linked.proposed else f"until {linked.date}: amended by {where}"
 
 
+SHOWN_FROM = 0.0005  # of a score that a person sees with three digits
+
+
 def _explained(hit: Hit) -> list[str]:
     evidence = hit.explain or {}
     lanes = [
@@ -236,10 +240,11 @@ def _explained(hit: Hit) -> list[str]:
         if evidence.get(lane)
     ]
     priors = "".join(f" {name} {value:+.3f}" for name, value in evidence["priors"].items())
+    order = f" order {evidence['order']:+.3f}" if abs(evidence["order"]) >= SHOWN_FROM else ""
     searched = evidence.get("searched", hit.score)
     return [
         *([f"reranked {hit.score:.3f}"] if "searched" in evidence else []),
-        f"score {searched:.3f} = {evidence['fused']:.2f} / {evidence['scale']:.2f}{priors}",
+        f"score {searched:.3f} = {evidence['fused']:.2f} / {evidence['scale']:.2f}{priors}{order}",
         f"{evidence['fused']:.2f} =" + "".join(f" {name} {value:+.2f}" for name, value in evidence["evidence"].items()),
         f"chunk: {', '.join(lanes) or 'beside a found one'}",
     ]

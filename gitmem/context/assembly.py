@@ -208,7 +208,7 @@ def _parts_of_scopes(
         try:
             known = layers.lapsed(scope.read, scope.paths, today, scope.forgotten())
             texts |= known.texts
-            parts, size = _parts_of(scope, request, questions, replace(known, texts=texts) if scope.values else known)
+            parts, size = _parts_of(scope, request, questions, known._replace(texts=texts) if scope.values else known)
             chosen.append((scope.name, parts))
             chunks += size
             usable.append(replace(scope, keys=keys(scope)))
@@ -320,8 +320,7 @@ def _parts_of(scope: Scope, request: Request, questions: Sequence[Question], kno
     similarity: dict[int, float] = {}
     until: dict[int, str] = {}
     for hit in (hit for hit in hits if hit.path in layers.MEMORY):
-        if hit.start_line == hit.end_line:  # of several lines nobody knows which is amended
-            until.setdefault(hit.start_line, hit.until)
+        until |= dict(hit.until)
         for line in range(hit.start_line, hit.end_line + 1):
             similarity[line] = max(hit.score, similarity.get(line, 0.0))
     parts = layers.working(scope.values, shares[Layer.WORKING], count, known)

@@ -20,17 +20,20 @@ from gitmem.context.pieces import Piece, without_metadata
 from gitmem.hosts.transcript import Turn
 from gitmem.memory import facts, state
 from gitmem.memory.document import Document
+from gitmem.memory.sections import CATEGORIES
 from gitmem.memory.state import Lapsed, State
 from gitmem.memory.templates import LANGUAGES
 from gitmem.paths import Kind, kind
 from gitmem.search import validity
 
+Lines = tuple[tuple[int, str], ...]  # lines, each with the day from which a later one replaces it
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
     """One piece of context with its place, or of a `commit`. `relevance` is 0..1; `tokens` what the text takes, once
-    counted; `sources` the places of what it condenses, with their first and last lines; `until` the day from which
-    a later line amends it; `trail` what all of it is about, from the outside in.
+    counted; `sources` the places of what it condenses, with their first and last lines; `until` of
+    its lines the day from which a later one replaces each; `trail` what all of it is about, from the outside in.
 
     `pieces` are the statements it is of, () for a text that stands as it is (a file, a turn, a working value); `ends`
     the lines of such a file that end a statement, where it may be cut; `goes_on` the last line of what was cut off, 0
@@ -48,7 +51,7 @@ class Part:
     trust: str = ""
     tokens: int = 0
     sources: tuple[tuple[str, int, int], ...] = ()
-    until: str = ""
+    until: Lines = ()
     commit: str = ""
     trail: tuple[str, ...] = ()
     pieces: tuple[Piece, ...] = ()
@@ -73,7 +76,7 @@ def of(part: Part, found: Sequence[Piece]) -> Part:
 @dataclass(frozen=True, slots=True)
 class Hit:
     """What a layer needs of a search hit; `score` 0..1. `said` is who wrote a commit, when, and its `subject`;
-    `until` the day from which a later line amends it."""
+    `until` of its lines the day from which a later one replaces each."""
 
     path: str
     start_line: int
@@ -86,7 +89,7 @@ class Hit:
     trust: str = ""
     commit: str = ""
     said: str = ""
-    until: str = ""
+    until: Lines = ()
     subject: str = ""
 
 
@@ -220,8 +223,10 @@ def memory(
         own = range(piece.first, piece.last + 1)
         near = max(similarity.get(line, 0.0) for line in own)
         weight = min(0.89, weights.relevance(near, when, facts.importance(fact), today))
-        ended = next((until[line] for line in own if line in until), "")
-        part = Part(Layer.MEMORY, _label(piece) or "facts", "", weight, path, scope=scope, until=ended)
+        over = [(piece.first, until[line]) for line in own if line in until][:1]
+        part = Part(
+            Layer.MEMORY, _label(piece) or "facts", "", weight, path, scope=scope, until=tuple(over)
+        )  # fmt: skip
         parts.append(of(part, [piece]))
     return sorted(parts, key=lambda part: (-part.relevance, part.start_line))[:MAX_FACTS]
 
@@ -316,8 +321,10 @@ def recalled(
         kept = pieces_.within(found, items.get(layer, 0), count, most)
         if not kept:
             continue
-        part = Part(layer, hit.heading or hit.path, "", weight, hit.path, scope=scope, trust=hit.trust, until=hit.until)
-        part = of(part, kept)
+        part = of(Part(layer, hit.heading or hit.path, "", weight, hit.path, scope=scope, trust=hit.trust), kept)
+        there = 0 if hit.path in known else 1 - hit.start_line
+        lines = {piece.first for piece in kept}
+        part = replace(part, until=tuple((at + there, day) for at, day in hit.until if at + there in lines))
         if hit.path not in known:
             part = replace(part, start_line=hit.start_line, end_line=hit.end_line)
         elif len(kept) < len(found):
@@ -426,5 +433,4 @@ def _spelled(text: str) -> str:
     return " ".join(re.findall(WORDS, text.casefold()))
 
 
-CATEGORIES = frozenset(name.casefold() for names in facts.HEADINGS.values() for name in names)
 WORDS = r"[^\W_]+"

@@ -69,7 +69,7 @@ def _pieces(parts: Sequence[Part]) -> list[Piece]:
 
 def _statements(parts: Sequence[Part], given: Sequence[Piece]) -> str:
     """Statements below what they are about; a part that was cut says so, one that was amended until when it held."""
-    before = {part.pieces[0].first: until(part) for part in parts if part.until}
+    before = {line: f"until {day}: " for part in parts for line, day in part.until}
     there = {piece.at for piece in given}
     after = {
         last.first: f"{GAP} (goes on to line {part.goes_on})"
@@ -115,5 +115,5 @@ def _with_gaps(parts: Sequence[Part]) -> str:
 
 
 def until(part: Part) -> str:
-    """What stands before a part that a later line amends."""
-    return f"until {part.until}: " if part.until else ""
+    """What stands before the statements of a part that later lines replace."""
+    return "".join(f"until {day}: " for _, day in part.until)

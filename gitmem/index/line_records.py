@@ -14,7 +14,6 @@ from gitmem.light_typing import NamedTuple
 from gitmem.models.vectors import STORED
 
 HEADING, FENCE, ROW, QUESTION, ASKS, TIME, NUMBER, HANGUL, HAN_KANA = 1, 2, 4, 8, 16, 32, 64, 128, 256
-CHANGES = 512  # says that something is no longer as it was
 
 
 class Packed(NamedTuple):

@@ -12,11 +12,10 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import NamedTuple
 
-from gitmem.index.line_records import ASKS, CHANGES, FENCE, HAN_KANA, HANGUL, HEADING, NUMBER, QUESTION, ROW, TIME
+from gitmem.index.line_records import ASKS, FENCE, HAN_KANA, HANGUL, HEADING, NUMBER, QUESTION, ROW, TIME
 from gitmem.memory.statements import Form, Statement, read
 from gitmem.models.vectors import DIMS, shorten
 from gitmem.text import english
-from gitmem.text.change_words import says_change
 from gitmem.text.languages import EASTERN
 from gitmem.text.terms import EDGES, KNOWN, LONGEST, is_number, terms
 
@@ -94,8 +93,6 @@ def _unit(first: int, last: int, text: str, kind: int, up: int) -> Unit:
     flags |= (TIME if features & _FIELD else 0) | (NUMBER if features >> _WIDTH & _FIELD else 0)
     if not text.isascii():
         flags |= _script(*(features >> shift & _FIELD for shift in (2 * _WIDTH, 3 * _WIDTH, 4 * _WIDTH)))
-    if not kind & (FENCE | HEADING) and says_change(text):
-        flags |= CHANGES
     colon = not kind & (FENCE | ROW | HEADING) and (":" in text or "：" in text)
     label = _LABEL.match(text) if colon else None
     return Unit(first, last, text, flags, terms(text), len(terms(label[1])) if label else 0, up)

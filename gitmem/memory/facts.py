@@ -18,6 +18,7 @@ from gitmem.lazy_patterns import lazy
 from gitmem.memory.fact import Fact, fact_id, normalise, parse_comment, render_comment
 from gitmem.memory.front_matter import closing_line
 from gitmem.memory.outline import outline
+from gitmem.memory.sections import HEADINGS
 from gitmem.memory.state import has_ended
 from gitmem.memory.statements import Form, Statement, statements
 from gitmem.paths import holds_instructions
@@ -25,24 +26,6 @@ from gitmem.paths import holds_instructions
 BUDGET = 200  # lines of MEMORY.md: an agent's host loads the first 200 (docs/promotion.md, "Budget")
 IMPORTANCE = 0.5  # of a fact that says nothing about it
 
-# The heading a new fact of each type goes under, and the other spellings under which it is recognised.
-HEADINGS: dict[str, tuple[str, ...]] = {
-    "decision": ("Decisions", "Decision", "Key decisions", "결정", "결정 사항", "결정사항", "주요 결정"),
-    "preference": ("Preferences", "Preference", "User preferences", "선호", "취향", "사용자 선호"),
-    "constraint": ("Constraints", "Constraint", "Limits", "제약", "제약 사항", "제약사항", "제약 조건"),
-    "rule": ("Rules", "Rule", "Conventions", "규칙", "원칙", "컨벤션"),
-    "policy": ("Policies", "Policy", "Security policies", "정책", "보안 정책"),
-    "exception": ("Exceptions", "Exception", "예외", "예외 사항"),
-    "deadline": ("Deadlines", "Deadline", "Dates", "마감", "기한", "일정"),
-    "todo": ("To do", "Todo", "TODO", "Promises", "할 일", "약속"),
-    "goal": ("Goals", "Goal", "Plans", "목표", "계획"),
-    "timeline": ("Timeline", "History", "연표", "타임라인", "이력"),
-    "profile": ("Profile", "People", "About the user", "프로필", "사람", "사용자"),
-    "lesson": ("Lessons", "Lesson", "Lessons learned", "교훈", "배운 점"),
-    "fact": ("Facts", "Fact", "Stable facts", "사실", "정보"),
-    "note": ("Notes", "Note", "메모", "노트"),
-    "episode-digest": ("Episodes", "Digests", "에피소드", "요약"),
-}
 INSIGHTS = "Insights"
 
 _MARKERS = {

@@ -8,17 +8,18 @@ lines that it cites and that still say it, unless a fact that holds cites them t
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from datetime import date
 from enum import StrEnum
+from types import MappingProxyType
 
 from gitmem.lazy_patterns import lazy
+from gitmem.light_typing import NamedTuple
 from gitmem.memory.fact import fact_id, parse_span
-from gitmem.memory.similarity import terms
 from gitmem.memory.statements import Statement
 
 _RECORDED = lazy(r" \([a-z-]+\)(?: \S+#L\d\S*)*$")  # behind a fact in the message of its commit
 SAYS = 0.5  # share of a fact's terms that the lines it cites must have to say it still
+NO_MORE = 0.5  # share of a line's terms that such a fact must have for the line to say no more than the fact
 
 
 class State(StrEnum):
@@ -30,26 +31,33 @@ class State(StrEnum):
     FORGOTTEN = "forgotten"
 
 
-@dataclass(frozen=True, slots=True)
-class _Citation:
-    """Lines that a fact cites, and the terms of its text."""
+class _Citation(NamedTuple):
+    """Lines that a fact cites, and the fact's text."""
 
     first: int
     last: int
-    said: frozenset[str]
+    said: str
     state: State
 
-    def holding(self) -> _Citation:
-        return replace(self, state=State.HOLDS)
 
-
-@dataclass(frozen=True, slots=True)
-class Lapsed:
-    """What no longer holds of a memory on a day: texts by their id, and the lines of each path that facts cite."""
+class Lapsed(NamedTuple):
+    """What no longer holds of a memory on a day: texts by their id, the lines of each path that facts cite, and since
+    when a text is replaced, where the fact that replaces it says so."""
 
     day: date
-    texts: Mapping[str, State] = field(default_factory=dict)
-    cited: Mapping[str, Sequence[_Citation]] = field(default_factory=dict)
+    texts: Mapping[str, State] = MappingProxyType({})
+    cited: Mapping[str, Sequence[_Citation]] = MappingProxyType({})
+    since: Mapping[str, date] = MappingProxyType({})
+
+
+class Judged(NamedTuple):
+    """The state of some lines; `whole` is false where they also say something that has not that state."""
+
+    state: State
+    whole: bool = True
+
+
+_HOLDS = Judged(State.HOLDS)
 
 
 def lapsed(
@@ -74,9 +82,20 @@ def lapsed(
     for each, ident, state in states:
         for value in (value for key, value in each.meta if key == "src"):
             if (span := parse_span(value)) is not None:
-                lines = _Citation(span.start_line, span.end_line, frozenset(terms(each.text)), state)
-                cited.setdefault(span.path, []).append(lines if ident not in holding else lines.holding())
-    return Lapsed(today, {ident: state for ident, state in texts.items() if ident not in holding}, cited)
+                now = State.HOLDS if ident in holding else state
+                lines = _Citation(span.start_line, span.end_line, each.text, now)
+                cited.setdefault(span.path, []).append(lines)
+    texts = {ident: state for ident, state in texts.items() if ident not in holding}
+    return Lapsed(today, texts, cited, _replaced_since((*memory, *archive)))
+
+
+def _replaced_since(facts: Iterable[Statement]) -> dict[str, date]:
+    """The day from which each fact is replaced, where the one that names it says since when it holds."""
+    since: dict[str, date] = {}
+    for each in facts:
+        if (names := [value for key, value in each.meta if key == "supersedes"]) and (begin := _day(each.get("from"))):
+            since |= dict.fromkeys(names, begin)
+    return since
 
 
 def _replaced_by(facts: Iterable[Statement]) -> set[str]:
@@ -90,21 +109,27 @@ def _or(state: State, other: State, applies: bool) -> State:
 
 def states(found: Sequence[Statement], known: Lapsed, path: str = "") -> list[State]:
     """The state of each statement of a file: what its own line says, what its text is, what facts cite its lines."""
-    cited = known.cited.get(path, ())
-    return [_state(statement, known, cited) for statement in found]
+    return [of_lines(path, one.first, one.last, one.text, one.get("until"), known).state for one in found]
 
 
-def _state(statement: Statement, known: Lapsed, cited: Sequence[_Citation]) -> State:
-    own = _own_state(statement, known.day)
-    if own is not State.HOLDS:
-        return own
-    if known.texts and (state := known.texts.get(fact_id(statement.text))) is not None:
-        return state
-    here = [each for each in cited if each.first <= statement.last and statement.first <= each.last]
-    if any(each.state is State.HOLDS for each in here):
-        return State.HOLDS
-    words = terms(statement.text) if here else set()
-    return next((each.state for each in here if len(words & each.said) >= SAYS * len(each.said)), State.HOLDS)
+def of_lines(path: str, first: int, last: int, text: str, until: str, known: Lapsed) -> Judged:
+    """The state of lines of a file that say `text`; `until` is the last day that their comment names, "" for none."""
+    if has_ended(until, known.day):
+        return Judged(State.ENDED)
+    if known.texts and (state := known.texts.get(fact_id(text))) is not None:
+        return Judged(state)
+    here = [each for each in known.cited.get(path, ()) if each.first <= last and first <= each.last]
+    if not here or any(each.state is State.HOLDS for each in here):
+        return _HOLDS
+    from gitmem.memory.similarity import terms  # few lines are cited by a fact that does not hold
+
+    own = terms(text)
+    for each in here:
+        said = terms(each.said)
+        both = len(own & said)
+        if both >= SAYS * len(said):
+            return Judged(each.state, both >= NO_MORE * len(own))
+    return _HOLDS
 
 
 def of_text(text: str, known: Lapsed) -> State:
@@ -121,7 +146,13 @@ def _own_state(statement: Statement, today: date) -> State:
 
 def has_ended(until: str, today: date) -> bool:
     """Whether the day of `until` is over; no day never is."""
+    last = _day(until)
+    return last is not None and last < today
+
+
+def _day(text: str) -> date | None:
+    """The day an ISO date or time begins with; None for another text."""
     try:
-        return date.fromisoformat(until[:10]) < today
+        return date.fromisoformat(text[:10]) if text else None
     except ValueError:
-        return False
+        return None

@@ -19,12 +19,10 @@ from gitmem.git.repository import Repository
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import parse_comment
 from gitmem.memory.files import read_memory_file
-from gitmem.search.hits import BY_HAND, Hit, Linked
+from gitmem.search.hits import BY_HAND, Linked
 from gitmem.search.search import Query, search
-from gitmem.text.change_words import says_change
 
 HITS = 20  # of the search for the line's own text
-LATER = 4  # of them that are searched for themselves
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,32 +69,13 @@ def amendments(
         hit = next((hit for hit in hits if hit.path == path and hit.start_line <= line <= hit.end_line), None)
         if hit is None:
             return Amendments()
-        # A short amendment is a poor answer to a long line; the long line is a good one to it.
-        later = hit.amended_by or _asked_the_other_way(repo, config, hit, hits, (place, at, now))
     except GitMemError as error:
         return Amendments(problem=f"what amends it is not known: {error.message}")
 
     def ends(linked: Sequence[Linked]) -> tuple[Amendment, ...]:
         return tuple(_read(repo, config, end, at) for end in linked if end.of in (0, line))
 
-    return Amendments(ends(later), ends(hit.supersedes))
-
-
-def _asked_the_other_way(
-    repo: Repository, config: Config, hit: Hit, hits: Sequence[Hit], asked: tuple[tuple[str, int], str, datetime]
-) -> tuple[Linked, ...]:
-    """The best of the later hits that say that something changed whose own text, searched for, is linked with the line;
-    no other, as others may say the same of another thing. `asked`: the place, the commit, the clock."""
-    (path, line), at, now = asked
-    newer = [other for other in hits if other.path and other.date > hit.date and says_change(other.text)]
-    for other in newer[:LATER]:
-        for own in search(repo, config, Query(other.text, limit=HITS, commit=at, expired=True), now).hits:
-            if own.path != other.path or not other.start_line <= own.start_line <= other.end_line:
-                continue
-            for old in own.supersedes:
-                if old.path == path and old.start_line <= line <= old.end_line:
-                    return (Linked(own.path, old.of, own.end_line, own.date, own.id, old.proposed, old.reason),)
-    return ()
+    return Amendments(ends(hit.amended_by), ends(hit.supersedes))
 
 
 def _read(repo: Repository, config: Config, end: Linked, at: str) -> Amendment:

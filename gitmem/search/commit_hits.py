@@ -244,7 +244,7 @@ class PassagesWithCommits(Passages):
                 COMMIT, oid, commit.message.rstrip().split("\n"), Shape(), {}, commit.author_date.date(), Kind.OTHER
             )
         if self.filters.keep is not None:
-            self.touched = self._touched(oids)
+            self.touched = {**self.touched, **self._touched(oids)}
 
     def _commit(self, oid: str) -> Commit | None:
         """The commit, of the first repository that has it."""

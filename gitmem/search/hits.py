@@ -14,8 +14,7 @@ from gitmem.light_typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from typing import Any
 
-# For what reason one line amends another.
-BY_HAND, CHANGES_IT, CONTRADICTS = "by hand", "it says that something changed", "it contradicts the earlier line"
+BY_HAND = "by hand"  # why a line replaces another that its `supersedes` names
 
 
 class Linked(NamedTuple):
@@ -41,8 +40,9 @@ class Linked(NamedTuple):
 class Hit(NamedTuple):
     """A passage. `trail` is what it is about, from the outside in: the note's name, headings, parent items, a table's
     header. `score` is 0..1, comparable within one answer; `state` "", "expired", "superseded" or "promoted";
-    `amended_by` and `supersedes` as far as the lines that answer tell, newest first; `commit`, `author` only when blame
-    was asked for, `branch` only across branches.
+    `amended_by`, `supersedes` and `differs` (earlier lines that say otherwise, and nobody can say which holds) as far
+    as the lines that answer tell, newest first; `commit`, `author` only when blame was asked for, `branch` only across
+    branches.
 
     Of a commit (`kind` "commit") `path` and `blob` are "", the lines those of its message; `state` is "reverted",
     "amended" or "", `by` the commit that says so, `repository` the clone it is of where that is another."""
@@ -66,6 +66,7 @@ class Hit(NamedTuple):
     author: str = ""
     amended_by: tuple[Linked, ...] = ()
     supersedes: tuple[Linked, ...] = ()
+    differs: tuple[Linked, ...] = ()
     chunk: int = 0
     raw: float = 0.0  # the line's own sum, and what it is divided by
     scale: float = 1.0
@@ -91,9 +92,17 @@ class Hit(NamedTuple):
         return " ".join((*self.trail, *self.names))
 
     @property
-    def until(self) -> str:
-        """The day of the newest amendment that holds, "" for none."""
-        return next((linked.date for linked in self.amended_by if not linked.proposed), "")
+    def until(self) -> tuple[tuple[int, str], ...]:
+        """Each line that a later one surely replaces or ends -> the day of that one; without proposals."""
+        return tuple(sorted({one.of: one.date for one in reversed(self.amended_by) if not one.proposed}.items()))
+
+    @property
+    def note(self) -> str:
+        """What a model must know before it believes a passage: which lines hold no longer, and who says otherwise."""
+        said = [self.state] if self.state else []
+        said += [f"line {line} until {day}" for line, day in self.until]
+        said += [f"an earlier line says otherwise, {one.path} line {one.start_line}" for one in self.differs[:1]]
+        return "; ".join(said)
 
 
 def trusted(repo: Repository, hits: list[Hit], lines: Callable[[Hit], list[str]]) -> list[Hit]:

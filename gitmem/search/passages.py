@@ -15,25 +15,27 @@ from math import exp
 from gitmem.config import Config
 from gitmem.git.repository import Repository
 from gitmem.index.db.values import Shape
-from gitmem.index.line_records import ASKS, CHANGES, FENCE, HEADING, ROW
+from gitmem.index.line_records import ASKS, FENCE, HEADING, ROW
 from gitmem.lazy_patterns import lazy
 from gitmem.light_typing import TYPE_CHECKING, NamedTuple
+from gitmem.memory import state, statements
 from gitmem.memory.fact import fact_id, parse_comment, parse_span, worst_origin
 from gitmem.memory.snapshot import read
-from gitmem.models.vectors import numbers
+from gitmem.memory.state import Lapsed, State
 from gitmem.paths import Kind, kind, log_date, log_day
-from gitmem.search import amendments
+from gitmem.search import amendments, subjects
 from gitmem.search.amendments import Line, Link
-from gitmem.search.hits import BY_HAND, CHANGES_IT, CONTRADICTS, Hit, Linked, blamed, text_lines, trusted
+from gitmem.search.hits import BY_HAND, Hit, Linked, blamed, text_lines, trusted
 from gitmem.search.question import Question
 from gitmem.search.scoring import RankedLine, ScoredLines, Strip, with_matches
-from gitmem.search.validity import Held, day, held, last_day, over, stood, superseded
+from gitmem.search.validity import Held, day, held, last_day, over, stood
 from gitmem.search.weights import Ranking
 from gitmem.text.dates import Days
 from gitmem.text.languages import LANGUAGES
 
 if TYPE_CHECKING:
     from gitmem.index.store import IndexReader
+    from gitmem.memory.statements import Statement
 
 DEEPEST = 1 << 30  # no heading is of a deeper level
 WITHHELD = "[a line with a secret]"
@@ -41,6 +43,7 @@ DEEPEST_SHOWN = 8  # items above a line that are read with it
 NAMES = ("title", "name", "aliases", "description")  # front matter that says what a note is called
 SECTION = 400  # lines above a passage that are read for what it is about
 PLAIN, UNSAID = Shape(), Held()
+STATES = {State.HOLDS: "", State.ENDED: "expired", State.REPLACED: "superseded", State.FORGOTTEN: "forgotten"}
 COMMIT = "//commit"  # the path of a commit's lines among those of files: no tree has one like it
 _DECIDED = lazy(f"(?i:{'|'.join(each.DECISION_NAMES for each in LANGUAGES)})")
 _TIME = lazy(r"> ((?:[01]\d|2[0-3]):[0-5]\d)\b")
@@ -76,15 +79,19 @@ class Filters(NamedTuple):
 
 
 class Source:
-    """Where passages are read: as of `commit`, "" for the work tree."""
+    """Where passages are read: as of `commit`, "" for the work tree. `memory`: (path, oid) of the snapshot's MEMORY.md
+    and archives, which say what no longer holds."""
 
-    __slots__ = ("commit", "config", "index", "repo")
+    __slots__ = ("commit", "config", "index", "memory", "repo")
 
-    def __init__(self, repo: Repository, config: Config, index: IndexReader, commit: str) -> None:
+    def __init__(
+        self, repo: Repository, config: Config, index: IndexReader, commit: str, memory: Sequence[tuple[str, str]] = ()
+    ) -> None:
         self.repo = repo
         self.config = config
         self.index = index
         self.commit = commit
+        self.memory = memory
 
 
 class File(NamedTuple):
@@ -139,10 +146,13 @@ class Passages:
         self.question = question
         self.files: dict[tuple[str, str], File | None] = {}
         self.line_days: Mapping[tuple[str, str], Sequence[date]] = {}
-        self.superseded: dict[str, date | None] = {}
-        # An amended line -> what amends it, whether only proposed; and the other way round.
-        self.amended: dict[int, list[tuple[Candidate, bool]]] = {}
-        self.amending: dict[int, list[tuple[Candidate, bool]]] = {}
+        self.memory = source.memory
+        self.lapsed: dict[int, Lapsed] = {}  # by repository, 0 for the only one
+        # An older line -> what replaces or ends it; the other way round; a later line -> what it does not agree with.
+        self.amended: dict[int, list[tuple[Candidate, Link]]] = {}
+        self.amending: dict[int, list[tuple[Candidate, Link]]] = {}
+        self.differing: dict[int, list[tuple[Candidate, Link]]] = {}
+        self.statements: dict[tuple[str, str, int], Statement | None] = {}
         self.over = over(filters.days, filters.today)
         self.headings: dict[tuple[str, str, int], str] = {}
         self.limit = 0
@@ -211,7 +221,7 @@ class Passages:
         numbers = dict.fromkeys(self.lines.strips[at] for at in ranked)
         self._read((self.strips[number].path, self.strips[number].oid) for number in numbers)
         self._read_line_days()
-        self._gather_superseded()
+        self._gather_lapsed()
         candidates = [candidate for at in ranked if (candidate := self._candidate(at)) is not None]
         best = set(ranked[: ranking.matched])
         # Never more for a larger -n; with filters all lines were read, and the best that passed are matched.
@@ -225,8 +235,8 @@ class Passages:
         if self.question is not None and self.question.only_days and any(strip.days == 1.0 for strip in self.strips):
             return self._day_by_day(candidates)
         candidates.sort(key=lambda c: (-c.score, c.at))
-        newest = self._newest_first(candidates[: ranking.linked])
-        return sorted([*newest, *candidates[ranking.linked :]], key=lambda c: (-c.score, c.at))
+        placed = self._asked_first(self._newest_first(candidates[: ranking.linked]))
+        return sorted([*placed, *candidates[ranking.linked :]], key=lambda c: (-c.score, c.at))
 
     def _day_by_day(self, candidates: list[Candidate]) -> list[Candidate]:
         """What the asked days' logs say, in order."""
@@ -260,38 +270,39 @@ class Passages:
         return "\n".join(_visible(text) for text in lines)
 
     def _newest_first(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
-        """The same, an amendment above what it amends, unless the question is about the past or about certain days."""
+        """The same, the later word on a matter above the earlier, unless the question is about the past or
+        about certain days."""
         if self.question is None:
             return candidates
         positions: dict[str, int] = {}
         if any("supersedes" in candidate.meta for candidate in candidates):
             positions = {fact_id(self._text(candidate)): at for at, candidate in enumerate(candidates)}
         lines = [self._line(candidate, positions) for candidate in candidates]
-        question = self.question
-        event = question.wants_time and amendments.of_an_event(question.text)
-        found = amendments.links(lines, amendments.words_of(question.content), event)
-        found = [link for link in found if not self._of_other_things(candidates[link.old], candidates[link.new])]
+        found = [self._reviewed(link, candidates[link.new], lines) for link in amendments.links(lines)]
         if not found:
             return candidates
-        found = [self._reviewed(link, candidates[link.new], lines) for link in found]
-        for link in (link for link in found if link.shown):
+        for link in found:
             old, new = candidates[link.old], candidates[link.new]
-            self.amended.setdefault(old.at, []).append((new, link.proposed))
-            self.amending.setdefault(new.at, []).append((old, link.proposed))
+            if link.marked:
+                self.amended.setdefault(old.at, []).append((new, link))
+                self.amending.setdefault(new.at, []).append((old, link))
+            elif link.doubtful:
+                self.differing.setdefault(new.at, []).append((old, link))
         if self.filters.past or self.filters.days:
             return candidates
         scores = amendments.ordered(lines, found)
         return [candidate._replace(score=score) for candidate, score in zip(candidates, scores, strict=True)]
 
-    def _of_other_things(self, old: Candidate, new: Candidate) -> bool:
-        """Whether two lines that say nearly the same, numbers aside, stand under headings that name different things:
-        what they are about stands there alone, and neither amends the other."""
-        if new.meta.get("supersedes") or Kind.MEMORY in (old.file.kind, new.file.kind):
-            return False  # a person said so; and headings of MEMORY.md say of what kind a fact is, not what it is about
-        if not _twins(_words_of(self._text(old)), _words_of(self._text(new)), self.ranking.twins):
-            return False
-        above = [_words_of(self._heading(one.file, one.line.first).rpartition(" > ")[2]) for one in (old, new)]
-        return all(above) and not above[0] & above[1]
+    def _asked_first(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+        """The same, what is about the thing that was asked for above what is about another."""
+        if self.question is None:
+            return candidates
+        lines = [
+            subjects.Line(self._text(one), one.score, partial(self._about, one.file, one.line.first))
+            for one in candidates
+        ]
+        scores = subjects.ordered(lines, self.question.text)
+        return [candidate._replace(score=score) for candidate, score in zip(candidates, scores, strict=True)]
 
     def _reviewed(self, link: Link, new: Candidate, lines: Sequence[Line]) -> Link:
         """The link, only proposed where a reviewed fact would be amended by one that is in no commit."""
@@ -313,14 +324,19 @@ class Passages:
             day=candidate.when.isoformat() if candidate.when else "",
             score=candidate.score,
             time=self._time(file, candidate.line.first),
-            said=next(iter(meta.get("session", ())), ""),
+            place=(file.path, candidate.line.first),
             reviewed=file.kind is Kind.MEMORY,
             origin=worst_origin(*stated) if stated else "",
             named=frozenset(positions[name] for name in by_hand if name in positions) if by_hand else None,
-            vector=partial(self._vector, candidate.line),
+            said=partial(self._said, candidate),
+            type=next(iter(meta.get("type", ())), ""),
             deciding=not candidate.line.flags & (ASKS | FENCE) and not candidate.repeats and self._decides(candidate),
-            changes=bool(candidate.line.flags & CHANGES),
         )
+
+    def _said(self, candidate: Candidate) -> tuple[str, tuple[str, ...]]:
+        """What a candidate says, without its marker, and its trail."""
+        statement = self._statement(candidate.file, candidate.line.first)
+        return (statement.text, statement.trail) if statement is not None else (self._text(candidate), ())
 
     def _time(self, file: File, line: int) -> str:
         """The time of day in the heading above a line of a log, "" where there is none."""
@@ -333,14 +349,6 @@ class Passages:
         if file.kind is Kind.SESSION:
             return self._heading(file, candidate.line.first).endswith(DECISIONS)
         return file.path != COMMIT and file.kind is not Kind.ARCHIVE
-
-    def _vector(self, line: RankedLine) -> tuple[float, ...]:
-        """What the index knows of a line's meaning, of length 1; empty for nothing."""
-        for _, start, packed, _ in reversed(self.strips[line.strip].chunks):
-            if start <= line.first:
-                at = packed.first.index(line.first - start)
-                return numbers(packed.vectors[at]) if packed.norms[at] else ()
-        return ()
 
     def _matched(self, candidates: list[Candidate]) -> list[Candidate]:
         """The same, matched word by word."""
@@ -369,10 +377,22 @@ class Passages:
         score = self.ranking.similarity * candidate.line.score / scale + priors
         return candidate._replace(score=score, scale=scale)
 
-    def _gather_superseded(self) -> None:
-        for file in self.files.values():
-            if file is not None and file.kind is Kind.MEMORY:
-                self.superseded |= superseded(file.lines)
+    def _gather_lapsed(self) -> None:
+        """What no longer holds, by the facts of each repository and its archives."""
+        self._read(self.memory)
+        facts: dict[int, tuple[list[Statement], list[Statement]]] = {}
+        for key in self.memory:
+            if (file := self.files[key]) is not None:
+                kinds = facts.setdefault(self._repository(file), ([], []))
+                kinds[file.kind is not Kind.MEMORY].extend(statements.read(file.lines))
+        self.lapsed = {
+            repository: state.lapsed(memory, archive, self.filters.today)
+            for repository, (memory, archive) in facts.items()
+        }
+
+    def _repository(self, file: File) -> int:
+        """Which repository a file is of, where there are several: facts of one say nothing of another's lines."""
+        return 0
 
     def _candidate(self, at: int) -> Candidate | None:
         """A line that may be a hit, not scored yet; None for one that may not."""
@@ -392,13 +412,13 @@ class Passages:
                     own.setdefault(key, []).append(value)
                 meta.update(own)
         when = _when(meta, file)
-        state = self._state(meta, file, line)
+        state, whole = self._state(meta, file, line)
         filters = self.filters
         then = self._held(meta, file, line) if self.over or (state and filters.past) else UNSAID
         if state == "promoted":
             if not filters.promoted:
                 return None
-        elif state and not filters.expired and not (self.over and stood(then, when, self.over)):
+        elif state and whole and not filters.expired and not (self.over and stood(then, when, self.over)):
             return None
         if filters.types and not set(filters.types) & set(meta.get("type", ())):
             return None
@@ -411,21 +431,20 @@ class Passages:
         priors = self._priors(meta, file, line, when, state, then)
         return Candidate(at, line, file, 0.0, priors, meta, state, when, 1.0)
 
-    def _state(self, meta: dict[str, list[str]], file: File, line: RankedLine) -> str:
-        until = day(next(iter(meta.get("until", ())), ""))
-        if until is not None and until < self.filters.today:
-            return "expired"
-        if self.superseded and fact_id("\n".join(file.lines[line.first - 1 : line.last])) in self.superseded:
-            return "superseded"
+    def _state(self, meta: dict[str, list[str]], file: File, line: RankedLine) -> tuple[str, bool]:
+        """The state of a line as `Hit` has it, and whether all of the line has it."""
+        known = self.lapsed.get(self._repository(file)) or Lapsed(self.filters.today)
+        until = next(iter(meta.get("until", ())), "")
+        judged = state.of_lines(file.path, line.first, line.last, _lines_of(file, line), until, known)
+        if judged.state is not State.HOLDS:
+            return STATES[judged.state], judged.whole
         if file.kind is Kind.SESSION and file.front.get("promoted", [""])[0].lower() in ("true", "yes", "1"):
-            return "promoted"
-        return ""
+            return "promoted", True
+        return "", True
 
     def _held(self, meta: dict[str, list[str]], file: File, line: RankedLine) -> Held:
-        ended = (
-            self.superseded.get(fact_id("\n".join(file.lines[line.first - 1 : line.last]))) if self.superseded else None
-        )
-        return held(meta, ended)
+        known = self.lapsed.get(self._repository(file))
+        return held(meta, known.since.get(fact_id(_lines_of(file, line))) if known is not None else None)
 
     def _priors(
         self, meta: dict[str, list[str]], file: File, line: RankedLine, when: date | None, state: str, then: Held
@@ -479,8 +498,17 @@ class Passages:
 
     def _about(self, file: File, line: int) -> tuple[str, ...]:
         """What a line is about, from the outside in: the note's name, headings, parent items, its table's header."""
-        from gitmem.memory.statements import note_name, read
+        statement = self._statement(file, line)
+        return self._screened(file, statement.trail) if statement is not None else ()
 
+    def _statement(self, file: File, line: int) -> Statement | None:
+        """The statement of a line, without its comment; None where none is read."""
+        key = file.path, file.oid, line
+        if key not in self.statements:
+            self.statements[key] = self._read_statement(file, line)
+        return self.statements[key]
+
+    def _read_statement(self, file: File, line: int) -> Statement | None:
         above = _open_headings(file, bisect_right(file.shape.headings, (line, DEEPEST)))
         begin = max(above[-1][0] if above else file.shape.front + 1, line - SECTION)
         lines = file.lines
@@ -489,9 +517,10 @@ class Passages:
         while until < len(lines) and lines[until].strip():  # a table's head and a setext line need the next
             until += 1
         front = {key: values[0] for key, values in file.front.items() if values}
-        found = read([*titles, "", *lines[begin - 1 : until]], name=note_name(file.path, front))
+        name = statements.note_name(file.path, front)
+        found = statements.read([*titles, "", *lines[begin - 1 : until]], name=name)
         at = len(titles) + 1 + line - begin + 1
-        return self._screened(file, next((one.trail for one in found if one.first <= at <= one.last), ()))
+        return next((one for one in found if one.first <= at <= one.last), None)
 
     # -- joining ---------------------------------------------------------------------------------------------
 
@@ -602,25 +631,26 @@ class Passages:
             scale=best.scale,
             evidence=best.line.evidence,
             priors=best.priors,
-            amended_by=self._linked(members, self.amended, later=True),
-            supersedes=self._linked(members, self.amending, later=False),
+            amended_by=self._linked(members, self.amended),
+            supersedes=self._linked(members, self.amending),
+            differs=self._linked(members, self.differing),
         )
 
     def _linked(
-        self, members: list[Candidate], links: Mapping[int, Sequence[tuple[Candidate, bool]]], later: bool
+        self, members: list[Candidate], links: Mapping[int, Sequence[tuple[Candidate, Link]]]
     ) -> tuple[Linked, ...]:
-        """The other ends of the links of these lines, newest first; of one conversation or file the best. They are the
-        `later` ones or the earlier."""
+        """The other ends of the links of these lines, newest first; of one file the best."""
         made: dict[str, Linked] = {}
         for member in members:
-            for other, proposed in sorted(links.get(member.at, ()), key=lambda link: (link[1], -link[0].score)):
-                said = next(iter(other.meta.get("session", ())), other.file.path)
+            for other, link in sorted(links.get(member.at, ()), key=lambda end: (end[1].proposed, -end[0].score)):
                 day = other.when.isoformat() if other.when else ""
                 line, ident = other.line, fact_id(self._text(other))
-                reason = _reason(other if later else member)
+                reason = link.reason or BY_HAND
                 made.setdefault(
-                    said,
-                    Linked(other.file.path, line.first, line.last, day, ident, proposed, reason, member.line.first),
+                    other.file.path,
+                    Linked(
+                        other.file.path, line.first, line.last, day, ident, link.proposed, reason, member.line.first
+                    ),
                 )
         return tuple(sorted(made.values(), key=lambda linked: linked.date, reverse=True))
 
@@ -633,6 +663,10 @@ class Passages:
         return containing
 
 
+def _lines_of(file: File, line: RankedLine) -> str:
+    return "\n".join(file.lines[line.first - 1 : line.last])
+
+
 def _open_headings(file: File, above: int) -> list[tuple[int, int, str]]:
     """(line, level, text) of those of a file's first `above` headings that the line after them stands under."""
     found: list[tuple[int, int, str]] = []
@@ -642,13 +676,6 @@ def _open_headings(file: File, above: int) -> list[tuple[int, int, str]]:
         if number <= len(file.lines):
             found.append((number, level, file.lines[number - 1].strip().strip("#").strip()))
     return found
-
-
-def _reason(new: Candidate) -> str:
-    """Why a line amends what it is linked with."""
-    if new.meta.get("supersedes"):
-        return BY_HAND
-    return CHANGES_IT if new.line.flags & CHANGES else CONTRADICTS
 
 
 def _heading_lies_between(file: File, members: list[Candidate], other: Candidate) -> bool:
@@ -668,11 +695,6 @@ def _without_secrets(lines: list[str], first: int, last: int) -> str:
 
 def _visible(line: str) -> str:
     return parse_comment(line)[0] if line.endswith("-->") else line
-
-
-def _words_of(text: str) -> frozenset[str]:
-    """The words of a text without its numbers."""
-    return frozenset(word for word in _WORD.findall(text.casefold()) if not word[0].isdigit())
 
 
 def _twins(words: frozenset[str], other: frozenset[str], share: float) -> bool:

@@ -14,7 +14,8 @@ from gitmem.search.weights import SHIPPED, SIZES, Ranking
 
 
 def explained(hit: Hit, lanes: Mapping[str, Mapping[int, float]], ranking: Ranking) -> dict[str, Any]:
-    """Each lane's rank and score of the hit's chunk, what each kind of evidence added, each prior, the sum.
+    """Each lane's rank and score of the hit's chunk, what each kind of evidence added, each prior, and what the order
+    added: `score` is `fused` / `scale`, the priors and `order`.
 
     `lanes` are the scores of the chunks each lane found.
     """
@@ -37,6 +38,9 @@ def explained(hit: Hit, lanes: Mapping[str, Mapping[int, float]], ranking: Ranki
     explanation["priors"] = {name: round(value, 4) for name, value in hit.priors if value}
     explanation["fused"] = round(hit.raw, 4)
     explanation["scale"] = round(hit.scale / ranking.similarity, 4)
+    # A later word on a matter, or a line about the asked thing, is put above another: no evidence of its own.
+    own = ranking.similarity * hit.raw / hit.scale + sum(value for _, value in hit.priors)
+    explanation["order"] = round(hit.score - own, 4)
     return explanation
 
 

@@ -269,7 +269,8 @@ def _answer(
     exact = [bodies for term, bodies in zip(evidence.terms, positions, strict=True) if term.text in question.exact]
     _exact(lines, strips, exact, ranking.exact)
     filters = _filters(query, question, today, ranking.floor, keep)
-    source = Source(repo, config, index, made.commit)
+    memory = [file for file in index.files(snapshot) if kind(file[0]) in (Kind.MEMORY, Kind.ARCHIVE)]
+    source = Source(repo, config, index, made.commit, memory)
     kind_of_passages: Callable[..., Passages] = made.passages or Passages
     passages = kind_of_passages(source, strips, lines, filters, ranking, _matcher(evidence, question), question)
     hits = passages.hits(query.limit, blame=query.blame)

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 
 from gitmem.light_typing import NamedTuple
-from gitmem.memory.fact import parse_comment
 from gitmem.text.dates import Days
 
 
@@ -39,17 +38,6 @@ def held(meta: Mapping[str, Sequence[str]], ended: date | None = None) -> Held:
     """By the keys of a fact; `ended` is when another superseded it."""
     start, end = (day(next(iter(meta.get(key, ())), "")) for key in ("from", "until"))
     return Held(start, min((each for each in (end, ended) if each), default=None))
-
-
-def superseded(lines: Iterable[str]) -> dict[str, date | None]:
-    """Id of each fact that one of the lines supersedes -> since when, where that line says it."""
-    replaced: dict[str, date | None] = {}
-    for line in lines:
-        if "supersedes=" in line:
-            keys = parse_comment(line)[1]
-            since = next((day(value) for key, value in keys if key == "from"), None)
-            replaced.update({value: since for key, value in keys if key == "supersedes"})
-    return replaced
 
 
 def over(days: Iterable[Days], today: date) -> tuple[Days, ...]:

@@ -26,7 +26,7 @@ from gitmem.index.index_file import Freshness, OpenIndex
 from gitmem.index.line_days import line_days
 from gitmem.search.commit_hits import PassagesWithCommits, with_history
 from gitmem.search.hits import Hit, blamed
-from gitmem.search.passages import Passages
+from gitmem.search.passages import File, Passages
 from gitmem.search.search import Answer, Query, search
 from gitmem.server.keys import Keyring
 from gitmem.server.mirrors import Mirrors
@@ -268,6 +268,9 @@ class SharedPassages(Passages):
 
     def _contents(self, wanted: Sequence[tuple[str, str]]) -> Mapping[tuple[str, str], bytes]:
         return self.mirrored.contents(wanted)
+
+    def _repository(self, file: File) -> int:
+        return self.mirrored.homes[file.path, file.oid].repository
 
     def _with_provenance(self, hits: list[Hit], blame: bool) -> list[Hit]:
         made = []

@@ -289,7 +289,7 @@ def test_later_prompts_get_parts_that_say_much_and_are_new() -> None:
 
 
 def test_later_prompts_do_not_get_what_was_amended() -> None:
-    old = replace(ANSWER, until="2026-02-01")
+    old = replace(ANSWER, until=((ANSWER.start_line, "2026-02-01"),))
     for each, there in ((0.0, True), (STRONG, False)):
         request = Request("why do Stripe webhooks return 200 on a conflicting insert?", enough=ENOUGH, each=each)
         done = assemble([scope(hits=[old])], request, NOW)
@@ -298,9 +298,10 @@ def test_later_prompts_do_not_get_what_was_amended() -> None:
 
 
 def test_a_fact_of_memory_that_a_later_line_amends_says_until_when() -> None:
-    amended = replace(ANSWER, path="MEMORY.md", start_line=5, end_line=5, until="2026-02-01")
+    amended = replace(ANSWER, path="MEMORY.md", start_line=5, end_line=6, until=((5, "2026-02-01"),))
     assert "- until 2026-02-01: Deploy window" in assemble([scope(hits=[amended])], Request("deploy window"), NOW).text
-    assert "- Deploy window" in assemble([scope(hits=[replace(amended, end_line=6)])], Request("deploy"), NOW).text
+    other = replace(amended, until=((6, "2026-02-01"),))
+    assert "- Deploy window" in assemble([scope(hits=[other])], Request("deploy"), NOW).text
 
 
 def test_what_was_talked_of_counts_for_a_prompt_without_words_of_its_own_and_for_no_other_matter() -> None:

@@ -68,21 +68,3 @@ def test_every_word_is_in_one_unit_in_order(text: list[str]) -> None:
     units = split(text)
     assert [word for unit in units for word in unit.words] == terms("\n".join(text))
     assert all(a.last < b.first for a, b in pairwise(units))
-
-
-@pytest.mark.parametrize(
-    ("text", "changes"),
-    [
-        ("- retries are reduced to 7 days", True),
-        ("- from now on we ship on Mondays", True),
-        ("- 세션 만료를 2시간으로 변경", True),
-        ("- 有効期限を2時間に変更する", True),
-        ("- 有效期改为60分钟", True),
-        ("- retries stop after 35 days", False),
-        ("- 세션은 30분 뒤에 만료된다", False),
-        ("- retries stop after 7 days <!-- mem supersedes=0123456789ab -->", False),
-        ("## What changed", False),
-    ],
-)
-def test_a_line_that_says_something_changed_is_known(text: str, changes: bool) -> None:
-    assert bool(split([text])[0].flags & line_records.CHANGES) is changes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 from gitmem.memory.fact import fact_id
-from gitmem.memory.state import Lapsed, State, lapsed, of_text, states
+from gitmem.memory.state import Judged, Lapsed, State, lapsed, of_lines, of_text, states
 from gitmem.memory.statements import read
 
 TODAY = date(2026, 2, 5)
@@ -68,3 +68,19 @@ def test_a_forgotten_text_is_known_by_its_hash_also_in_the_message_of_the_commit
     ):
         assert of_text(text, by) is State.FORGOTTEN
     assert of_text("the queue is Postgres (decision)", by) is State.HOLDS
+
+
+def test_the_day_from_which_a_fact_is_replaced_is_that_of_what_replaces_it() -> None:
+    lines = ["- a <!-- mem supersedes=111111111111 from=2025-02-01 -->", "- b <!-- mem supersedes=2222 -->"]
+    known = lapsed(read(lines), (), date(2026, 1, 1))
+    assert known.since == {"111111111111": date(2025, 2, 1)}
+
+
+def test_lines_that_also_say_something_else_have_the_state_in_part_only() -> None:
+    fact = "- The port is 8080. <!-- mem until=2025-12-31 src=memory/2025-01-01.md#L3-L4@1a2b3c4d5e6f -->"
+    known = lapsed(read([fact]), (), date(2026, 1, 1))
+    path = "memory/2025-01-01.md"
+    assert of_lines(path, 3, 3, "- The port is 8080.", "", known) == Judged(State.ENDED)
+    more = "- The port is 8080, TLS is on, certificates come from the vault and are renewed each Monday."
+    assert of_lines(path, 4, 4, more, "", known) == Judged(State.ENDED, whole=False)
+    assert of_lines(path, 5, 5, "- The port is 8080, they say.", "", known) == Judged(State.HOLDS)

@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from gitmem.search.validity import Held, day, held, last_day, over, stood, superseded
+from gitmem.search.validity import Held, day, held, last_day, over, stood
 from gitmem.text.dates import Days
 from tests.harness import Repo
 
@@ -37,13 +37,8 @@ def test_only_periods_that_have_ended_are_over() -> None:
     assert over([YEAR, MARCH], date(2025, 1, 1)) == (YEAR,) and over([YEAR], date(2024, 12, 31)) == ()
 
 
-def test_what_supersedes_says_since_when() -> None:
-    lines = [
-        "- a <!-- mem supersedes=111111111111 from=2025-02-01 -->",
-        "- b <!-- mem supersedes=2222 supersedes=3333 -->",
-    ]
-    assert superseded(lines) == {"111111111111": date(2025, 2, 1), "2222": None, "3333": None}
-    assert day("2025-02-30") is None
+def test_a_day_that_is_none_is_none() -> None:
+    assert day("2025-02-30") is None and day("") is None
 
 
 @pytest.mark.parametrize(

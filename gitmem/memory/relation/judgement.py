@@ -17,6 +17,7 @@ from gitmem.memory.relation.features import Features, features
 from gitmem.memory.relation.reading import LANGUAGES, Reading, read
 from gitmem.memory.relation.tokens import DATE, ID, NAME, TIME, WORD, Token
 from gitmem.memory.relation.weights import ASKS, AUTOMATIC, WEIGHTS
+from gitmem.memory.sections import CATEGORIES
 
 SAME_WORDS = 0.5  # share of a text that another one has, from which a denial turns it into its contrary
 SUBJECT_SHARED = 0.34  # share of the earlier text that the later one must have, to be acted on
@@ -164,7 +165,9 @@ def _with_trails(one: Said, other: Said) -> tuple[str, str]:
 
 
 def _names_subject(heading: str) -> bool:
-    return any(token.kind not in (DATE, TIME) for token in read(heading).content)
+    """Whether a heading says what its statements are about: not of what kind they are, nor of which hour of a log."""
+    content = read(heading).content
+    return bool(content) and content[0].kind not in (DATE, TIME) and heading.casefold() not in CATEGORIES
 
 
 def _naming(texts: tuple[str, ...]) -> dict[str, Token]:

@@ -384,7 +384,9 @@ def _number(match: re.Match[str], raw: str, before: Token | None) -> Token:
     if counted and (ordinal := _ordinal(match.string, end - len(unit))):
         return Token(raw, f":{value:g}", ID, start, ordinal, "ordinal", value, designated=True)
     if not unit and _designates(match, before):
-        return Token(raw, f"{before.stem if before else ''}:{value:g}", ID, start, end, dim, value, designated=True)
+        return Token(
+            raw, f"{stem(before.norm) if before else ''}:{value:g}", ID, start, end, dim, value, designated=True
+        )
     return Token(raw, f"{value * factor:.6g}", NUMBER, start, end, dim, value * factor)
 
 

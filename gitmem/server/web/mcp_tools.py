@@ -160,6 +160,7 @@ def searcher(operations: Operations) -> Callable[..., Any]:
                 snippet=fence(
                     shortened(hit.text, query),
                     f"{hit.repository}/{hit.path}", (hit.start_line, hit.end_line), commit=hit.commit, trust=hit.trust,
+                    note=one_line(hit.note),
                 ),
             )
             for hit in answer.hits
