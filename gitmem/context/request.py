@@ -102,12 +102,13 @@ def build(
     others, opened = scopes.other_memories(repo, config, environ, cache, when)
     try:
         commit = resolve_at(repo, at, when) if at else ""
+        day = repo.commit(commit).commit_date if commit else when  # what held then is judged by the day of the commit
         history = Layer.HISTORY.value not in request.without_layers and request.shares[Layer.HISTORY].on
-        known = [*others, scopes.project(repo, config, when, commit=commit, history=history)]
+        known = [*others, scopes.project(repo, config, day, commit=commit, history=history)]
         session = scopes.session(repo, config, when)
         known += [session] if session.values and not at else []
         request, missing = _with_tokenizer(request, config)
-        made = assemble(known, request, when)
+        made = replace(assemble(known, request, day), assembled_at=when)
         return replace(made, notes=(missing,)) if missing else made
     finally:
         for other in opened:

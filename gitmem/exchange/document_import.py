@@ -18,6 +18,7 @@ from gitmem.git.worktree import read_bytes
 from gitmem.memory import facts
 from gitmem.memory.fact import Fact, text_hash
 from gitmem.memory.importing import gated
+from gitmem.memory.sections import HEADINGS
 from gitmem.memory.templates import as_laid_out
 from gitmem.paths import LIMIT, Kind, agents_read, kind
 from gitmem.plural import counted
@@ -124,7 +125,7 @@ def _with_facts(repo: Repository, there: bytes, new: bytes) -> tuple[bytes, str]
     groups: dict[tuple[str, ...], list[tuple[list[str], Fact]]] = {}
     for entry in wanted:
         fact = entry.fact
-        names = (fact.heading,) if fact.heading else facts.HEADINGS.get(fact.get("type"), facts.HEADINGS["fact"])
+        names = (fact.heading,) if fact.heading else HEADINGS.get(fact.get("type"), HEADINGS["fact"])
         block = [line.rstrip("\r\n") + memory.newline for line in other.lines[entry.start - 1 : entry.end]]
         groups.setdefault(names, []).append((block, fact))
     here = {fact.id: _details(fact) for fact in memory.facts}
