@@ -27,6 +27,7 @@ ENTRY_POINTS = {"profiles", "environment", "agents", "api", "ui", "server", "cli
 LIBRARIES = {  # outside library -> the only packages that may import it
     "apsw": {"index"},
     "pygit2": {"git"},
+    "git_filter_repo": {"git"},
     "detect_secrets": {"gate"},
     "yaml": {"gate", "memory"},  # the configuration of pre-commit, and front matter
     "markdown_it": {"memory", "ui"},

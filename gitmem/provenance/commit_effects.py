@@ -17,6 +17,7 @@ from gitmem.git.repository import Repository
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import normalise, parse_comment, text_hash
+from gitmem.memory.forgotten import MASK
 from gitmem.paths import LIMIT
 
 TEXT = (".md", ".markdown", ".mdx", ".txt")  # endings of the files whose lines a revert is judged by
@@ -71,6 +72,14 @@ class CommitEffects:
     def removes(self, commit: Commit, digest: str, target: str) -> bool:
         """Whether the file `target` (any, for "") has the text no more since this commit."""
         return any(digest in self._gained(file.new, file.old, digest) for file in self._at(commit, target))
+
+    def removes_masked(self, commit: Commit, target: str) -> bool:
+        """Whether the file `target` (any, for "") has fewer texts that a purge masked since this commit: what stood
+        there is in no history, and its hash alone says which it was."""
+        return any(self._masked(file.old) > self._masked(file.new) for file in self._at(commit, target))
+
+    def _masked(self, oid: str) -> int:
+        return sum(MASK in line for line in self.lines(oid))
 
     def removed(self, commit: Commit, paths: Iterable[str]) -> tuple[frozenset[str], frozenset[str]]:
         """The texts that a commit takes out of all of these files together, and those that it adds to them."""

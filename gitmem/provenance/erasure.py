@@ -7,7 +7,6 @@ branches and other clones are not touched. A line that another fact rests on is 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -20,15 +19,17 @@ from gitmem.git.repository import Repository
 from gitmem.git.transaction import CommitDraft, Reading, commit, writer
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import Fact, encode, normalise, text_hash
+from gitmem.memory.forgotten import MASK, pattern_of
 from gitmem.memory.snapshot import read_work_tree, tree_files
 from gitmem.paths import LIMIT, Kind, kind
 from gitmem.provenance.cited_sources import cited, facts_at, merged
 from gitmem.provenance.corrections import Account, Correction, Removal, as_value, fact_at, message_of
+from gitmem.provenance.forgotten_names import without_words
 from gitmem.provenance.ledger import Ledger, read_ledger
 from gitmem.provenance.remaining_copies import source_texts
 
-MASK = "[forgotten]"
 LASTING = (Kind.MEMORY, Kind.ARCHIVE)
+RENAMED = (Kind.SESSION, Kind.NOTE, Kind.OTHER)  # whose file names are words of what they say
 GUARDED = (Kind.INSTRUCTIONS, Kind.RULE, Kind.SKILL)  # people's instructions: named, never changed
 
 
@@ -54,11 +55,13 @@ class LineChange:
 
 @dataclass(frozen=True, slots=True)
 class Erasure:
-    """What was done: the facts, the lines besides them, in order of path and line, and the lines that are left."""
+    """What was done: the facts, the lines besides them, in order of path and line, the lines that are left, and the
+    files whose names said it (old, new)."""
 
     correction: Correction
     lines: tuple[LineChange, ...]
     left: tuple[LineChange, ...]
+    renamed: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +87,7 @@ def forget_everywhere(
         return plan(Reading(repo)).result
     done, oid = commit(repo, plan)
     drop_kept_texts(repo)
-    return Erasure(Correction(done.correction.taken, oid), done.lines, done.left)
+    return Erasure(Correction(done.correction.taken, oid), done.lines, done.left, done.renamed)
 
 
 def everywhere_plan(config: Config, path: str, line: int, reason: str) -> Callable[[Reading], CommitDraft[Erasure]]:
@@ -102,7 +105,8 @@ def erasure_value(done: Erasure) -> dict[str, object]:
     """The JSON of docs/json.md, "git mem forget --everywhere"."""
     rows = [{"path": row.path, "line": row.line, "change": row.change.value, "text": row.text} for row in done.lines]
     left = [{"path": row.path, "line": row.line} for row in done.left]
-    return {**as_value(done.correction), "lines": rows, "remaining": left}
+    renamed = [{"path": new} for _, new in done.renamed]
+    return {**as_value(done.correction), "lines": rows, "remaining": left, "renamed": renamed}
 
 
 def _plan(reading: Reading, config: Config, path: str, line: int, reason: str) -> CommitDraft[Erasure]:
@@ -126,9 +130,32 @@ def _plan(reading: Reading, config: Config, path: str, line: int, reason: str) -
     rows = tuple(f"- {encode(row.path)}:{row.line} {row.change}" for row in lines if (row.path, row.line) not in places)
     count = f"{len(facts)} fact{'s' if len(facts) > 1 else ''}"
     account = Account(f"forget {count} everywhere", reason, lines=rows, rewrites=True)
-    contents = {name: _without(data, name, lines, wanted) for name, data in files.items()}
+    contents: dict[str, bytes | None] = {name: _without(data, name, lines, wanted) for name, data in files.items()}
     contents = {name: data for name, data in contents.items() if data != files[name]}
-    return CommitDraft(contents, Erasure(Correction(tuple(facts), ""), lines, left), message_of(config, account, facts))
+    renamed = {}
+    taken = {path: files[path] for path in files} | contents
+    for name in _named_after_it(reading, config, wanted, contents):
+        new, data = without_words(name, taken.get(name) or reading.committed(name), first.fact.text, reading.raw)
+        if new != name:
+            renamed[name] = new
+            contents[name] = None
+        contents[new] = data
+    rows += tuple(f"- {encode(new)} renamed" for new in renamed.values())
+    account = replace(account, lines=rows)
+    erasure = Erasure(Correction(tuple(facts), ""), lines, left, tuple(renamed.items()))
+    return CommitDraft(contents, erasure, message_of(config, account, facts))
+
+
+def _named_after_it(
+    reading: Reading, config: Config, wanted: _Wanted, contents: Mapping[str, bytes | None]
+) -> list[str]:
+    """The episodes that said it, whose names and topics are made of their words, and the notes whose name says it."""
+    named = {path for path in contents if kind(path) is Kind.SESSION}
+    repo, head = reading.repo, reading.repo.head()
+    for path in tree_files(repo, repo.tree(head), config.memory_paths)[0] if head else ():
+        if kind(path) in RENAMED and wanted.pattern.search(re.sub(r"[-_.]+", " ", path.rpartition("/")[2])):
+            named.add(path)
+    return sorted(named)
 
 
 def _removal_of(path: str, fact: Fact, known: Ledger) -> Removal:
@@ -136,10 +163,9 @@ def _removal_of(path: str, fact: Fact, known: Ledger) -> Removal:
 
 
 def _forms_of(repo: Repository, taken: Removal) -> _Wanted:
-    gap = r"\s+(?:>\s+)*"  # a quotation is wrapped with marks
-    words = gap.join(re.escape(word) for word in taken.fact.text.split())
-    whole = re.compile(rf"(?<![A-Za-z0-9]){words}(?![A-Za-z0-9])", re.IGNORECASE)
-    return _Wanted(taken.fact.text.casefold(), whole, frozenset(source_texts(repo, taken)))
+    return _Wanted(
+        taken.fact.text.casefold(), pattern_of([taken.fact.text]), frozenset(source_texts(repo, taken)),
+    )  # fmt: skip
 
 
 def _lasts(path: str, fact: Fact) -> bool:
@@ -178,7 +204,8 @@ def _line_changes(path: str, data: bytes, wanted: _Wanted, places: set[tuple[str
         entry = entries.get(at)
         last = entry.fact.end if entry else at
         text = (entry.fact.text if entry else normalise(lines[at - 1])).casefold()
-        if wanted.text not in text and (path, at) not in places:
+        says = wanted.text in text or wanted.pattern.search("\n".join(lines[at - 1 : last])) is not None
+        if not says and (path, at) not in places:
             for number in range(at, last + 1):
                 own = normalise(lines[number - 1]).casefold()
                 if (path, own) in wanted.sources:
@@ -202,7 +229,7 @@ def _line_changes(path: str, data: bytes, wanted: _Wanted, places: set[tuple[str
 
 def _lines_saying(text: str, wanted: _Wanted) -> list[int]:
     """Which lines of a statement, from 0, hold the text word for word."""
-    found = [(match.start(), match.end()) for match in wanted.pattern.finditer(unicodedata.normalize("NFC", text))]
+    found = [(match.start(), match.end()) for match in wanted.pattern.finditer(text)]
     return sorted({n for start, end in found for n in range(text.count("\n", 0, start), text.count("\n", 0, end) + 1)})
 
 
@@ -264,7 +291,7 @@ def _without(data: bytes, path: str, changes: tuple[LineChange, ...], wanted: _W
     for change, group in groupby(rows, key=lambda row: what.get(row[0])):
         text = "".join(raw for _, raw in group)
         if change is Change.MASKED:  # the text may go over several lines
-            text = wanted.pattern.sub(MASK, unicodedata.normalize("NFC", text))
+            text = wanted.pattern.sub(MASK, text)
         if change is not Change.REMOVED:
             result.append(text)
     return "".join(result).encode("utf-8", "surrogateescape")

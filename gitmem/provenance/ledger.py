@@ -185,7 +185,11 @@ class _Reading:
     ) -> tuple[tuple[trailers.Link, ...], tuple[trailers.Link, ...]]:
         """The texts that a commit takes out as it says, and the lines that a person refuses without taking any out."""
         links = trailers.links(rows, trailers.REJECTED)
-        removed = [link for link in links if self.effects.removes(commit, link.sha256, link.target)]
+        removed = [
+            link for link in links
+            if self.effects.removes(commit, link.sha256, link.target)
+            or (person and self.effects.removes_masked(commit, link.target))
+        ]  # fmt: skip
         others = [link for link in links if link not in removed]
         declined = [link for link in others if person and link.source and self._stands(commit, link.source)]
         if len(declined) < len(others):

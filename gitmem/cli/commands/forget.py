@@ -1,20 +1,26 @@
-"""`git mem forget`: remove one fact, and with `--everywhere` all lines that say it."""
+"""`git mem forget`: remove one fact, with `--everywhere` all lines that say it, with `--purge` from history too."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
 
 from gitmem.cli import completions
-from gitmem.cli.options import json_option, open_here, say_if_detached
+from gitmem.cli.options import at_option, json_option, open_here, say_if_detached
 from gitmem.cli.terminal import escape, say, write, write_json
+from gitmem.environment import now
+from gitmem.errors import Exit, Refused, UsageError
 from gitmem.plural import counted
 
 if TYPE_CHECKING:
+    from gitmem.config import Config
+    from gitmem.git.opening import Repository
     from gitmem.provenance.corrections import Correction
     from gitmem.provenance.erasure import Erasure
+    from gitmem.provenance.purge import Purge, Target
 
 SHOWN = 10  # lines named that still say what was forgotten
 HISTORY = "history, other branches and other clones still hold it"
@@ -24,26 +30,42 @@ HISTORY = "history, other branches and other clones still hold it"
 @click.argument("place", metavar="PATH:LINE", shell_complete=completions.paths)
 @click.option("--reason", required=True, metavar="WHY", help="Why it goes; goes into the commit.")
 @click.option("--everywhere", is_flag=True, help="Also from logs, episodes, archives and notes that say it.")
+@click.option("--purge", is_flag=True, help="Everywhere, and out of history: every commit of this clone is rewritten.")
+@at_option("With --purge: the fact that stood there then, forgotten since.")
+@click.option("--yes", is_flag=True, help="With --purge: do not ask.")
 @click.option("--dry-run", is_flag=True, help="Say what would go, change nothing.")
 @json_option
-def command(place: str, reason: str, everywhere: bool, dry_run: bool, as_json: bool) -> None:
+def command(
+    place: str, reason: str, everywhere: bool, purge: bool, at: str, yes: bool, dry_run: bool, as_json: bool
+) -> int:
     """Remove the fact at PATH:LINE, in one commit.
 
     It is not promoted again. With --everywhere the same commit removes each line of memory that says it word for word,
     and the log lines it was taken from; in a line that says more, only the text becomes [forgotten].
 
-    History still holds the text, as Git does: for a leaked secret see docs/leaked-secret.md.
+    History still holds the text, as Git does. --purge rewrites it, with git-filter-repo: no byte of the text is left in
+    this clone, all commits since the text came have new names, and nothing brings it back. For a leaked secret see
+    docs/leaked-secret.md.
 
     \b
     git mem forget MEMORY.md:17 --reason "she asked us to"
     git mem forget MEMORY.md:17 --everywhere --dry-run --reason "she asked us to"
+    git mem forget MEMORY.md:17 --purge --dry-run --reason "she asked us to"
     """
     from gitmem.cli.places import place as parse_place
     from gitmem.provenance import corrections, erasure
     from gitmem.provenance.remaining_copies import remaining_lines
 
+    if not purge and (at or yes):
+        raise UsageError("--at and --yes go with --purge", "git mem forget -h")
     repo, config = open_here()
     path, line = parse_place(repo, place)
+    if purge:
+        from gitmem.git.revision import resolve_at
+        from gitmem.provenance.purge import Target
+
+        target = Target(path, line, reason, resolve_at(repo, at, now()) if at else "")
+        return _purge(repo, config, target, ask=not yes, dry_run=dry_run, as_json=as_json)
     if everywhere:
         from gitmem.sessions.working_memory import drop_saying
 
@@ -56,7 +78,7 @@ def command(place: str, reason: str, everywhere: bool, dry_run: bool, as_json: b
             _tell_erasure(erased, dry_run)
             for key in values:
                 say(f"the session value {escape(key, '')} said it, and is dropped")
-        return
+        return Exit.DONE
     done = corrections.forget(repo, config, path, line, reason, dry_run=dry_run)
     if as_json:
         write_json(corrections.as_value(done))
@@ -66,6 +88,75 @@ def command(place: str, reason: str, everywhere: bool, dry_run: bool, as_json: b
     else:
         say_if_detached(repo, done.commit)
         _tell(done, path, line, [place for item in done.taken for place in remaining_lines(repo, config, item)])
+    return Exit.DONE
+
+
+def _purge(repo: Repository, config: Config, target: Target, *, ask: bool, dry_run: bool, as_json: bool) -> int:
+    """Purge, or say what would be purged; 1 where something of the text is left."""
+    from gitmem.index import indexer
+    from gitmem.provenance import purge
+    from gitmem.sessions.working_memory import drop_saying
+
+    if dry_run or ask:
+        planned = purge.plan(repo, config, target)
+        if not (dry_run and as_json):
+            _tell_plan(planned)
+        if dry_run:
+            if as_json:
+                write_json(_purge_value(planned, ()))
+            else:
+                say("nothing was changed")
+            return Exit.DONE
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            raise UsageError("a purge cannot be undone, and nobody is here to confirm it", "--dry-run, then --yes")
+        if not click.confirm("rewrite the history of this clone?", err=True):
+            raise Refused("nothing was changed")
+    done = purge.purge(repo, config, target, lambda fresh: indexer.refresh(fresh, config))
+    values = drop_saying(repo.common_dir, done.texts)
+    if as_json:
+        write_json(_purge_value(done, values))
+    else:
+        if done.erasure:
+            for row in done.erasure.lines:
+                write(f"{escape(row.path, '')}:{row.line} {row.change}\n")
+        for path in done.paths:
+            write(f"{escape(path, '')} in history\n")
+        _tell_purge(done)
+    return Exit.FINDINGS if done.left else Exit.DONE
+
+
+def _purge_value(done: Purge, values: Sequence[str]) -> dict[str, object]:
+    from gitmem.provenance import purge
+
+    return {**purge.as_value(done), "session_values": list(values)}
+
+
+def _tell_plan(planned: Purge) -> None:
+    """What a purge would rewrite, without the text."""
+    for path in planned.paths:
+        write(f"{escape(path, '')}\n")
+    objects = f"{counted(planned.blobs, 'version')} of files, {counted(planned.commits, 'commit message')}"
+    say(f"{objects} and {counted(planned.tags, 'tag message')} say it and would be rewritten, with every later commit")
+    if planned.signed:
+        say(f"{counted(planned.signed, 'signature')} of commits and tags would be lost")
+    if planned.remotes:
+        say(f"{counted(planned.remotes, 'ref')} of remotes would be deleted: what is at the remote stays as it is")
+    say("reflogs, unreachable objects and what git mem undo knows would go: nothing brings them back")
+    say("a copy made before (git clone --mirror) holds the text as well: delete it when all is well")
+
+
+def _tell_purge(done: Purge) -> None:
+    say(f"purged from {counted(done.blobs, 'version')} of files and {counted(done.commits + done.tags, 'message')}")
+    if done.signed:
+        say(f"{counted(done.signed, 'signature')} of commits and tags are gone: sign again what must be signed")
+    for name in done.dropped:
+        say(f"{escape(name, '')} said it, and is removed")
+    if done.left:
+        say(f"error: it is still in {escape(', '.join(done.left[:SHOWN]), '')}")
+        return
+    say("checked: no object and no file below the Git directory says it")
+    say("next: git push --force --all && git push --force --tags, before anything is fetched")
+    say("next: whoever has a clone makes a new one; ask the forge to remove cached commits and pull requests")
 
 
 def _tell(done: Correction, path: str, line: int, remaining: Sequence[tuple[str, int]]) -> None:
@@ -94,6 +185,8 @@ def _tell_erasure(done: Erasure, dry_run: bool) -> None:
         say(f"{count} would go or be masked; nothing was changed")
     else:
         say(f"forgotten in {count}; it will not be promoted again, and {HISTORY}")
+    for old, new in done.renamed:
+        say(f"{escape(new, '')} has a new name" + (f": it was {escape(old, '')}" if dry_run else ""))
     if done.left:
         say(f"left as they are: {_places([(row.path, row.line) for row in done.left])}")
         say("hint: these are other facts that say more, sources of other facts, or instruction files")

@@ -1,0 +1,98 @@
+"""The program that rewrites a history. `history_rewrite` starts it in the repository, with a `Rewrite` as JSON on its
+standard input.
+
+It has git-filter-repo export every ref, mask the text in blobs, messages, names and tags, and import the result. It
+prints nothing of what it masks, and takes the text from its input, so that no list of processes shows it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+CITED = re.compile(rb"(#L\d+(?:-L\d+)?@)([0-9a-f]{12,64})\b")  # lines of a blob, as comments and trailers cite them
+SHORT = 12  # digits of an oid by which blobs are cited
+
+
+class Masking:
+    """What becomes of the bytes of a history: the text is masked, `paths` (old, new) are the new ones, and `blobs` (old
+    oid -> new) are cited by the new oids."""
+
+    def __init__(
+        self, pattern: str, mask: str, paths: Sequence[tuple[str, str]] = (), blobs: Mapping[str, str] | None = None
+    ) -> None:
+        self.pattern, self.mask, self.paths = pattern, mask, tuple(paths)
+        self._pattern = re.compile(pattern, re.IGNORECASE)
+        self._names = [(_stem(old), _stem(new)) for old, new in paths]
+        self._blobs = {old[:SHORT].encode(): new.encode() for old, new in (blobs or {}).items()}
+
+    def with_blobs(self, blobs: Mapping[str, str]) -> Masking:
+        """The same with these new oids."""
+        return Masking(self.pattern, self.mask, self.paths, blobs)
+
+    def says(self, data: bytes) -> bool:
+        """Whether these bytes say the text, or one of the old names."""
+        said = self._pattern.search(data.decode("utf-8", "surrogateescape")) is not None
+        return said or any(old in data for old, _ in self._names)
+
+    def masked(self, data: bytes) -> bytes:
+        """The bytes without the text; the very same where nothing is to change."""
+        text = data.decode("utf-8", "surrogateescape")
+        new = self._pattern.sub(self._lines_kept, text)
+        data = data if new == text else new.encode("utf-8", "surrogateescape")
+        for old, name in self._names:
+            data = data.replace(old, name)
+        return CITED.sub(self._cited, data) if self._blobs and b"#L" in data else data
+
+    def _lines_kept(self, match: re.Match[str]) -> str:
+        """The mask, and the line breaks of what it replaces: citations go by line."""
+        return self.mask + "\n" * match[0].count("\n")
+
+    def _cited(self, match: re.Match[bytes]) -> bytes:
+        new = self._blobs.get(match[2][:SHORT])
+        return match[0] if new is None else match[1] + new[: len(match[2])]
+
+
+def _stem(path: str) -> bytes:
+    """The name of a file as links and comments have it, without its ending."""
+    return path.rpartition("/")[2].rpartition(".")[0].encode("utf-8", "surrogateescape")
+
+
+def without_records(message: bytes, records: re.Pattern[bytes] | None) -> bytes:
+    """The message of a commit without the trailers that record where a masked text came from."""
+    return records.sub(b"", message) if records else message
+
+
+def main() -> None:
+    """Rewrite the history of the repository in the current folder."""
+    import git_filter_repo as filter_repo
+
+    given = json.load(sys.stdin)
+    paths = [(old, new) for old, new in given["paths"]]
+    masking = Masking(given["pattern"], given["mask"], paths, given["blobs"])
+    records = re.compile(given["records"].encode(), re.MULTILINE) if given["records"] else None
+    names = {old.encode("utf-8", "surrogateescape"): new.encode("utf-8", "surrogateescape") for old, new in paths}
+
+    def blob(item: Any, _: Any) -> None:
+        item.data = masking.masked(item.data)
+
+    callbacks: dict[str, Callable[..., Any]] = {
+        "blob_callback": blob,
+        "message_callback": lambda message: masking.masked(without_records(message, records)),
+        "name_callback": masking.masked,
+        "email_callback": masking.masked,
+        "filename_callback": lambda name: names.get(name, name),
+    }
+    options = (
+        "--force", "--partial", "--quiet", "--prune-empty", "never", "--prune-degenerate", "never",
+        "--replace-refs", "delete-no-add",
+    )  # fmt: skip
+    filter_repo.setup_gettext()
+    filter_repo.RepoFilter(filter_repo.FilteringOptions.parse_args(list(options)), **callbacks).run()
+
+
+if __name__ == "__main__":
+    main()
