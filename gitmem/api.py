@@ -112,6 +112,7 @@ class Memory:
         """`git mem search`: {"query", "at", "lanes", "stale", "answered", "hits": [...]}, best hit first. Any text is a
         query; `everything` is `--all`."""
         from gitmem.git.revision import resolve_at
+        from gitmem.provenance.forgotten_texts import forgotten_texts
         from gitmem.search.results import as_value
         from gitmem.search.search import Query, search
         from gitmem.text.named_times import first_day, last_day
@@ -123,7 +124,7 @@ class Memory:
             since=since if isinstance(since, date) else first_day(since or "", moment, "since"),
             until=until if isinstance(until, date) else last_day(until or "", moment, "until"), expired=expired,
             min_score=min_score, history="only" if history_only else "with" if history else "",
-            everything=everything,
+            everything=everything, forgotten=forgotten_texts(self.repo),
         )  # fmt: skip
         return as_value(search(self.repo, self.config, asked, moment))
 
@@ -131,9 +132,10 @@ class Memory:
         """`git mem show`: lines `first` to `last` of a memory file, all of it without them. Raises MissingFile."""
         from gitmem.git.revision import resolve_at
         from gitmem.memory.show import as_value, read
+        from gitmem.provenance.forgotten_texts import forgotten_texts
 
         commit = resolve_at(self.repo, at, self.now()) if at else ""
-        return as_value(read(self.repo, self.config, path, commit), first, last)
+        return as_value(read(self.repo, self.config, path, commit, forgotten_texts(self.repo)), first, last)
 
     def add(
         self,

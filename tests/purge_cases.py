@@ -16,11 +16,11 @@ def forms(text: str) -> list[bytes]:
     return [each.encode() for each in spelled]
 
 
-def places_of(repo: Repo, text: str) -> list[str]:
+def places_of(repo: Repo, text: str, below: str = ".git") -> list[str]:
     """Files and objects of the Git directory in which the text stands, white space and letter case aside."""
     wanted = [_flat(form) for form in forms(text)]
     encoded = [base64.b64encode(form)[4:-4] for form in forms(text)]
-    folder = repo.path / ".git"
+    folder = repo.path / below
     found = []
     for file in sorted(folder.rglob("*")):
         if file.is_file():

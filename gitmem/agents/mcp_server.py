@@ -157,6 +157,7 @@ def searcher(pool: RepositoryPool) -> Callable[..., Found]:
     ) -> Found:
         """Search memory by words and meaning. Returns quoted passages with path, lines, score, date and type."""
         from gitmem.git.revision import resolve_at
+        from gitmem.provenance.forgotten_texts import forgotten_texts
         from gitmem.search.search import Query, search
         from gitmem.text.named_times import first_day, last_day
 
@@ -167,7 +168,7 @@ def searcher(pool: RepositoryPool) -> Callable[..., Found]:
                 query, limit=maxResults, commit=resolve_at(repo, at, when) if at else "",
                 paths=(path,) if path else (), types=(type,) if type else (), min_score=minScore,
                 since=first_day(since or "", when, "since"), until=last_day(until or "", when, "until"),
-                history="with" if history else "",
+                history="with" if history else "", forgotten=forgotten_texts(repo),
             )  # fmt: skip
             answer = search(repo, config, asked, when, opened.kept_index)
             _search_receipt(pool, repo, answer, began)
@@ -225,11 +226,12 @@ def getter(pool: RepositoryPool) -> Callable[..., Got]:
         an error that says how many lines it has."""
         from gitmem.git.revision import resolve_at
         from gitmem.memory.show import read
+        from gitmem.provenance.forgotten_texts import forgotten_texts
 
         with pool.lent() as (repo, config):
             commit = resolve_at(repo, at, now()) if at else ""
             try:
-                shown = read(repo, config, path, commit).lines
+                shown = read(repo, config, path, commit, forgotten_texts(repo)).lines
             except MissingFile:
                 return Got(path=one_line(path), start_line=0, end_line=0, lines=0, text="")
             if from_ > max(1, len(shown)):
@@ -385,14 +387,16 @@ def comparer(pool: RepositoryPool) -> Callable[..., Changes]:
         from gitmem.git.ranges import shallow
         from gitmem.git.revision import split_range
         from gitmem.memory.snapshot import layout_at
-        from gitmem.review.commit_diff import as_value, fact_changes
+        from gitmem.provenance.forgotten_texts import forgotten_texts
+        from gitmem.review.commit_diff import as_value, fact_changes, without_forgotten
 
         with pool.lent() as (repo, config):
             head = repo.head() or ""
             first = range == LAST_COMMIT and head and not repo.commit(head).parents and head not in shallow(repo)
             base, head, _ = ("", head, "") if first else split_range(repo, range, both=True)
             layout = layout_at(repo, head, config)
-            changes = [as_value(change) for change in fact_changes(repo, base, head, layout, now().date())]
+            found = fact_changes(repo, base, head, layout, now().date())
+            changes = [as_value(change) for change in without_forgotten(found, forgotten_texts(repo))]
             return Changes(changes=_on_one_line(changes))
 
     return memory_changes
@@ -523,10 +527,11 @@ def add_resources(server: MCPServer, pool: RepositoryPool) -> None:
     @server.resource("memory://{+path}", title="A memory file", mime_type=MARKDOWN)
     def memory_file(path: str) -> str:
         from gitmem.memory.show import read
+        from gitmem.provenance.forgotten_texts import forgotten_texts
 
         try:
             with pool.lent() as (repo, config):
-                lines = read(repo, config, path).lines
+                lines = read(repo, config, path, forgotten=forgotten_texts(repo)).lines
         except GitMemError as error:
             raise ResourceError(one_line(error.message)) from None
         return fence("\n".join(lines), path, (1, len(lines)))

@@ -25,7 +25,8 @@ from gitmem.git.transaction import Draft, Reading, write
 from gitmem.git.worktree import resolve
 from gitmem.memory.files import in_work_tree, read_memory_file
 from gitmem.memory.snapshot import read_work_tree
-from gitmem.paths import LIMIT
+from gitmem.paths import LIMIT, Kind, kind
+from gitmem.provenance.forgotten_texts import forgotten_texts
 
 ROOT = "/memories"
 MAX_LINES = 999_999
@@ -150,7 +151,10 @@ class _Tool:
         if len(lines) > MAX_LINES:
             raise _Failure(f"File {path} exceeds maximum line limit of {MAX_LINES:,} lines.")
         first, end = _window(view_range, len(lines))
-        shown = without_secrets([line.removesuffix("\r") for line in lines])[first:end]
+        lines = [line.removesuffix("\r") for line in lines]
+        if kind(relative) is not Kind.MEMORY:
+            lines = forgotten_texts(self.repo).lines(lines)
+        shown = without_secrets(lines)[first:end]
         return f"Here's the content of {path} with line numbers:\n{_bounded(shown, first + 1)}"
 
     def listing(self, path: str, relative: str) -> str:

@@ -133,6 +133,7 @@ def answer_of_server(request: SearchRequest) -> None:
 
 def query_of(request: SearchRequest, repo: Repository, config: Config, moment: datetime) -> Query:
     """What the words and options ask for. With `--rerank` more hits than asked for, and no budget: the model cuts."""
+    from gitmem.provenance.forgotten_texts import forgotten_texts
     from gitmem.search.search import Lane, Query
 
     if request.at and request.all_branches:
@@ -170,6 +171,7 @@ def query_of(request: SearchRequest, repo: Repository, config: Config, moment: d
         everything=request.everything or bool(request.rerank),
         explain=request.explain or (request.verbose and not request.as_json and not request.jsonl),
         history="only" if request.history_only else "with" if request.history else "",
+        forgotten=forgotten_texts(repo),
     )
 
 

@@ -93,11 +93,13 @@ def build(
     from gitmem.git.revision import resolve_at
 
     if request.transcript is not None and not request.summary:
+        from gitmem.provenance.forgotten_texts import forgotten_texts
         from gitmem.sessions import rolling_summary, state
 
         conversation = state.present(repo.common_dir, request.transcript)  # since the last reset of its session
         so_far = state.summary(repo.common_dir, request.transcript)
         summary = rolling_summary.render(so_far, SUMMARY_TOKENS, request.prompt)
+        summary = forgotten_texts(repo).masked(summary)
         request = replace(request, transcript=conversation, summary=summary)
     others, opened = scopes.other_memories(repo, config, environ, cache, when)
     try:

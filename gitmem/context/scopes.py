@@ -22,8 +22,9 @@ from gitmem.git.other_memories import clean, fetch_mirror, is_url, mirror_of
 from gitmem.git.worktree import read_bytes
 from gitmem.memory import facts
 from gitmem.memory.document import Document, parse
-from gitmem.memory.fact import Fact, id_of_hash, parse_comment
-from gitmem.paths import LIMIT, is_memory, layout_of, more_than_memory
+from gitmem.memory.fact import Fact, parse_comment
+from gitmem.memory.forgotten import NOTHING, Forgotten
+from gitmem.paths import LIMIT, Kind, is_memory, kind, layout_of, more_than_memory
 from gitmem.search import hits, validity
 from gitmem.search import search as searching
 from gitmem.sessions.working_memory import Store
@@ -45,11 +46,12 @@ def project(
     layout = layout_of(known, config.memory_paths)
     paths = tuple(sorted(path for path in known if is_memory(path, layout)))
     cache: dict[str, Document | None] = {}
+    shown = _without_forgotten(repo)
 
     def read(path: str) -> Document | None:
         if path not in cache:
             try:
-                cache[path] = parse(read_bytes(root, path, LIMIT + 1), path)
+                cache[path] = parse(shown(read_bytes(root, path, LIMIT + 1), path), path)
             except (OSError, OutsideRepository):
                 cache[path] = None
         return cache[path]
@@ -84,12 +86,13 @@ def _of_commit(
     layout = layout_of(entries, config.memory_paths)
     paths = tuple(sorted(path for path in entries if is_memory(path, layout)))
     sizes = repo.sizes([entries[path] for path in paths])
+    shown, now_there = _without_forgotten(repo), commit == repo.head()
 
     def read(path: str) -> Document | None:
         oid = entries.get(path)
         if oid is None or sizes.get(oid, LIMIT + 1) > LIMIT:
             return None
-        return parse(repo.read(oid), path)
+        return parse(shown(repo.read(oid), path if now_there else ""), path)
 
     def lines(path: str) -> Sequence[str]:
         return repo.read(entries[path]).decode("utf-8", "replace").split("\n") if path in entries else ()
@@ -101,18 +104,40 @@ def _of_commit(
     )  # fmt: skip
 
 
+def _without_forgotten(repo: Repository) -> Callable[[bytes, str], bytes]:
+    """What gives the bytes of a file without what a person took out; MEMORY.md as it is now stands as it is."""
+    from gitmem.provenance.forgotten_texts import forgotten_texts
+
+    known: list[Forgotten] = []
+
+    def shown(data: bytes, path: str) -> bytes:
+        if kind(path) is Kind.MEMORY:
+            return data
+        if not known:
+            known.append(forgotten_texts(repo))
+        if not known[0]:
+            return data
+        return known[0].masked(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
+
+    return shown
+
+
 def forgotten(repo: Repository, commit: str) -> frozenset[str]:
     """The ids of the texts that a person took out, by the records that a commit reaches."""
-    from gitmem.provenance.ledger import read_ledger, refusals
+    from gitmem.provenance.forgotten_texts import forgotten_texts
 
-    known = read_ledger(repo, [commit] if commit else [])
-    return frozenset(map(id_of_hash, refusals(repo, known))) if known.records else frozenset()
+    return forgotten_texts(repo, commit).ids if commit else frozenset()
 
 
 def session(repo: Repository, config: Config, now: datetime) -> Scope:
-    """The working values of the session (`git mem session set`), those that have not ended."""
+    """The working values of the session (`git mem session set`), those that have not ended, without what was
+    forgotten."""
+    from gitmem.provenance.forgotten_texts import forgotten_texts
+
     values = Store(repo.common_dir, config.profile).list("", now)
-    return Scope("session", values=tuple((value.key, value.text) for value in values))
+    known = forgotten_texts(repo) if values else NOTHING
+    kept = (value for value in values if not known.says_only(value.text))
+    return Scope("session", values=tuple((value.key, known.masked(value.text)) for value in kept))
 
 
 def recall(
@@ -121,7 +146,12 @@ def recall(
 ) -> Found:  # fmt: skip
     """The hits of a search as a layer wants them; `lines` reads a file that was hit, for what its lines say of
     themselves. With `history` commits too."""
-    query = searching.Query(asked, limit=RECALL, commit=commit, everything=True, history="known" if history else "")
+    from gitmem.provenance.forgotten_texts import forgotten_texts
+
+    query = searching.Query(
+        asked, limit=RECALL, commit=commit, everything=True, history="known" if history else "",
+        forgotten=forgotten_texts(repo),
+    )  # fmt: skip
     answer = searching.search(repo, config, query, now)
     found = [
         _of_history(hit) if hit.kind else

@@ -7,12 +7,14 @@ emphasis. `Forgotten` knows texts by hash alone: what is kept of it names none o
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from types import MappingProxyType
+from zlib import crc32
 
+from gitmem.lazy_patterns import lazy
+from gitmem.light_typing import NamedTuple
 from gitmem.memory.fact import fact_id, id_of_hash, normalise
 
 MASK = "[forgotten]"  # what stands in the place of a text that was taken out
@@ -20,8 +22,8 @@ BEGINNING = 4  # characters of a text whose hash says where it may begin
 _GAP = r"[*_~`]*(?:\s+(?:[>|#/*-]+\s+)*)[*_~`]*"  # between two words: emphasis, line breaks, marks of quotations
 _EDGE = r"[A-Za-z0-9]"  # a text does not begin or end within a word of these
 _STOP = ".。!！"  # what may end a sentence, and may be missing where it goes on
-_WORD = re.compile(_EDGE)
-_RECORDED = re.compile(r" \([a-z-]+\)(?: \S+#L\d\S*)*$")  # behind a fact in the message of its commit
+_WORD = lazy(_EDGE)
+_RECORDED = lazy(r" \([a-z-]+\)(?: \S+#L\d\S*)*$")  # behind a fact in the message of its commit
 
 
 def pattern_of(texts: Iterable[str]) -> re.Pattern[str]:
@@ -38,23 +40,30 @@ def _form(text: str) -> str:
 
 def _word(word: str) -> str:
     """A word in any of its spellings: NFC, NFD, and what `json.dumps` makes of both."""
+    import json
+
     forms = dict.fromkeys(unicodedata.normalize(form, word) for form in ("NFC", "NFD"))
     escaped = [json.dumps(form, ensure_ascii=ascii)[1:-1] for form in forms for ascii in (True, False)]
     return f"(?:{'|'.join(map(re.escape, dict.fromkeys((*forms, *escaped))))})"
 
 
+def recorded_text(text: str) -> str:
+    """The fact of a line of a commit's message: `- TEXT (type)` with its sources, `memory: TEXT`; any other text as it
+    is, normalised."""
+    return _RECORDED.sub("", normalise(text).removeprefix("memory: "))
+
+
 # -- by hash -------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Forgotten:
+class Forgotten(NamedTuple):
     """Texts known by hash. `ids` are the ids of all that was refused, edits and declined proposals included; `taken`
     those of the texts that are shown to nobody; `forms` has the latter as they are found within longer texts: the hash
     of how one begins -> (its characters, its hash)."""
 
     ids: frozenset[str] = frozenset()
     taken: frozenset[str] = frozenset()
-    forms: Mapping[str, frozenset[tuple[int, str]]] = field(default_factory=dict)
+    forms: Mapping[str, frozenset[tuple[int, str]]] = MappingProxyType({})
 
     def __bool__(self) -> bool:
         return bool(self.taken)
@@ -63,11 +72,11 @@ class Forgotten:
         """Whether a statement, a line of a commit's message or a value says one of the texts and nothing else."""
         if not self.taken:
             return False
-        bare = text.removeprefix("memory: ")
-        texts = (text, bare, _RECORDED.sub("", normalise(bare)))
-        if any(fact_id(each) in self.taken for each in texts):
+        if any(fact_id(each) in self.taken for each in dict.fromkeys((text, recorded_text(text)))):
             return True
-        return bool(self.forms) and not re.sub(r"[\W_]+", "", self.masked(text).replace(MASK, ""))
+        if MASK not in (left := self.masked(text)) or MASK in text:
+            return False
+        return not any(map(str.isalnum, recorded_text(left).replace(MASK, "")))
 
     def masked(self, text: str) -> str:
         """The text with MASK in the place of what was taken out; as many lines as before."""
@@ -78,7 +87,7 @@ class Forgotten:
             text = text[:start] + MASK + "\n" * text.count("\n", start, end) + text[end:]
         lines = text.split("\n")
         for number, line in enumerate(lines):
-            said = _RECORDED.sub("", normalise(line))
+            said = recorded_text(line)
             if said and MASK not in said and fact_id(said) in self.taken:
                 lines[number] = line.replace(line.strip(), MASK)
         return "\n".join(lines)
@@ -90,20 +99,18 @@ class Forgotten:
     def _spans(self, text: str) -> Iterator[tuple[int, int]]:
         """(first, end) of each place where one of the texts stands, none within another."""
         folded, places, ends = _folded(text)
-        at = 0
-        while at < len(folded):
-            if folded[at].isspace() or (at and _WORD.match(folded[at - 1]) and _WORD.match(folded[at])):
-                at += 1
-                continue
-            end = self._end(folded, at)
+        done = 0
+        for match in _STARTS.finditer(folded):
+            at = match.start()
+            end = self._end(folded, at) if at >= done else 0
             if end:
                 yield places[at], ends[end - 1]
-            at = end or at + 1
+                done = end
 
     def _end(self, folded: str, at: int) -> int:
         """Where the longest text ends that begins here, 0 for none."""
-        found = self.forms.get(_hash(folded[at : at + BEGINNING])[:4], ())
-        for length, digest in sorted(found, reverse=True):
+        found = self.forms.get(_beginning(folded[at : at + BEGINNING]))
+        for length, digest in sorted(found, reverse=True) if found else ():
             end = at + length
             inside = end < len(folded) and _WORD.match(folded[end - 1]) and _WORD.match(folded[end])
             if end <= len(folded) and not inside and _hash(folded[at:end]) == digest:
@@ -116,7 +123,10 @@ def form_of(text: str) -> tuple[str, tuple[int, str]] | None:
     folded = _folded(normalise(text).rstrip(_STOP))[0]
     if len(folded) < BEGINNING:
         return None
-    return _hash(folded[:BEGINNING])[:4], (len(folded), _hash(folded))
+    return _beginning(folded[:BEGINNING]), (len(folded), _hash(folded))
+
+
+NOTHING = Forgotten()
 
 
 def forgotten_of(ids: Iterable[str], digests: Iterable[str], texts: Iterable[str]) -> Forgotten:
@@ -144,18 +154,32 @@ def _folded(text: str) -> tuple[str, list[int], list[int]]:
         if piece[0].isspace():
             letters = "" if out and out[-1] == " " else " "
         else:
-            letters = unicodedata.normalize("NFC", piece).casefold()
+            letters = piece.lower() if piece.isascii() else unicodedata.normalize("NFC", piece).casefold()
+            if len(letters) == len(piece):
+                first = match.start()
+                out += letters
+                places += range(first, first + len(letters))
+                ends += range(first + 1, first + 1 + len(letters))
+                continue
         out += letters
         places += [match.start()] * len(letters)
         ends += [match.end()] * len(letters)
     return "".join(out), places, ends
 
 
-# A line break with the marks that begin the next line, white space, a mark of emphasis, or a letter with its accents.
-_PIECES = re.compile(
-    r"\s*\n\s*(?:[>|#/*-]+\s+)*|\s+|[*_~`]|[\u1100-\u115f][\u1160-\u11a7]?[\u11a8-\u11ff]?|.[\u0300-\u036f\u3099\u309a]*",
+# A line break with the marks that begin the next line, white space, a mark of emphasis, a run of letters that nothing
+# changes the number of, or a letter with its accents.
+_PIECES = lazy(
+    r"\s*\n\s*(?:[>|#/*-]+\s+)*|\s+|[*_~`]|(?:[!-)+-^a-z{|}]+|[가-힣]+|[\u3041-\u3096\u309d-\u30ff\u4e00-\u9fff]+)"
+    r"(?![\u0300-\u036f\u3099\u309a\u11a8-\u11ff])|[\u1100-\u115f][\u1160-\u11a7]?[\u11a8-\u11ff]?"
+    r"|.[\u0300-\u036f\u3099\u309a]*",
     re.DOTALL,
 )
+_STARTS = lazy(rf"(?<!{_EDGE}){_EDGE}|[^\sA-Za-z0-9]")  # where a text may begin
+
+
+def _beginning(text: str) -> str:
+    return f"{crc32(text.encode('utf-8', 'surrogateescape')) & 0xFFFF:04x}"
 
 
 def _hash(text: str) -> str:

@@ -14,6 +14,8 @@ from gitmem.git.opening import Repository
 from gitmem.memory.document import decode, split_lines
 from gitmem.memory.facts import parse_lines
 from gitmem.memory.files import read_memory_file
+from gitmem.memory.forgotten import NOTHING, Forgotten
+from gitmem.paths import Kind, kind
 from gitmem.plural import counted
 
 
@@ -27,8 +29,8 @@ class ShownFile:
     lines: tuple[str, ...]
 
 
-def read(repo: Repository, config: Config, path: str, commit: str = "") -> ShownFile:
-    """The file in the work tree, or at `commit` (HEAD in a bare repository).
+def read(repo: Repository, config: Config, path: str, commit: str = "", forgotten: Forgotten = NOTHING) -> ShownFile:
+    """The file in the work tree, or at `commit` (HEAD in a bare repository), without what was `forgotten`.
 
     Raises MissingFile, OutsideRepository, and GitMemError for bytes that are no text.
     """
@@ -37,7 +39,8 @@ def read(repo: Repository, config: Config, path: str, commit: str = "") -> Shown
     text, problems = decode(data, path)
     if not text and problems:
         raise GitMemError(f"'{path}': {problems[0].message}", problems[0].hint)
-    return ShownFile(path, commit or "worktree", repo.hash_blob(data), tuple(split_lines(text)))
+    mask = NOTHING if kind(path) is Kind.MEMORY and not commit else forgotten  # what stands there now is no secret
+    return ShownFile(path, commit or "worktree", repo.hash_blob(data), tuple(mask.lines(split_lines(text))))
 
 
 def statement_at(shown: ShownFile, line: int) -> tuple[int, int]:

@@ -12,12 +12,11 @@ from datetime import date
 from enum import StrEnum
 from types import MappingProxyType
 
-from gitmem.lazy_patterns import lazy
 from gitmem.light_typing import NamedTuple
 from gitmem.memory.fact import fact_id, parse_span
+from gitmem.memory.forgotten import recorded_text
 from gitmem.memory.statements import Statement
 
-_RECORDED = lazy(r" \([a-z-]+\)(?: \S+#L\d\S*)*$")  # behind a fact in the message of its commit
 SAYS = 0.5  # share of a fact's terms that the lines it cites must have to say it still
 NO_MORE = 0.5  # share of a line's terms that such a fact must have for the line to say no more than the fact
 
@@ -135,8 +134,7 @@ def of_lines(path: str, first: int, last: int, text: str, until: str, known: Lap
 def of_text(text: str, known: Lapsed) -> State:
     """The state of a text that is copied: a working value, a line of a commit's message (`- TEXT (type)` with its
     sources, `memory: TEXT`)."""
-    bare = _RECORDED.sub("", text.removeprefix("memory: "))
-    ids = {fact_id(each) for each in (text, bare)} if known.texts else ()
+    ids = {fact_id(each) for each in (text, recorded_text(text))} if known.texts else ()
     return next((known.texts[ident] for ident in ids if ident in known.texts), State.HOLDS)
 
 

@@ -15,6 +15,7 @@ from gitmem.git.worktree import read_bytes
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Fact, normalise, parse_span
+from gitmem.memory.forgotten import NOTHING, Forgotten
 from gitmem.paths import LIMIT, Kind, agent_of, kind, log_date, log_day
 
 _TIMED = re.compile(r"(\d{1,2}:\d{2}(?:[ \t]*[AaPp]\.?[Mm]\.?)?)(?:[ \t]*(?:[-–—:][ \t]*)?(.*))?$")
@@ -51,12 +52,12 @@ class Day:
 
 def timeline(
     repo: Repository, *, since: date | None = None, until: date | None = None, agent: str = "", rev: str = "",
-    daily: Sequence[str] = (),
+    daily: Sequence[str] = (), forgotten: Forgotten = NOTHING,
 ) -> list[Day]:  # fmt: skip
     """Days from `since` to `until` (both included), newest first; with `agent` its own logs only.
 
     `daily` are patterns of more daily logs than those in memory/ (`paths.log_day`).
-    Of the work tree, of `rev` where given or where there is no work tree.
+    What was `forgotten` is masked. Of the work tree, of `rev` where given or where there is no work tree.
     """
     days: dict[date, list[DayLog]] = defaultdict(list)
     derived: dict[str, list[tuple[str, Fact]]] = defaultdict(list)
@@ -70,6 +71,8 @@ def timeline(
 
     for path, data in _files(repo, rev, wanted, anywhere=bool(daily)):
         day = log_day(path, daily)
+        if forgotten and (day is not None or kind(path) is not Kind.MEMORY or rev):
+            data = forgotten.masked(data.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
         if day is not None:
             days[day].append(DayLog(path, agent_of(path), tuple(sections(data))))
             continue

@@ -80,6 +80,7 @@ class Correction:
 
 Draft = CommitDraft[tuple[Removal, ...]]
 Plan = Callable[[Reading], Draft]
+CORRECTED, SUPERSEDED = "correct 1 fact", "supersede 1 fact"  # what `edit` and `supersede` say that they did
 LASTING_KEYS = ("type", "tags", "importance", "pinned")  # of a comment: what its successor keeps
 
 
@@ -112,7 +113,7 @@ def edit_plan(config: Config, path: str, line: int, text: str, reason: str) -> P
         taken = Removal(path, entry.fact, tuple(cited(entry.fact)), new=text)
         with as_usage_error(path, entry):
             new = memory_facts.update(memory, entry, text, entry.fact.meta)
-        return _draft(config, Account("correct 1 fact", reason), [taken], {path: new})
+        return _draft(config, Account(CORRECTED, reason), [taken], {path: new})
 
     return plan
 
@@ -138,7 +139,7 @@ def supersede_plan(config: Config, path: str, line: int, text: str, reason: str,
         with as_usage_error(path, entry):
             new = memory_facts.supersede(memory, entry, text, meta)
         taken = Removal(path, entry.fact, (), new=text)  # without sources: those of the old one do not say the new
-        return _draft(config, Account("supersede 1 fact", reason), [taken], {path: new})
+        return _draft(config, Account(SUPERSEDED, reason), [taken], {path: new})
 
     return plan
 

@@ -26,6 +26,7 @@ from gitmem.provenance.attribution import TEXT, Attribution, Attributor, Edit, n
 from gitmem.provenance.authorship import agent_of_commit, named, reviewed_merge, reviewers
 from gitmem.provenance.checks import Checks
 from gitmem.provenance.cited_sources import Source, cited, file_meta, inherit, verified
+from gitmem.provenance.forgotten_texts import forgotten_texts
 from gitmem.provenance.grounding import WORDS, Support
 from gitmem.provenance.ledger import ledger_of, matching_commits, promotes
 from gitmem.provenance.line_amendments import Amendment, Amendments, amendments, replaced
@@ -101,7 +102,7 @@ def why(repo: Repository, config: Config, path: str, line: int, rev: str = "", *
         text = lines[line - 1].strip()
         block = trailers.memory_trailers(commit.message) if commit else []
         answer = _answer(path, Fact(text, "", line, end=line), commit, block)
-        return _with_links(repo, config, replace(answer, notes=tuple(notes)), (), rev, now)
+        return _shown(_with_links(repo, config, replace(answer, notes=tuple(notes)), (), rev, now), repo)
     known = ledger_of(repo, _until_promoted(recorded, commit, text_hash(fact.text)))
     del recorded  # ends Git's walk
     checks = Checks(repo, at, known, config.memory_paths, whole=False)
@@ -125,7 +126,26 @@ def why(repo: Repository, config: Config, path: str, line: int, rev: str = "", *
         session=fact.get("session"), turn=fact.get("turn"),
     )  # fmt: skip
     older = [value for key, value in fact.meta if key == "supersedes"]
-    return _with_links(repo, config, answer, replaced(repo, path, older, commit), rev, now)
+    return _shown(_with_links(repo, config, answer, replaced(repo, path, older, commit), rev, now), repo)
+
+
+def _shown(answer: Answer, repo: Repository) -> Answer:
+    """The answer without what a person took out since."""
+    forgotten = forgotten_texts(repo)
+    if not forgotten:
+        return answer
+    mask = forgotten.masked
+    ends = answer.links
+    links = replace(
+        ends, amended_by=tuple(replace(end, text=mask(end.text)) for end in ends.amended_by),
+        supersedes=tuple(replace(end, text=mask(end.text)) for end in ends.supersedes),
+    )  # fmt: skip
+    return replace(
+        answer, text=mask(answer.text), trail=tuple(map(mask, answer.trail)), reason=mask(answer.reason),
+        sources=tuple(replace(each, text=mask(each.text)) for each in answer.sources), links=links,
+        edited=tuple((what, mask(before), mask(now)) for what, before, now in answer.edited),
+        edit=answer.edit and replace(answer.edit, old=answer.edit.old._replace(text=mask(answer.edit.old.text))),
+    )  # fmt: skip
 
 
 def _notes(attributor: Attributor, attribution: Attribution, origin: Commit | None, commit: Commit | None) -> list[str]:

@@ -14,6 +14,7 @@ from gitmem.git.repository import Repository
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import Fact, text_hash
 from gitmem.memory.facts import expired
+from gitmem.memory.forgotten import Forgotten
 from gitmem.paths import LIMIT, Kind, Layout, is_memory, kind
 from gitmem.provenance.authorship import by_machine, named
 from gitmem.provenance.cited_sources import facts_at
@@ -61,6 +62,17 @@ def fact_changes(
         for change in changes
     ]
     return Authors(repo, commits, head).attribute(changes) if authors else changes
+
+
+def without_forgotten(changes: Sequence[FactChange], forgotten: Forgotten) -> list[FactChange]:
+    """The changes as they are told once a person took texts out: the ids stay, the texts do not."""
+
+    def masked(fact: Fact | None) -> Fact | None:
+        return fact and fact._replace(text=forgotten.masked(fact.text), trail=tuple(map(forgotten.masked, fact.trail)))
+
+    if not forgotten:
+        return list(changes)
+    return [replace(change, old=masked(change.old), new=masked(change.new)) for change in changes]
 
 
 class MergeBases(NamedTuple):

@@ -278,6 +278,8 @@ class PassagesWithCommits(Passages):
             return None
         if filters.keep is not None and not any(map(filters.keep, self.touched.get(strip.oid, ()))):
             return None
+        if self._forgotten(file).says_only("\n".join(file.lines[line.first - 1 : line.last])):
+            return None
         state = self._state_of(strip.oid)
         priors = self._commit_priors(self.commits[strip.oid][0], state, file)
         return Candidate(at, line, file, 0.0, priors, {}, state.name, file.when, 1.0)
@@ -363,11 +365,11 @@ class PassagesWithCommits(Passages):
         if hit.path != COMMIT:
             return hit
         commit, tip = self.commits[best.file.oid]
-        state = self._state_of(commit.oid)
+        state, mask = self._state_of(commit.oid), self._forgotten(best.file).masked
         return hit._replace(
-            kind="commit", path="", blob="", trust="committed", commit=commit.oid, subject=commit.subject,
+            kind="commit", path="", blob="", trust="committed", commit=commit.oid, subject=mask(commit.subject),
             author=f"{commit.author.name} <{commit.author.email}>", by=state.by, repository=tip.name,
-            text="\n".join(best.file.lines[hit.start_line - 1 : hit.end_line]),
+            text=mask("\n".join(best.file.lines[hit.start_line - 1 : hit.end_line])),
         )  # fmt: skip
 
     def _without_blocked_text(self, hit: Hit) -> Hit:
@@ -375,7 +377,10 @@ class PassagesWithCommits(Passages):
         from gitmem.gate.policy import MESSAGE
         from gitmem.gate.withholding import without_blocked
 
-        message = self.commits[hit.commit][0].message.rstrip().split("\n")
+        commit = self.commits[hit.commit][0]
+        file = self.files[COMMIT, commit.oid]
+        assert file is not None  # it was read for the hit
+        message = self._forgotten(file).masked(commit.message.rstrip()).split("\n")
         author, *lines = without_blocked([hit.author, *message], MESSAGE)
         shown = [line.rstrip("\r") for line in lines[hit.start_line - 1 : hit.end_line]]
         while len(shown) > 1 and (not shown[-1].strip() or PEOPLE.match(shown[-1])):

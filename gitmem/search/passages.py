@@ -20,6 +20,7 @@ from gitmem.lazy_patterns import lazy
 from gitmem.light_typing import TYPE_CHECKING, NamedTuple
 from gitmem.memory import state, statements
 from gitmem.memory.fact import fact_id, parse_comment, parse_span, worst_origin
+from gitmem.memory.forgotten import NOTHING, Forgotten
 from gitmem.memory.snapshot import read
 from gitmem.memory.state import Lapsed, State
 from gitmem.paths import Kind, kind, log_date, log_day
@@ -71,6 +72,7 @@ class Filters(NamedTuple):
     past: bool
     promoted: bool = False  # episodes that are in a digest count too
     keep: Callable[[str], bool] | None = None  # which paths: those of files were chosen already, a commit's were not
+    forgotten: Forgotten = NOTHING
 
     @property
     def narrow(self) -> bool:
@@ -403,6 +405,8 @@ class Passages:
             return None
         if file.kind is Kind.SESSION and self._heading(file, line.first).endswith(WORD_LISTS):
             return None
+        if self._forgotten(file).says_only("\n".join(file.lines[line.first - 1 : line.last])):
+            return None
         meta: dict[str, list[str]] = {key: list(values) for key, values in file.front.items()}
         for number in range(line.first, line.last + 1):
             text = file.lines[number - 1]
@@ -430,6 +434,10 @@ class Passages:
                 return None
         priors = self._priors(meta, file, line, when, state, then)
         return Candidate(at, line, file, 0.0, priors, meta, state, when, 1.0)
+
+    def _forgotten(self, file: File) -> Forgotten:
+        """The texts that are masked in a file. MEMORY.md as it is now is what people and hosts read in any case."""
+        return NOTHING if file.kind is Kind.MEMORY and not self.commit else self.filters.forgotten
 
     def _state(self, meta: dict[str, list[str]], file: File, line: RankedLine) -> tuple[str, bool]:
         """The state of a line as `Hit` has it, and whether all of the line has it."""
@@ -606,15 +614,17 @@ class Passages:
         text = "\n".join(_visible(line) for line in file.lines[first - 1 : last])
         if self.index.secrets(file.oid):
             text = _without_secrets(file.lines, first, last)
+        mask = self._forgotten(file).masked
+        text = mask(text)
         meta = best.meta
         return Hit(
             path=file.path,
             start_line=first,
             end_line=last,
-            heading=self._heading(file, best.line.first),
-            trail=self._about(file, best.line.first),
+            heading=mask(self._heading(file, best.line.first)),
+            trail=tuple(map(mask, self._about(file, best.line.first))),
             names=tuple(
-                value for key in ("title", "name", "aliases", "description") for value in file.front.get(key, ())
+                mask(value) for key in ("title", "name", "aliases", "description") for value in file.front.get(key, ())
             ),
             text=text,
             score=round(min(1.0, max(0.0, best.score)), 4),

@@ -21,6 +21,7 @@ from gitmem.index.db.values import Place, Snapshot
 from gitmem.index.freshness import ready
 from gitmem.index.index_file import IndexKeeper, OpenIndex, discard
 from gitmem.light_typing import TYPE_CHECKING, NamedTuple
+from gitmem.memory.forgotten import NOTHING, Forgotten
 from gitmem.paths import Kind, file_name_words, kind, log_date
 from gitmem.search import lexical, scoring, vector
 from gitmem.search.hits import Hit, fitting
@@ -73,6 +74,7 @@ class Query(NamedTuple):
     explain: bool = False
     everything: bool = False  # more than `FIRST` hits where none of these comes near an answer
     history: str = ""  # "with": commits too, "known": where they are indexed or soon can be, "only": nothing else
+    forgotten: Forgotten = NOTHING  # texts that are given to nobody (`provenance/forgotten_texts`)
 
 
 class Answer(NamedTuple):
@@ -231,6 +233,7 @@ def _filters(
         past=question.past,
         promoted=query.expired or bool(query.paths),
         keep=keep,
+        forgotten=query.forgotten,
     )
 
 

@@ -18,6 +18,7 @@ from gitmem.memory.show import read as read_file
 from gitmem.models.token_count import estimate
 from gitmem.paths import LIMIT
 from gitmem.plural import counted
+from gitmem.provenance.forgotten_texts import forgotten_texts
 from gitmem.search.search import Answer, Query
 from gitmem.server.administration import PREFIX, hash_of
 from gitmem.server.caller import Caller, Unauthorized
@@ -201,7 +202,7 @@ class Operations:
                 oid = repo.blobs(commit, [path]).get(path)
                 if oid is not None and repo.sizes([oid]).get(oid, 0) > LIMIT:
                     raise UsageError("the file is larger than 1 MiB", "it is not indexed either")
-                shown = read_file(repo, self.shared.config, path, commit).lines
+                shown = read_file(repo, self.shared.config, path, commit, forgotten_texts(repo)).lines
         except MissingFile:
             raise UsageError("there is no such memory file", "search names the files") from None
         except NotARepository:

@@ -24,6 +24,8 @@ from gitmem.index.chunks import shape_of
 from gitmem.index.db.values import Shape, Snapshot
 from gitmem.index.index_file import Freshness, OpenIndex
 from gitmem.index.line_days import line_days
+from gitmem.memory.forgotten import Forgotten
+from gitmem.provenance.forgotten_texts import forgotten_texts
 from gitmem.search.commit_hits import PassagesWithCommits, with_history
 from gitmem.search.hits import Hit, blamed
 from gitmem.search.passages import File, Passages
@@ -227,6 +229,7 @@ class Files:
         self.index = index
         self.repositories = repositories
         self.homes: dict[tuple[str, str], Searched] = {}
+        self._forgotten: dict[int, Forgotten] = {}
         self._read: dict[str, bytes] = {}
 
     def contents(self, wanted: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bytes]:
@@ -254,6 +257,13 @@ class Files:
                     contents[path, oid] = self._read[oid] = data
         return contents
 
+    def forgotten(self, repository: int) -> Forgotten:
+        """The texts that people took out of a repository, by its own branch."""
+        if repository not in self._forgotten:
+            with self.shared.mirrors.lent(self.tenant, repository) as repo:
+                self._forgotten[repository] = forgotten_texts(repo)
+        return self._forgotten[repository]
+
     def shapes(self, oids: Iterable[str]) -> dict[str, Shape]:
         """How the blobs are built that were read."""
         return {oid: self.shared.shape(self.tenant, oid, self._read[oid]) for oid in oids if oid in self._read}
@@ -265,6 +275,11 @@ class SharedPassages(Passages):
     def __init__(self, mirrored: Files, *given: Any) -> None:
         super().__init__(*given)
         self.mirrored = mirrored
+
+    def _forgotten(self, file: File) -> Forgotten:
+        home = self.mirrored.homes.get((file.path, file.oid))
+        numbers = [home.repository] if home else list(self.mirrored.repositories)  # a commit's: there is one
+        return self.mirrored.forgotten(numbers[0])
 
     def _contents(self, wanted: Sequence[tuple[str, str]]) -> Mapping[tuple[str, str], bytes]:
         return self.mirrored.contents(wanted)

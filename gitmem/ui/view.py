@@ -20,6 +20,8 @@ from gitmem.errors import GitMemError
 from gitmem.gate.policy import Policy
 from gitmem.git.opening import Repository
 from gitmem.git.write import merging
+from gitmem.memory.forgotten import Forgotten
+from gitmem.provenance.forgotten_texts import forgotten_texts
 from gitmem.provenance.present_facts import FactList, FactLists, PresentFact
 from gitmem.review.masking import masked
 from gitmem.ui.file_findings import Examined
@@ -141,8 +143,18 @@ class View:
 
     @cached_property
     def facts(self) -> FactList:
-        """The facts of the snapshot, as they stand in their files: mask what is shown of them (`mask`)."""
-        return self.site.facts.of(self.repo, self.config, self.snapshot.commit, self.today)
+        """The facts of the snapshot, as they stand in their files: mask what is shown of them (`mask`). An earlier
+        snapshot has none that was forgotten since."""
+        found = self.site.facts.of(self.repo, self.config, self.snapshot.commit, self.today)
+        if not (self.snapshot.past and self.forgotten):
+            return found
+        rows = tuple(row for row in found.rows if not self.forgotten.says_only(row.fact.text))
+        return found if len(rows) == len(found.rows) else FactList(rows)
+
+    @cached_property
+    def forgotten(self) -> Forgotten:
+        """The texts that people took out: shown nowhere."""
+        return forgotten_texts(self.repo)
 
     def mask(self, value: Any) -> Any:
         """The value (a list becomes a tuple) with its texts masked: for what does not go through a template."""

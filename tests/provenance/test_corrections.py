@@ -168,7 +168,7 @@ def test_forget_names_the_lines_that_still_say_it(repo: Repo) -> None:
     two_facts(repo)
     repo.commit("note", {"memory/sessions/2026-02-06-talk.md": f"# Talk\n\n- so: {FACT}\n"})
     done = repo.mem("forget", "MEMORY.md:5", "--reason", "she asked us to")
-    assert f"search still finds it in {DAY}:5, {DAY}:6, memory/sessions/2026-02-06-talk.md:3" in done.stderr
+    assert f"still written in {DAY}:5, {DAY}:6, memory/sessions/2026-02-06-talk.md:3" in done.stderr
     assert "Memory-Rewrite" in done.stderr
 
 

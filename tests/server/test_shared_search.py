@@ -10,6 +10,7 @@ from gitmem.config import Config
 from gitmem.git.opening import open_repository
 from gitmem.search.search import Lane, Query, search
 from tests.harness import Repo
+from tests.purge_cases import places_of
 from tests.server.conftest import NOW, Server
 
 MEMORY = """# Memory
@@ -177,3 +178,28 @@ def test_a_push_is_searchable_after_the_next_fetch_and_what_is_gone_is_not(serve
     texts = [hit["text"] for hit in server.search("acme read", "giraffe")["hits"]]
     assert any("giraffe" in text for text in texts)
     assert not any("Deploy before" in hit["text"] for hit in server.search("acme read", "deploy before 11:00")["hits"])
+
+
+FORGOTTEN = "Deploy before 11:00 only"
+
+
+def test_what_was_forgotten_leaves_by_no_door_and_a_purge_reaches_the_rows(server: Server, notes: Repo) -> None:
+    pytest.importorskip("git_filter_repo")
+    line = MEMORY.split("\n").index(next(row for row in MEMORY.split("\n") if FORGOTTEN in row)) + 1
+    notes.commit(f"ops\n\n- {FORGOTTEN} (rule)\n", {"memory/ops.md": f"# Ops\n\nRemember: {FORGOTTEN}, on any day.\n"})
+    before = notes.git("rev-parse", "HEAD").strip()
+    blob = notes.git("rev-parse", "HEAD:memory/ops.md").strip()
+    number = server.add("acme", "notes", notes)
+    assert FORGOTTEN in str(server.search("acme read", "deploy before 11:00"))
+    notes.mem("forget", f"MEMORY.md:{line}", "--everywhere", "--reason", "x")
+    fetch = server.running.workers[0]._ingest.fetch
+    fetch(server.numbers["acme"], number)
+    for given in ({}, {"at": before}, {"history": "with"}, {"history": "only"}):
+        found = server.search("acme read", "deploy before 11:00", repository="notes", **given)
+        assert FORGOTTEN not in str(found["hits"]), given
+    notes.mem("forget", f"MEMORY.md:{line}", "--purge", "--yes", "--at", before, "--reason", "x")
+    fetch(server.numbers["acme"], number)
+    mirror = Repo(server.running.mirrors.place(server.numbers["acme"], number), init=False)
+    assert mirror.run("git", "cat-file", "-e", blob, check=False).returncode
+    assert not any(server.owner.audit(server.enter("acme"), "notes")["unreachable"].values())
+    assert places_of(mirror, FORGOTTEN, ".") == []

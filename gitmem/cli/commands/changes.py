@@ -30,11 +30,13 @@ def command(span: str, colour: str, as_json: bool) -> None:
     """
     from gitmem.git.revision import split_range
     from gitmem.memory.snapshot import layout_at
-    from gitmem.review.commit_diff import fact_changes
+    from gitmem.provenance.forgotten_texts import forgotten_texts
+    from gitmem.review.commit_diff import fact_changes, without_forgotten
 
     repo, config = open_here()
     base, head, _ = split_range(repo, span, both=True)
     changes = fact_changes(repo, base, head, layout_at(repo, head, config), now().date())
+    changes = without_forgotten(changes, forgotten_texts(repo))
     if as_json:
         counts = Counter(str(change.op) for change in changes)
         write_json(

@@ -163,7 +163,7 @@ def _tell(done: Correction, path: str, line: int, remaining: Sequence[tuple[str,
     write(f"{done.commit[:12]} {escape(path, '')}:{line}\n")
     say(f"forgotten{_below(done)}; it will not be promoted again, and history and other clones still hold it")
     if remaining:
-        say(f"search still finds it in {_places(remaining)}")
+        say(f"still written in {_places(remaining)}: no search or context gives it, whoever opens the file reads it")
         say("hint: take these lines out by hand (next time: --everywhere); the commit of a daily log needs the trailer")
         say("Memory-Rewrite: <why>")
 

@@ -36,6 +36,7 @@ def command(since: str, until: str, agent: str, at: str, count: int | None, colo
     """
     from gitmem.git.revision import resolve_at
     from gitmem.memory import timeline
+    from gitmem.provenance.forgotten_texts import forgotten_texts
     from gitmem.text.named_times import first_day, last_day
 
     repo, config = open_here()
@@ -47,6 +48,7 @@ def command(since: str, until: str, agent: str, at: str, count: int | None, colo
         agent=agent_name(agent),
         rev=resolve_at(repo, at, when) if at else "",
         daily=config.memory_daily,
+        forgotten=forgotten_texts(repo),
     )[:count]
     if as_json:
         write_json({"days": [as_value(day) for day in days]})

@@ -36,10 +36,11 @@ def command(place: str, at: str, colour: str, as_json: bool) -> None:
     from gitmem.cli.places import lines as parse_place
     from gitmem.git.revision import resolve_at
     from gitmem.memory.show import read, statement_at
+    from gitmem.provenance.forgotten_texts import forgotten_texts
 
     repo, config = open_here()
     path, first, last = parse_place(repo, place)
-    memory_file = read(repo, config, path, resolve_at(repo, at, now()) if at else "")
+    memory_file = read(repo, config, path, resolve_at(repo, at, now()) if at else "", forgotten_texts(repo))
     if first and first == last:
         first, last = statement_at(memory_file, first)
     value = as_value(memory_file, first, last)

@@ -11,7 +11,7 @@ from gitmem.errors import GitMemError
 from gitmem.git.revision import resolve_at
 from gitmem.memory.snapshot import layout_at
 from gitmem.paths import passes
-from gitmem.review.commit_diff import fact_changes
+from gitmem.review.commit_diff import fact_changes, without_forgotten
 from gitmem.review.fact_diff import FactChange, Op
 from gitmem.review.word_diff import Piece, word_diff
 from gitmem.ui.rendering import fitting
@@ -52,6 +52,7 @@ def page(view: View) -> Response:
         base = resolve_at(view.repo, first, view.now)
         head = resolve_at(view.repo, last, view.now) if last else view.snapshot.commit or view.repo.head() or ""
         changes = fact_changes(view.repo, base, head, layout_at(view.repo, head, view.config), view.today)
+        changes = without_forgotten(changes, view.forgotten)
         lasting, logged = parted(changes, view.config.memory_daily)
         own = {title: [change for change in lasting if change.op in ops] for title, ops in GROUPS}
         sharing = sum(map(bool, (*own.values(), logged)))

@@ -84,13 +84,14 @@ def options(view: View) -> list[tuple[str, list[tuple[str, int]]]]:
 
 def _search_page(view: View, asked: str, choice: Choice) -> Response:
     """What `git mem search` answers: the same hits in the same order."""
+    from gitmem.provenance.forgotten_texts import forgotten_texts
     from gitmem.search.search import Query, search
 
     others = replace(choice, type="", tag="", path="") != Choice()  # what a search cannot be asked
     query = Query(
         asked, limit=MORE if others else HITS, commit=view.snapshot.commit, types=(choice.type,) if choice.type else (),
         tags=(choice.tag,) if choice.tag else (), paths=(choice.path,) if choice.path else (), explain=True,
-        everything=others,
+        everything=others, forgotten=forgotten_texts(view.repo),
     )  # fmt: skip
     answer = search(view.repo, view.config, query, view.now, view.opened.kept_index)
     rows = {(row.path, row.fact.line): row for row in view.facts.rows}

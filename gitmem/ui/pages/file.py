@@ -22,7 +22,7 @@ def page(view: View) -> Response:
     """
     path = view.fields.get("path", "")
     first, last = number(view, "first"), number(view, "last")
-    shown = read(view.repo, view.config, path, view.snapshot.commit)
+    shown = read(view.repo, view.config, path, view.snapshot.commit, view.forgotten)
     begin = number(view, "from") or (first - ABOVE if _end(shown.lines, 1) < first else 1)
     begin = max(1, min(begin, len(shown.lines)))
     end = _end(shown.lines, begin)

@@ -13,7 +13,7 @@ from gitmem.errors import UsageError
 from gitmem.memory import timeline
 from gitmem.memory.document import glance
 from gitmem.memory.snapshot import layout_at
-from gitmem.review.commit_diff import fact_changes
+from gitmem.review.commit_diff import fact_changes, without_forgotten
 from gitmem.ui.pages.compare import Row, parted, rows_of
 from gitmem.ui.rendering import fitting
 from gitmem.ui.view import View
@@ -62,7 +62,9 @@ def page(view: View) -> Response:
     days = timeline.days_of(view.repo, view.snapshot.commit, view.config.memory_daily)
     day = _day(view, days)
     daily = view.config.memory_daily
-    found = timeline.timeline(view.repo, since=day, until=day, rev=view.snapshot.commit, daily=daily)
+    found = timeline.timeline(
+        view.repo, since=day, until=day, rev=view.snapshot.commit, daily=daily, forgotten=view.forgotten
+    )
     entries = [
         Entry(log.path, section.time, section.topic, "\n".join(section.lines), section.start_line, log.agent)
         for one in found
@@ -150,5 +152,6 @@ def _committed(view: View, day: date) -> Committed:
     if not head or head == base:
         return Committed()
     changes = fact_changes(view.repo, base, head, layout_at(view.repo, head, view.config), day)
+    changes = without_forgotten(changes, view.forgotten)
     lasting, _ = parted(changes, view.config.memory_daily)
     return Committed(rows_of(view, lasting), len(lasting), base, head)

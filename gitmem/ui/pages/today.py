@@ -15,7 +15,7 @@ from gitmem.paths import is_daily, kind
 from gitmem.provenance.ledger import read_ledger
 from gitmem.provenance.present_facts import KINDS, uncommitted
 from gitmem.provenance.trailers import REASON, memory_trailers, values
-from gitmem.review.commit_diff import fact_changes
+from gitmem.review.commit_diff import fact_changes, without_forgotten
 from gitmem.review.fact_diff import FactChange, Op
 from gitmem.ui.view import View
 
@@ -94,4 +94,5 @@ def _changes(view: View, base: str, head: str) -> list[FactChange]:
     if not head or base == head:
         return []
     changes = fact_changes(view.repo, base, head, layout_at(view.repo, head, view.config), view.today)
+    changes = without_forgotten(changes, view.forgotten)
     return sorted(changes, key=lambda change: change.date.timestamp() if change.date else 0.0, reverse=True)

@@ -1,0 +1,118 @@
+"""What was forgotten is given by no door: history, earlier snapshots, files as they were, contexts, pages and servers."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from gitmem.git.objects import Span
+from gitmem.git.opening import open_repository
+from gitmem.memory.fact import fact_id
+from gitmem.provenance.forgotten_texts import FILE, forgotten_texts
+from tests.harness import Repo
+from tests.provenance_cases import DAY, promote, record_log
+
+WORDS = "Invoices are rounded to whole cents."
+KOREAN = "결제 타임아웃은 30초로 한다."
+LINE = "memory/billing.md"
+
+
+def forgotten_memory(repo: Repo, text: str = WORDS, how: str = "--everywhere") -> str:
+    """A fact that was promoted, told in other files and in messages, and forgotten; the commit before that."""
+    blob = record_log(repo, text=f"# 2026-02-05\n\n- {text}\n- Lunch about invoices and 결제.\n")
+    promote(repo, text, span=Span(DAY, 3, 3, blob))
+    first, rest = text.split(" ", 1)
+    repo.commit(f"billing: write it down\n\nShe said: {first}\n{rest} So be it.\n", {
+        LINE: f"# Billing\n\nWe agreed: {first}\n{rest} That was in May.\n\nInvoices and 결제 go out on Monday.\n",
+    })  # fmt: skip
+    before = repo.git("rev-parse", "HEAD").strip()
+    place = (
+        repo.read("MEMORY.md").split("\n").index(next(x for x in repo.read("MEMORY.md").split("\n") if text in x)) + 1
+    )
+    repo.mem("forget", f"MEMORY.md:{place}", "--reason", "x", *([how] if how else []))
+    return before
+
+
+def said(repo: Repo, *args: str) -> str:
+    done = repo.mem(*args, check=False)
+    return " ".join((done.stdout + done.stderr).replace("\\n", " ").split())
+
+
+@pytest.mark.parametrize("text", [WORDS, KOREAN])
+def test_no_command_gives_it(repo: Repo, text: str) -> None:
+    before = forgotten_memory(repo, text)
+    asked = " ".join(text.split()[1:4])
+    for args in (
+        ("search", asked), ("search", "--history", asked), ("search", "--history-only", asked),
+        ("search", "--at", before, asked), ("search", "--at", before, "--json", asked), ("search", "--all", asked),
+        ("search", "--history", "--jsonl", asked), ("context", asked), ("context", "--at", before, asked),
+        ("show", "MEMORY.md", "--at", before), ("show", LINE, "--at", before, "--json"), ("show", DAY, "--at", before),
+        ("receipts",), ("receipts", "--json"), ("why", "MEMORY.md:5", "--at", before), ("log", "-n", "30"),
+        ("changes", f"{before}~1..HEAD"), ("changes", f"{before}..HEAD", "--json"),
+    ):  # fmt: skip
+        assert text.rstrip(".") not in said(repo, *args), args
+    assert "[forgotten]" in said(repo, "show", LINE, "--at", before)
+    assert "That was in May" in said(repo, "search", "--at", before, "billing agreed May")
+
+
+def test_other_lines_are_found_as_before(repo: Repo) -> None:
+    forgotten_memory(repo)
+    assert "go out on Monday" in said(repo, "search", "invoices Monday")
+    assert "billing: write it down" in said(repo, "search", "--history-only", "billing write it down")
+
+
+def test_a_plain_forget_is_left_out_of_searches_and_a_copy_is_named(repo: Repo) -> None:
+    forgotten_memory(repo, how="")
+    assert WORDS in repo.read(DAY)
+    assert WORDS not in said(repo, "search", "invoices rounded cents")
+
+
+def test_a_text_that_was_corrected_is_still_shown_as_it_was(repo: Repo) -> None:
+    blob = record_log(repo, text=f"# 2026-02-05\n\n- {WORDS}\n")
+    promote(repo, WORDS, span=Span(DAY, 3, 3, blob))
+    before = repo.git("rev-parse", "HEAD").strip()
+    repo.mem("edit", "MEMORY.md:5", "Invoices are rounded to ten cents.", "--reason", "x")
+    assert WORDS in said(repo, "show", "MEMORY.md", "--at", before)
+
+
+def test_a_person_who_writes_it_again_has_it_again(repo: Repo) -> None:
+    before = forgotten_memory(repo)
+    repo.mem("add", "--type", "decision", WORDS)
+    assert WORDS in said(repo, "search", "invoices rounded cents")
+    repo.commit("again")
+    assert WORDS in said(repo, "search", "--at", before, "invoices rounded cents")
+
+
+def test_what_is_kept_of_it_is_hashes_for_one_head(repo: Repo) -> None:
+    forgotten_memory(repo)
+    said(repo, "search", "x")
+    file = repo.path / ".git" / "gitmem" / FILE
+    kept = json.loads(file.read_text())
+    assert kept["head"] == repo.git("rev-parse", "HEAD").strip() and fact_id(WORDS) in kept["taken"]
+    assert WORDS not in file.read_text() and "nvoices" not in file.read_text()
+    repo.commit("other", {"memory/x.md": "x\n"})
+    there = open_repository(repo.path, {})
+    assert fact_id(WORDS) in forgotten_texts(there).taken
+    file.write_text('{"version": 1, "head": 3}')
+    assert fact_id(WORDS) in forgotten_texts(there).taken
+    there.close()
+
+
+def test_the_branch_of_another_forgets_nothing_here(repo: Repo) -> None:
+    record_log(repo, text=f"# 2026-02-05\n\n- {WORDS}\n")
+    repo.commit("fact", {"MEMORY.md": f"# Memory\n\n## Decisions\n\n- {WORDS}\n"})
+    repo.git("switch", "-q", "-c", "theirs")
+    repo.mem("forget", "MEMORY.md:5", "--everywhere", "--reason", "x")
+    repo.git("switch", "-q", "main")
+    assert WORDS in said(repo, "search", "invoices rounded cents")
+
+
+@pytest.mark.parametrize("option", [(), ("--supersede",)])
+def test_a_text_written_by_hand_that_was_corrected_is_still_shown_as_it_was(
+    repo: Repo, option: tuple[str, ...]
+) -> None:
+    before = repo.commit("fact", {"MEMORY.md": f"# Memory\n\n- {WORDS}\n"})
+    repo.mem("edit", "MEMORY.md:3", "Invoices are rounded to ten cents.", "--reason", "x", *option)
+    assert WORDS in said(repo, "show", "MEMORY.md", "--at", before)
+    assert WORDS in said(repo, "search", "--at", before, "invoices rounded cents")
