@@ -225,24 +225,36 @@ def _stated(typed: str, safe: bool) -> str:
 
 
 def _until(text: str, kind: str, day: date) -> str:
-    """The day after which it no longer holds: a deadline's own, or one before `까지`, `まで` or after `until`."""
+    """The day after which it no longer holds: a deadline's own, or one before `까지`, `まで` or after `until`, or the
+    last of the month, year or week that is named so. What holds from now on ends on no day of the week."""
     mentions = dates.find(text, day)
-    if not mentions:
-        return ""
+    standing = dates.holds_from_now_on(text)
     for mention in mentions:
         after = text[mention.end : mention.end + 8]
         before = text[max(0, mention.start - 14) : mention.start].lower()
-        if re.match(
+        names_an_end = re.match(
             r"\s*(?:\([^)]*\)\s*)?(?:까지|이전|전까지|안에|이내|내로|まで|以前|以内|之前|前(?!後|后))", after
         ) or re.search(
             r"\b(?:until|till|through|expires?(?:\s+on)?|by|before|due(?:\s+(?:on|is))?)\s+(?:the\s+)?$", before
-        ):
+        )
+        if names_an_end and (not standing or mention.spelled or _ends_with(text, mention)):
             return mention.day.isoformat() if kind != "lesson" else ""
+    ends = [ending.day for ending in dates.endings(text, day)]
+    if ends:
+        return max(ends).isoformat() if kind != "lesson" else ""
     if kind == "deadline":
         # A day that was ("agreed yesterday") says when a deadline was spoken of.
-        own = [mention for mention in mentions if mention.spelled] or [item for item in mentions if item.day >= day]
+        own = [mention for mention in mentions if mention.spelled]
+        own = own or [item for item in mentions if item.day >= day and not standing]
         return own[-1].day.isoformat() if own else ""
     return ""
+
+
+def _ends_with(text: str, mention: dates.Mention) -> bool:
+    """Whether something holds until this day, and not only by it."""
+    before = text[max(0, mention.start - 9) : mention.start + 6].lower()
+    after = text[mention.end : mention.end + 5]
+    return bool(re.search(r"\b(?:until|till|through)\b", before) or re.match(r"\s*(?:까지|まで)", after))
 
 
 def _dialogue(log: Log, candidates: Sequence[Candidate]) -> Iterable[Operation]:

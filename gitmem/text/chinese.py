@@ -110,3 +110,6 @@ GOING_ON_ENDS = r"[吗嗎呢吧]\W*$"
 REASON = "(?:理由|原因)(?:是|在[于於]|[:：])|因[为為]|由[于於]"
 # What names a decision, or what bounds one, in a heading or a label.
 DECISION_NAMES = "决定|约束|政策"
+
+# What says that something holds from now on, again and again: a day of the week beside it is no single day.
+FROM_NOW_ON = r"今[后後]|往[后後]|(?<![天日周週月年])以[后後]|[从從]现在|[从從]今天"

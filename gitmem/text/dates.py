@@ -2,7 +2,8 @@
 
 Pure: a text and the day it was written or is asked on, values out. Nothing here reads the clock. `find` gives days with
 their place in a text that is written (`3/14`, `2월 20일`, `tomorrow`, `来週の金曜`); `days` the spans of time that a
-question may mean; `periods` months and years that stand without a day.
+question may mean; `periods` months and years that stand without a day, `endings` the last
+day of those until which something holds.
 """
 
 # A search imports this: no dataclass, no pattern compiled before its first use.
@@ -17,7 +18,7 @@ from itertools import chain
 from gitmem.lazy_patterns import lazy
 from gitmem.light_typing import NamedTuple
 from gitmem.text import english, korean
-from gitmem.text.languages import EASTERN
+from gitmem.text.languages import EASTERN, LANGUAGES
 
 # -- words of both readings ----------------------------------------------------------------------------------
 
@@ -239,6 +240,114 @@ def periods(text: str) -> Iterator[Period]:
         yield Period(*match.span(), int(match[1] or 0), int(match[2]))
     for match in _YEAR_OF.finditer(text):
         yield Period(*match.span(), int(match[1] or match[2]), 0)
+
+
+# -- what ends with a month, a year or a week ----------------------------------------------------------------
+
+
+class Ending(NamedTuple):
+    """Until when something holds, by the month, year or week that a text names, and where: `day` is the last of it."""
+
+    start: int
+    end: int
+    day: date
+
+
+_UNTIL = r"\b(?i:until|till|through|thru)\s+(?i:the\s+)?"
+_BY_THE_END = r"(?:\b(?i:until|till|through|thru|by)\s+(?:the\s+)?(?i:end)\s+of\s+(?i:the\s+)?)"
+# `may` and `march` are verbs too: a month begins with a capital, or follows the end.
+_MONTH_UNTIL = lazy(
+    rf"(?:{_BY_THE_END}|{_UNTIL})(?P<month>{'|'.join(name.capitalize() for name in MONTH)}|{'|'.join(MONTH).upper()})\b"
+    r"\.?(?:,?\s+(?P<year>20\d\d)\b|(?!,?\s+\d|[-_/]\w))"
+)
+_YEAR_UNTIL = lazy(rf"(?:{_BY_THE_END}|{_UNTIL})(?P<year>20\d\d)\b(?![-./]\w){_AFTER_YEAR}")
+_QUARTER_UNTIL = lazy(rf"(?:{_BY_THE_END}|{_UNTIL})[qQ](?P<quarter>[1-4])\b(?:,?\s+(?P<year>20\d\d)\b)?")
+_NAMED_UNTIL = lazy(
+    rf"(?:{_BY_THE_END}(?P<which>(?:this|next)\s+)?|{_UNTIL}(?P<other>(?:this|next)\s+))(?P<unit>week|month|quarter|year)\b",
+    re.IGNORECASE,
+)
+# `3월까지`, `9월 말까지`, `2026년까지`; `3月まで`, `2月末まで`; `到3月底`, `3月底前`. Its middle is no end.
+_EASTERN_UNTIL = lazy(
+    r"(?:(?<!\d)(?P<year>\d{4})\s*[년年]\s*)?(?<!\d)(?P<month>\d{1,2})\s*(?:월\s*(?:말일?|중)?\s*까지"
+    r"|月(?:末|いっぱい|中)?まで|月[底末](?:之前|以前|前(?![后後])|[为為]止))"
+    r"|(?:截?至|到)\s*(?:(?P<year2>\d{4})年)?(?P<month2>\d{1,2})月[底末]?(?:[为為]止)?(?![\d初中上下旬月份]|\s*\d)"
+)
+_EASTERN_YEAR_UNTIL = lazy(
+    r"(?<!\d)(?P<year>20\d\d)\s*(?:년\s*(?:말|연말)?\s*까지|年(?:末|いっぱい)?まで|年[底末](?:之前|以前|前|[为為]止))"
+    r"|(?:截?至|到)\s*(?P<year2>20\d\d)年[底末](?:[为為]止)?"
+)
+_BEFORE = "(?:之前|前(?![后後])|[内內])"
+# (unit, how many of it ahead, its names before what says until when).
+_SPOKEN_UNTIL: tuple[tuple[str, int, re.Pattern[str]], ...] = tuple(
+    (unit, ahead, lazy(rf"(?:{korean})\s*말?\s*까지|(?:{japanese})まで|(?:{chinese})[底末]?{_BEFORE}"))
+    for unit, ahead, korean, japanese, chinese in (
+        ("month", 0, r"이번\s*달|이달|(?<![가-힣])월(?=말)", r"今月(?:末|いっぱい)?|(?<!\d)月末", "[这這本][个個]?月"),
+        ("month", 0, "(?!)", "(?!)", r"(?<![\d个個])月(?=底)"),
+        ("month", 1, r"다음\s*달|내달", "来月(?:末|いっぱい)?", "下[个個]?月"),
+        ("year", 0, "올해|(?<![가-힣])연(?=말)", r"今年(?:末|いっぱい)?|(?<!\d)年末", r"今年|(?<!\d)年(?=底)"),
+        ("year", 1, "내년", "来年(?:末|いっぱい)?", "明年"),
+        ("week", 0, r"이번\s*주", "今週(?:末|いっぱい)?", "[这這本][个個]?[周週]"),
+        ("week", 1, r"다음\s*주", "来週(?:末|いっぱい)?", "下[个個]?[周週]"),
+    )
+)  # fmt: skip
+# A season that comes again (`from November until March`, `11월부터 3월까지`) does not end.
+_BEGINS = lazy(
+    rf"\b(?:from|between)\b[^.;]{{1,30}}$|\b(?:{MONTH_NAME})\s*$|[월月][^.。;]{{0,4}}(?:부터|から|〜|~|-)\s*$"
+    r"|[从從自][^.。;]{1,12}$",
+    re.IGNORECASE,
+)
+_ENDS = lazy(r"until|till|thr(?:ough|u)|\bend\b|까지|まで|[前止至到]", re.IGNORECASE)
+_MONTHS_OF = {"month": 1, "quarter": 3, "year": 12}
+
+
+def endings(text: str, written: date) -> list[Ending]:
+    """Until when `text` says that something holds, where it names no day but a month, a quarter, a year or a week: the
+    last day of it. A month without a year is the next one, the month `written` included."""
+    if not _ENDS.search(text) or not date.min + 2 * _SPAN < written < date(9990, 1, 1):
+        return []
+    found: list[Ending] = []
+    for match in chain(_MONTH_UNTIL.finditer(text), _EASTERN_UNTIL.finditer(text)):
+        groups = match.groupdict()
+        named = groups["month"] or groups["month2"]
+        month = int(named) if named.isdigit() else MONTH[named.lower()]
+        year = int(groups["year"] or groups.get("year2") or 0) or written.year + (month < written.month)
+        season = not (groups["year"] or groups.get("year2")) and _BEGINS.search(text[: match.start()])
+        if 1 <= month <= 12 and written.year - 100 < year < 9990 and not season:
+            found.append(Ending(*match.span(), _last_of(year, month)))
+    for match in _QUARTER_UNTIL.finditer(text):
+        month = 3 * int(match["quarter"])
+        found.append(
+            Ending(*match.span(), _last_of(int(match["year"] or written.year + (month < written.month)), month))
+        )
+    for match in chain(_YEAR_UNTIL.finditer(text), _EASTERN_YEAR_UNTIL.finditer(text)):
+        found.append(Ending(*match.span(), date(int(match["year"] or match["year2"]), 12, 31)))
+    for match in _NAMED_UNTIL.finditer(text):
+        ahead = int((match["which"] or match["other"] or "").strip().lower() == "next")
+        found.append(Ending(*match.span(), _end_of(match["unit"].lower(), ahead, written)))
+    for unit, ahead, pattern in _SPOKEN_UNTIL:
+        found += [Ending(*match.span(), _end_of(unit, ahead, written)) for match in pattern.finditer(text)]
+    return sorted(found)
+
+
+def _last_of(year: int, month: int) -> date:
+    return date(year + month // 12, month % 12 + 1, 1) - timedelta(days=1)
+
+
+def _end_of(unit: str, ahead: int, today: date) -> date:
+    """The last day of this week, month, quarter or year, or of the one that is so many `ahead`; weeks end on Sunday."""
+    if unit == "week":
+        return today + timedelta(days=6 - today.weekday() + 7 * ahead)
+    length = _MONTHS_OF[unit]
+    months = today.year * 12 + (today.month - 1) // length * length + length - 1 + length * ahead
+    return _last_of(months // 12, months % 12 + 1)
+
+
+_FROM_NOW_ON = lazy("|".join(each.FROM_NOW_ON for each in LANGUAGES), re.IGNORECASE)
+
+
+def holds_from_now_on(text: str) -> bool:
+    """Whether a text states what is so again and again from now on: a day of the week in it is no single day."""
+    return _FROM_NOW_ON.search(text) is not None
 
 
 # -- spans of time that a question may mean ------------------------------------------------------------------

@@ -192,3 +192,6 @@ PLEASANTRIES = (
 REASON = r"\b(?:because|due to|so that|in order to|to avoid|reason(?:ing)? (?:is|was))\b|\breason:"
 # What names a decision, or what bounds one, in a heading or a label.
 DECISION_NAMES = "decision|decided|constraint|policy"
+
+# What says that something holds from now on, again and again: a day of the week beside it is no single day.
+FROM_NOW_ON = r"\b(?:from\s+(?:now|here|today)\s+on(?:wards?)?|going\s+forward|henceforth)\b"

@@ -104,3 +104,6 @@ GOING_ON_ENDS = r"(?:ください|下さい|お願い(?:します)?|しよう|�
 REASON = "(?:理由|原因)(?:は|[:：])|なぜなら|(?:から|ため)(?:だ|です|である)|ので[、。]"
 # What names a decision, or what bounds one, in a heading or a label.
 DECISION_NAMES = "決定|制約|方針"
+
+# What says that something holds from now on, again and again: a day of the week beside it is no single day.
+FROM_NOW_ON = r"今後|これから|本日から"

@@ -151,3 +151,6 @@ PLEASANTRIES = r"좋네|그렇|맞아|정말|진짜|대박|축하|고마|감사|
 REASON = r"때문|위해|위하여|이유(?:는|:)|(?<=[가-힣])라서\s"
 # What names a decision, or what bounds one, in a heading or a label.
 DECISION_NAMES = "결정|제약|정책"
+
+# What says that something holds from now on, again and again: a day of the week beside it is no single day.
+FROM_NOW_ON = r"앞으로|향후|(?:이제|지금|오늘)부터"

@@ -333,3 +333,57 @@ def test_a_fence_is_closed_by_its_own_mark_alone() -> None:
     lines = ("```", "```python", "We decided to ship the importer as a plugin", "```", "We decided to ship on Tuesdays")
     log = replace(log_of(()), lines=lines, new=frozenset(range(1, 6)))
     assert [candidate.number for candidate in log_lines.candidates_of(log, {})] == [5]
+
+
+@pytest.mark.parametrize(
+    ("line", "last"),
+    [
+        ("The price freeze holds until March", "2026-03-31"),
+        ("Deploys need two approvals until the end of January", "2027-01-31"),
+        ("The old API stays up through December 2026", "2026-12-31"),
+        ("The old API stays up until 2027.", "2027-12-31"),
+        ("The waiver is in force until Q3", "2026-09-30"),
+        ("Exports stay off by the end of next week", "2026-02-15"),
+        ("할인은 3월까지 유효하다", "2026-03-31"),
+        ("배포 동결은 9월 말까지다", "2026-09-30"),
+        ("계약은 2027년 5월까지다", "2027-05-31"),
+        ("이번 달 말까지 수동으로 승인한다", "2026-02-28"),
+        ("契約は2026年3月まで", "2026-03-31"),
+        ("旧環境は2月末まで残す", "2026-02-28"),
+        ("年末まで併用する", "2026-12-31"),
+        ("优惠到3月底为止", "2026-03-31"),
+        ("年底前保留旧接口", "2026-12-31"),
+        ("The walk-in desk is closed until mid-March", ""),
+        ("The pool is closed from November until March", ""),
+        ("수영장은 11월부터 3월까지 쉰다", ""),
+        ("3월 중순까지 답을 준다", ""),
+        ("It may be used until may be fixed", ""),
+        ("批次数从1到3", ""),
+        ("Heating runs November through January", ""),
+        ("No equivalent exists until SEP-100 is done", ""),
+        ("Free till 2000/month", ""),
+    ],
+)
+def test_what_holds_until_a_month_or_a_year_holds_to_the_last_day_of_it(line: str, last: str) -> None:
+    assert _until(line, "constraint", date(2026, 2, 5)) == last
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "From now on the deploy is on Wednesday at 3 pm",
+        "Going forward the report is due on Wednesday at 3 pm",
+        "앞으로 배포 마감은 수요일 오후 3시",
+        "今後のデプロイ期限は水曜15時",
+        "今后每次发布的截止时间是周三下午三点",
+    ],
+)
+def test_what_is_so_from_now_on_ends_on_no_day_of_the_week(line: str) -> None:
+    assert _until(line, "deadline", date(2026, 2, 5)) == ""
+    operation = propose(line)[1]
+    assert operation.op is Op.ADD and operation.until == "", operation
+
+
+def test_what_is_so_from_now_on_may_still_end_on_a_day_that_is_named() -> None:
+    assert _until("From now on reviews take two people, until 30 June", "rule", date(2026, 2, 5)) == "2026-06-30"
+    assert _until("앞으로 금요일까지는 배포하지 않는다", "rule", date(2026, 2, 5)) == "2026-02-06"
