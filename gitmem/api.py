@@ -230,7 +230,6 @@ class Memory:
             from gitmem.sessions.working_memory import drop_saying
 
             done = erasure.forget_everywhere(self.repo, self.config, path, line, reason, dry_run=dry_run)
-            texts = [item.fact.text for item in done.correction.taken]
-            values = [] if dry_run else drop_saying(self.repo.common_dir, texts)
+            values = [] if dry_run else drop_saying(self.repo.common_dir, done.texts)
             return {**erasure.erasure_value(done), "session_values": values}
         return corrections.as_value(corrections.forget(self.repo, self.config, path, line, reason, dry_run=dry_run))

@@ -18,6 +18,7 @@ from gitmem.light_typing import NamedTuple
 from gitmem.memory.fact import fact_id, id_of_hash, normalise
 
 MASK = "[forgotten]"  # what stands in the place of a text that was taken out
+LABEL, TELLING = 40, 16  # characters of a label at most, of what stands behind it at least
 BEGINNING = 4  # characters of a text whose hash says where it may begin
 _GAP = r"[*_~`]*(?:\s+(?:[>|#/*-]+\s+)*)[*_~`]*"  # between two words: emphasis, line breaks, marks of quotations
 _EDGE = r"[A-Za-z0-9]"  # a text does not begin or end within a word of these
@@ -31,6 +32,14 @@ def pattern_of(texts: Iterable[str]) -> re.Pattern[str]:
     nothing for no text."""
     forms = sorted({form for text in texts if (form := normalise(text))}, key=lambda form: (-len(form), form))
     return re.compile("|".join(map(_form, forms)) or r"(?!)", re.IGNORECASE)
+
+
+def unlabelled(text: str) -> str:
+    """What stands behind the label or the topic that a fact begins with (`Deploys: ...`), where that says enough to be
+    told from others; else ""."""
+    label, colon, rest = text.partition(": ")
+    rest = rest.strip()
+    return rest if colon and len(label) <= LABEL and len(rest) >= TELLING and len(rest.split()) > 2 else ""
 
 
 def _form(text: str) -> str:

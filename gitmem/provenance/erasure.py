@@ -7,8 +7,8 @@ branches and other clones are not touched. A line that another fact rests on is 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import groupby
 
@@ -19,7 +19,7 @@ from gitmem.git.repository import Repository
 from gitmem.git.transaction import CommitDraft, Reading, commit, writer
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import Fact, encode, normalise, text_hash
-from gitmem.memory.forgotten import MASK, pattern_of
+from gitmem.memory.forgotten import MASK, pattern_of, unlabelled
 from gitmem.memory.snapshot import read_work_tree, tree_files
 from gitmem.paths import LIMIT, Kind, kind
 from gitmem.provenance.cited_sources import cited, facts_at, merged
@@ -56,19 +56,20 @@ class LineChange:
 @dataclass(frozen=True, slots=True)
 class Erasure:
     """What was done: the facts, the lines besides them, in order of path and line, the lines that are left, and the
-    files whose names said it (old, new)."""
+    files whose names said it (old, new). `texts`: what was looked for."""
 
     correction: Correction
     lines: tuple[LineChange, ...]
     left: tuple[LineChange, ...]
     renamed: tuple[tuple[str, str], ...] = ()
+    texts: tuple[str, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """What is to go: the text, and (path, text) of the lines it was taken from."""
+    """What is to go: the text, with and without its label, and (path, text) of the lines it was taken from."""
 
-    text: str  # normalised, case folded
+    texts: tuple[str, ...]  # normalised, case folded
     pattern: re.Pattern[str]
     sources: frozenset[tuple[str, str]]
 
@@ -87,7 +88,7 @@ def forget_everywhere(
         return plan(Reading(repo)).result
     done, oid = commit(repo, plan)
     drop_kept_texts(repo)
-    return Erasure(Correction(done.correction.taken, oid), done.lines, done.left, done.renamed)
+    return Erasure(Correction(done.correction.taken, oid), done.lines, done.left, done.renamed, done.texts)
 
 
 def everywhere_plan(config: Config, path: str, line: int, reason: str) -> Callable[[Reading], CommitDraft[Erasure]]:
@@ -119,7 +120,7 @@ def _plan(reading: Reading, config: Config, path: str, line: int, reason: str) -
     facts: list[Removal] = [first]
     for name, data in files.items():
         for other in memory_facts.parse(data).entries:
-            again = _lasts(name, other.fact) and other.fact.text.casefold() == wanted.text
+            again = _lasts(name, other.fact) and other.fact.text.casefold() in wanted.texts
             if again and (name, other.start) != (path, entry.start):
                 facts.append(_removal_of(name, other.fact, known))
     places = {(item.path, item.fact.line) for item in facts}
@@ -142,7 +143,8 @@ def _plan(reading: Reading, config: Config, path: str, line: int, reason: str) -
         contents[new] = data
     rows += tuple(f"- {encode(new)} renamed" for new in renamed.values())
     account = replace(account, lines=rows)
-    erasure = Erasure(Correction(tuple(facts), ""), lines, left, tuple(renamed.items()))
+    said = forms_of(first.fact.text, wanted.sources)
+    erasure = Erasure(Correction(tuple(facts), ""), lines, left, tuple(renamed.items()), said)
     return CommitDraft(contents, erasure, message_of(config, account, facts))
 
 
@@ -163,9 +165,15 @@ def _removal_of(path: str, fact: Fact, known: Ledger) -> Removal:
 
 
 def _forms_of(repo: Repository, taken: Removal) -> _Wanted:
-    return _Wanted(
-        taken.fact.text.casefold(), pattern_of([taken.fact.text]), frozenset(source_texts(repo, taken)),
-    )  # fmt: skip
+    sources = frozenset(source_texts(repo, taken))
+    texts = forms_of(taken.fact.text, sources)
+    return _Wanted(tuple(text.casefold() for text in texts), pattern_of(texts), sources)
+
+
+def forms_of(text: str, sources: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+    """A text, and what of it stands behind its label where a source line says that: (path, text case folded)."""
+    bare = unlabelled(text)
+    return (text, bare) if bare and any(bare.casefold() in said for _, said in sources) else (text,)
 
 
 def _lasts(path: str, fact: Fact) -> bool:
@@ -204,7 +212,10 @@ def _line_changes(path: str, data: bytes, wanted: _Wanted, places: set[tuple[str
         entry = entries.get(at)
         last = entry.fact.end if entry else at
         text = (entry.fact.text if entry else normalise(lines[at - 1])).casefold()
-        says = wanted.text in text or wanted.pattern.search("\n".join(lines[at - 1 : last])) is not None
+        says = (
+            any(each in text for each in wanted.texts)
+            or wanted.pattern.search("\n".join(lines[at - 1 : last])) is not None
+        )
         if not says and (path, at) not in places:
             for number in range(at, last + 1):
                 own = normalise(lines[number - 1]).casefold()
@@ -237,7 +248,7 @@ def _change_of(path: str, text: str, wanted: _Wanted, fact: Fact | None) -> Chan
     """What becomes of a statement, or of another line, that says what is forgotten."""
     if kind(path) in GUARDED:
         return Change.LEFT
-    if text == wanted.text:
+    if text in wanted.texts:
         return Change.REMOVED
     # Another fact, which says more, is not ours to change.
     return Change.LEFT if fact and _lasts(path, fact) else Change.MASKED

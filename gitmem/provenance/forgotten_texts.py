@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from gitmem.errors import GitMemError
 from gitmem.git.repository import Repository
 from gitmem.git.worktree import read_bytes, state_dir, write_atomic
-from gitmem.memory.forgotten import NOTHING, Forgotten, forgotten_of
+from gitmem.memory.forgotten import NOTHING, Forgotten, forgotten_of, unlabelled
 
 if TYPE_CHECKING:
     from typing import Any
@@ -101,7 +101,8 @@ def _read(repo: Repository, head: str, memory: list[str]) -> dict[str, Any]:
             facts = (fact.text for fact in memory_facts.parse(data).facts) if data else ()
             lines = (normalise(line) for line in blob_lines(data)) if data else ()
             texts.update((digest, text) for text in (*facts, *lines) if (digest := text_hash(text)) in gone)
-    value = forgotten_of(map(id_of_hash, refused), gone, texts.values())
+    bare = [rest for text in texts.values() if (rest := unlabelled(text))]
+    value = forgotten_of(map(id_of_hash, refused), gone, [*texts.values(), *bare])
     return {
         "ids": sorted(value.ids), "taken": sorted(value.taken),
         "forms": {begins: sorted(rows) for begins, rows in value.forms.items()},

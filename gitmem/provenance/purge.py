@@ -28,7 +28,10 @@ from gitmem.memory.files import read_memory_file
 from gitmem.memory.forgotten import MASK, pattern_of
 from gitmem.memory.similarity import terms
 from gitmem.memory.state import SAYS
-from gitmem.provenance.erasure import Change, Erasure, everywhere_plan, forget_everywhere
+from gitmem.provenance.cited_sources import cited
+from gitmem.provenance.corrections import Removal
+from gitmem.provenance.erasure import Change, Erasure, everywhere_plan, forget_everywhere, forms_of
+from gitmem.provenance.remaining_copies import source_texts
 
 STATE = "gitmem"  # the folder of our state in the Git directory
 SQLITE = b"SQLite format 3\0"
@@ -122,7 +125,8 @@ def _texts(repo: Repository, config: Config, target: Target, done: Erasure | Non
         entry = memory_facts.parse(data).at(target.line)
         if entry is None:
             raise MissingFile(f"there is no fact at {target.path}:{target.line} in that commit", "git mem show --at")
-        return (entry.fact.text,)
+        taken = Removal(target.path, entry.fact, tuple(cited(entry.fact)))
+        return forms_of(entry.fact.text, source_texts(repo, taken))
     fact = done.correction.taken[0].fact.text
     wanted = terms(fact)
     removed = {row.text for row in done.lines if not row.verbatim and row.change is Change.REMOVED}

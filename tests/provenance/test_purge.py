@@ -179,3 +179,18 @@ def test_the_name_of_an_episode_and_its_topics_go_too(repo: Repo) -> None:
     assert "memory/sessions/2026-02-06-menu.md" in names and "allergic" not in names
     assert repo.read("memory/sessions/2026-02-06-menu.md").endswith("## Topics\n\nmenu\n")
     assert places_of(repo, "allergic-peanuts") == [] and "2026-02-06-menu.md" in repo.read("memory/links.md")
+
+
+def test_a_copy_without_the_topic_that_promotion_put_before_it_goes_too(repo: Repo) -> None:
+    words = "Kim is allergic to peanuts and carries a pen."
+    blob = record_log(repo, text=f"# 2026-02-05\n\n- Decided: {words}\n- Lunch.\n")
+    promote(repo, f"Menu: {words}", span=Span(DAY, 3, 3, blob))
+    repo.commit(
+        "more", {"memory/menu.md": "# Menu\n\nThey said: Kim is allergic\nto peanuts and carries a pen. So no nuts.\n"}
+    )
+    before = repo.git("rev-parse", "HEAD").strip()
+    repo.mem("forget", "MEMORY.md:5", "--everywhere", "--reason", "x")
+    assert repo.read("memory/menu.md") == "# Menu\n\nThey said: [forgotten] So no nuts.\n"
+    assert words not in repo.mem("show", DAY, "--at", before).stdout
+    purge(repo, "--yes", "--at", before)
+    assert places_of(repo, words) == []

@@ -70,8 +70,7 @@ def command(
         from gitmem.sessions.working_memory import drop_saying
 
         erased = erasure.forget_everywhere(repo, config, path, line, reason, dry_run=dry_run)
-        texts = [item.fact.text for item in erased.correction.taken]
-        values = [] if dry_run else drop_saying(repo.common_dir, texts)
+        values = [] if dry_run else drop_saying(repo.common_dir, erased.texts)
         if as_json:
             write_json({**erasure.erasure_value(erased), "session_values": values})
         else:

@@ -97,12 +97,12 @@ def change_of(name: str) -> Callable[[View, Form], Response]:
         if not asked.get(TOKEN):
             return _preview_page(view, name, asked, preview(view.repo, plan), masks=masks, path=row.path)
         try:
-            _, oid = commit_previewed(view.repo, plan, asked[TOKEN])
+            done, oid = commit_previewed(view.repo, plan, asked[TOKEN])
         except Changed:
             return _conflict_page(view, name, asked)
         if name == "everywhere":
             erasure.drop_kept_texts(view.repo)
-            drop_saying(view.repo.common_dir, [row.fact.text])
+            drop_saying(view.repo.common_dir, done.texts)
         if name in ("forget", "everywhere"):
             return view.redirect("facts", done=oid)
         ident = fact_id(asked["text"]) if name in ("edit", "supersede") else row.fact.id
