@@ -56,7 +56,8 @@ PLACEHOLDERS = [
     (r"^(bash: |zsh:  |fish: )", ""),
     (r'"\$\{fpath\[1\]\}/_git-mem"', '"$HOME/_git-mem"'),
     (r"git@example\.com:me/memory\.git", "../hub.git"),
-    (r"git mem promote --interactive", "on-terminal git mem promote --interactive"),
+    (r"git mem (promote|settle) --interactive", r"on-terminal git mem \1 --interactive"),
+    (r"\bPAIR\b", "1"),
     (r"3f2a\.\.\.|FINGERPRINT", "$(fingerprint)"),
     (r"1a2b3c4|\bREV\b", "$(git log --format=%h --grep=promote -1)"),
     (r"<the commit before it>", "HEAD~1"),
@@ -99,6 +100,7 @@ BEFORE = {
     "git mem insight '[auth]": "code",
     "git mem confirm": "code; git mem confirm MEMORY.md:17 --cites src/auth.py:10-24; code moved",
     "git mem undo": "git mem add 'a line' > answer",
+    "git mem settle": "pairs",
     "git mem add --to organisation": 'git config --global mem.organisation "$HOME/hub.git"',
     "git mem import okf": "[ -d ~/bundle ] || git mem export okf ~/bundle",
     "git mem import skills": "[ -d .agents/skills ] || git mem export skills .agents/skills",
@@ -136,6 +138,9 @@ SCRIPTS = {
     "code": "#!/bin/sh\nmkdir -p src; (echo \"# $1\"; seq -f 'limit_%.0f = check(user, attempt)' 40) > src/auth.py\n"
     "printf 'class Session:\\n    def open(self):\\n        self.minutes = 30\\n' > src/session.py\n"
     "git add src; git commit -qm code --no-verify\n",
+    "pairs": "#!/bin/sh\nprintf '# Memory\\n\\n## Facts\\n\\n- %s\\n- %s\\n- %s\\n- %s\\n' 'The API listens on port 9090' "
+    "'The API listens on port 8080' '배포는 이제 매주 목요일에 한다' '배포는 매주 화요일에 한다' > MEMORY.md\n"
+    "git commit -qm pairs --no-verify MEMORY.md\n",
     "claude": "#!/bin/sh\necho 2.1.0\n",
     "editor": "#!/bin/sh\necho '- a line' >> \"$1\"\n",
     "systemctl": '#!/bin/sh\necho "systemctl $*"\n',

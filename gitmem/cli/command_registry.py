@@ -10,7 +10,7 @@ from keyword import iskeyword
 
 COMMANDS: dict[str, str] = {}
 SECTIONS: dict[str, tuple[str, ...]] = {
-    "Write": ("init", "add", "insight", "edit", "confirm", "forget", "undo", "redact"),
+    "Write": ("init", "add", "insight", "edit", "confirm", "settle", "forget", "undo", "redact"),
     "Find": ("search", "show", "log", "changes", "bisect", "why", "context", "ui"),
     "Gate": ("scan", "allow", "verify", "check"),
     "Promote": ("promote", "revert", "review"),

@@ -68,7 +68,7 @@ def _show(candidate: Offered) -> None:
         say(escape(f"    its words are not a person's: origin {operation.origin or 'of its lines'}", ""))
 
 
-def _key(question: str) -> str:
+def key_of(question: str) -> str:
     """The key that a person types; the end of input is to quit, as for `git add -p`."""
     try:
         return str(click.prompt(question, prompt_suffix=" ", err=True)).strip().lower()[:1]
@@ -83,7 +83,7 @@ def _ask(review: Review, plan: Plan, candidate: Offered, where: str) -> list[Off
     """The candidate as it is to be promoted, [] for not now, None to quit."""
     text = candidate.operation.text
     while True:
-        key = _key(f"{where} promote this fact [{KEYS}]?")
+        key = key_of(f"{where} promote this fact [{KEYS}]?")
         if key == "y":
             return [candidate]
         if key == "n":

@@ -26,6 +26,7 @@ from gitmem.paths import holds_instructions
 BUDGET = 200  # lines of MEMORY.md: an agent's host loads the first 200 (docs/promotion.md, "Budget")
 IMPORTANCE = 0.5  # of a fact that says nothing about it
 
+SUPERSEDES, BESIDE, SUPERSEDED_BY = "supersedes", "beside", "superseded-by"  # keys of a comment; each value is an id
 INSIGHTS = "Insights"
 
 _MARKERS = {
@@ -404,6 +405,13 @@ def fit(memory: Memory, today: date, budget: int = BUDGET, keep: Iterable[str] =
         chosen.append(entry)
         over -= entry.end - entry.start + 1
     return take(memory, chosen, today)
+
+
+def superseded(fact: Fact, by: str, today: date) -> Moved:
+    """A fact that another one (`by`, its id) takes the place of, as the archive keeps it: one item, with that id in
+    `superseded-by`. Raises ValueError for a text that no item can hold."""
+    meta = (*(pair for pair in fact.meta if pair[0] != SUPERSEDED_BY), (SUPERSEDED_BY, by))
+    return Moved(fact, (bullet(fact.text, meta) + "\n",), archive_path(fact, today))
 
 
 def archive(data: bytes, moved: Iterable[Moved]) -> bytes:

@@ -17,8 +17,9 @@ from typing import NamedTuple
 from gitmem.memory.fact import parse_comment
 from gitmem.memory.statements import Form, Statement, read
 from gitmem.promotion.proposal import Log
-from gitmem.promotion.topics import names_no_thing, reports_work, topic_of
+from gitmem.promotion.topics import reports_work, topic_of
 from gitmem.provenance.line_origins import statement_origins
+from gitmem.text.heading_words import names_no_thing
 from gitmem.text.sentences import sentences
 from gitmem.text.terms import without_particle
 

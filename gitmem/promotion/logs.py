@@ -135,7 +135,7 @@ def past(repo: Repository, known: Ledger, head: str, here: Iterable[Fact], logs:
     return Precedents(
         frozenset(refused - lifted),
         frozenset(_lines_of(repo, spans, logs)),
-        {fact_id(fact.text): fact for fact in archived},
+        {fact_id(fact.text): fact for fact in archived if not fact.get(memory_facts.SUPERSEDED_BY)},
     )
 
 

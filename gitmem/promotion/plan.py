@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from enum import StrEnum
 from functools import cache
-from heapq import nlargest
 
 from gitmem.git.objects import Span
 from gitmem.memory.fact import (
@@ -26,22 +25,23 @@ from gitmem.memory.fact import (
     text_hash,
     worst_origin,
 )  # fmt: skip
-from gitmem.memory.facts import Memory, fact_date
-from gitmem.memory.relation import Relation, Said, about_health, relation
-from gitmem.memory.similarity import ALIKE, likeness, matter, same, terms
+from gitmem.memory.facts import SUPERSEDES, Memory, fact_date
+from gitmem.memory.relation import Kind, about_health
+from gitmem.memory.rivals import PROPOSES, Placed, Standing, by_person, judge, of_one_matter, placed
+from gitmem.memory.similarity import ALIKE, likeness, same, terms
 from gitmem.memory.statements import read
 from gitmem.promotion.claims import claim
 from gitmem.promotion.proposal import Log, Op, Operation
-from gitmem.promotion.topics import names_no_thing
 from gitmem.provenance.cited_text import CitedText, cited_text
 from gitmem.provenance.grounding import denied, uncounted, undated, unnamed, unreasoned, unsaid
 from gitmem.provenance.line_origins import line_origins
+from gitmem.text.heading_words import names_no_thing
 
+MEMORY = "MEMORY.md"
 TEXT_LIMIT = 600  # characters of a fact: one line that a person can read
 SOURCE_LINES = 12  # lines one operation may cite in one span
 CITED = 3  # places in code that a fact cites
 SPANS = 4  # spans one operation may cite
-JUDGED = 8  # facts, the most alike, that an addition is judged against
 # Likeness from which a text corrects the fact that a model names: half of what tells one matter where none is named.
 UPDATED = ALIKE / 2
 TOPIC_SHARE = 0.6  # of a topic's words from which a fact speaks of it: `Ferry Tern` and `Ferry Lark` are two
@@ -152,6 +152,7 @@ class _Run:
         self.rules = rules
         self.logs = {(log.path, log.blob): log for log in logs}
         self.facts = {fact.id: fact for fact in reversed(memory.facts)}
+        self.standing = Standing(placed(MEMORY, self.facts.values()), rules.today)
         self.approved: dict[str, str] = {}  # id -> text
         self.replaced: set[str] = set()
         self.losses = self.losses_left = max(LOSS, int(LOSS_SHARE * len(memory.facts)))
@@ -252,6 +253,7 @@ class _Run:
         """The operation held against what is there: the same is refused; only what it surely replaces is replaced."""
         text, ident = operation.text, fact_id(operation.text)
         topic, bare = self._topic(operation)
+        operation = self._named(operation)
         target = next((f for f in self.facts.values() if operation.target and f.id.startswith(operation.target)), None)
         if operation.op in (Op.UPDATE, Op.SUPERSEDE) and target is None:
             return Refused(operation, Why.TARGET, "the fact it would change is not in MEMORY.md")
@@ -264,40 +266,54 @@ class _Run:
         if any(same(claim(text), claim(other)) for other in self.approved.values()):
             return Refused(operation, Why.DUPLICATE, "it says the same as another fact of this run")
         log = self.logs[operation.sources[0].path, operation.sources[0].blob]
-        if target is not None and not _may_replace(operation, log, target):
+        new = _placed(operation, log)
+        proposes = ""
+        if target is not None and not _may_replace(operation, new, target):
+            proposes = target.id if of_one_matter(text, target.text) else ""
             operation, target = replace(operation, op=Op.ADD, target=""), None
         if target is None:
-            target = _replaced(operation, log, [f for f in self.facts.values() if _speaks_of(f, topic)])
+            target = self._replaced(new, topic)
             if target is not None:
                 operation = replace(operation, op=Op.SUPERSEDE, target=target.id)
         elif operation.op is Op.UPDATE and likeness(terms(text), terms(target.text)) < UPDATED:
             # An update keeps the matter and corrects the words; anything else takes a fact away, and counts as that.
             operation = replace(operation, op=Op.SUPERSEDE)
-        return Approved(operation, meta_of(operation, log, target), target)
+        meta = meta_of(operation, log, target)
+        if proposes and target is None:
+            meta += ((PROPOSES, proposes),)
+        return Approved(operation, meta, target)
+
+    def _named(self, operation: Operation) -> Operation:
+        """The operation, with the fact that the line it cites says it supersedes where it names none itself."""
+        if operation.target or operation.op is not Op.ADD:
+            return operation
+        said = (pair for line in _cited(operation, self.logs) for pair in parse_comment(line)[1])
+        ident = next((value for key, value in said if key in (SUPERSEDES, PROPOSES) and value), "")
+        known = any(ident and fact.id.startswith(ident) for fact in self.facts.values())
+        return replace(operation, op=Op.SUPERSEDE, target=ident) if known else operation
+
+    def _replaced(self, new: Placed, topic: str) -> Fact | None:
+        """The fact, not newer than the log, that an addition surely replaces or ends; of several the most alike."""
+        for row in self.standing.nearest(new.fact):
+            if _speaks_of(row.fact, topic) and row.day <= new.day and judge(row, new).automatic:
+                return row.fact
+        return None
 
 
-def _judged(operation: Operation, log: Log, fact: Fact) -> Relation:
-    """What the operation does to a fact. A pinned fact, and one that cites no log, are a person's."""
-    by_person = fact.get("pinned") == "true" or not fact.get("src")
-    earlier = Said(fact.text, day=fact_date(fact), kind=fact.get("type"), guarded=by_person)
-    return relation(earlier, Said(operation.text, day=log.day.isoformat(), kind=operation.type))
+def _placed(operation: Operation, log: Log) -> Placed:
+    """The fact of an operation, as it would stand in MEMORY.md, from the day of its log."""
+    fact = Fact(operation.text, fact_id(operation.text), 0, meta=(("type", operation.type),))
+    return Placed(MEMORY, fact, log.day.isoformat())
 
 
-def _may_replace(operation: Operation, log: Log, fact: Fact) -> bool:
-    """Whether a model may change the fact it named: one of the same matter, neither pinned nor about health."""
-    if fact.get("pinned") == "true" or about_health(fact.text):
+def _may_replace(operation: Operation, new: Placed, fact: Fact) -> bool:
+    """Whether a model, or the writer of a log, may change the fact it named: one of the same subject and property, and
+    neither a person's own (pinned, or without a log) nor about health."""
+    if by_person(fact) or about_health(fact.text) or not of_one_matter(operation.text, fact.text):
         return False
-    judged = _judged(operation, log, fact)
-    if operation.op is Op.UPDATE and likeness(terms(operation.text), terms(fact.text)) >= UPDATED:
-        return not judged.subject
-    return not judged.subject and judged.asks
-
-
-def _replaced(operation: Operation, log: Log, facts: Iterable[Fact]) -> Fact | None:
-    """The fact, not newer than the log, that an addition surely replaces or ends; of several the most alike."""
-    older = [fact for fact in facts if fact_date(fact) <= log.day.isoformat()]
-    likest = nlargest(JUDGED, older, key=lambda fact: likeness(matter(operation.text), matter(fact.text)))
-    return next((fact for fact in likest if _judged(operation, log, fact).automatic), None)
+    judged = judge(Placed(MEMORY, fact, fact_date(fact)), new)
+    kept = operation.op is Op.UPDATE and judged.kind in (Kind.SAME, Kind.ADDS)
+    return not judged.subject and (kept or judged.asks)
 
 
 def _speaks_of(fact: Fact, topic: str) -> bool:
@@ -330,12 +346,14 @@ def meta_of(operation: Operation, log: Log, old: Fact | None) -> tuple[tuple[str
             meta = [pair for pair in meta if pair[0] != "origin"] + [("origin", origin)]
             ours.add("origin")
         ours |= {"code"} if operation.op is Op.SUPERSEDE else set()
-        kept = [(key, value) for key, value in old.meta if key not in ours | {"supersedes", "until", "confidence"}]
+        kept = [
+            (key, value) for key, value in old.meta if key not in ours | {SUPERSEDES, PROPOSES, "until", "confidence"}
+        ]
         if operation.op is Op.UPDATE:
             kept += [pair for pair in old.meta if pair[0] == "src" and pair not in meta]
         meta += kept
         if operation.op is Op.SUPERSEDE:
-            meta.append(("supersedes", old.id))
+            meta.append((SUPERSEDES, old.id))
     return tuple(meta)
 
 

@@ -321,11 +321,17 @@ def _steps(
     prior = len(memory.facts)
     losses = max(LOSS, int(LOSS_SHARE * prior)) - sum(a.operation.op is Op.SUPERSEDE for a in plan.approved)
     groups = [(item,) for item in plan.approved] if each else [plan.approved]
+    filed: dict[str, bytes] = {}  # archives, with what earlier groups moved there
     for number, group in enumerate(groups, 1):
+        replaced = []
         for item in group:
+            if item.old is not None and item.operation.op is Op.SUPERSEDE and memory.find(item.old.id):
+                replaced.append(facts.superseded(item.old, fact_id(item.operation.text), today))
             memory = apply(memory, item)
         if number < len(groups):
-            yield Files({MEMORY: memory.data()}, group)
+            step = archived(repo, tip, {**filed, MEMORY: memory.data()}, replaced)
+            filed |= {path: data for path, data in step.items() if path != MEMORY}
+            yield Files(_changed(step, replaced), group)
             continue
         memory, gone = facts.expire(memory, today)
         added = [fact_id(item.operation.text) for item in plan.approved]
@@ -333,7 +339,15 @@ def _steps(
         if len(more) > losses:  # the rest of what is too much goes next time
             keep = {moved.fact.id for moved in more[losses:]} if losses > 0 else {m.fact.id for m in more}
             fitted, more = facts.fit(memory, today, budget, keep=[*added, *keep, *_others(memory, more)])
-        yield Files(archived(repo, tip, {MEMORY: fitted.data()}, [*gone, *more]), group, (*gone, *more))
+        moved = [*replaced, *gone, *more]
+        step = archived(repo, tip, {**filed, MEMORY: fitted.data()}, moved)
+        yield Files(_changed(step, moved), group, (*gone, *more))
+
+
+def _changed(contents: dict[str, bytes], moved: Iterable[Moved]) -> dict[str, bytes]:
+    """MEMORY.md, and the archives that these went to."""
+    paths = {MEMORY, *(item.path for item in moved)}
+    return {path: data for path, data in contents.items() if path in paths}
 
 
 def _others(memory: Memory, chosen: Sequence[Moved]) -> list[str]:

@@ -138,8 +138,13 @@ def supersede_plan(config: Config, path: str, line: int, text: str, reason: str,
         meta.append(("from", today.isoformat()))
         with as_usage_error(path, entry):
             new = memory_facts.supersede(memory, entry, text, meta)
+            moved = memory_facts.superseded(entry.fact, fact_id(text), today)
         taken = Removal(path, entry.fact, (), new=text)  # without sources: those of the old one do not say the new
-        return _draft(config, Account(SUPERSEDED, reason), [taken], {path: new})
+        memories = {path: new}
+        if kind(path) is Kind.MEMORY:
+            old = reading.committed(moved.path) if reading.read(moved.path) is not None else b""
+            memories[moved.path] = memory_facts.parse(memory_facts.archive(old, [moved]))
+        return _draft(config, Account(SUPERSEDED, reason), [taken], memories)
 
     return plan
 
@@ -226,6 +231,7 @@ def _taken_back(
         taken.append(Removal(path, fact, spans, restored=before.text if before else "", below=below))
         if before:
             memories[path] = memory_facts.update(memory, entry, before.text, before.meta)
+            memories |= _taken_out_of_archive(repo, reading, memories, before.id)
         else:
             memories[path] = memory_facts.remove(memory, entry)
     return tuple(taken), memories
@@ -400,19 +406,35 @@ def _superseded(repo: Repository, oid: str, path: str, fact: Fact, gone: set[str
     return None
 
 
+def _taken_out_of_archive(
+    repo: Repository, reading: Reading, memories: Mapping[str, Memory], ident: str
+) -> dict[str, Memory]:
+    """The archives without the copy of a superseded fact that is given back."""
+    entries = repo.entries(repo.head() or "", ["memory/archive"])
+    found: dict[str, Memory] = {}
+    for path in [entry.path for entry in entries if kind(entry.path) is Kind.ARCHIVE]:
+        memory = memories.get(path) or memory_facts.parse(reading.committed(path))
+        for entry in [each for each in memory.entries if each.fact.id == ident]:
+            if entry.fact.get(memory_facts.SUPERSEDED_BY):
+                found[path] = memory = memory_facts.remove(memory, memory.find(ident) or entry)
+    return found
+
+
 # -- one commit ----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Account:
     """How a commit accounts for what it takes out: what it does and why. `reverted`: what it takes back by; `lines`:
-    rows of its body besides the facts, places and no text; `rewrites`: it changes past lines of logs."""
+    rows of its body besides the facts, places and no text; `rewrites`: it changes past lines of logs, or many lines;
+    `sources`: the lines of logs that a fact it adds comes from."""
 
     what: str
     reason: str
     reverted: str = ""
     lines: tuple[str, ...] = ()
     rewrites: bool = False
+    sources: tuple[trailers.Link, ...] = ()
 
 
 def fact_at(reading: Reading, config: Config, path: str, line: int) -> tuple[Memory, Entry]:
@@ -466,7 +488,7 @@ def _message(account: Account, taken: Sequence[Removal], reason: str, config: Co
     rewrites = account.rewrites or len(taken) >= BULK_LINES or logs
     recorded = trailers.Recorded(
         rejected=tuple(rejected),
-        sources=tuple(sources),
+        sources=(*sources, *account.sources),
         reverted=account.reverted,
         agent=config.agent,
         reason=reason,

@@ -202,6 +202,40 @@ def test_an_addition_that_only_says_something_changed_takes_no_fact_away(old: st
     assert item.old is None and item.operation.op is Op.ADD
 
 
+@pytest.mark.parametrize("asked", [Op.SUPERSEDE, Op.UPDATE])
+def test_a_model_that_names_a_fact_about_something_else_adds_beside_it_and_inherits_nothing(asked: Op) -> None:
+    memory = f"- Kim is allergic to peanuts <!-- mem type=profile importance=.95 pinned=true {CITED_OLD} -->\n".encode()
+    target, new = facts.parse(memory).facts[0].id, "We use Postgres 16"
+    log = replace(LOG, lines=(f"- {new}",), new=frozenset([1]))
+    (item,) = plan(replace(op(new, 1), op=asked, target=target), memory=memory, logs=[log]).approved
+    assert item.operation.op is Op.ADD and item.old is None
+    assert {"pinned", "supersedes", "proposes"}.isdisjoint(dict(item.meta)) and dict(item.meta)["importance"] == "0.5"
+
+
+@pytest.mark.parametrize("comment", [f"pinned=true {CITED_OLD}", "type=fact"])
+def test_what_a_model_may_not_replace_it_proposes(comment: str) -> None:
+    memory = f"- Rate limit is 300 requests per minute <!-- mem {comment} -->\n".encode()
+    target, new = facts.parse(memory).facts[0].id, "Rate limit is now 600 requests per minute"
+    log = replace(LOG, lines=(f"- {new}",), new=frozenset([1]))
+    (item,) = plan(replace(op(new, 1), op=Op.SUPERSEDE, target=target), memory=memory, logs=[log]).approved
+    assert item.old is None and dict(item.meta)["proposes"] == target
+
+
+def test_a_log_line_that_names_what_it_supersedes_replaces_that_fact() -> None:
+    memory = (
+        f"- Deploys happen on Tuesdays <!-- mem {CITED_OLD} -->\n- Lunch is at noon <!-- mem {CITED_OLD} -->\n".encode()
+    )
+    deploys, lunch = (fact.id for fact in facts.parse(memory).facts)
+    new = "Deploys now happen on Thursdays"
+
+    def named(ident: str) -> Any:
+        log = replace(LOG, lines=(f"- {new} <!-- mem origin=agent supersedes={ident} -->",), new=frozenset([1]))
+        return plan(op(new, 1), memory=memory, logs=[log]).approved[0]
+
+    assert named(deploys).old is not None and dict(named(deploys).meta)["supersedes"] == deploys
+    assert named(lunch).old is None  # of another subject, whatever the line says
+
+
 def test_another_row_of_a_table_replaces_nothing() -> None:
     memory = b"- Unit 7 uses 91 litres of water a day <!-- mem from=2026-01-01 -->\n"
     log = replace(LOG, lines=("- Unit 8 uses 92 litres of water a day",), new=frozenset([1]))
@@ -334,7 +368,7 @@ def test_the_worst_log_of_several_sources_counts_not_the_first() -> None:
 
 
 def test_an_update_keeps_the_worse_origin_of_the_fact_and_its_correction() -> None:
-    memory = b"- Rate limit is 300 requests per minute <!-- mem from=2026-01-01 origin=Web -->\n"
+    memory = f"- Rate limit is 300 requests per minute <!-- mem {CITED_OLD} origin=Web -->\n".encode()
     target = facts.parse(memory).facts[0].id
     operation = replace(op("Rate limit is 600 requests per minute", 3, origin="user"), op=Op.UPDATE, target=target)
     meta = plan(operation, memory=memory).approved[0].meta
@@ -540,7 +574,7 @@ def test_limits_hold_at_their_last_value() -> None:
 
 
 def test_an_update_keeps_what_the_fact_says_of_itself_and_still_holds() -> None:
-    memory = b"- Rate limit is 600 requests a minute <!-- mem type=fact tags=api -->\n"
+    memory = f"- Rate limit is 600 requests a minute <!-- mem type=fact {CITED_OLD} tags=api -->\n".encode()
     (old,) = facts.parse(memory).facts
     (item,) = plan(replace(op(RATE, 3), op=Op.UPDATE, target=old.id), memory=memory).approved
     assert item.operation.op is Op.UPDATE and dict(item.meta)["tags"] == "api"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import date
 from typing import Any
 
 import pytest
@@ -106,9 +107,9 @@ def test_contradictions_and_repeats_are_named_once(repo: Repo) -> None:
     new = {
         "MEMORY.md": list(parse("- 결제 서버는 서울 리전에 둔다.\n- 결제 서버는 서울 리전에 둔다!\n".encode()).facts)
     }
-    changes = compare(old, new, __import__("datetime").date(2026, 1, 1))
+    changes = compare(old, new, date(2026, 1, 1))
     assert [c.op for c in changes] == [Op.ADDED]
-    found_rivals = find_rivals(changes, [("MEMORY.md", fact) for fact in new["MEMORY.md"]])
+    found_rivals = find_rivals(changes, [("MEMORY.md", fact) for fact in new["MEMORY.md"]], date(2026, 1, 1))
     assert [(r.contradicts, r.other_line) for r in found_rivals] == [(False, 1)]
 
 

@@ -12,10 +12,10 @@ from gitmem.git import binary, library, ranges
 from gitmem.git.library import open_library
 from gitmem.git.opening import open_repository
 from gitmem.git.ranges import touched
+from gitmem.memory import rivals
 from gitmem.memory.fact import Fact, fact_id
 from gitmem.memory.writing import MAX_LINE
 from gitmem.review.fact_diff import compare
-from gitmem.review.warnings import rival_facts
 from gitmem.review.warnings.rival_facts import find_rivals
 from tests.harness import Repo
 
@@ -99,14 +99,12 @@ def test_a54_a_change_of_thousands_of_alike_facts_is_compared_in_steps_that_grow
 
     asked = 0
 
-    def counted(*args: object) -> float:
+    def counted(*pair: object) -> None:
         nonlocal asked
         asked += 1
-        return 0.0
 
-    monkeypatch.setattr(rival_facts, "likeness", counted)
-    monkeypatch.setattr(rival_facts, "_disagree", lambda *facts: False)
+    monkeypatch.setattr(rivals, "judged", counted)
     changes = compare({"MEMORY.md": facts(1000, 0)}, {"MEMORY.md": facts(1000, 1)}, date(2026, 2, 5))
     assert len(changes) == 1000
-    find_rivals(changes, [("MEMORY.md", fact) for fact in facts(1000, 1)])
-    assert asked <= 1000 * rival_facts.NEAREST
+    find_rivals(changes, [("MEMORY.md", fact) for fact in facts(1000, 1)], date(2026, 2, 5))
+    assert 0 < asked <= 1000 * rivals.JUDGED

@@ -188,7 +188,7 @@ def test_nothing_waits_in_a_repository_without_a_commit_and_in_the_past(repo: Re
     assert not forms(browse(repo), browse(repo).get("review?at=HEAD"))
 
 
-def test_facts_that_repeat_or_contradict_stand_side_by_side(repo: Repo, browse: Browse) -> None:
+def test_statements_that_repeat_or_differ_stand_side_by_side_and_are_settled(repo: Repo, browse: Browse) -> None:
     lines = [
         "the billing service listens on port 8080 <!-- mem type=fact from=2026-01-01 -->",
         "the billing service listens on port 9090 <!-- mem type=fact from=2026-02-01 -->",
@@ -199,17 +199,28 @@ def test_facts_that_repeat_or_contradict_stand_side_by_side(repo: Repo, browse: 
     repo.commit("first", {"MEMORY.md": "# Memory\n\n" + "".join(f"- {line}\n" for line in lines)})
     browser = browse(repo)
     page = browser.get("alike")
-    assert "2 pairs" in page and "They contradict each other" in page and "They say the same" in page
+    assert "2 pairs" in page and "They may not both hold" in page and "They say the same" in page
     assert page.index("port 8080") < page.index("port 9090") and "deploy on Tuesdays" not in page
-    over = next(each for each in forms(browser, page) if each.buttons == ["fact/over"])
-    shown = over.send(browser, address="fact/over")
-    form(browser, shown, "fact/over").send(browser)
-    assert re.search("port 8080 .*until=", repo.read("MEMORY.md"))
+    asked = form(browser, page, "alike/both")
+    assert asked.buttons == ["alike/later", "alike/earlier", "alike/both", "alike/same"]
+    shown = asked.send(browser, address="alike/later")
+    assert "port 8080" in repo.read("MEMORY.md") and "supersedes=" in shown
+    form(browser, shown, "alike/later").send(browser)
+    assert "port 8080" not in repo.read("MEMORY.md") and "port 8080" in repo.read("memory/archive/2026.md")
     again = browser.get("alike")
     assert "1 pair<" in again
-    shown = form(browser, again, "fact/forget").send(browser)
-    form(browser, shown, "fact/forget").send(browser)
-    assert "No fact repeats or contradicts another" in browser.get("alike") and clean(repo)
+    shown = form(browser, again, "alike/both").send(browser, address="alike/same")
+    form(browser, shown, "alike/same").send(browser)
+    assert "No statement repeats another" in browser.get("alike") and clean(repo)
+    asked.send(browser, 409, address="alike/later")  # a page that was opened before
+
+
+def test_an_answer_is_not_committed_beside_edits_that_are_not(repo: Repo, browse: Browse) -> None:
+    repo.commit("first", {"MEMORY.md": "# Memory\n\n- the port is 9090\n- the port is 8080\n"})
+    repo.write("MEMORY.md", repo.read("MEMORY.md") + "- lunch is at noon\n")
+    browser = browse(repo)
+    asked = form(browser, browser.get("alike"), "alike/both")
+    assert "edits that are not committed" in asked.send(browser, 409)
 
 
 KEY = "AKIA" + "Z7QK3M2PXW5LR8TD"

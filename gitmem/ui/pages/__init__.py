@@ -18,6 +18,7 @@ from gitmem.ui.view import View
 Page = Callable[[View], Response]
 Change = Callable[[View, dict[str, str]], Response]
 FACT_CHANGES = ("edit", "supersede", "forget", "everywhere", "pin", "unpin", "until", "over")  # `fact_changes.ACTIONS`
+ANSWERS = ("later", "earlier", "both", "same")  # `settlement.Answer`
 
 
 def _lazily(module: str, name: str = "page") -> Callable[..., Response]:
@@ -26,6 +27,18 @@ def _lazily(module: str, name: str = "page") -> Callable[..., Response]:
     def called(*given: Any) -> Response:
         answer: Response = getattr(import_module(f"gitmem.ui.pages.{module}"), name)(*given)
         return answer
+
+    return called
+
+
+def _settlement(answer: str) -> Change:
+    """What one of ANSWERS does."""
+
+    def called(view: View, form: dict[str, str]) -> Response:
+        from gitmem.promotion.settlement import Answer
+        from gitmem.ui.pages.alike import answered
+
+        return answered(Answer(answer))(view, form)
 
     return called
 
@@ -61,6 +74,7 @@ PAGES: Mapping[str, tuple[str, Page]] = {  # name -> its address below the site'
 }
 CHANGES: Mapping[str, Change] = {  # address -> what makes the change
     **{f"fact/{name}": _fact_change(name) for name in FACT_CHANGES},
+    **{f"alike/{name}": _settlement(name) for name in ANSWERS},
     "undo": _lazily("undo", "change"),
     "review/accept": _lazily("review", "accept"),
     "review/edit": _lazily("review", "edit"),

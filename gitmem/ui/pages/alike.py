@@ -1,58 +1,106 @@
-"""The page of facts that repeat or contradict each other, side by side: what `git mem review` tells of a change, of all
-facts of MEMORY.md."""
+"""The page of statements that repeat each other or may not both hold, side by side, and what a person says of them: the
+pairs and answers of `git mem settle`. Each answer is shown as a diff first, and committed on what was shown."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from starlette.responses import Response
 
-from gitmem.memory.facts import fact_date
-from gitmem.paths import Kind, kind
-from gitmem.provenance.present_facts import PresentFact
-from gitmem.review.fact_diff import FactChange, Op
-from gitmem.review.warnings.rival_facts import Rival, find_rivals
-from gitmem.ui.rendering import fitting
+from gitmem.errors import Changed
+from gitmem.gate.quoting import visible
+from gitmem.memory.rivals import Placed, Rival, placed
+from gitmem.promotion import settlement
+from gitmem.promotion.settlement import Answer
+from gitmem.provenance.preview import Preview, commit_previewed, preview
+from gitmem.ui.rendering import file_key, fitting
 from gitmem.ui.view import View
 
-COMPARED = 2_000  # facts, the newest of them: each is held against those that share words with it
 SHOWN = 20  # pairs
 TEXT = 15_000  # bytes of their texts
 LONGEST = 300  # characters of one of them
+TOKEN = "shown"  # the field that says which preview a person saw
+TITLES = {
+    Answer.LATER: "The later one holds",
+    Answer.EARLIER: "The earlier one holds",
+    Answer.BOTH: "Both hold",
+    Answer.SAME: "They say the same: keep one",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """A statement of a pair: where it stands, what it says, its day; `is_fact`: it has a page of its own."""
+
+    path: str
+    line: int
+    id: str
+    text: str
+    day: str
+    is_fact: bool
 
 
 def waiting(view: View) -> int:
     """How many pairs there are."""
-    return len(_rivals(_rows(view)[:COMPARED]))
+    return len(_pairs(view))
 
 
-def _rows(view: View) -> list[PresentFact]:
-    """The facts that can repeat or contradict each other, the newest first."""
-    rows = [row for row in view.facts.rows if kind(row.path) is Kind.MEMORY and row.state in ("current", "pinned")]
-    return sorted(rows, key=lambda row: row.date, reverse=True)
-
-
-def _rivals(newest: Sequence[PresentFact]) -> Sequence[Rival]:
-    changes = [FactChange(Op.ADDED, row.path, None, row.fact) for row in newest]
-    return find_rivals(changes, [(row.path, row.fact) for row in newest])
+def _pairs(view: View) -> list[Rival]:
+    """The open pairs; of the past those of its MEMORY.md."""
+    if not view.snapshot.past:
+        return settlement.open_pairs(view.repo, view.config, view.today)
+    rows = [row for row in view.facts.rows if row.path == settlement.MEMORY]
+    rows.sort(key=lambda row: (row.date, -row.fact.line), reverse=True)
+    return settlement.pairs_of(placed(settlement.MEMORY, [row.fact for row in rows]), view.today)
 
 
 def page(view: View) -> Response:
-    """The pairs, contradictions first; the older fact of each on the left."""
-    rows = _rows(view)
-    newest = rows[:COMPARED]
-    known = {(row.path, row.fact.line): row for row in newest}
-    rivals = _rivals(newest)
-    pairs = [_pair(rival, known) for rival in rivals[:SHOWN]]
-    shown = fitting(pairs, lambda pair: pair[1].fact.text[:LONGEST] + pair[2].fact.text[:LONGEST], TEXT)
+    """The pairs, disagreements first; the earlier statement of each on the left."""
+    found = _pairs(view)
+    rows = [(pair.kind, tuple(map(_side, pair.earlier_first))) for pair in found[:SHOWN]]
+    shown = fitting(rows, lambda row: "".join(side.text[:LONGEST] for side in row[1]), TEXT)
+    pairs = [(kind, *view.mask(sides), *sides) for kind, sides in shown]
+    return view.render("alike.html", pairs=pairs, count=len(found), longest=LONGEST, answers=TITLES)
+
+
+def _side(row: Placed) -> Side:
+    return Side(row.path, row.fact.line, row.fact.id, row.fact.text, row.day, row.path == settlement.MEMORY)
+
+
+def answered(answer: Answer) -> Callable[[View, dict[str, str]], Response]:
+    """What answers the form of one answer: a preview, then the commit of what it showed."""
+
+    def change(view: View, form: dict[str, str]) -> Response:
+        settlement.ensure_person(view.config)
+        asked = {**form, "reason": " ".join(visible(form.get("reason", "")).split())}
+        pair = next((pair for pair in _pairs(view) if _key(pair) == (form.get("earlier"), form.get("later"))), None)
+        if pair is None:
+            return _change_page(view, answer, asked, None, 409)
+        plan = settlement.committed_plan(view.config, pair, answer, view.now.date(), asked["reason"])
+        if not asked.get(TOKEN):
+            return _change_page(view, answer, asked, preview(view.repo, plan))
+        try:
+            _, oid = commit_previewed(view.repo, plan, asked[TOKEN])
+        except Changed:
+            return _change_page(view, answer, asked, preview(view.repo, plan), 409)
+        return view.redirect("alike", done=oid)
+
+    return change
+
+
+def _key(pair: Rival) -> tuple[str, str]:
+    """The two statements as a form names them."""
+    earlier, later = (f"{row.fact.id} {file_key(row.path)}" for row in pair.earlier_first)
+    return earlier, later
+
+
+def _change_page(
+    view: View, answer: Answer, form: dict[str, str], shown: Preview | None, status: int = 200
+) -> Response:
+    fields = {key: value for key, value in form.items() if key != TOKEN}
+    fields |= {TOKEN: shown.token} if shown is not None else {}
     return view.render(
-        "alike.html", pairs=[(against, view.mask(old), view.mask(new)) for against, old, new in shown],
-        count=len(rivals), compared=len(newest), total=len(rows), longest=LONGEST,
+        "change.html", status, title=TITLES[answer], address=f"alike/{answer}", fields=fields, shown=view.mask(shown),
+        was=None, now=None, gone=status != 200, masks=(), path="", back="alike",
     )  # fmt: skip
-
-
-def _pair(rival: Rival, known: dict[tuple[str, int], PresentFact]) -> tuple[bool, PresentFact, PresentFact]:
-    """(whether they contradict each other, the older, the newer)."""
-    one, other = known[rival.path, rival.line], known[rival.other_path, rival.other_line]
-    old, new = sorted((one, other), key=lambda row: (fact_date(row.fact), row.path, row.fact.line))
-    return rival.contradicts, old, new

@@ -151,7 +151,7 @@ def _row(view: View, form: Form) -> PresentFact | None:
 
 def _preview_page(view: View, name: str, form: Form, shown: Preview, status: int = 200, **both: object) -> Response:
     fields = {key: value for key, value in form.items() if key != TOKEN} | {TOKEN: shown.token}
-    values: dict[str, Any] = {"was": None, "now": None, "gone": False, "masks": (), "path": "", **both}
+    values: dict[str, Any] = {"was": None, "now": None, "gone": False, "masks": (), "path": "", "back": "", **both}
     return view.render(
         "change.html", status, title=ACTIONS[name].title, address=f"fact/{name}", fields=fields,
         shown=view.mask(shown), **values,
@@ -170,7 +170,9 @@ def _conflict_page(view: View, name: str, form: Form) -> Response:
             return _preview_page(view, name, fresh, preview(view.repo, plan), 409, masks=masks, **values)
         except GitMemError as error:  # it cannot be made on what is there now: both are shown all the same
             values["problem"] = f"{view.t(error.message)}. {view.t(error.hint)}"
-    return view.render("change.html", 409, title=ACTIONS[name].title, address="", fields=form, shown=None, **values)
+    return view.render(
+        "change.html", 409, title=ACTIONS[name].title, address="", fields=form, shown=None, back="", **values
+    )
 
 
 def _earlier(view: View, form: Form) -> PresentFact | None:

@@ -1,0 +1,166 @@
+"""`git mem settle`: the statements of memory that may not both hold, and what a person says of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from gitmem.cli.options import json_option, open_here, say_if_detached
+from gitmem.cli.terminal import escape, say, write, write_json
+from gitmem.config import Config
+from gitmem.environment import now
+from gitmem.errors import UsageError
+from gitmem.plural import counted
+
+if TYPE_CHECKING:
+    from gitmem.git.opening import Repository
+    from gitmem.memory.rivals import Rival
+    from gitmem.promotion.settlement import Settled
+
+KEYS = {"l": "later", "e": "earlier", "b": "both", "s": "same"}
+HELP = """l - the later one holds; the other goes to the archive
+e - the earlier one holds; the other goes to the archive
+b - both hold
+s - they say the same; one of them is kept
+n - not now: it is listed again next time
+q - quit; what was answered before stays
+? - this help"""
+
+
+class SettleOptions(NamedTuple):
+    """The pairs and options, as `git mem settle -h` has them."""
+
+    pairs: tuple[str, ...]
+    answer: str | None
+    interactive: bool
+    reason: str
+    dry_run: bool
+    as_json: bool
+
+
+@click.command()
+@click.argument("pairs", nargs=-1, metavar="[PAIR]...")
+@click.option("--later", "answer", flag_value="later", help="The later one holds; the other goes to the archive.")
+@click.option("--earlier", "answer", flag_value="earlier", help="The earlier one holds; the other goes to the archive.")
+@click.option("--both", "answer", flag_value="both", help="Both hold.")
+@click.option("--same", "answer", flag_value="same", help="They say the same: one of them is kept.")
+@click.option("-i", "--interactive", is_flag=True, help="On a terminal: one pair at a time.")
+@click.option("--reason", default="", metavar="WHY", help="Why; goes into the commit.")
+@click.option("--dry-run", is_flag=True, help="Say what would be answered; write nothing.")
+@json_option
+def command(
+    pairs: tuple[str, ...], answer: str | None, interactive: bool, reason: str, dry_run: bool, as_json: bool
+) -> None:
+    """List the statements that may not both hold, or say which does.
+
+    Facts of MEMORY.md are held against each other and against the daily logs of the last two weeks. PAIR is a number of
+    the list, a fact's id, or its PATH:LINE. An answer is one commit; where MEMORY.md has edits that are not committed
+    it is written beside them. A pair that was answered is not asked about again; `git mem undo` takes an answer back.
+
+    \b
+    git mem settle
+    git mem settle 2 --later
+    git mem settle MEMORY.md:5 --both --reason "two clusters"
+    git mem settle --interactive
+    """
+    options = SettleOptions(pairs, answer, interactive, reason, dry_run, as_json)
+    if bool(options.pairs) != bool(options.answer):
+        raise UsageError("which pair, and what of it?", "git mem settle 1 --later, --earlier, --both or --same")
+    if options.interactive and (options.pairs or options.as_json or options.dry_run):
+        raise UsageError("--interactive goes alone")
+    repo, config = open_here()
+    from gitmem.promotion.settlement import open_pairs
+
+    found = open_pairs(repo, config, now().date())
+    if options.interactive:
+        _interactively(repo, config, found, options.reason)
+    elif options.pairs:
+        _answer(repo, config, found, options)
+    else:
+        _list(found, options.as_json)
+
+
+def _list(pairs: Sequence[Rival], as_json: bool) -> None:
+    from gitmem.promotion.settlement import as_value, without_secrets
+
+    shown = [without_secrets(pair) for pair in pairs]
+    if as_json:
+        write_json({"pairs": [as_value(pair, number) for number, pair in enumerate(shown, 1)]})
+        return
+    for number, pair in enumerate(shown, 1):
+        write(_text(pair, str(number)))
+    if pairs:
+        say(f"{counted(len(pairs), 'open pair')}: git mem settle 1 --later, --earlier, --both or --same")
+    else:
+        say("no statements of memory wait for an answer")
+
+
+def _text(pair: Rival, number: str) -> str:
+    """A pair in three lines: what it is and why, the earlier statement, the later one."""
+    lines = [f"{number:<3} {pair.kind}" + (f": {pair.reason}" if pair.reason else "")]
+    for name, row in zip(("earlier", "later"), pair.earlier_first, strict=True):
+        place = f"{row.path}:{row.fact.line}"
+        lines.append(f"    {name:<7}  {place}  {row.day or '-':<10}  {row.fact.text}")
+    return escape("\n".join(lines) + "\n")
+
+
+def _answer(repo: Repository, config: Config, found: Sequence[Rival], options: SettleOptions) -> None:
+    """Record one answer for each of the pairs that were named."""
+    from gitmem.git import undo_record
+    from gitmem.promotion.settlement import Answer, Settled, as_value, chosen, ensure_person, settle, without_secrets
+
+    ensure_person(config)
+    answer = Answer(options.answer or "")
+    named = list(dict.fromkeys(chosen(found, given) for given in options.pairs))
+    if options.dry_run:
+        done = [Settled(pair, answer) for pair in named]
+    else:
+        with undo_record.together():
+            done = [settle(repo, config, pair, answer, now().date(), options.reason) for pair in named]
+    if options.as_json:
+        rows = [
+            {**as_value(without_secrets(each.pair)), "answer": str(each.answer), "commit": each.commit or None}
+            for each in done
+        ]
+        write_json({"settled": rows, "dry_run": options.dry_run})
+        return
+    for each in done:
+        write(_said(each, options.dry_run))
+    if not options.dry_run:
+        say_if_detached(repo, done[-1].commit)
+        if not all(each.commit for each in done):
+            say("not committed, since memory has other edits that are not: git commit")
+
+
+def _said(done: Settled, dry_run: bool) -> str:
+    from gitmem.promotion.settlement import WORDS
+
+    places = ", ".join(f"{row.path}:{row.fact.line}" for row in done.pair.earlier_first)
+    head = "would settle" if dry_run else done.commit[:12] or "settled"
+    return escape(f"{head} {places}: {WORDS[done.answer]}\n")
+
+
+def _interactively(repo: Repository, config: Config, found: Sequence[Rival], reason: str) -> None:
+    """Ask about one pair after the other, and record each answer at once."""
+    from gitmem.cli.promotion_review import key_of
+    from gitmem.errors import Changed
+    from gitmem.promotion.settlement import Answer, ensure_person, settle, without_secrets
+
+    ensure_person(config)
+    if not found:
+        say("no statements of memory wait for an answer")
+    for number, pair in enumerate(found, 1):
+        say(_text(without_secrets(pair), f"({number}/{len(found)})").rstrip("\n"))
+        while (key := key_of(f"({number}/{len(found)}) which one holds [l,e,b,s,n,q,?]?")) not in (*KEYS, "n", "q"):
+            say(HELP)
+        if key == "q":
+            break
+        if key in KEYS:
+            try:
+                done = settle(repo, config, pair, Answer(KEYS[key]), now().date(), reason)
+            except Changed:
+                say("an earlier answer settled that one")
+                continue
+            write(_said(done, dry_run=False))

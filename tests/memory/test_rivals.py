@@ -1,0 +1,82 @@
+"""Which facts a statement repeats, replaces or conflicts with: candidates, judgement, what a person settled."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from gitmem.memory import rivals
+from gitmem.memory.fact import Fact, fact_id
+from gitmem.memory.facts import parse
+from gitmem.memory.rivals import Placed, Rival, Standing, placed
+
+TODAY = date(2026, 6, 1)
+
+
+def found(text: str, new: str = "") -> list[Rival]:
+    """The open pairs of a file, or of a statement with its facts."""
+    rows = placed("MEMORY.md", parse(text.encode()).facts)
+    statement = Placed("memory/2026-06-01.md", Fact(new, fact_id(new), 1), "2026-06-01")
+    return rivals.rivals([statement] if new else rows, Standing(rows, TODAY))
+
+
+@pytest.mark.parametrize(
+    ("there", "new", "kind"),
+    [
+        ("The orders service listens on port 8080", "The orders service listens on port 9090", "replaces"),
+        ("배포는 매주 화요일에 한다", "배포는 이제 매주 목요일에 한다", "replaces"),
+        ("API request timeout: 45 seconds", "The request timeout is now 20 seconds", "replaces"),
+        ("The orders service listens on port 8080", "the orders service listens on port 8080!", "same"),
+    ],
+)
+def test_a_statement_is_named_beside_the_fact_it_changes_or_repeats(there: str, new: str, kind: str) -> None:
+    (rival,) = found(f"- {there}\n- Lunch is at noon\n", new)
+    assert (rival.kind, rival.old.fact.text, rival.later) == (kind, there, True)
+    assert rivals.as_value(rival)["id"] == fact_id(there) and rival.old.path in rivals.sentence(rival)
+
+
+@pytest.mark.parametrize(
+    ("there", "new"),
+    [
+        ("Patient 12 is allergic to penicillin", "Patient 13 is allergic to latex"),
+        ("Room A12 has 4 seats", "Room A14 has 6 seats"),
+        ("환자 12번은 페니실린 알레르기가 있다", "환자 13번은 라텍스 알레르기가 있다"),
+        ("Kim is allergic to peanuts", "We use Postgres 16"),
+        ("The port is 8080 <!-- mem until=2026-01-01 -->", "The port is 9090"),
+    ],
+)
+def test_another_thing_and_a_fact_that_is_over_are_no_rivals(there: str, new: str) -> None:
+    assert found(f"- {there}\n", new) == []
+
+
+def test_facts_of_two_headings_that_name_a_thing_are_two() -> None:
+    two = "# Memory\n\n## Staging\n\n- the port is 5432\n\n## Production\n\n- the port is 5433\n"
+    assert found(two) == [] and found(two.replace("5433", "5432")) == []
+    assert [rival.kind for rival in found(two.replace("Staging", "Facts").replace("Production", "Decisions"))]
+
+
+@pytest.mark.parametrize("key", ["supersedes", "beside"])
+@pytest.mark.parametrize("on", ["8080", "9090"])
+def test_a_pair_that_a_person_settled_is_not_named(key: str, on: str) -> None:
+    texts = {port: f"The orders service listens on port {port}" for port in ("8080", "9090")}
+    other = fact_id(texts["9090" if on == "8080" else "8080"])
+    lines = [f"- {text}" + (f" <!-- mem {key}={other} -->" if port == on else "") for port, text in texts.items()]
+    assert len(found("\n".join(f"- {text}" for text in texts.values()) + "\n")) == 1
+    assert found("\n".join(lines) + "\n") == []
+
+
+def test_what_is_pinned_by_hand_or_of_health_is_never_automatic() -> None:
+    old, new = "The request timeout is 45 seconds", "The request timeout is now 30 seconds"
+    src = "src=memory/2026-01-01.md#L3"
+    assert found(f"- {old} <!-- mem {src} -->\n", new)[0].automatic
+    assert not found(f"- {old}\n", new)[0].automatic
+    assert not found(f"- {old} <!-- mem {src} pinned=true -->\n", new)[0].automatic
+    dose, now = "Kim takes 20 mg of medication", "Kim now takes 40 mg of medication"
+    assert not any(rival.automatic for rival in found(f"- {dose} <!-- mem {src} -->\n", now))
+
+
+def test_the_archive_is_not_what_a_statement_is_held_against() -> None:
+    rows = placed("memory/archive/2026.md", parse(b"- The port is 8080\n").facts)
+    statement = Placed("MEMORY.md", Fact("The port is 9090", "x", 1), "2026-06-01")
+    assert rivals.rivals([statement], Standing(rows, TODAY)) == []
