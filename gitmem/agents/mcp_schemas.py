@@ -47,10 +47,22 @@ class Cited(TypedDict):
     symbol: NotRequired[str]  # `Session.open`
 
 
+class Differing(TypedDict):
+    relation: str  # same, replaces, ends, conflicts
+    reason: str
+    path: str  # of the fact that is there
+    line: int
+    id: str
+    text: str
+
+
 class Added(TypedDict):
     path: str
     line: int
     masked: dict[str, int]  # how many values the gate masked, by rule
+    differs: list[Differing]
+    supersedes: str  # the fact that the next promotion replaces by it, "" for none
+    proposed: str  # why a person decides whether it replaces the fact that was named, "" where none is asked
 
 
 class Difference(TypedDict):

@@ -29,6 +29,7 @@ from gitmem.agents.mcp_schemas import (
     Changes,
     Cited,
     Difference,
+    Differing,
     Edited,
     Found,
     Got,
@@ -47,6 +48,7 @@ from gitmem.search.results import shortened
 
 if TYPE_CHECKING:
     from gitmem.git.opening import Repository
+    from gitmem.memory.rivals import Rival
     from gitmem.search.search import Answer
 
 BEAT = 1.0  # seconds between two progress messages of a call: clients wait 30 to 60 for the next
@@ -258,24 +260,43 @@ def adder(pool: RepositoryPool) -> Callable[..., Added]:
         cites: Annotated[
             list[Cited] | None, Field(max_length=3, description="The code it was read from, lines or a symbol.")
         ] = None,
+        supersedes: Annotated[str, Field(description="The id of the fact of MEMORY.md that this replaces.")] = "",
     ) -> Added:
         """Append one line to the agent's daily log, with the code that you read it from: a change of that code will
-        mark it. The gate refuses secrets and instructions; `masked` says how many
-        values it masked, by rule."""
+        mark it. The gate refuses secrets and instructions; `masked` says how many values it masked, by rule. `differs`
+        has facts that the line repeats, replaces, ends or conflicts with; all of them stay. With `supersedes` the next
+        promotion replaces that fact; one that a person wrote or pinned, that is about health or about something else is
+        left to a person, and `proposed` says why.
+        """
         from gitmem.claims.anchoring import anchors, places_of
         from gitmem.gate.redaction import mask_counts
         from gitmem.memory import writing
         from gitmem.memory.fact import TYPES
+        from gitmem.memory.successor import successor
 
         if type not in TYPES:
             raise UsageError(f"'{type[:40]}' is no type", f"one of {', '.join(TYPES)}")
         with pool.lent() as (repo, config):
             places = places_of([dict(one) for one in cites or ()])
-            line = writing.NewLine(text, type, to="daily", origin="agent", more=anchors(repo, places))
+            meta, why = successor(repo, text, type, supersedes, now().date()) if supersedes else ((), "")
+            line = writing.NewLine(text, type, to="daily", origin="agent", more=(*anchors(repo, places), *meta))
             done = writing.add(repo, config, line, now=now())
-            return Added(path=one_line(done.path), line=done.line, masked=mask_counts(done.masks))
+            replaced = "" if why else next((value for _, value in meta), "")
+            return Added(
+                path=one_line(done.path), line=done.line, masked=mask_counts(done.masks), supersedes=replaced,
+                proposed=one_line(why), differs=[_differing(rival) for rival in done.differs],
+            )  # fmt: skip
 
     return memory_add
+
+
+def _differing(rival: Rival) -> Differing:
+    """A fact that a new line repeats, replaces, ends or conflicts with, its text quoted."""
+    path, fact = rival.old.path, rival.old.fact
+    return Differing(
+        relation=rival.kind, reason=one_line(rival.reason), path=one_line(path), line=fact.line, id=fact.id,
+        text=fence(fact.text, path, (fact.line, fact.end)),
+    )  # fmt: skip
 
 
 def explainer(pool: RepositoryPool) -> Callable[..., Why]:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gitmem.config import Config
+from gitmem.environment import now
 from gitmem.errors import GitMemError, MissingFile, OutsideRepository
 from gitmem.gate.quoting import neutral, plain, without_secrets
 from gitmem.gate.redaction import masked_rules, refuse_or_mask, refuse_or_mask_change
@@ -24,6 +25,8 @@ from gitmem.git.opening import Repository
 from gitmem.git.transaction import Draft, Reading, write
 from gitmem.git.worktree import resolve
 from gitmem.memory.files import in_work_tree, read_memory_file
+from gitmem.memory.new_statements import since
+from gitmem.memory.rivals import placed_sentence
 from gitmem.memory.snapshot import read_work_tree
 from gitmem.paths import LIMIT, Kind, kind
 from gitmem.provenance.forgotten_texts import forgotten_texts
@@ -31,6 +34,7 @@ from gitmem.provenance.forgotten_texts import forgotten_texts
 ROOT = "/memories"
 MAX_LINES = 999_999
 SHOWN = 100_000  # characters of a file that one answer holds; the reference advises a bound and names none
+RIVALS = 3  # facts that an answer names beside what was written
 AROUND = 2  # lines shown before and after the line that str_replace changed first
 MISSING = "The path {} does not exist"
 ESCAPES = f"Path {{}} would escape {ROOT} directory"
@@ -192,13 +196,17 @@ class _Tool:
             gated = self.gated(relative, text)
             return Draft({relative: gated.data}, f"File created successfully at: {path}{gated.said}")
 
-        return write(self.repo, plan)
+        return write(self.repo, plan) + self.differs(relative, b"")
 
     def replace(self, path: str, old: str, new: str) -> str:
         relative = self.inside(path)
 
+        before = b""
+
         def plan(reading: Reading) -> Draft[tuple[int, _Gated]]:
+            nonlocal before
             text = self.text(reading, path, relative)
+            before = reading.raw(relative) or b""
             start, end, put = _only_place(path, text, old, new)
             changed = text[:start] + put + text[end:]
             gated = self.gated(relative, changed, text)
@@ -212,13 +220,18 @@ class _Tool:
             "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n"
             + _numbered(lines, first + 1)
             + gated.said
+            + self.differs(relative, before)
         )
 
     def insert(self, path: str, line: object, text: str) -> str:
         relative = self.inside(path)
 
+        before = b""
+
         def plan(reading: Reading) -> Draft[str]:
+            nonlocal before
             old = self.text(reading, path, relative)
+            before = reading.raw(relative) or b""
             lines = old.split("\n")
             if lines[-1] == "":
                 lines.pop()
@@ -232,7 +245,12 @@ class _Tool:
             gated = self.gated(relative, changed, old)
             return Draft({relative: gated.data}, f"The file {path} has been edited.{gated.said}")
 
-        return write(self.repo, plan)
+        return write(self.repo, plan) + self.differs(relative, before)
+
+    def differs(self, relative: str, before: bytes) -> str:
+        """Lines of an answer that say which facts the new statements of a file repeat, replace or conflict with."""
+        found = since(self.repo, before, now().date(), relative)
+        return "".join(f"\n{placed_sentence(rival)}" for rival in found[:RIVALS])
 
     def delete(self, path: str) -> str:
         relative = self.inside(path)

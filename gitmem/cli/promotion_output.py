@@ -6,6 +6,7 @@ from collections.abc import Container, Sequence
 
 from gitmem.cli.places import place_of
 from gitmem.cli.terminal import escape
+from gitmem.memory.rivals import placed_sentence
 from gitmem.plural import counted
 from gitmem.promotion.outcome import not_repeatable
 from gitmem.promotion.plan import Refused, Why
@@ -24,6 +25,7 @@ def as_text(outcome: Outcome, explain: bool) -> str:
         if item.old:
             lines.append(f"          replaces {item.old.id}: {item.old.text}")
     lines += [f"archived  {moved.fact.text} -> {moved.path}" for moved in outcome.archived]
+    lines += [placed_sentence(rival) for rival in outcome.differs]
     lines += [f"note: {note}" for note in outcome.notes]
     lines += [f"not read: {item.path} ({item.reason})" for item in outcome.skipped]
     if explain:

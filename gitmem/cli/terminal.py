@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
     from gitmem.gate.redaction import Mask
     from gitmem.git.opening import Repository
+    from gitmem.memory.rivals import Rival
 
+MAX_RIVALS = 10  # pairs of statements that one answer of a writer names
 STYLES = {
     "path": "35",
     "line": "32",
@@ -121,6 +123,17 @@ def say_masked(masks: Sequence[Mask]) -> None:
         from gitmem.gate.redaction import masked_words
 
         say(masked_words(masks))
+
+
+def say_differs(rivals: Iterable[Rival], *, each: bool = True) -> None:
+    """Say which facts new statements repeat, replace, end or conflict with; `each` names the statement too."""
+    from gitmem.memory.rivals import placed_sentence, sentence
+
+    found = list(rivals)
+    for rival in found[:MAX_RIVALS]:
+        say(escape(placed_sentence(rival) if each else sentence(rival), ""))
+    if len(found) > MAX_RIVALS:
+        say(f"and {len(found) - MAX_RIVALS} more: git mem settle lists them")
 
 
 def page(text: str) -> None:

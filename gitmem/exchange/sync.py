@@ -30,6 +30,9 @@ from gitmem.git.ranges import shallow
 from gitmem.git.revision import CommitRange
 from gitmem.git.worktree import locked, read_bytes
 from gitmem.git.write import commit_paths, ensure_can_commit, run_git, stage_entries
+from gitmem.memory.new_statements import between
+from gitmem.memory.rivals import MEMORY, Rival
+from gitmem.memory.rivals import as_value as rival_value
 from gitmem.memory.snapshot import layout_at
 from gitmem.paths import is_memory, layout_of
 from gitmem.plural import counted
@@ -82,7 +85,8 @@ class Synced:
     changed on both sides (`paths`); nothing was merged or pushed. `would sync`: a dry run.
 
     `received` and `sent` are commits. `kept` are the branches with our side of `paths`, where both sides changed the
-    same text of memory. `uncommitted` are memory files whose edits no commit has: they stayed here.
+    same text of memory. `uncommitted` are memory files whose edits no commit has: they stayed here. `differs`: the
+    facts that those which came repeat, replace, end or conflict with.
     """
 
     state: str
@@ -96,6 +100,7 @@ class Synced:
     kept: tuple[str, ...] = ()
     uncommitted: tuple[str, ...] = ()
     reason: str = ""
+    differs: tuple[Rival, ...] = ()
 
     def as_value(self) -> dict[str, object]:
         """The JSON of docs/json.md, "sync"."""
@@ -111,6 +116,7 @@ class Synced:
             "kept": list(self.kept),
             "uncommitted": list(self.uncommitted),
             "reason": self.reason or None,
+            "differs": [rival_value(rival) for rival in self.differs],
         }
 
 
@@ -237,7 +243,8 @@ class _Run:
             _forget_kept(repo, remote, name)
             return replace(done, state="uncommitted", paths=stands)
         kept = _unsent(repo, remote)
-        done = replace(done, commit=merge.commit, paths=tuple(self.conflicted), kept=tuple(kept))
+        came = between(_memory_at(repo, head), _memory_at(repo, merge.commit), self.today)
+        done = replace(done, commit=merge.commit, paths=tuple(self.conflicted), kept=tuple(kept), differs=came)
         try:
             _push(repo, remote, merge.commit, theirs, kept)
         except GitFailed as error:
@@ -278,6 +285,12 @@ class _Run:
             if self.commit and set(in_the_way) <= set(_uncommitted(repo, self.config)):
                 raise Changed("files change faster than they can be synced", "try again in a moment") from error
         return in_the_way
+
+
+def _memory_at(repo: Repository, commit: str) -> bytes:
+    """The bytes of MEMORY.md in a commit, none where it has no such file."""
+    oid = repo.blobs(commit, [MEMORY]).get(MEMORY) if commit else None
+    return repo.read(oid) if oid else b""
 
 
 # -- the remote ----------------------------------------------------------------------------------------------

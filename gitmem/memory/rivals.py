@@ -9,14 +9,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from heapq import nlargest
+from itertools import islice
 from math import log
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gitmem.memory.deciding_words import claim
 from gitmem.memory.fact import Fact, Meta
-from gitmem.memory.facts import BESIDE, SUPERSEDES, expired, fact_date, pinned
+from gitmem.memory.facts import BESIDE, SUPERSEDES, expired, fact_date, parse, pinned
 from gitmem.memory.sections import CATEGORIES
 from gitmem.memory.similarity import same, terms
 from gitmem.paths import Kind, kind
@@ -26,6 +28,7 @@ from gitmem.text.heading_words import names_no_thing
 if TYPE_CHECKING:
     from gitmem.memory.relation import Relation, Said
 
+MEMORY = "MEMORY.md"
 POSTINGS = 1000  # facts that are looked up by the words of one statement: thousands alike have most words in common
 JUDGED = 6  # facts with the heaviest words in common, itself among them, that `relation` judges for one statement
 # Share of the shorter text's terms, stop words apart, that both must have. Of the replacements, ends, conflicts and
@@ -33,6 +36,7 @@ JUDGED = 6  # facts with the heaviest words in common, itself among them, that `
 # 14 public memories .06 are asked about, .08 without it, .05 with a third, which keeps .66 of the replacements.
 SHARED = 0.25
 PROPOSES = "proposes"  # key of a comment: its writer, an agent or a model, says that it replaces the fact with this id
+LOOKED_AT = 500  # new statements of one write: an import of years is not held against everything
 NAMED = 3  # rivals of one statement that are named
 
 
@@ -175,13 +179,17 @@ def judge(earlier: Placed, later: Placed) -> Relation:
     person's."""
     from gitmem.memory.relation import relation
 
-    return relation(_said(earlier), _said(later))
+    texts = (earlier.fact.text, later.fact.text)
+    bare = (claim(texts[0]), claim(texts[1]))
+    if (texts[0] == bare[0]) != (texts[1] == bare[1]):  # "We decided that" of one alone is no difference
+        texts = bare
+    return relation(_said(earlier, texts[0]), _said(later, texts[1]))
 
 
-def _said(row: Placed) -> Said:
+def _said(row: Placed, text: str) -> Said:
     from gitmem.memory.relation import Said
 
-    return Said(row.fact.text, about_of(row.fact), row.day, row.fact.get("type"), by_person(row.fact))
+    return Said(text, about_of(row.fact), row.day, row.fact.get("type"), by_person(row.fact))
 
 
 def about_of(fact: Fact) -> tuple[str, ...]:
@@ -203,7 +211,20 @@ def _names(meta: Meta, ident: str) -> bool:
     return any(key in (SUPERSEDES, BESIDE) and value and ident.startswith(value) for key, value in meta)
 
 
-# -- what a rival is called --------------------------------------------------------------------------------
+# -- new statements ----------------------------------------------------------------------------------------
+
+
+def against(new: Iterable[Placed], memory: bytes, today: date) -> tuple[Rival, ...]:
+    """What new statements are to the facts of MEMORY.md; of a line of a log, to those that it is not older than."""
+    standing = Standing(placed(MEMORY, parse(memory).facts), today)
+    return tuple(rival for rival in rivals(islice(new, LOOKED_AT), standing) if rival.later or rival.new.path == MEMORY)
+
+
+def came(before: bytes, after: bytes) -> list[Fact]:
+    """The facts of a file that it did not have before, each text once."""
+    known = {fact.id for fact in parse(before).facts}
+    found = {fact.id: fact for fact in reversed(parse(after).facts) if fact.id not in known}
+    return list(reversed(found.values()))
 
 
 HINT = "git mem settle"
@@ -212,16 +233,38 @@ SHOWN = 80  # characters of the fact that a sentence quotes
 
 
 def sentence(rival: Rival) -> str:
-    """`differs from MEMORY.md:6 'We use MySQL 8 for orders'`, with what to type where a person is asked."""
+    """`differs from MEMORY.md:6 'We use MySQL 8 for orders': git mem settle`; a line of a log may repeat a fact, and
+    nobody is asked about that."""
     text = rival.old.fact.text
     quoted = text if len(text) <= SHOWN else text[: SHOWN - 1].rstrip() + "…"
-    return f"{VERBS[rival.kind]} {rival.old.path}:{rival.old.fact.line} '{quoted}': {HINT}"
+    hint = "" if rival.repeats and rival.new.path != MEMORY else f": {HINT}"
+    return f"{VERBS[rival.kind]} {rival.old.path}:{rival.old.fact.line} '{quoted}'{hint}"
+
+
+def placed_sentence(rival: Rival) -> str:
+    """The same behind the place of the statement, for an answer about several."""
+    return f"{rival.new.path}:{rival.new.fact.line} {sentence(rival)}"
 
 
 def as_value(rival: Rival) -> dict[str, Any]:
-    """One of `differs` of docs/json.md: the fact that is there, and what the statement is to it."""
-    fact = rival.old.fact
+    """One of `differs` of docs/json.md: the new statement, the fact that is there, and what the one is to the other."""
     return {
-        "relation": rival.kind, "path": rival.old.path, "line": fact.line, "id": fact.id, "text": fact.text,
-        "reason": rival.reason, "later": rival.later,
+        "relation": rival.kind, "reason": rival.reason, "later": rival.later, "new": statement_value(rival.new),
+        "fact": statement_value(rival.old),
     }  # fmt: skip
+
+
+def statement_value(row: Placed) -> dict[str, Any]:
+    return {"path": row.path, "line": row.fact.line, "id": row.fact.id, "text": row.fact.text}
+
+
+def without_secrets(rival: Rival) -> Rival:
+    """A pair as it may be shown: a text with a secret is hidden, and with it the reason, which may quote the secret."""
+    from gitmem.gate.quoting import without_secrets as shown
+
+    rows = (rival.new, rival.old)
+    texts = shown([row.fact.text for row in rows])
+    if texts == [row.fact.text for row in rows]:
+        return rival
+    new, old = (row._replace(fact=row.fact._replace(text=text)) for row, text in zip(rows, texts, strict=True))
+    return replace(rival, new=new, old=old, reason="")

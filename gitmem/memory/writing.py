@@ -6,7 +6,7 @@ Appends under a lock, through the gate, with an atomic replace; never rewrites a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import TYPE_CHECKING
 
@@ -23,6 +23,7 @@ from gitmem.paths import kind as kind_of
 
 if TYPE_CHECKING:
     from gitmem.gate.redaction import Mask, Redaction
+    from gitmem.memory.rivals import Rival
 
 MAX_LINE = 20_000  # characters of a line that is added: a long paragraph has a tenth of it
 # Types that stay true until somebody changes them; the others are what happened today.
@@ -52,12 +53,14 @@ class NewLine:
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """Where a line went: the first line of what was added, 1-based; `masks`: what the gate masked of what was said."""
+    """Where a line went: the first line of what was added, 1-based; `masks`: what the gate masked of what was said;
+    `differs`: the facts that it repeats, replaces, ends or conflicts with."""
 
     path: str
     line: int
     text: str
     masks: tuple[Mask, ...] = ()
+    differs: tuple[Rival, ...] = ()
 
 
 def place(to: str, kind: str, text: str, day: str) -> str:
@@ -96,7 +99,14 @@ def add(repo: Repository, config: Config, new_line: NewLine, *, now: datetime) -
     Raises UsageError for an empty text, Refused when the gate says no (unless `mem.onSecret` is `mask`),
     OutsideRepository for a path that leaves the repository, Locked when another writer holds on.
     """
-    return write(repo, addition(repo, config, new_line, now=now))
+    return _compared(repo, write(repo, addition(repo, config, new_line, now=now)), now)
+
+
+def _compared(repo: Repository, added: Added, now: datetime) -> Added:
+    """What was added, with what it is to the facts that are there."""
+    from gitmem.memory.new_statements import at_lines
+
+    return replace(added, differs=at_lines(repo, [(added.path, added.line)], now.date()))
 
 
 def add_and_commit(
@@ -118,7 +128,7 @@ def add_and_commit(
         return CommitDraft(draft.contents, (draft.result, others), message_of(draft.result.text))
 
     (added, others), made = commit(repo, plan)
-    return added, made, others
+    return _compared(repo, added, now), made, others
 
 
 def addition(
@@ -290,5 +300,9 @@ def _bullet(new: str, text: str, meta: Meta) -> tuple[str, int]:
 def as_value(added: Added) -> dict[str, object]:
     """The JSON of docs/json.md, "add"."""
     from gitmem.gate.redaction import mask_counts
+    from gitmem.memory.rivals import as_value as rival_value
 
-    return {"path": added.path, "line": added.line, "text": added.text, "masked": mask_counts(added.masks)}
+    return {
+        "path": added.path, "line": added.line, "text": added.text, "masked": mask_counts(added.masks),
+        "differs": [rival_value(rival) for rival in added.differs],
+    }  # fmt: skip

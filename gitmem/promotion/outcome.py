@@ -7,6 +7,7 @@ from typing import Any
 
 from gitmem.git.objects import Span
 from gitmem.memory.fact import fact_id
+from gitmem.memory.rivals import as_value as rival_value
 from gitmem.promotion.promote import Outcome
 
 
@@ -43,6 +44,7 @@ def as_value(outcome: Outcome) -> dict[str, Any]:
             }
             for item in outcome.plan.refused
         ],
+        "differs": [rival_value(rival) for rival in outcome.differs],
         "archived": [{"id": m.fact.id, "text": m.fact.text, "path": m.path} for m in outcome.archived],
         "cursor": outcome.cursor or None,
         "model": outcome.model,

@@ -14,6 +14,7 @@ from enum import StrEnum
 from functools import cache
 
 from gitmem.git.objects import Span
+from gitmem.memory.deciding_words import claim
 from gitmem.memory.fact import (
     TYPES,
     UNSEEN_ORIGINS,
@@ -25,19 +26,17 @@ from gitmem.memory.fact import (
     text_hash,
     worst_origin,
 )  # fmt: skip
-from gitmem.memory.facts import SUPERSEDES, Memory, fact_date
-from gitmem.memory.relation import Kind, about_health
-from gitmem.memory.rivals import PROPOSES, Placed, Standing, by_person, judge, of_one_matter, placed
+from gitmem.memory.facts import SUPERSEDES, Memory
+from gitmem.memory.rivals import MEMORY, PROPOSES, Placed, Standing, judge, of_one_matter, placed
 from gitmem.memory.similarity import ALIKE, likeness, same, terms
 from gitmem.memory.statements import read
-from gitmem.promotion.claims import claim
+from gitmem.memory.successor import why_not
 from gitmem.promotion.proposal import Log, Op, Operation
 from gitmem.provenance.cited_text import CitedText, cited_text
 from gitmem.provenance.grounding import denied, uncounted, undated, unnamed, unreasoned, unsaid
 from gitmem.provenance.line_origins import line_origins
 from gitmem.text.heading_words import names_no_thing
 
-MEMORY = "MEMORY.md"
 TEXT_LIMIT = 600  # characters of a fact: one line that a person can read
 SOURCE_LINES = 12  # lines one operation may cite in one span
 CITED = 3  # places in code that a fact cites
@@ -268,7 +267,7 @@ class _Run:
         log = self.logs[operation.sources[0].path, operation.sources[0].blob]
         new = _placed(operation, log)
         proposes = ""
-        if target is not None and not _may_replace(operation, new, target):
+        if target is not None and why_not(target, new, corrects=operation.op is Op.UPDATE):
             proposes = target.id if of_one_matter(text, target.text) else ""
             operation, target = replace(operation, op=Op.ADD, target=""), None
         if target is None:
@@ -304,16 +303,6 @@ def _placed(operation: Operation, log: Log) -> Placed:
     """The fact of an operation, as it would stand in MEMORY.md, from the day of its log."""
     fact = Fact(operation.text, fact_id(operation.text), 0, meta=(("type", operation.type),))
     return Placed(MEMORY, fact, log.day.isoformat())
-
-
-def _may_replace(operation: Operation, new: Placed, fact: Fact) -> bool:
-    """Whether a model, or the writer of a log, may change the fact it named: one of the same subject and property, and
-    neither a person's own (pinned, or without a log) nor about health."""
-    if by_person(fact) or about_health(fact.text) or not of_one_matter(operation.text, fact.text):
-        return False
-    judged = judge(Placed(MEMORY, fact, fact_date(fact)), new)
-    kept = operation.op is Op.UPDATE and judged.kind in (Kind.SAME, Kind.ADDS)
-    return not judged.subject and (kept or judged.asks)
 
 
 def _speaks_of(fact: Fact, topic: str) -> bool:

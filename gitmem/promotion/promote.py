@@ -40,6 +40,8 @@ from gitmem.git.write import ensure_can_commit, run_git
 from gitmem.memory import facts
 from gitmem.memory.fact import fact_id, render_span, text_hash
 from gitmem.memory.facts import Memory, Moved
+from gitmem.memory.new_statements import between
+from gitmem.memory.rivals import Rival
 from gitmem.paths import log_day
 from gitmem.plural import counted
 from gitmem.promotion import logs
@@ -81,7 +83,8 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What was done. `cursor` is the commit up to which logs count as read; `commits` is empty for a dry run."""
+    """What was done. `cursor` is the commit up to which logs count as read; `commits` is empty for a dry run.
+    `differs`: the facts that the new ones repeat, replace, end or conflict with; all of them stay."""
 
     plan: Plan
     model: str
@@ -94,6 +97,7 @@ class Outcome:
     branch: str = ""
     lines: int = 0
     why_nothing: str = ""
+    differs: tuple[Rival, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +227,9 @@ def _planned(run: Run, head: str, tip: str) -> Planned:
     if not plan.approved:
         return Planned((), replace(outcome, why_nothing=_why_nothing(reading, plan)))
     steps = tuple(_steps(place, tip, memory, plan, run.now.date(), config.memory_lines, request.mode is Mode.EACH))
-    return Planned(steps, replace(outcome, archived=tuple(moved for step in steps for moved in step.moved)))
+    differs = between(memory.data(), steps[-1].contents[MEMORY], run.now.date())
+    archived_facts = tuple(moved for step in steps for moved in step.moved)
+    return Planned(steps, replace(outcome, archived=archived_facts, differs=differs))
 
 
 def _ensure_known(accepted: Sequence[str], plan: Plan) -> None:

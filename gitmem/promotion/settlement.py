@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, timedelta
 from enum import StrEnum
 from typing import Any, assert_never
@@ -27,14 +27,13 @@ from gitmem.memory import facts
 from gitmem.memory.fact import Fact, Meta, encode, fact_id, parse_span, render_span, text_hash
 from gitmem.memory.facts import BESIDE, SUPERSEDES, Entry, Memory, Moved, fact_date, fact_of
 from gitmem.memory.files import memory_paths
-from gitmem.memory.rivals import PROPOSES, Placed, Rival, Standing, rivals, settled
+from gitmem.memory.rivals import MEMORY, PROPOSES, Placed, Rival, Standing, rivals, settled, statement_value
 from gitmem.memory.statements import Form, Statement, read
 from gitmem.paths import LIMIT, log_day
 from gitmem.promotion.topics import topic_of
 from gitmem.provenance import trailers
 from gitmem.provenance.corrections import Account, as_usage_error, message_of
 
-MEMORY = "MEMORY.md"
 RECENT_DAYS = 14  # of daily logs whose lines are held against the facts: older ones had their chance
 _UNCOMMITTED = 1 << 62  # seconds: later than any commit
 
@@ -370,21 +369,4 @@ def as_value(pair: Rival, number: int = 0) -> dict[str, Any]:
 
 
 def _row(row: Placed) -> dict[str, Any]:
-    fact = row.fact
-    return {
-        "path": row.path, "line": fact.line, "id": fact.id, "text": fact.text, "trail": list(fact.trail),
-        "day": row.day or None,
-    }  # fmt: skip
-
-
-def without_secrets(pair: Rival) -> Rival:
-    """A pair as it may be shown: a text with a secret is hidden, and with it the reason, which may quote the secret."""
-    from gitmem.gate.quoting import without_secrets as shown
-
-    texts = shown([pair.new.fact.text, pair.old.fact.text])
-    if texts == [pair.new.fact.text, pair.old.fact.text]:
-        return pair
-    new, old = (
-        row._replace(fact=row.fact._replace(text=text)) for row, text in zip((pair.new, pair.old), texts, strict=True)
-    )
-    return replace(pair, new=new, old=old, reason="")
+    return statement_value(row) | {"trail": list(row.fact.trail), "day": row.day or None}

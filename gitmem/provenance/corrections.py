@@ -31,6 +31,7 @@ from gitmem.provenance.ledger import Ledger, read_ledger
 
 if TYPE_CHECKING:
     from gitmem.gate.redaction import Mask, Redaction
+    from gitmem.memory.rivals import Rival
 
 
 class By(StrEnum):
@@ -76,6 +77,7 @@ class Correction:
     taken: tuple[Removal, ...]
     commit: str
     masks: tuple[Mask, ...] = ()  # what the gate masked of a new text
+    differs: tuple[Rival, ...] = ()  # what a new text repeats, replaces, ends or conflicts with
 
 
 Draft = CommitDraft[tuple[Removal, ...]]
@@ -84,15 +86,23 @@ CORRECTED, SUPERSEDED = "correct 1 fact", "supersede 1 fact"  # what `edit` and 
 LASTING_KEYS = ("type", "tags", "importance", "pinned")  # of a comment: what its successor keeps
 
 
-def edit(repo: Repository, config: Config, path: str, line: int, text: str, reason: str) -> Correction:
-    """Replace the text of the fact at `path`:`line`; its comment stays.
+def edit(repo: Repository, config: Config, place: tuple[str, int], text: str, reason: str, today: date) -> Correction:
+    """Replace the text of the fact at (path, line); its comment stays.
 
     Raises UsageError for a text that is none, Refused where the gate or a hook says no, Changed where somebody else
     wrote meanwhile, GitMemError where there is no such fact or the file has edits; nothing is written then.
     """
+    path, line = place
     gated = gated_text(text, path, config)
     plan = edit_plan(config, path, line, gated.text, reason)
-    return Correction(*commit(repo, plan), gated.masks)
+    return _compared(repo, Correction(*commit(repo, plan), gated.masks), today)
+
+
+def _compared(repo: Repository, done: Correction, today: date) -> Correction:
+    """What was done, with what the new texts are to the facts that are there."""
+    from gitmem.memory.new_statements import of_texts
+
+    return replace(done, differs=of_texts(repo, [(item.path, item.new) for item in done.taken if item.new], today))
 
 
 def gated_text(text: str, path: str, config: Config) -> Redaction:
@@ -125,7 +135,7 @@ def supersede(
     path, line = place
     gated = gated_text(text, path, config)
     plan = supersede_plan(config, path, line, gated.text, reason, today)
-    return Correction(*commit(repo, plan), gated.masks)
+    return _compared(repo, Correction(*commit(repo, plan), gated.masks), today)
 
 
 def supersede_plan(config: Config, path: str, line: int, text: str, reason: str, today: date) -> Plan:
@@ -501,12 +511,14 @@ def as_value(done: object) -> dict[str, object]:
     """The JSON of docs/json.md, "edit, forget, revert"."""
     from gitmem.gate.redaction import mask_counts
     from gitmem.memory.fact import render_span
+    from gitmem.memory.rivals import as_value as rival_value
     from gitmem.provenance.corrections import Correction
 
     assert isinstance(done, Correction)
     return {
         "commit": done.commit or None,
         "masked": mask_counts(done.masks),
+        "differs": [rival_value(rival) for rival in done.differs],
         "facts": [
             {
                 "path": item.path,

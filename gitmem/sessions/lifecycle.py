@@ -24,6 +24,7 @@ from gitmem.git.worktree import locked, read_bytes
 from gitmem.hosts.transcript import Role, Transcript, Turn, dated
 from gitmem.memory import facts, writing
 from gitmem.memory.fact import fact_id
+from gitmem.memory.new_statements import at_lines
 from gitmem.memory.writing import Entry
 from gitmem.paths import daily_path
 from gitmem.promotion.proposal import Model
@@ -36,6 +37,7 @@ from gitmem.sessions.state import State, load_state, lock_of, name_of, present, 
 
 if TYPE_CHECKING:
     from gitmem.gate.redaction import Mask
+    from gitmem.memory.rivals import Rival
 
 FLUSH_WAIT = 5.0  # seconds for another flush of the session: a host waits for this one
 END_WAIT = 60.0  # seconds for the same: nobody waits for the end, and what it says is said nowhere else
@@ -71,6 +73,7 @@ class Flushed:
     skipped: tuple[tuple[str, str], ...]
     notes: tuple[str, ...] = ()  # what a model did not do
     masks: tuple[Mask, ...] = ()  # what the gate masked of the lines
+    differs: tuple[Rival, ...] = ()  # what the lines repeat, replace, end or conflict with in MEMORY.md
 
 
 def flush(
@@ -149,7 +152,8 @@ def _flush(repo: Repository, config: Config, transcript: Transcript, source: Sou
         facts=state.facts | {fact_id(line.text) for line in kept},
     )
     save_state(repo.common_dir, source.session, touched(state, now, source.file))
-    return Flushed(tuple(kept), tuple(skipped), notes, tuple(masks))
+    differs = at_lines(repo, [(line.path, line.line) for line in kept], now.date())
+    return Flushed(tuple(kept), tuple(skipped), notes, tuple(masks), differs)
 
 
 def unread(spoken: Sequence[Turn], known: AbstractSet[str]) -> list[Turn]:

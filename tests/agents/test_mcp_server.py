@@ -16,6 +16,7 @@ import pytest
 from mcp import Client, MCPError, StdioServerParameters
 
 from gitmem.agents.mcp_server import build
+from gitmem.memory.fact import fact_id
 from gitmem.provenance import why
 from gitmem.sessions import receipts
 from tests.harness import Repo
@@ -133,10 +134,41 @@ def test_adding_goes_to_the_daily_log_through_the_gate(memory: Repo, monkeypatch
         return added, refused
 
     added, refused = ask(build(memory.path), steps)
-    assert added == {"path": "memory/2026-02-06.md", "line": 5, "masked": {}} and "origin=agent" in memory.read(
-        "memory/2026-02-06.md"
-    )
+    assert added == {
+        "path": "memory/2026-02-06.md", "line": 5, "masked": {}, "differs": [], "supersedes": "", "proposed": "",
+    } and "origin=agent" in memory.read("memory/2026-02-06.md")  # fmt: skip
     assert refused.is_error and TOKEN not in str(refused.content) and TOKEN not in memory.read("memory/2026-02-06.md")
+
+
+def test_adding_says_what_the_line_replaces_and_only_proposes_what_a_person_decides(
+    memory: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITMEM_NOW", "2026-02-06T10:00:00")
+    old, new, log = "Deploys happen on Mondays", "Deploys now happen on Thursdays", "memory/2026-02-06.md"
+
+    def memory_with(comment: str) -> None:
+        memory.commit("x", {"MEMORY.md": f"# Memory\n\n- {old} <!-- mem {comment} -->\n- Lunch is at noon\n"})
+
+    async def add(client: Client) -> Any:
+        return await call(client, "memory_add", text=new, supersedes=fact_id(old))
+
+    memory_with("src=memory/2026-01-01.md#L3")
+    added = ask(build(memory.path), add)
+    assert (added["supersedes"], added["proposed"], added["differs"]) == (fact_id(old), "", [])
+    assert f"supersedes={fact_id(old)} -->" in memory.read(log)
+    for comment, reason in (("type=fact", "by hand"), ("src=memory/2026-01-01.md#L3 pinned=true", "pinned")):
+        memory_with(comment)
+        added = ask(build(memory.path), add)
+        assert added["supersedes"] == "" and reason in added["proposed"]
+        assert added["differs"][0]["id"] == fact_id(old) and added["differs"][0]["text"].startswith("<memory")
+        assert f"proposes={fact_id(old)} -->" in memory.read(log).splitlines()[-1]
+
+    async def wrong(client: Client) -> Any:
+        other = await call(client, "memory_add", text="We use Postgres 16", supersedes=fact_id("Lunch is at noon"))
+        return other, await client.call_tool("memory_add", {"text": "x", "supersedes": "abcdef123456"})
+
+    other, missing = ask(build(memory.path), wrong)
+    assert other["proposed"] and missing.is_error and "no fact" in str(missing.content)
 
 
 def test_what_is_wrong_is_told_to_the_agent(memory: Repo) -> None:

@@ -34,6 +34,16 @@ def tool(repo: Repo) -> Iterator[Tool]:
     opened.close()
 
 
+def test_a_write_says_what_its_statements_differ_from_and_writes_them_all_the_same(repo: Repo, tool: Tool) -> None:
+    repo.write("MEMORY.md", "# Memory\n\n- The request timeout is 45 seconds\n")
+    said = "differs from MEMORY.md:3 'The request timeout is 45 seconds': git mem settle"
+    new = "- The request timeout is now 30 seconds\n"
+    assert said in tool("create", path="/memories/memory/notes.md", file_text=new)
+    assert "differs" not in tool("create", path="/memories/memory/other.md", file_text="- Lunch is at noon\n")
+    assert said in tool("insert", path="/memories/MEMORY.md", insert_line=3, insert_text=new)
+    assert new in repo.read("memory/notes.md") and "45 seconds" in repo.read("MEMORY.md")
+
+
 def test_a_folder_is_moved_and_deleted_whole_or_not_at_all(repo: Repo, tool: Tool) -> None:
     repo.write("memory/a/one.md", "1\n")
     repo.write("memory/a/b/two.md", "2\n")

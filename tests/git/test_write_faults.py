@@ -65,7 +65,14 @@ def promote_all(repo: Repository, number: int) -> None:
 
 
 def edit_first(repo: Repository, number: int) -> None:
-    corrections.edit(repo, Config(), "MEMORY.md", 3, f"We keep {WORDS[number % 16]} number {number}", "it changed")
+    corrections.edit(
+        repo,
+        Config(),
+        ("MEMORY.md", 3),
+        f"We keep {WORDS[number % 16]} number {number}",
+        "it changed",
+        date(2026, 2, 5),
+    )
 
 
 def forget_first(repo: Repository, number: int) -> None:

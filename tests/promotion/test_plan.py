@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from gitmem.git.objects import Span
 from gitmem.memory import facts
+from gitmem.memory.deciding_words import claim
 from gitmem.memory.fact import fact_id, text_hash
 from gitmem.memory.similarity import same
-from gitmem.promotion.claims import claim
 from gitmem.promotion.plan import SOURCE_LINES, TEXT_LIMIT, Plan, Rules, Why, decide, meta_of, shape, sources
 from gitmem.promotion.promote import apply
 from gitmem.promotion.proposal import Log, Op, Operation

@@ -10,7 +10,7 @@ import click
 
 from gitmem.cli import completions
 from gitmem.cli.options import agent_option, cites_option, json_option, keep_option, keeping, open_here, say_if_detached
-from gitmem.cli.terminal import edited, escape, say, say_masked, write, write_json
+from gitmem.cli.terminal import edited, escape, say, say_differs, say_masked, write, write_json
 from gitmem.config import Config
 from gitmem.environment import cache_folder, now
 from gitmem.errors import UsageError
@@ -138,6 +138,8 @@ def _add(repo: Repository, config: Config, words: str, options: AddOptions) -> N
     if others:
         say(f"note: other edits of {escape(added.path, '')} that were not committed are in that commit too")
     say_masked(added.masks)
+    if not options.as_json:
+        say_differs(added.differs, each=False)
     left = before and len(before - _searched(repo, config))
     if left:
         rest = counted(left, "other Markdown file is", "other Markdown files are")

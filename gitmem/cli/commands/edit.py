@@ -8,7 +8,7 @@ import click
 
 from gitmem.cli import completions
 from gitmem.cli.options import json_option, keep_option, keeping, open_here, say_if_detached
-from gitmem.cli.terminal import escape, say, say_masked, write, write_json
+from gitmem.cli.terminal import escape, say, say_differs, say_masked, write, write_json
 from gitmem.config import Config
 from gitmem.environment import now
 from gitmem.errors import UsageError
@@ -73,6 +73,7 @@ def command(**given: Any) -> None:
     say_if_detached(repo, done.commit)
     if options.text:
         say("corrected; the old text will not be promoted again")
+    say_differs(done.differs, each=False)
 
 
 def _replaced(repo: Repository, config: Config, place: tuple[str, int], options: EditOptions) -> Correction:
@@ -82,7 +83,7 @@ def _replaced(repo: Repository, config: Config, place: tuple[str, int], options:
     text = " ".join(options.text)
     if options.supersede:
         return corrections.supersede(repo, config, place, text, options.reason, now().date())
-    return corrections.edit(repo, config, *place, text, options.reason)
+    return corrections.edit(repo, config, place, text, options.reason, now().date())
 
 
 def _lasting(repo: Repository, config: Config, place: tuple[str, int], options: EditOptions) -> Correction:

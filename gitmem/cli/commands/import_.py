@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
@@ -12,9 +13,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from gitmem.cli.options import agent_option, json_option, now, open_here
-from gitmem.cli.terminal import escape, progress, say, say_masked, write, write_json
+from gitmem.cli.terminal import escape, progress, say, say_differs, say_masked, write, write_json
 from gitmem.errors import Exit, GitMemError, UsageError
 from gitmem.git import undo_record
+from gitmem.memory.new_statements import memory_bytes, of_texts, since
+from gitmem.memory.rivals import as_value as rival_value
 from gitmem.plural import counted
 from gitmem.sessions.conversation_exports import SERVICES, exported
 from gitmem.sessions.past_sessions import Listing, files_below, files_of_host, importable_hosts, listed
@@ -22,6 +25,7 @@ from gitmem.sessions.past_sessions import Listing, files_below, files_of_host, i
 if TYPE_CHECKING:
     from gitmem.exchange.document_import import DocumentImport
     from gitmem.memory.importing import Plan
+    from gitmem.memory.rivals import Rival
     from gitmem.sessions.past_sessions import PastSession
     from gitmem.sessions.session_import import ImportedSession, Totals
 
@@ -147,12 +151,17 @@ def _bring_documents(options: ImportCommand) -> int:
         plan = planned(repo, config, bundle.arrivals, bundle.left, bundle.notes, instructions=given)
     else:
         plan = planned(repo, config, *read_skills(options.path), instructions=True)
+    before = memory_bytes(repo)
     if not options.dry_run:
         bring(repo, plan)
+    differs = since(repo, before, now().date())
     if options.as_json:
-        write_json(plan.as_value(options.source, dry_run=options.dry_run))
+        write_json(
+            plan.as_value(options.source, dry_run=options.dry_run) | {"differs": list(map(rival_value, differs))}
+        )
     else:
         _show_documents(plan, options)
+        say_differs(differs)
     return Exit.FINDINGS if any(reason not in EXPECTED for _, reason in plan.left) else Exit.DONE
 
 
@@ -186,18 +195,23 @@ def bring_notes(asked: NotesImport) -> int:
     if not plan.files and not any(name.endswith(".md") for name, _ in plan.left):
         raise UsageError(f"there is no Markdown in '{plan.source}'", "name a folder of notes")
     plan = without_ignored(repo, replace(plan, history=plan.history and asked.history))
+    before = memory_bytes(repo)
     commit = "" if asked.dry_run else bring(repo, plan, now(), os.environ).commit
-    return tell_notes(plan, asked, repo.root, commit, ())
+    return tell_notes(plan, asked, repo.root, commit, (), since(repo, before, now().date()))
 
 
-def tell_notes(plan: Plan, asked: NotesImport, root: Path, commit: str, written: tuple[str, ...]) -> int:
+def tell_notes(
+    plan: Plan, asked: NotesImport, root: Path, commit: str, written: tuple[str, ...], differs: Sequence[Rival] = ()
+) -> int:
     """Say what came of an import of notes; the exit code, 1 where something was left out for a reason to look at."""
     from gitmem.memory.importing import EXPECTED, as_value
 
     if asked.as_json:
-        write_json(as_value(plan, root, commit, written, asked.dry_run))
+        found = {"differs": list(map(rival_value, differs))}
+        write_json(as_value(plan, root, commit, written, asked.dry_run) | found)
     else:
         _show_notes(plan, asked)
+        say_differs(differs)
     return Exit.FINDINGS if any(reason not in EXPECTED for _, reason in plan.left) else Exit.DONE
 
 
@@ -285,17 +299,20 @@ def _bring(listing: Listing, options: ImportCommand, remembered: DocumentImport 
     repo, config = open_here()
     given = ImportOptions(options.source, options.agent, options.dry_run, options.committing)
     each = options.verbose or options.dry_run
-    totals, values = Totals(), []
+    totals, values, lines = Totals(), [], list[tuple[str, str]]()
+    before = memory_bytes(repo)
     outcomes = import_sessions(repo, config, listing.sessions, given, now())
     with undo_record.together():
         if remembered is not None and not options.dry_run:
             bring(repo, remembered)
         for outcome in outcomes if each else progress(outcomes, len(listing.sessions), "sessions"):
             totals.count(outcome)
+            lines += [(line.path, line.text) for line in outcome.lines]
             if options.as_json:
                 values.append(outcome.as_value())
             else:
                 _show(outcome, options, each=each)
+    differs = (*since(repo, before, now().date()), *of_texts(repo, lines, now().date()))
     unread = [(place, reason) for place, reason in listing.left if reason.startswith("cannot be read")]
     failed = bool(totals.sessions[Done.FAILED] or unread or (remembered is not None and remembered.left))
     for place, reason in () if options.as_json else unread:
@@ -305,11 +322,13 @@ def _bring(listing: Listing, options: ImportCommand, remembered: DocumentImport 
         value: dict[str, object] = {"source": options.source, "sessions": values, "left": left}
         if remembered is not None:
             value["memories"] = remembered.as_value(options.source, dry_run=options.dry_run)
-        write_json({**value, "totals": totals.as_value(), "dry_run": options.dry_run})
+        value |= {"totals": totals.as_value(), "differs": list(map(rival_value, differs)), "dry_run": options.dry_run}
+        write_json(value)
     else:
         if remembered is not None:
             _show_documents(remembered, options)
         _show_totals(totals, listing, options, each=each)
+        say_differs(differs)
     return Exit.FINDINGS if failed else Exit.DONE
 
 

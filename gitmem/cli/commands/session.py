@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from gitmem.cli.options import agent_option, json_option, keep_option, keeping, open_here
-from gitmem.cli.terminal import escape, page, say, say_masked, write, write_json
+from gitmem.cli.terminal import escape, page, say, say_differs, say_masked, write, write_json
 from gitmem.environment import cache_folder, now
 from gitmem.errors import GitMemError, UsageError
 from gitmem.hosts.registry import all_hosts
@@ -134,6 +134,7 @@ class Report:
     def write_json(self, *, of_flush: bool) -> None:
         """The JSON of docs/json.md; `due` and `promotion` are keys of a flush alone."""
         from gitmem.gate.redaction import mask_counts
+        from gitmem.memory.rivals import as_value as rival_value
         from gitmem.promotion.outcome import as_value
 
         flushed = self.flushed
@@ -144,7 +145,8 @@ class Report:
         skipped = [{"text": text, "reason": reason} for text, reason in flushed.skipped]
         value: dict[str, object] = {
             "kept": kept, "skipped": skipped, "notes": list(flushed.notes),
-            "masked": mask_counts(flushed.masks), "episode": self.episode or None,
+            "masked": mask_counts(flushed.masks), "differs": list(map(rival_value, flushed.differs)),
+            "episode": self.episode or None,
             "reset": [session.as_value() for session in self.ended],
         }  # fmt: skip
         if of_flush:
@@ -159,6 +161,7 @@ class Report:
         for line in self.flushed.kept:
             write(escape(f"{line.path}:{line.line}  {line.text} ({line.type}, turn {line.turn})\n"))
         say_masked(self.flushed.masks)
+        say_differs(self.flushed.differs)
         if self.episode:
             write(escape(f"{self.episode}\n"))
         if not self.flushed.kept and not self.episode:

@@ -83,7 +83,8 @@ def command(
 
 
 def _list(pairs: Sequence[Rival], as_json: bool) -> None:
-    from gitmem.promotion.settlement import as_value, without_secrets
+    from gitmem.memory.rivals import without_secrets
+    from gitmem.promotion.settlement import as_value
 
     shown = [without_secrets(pair) for pair in pairs]
     if as_json:
@@ -109,7 +110,8 @@ def _text(pair: Rival, number: str) -> str:
 def _answer(repo: Repository, config: Config, found: Sequence[Rival], options: SettleOptions) -> None:
     """Record one answer for each of the pairs that were named."""
     from gitmem.git import undo_record
-    from gitmem.promotion.settlement import Answer, Settled, as_value, chosen, ensure_person, settle, without_secrets
+    from gitmem.memory.rivals import without_secrets
+    from gitmem.promotion.settlement import Answer, Settled, as_value, chosen, ensure_person, settle
 
     ensure_person(config)
     answer = Answer(options.answer or "")
@@ -146,7 +148,8 @@ def _interactively(repo: Repository, config: Config, found: Sequence[Rival], rea
     """Ask about one pair after the other, and record each answer at once."""
     from gitmem.cli.promotion_review import key_of
     from gitmem.errors import Changed
-    from gitmem.promotion.settlement import Answer, ensure_person, settle, without_secrets
+    from gitmem.memory.rivals import without_secrets
+    from gitmem.promotion.settlement import Answer, ensure_person, settle
 
     ensure_person(config)
     if not found:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gitmem.cli.options import json_option, open_here
-from gitmem.cli.terminal import escape, say, write, write_json
+from gitmem.cli.terminal import escape, say, say_differs, write, write_json
 from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError
 from gitmem.exchange.sync_timer import MINUTES, TIMERS
@@ -91,6 +91,7 @@ def _say(done: Synced, quiet: bool) -> None:
         where = f" of {_names(done.paths)}" if done.paths else ""
         say(f"both sides changed the same text{where}: theirs stands, yours is on {kept}")
         say(f"hint: git diff HEAD {kept}; git merge {kept} takes yours instead")
+    say_differs(done.differs)
     if done.uncommitted and done.state in ("synced", "would sync", "offline"):
         say(f"{counted(len(done.uncommitted), 'memory file')} not committed, and so not sent: git mem sync --commit")
 

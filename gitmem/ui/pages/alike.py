@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from gitmem.errors import Changed
 from gitmem.gate.quoting import visible
-from gitmem.memory.rivals import Placed, Rival, placed
+from gitmem.memory.rivals import MEMORY, Placed, Rival, placed
 from gitmem.promotion import settlement
 from gitmem.promotion.settlement import Answer
 from gitmem.provenance.preview import Preview, commit_previewed, preview
@@ -50,9 +50,9 @@ def _pairs(view: View) -> list[Rival]:
     """The open pairs; of the past those of its MEMORY.md."""
     if not view.snapshot.past:
         return settlement.open_pairs(view.repo, view.config, view.today)
-    rows = [row for row in view.facts.rows if row.path == settlement.MEMORY]
+    rows = [row for row in view.facts.rows if row.path == MEMORY]
     rows.sort(key=lambda row: (row.date, -row.fact.line), reverse=True)
-    return settlement.pairs_of(placed(settlement.MEMORY, [row.fact for row in rows]), view.today)
+    return settlement.pairs_of(placed(MEMORY, [row.fact for row in rows]), view.today)
 
 
 def page(view: View) -> Response:
@@ -65,7 +65,7 @@ def page(view: View) -> Response:
 
 
 def _side(row: Placed) -> Side:
-    return Side(row.path, row.fact.line, row.fact.id, row.fact.text, row.day, row.path == settlement.MEMORY)
+    return Side(row.path, row.fact.line, row.fact.id, row.fact.text, row.day, row.path == MEMORY)
 
 
 def answered(answer: Answer) -> Callable[[View, dict[str, str]], Response]:

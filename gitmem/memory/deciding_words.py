@@ -1,7 +1,7 @@
 """What a statement claims, without the words that say that it was decided: `We decided that X`, `Decided: X` and `X`
 are one claim, `-기로 했다` and `-한다` too.
 
-Pure. Only to find a fact that is there already in other words; what is written keeps its own.
+Pure. Only to compare a statement with facts that are there; what is written keeps its own words.
 """
 
 from __future__ import annotations
