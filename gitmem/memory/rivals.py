@@ -119,7 +119,9 @@ def _words(text: str) -> set[str]:
 
 
 def _share(one: set[str], other: set[str]) -> bool:
-    return len(one & other) >= max(1, SHARED * min(len(one), len(other)))
+    """Whether two texts have enough terms in common; a single word says nothing of anything."""
+    shorter = min(len(one), len(other))
+    return shorter > 1 and len(one & other) >= max(1, SHARED * shorter)
 
 
 def of_one_matter(one: str, other: str) -> bool:
