@@ -68,7 +68,7 @@ def open_pairs(repo: Repository, config: Config, today: date) -> list[Rival]:
     """
     if repo.root is None:
         raise GitMemError("a bare repository has no memory files", "run it in a clone")
-    known = dated(repo, MEMORY, _facts(repo, MEMORY), today)
+    known = dated(repo, MEMORY, facts_here(repo), today)
     lines = list(_recent_lines(repo, config, [row.fact for row in known], today))
     standing = Standing(known, today)
     asked = [rival for rival in rivals(lines, standing) if rival.later and not rival.repeats]
@@ -119,8 +119,9 @@ def _times(repo: Repository, path: str, lines: Sequence[int]) -> dict[int, tuple
     return {row.line: when[row.commit] for row in blamed if row.commit in when}
 
 
-def _facts(repo: Repository, path: str) -> list[Fact]:
-    data = _bytes(repo, path)
+def facts_here(repo: Repository) -> list[Fact]:
+    """The facts of MEMORY.md in the work tree."""
+    data = _bytes(repo, MEMORY)
     return facts.parse(data).facts if data else []
 
 
@@ -164,17 +165,18 @@ def _proposed(lines: Iterable[Placed], known: Sequence[Placed]) -> list[Rival]:
     return found
 
 
-def chosen(pairs: Sequence[Rival], given: str) -> Rival:
+def chosen(pairs: Sequence[Rival], given: str, other: str = "") -> Rival:
     """The open pair with this number (from 1), or the only one of the fact with this id or at this place
-    (`MEMORY.md:9`). Raises UsageError."""
+    (`MEMORY.md:9`), and of the fact `other`. Raises UsageError."""
     if re.fullmatch(r"[0-9]{1,5}", given):
         if not 1 <= int(given) <= len(pairs):
             raise UsageError(f"there is no open pair {given}", "git mem settle lists them")
         return pairs[int(given) - 1]
-    found = [pair for pair in pairs if any(_is_named(row, given) for row in (pair.new, pair.old))]
+    named = [name for name in (given, other) if name]
+    found = [pair for pair in pairs if all(any(_is_named(row, name) for row in (pair.new, pair.old)) for name in named)]
     if len(found) != 1:
         count = "no open pair has" if not found else f"{len(found)} open pairs have"
-        raise UsageError(f"{count} a statement {given}", "git mem settle lists them")
+        raise UsageError(f"{count} a statement {' and '.join(named)}", "git mem settle lists them")
     return found[0]
 
 

@@ -59,6 +59,27 @@ def test_reject_takes_one_fact_out_and_says_who_and_why(stage: Stage) -> None:
     assert stage.repo.git("rev-parse", "origin/change~1").strip() == head and len(answers(stage)) == 1
 
 
+def test_settle_records_on_the_branch_which_of_two_facts_holds(stage: Stage) -> None:
+    old, new = "The orders service listens on port 8080", "The orders service listens on port 9090"
+    stage.repo.commit("old", {"MEMORY.md": stage.repo.read("MEMORY.md") + f"- {old} <!-- mem from=2026-01-01 -->\n"})
+    base = stage.push("main")
+    stage.repo.git("checkout", "-q", "-b", "change")
+    stage.repo.commit("fact", {"MEMORY.md": stage.repo.read("MEMORY.md") + f"- {new} <!-- mem from=2026-02-01 -->\n"})
+    head = stage.push("change")
+    stage.open_pull(base, head)
+    place = 1 + next(at for at, line in enumerate(stage.repo.read("MEMORY.md").splitlines()) if new in line)
+    done = run(stage, "/mem settle MEMORY.md:1 later")
+    assert done.outputs["result"] == "refused" and "no open pair" in answers(stage)[-1]
+    done = run(stage, f"/mem settle MEMORY.md:{place} later the new host")
+    assert done.outputs["result"] == "settled", done.log
+    stage.repo.git("fetch", "-q", "origin")
+    memory = stage.repo.git("show", "origin/change:MEMORY.md")
+    assert old not in memory and "supersedes=" in memory
+    assert old in stage.repo.git("show", "origin/change:memory/archive/2026.md")
+    message = stage.repo.git("log", "-1", "--format=%B", "origin/change")
+    assert "the later one holds" in message and "Memory-Reason: the new host (dana, pull request 1)" in message
+
+
 def test_reject_takes_the_place_that_the_review_shows(stage: Stage) -> None:
     proposal(stage)
     lines = stage.repo.read("MEMORY.md").splitlines()
@@ -136,6 +157,9 @@ def test_when_github_cannot_say_who_may_write_nothing_is_done(stage: Stage) -> N
         ("/mem reject `memory/내 메모.md:3` 틀렸다", Command(Verb.REJECT, "memory/내 메모.md:3", "틀렸다")),
         ("/mem reject `MEMORY.md` no", None), ("/mem reject `MEMORY.md:4`", None),
         ("/mem reject MEMORY.md:0 no", None), ("/mem reject MEMORY.md no", None),
+        ("/mem settle MEMORY.md:9 later", Command(Verb.SETTLE, "MEMORY.md:9", answer="later")),
+        ("/mem settle 0a1b2c3d `MEMORY.md:4` both  it is", Command(Verb.SETTLE, "0a1b2c3d", "it is", "MEMORY.md:4", "both")),
+        ("/mem settle later", None), ("/mem settle MEMORY.md:9", None), ("/mem settle MEMORY.md:9 never", None),
         ("please /mem accept", None), ("> /mem accept", None), ("/mem accept now", None), ("/mem", None), ("", None),
         ("/mem reject 0a1b2c3d", None), ("/mem reject zz wrong", None), ("/mem reject 0a1 short", None),
         ("/mem accept\n/mem reject 0a1b2c3d no", None), ("/memaccept", None), ("`/mem accept`", None),

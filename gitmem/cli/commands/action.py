@@ -336,7 +336,7 @@ def put_check(client: Client | None, name: str, head: str, result: Report, summa
 
 @command.command("comment")
 def comment_command() -> int:
-    """Do what a comment on a pull request asks: `/mem accept`, `/mem reject ID reason`."""
+    """Do what a comment on a pull request asks: `/mem accept`, `/mem reject ID reason`, `/mem settle ID later`."""
     from gitmem.review import comment_commands
     from gitmem.review.forges.github import GitHubClient
 

@@ -54,6 +54,8 @@ class RivalFacts(ReviewWarning):
     def checked(self) -> Iterator[Checked]:
         verbs = Counter("contradict" if pair.contradicts else "repeat" for pair in self.pairs)
         words = ", ".join(f"{count} {verb}{'s'[: count == 1]}" for verb, count in sorted(verbs.items())) or "none"
+        if any(pair.contradicts for pair in self.pairs):
+            words += "; `git mem settle`, or the comment `/mem settle PLACE later`, says which one holds"
         yield Checked(not verbs, f"{counted(self.compared, 'fact')} beside the facts that are there", words)
 
     def rows(self, links: Links) -> Iterator[Row]:
