@@ -35,6 +35,7 @@ JUDGED = 6  # facts with the heaviest words in common, itself among them, that `
 # repetitions that `relation` sees in 1,766 pairs of eight hands a quarter keeps .77, .92, .97 and .86; of the facts of
 # 14 public memories .06 are asked about, .08 without it, .05 with a third, which keeps .66 of the replacements.
 SHARED = 0.25
+SETTLES = (SUPERSEDES, BESIDE)  # keys of a comment that answer for the fact and the one with that id
 PROPOSES = "proposes"  # key of a comment: its writer, an agent or a model, says that it replaces the fact with this id
 LOOKED_AT = 500  # new statements of one write: an import of years is not held against everything
 NAMED = 3  # rivals of one statement that are named
@@ -84,6 +85,9 @@ class Standing:
                 first.setdefault((row.fact.id, row.fact.trail), row)
         self.rows = list(first.values())
         self.words = [_words(row.fact.text) for row in self.rows]
+        self.answered = {
+            frozenset((row.fact.id, value)) for row in self.rows for key, value in row.fact.meta if key in SETTLES
+        }
         self._holding: dict[str, list[int]] = defaultdict(list)  # term -> places in `rows`
         for number, words in enumerate(self.words):
             for term in words:
@@ -145,7 +149,8 @@ def rivals(statements: Iterable[Placed], standing: Standing) -> list[Rival]:
         told = 0
         for old in standing.nearest(new.fact):
             pair = frozenset(((new.path, new.fact.line), (old.path, old.fact.line)))
-            if len(pair) < 2 or pair in seen or settled(new.fact, old.fact):
+            answered = frozenset((new.fact.id, old.fact.id)) in standing.answered or settled(new.fact, old.fact)
+            if len(pair) < 2 or pair in seen or answered:
                 continue
             rival = judged(new, old)
             if rival is not None:
@@ -210,7 +215,7 @@ def settled(one: Fact, other: Fact) -> bool:
 
 
 def _names(meta: Meta, ident: str) -> bool:
-    return any(key in (SUPERSEDES, BESIDE) and value and ident.startswith(value) for key, value in meta)
+    return any(key in SETTLES and value and ident.startswith(value) for key, value in meta)
 
 
 # -- new statements ----------------------------------------------------------------------------------------

@@ -1,8 +1,9 @@
 """Whether a statement holds: the one answer for everything that gives memory to a model. Pure.
 
-A statement has ended where its own line says so (`until`), was replaced where a fact names it (`supersedes=ID`), and
-was forgotten where a person took its text out. What a fact is, its copies are: statements of the same text, and the
-lines that it cites and that still say it, unless a fact that holds cites them too.
+A statement has ended where its own line says so (`until`), was replaced where a fact names it (`supersedes=ID`) or,
+in the archive, where it names that fact (`superseded-by=ID`), and was forgotten where a person took its text out. What
+a fact is, its copies are: statements of the same text, and the lines that it cites and that still say it, unless a fact
+that holds cites them too.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ def lapsed(
     states = [(each, ident, _or(state, State.REPLACED, ident in replaced)) for each, ident, state in states]
     holding = {ident for _, ident, state in states if state is State.HOLDS}
     archive = [each for each in archive if each.says and each.text]
-    replaced |= _replaced_by(archive)
+    replaced |= _replaced_by(archive) | {fact_id(each.text) for each in archive if each.get("superseded-by")}
     texts = dict.fromkeys(replaced, State.REPLACED) | dict.fromkeys(forgotten, State.FORGOTTEN)
     texts |= {ident: state for _, ident, state in states if state is not State.HOLDS}
     for each in archive:

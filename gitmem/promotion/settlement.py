@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from enum import StrEnum
+from itertools import islice
 from typing import Any, assert_never
 
 from gitmem.config import Config
@@ -34,6 +35,7 @@ from gitmem.promotion.topics import topic_of
 from gitmem.provenance import trailers
 from gitmem.provenance.corrections import Account, as_usage_error, message_of
 
+COMPARED = 2_000  # facts, and lines of logs, the newest, that are held against the others
 RECENT_DAYS = 14  # of daily logs whose lines are held against the facts: older ones had their chance
 _UNCOMMITTED = 1 << 62  # seconds: later than any commit
 
@@ -69,7 +71,7 @@ def open_pairs(repo: Repository, config: Config, today: date) -> list[Rival]:
     if repo.root is None:
         raise GitMemError("a bare repository has no memory files", "run it in a clone")
     known = dated(repo, MEMORY, facts_here(repo), today)
-    lines = list(_recent_lines(repo, config, [row.fact for row in known], today))
+    lines = list(islice(_recent_lines(repo, config, [row.fact for row in known], today), COMPARED))
     standing = Standing(known, today)
     asked = [rival for rival in rivals(lines, standing) if rival.later and not rival.repeats]
     proposed = _proposed(lines, known)
@@ -81,7 +83,7 @@ def pairs_of(rows: Sequence[Placed], today: date) -> list[Rival]:
     """The open pairs among facts, of which the newest stand first. What an agent proposes comes before disagreements,
     and these before repetitions."""
     proposed = _proposed(rows, rows)
-    found = rivals(rows, Standing(rows, today))
+    found = rivals(rows[:COMPARED], Standing(rows, today))
     return [*proposed, *(rival for rival in found if not any(_same_pair(rival, other) for other in proposed))]
 
 

@@ -212,7 +212,7 @@ def _rows(
         if data is not None and b"\0" not in data:
             known = None if there is None else _committed(repo, file, there.get(file.path, ""))
             rows += _facts_of(file.path, file.blob, data, known, today)
-    superseded = {row.fact.get("supersedes") for row in rows} - {""}
+    superseded = {value for row in rows for key, value in row.fact.meta if key == "supersedes"} - {""}
     return [replace(row, state="superseded") if row.fact.id in superseded else row for row in rows]
 
 

@@ -273,8 +273,8 @@ def longest_rising(numbers: Sequence[int]) -> set[int]:
 
 def _names(fact: Fact, predecessor: Fact) -> bool:
     """Whether a fact says that it supersedes the other."""
-    ident = fact.get("supersedes")
-    return bool(ident) and predecessor.id.startswith(ident)
+    idents = (value for key, value in fact.meta if key == "supersedes")
+    return any(ident and predecessor.id.startswith(ident) for ident in idents)
 
 
 def _spelled_alike(a: str, b: str) -> bool:

@@ -62,6 +62,7 @@ def test_a_conflict_is_settled_shown_and_merged_in_one_commit(
     fields = {"choice-0": choice, "text-0": "the port is 6060" if choice == "own" else ""}
     shown = asked.send(browser, **fields)
     assert parents(forked) == 1 and "comes" in shown
+    assert ("differs from MEMORY.md" in shown) == (choice == "both")
     page = form(browser, shown, "branches/merge").send(browser)
     assert "Committed <code>" in page and parents(forked) == 2
     assert re.findall(r"the port is (\d+)", forked.read("MEMORY.md")) == ports

@@ -359,7 +359,7 @@ def _combined(base: Sequence[str], mine: Sequence[str], yours: Sequence[str]) ->
     return None if joined is None else list(facts.with_comment(chosen, chosen.entries[0], joined).lines)
 
 
-REPEATED = ("src", "supersedes", "code")
+REPEATED = ("src", "supersedes", "beside", "code")
 
 
 def _combined_meta(base: Meta, mine: Meta, yours: Meta) -> Meta | None:

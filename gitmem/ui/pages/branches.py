@@ -22,6 +22,8 @@ from gitmem.exchange.unfinished_merge import BegunMerge, begun_merge, end_merge
 from gitmem.gate.quoting import visible
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import Fact
+from gitmem.memory.new_statements import between
+from gitmem.memory.rivals import MEMORY, placed_sentence
 from gitmem.memory.statements import Form
 from gitmem.provenance.corrections import gated_text
 from gitmem.provenance.preview import FileDiff, diff
@@ -29,6 +31,7 @@ from gitmem.review.word_diff import Piece
 from gitmem.ui.pages.compare import pieces_of, rows_of
 from gitmem.ui.view import View
 
+RIVALS = 10  # pairs of facts that a merge makes and the page names
 SHOWN = 100  # files of a branch that are no memory
 TERMINAL = (  # what ends a merge in a terminal: words, command
     ("What is open", "git status"), ("Take up what a file has now", "git add FILE"), ("End the merge", "git commit"),
@@ -178,12 +181,15 @@ def _merged(view: View, form: dict[str, str], asked: Asked, made_of: Callable[[M
         raise GitMemError(view.t("The branch changes more than memory: it is not merged here"), asked.command)
     if form.get("shown") != "yes":
         fields = {key: visible(value) for key, value in form.items()} | {"shown": "yes"}
-        files = [
-            FileDiff(path, tuple(diff(*sides)))
-            for path, sides in outcome(view.repo, shown, contents).items()
-            if sides[0] != sides[1]
-        ]
-        return view.render("settled.html", asked=asked, shown=shown, files=view.mask(files), fields=fields)
+        after = outcome(view.repo, shown, contents)
+        files = [FileDiff(path, tuple(diff(*sides))) for path, sides in after.items() if sides[0] != sides[1]]
+        memory = [data or b"" for data in after.get(MEMORY, ())]
+        differs = (
+            [placed_sentence(rival) for rival in between(memory[0], memory[1], view.today)[:RIVALS]] if memory else ()
+        )
+        return view.render(
+            "settled.html", asked=asked, shown=shown, files=view.mask(files), fields=fields, differs=differs
+        )
     try:
         made = made_of(contents)
     except Changed as error:

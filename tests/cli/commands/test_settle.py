@@ -127,6 +127,40 @@ def test_beside_edits_that_are_not_committed_the_answer_is_written_and_not_commi
     assert "beside" not in memory.read("MEMORY.md") and "Lunch" in memory.read("MEMORY.md")
 
 
+def test_what_was_answered_is_not_asked_of_the_same_words_elsewhere(memory: Repo) -> None:
+    settle(memory, "1", "--both")
+    found = json.loads(memory.mem("add", NEW, "--json", env=NOW).stdout)
+    assert [rival["relation"] for rival in found["differs"]] == ["same"] and pairs(memory) == []
+
+
+def test_what_was_replaced_is_neither_searched_nor_given_even_when_its_successor_is_forgotten(memory: Repo) -> None:
+    settle(memory, "1", "--later")
+    assert OLD not in memory.mem("search", "which port has the orders service", env=NOW).stdout
+    assert OLD in memory.mem("search", "which port has the orders service", "--expired", env=NOW).stdout
+    memory.mem("forget", "MEMORY.md:5", "--reason", "x", env=NOW)
+    assert OLD not in memory.mem("context", "which port has the orders service", env=NOW).stdout
+
+
+def test_answers_about_promoted_facts_leave_their_provenance_whole(repo: Repo) -> None:
+    for day, text in (("05", f"Rule: {OLD}"), ("06", f"Rule: {NEW}")):
+        log = f"memory/2026-02-{day}.md"
+        repo.commit("log", {log: f"# 2026-02-{day}\n\n- {text}\n"})
+        repo.mem("promote", env=NOW)
+    assert len(pairs(repo)) == 1
+    settle(repo, "1", "--both")
+    assert repo.mem("verify", env=NOW).returncode == 0
+
+
+def test_two_branches_that_answer_alike_merge(memory: Repo) -> None:
+    memory.mem("install", env=NOW)
+    memory.git("branch", "topic")
+    settle(memory, "1", "--later")
+    memory.git("switch", "-q", "topic")
+    settle(memory, "1", "--later", "--reason", "there")
+    memory.git("merge", "-q", "--no-edit", "main")
+    assert pairs(memory) == [] and memory.read("memory/archive/2026.md").count(OLD) == 1
+
+
 def test_an_agent_settles_nothing_and_a_dry_run_writes_nothing(memory: Repo) -> None:
     before = memory.read("MEMORY.md")
     asked = memory.mem("settle", "1", "--later", "--dry-run", env=NOW).stdout
