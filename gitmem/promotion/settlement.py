@@ -69,7 +69,7 @@ def open_pairs(repo: Repository, config: Config, today: date) -> list[Rival]:
     bare repository.
     """
     if repo.root is None:
-        raise GitMemError("a bare repository has no memory files", "run it in a clone")
+        raise GitMemError("a bare repository has no memory files to write", "run it in a clone")
     known = dated(repo, MEMORY, facts_here(repo), today)
     lines = list(islice(_recent_lines(repo, config, [row.fact for row in known], today), COMPARED))
     standing = Standing(known, today)
@@ -177,8 +177,8 @@ def chosen(pairs: Sequence[Rival], given: str, other: str = "") -> Rival:
     named = [name for name in (given, other) if name]
     found = [pair for pair in pairs if all(any(_is_named(row, name) for row in (pair.new, pair.old)) for name in named)]
     if len(found) != 1:
-        count = "no open pair has" if not found else f"{len(found)} open pairs have"
-        raise UsageError(f"{count} a statement {' and '.join(named)}", "git mem settle lists them")
+        count = "no open pair" if not found else f"{len(found)} open pairs"
+        raise UsageError(f"{count} of {' and '.join(named)}", "git mem settle lists them")
     return found[0]
 
 

@@ -69,7 +69,7 @@ def test_settle_records_on_the_branch_which_of_two_facts_holds(stage: Stage) -> 
     stage.open_pull(base, head)
     place = 1 + next(at for at, line in enumerate(stage.repo.read("MEMORY.md").splitlines()) if new in line)
     done = run(stage, "/mem settle MEMORY.md:1 later")
-    assert done.outputs["result"] == "refused" and "no open pair" in answers(stage)[-1]
+    assert done.outputs["result"] == "refused" and "no open pair of MEMORY.md:1" in answers(stage)[-1]
     done = run(stage, f"/mem settle MEMORY.md:{place} later the new host")
     assert done.outputs["result"] == "settled", done.log
     stage.repo.git("fetch", "-q", "origin")

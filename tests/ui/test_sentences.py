@@ -42,6 +42,7 @@ NOT_SHOWN = {  # modules that pages import and whose errors no page can meet, an
     "git/other_memories": "pages fetch nothing",
     "git/git_config": "pages change no setting",
     "memory/show": "the command's",
+    "memory/successor": "an agent's tool names the fact",
     "promotion/logs": "pages name no range",
     "regular_file": "an option of commands names the file",
     "review/publish": "pages publish nothing",
