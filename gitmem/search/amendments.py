@@ -35,8 +35,9 @@ class Line(NamedTuple):
 
     `day`: of the line, "" where nobody knows; `time`: of that day, "" where nobody knows. `place`: its file and line
     number. `reviewed`: a person saw it. `named`: the positions of the lines that a person said it replaces, None where
-    nobody decided. `said`: what its statement says, and its trail. `deciding`: it can be the last word on something; a
-    question, a block of code and what repeats another line cannot."""
+    nobody decided. `beside`: the positions of the lines that a person said hold beside it. `said`: what its statement
+    says, and its trail. `deciding`: it can be the last word on something; a question, a block of code and what repeats
+    another line cannot."""
 
     text: str
     day: str
@@ -46,6 +47,7 @@ class Line(NamedTuple):
     reviewed: bool = False
     origin: str = ""
     named: frozenset[int] | None = None
+    beside: frozenset[int] = frozenset()
     said: Callable[[], tuple[str, tuple[str, ...]]] = lambda: ("", ())
     type: str = ""
     deciding: bool = True
@@ -92,6 +94,8 @@ def _pairs(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
     for old, earlier in enumerate(lines[:BEST]):
         for new, later in enumerate(lines):
             if not words[old] or not words[new] or later.named is not None or not _is_later(later, earlier):
+                continue
+            if old in later.beside or new in earlier.beside:
                 continue
             shared = len(words[old] & words[new]) / min(len(words[old]), len(words[new]))
             if shared >= SHARED and later.score >= SCORE * earlier.score:

@@ -277,7 +277,7 @@ class Passages:
         if self.question is None:
             return candidates
         positions: dict[str, int] = {}
-        if any("supersedes" in candidate.meta for candidate in candidates):
+        if any("supersedes" in candidate.meta or "beside" in candidate.meta for candidate in candidates):
             positions = {fact_id(self._text(candidate)): at for at, candidate in enumerate(candidates)}
         lines = [self._line(candidate, positions) for candidate in candidates]
         found = [self._reviewed(link, candidates[link.new], lines) for link in amendments.links(lines)]
@@ -330,6 +330,7 @@ class Passages:
             reviewed=file.kind is Kind.MEMORY,
             origin=worst_origin(*stated) if stated else "",
             named=frozenset(positions[name] for name in by_hand if name in positions) if by_hand else None,
+            beside=frozenset(positions[name] for name in meta.get("beside", ()) if name in positions),
             said=partial(self._said, candidate),
             type=next(iter(meta.get("type", ())), ""),
             deciding=not candidate.line.flags & (ASKS | FENCE) and not candidate.repeats and self._decides(candidate),

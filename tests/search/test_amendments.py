@@ -229,9 +229,24 @@ def test_why_knows_no_link_that_a_person_denied_and_none_at_an_earlier_commit(am
     assert json.loads(amended.mem("why", "memory/2026-03-02.md:5", "--json").stdout)["amended_by"] == []
 
 
-def test_why_shows_a_fact_that_was_replaced_by_hand_and_is_gone(repo: Repo) -> None:
+def test_lines_that_a_person_said_both_hold_are_no_later_word_of_each_other(amended: Repo) -> None:
+    amended.write("memory/2026-04-20.md", log("2026-04-20", f"{NEW} <!-- mem beside={fact_id(OLD)} -->"))
+    found = json.loads(amended.mem("search", "what is the request timeout of the proxy?", "--json").stdout)
+    assert not [hit for hit in found["hits"] if hit.get("amended_by")]
+    assert "amended" not in amended.mem("search", "what is the request timeout of the proxy?").stdout
+
+
+def test_why_shows_a_fact_that_edit_replaced_in_the_archive(repo: Repo) -> None:
     repo.commit("memory", {"MEMORY.md": "# Memory\n\n- Backups are kept for 30 days.\n"}, date="2026-03-02T12:00:00Z")
     repo.mem("edit", "MEMORY.md:3", "Backups are kept for 90 days.", "--supersede", "--reason", "auditors")
+    (old,) = json.loads(repo.mem("why", "MEMORY.md:3", "--json").stdout)["supersedes"]
+    assert old["path"].startswith("memory/archive/") and "Backups are kept for 30 days." in old["text"]
+
+
+def test_why_shows_a_fact_that_was_replaced_by_hand_and_is_gone(repo: Repo) -> None:
+    repo.commit("memory", {"MEMORY.md": "# Memory\n\n- Backups are kept for 30 days.\n"}, date="2026-03-02T12:00:00Z")
+    named = f"supersedes={fact_id('Backups are kept for 30 days.')}"
+    repo.commit("by hand", {"MEMORY.md": f"# Memory\n\n- Backups are kept for 90 days. <!-- mem {named} -->\n"})
     (old,) = json.loads(repo.mem("why", "MEMORY.md:3", "--json").stdout)["supersedes"]
     assert old["text"] == "Backups are kept for 30 days." and old["reason"] == "by hand"
     assert old["commit"] == repo.git("rev-parse", "HEAD~1").strip()
