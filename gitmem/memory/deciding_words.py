@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 
-_LEAD_IN = re.compile(
+from gitmem.lazy_patterns import lazy
+
+_LEAD_IN = lazy(
     r"^(?:\W*(?:decision|decided|agreed|resolved|final|rule|policy|note|fact|remember|결정(?:\s*사항)?|합의|확정|결론|규칙|원칙|정책"
     r"|決定(?:事項)?|合意|結論|ルール|决定|决议|结论|规则)(?:\*\*)?\s*[:：]\s*"
     r"|\W*(?:(?:today|yesterday|finally|so|then)[,\s]+)*(?:we|i|the team|they|it was|it is|everyone)\s+"
@@ -17,7 +19,7 @@ _LEAD_IN = re.compile(
     r"|\W*(?:decided|agreed)\s+(?:that|to|on)\s+)+",
     re.I,
 )
-_LEAD_OUT = re.compile(
+_LEAD_OUT = lazy(
     r"(?:(?:하|가|두|쓰|보|지|내|옮기|바꾸|유지하|사용하)?기로\s*(?:최종\s*)?(?:결정|합의|확정)?\s*(?:했다|했음|함|했습니다|했어요|하였다|결정|합의)"
     r"|(?:으로|로)?\s*(?:결정|확정|합의)(?:했다|했음|함|했습니다|하였다|됨|되었다|됐다)?"
     r"|(?:ことに(?:した|する|決(?:めた|定した|まった))|に決定(?:した)?|で合意(?:した)?))[\s.。]*$"
