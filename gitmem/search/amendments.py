@@ -24,6 +24,8 @@ LIKELY = 0.25  # ... that both are of one property of one thing, from which the 
 EVEN = 0.5  # ... that the two do not agree, from which the later one says so
 SCORE = 0.3  # share of the older line's score that the later one needs: it answers the question too
 SHARED = 0.2  # share of the words of the line that has fewer that the other needs to be judged
+ALIKE = 0.5  # ... and for Git to be asked when they were written, where they say no day
+UNDATED = 4  # pairs of such lines, those that share most
 JUDGED = 48  # pairs of lines that are judged, those that share most
 BEST = 20  # lines that may be replaced
 STEP = 1e-6
@@ -36,8 +38,8 @@ class Line(NamedTuple):
     `day`: of the line, "" where nobody knows; `time`: of that day, "" where nobody knows. `place`: its file and line
     number. `reviewed`: a person saw it. `named`: the positions of the lines that a person said it replaces, None where
     nobody decided. `beside`: the positions of the lines that a person said hold beside it. `said`: what its statement
-    says, and its trail. `deciding`: it can be the last word on something; a question, a block of code and what repeats
-    another line cannot."""
+    says, and its trail. `written`: the ISO moment at which it was committed, asked of a line of no day. `deciding`: it
+    can be the last word on something; a question, a block of code and what repeats another line cannot."""
 
     text: str
     day: str
@@ -49,13 +51,15 @@ class Line(NamedTuple):
     named: frozenset[int] | None = None
     beside: frozenset[int] = frozenset()
     said: Callable[[], tuple[str, tuple[str, ...]]] = lambda: ("", ())
+    written: Callable[[], str] = str
     type: str = ""
     deciding: bool = True
 
 
 class Link(NamedTuple):
     """`new` is the later word on the matter of `old` (positions among the lines); `proposed` where it takes a review
-    to hold. `over` is the probability that the older line is over, `differs` that the two do not agree."""
+    to hold. `over` is the probability that the older line is over, `differs` that the two do not agree. `day` is
+    that of the later line, "" where it is by hand and unknown."""
 
     new: int
     old: int
@@ -63,6 +67,7 @@ class Link(NamedTuple):
     over: float = 1.0
     differs: float = 1.0
     reason: str = ""
+    day: str = ""
 
     @property
     def marked(self) -> bool:
@@ -80,27 +85,55 @@ def links(lines: Sequence[Line]) -> list[Link]:
     for new, later in enumerate(lines):
         if later.named is not None and later.deciding:
             made += [Link(new, old, _proposed(later, lines[old])) for old in sorted(later.named)]
-    for new, old in _pairs(lines):
-        found = _judged(lines[new], lines[old])
+    words = [frozenset(_words(line)) if line.deciding else frozenset() for line in lines]
+    for new, old, days in [*_pairs(lines, words), *_undated_pairs(lines, words)]:
+        earlier, later = (line._replace(day=day) for line, day in zip((lines[old], lines[new]), days, strict=True))
+        found = _judged(later, earlier)
         if found is not None:
-            made.append(found._replace(new=new, old=old, proposed=_proposed(lines[new], lines[old])))
+            made.append(found._replace(new=new, old=old, proposed=_proposed(later, earlier), day=later.day))
     return made
 
 
-def _pairs(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
-    """(later, earlier) lines that share enough words to be compared, those that share most."""
-    words = [frozenset(_words(line)) if line.deciding and line.day else frozenset() for line in lines]
+Days = tuple[str, str]  # of the earlier line and of the later
+
+
+def _pairs(lines: Sequence[Line], words: Sequence[frozenset[str]]) -> Iterator[tuple[int, int, Days]]:
+    """(later, earlier, their days) of lines that share enough words to be compared, those that share most."""
     found: list[tuple[float, int, int]] = []
     for old, earlier in enumerate(lines[:BEST]):
         for new, later in enumerate(lines):
-            if not words[old] or not words[new] or later.named is not None or not _is_later(later, earlier):
+            if not earlier.day or not later.day or later.named is not None or not _is_later(later, earlier):
                 continue
             if old in later.beside or new in earlier.beside:
                 continue
-            shared = len(words[old] & words[new]) / min(len(words[old]), len(words[new]))
+            shared = _shared(words[old], words[new])
             if shared >= SHARED and later.score >= SCORE * earlier.score:
                 found.append((-shared, new, old))
-    return ((new, old) for _, new, old in sorted(found)[:JUDGED])
+    return ((new, old, (lines[old].day, lines[new].day)) for _, new, old in sorted(found)[:JUDGED])
+
+
+def _undated_pairs(lines: Sequence[Line], words: Sequence[frozenset[str]]) -> Iterator[tuple[int, int, Days]]:
+    """The same of lines of which one or both are of no day: of those that share most, which was written later."""
+    found: list[tuple[float, int, int]] = []
+    for at, line in enumerate(lines[:BEST]):
+        for other in range(at):
+            if (line.day and lines[other].day) or other in line.beside or at in lines[other].beside:
+                continue
+            if (shared := _shared(words[at], words[other])) >= ALIKE:
+                found.append((-shared, at, other))
+    for _, at, other in sorted(found)[:UNDATED]:
+        one, two = (lines[each].day or lines[each].written() for each in (at, other))
+        if not one or not two or one[: len(two)] == two[: len(one)]:
+            continue
+        old, new = (at, other) if one < two else (other, at)
+        if lines[new].named is None and lines[new].score >= SCORE * lines[old].score:
+            first, last = sorted((one, two))
+            yield new, old, (first[:10], last[:10])
+
+
+def _shared(one: frozenset[str], other: frozenset[str]) -> float:
+    """The share of the words of the line that has fewer that the other has too."""
+    return len(one & other) / min(len(one), len(other)) if one and other else 0.0
 
 
 def _words(line: Line) -> Iterator[str]:

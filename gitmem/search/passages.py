@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import date
+from datetime import UTC, date
 from functools import partial
 from math import exp
 
 from gitmem.config import Config
+from gitmem.errors import GitMemError
 from gitmem.git.repository import Repository
 from gitmem.index.db.values import Shape
 from gitmem.index.line_records import ASKS, FENCE, HEADING, ROW
@@ -154,6 +155,7 @@ class Passages:
         self.amended: dict[int, list[tuple[Candidate, Link]]] = {}
         self.amending: dict[int, list[tuple[Candidate, Link]]] = {}
         self.differing: dict[int, list[tuple[Candidate, Link]]] = {}
+        self.moments: dict[tuple[str, str, int], str] = {}
         self.statements: dict[tuple[str, str, int], Statement | None] = {}
         self.over = over(filters.days, filters.today)
         self.headings: dict[tuple[str, str, int], str] = {}
@@ -332,6 +334,7 @@ class Passages:
             named=frozenset(positions[name] for name in by_hand if name in positions) if by_hand else None,
             beside=frozenset(positions[name] for name in meta.get("beside", ()) if name in positions),
             said=partial(self._said, candidate),
+            written=partial(self._written, file, candidate.line.first),
             type=next(iter(meta.get("type", ())), ""),
             deciding=not candidate.line.flags & (ASKS | FENCE) and not candidate.repeats and self._decides(candidate),
         )
@@ -340,6 +343,17 @@ class Passages:
         """What a candidate says, without its marker, and its trail."""
         statement = self._statement(candidate.file, candidate.line.first)
         return (statement.text, statement.trail) if statement is not None else (self._text(candidate), ())
+
+    def _written(self, file: File, line: int) -> str:
+        """The moment at which a line was committed, in UTC, the end of today for one that is in no commit; "" where Git
+        cannot say."""
+        key = file.path, file.oid, line
+        if key not in self.moments:
+            self.moments[key] = self._committed(file, line)
+        return self.moments[key]
+
+    def _committed(self, file: File, line: int) -> str:
+        return written(self.repo, file.path, line, self.commit, self.filters.today)
 
     def _time(self, file: File, line: int) -> str:
         """The time of day in the heading above a line of a log, "" where there is none."""
@@ -654,7 +668,8 @@ class Passages:
         made: dict[str, Linked] = {}
         for member in members:
             for other, link in sorted(links.get(member.at, ()), key=lambda end: (end[1].proposed, -end[0].score)):
-                day = other.when.isoformat() if other.when else ""
+                later = link.day if links is not self.amending and links is not self.differing else ""
+                day = other.when.isoformat() if other.when else later
                 line, ident = other.line, fact_id(self._text(other))
                 reason = link.reason or BY_HAND
                 made.setdefault(
@@ -672,6 +687,17 @@ class Passages:
                 break
             containing = chunk
         return containing
+
+
+def written(repo: Repository, path: str, line: int, commit: str, today: date) -> str:
+    """The moment at which a line was written, as of a commit, "" for the work tree: as `Passages._written` has it."""
+    try:
+        (found,) = repo.blame(path, line, line, commit)
+        if not found.commit.strip("0"):
+            return f"{today.isoformat()}T24"
+        return repo.commit(found.commit).author_date.astimezone(UTC).isoformat()
+    except (GitMemError, ValueError):
+        return ""
 
 
 def _lines_of(file: File, line: RankedLine) -> str:

@@ -28,7 +28,7 @@ from gitmem.memory.forgotten import Forgotten
 from gitmem.provenance.forgotten_texts import forgotten_texts
 from gitmem.search.commit_hits import PassagesWithCommits, with_history
 from gitmem.search.hits import Hit, blamed
-from gitmem.search.passages import File, Passages
+from gitmem.search.passages import File, Passages, written
 from gitmem.search.search import Answer, Query, search
 from gitmem.server.keys import Keyring
 from gitmem.server.mirrors import Mirrors
@@ -283,6 +283,11 @@ class SharedPassages(Passages):
 
     def _contents(self, wanted: Sequence[tuple[str, str]]) -> Mapping[tuple[str, str], bytes]:
         return self.mirrored.contents(wanted)
+
+    def _committed(self, file: File, line: int) -> str:
+        home = self.mirrored.homes[file.path, file.oid]
+        with self.mirrored.shared.mirrors.lent(self.mirrored.tenant, home.repository) as repo:
+            return written(repo, file.path, line, home.commit, self.filters.today)
 
     def _repository(self, file: File) -> int:
         return self.mirrored.homes[file.path, file.oid].repository

@@ -313,3 +313,21 @@ def test_of_an_episode_the_log_line_answers_for_what_it_repeats(repo: Repo, tmp_
 def test_a_context_says_until_when_an_amended_line_held(amended: Repo) -> None:
     text = amended.mem("context", "what is the request timeout of the proxy?").stdout
     assert f"until 2026-04-20: {OLD.removeprefix('- ')}" in text and f"\n{NEW}" in text
+
+
+def test_of_two_facts_of_no_day_the_one_that_was_committed_later_is_the_later_word(repo: Repo) -> None:
+    def memory(*lines: str) -> dict[str, str | bytes]:
+        return {"MEMORY.md": "\n".join(["# Memory", "", "## Decisions", "", *lines]) + "\n"}
+
+    repo.commit("old", memory(OLD), date="2026-03-02T12:00:00Z")
+    repo.commit("new", memory(NEW, OLD), date="2026-03-02T16:00:00Z")
+    new, old = hits(repo, "what is the request timeout of the proxy?")[:2]
+    assert NEW in new["text"] and OLD in old["text"]
+    assert old["amended_by"][0]["date"] == "2026-03-02" and new["supersedes"][0]["date"] is None
+
+
+def test_lines_of_one_commit_and_no_day_are_of_one_time() -> None:
+    one, other = (line(text, "", written=lambda: "2026-03-02T12:00:00+00:00") for text in (OLD, NEW))
+    assert links([one, other]) == []
+    dated = line(NEW, "2026-03-02")
+    assert links([one, dated]) == [] != links([one, line(NEW, "2026-03-03")])
