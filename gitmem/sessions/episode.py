@@ -27,6 +27,7 @@ from gitmem.paths import Kind, kind
 from gitmem.search.evidence import COURTESY
 from gitmem.search.keywords import slug, topics
 from gitmem.sessions.decision_turns import AGREED, telling
+from gitmem.sessions.echoes import NOTHING_TOLD, Echoes, echoes
 from gitmem.sessions.rolling_summary import Rolling, SummaryLine, best, fold
 from gitmem.sessions.selection import select
 from gitmem.sessions.state import file_of
@@ -53,7 +54,8 @@ def write_episode(
     if not turns or repo.root is None:
         return ""
     existing = episode_of(repo.root, session)
-    path, text = gated_episode(turns, Heading(session, agent, now), config, existing)
+    told = echoes(repo.root, config.memory_daily, session, now)
+    path, text = gated_episode(turns, Heading(session, agent, now), config, existing, told)
 
     def plan(reading: Reading) -> Draft[str]:
         place = path if existing or reading.raw(path) is None else other_path(path, session)
@@ -74,15 +76,18 @@ class Heading:
     file: str = ""
 
 
-def gated_episode(turns: Sequence[Turn], heading: Heading, config: Config, existing: str = "") -> tuple[str, str]:
+def gated_episode(
+    turns: Sequence[Turn], heading: Heading, config: Config, existing: str = "", told: Echoes = NOTHING_TOLD
+) -> tuple[str, str]:
     """The path and the text of the episode of these spoken turns, as they may be written; `existing` is the path it
-    has already. Raises Refused where the gate refuses what is left after masking."""
+    has already, `told` what memory held, which the agent's sentences may only repeat. Raises Refused where the gate
+    refuses what is left after masking."""
     policy = Policy()
     clean = [replace(turn, text=redact(turn.text, UNNAMED, policy)) for turn in turns[-TURNS:]]
     # The name is made of what is masked already: a secret in it would be in every listing.
     named = slug(MASK.sub(" ", turn.text) for turn in clean)
     path = existing or f"{FOLDER}/{heading.when.date().isoformat()}-{named}.md"
-    return path, refuse_or_mask_text(redact(render_episode(clean, heading), path, policy), path, config)
+    return path, refuse_or_mask_text(redact(render_episode(clean, heading, told), path, policy), path, config)
 
 
 def other_path(path: str, session: str) -> str:
@@ -90,10 +95,11 @@ def other_path(path: str, session: str) -> str:
     return path.removesuffix(".md") + f"-{file_of(session)[:6]}.md"
 
 
-def render_episode(turns: Sequence[Turn], heading: Heading) -> str:
-    """The Markdown of an episode: summary, decisions, topics."""
+def render_episode(turns: Sequence[Turn], heading: Heading, told: Echoes = NOTHING_TOLD) -> str:
+    """The Markdown of an episode: summary, decisions, topics, without what the agent says again of memory."""
     session, agent, now = heading.session, heading.agent, heading.when
     selected, _ = select(turns, f"{FOLDER}/x.md", now)
+    selected = [item for item in selected if item.turn.role is not Role.ASSISTANT or not told.hold(item.text)]
     decisions = [f"- {item.text}" for item in selected if item.type in DECIDED and item.origin != "web"]
     about = ", ".join(topics(MASK.sub(" ", turn.text) for turn in turns)[:8])
     front = ["---", "type: episode", f"session: {json.dumps(session)}", "origin: agent"]
@@ -103,6 +109,7 @@ def render_episode(turns: Sequence[Turn], heading: Heading) -> str:
     body = [*front, "---", f"# Session of {now.date().isoformat()}", "", "## Summary", ""]
     # No `user:` before a sentence: a role's name makes a plain wish look like a forged turn, to the gate and to models.
     lines = _most_telling(turns, decisions)
+    lines = [line for line in lines if line.role != Role.ASSISTANT or not told.hold(line.text)]
     summary = [f"- {line.text}" + (" (agent)" if line.role == Role.ASSISTANT else "") for line in lines]
     body += [*(summary or ["- (nothing but small talk)"]), ""]
     body += ["## Decisions", "", *decisions, ""] if decisions else []

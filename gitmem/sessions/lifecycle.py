@@ -29,6 +29,7 @@ from gitmem.memory.writing import Entry
 from gitmem.paths import daily_path
 from gitmem.promotion.proposal import Model
 from gitmem.sessions.compaction import KEEP
+from gitmem.sessions.echoes import NOTHING_TOLD, echoes
 from gitmem.sessions.episode import episode_of, write_episode
 from gitmem.sessions.log_files import log_files
 from gitmem.sessions.rolling_summary import key
@@ -124,8 +125,11 @@ def _flush(repo: Repository, config: Config, transcript: Transcript, source: Sou
     turns = unread(spoken if ended else _answered(spoken), state.turns)
     selected, notes = _of_days(turns, spoken, agent, given)
     days = {(item.turn.at or now).date() for item in selected}
+    told = echoes(root, config.memory_daily, source.session, now) if selected else NOTHING_TOLD
+    repeated = [item.text for item in selected if item.turn.role is Role.ASSISTANT and told.hold(item.text)]
+    selected = [item for item in selected if item.turn.role is not Role.ASSISTANT or item.text not in repeated]
     new, known = _new(selected, state.facts | _ids_in_memory(root, config.memory_daily, now, days))
-    skipped = [(without_secrets([text])[0], "memory holds it already") for text in known]
+    skipped = [(without_secrets([text])[0], "memory holds it already") for text in (*repeated, *known)]
     kept: list[FlushedLine] = []
     masks: list[Mask] = []
 

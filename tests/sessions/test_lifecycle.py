@@ -22,6 +22,7 @@ from gitmem.memory.fact import Fact
 from gitmem.promotion.proposal import Log, Op, Operation, Proposal
 from gitmem.search.keywords import slug, topics
 from gitmem.sessions import state
+from gitmem.sessions.echoes import Echoes
 from gitmem.sessions.lifecycle import Source, end, flush
 from tests.harness import Repo
 
@@ -268,3 +269,35 @@ def test_a_session_that_ends_later_has_the_episode_of_its_last_turns_day(repo: R
     when = datetime(2026, 1, 20, 8, tzinfo=UTC)
     turns = (Turn("t1", Role.USER, "We decided that the invoice date is UTC.", 1, when),)
     assert "2026-01-20" in end(git, Config(), Transcript(turns, "s1"), now=NOW)[1]
+
+
+def test_what_an_agent_says_again_of_memory_is_written_to_no_log_and_no_episode(repo: Repo, git: Repository) -> None:
+    fact = "We retry failed payments at most 5 times with exponential backoff."
+    repo.write("MEMORY.md", f"# Memory\n\n## Decisions\n\n- {fact} <!-- mem type=decision from=2026-01-05 -->\n")
+    said = talk(
+        ("user", "How often do we retry failed payments in the billing service?"),
+        ("assistant", f"{fact} The importer writes its rows in batches of two hundred, which I measured just now."),
+        ("user", "Great, thanks."),
+    )
+    _, episode = end(git, Config(), said, now=NOW)
+    assert "5 times" not in repo.read(episode) and "batches of two hundred" in repo.read(episode)
+    assert not any("5 times" in path.read_text("utf-8") for path in (repo.path / "memory").glob("2*.md"))
+
+
+def test_what_a_person_says_again_of_memory_and_what_the_session_wrote_itself_stay(repo: Repo, git: Repository) -> None:
+    said = talk(
+        ("user", "Please propose how often failed payments are retried in the billing service."),
+        ("assistant", "We retry failed payments at most 3 times with exponential backoff."),
+        ("user", "Yes, we decided to retry failed payments at most 3 times."),
+    )
+    flush(git, Config(), said, now=NOW)
+    _, episode = end(git, Config(), said, now=NOW)
+    assert "3 times" in repo.read(episode)
+
+
+def test_a_question_or_another_number_is_no_echo() -> None:
+    told = Echoes(["We retry failed payments at most 5 times with exponential backoff."])
+    assert told.hold("We retry failed payments at most 5 times.")
+    assert not told.hold("We retry failed payments at most 3 times.")
+    assert not told.hold("Do we retry failed payments at most 5 times?")
+    assert not told.hold("We retry failed payments at most 5 times. Refunds are never retried.")
