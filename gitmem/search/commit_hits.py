@@ -24,9 +24,10 @@ from gitmem.index.db.values import PLACE_BITS, Place, Shape, Snapshot
 from gitmem.index.history_tips import Bounds, Tip
 from gitmem.index.index_file import Freshness, OpenIndex
 from gitmem.index.line_records import Packed
+from gitmem.memory.state import of_text
 from gitmem.paths import LIMIT, Kind
 from gitmem.search.hits import Hit
-from gitmem.search.passages import COMMIT, Candidate, File, Passages
+from gitmem.search.passages import COMMIT, STATES, Candidate, File, Passages, facts_of
 from gitmem.text.terms import terms
 
 if TYPE_CHECKING:
@@ -228,6 +229,8 @@ class PassagesWithCommits(Passages):
         super().__init__(*given)
         assert isinstance(self.index, Joined)
         self.past, self.most = self.index.past, self.index.most
+        if self.index.memory is not None and self.index.snapshot_of_memory is not None:  # though only commits are asked
+            self.memory = facts_of(self.index.memory, self.index.snapshot_of_memory)
         self.commits: dict[str, tuple[Commit, Tip]] = {}
         self.touched: Mapping[str, Sequence[str]] = {}
         self.states: dict[str, State] = {}
@@ -278,11 +281,13 @@ class PassagesWithCommits(Passages):
             return None
         if filters.keep is not None and not any(map(filters.keep, self.touched.get(strip.oid, ()))):
             return None
-        if self._forgotten(file).says_only("\n".join(file.lines[line.first - 1 : line.last])):
+        text = "\n".join(file.lines[line.first - 1 : line.last])
+        if self._forgotten(file).says_only(text):
             return None
         state = self._state_of(strip.oid)
         priors = self._commit_priors(self.commits[strip.oid][0], state, file)
-        return Candidate(at, line, file, 0.0, priors, {}, state.name, file.when, 1.0)
+        recorded = STATES[of_text(text, self.known(file))]  # of a fact that the message records
+        return Candidate(at, line, file, 0.0, priors, {}, state.name or recorded, file.when, 1.0)
 
     def _commit_priors(self, commit: Commit, state: State, file: File) -> tuple[tuple[str, float], ...]:
         weights = self.ranking.priors

@@ -15,7 +15,7 @@ from math import exp
 from gitmem.config import Config
 from gitmem.errors import GitMemError
 from gitmem.git.repository import Repository
-from gitmem.index.db.values import Shape
+from gitmem.index.db.values import Shape, Snapshot
 from gitmem.index.line_records import ASKS, FENCE, HEADING, ROW
 from gitmem.lazy_patterns import lazy
 from gitmem.light_typing import TYPE_CHECKING, NamedTuple
@@ -95,6 +95,11 @@ class Source:
         self.index = index
         self.commit = commit
         self.memory = memory
+
+
+def facts_of(index: IndexReader, snapshot: Snapshot) -> list[tuple[str, str]]:
+    """(path, oid) of a snapshot's MEMORY.md and archives."""
+    return [file for file in index.files(snapshot) if kind(file[0]) in (Kind.MEMORY, Kind.ARCHIVE)]
 
 
 class File(NamedTuple):
@@ -407,6 +412,10 @@ class Passages:
             for repository, (memory, archive) in facts.items()
         }
 
+    def known(self, file: File) -> Lapsed:
+        """What no longer holds of the repository of a file."""
+        return self.lapsed.get(self._repository(file)) or Lapsed(self.filters.today)
+
     def _repository(self, file: File) -> int:
         """Which repository a file is of, where there are several: facts of one say nothing of another's lines."""
         return 0
@@ -456,7 +465,7 @@ class Passages:
 
     def _state(self, meta: dict[str, list[str]], file: File, line: RankedLine) -> tuple[str, bool]:
         """The state of a line as `Hit` has it, and whether all of the line has it."""
-        known = self.lapsed.get(self._repository(file)) or Lapsed(self.filters.today)
+        known = self.known(file)
         until = next(iter(meta.get("until", ())), "")
         judged = state.of_lines(file.path, line.first, line.last, _lines_of(file, line), until, known)
         if judged.state is not State.HOLDS:
@@ -466,8 +475,7 @@ class Passages:
         return "", True
 
     def _held(self, meta: dict[str, list[str]], file: File, line: RankedLine) -> Held:
-        known = self.lapsed.get(self._repository(file))
-        return held(meta, known.since.get(fact_id(_lines_of(file, line))) if known is not None else None)
+        return held(meta, self.known(file).since.get(fact_id(_lines_of(file, line))))
 
     def _priors(
         self, meta: dict[str, list[str]], file: File, line: RankedLine, when: date | None, state: str, then: Held

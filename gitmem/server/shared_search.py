@@ -290,7 +290,8 @@ class SharedPassages(Passages):
             return written(repo, file.path, line, home.commit, self.filters.today)
 
     def _repository(self, file: File) -> int:
-        return self.mirrored.homes[file.path, file.oid].repository
+        home = self.mirrored.homes.get((file.path, file.oid))
+        return home.repository if home is not None else next(iter(self.mirrored.repositories))  # of a commit
 
     def _with_provenance(self, hits: list[Hit], blame: bool) -> list[Hit]:
         made = []

@@ -500,3 +500,12 @@ def test_a_commit_that_very_many_name_is_judged_by_a_few(code: Repo) -> None:
     code.git("update-ref", "refs/heads/main", head)
     hits = found(code, "--history-only", "queue between importer and billing")
     assert next(hit for hit in hits if hit["commit"] == decision)["state"] == "amended"
+
+
+def test_a_commit_that_records_a_fact_says_that_it_was_replaced(repo: Repo) -> None:
+    repo.commit("start", {"MEMORY.md": "# Memory\n\n- The port of the relay is 8080.\n"}, DAY.format(1))
+    message = "memory: promote 1 fact\n\n- The port of the relay is 8080. (fact)\n"
+    repo.commit(message, {"memory/notes.md": "# x\n"}, DAY.format(2))
+    repo.mem("edit", "MEMORY.md:3", "The port of the relay is 9090.", "--supersede", "--reason", "moved")
+    hits = found(repo, "--history-only", "port of the relay 8080")
+    assert any(hit["subject"].startswith("memory: promote") and hit.get("state") == "superseded" for hit in hits)
