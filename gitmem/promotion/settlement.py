@@ -33,7 +33,7 @@ from gitmem.memory.statements import Form, Statement, read
 from gitmem.paths import LIMIT, log_day
 from gitmem.promotion.topics import topic_of
 from gitmem.provenance import trailers
-from gitmem.provenance.corrections import Account, as_usage_error, message_of
+from gitmem.provenance.corrections import Account, as_usage_error, gated_text, message_of
 
 COMPARED = 2_000  # facts, and lines of logs, the newest, that are held against the others
 RECENT_DAYS = 14  # of daily logs whose lines are held against the facts: older ones had their chance
@@ -137,7 +137,8 @@ def _bytes(repo: Repository, path: str) -> bytes | None:
 
 
 def _recent_lines(repo: Repository, config: Config, known: Sequence[Fact], today: date) -> Iterator[Placed]:
-    """The statements of the logs of the last days, the newest first, but for lines that a fact cites."""
+    """The statements of the logs of the last days, each text once, the newest first; none that a fact says or cites."""
+    seen = {fact.id for fact in known}
     first = today - timedelta(days=RECENT_DAYS)
     spans = [span for fact in known for key, value in fact.meta if key == "src" and (span := parse_span(value))]
     logs = [(day, path) for path in memory_paths(repo, config) if (day := log_day(path, config.memory_daily))]
@@ -146,8 +147,11 @@ def _recent_lines(repo: Repository, config: Config, known: Sequence[Fact], today
             continue
         cited = [(span.start_line, span.end_line) for span in spans if span.path == path]
         for statement in reversed(_statements(_bytes(repo, path) or b"")):
-            if not any(start <= statement.last and statement.first <= end for start, end in cited):
-                yield Placed(path, fact_of(statement), day.isoformat())
+            fact = fact_of(statement)
+            if fact.id in seen or any(start <= fact.end and fact.line <= end for start, end in cited):
+                continue
+            seen.add(fact.id)
+            yield Placed(path, fact, day.isoformat())
 
 
 def _statements(data: bytes) -> list[Statement]:
@@ -233,11 +237,10 @@ def settle_plan(config: Config, pair: Rival, answer: Answer, today: date, reason
     def plan(reading: Reading) -> CommitDraft[Rival]:
         memory = facts.parse(reading.read(MEMORY) or b"")
         earlier, later = pair.earlier_first
-        done = _Change(memory, (), ())
-        if later.path == MEMORY and earlier.path == MEMORY:
+        if later.path == MEMORY:
             done = _between_facts(memory, earlier, later, answer, today)
         else:
-            done = _with_line(reading, memory, earlier, later, answer, today)
+            done = _with_line(reading, config, memory, pair, answer, today)
         contents = {MEMORY: done.memory.data()}
         for moved in done.moved:
             old = contents.get(moved.path, reading.read(moved.path) or b"")
@@ -315,6 +318,7 @@ def _replaced(memory: Memory, kept: Placed, gone: Placed, today: date, *, same: 
     """The fact `kept` in the place of both; the other in the archive. What is indented below the other stays, below the
     one that is kept."""
     entry, other = _entry(memory, kept), _entry(memory, gone)
+    same = same or kept.fact.id == gone.fact.id  # a fact does not replace its own words
     more = [(SUPERSEDES, gone.fact.id)] if not same else [pair for pair in other.fact.meta if pair[0] == "src"]
     if facts.pinned(other.fact) and not facts.pinned(entry.fact):
         more.append(("pinned", "true"))
@@ -331,10 +335,9 @@ def _replaced(memory: Memory, kept: Placed, gone: Placed, today: date, *, same: 
         return _Change(facts.update(memory, _entry(memory, gone), text, meta), (moved,))
 
 
-def _with_line(
-    reading: Reading, memory: Memory, earlier: Placed, later: Placed, answer: Answer, today: date
-) -> _Change:
+def _with_line(reading: Reading, config: Config, memory: Memory, pair: Rival, answer: Answer, today: date) -> _Change:
     """The answer about a fact and a later line of a log: the log stays as it is."""
+    earlier, later = pair.earlier_first
     match answer:
         case Answer.BOTH | Answer.SAME:
             return _Change(_with_key(memory, earlier, BESIDE, later.fact.id))
@@ -351,10 +354,11 @@ def _with_line(
     committed = is_committed(reading.repo, later.path, data)
     span = Span(later.path, line.first, line.last, reading.repo.hash_blob(data) if committed else "")
     topic = topic_of(line, line.text)
-    text = f"{topic}: {line.text}" if topic else line.text
+    text = gated_text(f"{topic}: {line.text}" if topic else line.text, MEMORY, config).text
     entry = _entry(memory, earlier)
     meta = [(key, value) for key, value in entry.fact.meta if key in ("type", "tags", "importance", "pinned")]
     meta += [("src", render_span(span))] if committed else []
+    meta += [(key, value) for key, value in line.meta if key == "origin"]
     meta += [("from", later.day)] if later.day else []
     with as_usage_error(earlier.path, entry):
         new = facts.supersede(memory, entry, text, meta)

@@ -101,7 +101,7 @@ def check(commits: Range) -> RivalFacts:
 def find_rivals(changes: Sequence[FactChange], existing: Sequence[tuple[str, Fact]], today: date) -> list[Rival]:
     """Facts that came or changed in long-term memory, beside the ones they repeat or contradict and nobody settled."""
     new = [
-        rivals.Placed(change.path, change.new, fact_date(change.new))
+        rivals.Placed(change.path, change.new, fact_date(change.new) or today.isoformat())
         for change in changes
         if change.new and kind(change.path) in LASTING and _says_new(change)
     ]

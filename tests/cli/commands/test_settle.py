@@ -76,6 +76,19 @@ def test_of_two_that_say_the_same_the_one_with_a_source_is_kept_with_both_source
     assert repo.read("MEMORY.md") == f"# Memory\n\n- {texts[1]}\n" and pairs(repo) == []
 
 
+@pytest.mark.parametrize("answer", ["later", "earlier", "same"])
+def test_of_one_text_twice_one_is_kept_and_holds(repo: Repo, answer: str) -> None:
+    repo.commit("x", {"MEMORY.md": f"# Memory\n\n- {OLD}\n- Lunch is at noon\n- {OLD}\n"})
+    settle(repo, "1", f"--{answer}")
+    assert repo.read("MEMORY.md").count(OLD) == 1 and "supersedes" not in repo.read("MEMORY.md")
+    assert OLD in repo.mem("search", "which port has the orders service", env=NOW).stdout
+
+
+def test_a_line_of_the_log_that_a_fact_says_too_is_no_pair_of_its_own(memory: Repo) -> None:
+    memory.commit("x", {LOG: f"# 2026-03-01\n\n- {NEW}\n- {NEW}\n"})
+    assert [pair["later"]["path"] for pair in pairs(memory)] == ["MEMORY.md"]
+
+
 def test_the_pin_of_what_is_replaced_stays_and_what_is_below_it_too(repo: Repo) -> None:
     text = f"- {NEW}\n- {OLD} <!-- mem pinned=true -->\n  - behind the proxy\n"
     repo.commit("x", {"MEMORY.md": f"# Memory\n\n{text}"})
