@@ -228,7 +228,9 @@ def _sureness(hit: Hit) -> str:
 def _amended(linked: Linked) -> str:
     """What a person reads of a passage that a later line amends."""
     where = f"{linked.path}:{linked.start_line}"
-    return f"perhaps amended by {where}" if linked.proposed else f"until {linked.date}: amended by {where}"
+    if linked.proposed:
+        return f"perhaps amended by {where}"
+    return f"until {linked.date}: amended by {where}" if linked.date else f"amended by {where}"
 
 
 SHOWN_FROM = 0.0005  # of a score that a person sees with three digits

@@ -149,7 +149,8 @@ def test_what_was_answered_is_not_asked_of_the_same_words_elsewhere(memory: Repo
 def test_what_was_replaced_is_neither_searched_nor_given_even_when_its_successor_is_forgotten(memory: Repo) -> None:
     settle(memory, "1", "--later")
     assert OLD not in memory.mem("search", "which port has the orders service", env=NOW).stdout
-    assert OLD in memory.mem("search", "which port has the orders service", "--expired", env=NOW).stdout
+    old = memory.mem("search", "which port has the orders service", "--expired", env=NOW).stdout
+    assert OLD in old and "SUPERSEDED" in old
     memory.mem("forget", "MEMORY.md:5", "--reason", "x", env=NOW)
     assert OLD not in memory.mem("context", "which port has the orders service", env=NOW).stdout
 
@@ -194,3 +195,10 @@ def test_what_an_agent_proposes_comes_first(memory: Repo) -> None:
     assert pairs(memory)[0]["reason"] == "an agent proposes it"
     settle(memory, "1", "--earlier")
     assert len(pairs(memory)) == 1
+
+
+def test_a_successor_without_a_day_amends_without_one(repo: Repo) -> None:
+    repo.commit("x", {"MEMORY.md": f"# Memory\n\n- {NEW}\n- {OLD}\n"})
+    settle(repo, "1", "--later")
+    old = repo.mem("search", "which port has the orders service", "--expired", env=NOW).stdout
+    assert "until :" not in old and OLD in old
