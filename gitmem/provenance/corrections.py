@@ -385,9 +385,11 @@ def _writers(
 
 
 def _added_lines(repo: Repository, commit: Commit) -> dict[str, frozenset[str]]:
-    """The lines a commit added, by path; under "" the texts of the facts of long-term memory that they belong to."""
+    """The lines a commit added, by path; under "" the texts of the facts of long-term memory that they belong to,
+    without the facts that it only moved, as to the archive."""
     added: dict[str, frozenset[str]] = {}
     lasting: set[str] = set()
+    before: set[str] = set()
     for change in repo.changes(commit.parents[0] if commit.parents else "", commit.oid):
         if not change.path.endswith(".md") or not change.new_oid.strip("0"):
             continue
@@ -398,7 +400,8 @@ def _added_lines(repo: Repository, commit: Commit) -> dict[str, frozenset[str]]:
         if kind(change.path) in (Kind.MEMORY, Kind.ARCHIVE):
             facts = memory_facts.parse_lines(lines).facts
             lasting |= {fact.text for fact in facts if new.intersection(lines[fact.line - 1 : fact.end])}
-    return added | {"": frozenset(lasting)}
+            before |= {fact.text for fact in memory_facts.parse_lines(old).facts}
+    return added | {"": frozenset(lasting - before)}
 
 
 def _superseded(repo: Repository, oid: str, path: str, fact: Fact, gone: set[str]) -> Fact | None:

@@ -309,6 +309,10 @@ def test_a_later_log_supersedes_and_the_old_fact_is_named(logs: Repo) -> None:
     fact = promote(logs)["facts"][0]
     assert fact["op"] == "supersede" and "600" in fact["target"]["text"]
     assert "supersedes=" in logs.read("MEMORY.md") and "600 requests" not in logs.read("MEMORY.md")
+    archived = next(line for line in logs.read("memory/archive/2026.md").splitlines() if "600" in line)
+    assert f"superseded-by={fact['id']}" in archived
+    logs.mem("revert", "--commit", "HEAD", "--reason", "a typo", env=NOW)
+    assert "at most 600 requests" in logs.read("MEMORY.md") and "600" not in logs.read("memory/archive/2026.md")
 
 
 def test_expired_facts_and_those_over_the_budget_go_to_the_archive(repo: Repo) -> None:
