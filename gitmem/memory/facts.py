@@ -26,7 +26,8 @@ from gitmem.paths import holds_instructions
 BUDGET = 200  # lines of MEMORY.md: an agent's host loads the first 200 (docs/promotion.md, "Budget")
 IMPORTANCE = 0.5  # of a fact that says nothing about it
 
-SUPERSEDES, BESIDE, SUPERSEDED_BY = "supersedes", "beside", "superseded-by"  # keys of a comment; each value is an id
+# Keys of a comment, each with the id of another fact as its value.
+SUPERSEDES, BESIDE, SUPERSEDED_BY, SAME_AS = "supersedes", "beside", "superseded-by", "same-as"
 INSIGHTS = "Insights"
 
 _MARKERS = {
@@ -407,10 +408,10 @@ def fit(memory: Memory, today: date, budget: int = BUDGET, keep: Iterable[str] =
     return take(memory, chosen, today)
 
 
-def superseded(fact: Fact, by: str, today: date) -> Moved:
+def superseded(fact: Fact, by: str, today: date, key: str = SUPERSEDED_BY) -> Moved:
     """A fact that another one (`by`, its id) takes the place of, as the archive keeps it: one item, with that id in
-    `superseded-by`. Raises ValueError for a text that no item can hold."""
-    meta = (*(pair for pair in fact.meta if pair[0] != SUPERSEDED_BY), (SUPERSEDED_BY, by))
+    `superseded-by`, or `same-as` where both say the same. Raises ValueError for a text that no item can hold."""
+    meta = (*(pair for pair in fact.meta if pair[0] not in (SUPERSEDED_BY, SAME_AS)), (key, by))
     return Moved(fact, (bullet(fact.text, meta) + "\n",), archive_path(fact, today))
 
 

@@ -2,8 +2,8 @@
 
 The open pairs are those of `memory/rivals` among the facts of MEMORY.md, and of these facts with the lines of recent
 daily logs. An answer is recorded in Git, in the comments of the facts: `supersedes=ID` on the one that holds,
-`beside=ID` where both do. What no longer holds goes to the archive (`superseded-by=ID`). Nothing is deleted, no log is
-changed, and a pair that has an answer is not asked about again.
+`beside=ID` where both do. What no longer holds goes to the archive (`superseded-by=ID`), and so does what another fact
+says too (`same-as=ID`). Nothing is deleted, no log is changed, and a pair that has an answer is not asked about again.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from gitmem.git.transaction import CommitDraft, Reading, commit, is_committed, w
 from gitmem.git.worktree import read_bytes
 from gitmem.memory import facts
 from gitmem.memory.fact import Fact, Meta, encode, fact_id, parse_span, render_span, text_hash
-from gitmem.memory.facts import BESIDE, SUPERSEDES, Entry, Memory, Moved, fact_date, fact_of
+from gitmem.memory.facts import BESIDE, SAME_AS, SUPERSEDED_BY, SUPERSEDES, Entry, Memory, Moved, fact_date, fact_of
 from gitmem.memory.files import memory_paths
 from gitmem.memory.rivals import MEMORY, PROPOSES, Placed, Rival, Standing, rivals, settled, statement_value
 from gitmem.memory.statements import Form, Statement, read
@@ -319,12 +319,12 @@ def _replaced(memory: Memory, kept: Placed, gone: Placed, today: date, *, same: 
     one that is kept."""
     entry, other = _entry(memory, kept), _entry(memory, gone)
     same = same or kept.fact.id == gone.fact.id  # a fact does not replace its own words
-    more = [(SUPERSEDES, gone.fact.id)] if not same else [pair for pair in other.fact.meta if pair[0] == "src"]
+    more = [] if same else [(SUPERSEDES, gone.fact.id)]
     if facts.pinned(other.fact) and not facts.pinned(entry.fact):
         more.append(("pinned", "true"))
     meta: Meta = tuple(dict.fromkeys((*_answered(entry.fact), *more)))
     with as_usage_error(gone.path, other):
-        moved = facts.superseded(other.fact, kept.fact.id, today)
+        moved = facts.superseded(other.fact, kept.fact.id, today, SAME_AS if same else SUPERSEDED_BY)
         if not memory.below(other):
             memory = facts.with_comment(memory, entry, meta)
             return _Change(facts.remove(memory, _entry(memory, gone)), (moved,))

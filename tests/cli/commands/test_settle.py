@@ -68,12 +68,13 @@ def test_both_may_hold(memory: Repo) -> None:
     assert json.loads(memory.mem("review", "main..HEAD", "--format", "json", env=NOW).stdout)["rivals"] == []
 
 
-def test_of_two_that_say_the_same_the_one_with_a_source_is_kept_with_both_sources(repo: Repo) -> None:
+def test_of_two_that_say_the_same_the_one_with_a_source_is_kept(repo: Repo) -> None:
     texts = [f"{OLD}.", f"{OLD} <!-- mem src=memory/2026-01-01.md#L3 importance=.7 -->"]
     repo.commit("x", {"MEMORY.md": "# Memory\n\n" + "".join(f"- {text}\n" for text in texts)})
     assert [pair["relation"] for pair in pairs(repo)] == ["same"]
     settle(repo, "1", "--same")
     assert repo.read("MEMORY.md") == f"# Memory\n\n- {texts[1]}\n" and pairs(repo) == []
+    assert f"- {OLD}. <!-- mem same-as={fact_id(OLD)} -->" in repo.read("memory/archive/2026.md")
 
 
 @pytest.mark.parametrize("answer", ["later", "earlier", "same"])
@@ -155,14 +156,16 @@ def test_what_was_replaced_is_neither_searched_nor_given_even_when_its_successor
     assert OLD not in memory.mem("context", "which port has the orders service", env=NOW).stdout
 
 
-def test_answers_about_promoted_facts_leave_their_provenance_whole(repo: Repo) -> None:
+@pytest.mark.parametrize("answer", ["both", "later", "earlier", "same"])
+def test_answers_about_promoted_facts_leave_their_provenance_whole(repo: Repo, answer: str) -> None:
     for day, text in (("05", f"Rule: {OLD}"), ("06", f"Rule: {NEW}")):
         log = f"memory/2026-02-{day}.md"
         repo.commit("log", {log: f"# 2026-02-{day}\n\n- {text}\n"})
         repo.mem("promote", env=NOW)
     assert len(pairs(repo)) == 1
-    settle(repo, "1", "--both")
-    assert repo.mem("verify", env=NOW).returncode == 0
+    settle(repo, "1", f"--{answer}")
+    assert repo.mem("verify", env=NOW).returncode == 0 and pairs(repo) == []
+    assert repo.mem("review", "HEAD~1..HEAD", env=NOW).returncode == 0
 
 
 def test_two_branches_that_answer_alike_merge(memory: Repo) -> None:
