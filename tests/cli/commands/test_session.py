@@ -157,6 +157,19 @@ def test_what_went_wrong_in_a_hook_is_logged_without_memory(memory: Repo) -> Non
     assert oct(log.stat().st_mode)[-3:] == "600"
 
 
+def test_a_flush_says_which_facts_its_lines_differ_from(memory: Repo, tmp_path: Path) -> None:
+    old = "The orders service listens on port 8080"
+    memory.commit("old", {"MEMORY.md": f"# Memory\n\n- {old} <!-- mem from=2026-01-01 -->\n"})
+    path = transcript(
+        tmp_path, ("user", "We decided that the orders service listens on port 9090."), ("assistant", "Ok.")
+    )
+    (rival,) = json.loads(memory.mem("session", "flush", str(path), "--session", "s1", "--json").stdout)["differs"]
+    assert (rival["fact"]["text"], rival["new"]["path"]) == (old, "memory/2026-02-05.md")
+    assert f"differs from MEMORY.md:3 '{old}'" in memory.mem("session", "end", str(transcript(
+        tmp_path, ("user", "We decided that the orders service listens on port 7070."), name="other.jsonl"
+    )), "--session", "s2").stderr  # fmt: skip
+
+
 def test_a_flush_waits_until_the_context_is_nearly_full(memory: Repo, tmp_path: Path) -> None:
     path = transcript(tmp_path, *SAID)
     assert memory.mem("session", "flush", str(path), "--if-due", check=False).returncode == 2
