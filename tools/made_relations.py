@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,15 @@ SOURCE = Path(__file__).resolve().parent.parent
 SEED = 7
 A_KIND = 4  # pairs of each form that are made of each property
 
+EACH_FRAME = 4  # pairs of each form that are made of a frame of exclusive.json
+HANDS = 3  # parts of exclusive.json, which share no frame: each is scored by a model that saw the others
+
 TABLES: dict[str, dict[str, Any]] = json.loads((SOURCE / "bench/relations/tables.json").read_text(encoding="utf-8"))
+
+
+EXCLUSIVE: dict[str, dict[str, Any]] = json.loads(
+    (SOURCE / "bench/relations/exclusive.json").read_text(encoding="utf-8")
+)
 
 
 def rows() -> list[Row]:
@@ -34,6 +43,76 @@ def rows() -> list[Row]:
             made.append(
                 {"old": old, "new": new, "relation": relation, "accept": [], "hand": "", "domain": "", "lang": language}
             )
+    for language, table in EXCLUSIVE.items():
+        for hand in range(HANDS):
+            for old, new, relation in [*_exclusive(table, hand, dice), *_facts(table, hand, dice)]:
+                accept = ["conflicts"] if relation == "replaces" else []
+                made.append(
+                    {"old": old, "new": new, "relation": relation, "accept": accept, "lang": language, "made": True}
+                    | {"hand": f"made {hand}", "domain": f"made {hand}"}
+                )
+    return made
+
+
+def _exclusive(table: dict[str, Any], hand: int, dice: random.Random) -> list[tuple[str, str, str]]:
+    """What serves a purpose: another tool for it takes its place, one for another purpose does not."""
+
+    def said(frame: str, purpose: str, tool: str) -> str:
+        return frame.format(p=purpose, P=purpose[0].upper() + purpose[1:], v=tool)
+
+    made = []
+    people, languages = table["values"]["p"], table["values"]["l"]
+    for frame in table["frames"][hand]:
+        for _ in range(EACH_FRAME):
+            tools = dice.choice(table["tools"])
+            v, w = dice.sample(tools, 2)
+            p, q = dice.sample(table["purposes"], 2)
+            second, old = dice.choice(table["frames"][hand]), said(frame, p, v)
+            stranger = dice.choice(dice.choice(table["tools"]))
+            made += [
+                (old, said(frame, p, w), "replaces"),
+                (said(frame, p, w), old, "replaces"),
+                (old, said(second, p, w), "replaces"),
+                (old, said(frame, q, w), "other"),
+                (old, said(frame, q, stranger), "other"),
+                (old, said(frame, q, v), "other"),
+                (old, dice.choice(table["second"]).format(v=dice.choice([v, w])), "other"),
+            ]
+            if second != frame:
+                made.append((old, said(second, p, v), "same"))
+    for frame in table["many"][hand::HANDS]:
+        for _ in range(2 * EACH_FRAME):
+            v, w = dice.sample(dice.choice(table["tools"]), 2)
+            n, m = dice.sample(people, 2)
+            k, j = dice.sample(languages, 2)
+            old = frame.format(n=n, v=v, l=k)
+            made += [(old, frame.format(n=n, v=w, l=j), "other"), (old, frame.format(n=m, v=w, l=j), "other")]
+    return [row for row in made if row[0] != row[1]]
+
+
+def _facts(table: dict[str, Any], hand: int, dice: random.Random) -> list[tuple[str, str, str]]:
+    """What an encyclopedia says of a thing, each property with one value: another value replaces it."""
+    made = []
+    frames = table["facts"][hand::HANDS]
+    for forms in frames:
+        names = list(dict.fromkeys(re.findall(r"\{(\w)\}", forms[0])))
+        subject, value = names
+        for _ in range(EACH_FRAME):
+            chosen = {name: dice.choice(listed) for name, listed in table["values"].items()}
+            other = dict(chosen)
+            other[value] = dice.choice([each for each in table["values"][value] if each != chosen[value]])
+            another = {**other, subject: dice.choice([e for e in table["values"][subject] if e != chosen[subject]])}
+            form, second = forms[0], dice.choice(forms)
+            old, property_ = form.format(**chosen), dice.choice([each for each in frames if each != forms])[0]
+            made += [
+                (old, form.format(**other), "replaces"),
+                (old, second.format(**other), "replaces"),
+                (old, form.format(**another), "other"),
+                (old, form.format(**{**another, value: chosen[value]}), "other"),
+                (old, property_.format(**chosen), "other"),
+            ]
+            if second != form:
+                made.append((old, second.format(**chosen), "same"))
     return made
 
 

@@ -1,13 +1,14 @@
 """Learn what the features of `gitmem.memory.relation` are worth, and from which probability on it acts or asks.
 
-    python tools/train_relation.py PAIRS.jsonl [MORE.jsonl ...] [--alike REAL.jsonl] [--write]
+    python tools/train_relation.py PAIRS.jsonl [MORE.jsonl ...] [--real REAL.jsonl] [--write]
 
 PAIRS have the form of bench/relations (JSON lines: old, new, relation, accept, hand, domain); the pairs of that folder
-and those of made_relations are always read too. REAL are pairs of similar lines of real memories (old, new): nearly
-all of them hold side by side, so they are learned as such, with little weight. The model is a multinomial logistic
-regression. Every pair is scored by one that saw neither its hand nor its domain; the thresholds are taken from these
-scores. Prints the held-out figures; with --write also writes gitmem/memory/relation/weights.py. Needs numpy; the
-package does not.
+and those of made_relations are always read too. REAL are pairs of lines of real memories (old, new, lang; hand and
+domain are the part of the repositories): similar lines of one snapshot, of which nearly all hold, and lines of memory
+with what they were edited into (relation: replaces), both with little weight. Two rows of one hand that have nothing to
+do with each other are learned as `other`. The model is a multinomial logistic regression. Every pair is scored by one
+that saw neither its hand nor its domain; the thresholds are taken from the pairs that people wrote. Prints the held-out
+figures; with --write also writes gitmem/memory/relation/weights.py. Needs numpy; the package does not.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ sys.path.insert(0, str(SOURCE))
 from bench.relations import FOLDER, GONE, HOLD, curve, read_own, read_rows  # noqa: E402
 from gitmem.memory.relation.alignment import Alignment, align  # noqa: E402
 from gitmem.memory.relation.features import Features, features  # noqa: E402
-from gitmem.memory.relation.judgement import _DOUBTS, Kind, corrected, nothing_shared  # noqa: E402
+from gitmem.memory.relation.judgement import Kind, Said, certainty, corrected, doubted, nothing_shared  # noqa: E402
 from tools import made_relations  # noqa: E402
 
 Row = dict[str, Any]
@@ -37,14 +38,15 @@ PENALTY = 8.0  # of the squares of the weights
 SEEN_AT_LEAST = 6  # pairs that have a feature, else it is left out
 ALIKE_WEIGHT = 0.15  # of a pair of similar real lines
 MADE_WEIGHT = 0.12  # of a pair of made_relations
-UNRELATED_WEIGHT = 0.1  # of a pair of two rows that have nothing to do with each other
+REAL_WEIGHT = 0.25  # of a line of a real memory and what it was edited into
+UNRELATED_WEIGHT = 0.2  # of a pair of two rows that have nothing to do with each other
 UNRELATED_EACH = 1  # such pairs for each row
 UNRELATED_SEED = 5
 ALIKE = (0.08, 0.17, 0.75, 0.0, 0.0, 0.0)  # what such a pair is taken for, in the order of KINDS
 ACCEPTED = 0.3  # the share of a second answer that a fair reader could give
-ACTED_ON = 0.003  # share of pairs that hold side by side above the threshold of `automatic`; the aim is .005
-ASKED_ABOUT = 0.095  # the same of `asks`; the aim is .10
-STEPS = 150
+ACTED_ON = 0.0045  # share of pairs that hold, written or real, above the threshold of `automatic`; the aim is .005
+ASKED_ABOUT = 0.0985  # the same of `asks`; the aim is .10
+STEPS = 100
 MEMORY = 10  # steps that the optimiser remembers
 
 
@@ -175,11 +177,18 @@ def write(names: list[str], weights: np.ndarray, automatic: float, asks: float) 
     WEIGHTS.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
+def is_labelled(row: Row) -> bool:
+    """Whether a person wrote and labelled the pair: the aims are measured on these."""
+    return bool(row.get("hand")) and not (row.get("unrelated") or row.get("made") or row.get("real"))
+
+
 def worth_of(row: Row) -> float:
     """How much a pair counts in learning."""
     if row.get("unrelated"):
         return UNRELATED_WEIGHT
-    if row.get("hand"):
+    if row.get("real"):
+        return REAL_WEIGHT if "relation" in row else ALIKE_WEIGHT
+    if row.get("hand") and not row.get("made"):
         return 1.0
     return MADE_WEIGHT if "relation" in row else ALIKE_WEIGHT
 
@@ -187,33 +196,38 @@ def worth_of(row: Row) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("pairs", nargs="+", type=Path)
-    parser.add_argument("--alike", type=Path)
+    parser.add_argument("--real", type=Path)
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     rows = [row for path in options.pairs for row in read_rows(path)] + read_own(FOLDER)
     rows += unrelated(rows)
     rows += made_relations.rows()
-    if options.alike:
-        rows += read_rows(options.alike)
+    if options.real:
+        rows += [{**row, "accept": row.get("accept", []), "real": True} for row in read_rows(options.real)]
     pairs = [align(row["old"], row["new"]) for row in rows]
     found = [features(pair) for pair in pairs]
-    labelled = np.array([bool(row.get("hand")) and not row.get("unrelated") for row in rows])
+    labelled = np.array([is_labelled(row) for row in rows])
     seen: dict[str, int] = {}
-    for at in np.flatnonzero(labelled):
-        for name in found[at]:
-            seen[name] = seen.get(name, 0) + 1
+    for row, one in zip(rows, found, strict=True):
+        if row.get("hand") and not row.get("unrelated"):
+            for name in one:
+                seen[name] = seen.get(name, 0) + 1
     names = ["bias", *sorted(name for name, count in seen.items() if count >= SEEN_AT_LEAST and name != "bias")]
     table, worth = matrix(found, names), np.array([worth_of(row) for row in rows])
     print(f"{labelled.sum()} pairs, {len(rows) - labelled.sum()} more, {len(names)} features")
     chances = held_out(rows, pairs, table, worth)
     gone, asked = chances[:, 3] + chances[:, 4], chances[:, 3:].sum(1)
-    clear = np.array([_DOUBTS.isdisjoint(one) for one in found])
+    alone = [Said("")] * len(rows)
+    clear = ~np.array([doubted(*each) for each in zip(found, alone, alone, pairs, strict=True)])
     hold = labelled & np.array([row.get("relation") in HOLD for row in rows])
     over = labelled & np.array([row.get("relation") in GONE for row in rows])
     conflict = labelled & np.array([row.get("relation") == "conflicts" for row in rows])
     apart = np.array([bool(row.get("unrelated")) for row in rows])
-    automatic, asks = above(gone[hold] * clear[hold], ACTED_ON), above(asked[hold], ASKED_ABOUT)
-    acts, questions = (gone >= automatic) & clear, asked >= asks
+    sure = np.array([certainty(*each) for each in zip(map(float, gone), found, pairs, strict=True)]) * clear
+    lines = np.array([bool(row.get("real")) and "relation" not in row for row in rows])
+    automatic = max(above(sure[one], ACTED_ON) for one in (hold, lines) if one.any())
+    asks = above(asked[hold], ASKED_ABOUT)
+    acts, questions = sure >= automatic, asked >= asks
     print(f"thresholds {automatic:.3f} {asks:.3f}")
     languages = sorted({row["lang"] for row in rows if "lang" in row})
     spoken = np.array([row.get("lang", "") for row in rows])
@@ -226,6 +240,14 @@ def main() -> None:
             "asked about (hold, gone, conflicts, unrelated)",
             *asking,
         )
+    for name in ("made", "real"):
+        there = np.array([bool(row.get(name)) and bool(row.get("hand")) for row in rows])
+        for language in languages:
+            here = there & (spoken == language)
+            gone_here = here & np.array([row.get("relation") in GONE for row in rows])
+            for what, chosen in (("hold", here & ~gone_here), ("gone", gone_here)):
+                of = f"{name} {language}: {chosen.sum()} {what}"
+                print(f"{of}, acted on {share(acts, chosen)}, asked about {share(questions, chosen)}")
     scored = [row for row, is_one in zip(rows, labelled, strict=True) if is_one]
     print(*curve(scored, gone[labelled].tolist(), asked[labelled].tolist(), chances[labelled, 0].tolist()), sep="\n")
     if options.write:

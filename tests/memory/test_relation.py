@@ -67,6 +67,52 @@ BOTH_HOLD = [  # several at one time, another property, an exception
 ]
 
 
+ONE_AT_A_TIME = [  # a purpose has one tool, a property one value: nothing says which of the two holds
+    ("We use MariaDB for the stock ledger", "We use Postgres 15 for the stock ledger"),
+    ("The stock ledger is MariaDB", "The stock ledger is Postgres 15"),
+    ("Builds run on Jenkins", "Builds run on GitHub Actions"),
+    ("Releases go through Argo", "Releases go through Spinnaker"),
+    ("We use Hornbill for the stock ledger.", "We use Larkspur for the stock ledger."),
+    ("알림톡은 토스를 쓴다", "알림톡은 포트원을 쓴다"),
+    ("재고 DB는 MariaDB이다", "재고 DB는 Postgres 15이다"),
+    ("在庫の決済はStripeを使う。", "在庫の決済はPayPayを使う。"),
+    ("门店充值使用支付宝。", "门店充值使用微信支付。"),
+    ("The author of Tin Harbor is Mia Rolle.", "The author of Tin Harbor is Jon Abara."),
+    ("Mia Rolle was born in Tallinn.", "Mia Rolle was born in Porto."),
+    ("Mia Rolle is married to Sam Ode.", "Mia Rolle is married to Kit Farr."),
+    ("The capital of Samoa is Apia.", "The capital of Samoa is Suva."),
+    ("The official language of Samoa is Samoan.", "The official language of Samoa is Latin."),
+    ("The mailer is set to Hornbill", "The mailer is set to Larkspur"),
+    ("양철항구의 저자는 노미르이다.", "양철항구의 저자는 하주안이다."),
+]
+SEVERAL_AT_A_TIME = [  # one of several, another thing, or another purpose
+    ("Mia speaks German.", "Mia speaks French."),
+    ("Mia has worked with MariaDB.", "Mia has worked with Postgres."),
+    ("The importer supports MariaDB.", "The importer supports Postgres."),
+    ("We use Redis for the cache.", "We use Postgres for the stock ledger."),
+    ("Service 10 uses Redis.", "Service 11 uses Kafka."),
+    ("The author of Tin Harbor is Mia Rolle.", "The author of Cold Lamps is Jon Abara."),
+    ("노미르는 독일어를 구사한다.", "노미르는 아랍어를 구사한다."),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), ONE_AT_A_TIME)
+def test_another_tool_or_value_is_asked_about_and_without_a_word_of_change_never_acted_on(old: str, new: str) -> None:
+    judged = relation(old, new)
+    assert judged.kind in (Kind.REPLACES, Kind.CONFLICTS) and judged.asks and not judged.automatic
+
+
+@pytest.mark.parametrize(("old", "new"), SEVERAL_AT_A_TIME)
+def test_one_of_several_is_not_asked_about(old: str, new: str) -> None:
+    judged = relation(old, new)
+    assert judged.kind is Kind.OTHER and not judged.asks
+
+
+def test_a_name_and_its_version_are_one_value() -> None:
+    judged = relation("The stock ledger runs on Postgres 14", "The stock ledger runs on Postgres 16")
+    assert judged.asks and (judged.old, judged.new) == ("Postgres 14", "Postgres 16")
+
+
 @pytest.mark.parametrize(("old", "new"), OTHER_THINGS)
 def test_what_is_said_of_another_thing_is_never_acted_on(old: str, new: str) -> None:
     assert not relation(old, new).automatic and not relation(new, old).automatic

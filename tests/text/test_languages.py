@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 import unicodedata
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 import gitmem
-from gitmem.text.languages import EASTERN, LANGUAGES
+from gitmem.text import chinese, english, japanese, korean
+from gitmem.text.languages import EASTERN, LANGUAGES, language_of, languages_in
 
 PACKAGE = Path(gitmem.__file__).parent
 # Packages whose tables are learned, translated or scored as a whole.
@@ -52,3 +54,19 @@ def test_no_other_module_lists_the_days_of_a_language() -> None:
             else:
                 continue
             assert not any(words.issuperset(pair) for pair in DAYS_IN_WORDS), f"{path}:{node.lineno}"
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "modules"),
+    [
+        ("the café", "en", (english,)),
+        ("결제 API", "ko", (english, korean)),
+        ("決済の方法", "ja", (english, japanese, chinese)),
+        ("支付方式", "zh", (english, japanese, chinese)),
+        ("결제 支付", "ko", (english, korean, japanese, chinese)),
+    ],
+)
+def test_the_letters_of_a_text_say_which_languages_it_needs(
+    text: str, code: str, modules: tuple[ModuleType, ...]
+) -> None:
+    assert language_of(text) == code and languages_in(text) == modules

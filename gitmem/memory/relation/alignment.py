@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from gitmem.light_typing import NamedTuple
 from gitmem.memory.relation.reading import LANGUAGES, Reading, read
@@ -55,6 +55,8 @@ def sameness(a: Token, b: Token) -> float:
         return 1.0
     if a.kind in VALUES or b.kind in VALUES or a.kind == ID or b.kind == ID:
         return _same_value(a, b)
+    if a.dim == b.dim == "version":
+        return 0.0  # of one name, two versions are two values
     if a.stem and a.stem == b.stem:
         return 0.95
     return _same_word(a, b)
@@ -133,7 +135,9 @@ def value_type(token: Token) -> str:
     return token.kind
 
 
-def _contrast_classes() -> dict[str, list[tuple[int, str]]]:
+@cache
+def _contrasts() -> dict[str, list[tuple[int, str]]]:
+    """Word -> (number of the class, the word), of every contrast class that it is a member of."""
     classes: dict[str, list[tuple[int, str]]] = {}
     lines = [line for module in LANGUAGES.values() for line in module.CONTRASTS]
     for number, line in enumerate(lines):
@@ -142,20 +146,21 @@ def _contrast_classes() -> dict[str, list[tuple[int, str]]]:
     return classes
 
 
-CONTRASTS = _contrast_classes()  # word -> (number of the class, the word), of every class that it is a member of
-KIN = CONTRASTS["mother"][0][0]
+def names_kin(token: Token) -> bool:
+    """Whether a token is a member of the class of "mother"."""
+    return any(number == _contrasts()["mother"][0][0] for number, _ in classes_of(token)[:1])
 
 
 @lru_cache(maxsize=1 << 10)
 def _members(text: str) -> frozenset[tuple[int, str]]:
     """The members of contrast classes that stand anywhere in a text of a script without spaces."""
-    wide = ((word, pairs) for word, pairs in CONTRASTS.items() if len(word) > 1 and not word.isascii())
+    wide = ((word, pairs) for word, pairs in _contrasts().items() if len(word) > 1 and not word.isascii())
     return frozenset(pair for word, pairs in wide if word in text for pair in pairs)
 
 
 def classes_of(token: Token) -> list[tuple[int, str]]:
     """The contrast classes of a token."""
-    return CONTRASTS.get(token.norm) or CONTRASTS.get(token.stem) or []
+    return _contrasts().get(token.norm) or _contrasts().get(token.stem) or []
 
 
 def wide_contrasts(old: str, new: str) -> int:

@@ -89,10 +89,11 @@ CUES = {
     ),
     # What a thing may have several of at one time.
     "many": (
-        "allerg*|speak|speaks|member*|own|owns|has a|has an|has two|has three|play|plays|visited|friend|friends"
-        "|child*|like|likes|love|loves|hate|hates|enjoy|enjoys|support|supports|include|includes|contain|contains"
-        "|competitor*|read|reads|customer|customers|symptom*|hobb*|bought|attended|saw|went|incident|figure|table"
-        "|rule|intoler*|caused|trigger*|suffer*|vaccin*|jab"
+        "allerg*|know|knows|familiar with|learn*|worked with|tried|license for|read about|speak|speaks|member*"
+        "|own|owns|has a|has an|has two|has three|play|plays|visited|friend|friends|child*|like|likes|love|loves"
+        "|hate|hates|enjoy|enjoys|support|supports|include|includes|contain|contains|competitor*|read|reads"
+        "|customer|customers|symptom*|hobb*|bought|attended|saw|went|incident|figure|table|rule|intoler*|caused"
+        "|trigger*|suffer*|vaccin*|jab"
     ),
     # An event, which no later event replaces.
     "event": (
@@ -105,6 +106,23 @@ CUES = {
         "|insulin|penicillin|pregnan*|symptom*|vaccin*|intoleran*|celiac|coeliac|anaphyl*|cancer|therap*|doctor"
         "|clinic*|hospital*|inhaler|epipen|pill|pills|tablet|tablets|chemo*|hiv|migraine*|heart|disease*"
         "|disorder*|wheelchair|peanut|peanuts|latex|immun*"
+    ),
+    # The later one names what is used for something: of that there is one at a time.
+    "uses": (
+        "use|uses|using|run on|runs on|runs with|go through|goes through|hosted|built with|built on|powered by"
+        "|backed by|stored in|lives in|lives on|written in|deployed|deploys|handled by|goes to|standard for"
+        "|tool for|sent with|sent by"
+    ),
+    # A property of a person, a place or a work that has one value.
+    "fact": (
+        "author of|author|written by|composed by|born|birthplace|place of birth|died|place of death|married to"
+        "|spouse|husband|wife|capital of|capital|religion|faith|official language|native language|mother tongue"
+        "|position|citizen of|citizenship|nationality|founded by|founder|created by|creator|developed by"
+        "|developer|produced by|directed by|head of|chief executive|ceo|chairperson|chairman|president of"
+        "|prime minister|governor|mayor|coach|manager of|continent|country of|country|headquarters|headquartered"
+        "|educated|alma mater|university|employed by|employer|works for|works in|field of|genre|sport|league"
+        "|plays for|team of|performed by|performer|located in|currency|population|director of|original language"
+        "|broadcaster|original network|occupation|instrument|patron|anthem|national"
     ),
 }
 # Cue -> (letters that a text must have, pattern): what is more than a list of words.
@@ -173,9 +191,6 @@ into onto over under up out off about per via has have had do does did will woul
 must not no s t just very each every all any some more most only still also too already yet w user users
 """
 STOP = frozenset(_STOP.split())
-
-MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 # Of two members of one line, one in each of two statements, each tells another thing.
 CONTRASTS = (

@@ -12,17 +12,18 @@ from itertools import pairwise
 
 from gitmem.lazy_patterns import lazy
 from gitmem.memory.relation.alignment import (
-    KIN,
     VALUES,
     Alignment,
     align,
     classes_of,
+    names_kin,
     near,
     value_type,
     wide_contrasts,
 )
 from gitmem.memory.relation.reading import CUE_NAMES, LANGUAGES, Reading
 from gitmem.memory.relation.tokens import ARROW, DATE, ID, NAME, NUMBER, TIME, WORD, Token
+from gitmem.memory.relation.tools import CLASSES
 
 _KINDS = ("id", "ordinal", "number", "date", "time", "name", "word")
 _IDENTITY = ("id", "ordinal", "name")
@@ -51,6 +52,7 @@ _INSTEAD = {
 }
 _OWNER = lazy(r"['’]s|의(?= )|の|的")
 _EQUALS = (":", "：", "=")
+SLOT_WORDS = 3  # of a run in which two texts differ, at most, to be one value of one property
 
 
 class Features(dict[str, float]):
@@ -86,6 +88,7 @@ def features(pair: Alignment) -> Features:
     _add_cues(f, pair)
     _add_explicit(f, pair)
     _add_values(f, pair)
+    _add_tools(f, pair)
     return f
 
 
@@ -233,8 +236,8 @@ def _add_contrasts(f: Features, pair: Alignment) -> None:
     f.put("contrast", float(contrasts > 0))
     f.put("contrast_head", float(head > 0))
     f.put("contrast_tail", float(contrasts > 0 and not head))
-    kin_old = any(number == KIN for token in pair.old.content for number, _ in classes_of(token)[:1])
-    kin_new = any(number == KIN for j in pair.left_new for number, _ in classes_of(pair.new.content[j])[:1])
+    kin_old = any(map(names_kin, pair.old.content))
+    kin_new = any(names_kin(pair.new.content[j]) for j in pair.left_new)
     f.put("kin_new", float(kin_new and not kin_old))
     f.put("kin_old", float(kin_old))
 
@@ -292,6 +295,8 @@ def _add_swaps(f: Features, pair: Alignment) -> None:
         ("identical", not swaps and not inserted and not deleted), ("frame", len(kept) / max(1, len(a))),
     ):  # fmt: skip
         f.put(name, float(value))
+    if len(swaps) == 1 and not inserted and not deleted:
+        _add_slot(f, pair, swaps[0][0], swaps[0][1])
     for one, other, place in swaps:
         _add_swap(f, one, other, place)
         if pair.old.split >= 0:
@@ -303,6 +308,64 @@ def _add_swaps(f: Features, pair: Alignment) -> None:
         f.put("head_and_tail_swap", float(swaps[0][2] == "head" and kept[-1][0] < len(a) - 1))
         f.put("head_swap_more", float(swaps[0][2] == "head"))
         f.put("small_swaps", float(all(len(one) <= 2 and len(other) <= 2 for one, other, _ in swaps)))
+
+
+def _add_slot(f: Features, pair: Alignment, one: tuple[Token, ...], other: tuple[Token, ...]) -> None:
+    """The two texts differ in one run of words alone: what it is, where it stands, and what is said of it."""
+    if max(len(one), len(other)) > SLOT_WORDS:
+        return
+    kind = _slot_kind(one, other)
+    place = "none"
+    if pair.old.split >= 0 <= pair.new.split:
+        sides = {one[0].start >= pair.old.split, other[0].start >= pair.new.split}
+        place = "mixed" if len(sides) == 2 else "value" if sides == {True} else "subject"
+    both = pair.old.cues & pair.new.cues
+    said = next((cue for cue in ("fact", "many", "event", "uses") if cue in both), "plain")
+    f.put("slot")
+    f.put(f"slot:{place}")
+    f.put(f"slot:{kind}")
+    f.put(f"slot:{said}")
+    f.put(f"slot:{place}:{kind}")
+    f.put(f"slot:{place}:{said}")
+    f.put(f"slot:{kind}:{said}")
+    f.put("slot:value:name:said", float(place == "value" and kind in ("name", "tool") and said in ("fact", "uses")))
+    f.put("slot:whole", float(pair.new.content[-1] is other[-1] and pair.old.content[-1] is one[-1]))
+
+
+def _slot_kind(one: tuple[Token, ...], other: tuple[Token, ...]) -> str:
+    """`tool` for two of one class, `name`, `value` for two of one unit, `word`, or `mixed`."""
+    if any(CLASSES.get(a.stem, -1) == CLASSES.get(b.stem, -2) for a in one for b in other):
+        return "tool"
+    kinds = {token.kind if not token.designated else "designated" for token in (*one, *other)}
+    if "designated" in kinds:
+        return "designated"
+    if kinds <= {NAME, ID}:
+        return "name"
+    if {value_type(token) for token in one} == {value_type(token) for token in other} and kinds <= {*VALUES}:
+        return "value"
+    return "word" if kinds == {WORD} else "mixed"
+
+
+def _add_tools(f: Features, pair: Alignment) -> None:
+    """Two tools of one class, one in each text, and how much of the rest both share."""
+    found = [
+        (i, j)
+        for i in pair.left_old
+        for j in pair.left_new
+        if CLASSES.get(pair.old.content[i].stem, -1) == CLASSES.get(pair.new.content[j].stem, -2)
+    ]
+    if not found:
+        return
+    i, j = found[0]
+    old, new = len(pair.old.content) - 1, len(pair.new.content) - 1
+    left_old = sum(1 - pair.partial_old.get(at, 0.0) for at in pair.left_old if at != i)
+    left_new = sum(1 - pair.partial_new.get(at, 0.0) for at in pair.left_new if at != j)
+    rest = min(1 - left_old / max(1, old), 1 - left_new / max(1, new))
+    f.put("tools")
+    f.put("tools*rest", rest)
+    f.put("tools*rest2", rest * rest)
+    f.put("tools:all", float(old > 0 and left_old < 0.5 and left_new < 0.5))
+    f.put("tools:change", float("change" in pair.new.cues))
 
 
 def _swap_kind(one: tuple[Token, ...], other: tuple[Token, ...]) -> str:

@@ -21,6 +21,9 @@ from gitmem.memory.sections import CATEGORIES
 
 SAME_WORDS = 0.5  # share of a text that another one has, from which a denial turns it into its contrary
 SUBJECT_SHARED = 0.34  # share of the earlier text that the later one must have, to be acted on
+UNSHOWN = 0.105  # taken off a probability where no value, no slot and no plain end shows what went
+END_WORDS = 4  # of a later text that the earlier one lacks, at most, where it says of the same thing that it is over
+SAME_HEAD = 0.6  # degree to which the first words of two texts are the same
 PROVED = 0.95  # probability of a replacement that names the value that went
 SHOWN_WORDS = 4  # of a subject in a reason
 
@@ -103,6 +106,10 @@ _DOUBTS = frozenset(
 )
 
 
+# Features of two names in one place: without a word of change they are never automatic, nor is what has no value.
+_NAMES_SWAPPED = ("slot:tool", "slot:name", "slot:word", "slot:mixed", "tools")
+
+
 def relation(earlier: Said | str, later: Said | str) -> Relation:
     """What the later of two statements does to the earlier one. Any strings are safe; the order matters."""
     one = Said(earlier) if isinstance(earlier, str) else earlier
@@ -118,8 +125,8 @@ def relation(earlier: Said | str, later: Said | str) -> Relation:
         chances = _by_day(corrected(_probabilities(found), found, pair), one, other, pair)
     kind = max(chances, key=lambda each: chances[each])
     gone = chances[Kind.REPLACES] + chances[Kind.ENDS]
-    sure = gone >= AUTOMATIC and kind in (Kind.REPLACES, Kind.ENDS)
-    automatic = sure and not _doubted(found, one, other, pair)
+    sure = certainty(gone, found, pair) >= AUTOMATIC and kind in (Kind.REPLACES, Kind.ENDS)
+    automatic = sure and not doubted(found, one, other, pair)
     asks = automatic or gone + chances[Kind.CONFLICTS] >= ASKS
     return _explained(kind, chances, pair, automatic, asks)
 
@@ -225,13 +232,24 @@ def _by_day(chances: dict[Kind, float], one: Said, other: Said, pair: Alignment)
     }
 
 
-def _doubted(found: Features, one: Said, other: Said, pair: Alignment) -> bool:
+def certainty(gone: float, found: Features, pair: Alignment) -> float:
+    """The probability that the earlier statement is over, less where nothing shows which value went: a word of change
+    may speak of something else."""
+    named = any(name in found for name in ("arrow_from_old", "from_old", "instead_of_old"))
+    over = "cue:ends" in found and len(pair.left_new) <= END_WORDS and found.get("first_old", 0.0) >= SAME_HEAD
+    shown = named or over or "value_same_unit" in found or "slot" in found
+    return gone if shown else gone - UNSHOWN
+
+
+def doubted(found: Features, one: Said, other: Said, pair: Alignment) -> bool:
     """Whether a person must be asked, however sure the model is."""
     identifiers = ("ordinal:both" in found or "id:both" in found) and "arrow_from_old" not in found
     health = "health" in pair.old.cues or "health" in pair.new.cues
     backwards = bool(one.day and other.day and other.day < one.day)
+    said = not (pair.new.cues - pair.old.cues).isdisjoint(("change", "ends")) or "arrow_from_old" in found
+    plain = not said and (any(found.get(name) for name in _NAMES_SWAPPED) or "value_same_unit" not in found)
     little = found.get("cover_old", 0.0) < SUBJECT_SHARED
-    return one.guarded or identifiers or health or backwards or little or not _DOUBTS.isdisjoint(found)
+    return one.guarded or identifiers or health or backwards or little or plain or not _DOUBTS.isdisjoint(found)
 
 
 def _explained(kind: Kind, chances: dict[Kind, float], pair: Alignment, automatic: bool, asks: bool) -> Relation:

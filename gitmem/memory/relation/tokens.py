@@ -29,6 +29,7 @@ from gitmem.memory.relation.amounts import (
     sino_number,
     weekday_number,
 )
+from gitmem.memory.relation.tools import CLASSES, ENGLISH_TOO, TWO_WORDS
 from gitmem.text import japanese as text_japanese
 from gitmem.text import korean as text_korean
 from gitmem.text.languages import languages_in
@@ -122,7 +123,7 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
     ("quarter_j", "j", "第[一二三四]季度|第[1-4]四半期"),
     ("arrow", "", r"->|=>|-->"),
     ("arrow_w", "w", r"→|⇒|➜"),
-    ("kodays", "k", r"(?:하루|이틀|사흘|나흘|닷새|엿새|열흘|보름)(?!\w\w)"),
+    ("kodays", "k", rf"(?:{'|'.join(KOREAN_DAYS)})(?!\w\w)"),
     ("slash", "", r"(?<![\w/.])\d{1,2}/\d{1,2}(?![\d/\w])"),
     ("id_k", "k", r"\d+가[단합소]\d+"),
     (
@@ -282,6 +283,7 @@ def stem_korean(word: str) -> str:
     return word
 
 
+_HAN_TOOLS = tuple(name for name in CLASSES if "一" <= name[0] <= "鿿")
 _TITLES_KO = tuple(korean.TITLES.split("|"))
 _TITLES_EASTERN = (
     *japanese.TITLES.split("|"),
@@ -310,6 +312,8 @@ def _latin(match: re.Match[str], raw: str) -> list[Token]:
     first = _opens_sentence(match.string[max(0, start - 12) : start])
     if len(raw) == 1 and raw.isupper() and raw != "I" and not (first and raw == "A"):
         return [Token(raw, base, ID, start, end, stem=base, designated=True)]
+    if base in CLASSES and (base not in ENGLISH_TOO or (raw[:1].isupper() and not first)):
+        return [Token(raw, base, NAME, start, end, stem=base)]
     if base in english.STOP:
         return [Token(raw, base, WORD, start, end, stem=stem(base), content=False)]
     if raw.isupper():
@@ -326,6 +330,8 @@ def _hangul(match: re.Match[str], raw: str) -> list[Token]:
     start, end = match.span()
     base = stem_korean(raw)
     content = base not in korean.STOP and raw not in _PARTICLES
+    if base in CLASSES:
+        return [Token(raw, base, NAME, start, end, stem=base)]
     titles = (title for title in _TITLES_KO if base.endswith(title))
     bare = next((base.removesuffix(title) for title in titles if 2 <= len(base) - len(title) <= 3), base)
     titled = bare != base or match.string[end : end + 6].lstrip().startswith(_TITLES_KO)
@@ -339,13 +345,23 @@ def _hangul(match: re.Match[str], raw: str) -> list[Token]:
 
 
 def _han(match: re.Match[str], raw: str) -> list[Token]:
-    """A run of Han characters, cut at words that say nothing."""
+    """A run of Han characters, cut at words that say nothing and around the name of a tool."""
     start = match.start()
+    if tool := next((name for name in _HAN_TOOLS if name in raw), ""):
+        low = raw.index(tool)
+        left, right = raw[:low], raw[low + len(tool) :]
+        named = Token(tool, tool, NAME, start + low, start + low + len(tool), stem=tool)
+        return [*_cut(left, start, match.string), named, *_cut(right, named.end, match.string)]
+    return _cut(raw, start, match.string)
+
+
+def _cut(raw: str, start: int, text: str) -> list[Token]:
+    """The words of a run of Han characters that begins at `start`."""
     found = []
     at = 0
     for low, high in [*(stop.span() for stop in _ZH_SPLIT.finditer(raw)), (len(raw), len(raw))]:
         if piece := raw[at:low]:
-            titled = match.string.startswith(_TITLES_EASTERN, start + low)
+            titled = text.startswith(_TITLES_EASTERN, start + low)
             kind = NAME if 1 < len(piece) <= 4 and titled else WORD
             found.append(Token(piece, piece, kind, start + at, start + low, stem=piece))
         at = high
@@ -512,6 +528,39 @@ _AMOUNTS: dict[str, Callable[[re.Match[str], str, Token | None], Token]] = {
 }  # fmt: skip
 
 
+def _joined(found: list[Token]) -> list[Token]:
+    """The tokens, where the name of a tool of two words and a name with its version are one: "GitHub Actions",
+    "Postgres 16"."""
+    made: list[Token] = []
+    for at, token in enumerate(found):
+        last = made[-1] if made else None
+        if last is None or not 0 < token.start - last.end <= 1 or last.kind not in (NAME, WORD, ID) or last.designated:
+            made.append(token)
+        elif (
+            name := f"{last.norm} {token.stem or token.norm}"
+        ) in TWO_WORDS or f"{last.norm} {token.norm}" in TWO_WORDS:
+            whole = name if name in TWO_WORDS else f"{last.norm} {token.norm}"
+            made[-1] = Token(f"{last.text} {token.text}", whole, NAME, last.start, token.end, stem=whole)
+        elif _is_version(last, token, found[at + 1] if at + 1 < len(found) else None):
+            name = f"{last.norm} {token.norm}"
+            made[-1] = Token(
+                f"{last.text} {token.text}", name, NAME, last.start, token.end, "version", token.value, stem=last.norm
+            )
+        else:
+            made.append(token)
+    return made
+
+
+def _is_version(name: Token, number: Token, following: Token | None) -> bool:
+    """Whether a number belongs to the name before it: it counts nothing that stands behind it."""
+    if number.kind not in (NUMBER, ID) or number.dim or not (number.norm[:1].isdigit() or number.norm[:1] == "v"):
+        return False
+    if name.kind == WORD or name.dim:
+        return False
+    counts = following is not None and following.start - number.end == 1 and following.content
+    return not counts or (following is not None and following.kind in (MARK, ARROW))
+
+
 @lru_cache(maxsize=1 << 12)
 def tokens(text: str) -> tuple[Token, ...]:
     """The tokens of a text in order; marks that divide it and arrows are tokens too."""
@@ -539,4 +588,4 @@ def tokens(text: str) -> tuple[Token, ...]:
             found.append(Token(raw, raw.strip(), MARK, start, end, content=False))
         else:
             found += _WORDS[group](match, raw)
-    return tuple(found)
+    return tuple(_joined(found))
