@@ -79,6 +79,7 @@ ONE_AT_A_TIME = [  # a purpose has one tool, a property one value: nothing says 
     ("门店充值使用支付宝。", "门店充值使用微信支付。"),
     ("The author of Tin Harbor is Mia Rolle.", "The author of Tin Harbor is Jon Abara."),
     ("Mia Rolle was born in Tallinn.", "Mia Rolle was born in Porto."),
+    ("Mia Rolle was born in the city of Porto.", "Mia Rolle was born in the city of New Ross."),
     ("Mia Rolle is married to Sam Ode.", "Mia Rolle is married to Kit Farr."),
     ("The capital of Samoa is Apia.", "The capital of Samoa is Suva."),
     ("The official language of Samoa is Samoan.", "The official language of Samoa is Latin."),
@@ -232,6 +233,12 @@ def test_two_values_of_one_day_without_a_word_of_change_are_rather_a_conflict() 
 def test_a_word_of_change_alone_is_no_news_of_something_else(old: str, new: str) -> None:
     judged = relation(old, new)
     assert judged.kind is Kind.OTHER and not judged.asks and judged.reason == "they have nothing in common"
+
+
+def test_one_word_in_common_is_too_little_to_act_on() -> None:
+    assert not relation(
+        "利用者は朝食をとりません。", "長時間の利用が多いため、来客の無料枠を一時間に縮めました。"
+    ).automatic
 
 
 def test_a_search_that_judges_imports_nothing_slow() -> None:

@@ -20,7 +20,7 @@ from gitmem.memory.relation.weights import ASKS, AUTOMATIC, WEIGHTS
 from gitmem.memory.sections import CATEGORIES
 
 SAME_WORDS = 0.5  # share of a text that another one has, from which a denial turns it into its contrary
-SUBJECT_SHARED = 0.34  # share of the earlier text that the later one must have, to be acted on
+SUBJECT_SHARED = 0.4  # share of the earlier text that the later one must have, to be acted on
 UNSHOWN = 0.105  # taken off a probability where no value, no slot and no plain end shows what went
 END_WORDS = 4  # of a later text that the earlier one lacks, at most, where it says of the same thing that it is over
 SAME_HEAD = 0.6  # degree to which the first words of two texts are the same

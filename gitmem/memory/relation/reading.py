@@ -22,6 +22,7 @@ _PATTERNS = {
     for language, module in LANGUAGES.items()
 }
 _LENT = frozenset(("ends", "settled"))  # English cues that texts of every language have: "v2 deprecated, 완료"
+_NEW_IN_NAME = lazy(r"(?<=\w )New (?=[A-Z])")  # no word of change: in New York
 _WORD = lazy(r"\w+")
 _TOPIC = "은는이가"  # Korean particles behind which the value stands, at the end of a word
 _EASTERN_VERB = lazy(r"は|が(?![っら])|是|为|在|由|从|须|不得|监听|使用")
@@ -50,7 +51,7 @@ def read(text: str) -> Reading:
     language = language_of(text)
     lower = text.lower()
     content = tuple(token for token in found if token.content)
-    cues = _cues(lower, language)
+    cues = _cues(_NEW_IN_NAME.sub("", text).lower() if "New " in text else lower, language)
     letters = _NO_LETTER.sub("", lower)
     return Reading(text, found, content, language, cues, _split(text, found, language), letters, _compared(content))
 
