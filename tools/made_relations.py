@@ -1,8 +1,10 @@
-"""Pairs of plain statements made of the tables of bench/relations/tables.json: what every judgement must get right.
+"""Pairs of plain statements made of the tables of bench/relations: what every judgement must get right.
 
 `rows` gives pairs in four languages in which one thing alone differs: the value (replaces), the subject or the property
-(other), the wording (same), an exception (adds), or the property is over (ends). `tools/train_relation.py` learns from
-them beside the pairs that people wrote; nobody is scored on them.
+(other), the wording (same), an exception (adds), or the property is over (ends). The pairs of exclusive.json are about
+what has one tool or one value at a time, and about what has several. They are in three parts that share no form of a
+sentence, and `tools/train_relation.py` scores each part by what the others taught. The tool learns from all made pairs,
+with little weight, beside the pairs that people wrote.
 """
 
 from __future__ import annotations

@@ -235,6 +235,12 @@ def test_a_word_of_change_alone_is_no_news_of_something_else(old: str, new: str)
     assert judged.kind is Kind.OTHER and not judged.asks and judged.reason == "they have nothing in common"
 
 
+def test_another_value_without_a_word_of_change_is_asked_about() -> None:
+    old = "The stock timeout is 45 seconds"
+    plain, said = relation(old, "The stock timeout is 30 seconds"), relation(old, "The stock timeout is now 30 seconds")
+    assert plain.asks and not plain.automatic and said.automatic
+
+
 def test_one_word_in_common_is_too_little_to_act_on() -> None:
     assert not relation(
         "利用者は朝食をとりません。", "長時間の利用が多いため、来客の無料枠を一時間に縮めました。"

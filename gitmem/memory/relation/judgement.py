@@ -21,7 +21,7 @@ from gitmem.memory.sections import CATEGORIES
 
 SAME_WORDS = 0.5  # share of a text that another one has, from which a denial turns it into its contrary
 SUBJECT_SHARED = 0.4  # share of the earlier text that the later one must have, to be acted on
-UNSHOWN = 0.105  # taken off a probability where no value, no slot and no plain end shows what went
+UNSHOWN = 0.11  # taken off a probability where no value that went is shown or no word says that one went
 END_WORDS = 4  # of a later text that the earlier one lacks, at most, where it says of the same thing that it is over
 SAME_HEAD = 0.6  # degree to which the first words of two texts are the same
 PROVED = 0.95  # probability of a replacement that names the value that went
@@ -233,12 +233,17 @@ def _by_day(chances: dict[Kind, float], one: Said, other: Said, pair: Alignment)
 
 
 def certainty(gone: float, found: Features, pair: Alignment) -> float:
-    """The probability that the earlier statement is over, less where nothing shows which value went: a word of change
-    may speak of something else."""
+    """The probability that the earlier statement is over, less where nothing shows which value went (a word of change
+    may speak of something else) or nothing says that one went (a service may have two ports)."""
     named = any(name in found for name in ("arrow_from_old", "from_old", "instead_of_old"))
     over = "cue:ends" in found and len(pair.left_new) <= END_WORDS and found.get("first_old", 0.0) >= SAME_HEAD
-    shown = named or over or "value_same_unit" in found or "slot" in found
+    shown = named or over or (_says_change(found, pair) and ("value_same_unit" in found or "slot" in found))
     return gone if shown else gone - UNSHOWN
+
+
+def _says_change(found: Features, pair: Alignment) -> bool:
+    """Whether the later text has a word of change or of an end that the earlier one lacks."""
+    return not (pair.new.cues - pair.old.cues).isdisjoint(("change", "ends")) or "arrow_from_old" in found
 
 
 def doubted(found: Features, one: Said, other: Said, pair: Alignment) -> bool:
@@ -246,8 +251,9 @@ def doubted(found: Features, one: Said, other: Said, pair: Alignment) -> bool:
     identifiers = ("ordinal:both" in found or "id:both" in found) and "arrow_from_old" not in found
     health = "health" in pair.old.cues or "health" in pair.new.cues
     backwards = bool(one.day and other.day and other.day < one.day)
-    said = not (pair.new.cues - pair.old.cues).isdisjoint(("change", "ends")) or "arrow_from_old" in found
-    plain = not said and (any(found.get(name) for name in _NAMES_SWAPPED) or "value_same_unit" not in found)
+    plain = not _says_change(found, pair) and (
+        any(found.get(name) for name in _NAMES_SWAPPED) or "value_same_unit" not in found
+    )
     little = found.get("cover_old", 0.0) < SUBJECT_SHARED
     return one.guarded or identifiers or health or backwards or little or plain or not _DOUBTS.isdisjoint(found)
 
