@@ -18,6 +18,8 @@ STEP = 1e-6
 ANSWERS = 0.5  # share of the best score that a line with the asked identifier needs to come before lines without
 ALIKE = 0.5  # share of the words of two lines together, numbers aside, from which they say nearly the same
 COMPARED = 20  # lines, the best, of which two may say nearly the same
+# Two capitalised words and more: the name of one person, place or work. A single one may open a sentence.
+_FULL_NAME = lazy(r"[A-ZÀ-Þ][\w'’-]*(?: [A-ZÀ-Þ][\w'’-]*)+")
 _NAMES_A_THING = lazy(r"(?!(?:19|20)\d\d$)\d{3,}")  # a number of three digits and more that is no year
 LONG_NUMBER = 3  # digits from which a number names a thing whatever word stands beside it
 
@@ -37,16 +39,17 @@ def ordered(lines: Sequence[Line], question: str) -> list[float]:
 
 def _with_identifiers_first(lines: Sequence[Line], question: str) -> list[float]:
     scores = [line.score for line in lines]
-    if not any(letter.isdigit() for letter in question) or not lines:
-        return scores
-    asked = _identifiers(question)
-    if not asked:
+    asked = _identifiers(question) if any(letter.isdigit() for letter in question) else frozenset()
+    names = [match[0].casefold() for match in _FULL_NAME.finditer(question)]
+    if not lines or not (asked or names):
         return scores
     best = max(scores)
-    having = [
-        score >= ANSWERS * best and _names_one_of(asked, _identifiers("\n".join((*line.trail(), line.text))))
-        for line, score in zip(lines, scores, strict=True)
-    ]
+    having = []
+    for line, score in zip(lines, scores, strict=True):
+        text = "\n".join((*line.trail(), line.text)) if score >= ANSWERS * best else ""
+        spoken = " ".join(text.casefold().split()) if names else ""
+        named = any(name in spoken for name in names)
+        having.append(bool(text) and (named or bool(asked and _names_one_of(asked, _identifiers(text)))))
     least = min((score for score, has in zip(scores, having, strict=True) if has), default=None)
     if least is None:
         return scores

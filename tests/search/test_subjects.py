@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gitmem.search.subjects import ANSWERS, Line, ordered
+from gitmem.search.subjects import ANSWERS, STEP, Line, ordered
 from tests.harness import Repo
 
 ASKED = [
@@ -32,6 +32,12 @@ ASKED = [
 def test_a_line_with_the_asked_identifier_comes_before_one_with_another(question: str, asked: str, other: str) -> None:
     scores = ordered([Line(other, 0.9), Line("lunch was good", 0.8), Line(asked, 0.5)], question)
     assert scores[2] == 0.5 > scores[0] > scores[1]
+
+
+def test_a_full_name_is_an_identifier_and_a_single_capitalised_word_is_none() -> None:
+    lines = [Line("The author of Silent Bridge is unknown", 0.9), Line("Golden River was written in Porto", 0.5)]
+    assert ordered(lines, "Who is the author of Golden River?") == [0.5 - STEP, 0.5]
+    assert ordered(lines, "Who wrote in Porto?") == [0.9, 0.5]
 
 
 def test_an_identifier_in_what_a_line_stands_below_is_its_own() -> None:

@@ -128,6 +128,8 @@ def relation(earlier: Said | str, later: Said | str) -> Relation:
     sure = certainty(gone, found, pair) >= AUTOMATIC and kind in (Kind.REPLACES, Kind.ENDS)
     automatic = sure and not doubted(found, one, other, pair)
     asks = automatic or gone + chances[Kind.CONFLICTS] >= ASKS
+    chances = _in_order(chances, one, other, pair)
+    kind = max(chances, key=lambda each: chances[each])
     return _explained(kind, chances, pair, automatic, asks)
 
 
@@ -230,6 +232,18 @@ def _by_day(chances: dict[Kind, float], one: Said, other: Said, pair: Alignment)
         Kind.REPLACES: chances[Kind.REPLACES] - moved,
         Kind.CONFLICTS: chances[Kind.CONFLICTS] + moved,
     }
+
+
+def _in_order(chances: dict[Kind, float], one: Said, other: Said, pair: Alignment) -> dict[Kind, float]:
+    """Of two values of two days the later one holds, unless the text names two sources or a plan: no conflict is left
+    that a person has to decide. It is shown so, and never acted on for it."""
+    if not one.day or other.day <= one.day or not _OPEN.isdisjoint(pair.new.cues):
+        return chances
+    replaced = chances[Kind.REPLACES] + chances[Kind.CONFLICTS]
+    return {**chances, Kind.REPLACES: replaced, Kind.CONFLICTS: 0.0}
+
+
+_OPEN = frozenset(("at_once", "plan"))  # cues of a later text that leave open which value holds
 
 
 def certainty(gone: float, found: Features, pair: Alignment) -> float:
