@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 from gitmem.memory.fact import Fact
+from gitmem.memory.rivals import NAMED
 from gitmem.review.fact_diff import FactChange, Op
-from gitmem.review.warnings.rival_facts import NEAREST, SIMILAR_SHOWN, find_rivals
+from gitmem.review.warnings.rival_facts import find_rivals
 from gitmem.review.word_diff import PAIRS, Piece, word_diff
 
 
@@ -18,8 +21,8 @@ def test_texts_of_a_few_words_again_and_again_are_not_compared() -> None:
 
 
 def test_each_of_many_facts_that_are_alike_names_a_few_rivals() -> None:
-    facts = [Fact(f"the port of unit is {number}", f"{number:012}", number) for number in range(1, 3 * NEAREST)]
+    facts = [Fact(f"the port of the unit is {number}", f"{number:012}", number) for number in range(1, 100)]
     changes = [FactChange(Op.ADDED, "MEMORY.md", new=fact) for fact in facts]
-    rivals = find_rivals(changes, [("MEMORY.md", fact) for fact in facts])
-    of_first = [row for row in rivals if row.line == 1]
-    assert len(of_first) == SIMILAR_SHOWN and all(row.contradicts for row in of_first)
+    found = find_rivals(changes, [("MEMORY.md", fact) for fact in facts], date(2026, 2, 5))
+    of_first = [rival for rival in found if rival.line == 1]
+    assert len(of_first) == NAMED and all(rival.contradicts for rival in of_first)
