@@ -203,7 +203,7 @@ def rewrite(repo: Repository, change: Rewrite) -> None:
         capture_output=True, env=_environ(repo), check=False,
     )  # fmt: skip
     if done.returncode != 0:
-        raise GitFailed("git-filter-repo failed", "the history may be rewritten in part: run the same command again")
+        raise GitFailed("git-filter-repo failed", "git fsck")
 
 
 def remove_old_history(repo: Repository) -> int:

@@ -24,7 +24,7 @@ from gitmem.memory.snapshot import read_work_tree, tree_files
 from gitmem.paths import LIMIT, Kind, kind
 from gitmem.provenance.cited_sources import cited, facts_at, merged
 from gitmem.provenance.corrections import Account, Correction, Removal, as_value, fact_at, message_of
-from gitmem.provenance.forgotten_names import without_words
+from gitmem.provenance.forgotten_names import stem, without_words
 from gitmem.provenance.ledger import Ledger, read_ledger
 from gitmem.provenance.remaining_copies import source_texts
 
@@ -141,6 +141,7 @@ def _plan(reading: Reading, config: Config, path: str, line: int, reason: str) -
             renamed[name] = new
             contents[name] = None
         contents[new] = data
+    contents |= _linking_to(reading, config, renamed, contents)
     rows += tuple(f"- {encode(new)} renamed" for new in renamed.values())
     account = replace(account, lines=rows)
     said = forms_of(first.fact.text, wanted.sources)
@@ -148,11 +149,33 @@ def _plan(reading: Reading, config: Config, path: str, line: int, reason: str) -
     return CommitDraft(contents, erasure, message_of(config, account, facts))
 
 
+def _linking_to(
+    reading: Reading, config: Config, renamed: Mapping[str, str], contents: Mapping[str, bytes | None]
+) -> dict[str, bytes | None]:
+    """The files that name one that gets another name, with the new one; what has edits is left as it is."""
+    names = {stem(old).encode(): stem(new).encode() for old, new in renamed.items()}
+    repo, head = reading.repo, reading.repo.head()
+    linking: dict[str, bytes | None] = {}
+    for path in tree_files(repo, repo.tree(head), config.memory_paths)[0] if names and head else ():
+        if path in renamed or kind(path) in GUARDED:
+            continue
+        try:
+            data = contents.get(path) or reading.committed(path)
+        except GitMemError:
+            continue
+        new = data
+        for old, name in names.items():
+            new = new.replace(old, name)
+        if new != data:
+            linking[path] = new
+    return linking
+
+
 def _named_after_it(
     reading: Reading, config: Config, wanted: _Wanted, contents: Mapping[str, bytes | None]
 ) -> list[str]:
-    """The episodes that said it, whose names and topics are made of their words, and the notes whose name says it."""
-    named = {path for path in contents if kind(path) is Kind.SESSION}
+    """The episodes and notes that said it, and the notes whose name says it."""
+    named = {path for path in contents if kind(path) in RENAMED}
     repo, head = reading.repo, reading.repo.head()
     for path in tree_files(repo, repo.tree(head), config.memory_paths)[0] if head else ():
         if kind(path) in RENAMED and wanted.pattern.search(re.sub(r"[-_.]+", " ", path.rpartition("/")[2])):

@@ -12,8 +12,14 @@ from gitmem.memory.fact import fact_id
 from gitmem.paths import Kind, kind
 from gitmem.text.terms import terms
 
+TELLING_WORDS = 2  # words of a note's name that tell what was forgotten: one may as well be what the note is of
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}-?")
 _TOPICS = re.compile(r"(?m)^## Topics\n\n(?P<words>[^\n]*)\n?\Z")
+
+
+def stem(path: str) -> str:
+    """The name of a file as links have it, without its ending."""
+    return path.rpartition("/")[2].rpartition(".")[0]
 
 
 def without_words(path: str, data: bytes, text: str, there: Callable[[str], bytes | None]) -> tuple[str, bytes]:
@@ -32,11 +38,11 @@ def without_words(path: str, data: bytes, text: str, there: Callable[[str], byte
         section = f"## Topics\n\n{', '.join(kept)}\n" if kept else ""
         said = f"{said[: topics.start()]}{section}".rstrip("\n") + "\n"
     folder, slash, name = path.rpartition("/")
-    stem, dot, ending = name.rpartition(".")
-    day = match[0] if (match := _DAY.match(stem)) else ""
-    words = re.split(r"[-_ ]+", stem[len(day) :])
+    own, dot, ending = name.rpartition(".")
+    day = match[0] if (match := _DAY.match(own)) else ""
+    words = re.split(r"[-_ ]+", own[len(day) :])
     kept = [word for word in words if not tells(word)]
-    if len(kept) < len(words):
+    if len(words) - len(kept) >= (1 if kind(path) is Kind.SESSION else TELLING_WORDS):
         new = day + ("-".join(kept) or ("session" if kind(path) is Kind.SESSION else "note"))
         place = f"{folder}{slash}{new}{dot}{ending}"
         path = place if there(place) is None else f"{folder}{slash}{new}-{fact_id(text)[:6]}{dot}{ending}"

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gitmem.config import Config
-from gitmem.errors import MissingFile, Refused
+from gitmem.errors import GitFailed, MissingFile, Refused
 from gitmem.git import history_rewrite
 from gitmem.git.history_filter import Masking
 from gitmem.git.history_rewrite import Found, Rewrite, as_words
@@ -87,9 +87,22 @@ def purge(repo: Repository, config: Config, target: Target, rebuild: Callable[[R
     anew. `Purge.left` is empty where nothing below the Git directory says it any more.
 
     Raises Refused where something stands in the way, as `forget_everywhere` does too, with nothing purged; GitFailed
-    where Git or git-filter-repo failed: the same command goes on.
+    where Git or git-filter-repo failed: the hint says how to go on.
     """
     planned = plan(repo, config, target)
+    before = repo.head() or ""
+    try:
+        return _purge(repo, config, target, planned, rebuild)
+    except GitFailed as error:
+        again = f"--at {(target.at or before)[:12]}"
+        raise GitFailed(
+            error.message, f"the history may be rewritten in part: run the same command with {again}"
+        ) from None
+
+
+def _purge(
+    repo: Repository, config: Config, target: Target, planned: Purge, rebuild: Callable[[Repository], object]
+) -> Purge:
     done = None
     if not target.at:
         done = forget_everywhere(repo, config, target.path, target.line, target.reason)
@@ -134,7 +147,7 @@ def _texts(repo: Repository, config: Config, target: Target, done: Erasure | Non
     facts = (
         each.text for text in sources for each in memory_facts.parse(text.encode("utf-8", "surrogateescape")).facts
     )
-    return tuple(dict.fromkeys((fact, *facts)))
+    return tuple(dict.fromkeys((*done.texts, *facts)))
 
 
 def _masking(texts: Sequence[str], done: Erasure | None) -> Masking:

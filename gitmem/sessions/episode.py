@@ -24,6 +24,7 @@ from gitmem.git.worktree import read_bytes
 from gitmem.hosts.transcript import Role, Turn
 from gitmem.models.wordpiece import words
 from gitmem.paths import Kind, kind
+from gitmem.provenance.forgotten_texts import forgotten_texts
 from gitmem.search.evidence import COURTESY
 from gitmem.search.keywords import slug, topics
 from gitmem.sessions.decision_turns import AGREED, telling
@@ -36,7 +37,7 @@ TURNS = 15  # spoken turns an episode is made of
 TOKENS = 300  # of its summary
 FOLDER = "memory/sessions"
 UNNAMED = f"{FOLDER}/session.md"  # what a turn is masked as, before the episode has its name
-MASK = re.compile(r"\[redacted[^\]\n]*\]")
+MASK = re.compile(r"\[redacted[^\]\n]*\]|\[forgotten\]")
 HEAD = 4_096  # bytes of an episode that hold its front matter
 TRANSCRIPT = "transcript: sha256:"
 TRANSCRIPT_LINE = re.compile(rf"^{TRANSCRIPT}([0-9a-f]{{64}})$", re.M)
@@ -55,6 +56,8 @@ def write_episode(
         return ""
     existing = episode_of(repo.root, session)
     told = echoes(repo.root, config.memory_daily, session, now)
+    forgotten = forgotten_texts(repo)
+    turns = [replace(turn, text=forgotten.masked(turn.text)) for turn in turns] if forgotten else turns
     path, text = gated_episode(turns, Heading(session, agent, now), config, existing, told)
 
     def plan(reading: Reading) -> Draft[str]:

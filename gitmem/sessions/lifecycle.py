@@ -24,10 +24,12 @@ from gitmem.git.worktree import locked, read_bytes
 from gitmem.hosts.transcript import Role, Transcript, Turn, dated
 from gitmem.memory import facts, writing
 from gitmem.memory.fact import fact_id
+from gitmem.memory.forgotten import MASK
 from gitmem.memory.new_statements import at_lines
 from gitmem.memory.writing import Entry
 from gitmem.paths import daily_path
 from gitmem.promotion.proposal import Model
+from gitmem.provenance.forgotten_texts import forgotten_texts
 from gitmem.sessions.compaction import KEEP
 from gitmem.sessions.echoes import NOTHING_TOLD, echoes
 from gitmem.sessions.episode import episode_of, write_episode
@@ -128,8 +130,12 @@ def _flush(repo: Repository, config: Config, transcript: Transcript, source: Sou
     told = echoes(root, config.memory_daily, source.session, now) if selected else NOTHING_TOLD
     repeated = [item.text for item in selected if item.turn.role is Role.ASSISTANT and told.hold(item.text)]
     selected = [item for item in selected if item.turn.role is not Role.ASSISTANT or item.text not in repeated]
+    forgotten = forgotten_texts(repo)
+    gone = [item for item in selected if forgotten.masked(item.text) != item.text or forgotten.says_only(item.core)]
+    selected = [item for item in selected if item not in gone]
     new, known = _new(selected, state.facts | _ids_in_memory(root, config.memory_daily, now, days))
     skipped = [(without_secrets([text])[0], "memory holds it already") for text in (*repeated, *known)]
+    skipped += [(MASK, "a person took it out of memory") for _ in gone]
     kept: list[FlushedLine] = []
     masks: list[Mask] = []
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -116,3 +117,17 @@ def test_a_text_written_by_hand_that_was_corrected_is_still_shown_as_it_was(
     repo.mem("edit", "MEMORY.md:3", "Invoices are rounded to ten cents.", "--reason", "x", *option)
     assert WORDS in said(repo, "show", "MEMORY.md", "--at", before)
     assert WORDS in said(repo, "search", "--at", before, "invoices rounded cents")
+
+
+def test_a_session_does_not_write_it_back(repo: Repo, tmp_path: Path) -> None:
+    forgotten_memory(repo)
+    rows = [
+        {"type": "user", "uuid": f"u{at}", "sessionId": "s", "timestamp": f"2026-02-07T10:0{at}:00Z",
+         "message": {"role": "user", "content": text}}
+        for at, text in enumerate((f"We decided: {WORDS}", "We decided to send invoices by post every Monday."))
+    ]  # fmt: skip
+    file = tmp_path / "t.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    repo.mem("session", "end", str(file))
+    written = "".join(path.read_text() for path in (repo.path / "memory").rglob("*.md"))
+    assert WORDS.rstrip(".") not in written and "by post every Monday" in written

@@ -194,3 +194,31 @@ def test_a_copy_without_the_topic_that_promotion_put_before_it_goes_too(repo: Re
     assert words not in repo.mem("show", DAY, "--at", before).stdout
     purge(repo, "--yes", "--at", before)
     assert places_of(repo, words) == []
+
+
+def test_a_purge_that_failed_goes_on_with_the_commit_it_names(repo: Repo) -> None:
+    remembered(repo, WORDS)
+    stop = repo.path / ".git/stop"
+    hook = repo.write(".git/hooks/reference-transaction", f"#!/bin/sh\ntest ! -f {stop}\n")
+    hook.chmod(0o755)
+    repo.write(".git/hooks/post-commit", f"#!/bin/sh\ntouch {stop}\n").chmod(0o755)
+    code, _, told = purge(repo, "--yes", check=False)
+    assert code == 3 and "--at " in told, told
+    stop.unlink()
+    hook.unlink()
+    purge(repo, "--yes", "--at", told.split("--at ")[1].split()[0])
+    assert places_of(repo, WORDS) == []
+
+
+def test_a_note_that_is_called_after_it_gets_another_name_and_links_follow(repo: Repo) -> None:
+    text = "김민수 환자는 땅콩 알레르기가 있으므로 급식에서 땅콩을 뺀다."
+    blob = record_log(repo, text=f"# 2026-02-05\n\n- {text}\n- 점심.\n")
+    promote(repo, text, span=Span(DAY, 3, 3, blob))
+    name = "memory/김민수-땅콩-알레르기.md"
+    repo.commit(
+        "note", {name: f"# 급식\n\n{text}\n\n수요일에는 국수.\n", "memory/links.md": "[[김민수-땅콩-알레르기]]\n"}
+    )
+    purge(repo, "--yes")
+    assert "땅콩" not in repo.git("-c", "core.quotePath=false", "log", "--all", "--name-only", "--format=")
+    assert places_of(repo, "땅콩-알레르기") == [] and "수요일에는 국수." in repo.read("memory/note.md")
+    assert repo.read("memory/links.md") == "[[note]]\n"
