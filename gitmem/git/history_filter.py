@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 CITED = re.compile(rb"(#L\d+(?:-L\d+)?@)([0-9a-f]{12,64})\b")  # lines of a blob, as comments and trailers cite them
+PROBED = 8_192  # bytes in which a NUL says that a file is no text
 SHORT = 12  # digits of an oid by which blobs are cited
 
 
@@ -36,7 +37,14 @@ class Masking:
     def says(self, data: bytes) -> bool:
         """Whether these bytes say the text, or one of the old names."""
         said = self._pattern.search(data.decode("utf-8", "surrogateescape")) is not None
-        return said or any(old in data for old, _ in self._names)
+        return said or any(old in data for old, _ in self._names) or self.says_wide(data)
+
+    def says_wide(self, data: bytes) -> bool:
+        """Whether these bytes say the text in UTF-16, which no rewrite changes."""
+        if b"\0" not in data[:PROBED]:
+            return False
+        wide = (data[first:].decode(f"utf-16-{order}e", "replace") for order in "lb" for first in (0, 1))
+        return any(self._pattern.search(text) for text in wide)
 
     def masked(self, data: bytes) -> bytes:
         """The bytes without the text; the very same where nothing is to change."""

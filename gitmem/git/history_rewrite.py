@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gitmem.errors import GitFailed, GitMemError, Refused
-from gitmem.git.history_filter import CITED, Masking
+from gitmem.git.history_filter import CITED, PROBED, Masking
 from gitmem.git.repository import Repository
 from gitmem.git.write import HOOK_VIEW, IN_PROGRESS, run_git
 
@@ -139,7 +139,7 @@ def said_in(repo: Repository, masking: Masking) -> Found:
         elif masking.says(data):
             if kind == "blob":
                 blobs[oid] = data
-                if b"\0" in data[:8_192]:
+                if b"\0" in data[:PROBED]:
                     binary.append(oid)
             else:
                 (commits if kind == "commit" else tags).append(oid)

@@ -222,3 +222,18 @@ def test_a_note_that_is_called_after_it_gets_another_name_and_links_follow(repo:
     assert "땅콩" not in repo.git("-c", "core.quotePath=false", "log", "--all", "--name-only", "--format=")
     assert places_of(repo, "땅콩-알레르기") == [] and "수요일에는 국수." in repo.read("memory/note.md")
     assert repo.read("memory/links.md") == "[[note]]\n"
+
+
+def test_a_file_in_another_encoding_is_refused_and_named(repo: Repo) -> None:
+    remembered(repo, KOREAN)
+    repo.commit("wide", {"docs/wide.txt": f"x {KOREAN} y\n".encode("utf-16")})
+    code, _, told = purge(repo, "--yes", check=False)
+    assert code == 1 and "docs/wide.txt" in told and KOREAN not in told
+
+
+def test_the_name_of_an_author_and_a_message_in_another_encoding_are_rewritten(repo: Repo) -> None:
+    remembered(repo, KOREAN)
+    repo.git("-c", "i18n.commitEncoding=EUC-KR", "commit", "-q", "--allow-empty", "-F", "-", "--author", f"{KOREAN} <a@b.example>",
+             input=KOREAN.encode("euc-kr").decode("utf-8", "surrogateescape"))  # fmt: skip
+    purge(repo, "--yes")
+    assert places_of(repo, KOREAN) == [] and "[forgotten] [forgotten]" in repo.git("log", "--format=%an %s")
