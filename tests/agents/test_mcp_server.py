@@ -398,3 +398,28 @@ def test_an_error_about_an_argument_does_not_quote_it(memory: Repo) -> None:
             assert done.is_error and TOKEN not in str(done.content)
 
     ask(build(memory.path), steps)
+
+
+def test_no_tool_gives_what_was_forgotten(memory: Repo) -> None:
+    words = "Invoices are rounded to whole cents."
+    memory.commit(f"billing\n\n- {words}\n", {
+        "MEMORY.md": f"# Memory\n\n- {words}\n", "memory/billing.md": "# Billing\n\nWe said: Invoices are rounded\nto whole cents. In May.\n",
+    })  # fmt: skip
+    old = memory.git("rev-parse", "HEAD").strip()
+    memory.mem("forget", "MEMORY.md:3", "--reason", "x")  # the note says it still
+
+    async def steps(client: Client) -> list[Any]:
+        return [
+            await call(client, "memory_search", query="invoices rounded"),
+            await call(client, "memory_search", query="invoices rounded", at=old),
+            await call(client, "memory_search", query="invoices rounded", history=True),
+            await call(client, "memory_get", path="memory/billing.md"),
+            await call(client, "memory_get", path="MEMORY.md", at=old),
+            await call(client, "memory_changes", range=f"{old}~1..HEAD"),
+            await call(client, "memory", command="view", path="/memories/memory/billing.md"),
+            await call(client, "memory_context", prompt="how are invoices rounded"),
+        ]
+
+    for answer in ask(build(memory.path), steps):
+        said = " ".join(str(answer).replace("\\n", " ").split())
+        assert "rounded to whole cents" not in said, said

@@ -339,3 +339,23 @@ def test_today_counts_what_waits_for_a_decision(repo: Repo, browse: Browse) -> N
     assert all(words in text for words in ("1 proposal<", "1 finding<", "1 branch<"))
     assert "Waits for a decision" in browser.get("waiting", **{"hx-request": "true"})
     assert "nothing" in browser.get("waiting?at=HEAD")
+
+
+def test_no_page_shows_what_was_forgotten_now_or_then(memory: Repo, browse: Browse) -> None:
+    rows = memory.read("MEMORY.md").split("\n")
+    line = next(n for n, row in enumerate(rows, 1) if "PoC phase 1 uses REST webhooks" in row)
+    words = rows[line - 1].removeprefix("- ").partition(" <!--")[0]
+    memory.commit(
+        "note", {"memory/poc.md": f"# PoC\n\nAgreed: {words.replace(' REST ', chr(10) + 'REST ')}, for now.\n"}
+    )
+    memory.mem("forget", f"MEMORY.md:{line}", "--everywhere", "--reason", "x")
+    old = memory.git("rev-parse", "HEAD~1").strip()
+    browser = browse(memory)
+    for address in (
+        "today", "facts", f"facts?at={old}", "facts?q=webhooks", f"facts?q=webhooks&at={old}", f"compare?from={old}&to=HEAD",
+        f"compare?from={old}~1&to={old}", f"file?path=MEMORY.md&at={old}", f"file?path=memory/poc.md&at={old}",
+        "timeline", f"timeline?at={old}", f"fact/{fact_id(words)}?at={old}",
+    ):  # fmt: skip
+        status = 404 if address.startswith("fact/") else 200
+        shown = " ".join(browser.get(address, status).replace("<mark>", "").replace("</mark>", "").split())
+        assert words not in shown, address
