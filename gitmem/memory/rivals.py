@@ -166,8 +166,8 @@ def judged(new: Placed, old: Placed) -> Rival | None:
     """What two statements are to each other, None where both hold and neither repeats the other."""
     about, about_old = about_of(new.fact), about_of(old.fact)
     later = not old.day or new.day >= old.day
-    if about == about_old and same(new.fact.text, old.fact.text):
-        return Rival(new, old, "same", "both say the same", later)
+    if same(new.fact.text, old.fact.text):  # in the same words no value differs: below two things they say two
+        return Rival(new, old, "same", "both say the same", later) if about == about_old else None
     from gitmem.memory.relation import Kind as Of
 
     found = judge(old, new) if later else judge(new, old)

@@ -53,6 +53,8 @@ def test_another_thing_and_a_fact_that_is_over_are_no_rivals(there: str, new: st
 def test_facts_of_two_headings_that_name_a_thing_are_two() -> None:
     two = "# Memory\n\n## Staging\n\n- the port is 5432\n\n## Production\n\n- the port is 5433\n"
     assert found(two) == [] and found(two.replace("5433", "5432")) == []
+    reviews = "# Memory\n\n## Review of 3f2a91\n\n- Verdict: APPROVE, by nexus\n\n## Review of 77b0c4\n\n- Verdict: APPROVE, by nexus\n"
+    assert found(reviews) == []
     assert [rival.kind for rival in found(two.replace("Staging", "Facts").replace("Production", "Decisions"))]
 
 
