@@ -158,10 +158,8 @@ def test_what_was_replaced_is_neither_searched_nor_given_even_when_its_successor
 
 @pytest.mark.parametrize("answer", ["both", "later", "earlier", "same"])
 def test_answers_about_promoted_facts_leave_their_provenance_whole(repo: Repo, answer: str) -> None:
-    for day, text in (("05", f"Rule: {OLD}"), ("06", f"Rule: {NEW}")):
-        log = f"memory/2026-02-{day}.md"
-        repo.commit("log", {log: f"# 2026-02-{day}\n\n- {text}\n"})
-        repo.mem("promote", env=NOW)
+    repo.commit("log", {"memory/2026-02-05.md": f"# 2026-02-05\n\n- Rule: {OLD}\n- Rule: {NEW}\n"})
+    repo.mem("promote", env=NOW)
     assert len(pairs(repo)) == 1
     settle(repo, "1", f"--{answer}")
     assert repo.mem("verify", env=NOW).returncode == 0 and pairs(repo) == []
