@@ -30,6 +30,8 @@ def judged(path: str, daily: Iterable[str] = ()) -> bool:
     if of is not Kind.OTHER:
         return of in LASTING and not (of is Kind.NOTE and log_date(path))
     name = path.rsplit("/", 1)[-1]
+    if name.lower().startswith("readme"):
+        return False  # it tells people what the folder is for
     return agents_read(path) or name == "MEMORY.md" or f"/{path}".find("/.claude/") >= 0
 
 
@@ -53,4 +55,14 @@ def procedure(path: str) -> bool:
     """Whether a file says how something is done, anywhere: a skill, a command, an agent, a prompt. What such a file
     names is as often what a reader will make as what is here."""
     folders = set(path.lower().split("/")[:-1])
-    return bool(folders & {"skills", "commands", "agents", "prompts"}) or path.lower().endswith("skill.md")
+    return bool(
+        folders & {"skills", "commands", "command", "workflows", "agents", "agent", "prompts"}
+    ) or path.lower().endswith("skill.md")
+
+
+def procedure_of(path: str) -> str:
+    """The folder of a skill that a procedure's file belongs to, with all that the skill brings along; the file itself
+    where it is no part of a skill."""
+    parts = path.split("/")
+    at = next((at for at, part in enumerate(parts[:-2]) if part.lower() == "skills"), -1)
+    return "/".join(parts[: at + 2]) if at >= 0 else path

@@ -29,7 +29,7 @@ _SECRET = re.compile(
 )
 _PLACE = re.compile(
     r"^(?P<path>.+?)(?::(?P<start>\d{1,7})(?:-(?P<end>\d{1,7}))?|#L(?P<l>\d{1,7})(?:-L?(?P<m>\d{1,7}))?|"
-    r"#(?P<symbol>[A-Za-z_$][\w$.:-]*))$"
+    r"#(?P<symbol>(?!.*:\d+(?:-\d+)?$)[A-Za-z_$][\w$.:-]*))$"
 )
 
 

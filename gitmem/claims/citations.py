@@ -1,29 +1,32 @@
 """Where a fact came from in code: `code=PATH#L10-L24@BLOB12~FP8` in its comment, and whether that still holds.
 
-Pure but for `verdict`, which reads one tree. The fingerprint is of the lines' text, white space collapsed and empty
-lines out: it stands by itself where the blob is lost. Nothing here moves an anchor; `anchoring` makes one.
+Pure but for `verdict`, which reads one snapshot (`Code`). The fingerprint is of the lines' text, white space collapsed
+and empty lines out: it stands by itself where the blob is lost. Nothing here moves an anchor; `anchoring` makes one.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from hashlib import sha256
-from typing import NamedTuple
 
-from gitmem.claims import definitions
+from gitmem.claims.departure import Departure
 from gitmem.claims.finding import State
-from gitmem.claims.history import History
-from gitmem.claims.tree import Tree
-from gitmem.memory.document import blob_lines
+from gitmem.git.repository import Repository
+from gitmem.lazy_patterns import lazy
+from gitmem.light_typing import TYPE_CHECKING, NamedTuple, Protocol
 from gitmem.memory.fact import Fact, decode, encode
 from gitmem.paths import LIMIT
 
-KEY = "code"
+if TYPE_CHECKING:
+    from gitmem.claims.history import History
+    from gitmem.claims.tree import Tree
+
+KEY, PROPOSED = "code", "read"  # `read`: what a session read of it, which nobody has confirmed and nothing judges
 MOST = 3  # citations of one fact
 FINGERPRINT = 8  # hex digits
 LONGEST = 120  # lines of one citation
-_FORM = re.compile(r"^([^#@\s]+)#(?:L(\d{1,7})(?:-L(\d{1,7}))?|([\w$.:-]+))(?:@([0-9a-f]{4,64}))?~([0-9a-f]{8})$")
+MOST_BLANK = 12  # blank lines among cited ones that are allowed for where their blob is lost
+_FORM = lazy(r"^([^#@\s]+)#(?:L(\d{1,7})(?:-L(\d{1,7}))?|([\w$.:-]+))(?:@([0-9a-f]{4,64}))?~([0-9a-f]{8})$")
 
 
 class Citation(NamedTuple):
@@ -56,6 +59,70 @@ class Verdict(NamedTuple):
     commit: str = ""
 
 
+class Code(Protocol):
+    """The files of one snapshot, as citations ask them."""
+
+    shallow: bool
+
+    def closed(self, path: str) -> str:
+        """Why what lies at a path is not this snapshot's to say, "" where it is."""
+
+    def out_of_reach(self, path: str) -> str:
+        """Why nothing follows from a path's not being there, "" where something does."""
+
+    def has(self, path: str) -> bool:
+        """Whether a file stands at a path."""
+
+    def oid(self, path: str) -> str:
+        """The blob of a file that stands."""
+
+    def data(self, path: str) -> bytes | None:
+        """What a file says, None where it is too large or not here."""
+
+    def cited_blob(self, prefix: str) -> bytes | None:
+        """The blob that begins so, None where it is not here."""
+
+    def departure(self, path: str) -> Departure | None:
+        """The commit that took a path away, and where it went."""
+
+
+class TreeCode:
+    """The files of a tree whose listing and history are at hand: the check's."""
+
+    def __init__(self, tree: Tree, history: History) -> None:
+        self.tree, self.history, self.shallow = tree, history, history.shallow
+
+    def closed(self, path: str) -> str:
+        if self.tree.beyond(path):
+            return "it lies in a submodule or behind a link"
+        return "it is a link now" if path in self.tree.closed else ""
+
+    def out_of_reach(self, path: str) -> str:
+        return "Git ignores it" if self.tree.ignored(path) else ""
+
+    def has(self, path: str) -> bool:
+        return path in self.tree.oids
+
+    def oid(self, path: str) -> str:
+        return self.tree.oids[path]
+
+    def data(self, path: str) -> bytes | None:
+        oid = self.oid(path)
+        return self.tree.repo.read(oid) if self.tree.repo.sizes([oid]).get(oid, LIMIT + 1) <= LIMIT else None
+
+    def cited_blob(self, prefix: str) -> bytes | None:
+        return blob_with(self.tree.repo, prefix)
+
+    def departure(self, path: str) -> Departure | None:
+        return self.history.of_path(path)
+
+
+def blob_with(repo: Repository, prefix: str) -> bytes | None:
+    """The one object that begins so, None where there is none, or several are."""
+    found = repo.objects_with(prefix) if prefix else []
+    return next(iter(repo.read_many(found)))[1] if len(found) == 1 else None
+
+
 def parse(value: str) -> Citation | None:
     """One value of the key; None for what is no citation."""
     match = _FORM.match(value)
@@ -75,9 +142,9 @@ def compose(citation: Citation) -> str:
     return f"{encode(citation.path, '@#~')}#{citation.symbol or lines}{blob}~{citation.fingerprint}"
 
 
-def cited(fact: Fact) -> list[Citation]:
-    """The citations of a fact, `MOST` at most."""
-    return [found for key, value in fact.meta if key == KEY and (found := parse(value))][:MOST]
+def cited(fact: Fact, name: str = KEY) -> list[Citation]:
+    """The citations of a fact, `MOST` at most; with the name `PROPOSED` those that are proposed."""
+    return [found for key, value in fact.meta if key == name and (found := parse(value))][:MOST]
 
 
 def fingerprint(lines: Sequence[str]) -> str:
@@ -85,40 +152,53 @@ def fingerprint(lines: Sequence[str]) -> str:
     return sha256("\n".join(_telling(lines)).encode("utf-8", "surrogateescape")).hexdigest()[:FINGERPRINT]
 
 
+def lines_of(data: bytes) -> list[str]:
+    """The lines of a file as documents count them; what is plain UTF-8 without more ado: a search waits for it."""
+    if b"\0" not in data and b"\r" not in data and not data.startswith(b"\xef\xbb\xbf"):
+        try:
+            return data.decode().removesuffix("\n").split("\n") if data else []
+        except UnicodeDecodeError:
+            pass
+    from gitmem.memory.document import blob_lines
+
+    return blob_lines(data)
+
+
 def _telling(lines: Sequence[str]) -> list[str]:
     return [text for line in lines if (text := " ".join(line.split()))]
 
 
-def verdict(citation: Citation, tree: Tree, history: History) -> Verdict:
-    """The state of a citation in a tree, the cheapest question first."""
+def verdict(citation: Citation, code: Code) -> Verdict:
+    """What became of a citation in a tree, the cheapest question first."""
     path = citation.path
-    if tree.beyond(path):
-        return Verdict(citation, State.UNKNOWN, "it lies in a submodule or behind a link")
-    if path in tree.closed:
-        return Verdict(citation, State.UNKNOWN, "it is a link now")
-    if path in tree.oids:
-        if citation.blob and tree.oids[path].startswith(citation.blob):
+    if (why := code.closed(path)) or (not code.has(path) and (why := code.out_of_reach(path))):
+        return Verdict(citation, State.UNKNOWN, why)
+    if code.has(path):
+        if citation.blob and code.oid(path).startswith(citation.blob):
             return Verdict(citation, State.HOLDS, "unchanged", path, citation.start, citation.end)
-        return _in_file(citation, tree, path, "")
-    if tree.ignored(path):
-        return Verdict(citation, State.UNKNOWN, "Git ignores it")
-    left = history.of_path(path)
-    if left and left.renamed_to in tree.oids:
-        return _in_file(citation, tree, left.renamed_to, left.commit)
-    if left is None and history.shallow:
+        return _in_file(citation, code, path, "")
+    left = code.departure(path)
+    if left and code.has(left.renamed_to):
+        return _in_file(citation, code, left.renamed_to, left.commit)
+    if left is None and code.shallow:
         return Verdict(citation, State.UNKNOWN, "this clone is shallow")
     words = f"{path} went in {left.commit[:12]}" if left else f"there is no {path}"
     return Verdict(citation, State.GONE, words, commit=left.commit if left else "")
 
 
-def _in_file(citation: Citation, tree: Tree, path: str, commit: str) -> Verdict:
-    """The state of a citation whose file is `path` now."""
-    size = tree.repo.sizes([tree.oids[path]]).get(tree.oids[path])
-    if size is None or size > LIMIT:
+def _in_file(citation: Citation, code: Code, path: str, commit: str) -> Verdict:
+    """What became of a citation whose file is `path` now."""
+    data = code.data(path)
+    if data is None:
         return Verdict(citation, State.UNKNOWN, "the file is too large, or is not here")
-    lines = blob_lines(tree.repo.read(tree.oids[path]))
     renamed = f", in {path} now" if path != citation.path else ""
+    old = code.cited_blob(citation.blob) if not citation.symbol else None
+    if old is not None and (at := _byte_for_byte(citation, old, data)):
+        return Verdict(citation, State.HOLDS, _moved(citation, at) + renamed, path, *at, commit)
+    lines = lines_of(data)
     if citation.symbol:
+        from gitmem.claims import definitions
+
         found = definitions.lines_of(lines, path, citation.symbol)
         if found is None:
             words = f"{path} defines {citation.symbol} no more"
@@ -126,29 +206,53 @@ def _in_file(citation: Citation, tree: Tree, path: str, commit: str) -> Verdict:
         same = fingerprint(lines[found[0] - 1 : found[1]]) == citation.fingerprint
         state = State.HOLDS if same else State.CHANGED
         return Verdict(citation, state, ("unchanged" if same else "its body changed") + renamed, path, *found, commit)
-    at = window(lines, citation, _length(citation, tree))
-    if at:
-        moved = "unchanged" if at[0] == citation.start else f"moved to line {at[0]}"
-        return Verdict(citation, State.HOLDS, moved + renamed, path, *at, commit)
+    if at := window(lines, citation, _cited_texts(citation, old)):
+        return Verdict(citation, State.HOLDS, _moved(citation, at) + renamed, path, *at, commit)
     return Verdict(citation, State.CHANGED, "these lines changed" + renamed, path, commit=commit)
 
 
-def _length(citation: Citation, tree: Tree) -> int:
-    """How many telling lines were cited, 0 where their blob is not here to count them."""
-    found = tree.repo.objects_with(citation.blob) if citation.blob else []
-    if len(found) != 1:
-        return 0
-    data = next(iter(tree.repo.read_many(found)))[1]
-    return len(_telling(blob_lines(data or b"")[citation.start - 1 : citation.end]))
+def _moved(citation: Citation, at: tuple[int, int]) -> str:
+    return "unchanged" if at[0] == citation.start else f"moved to line {at[0]}"
 
 
-def window(lines: Sequence[str], citation: Citation, length: int) -> tuple[int, int] | None:
-    """The first and last line of a window with the fingerprint, the nearest to where it was."""
+def _byte_for_byte(citation: Citation, old: bytes, data: bytes) -> tuple[int, int] | None:
+    """Where a file has the cited lines of the old one as they were, in one place; the usual case, in which no line of
+    it is looked at."""
+    block = b"\n".join(old.split(b"\n", citation.end)[citation.start - 1 : citation.end])
+    at = data.find(block) if block else -1
+    if at < 0 or (at and data[at - 1 : at] != b"\n") or data.find(block, at + 1) >= 0:
+        return None
+    if data[at + len(block) : at + len(block) + 1] not in (b"", b"\n"):
+        return None
+    if fingerprint(lines_of(block)) != citation.fingerprint:
+        return None
+    first = data.count(b"\n", 0, at) + 1
+    return first, first + citation.end - citation.start
+
+
+def _cited_texts(citation: Citation, old: bytes | None) -> list[str]:
+    """The telling lines that were cited, [] where their blob is not here or has others."""
+    texts = _telling(lines_of(old)[citation.start - 1 : citation.end]) if old is not None else []
+    return texts if fingerprint(texts) == citation.fingerprint else []
+
+
+def window(lines: Sequence[str], citation: Citation, texts: Sequence[str]) -> tuple[int, int] | None:
+    """The first and last line of the cited lines in a file, the nearest to where they were: `texts` where these are
+    known, else a window with the fingerprint."""
     telling = [(number, text) for number, line in enumerate(lines, 1) if (text := " ".join(line.split()))]
-    span = min(citation.end - citation.start + 1, LONGEST)
-    for size in [length] if length else range(span, max(0, span - 12), -1):
-        for at in sorted(range(len(telling) - size + 1), key=lambda at: abs(telling[at][0] - citation.start)):
-            texts = "\n".join(text for _, text in telling[at : at + size])
-            if sha256(texts.encode("utf-8", "surrogateescape")).hexdigest()[:FINGERPRINT] == citation.fingerprint:
+    if texts:
+        starts = [at for at, (_, text) in enumerate(telling) if text == texts[0]]
+        sizes = [len(texts)]
+    else:
+        starts = list(range(len(telling)))
+        span = min(citation.end - citation.start + 1, LONGEST)
+        sizes = list(range(span, max(0, span - MOST_BLANK), -1))
+    starts.sort(key=lambda at: abs(telling[at][0] - citation.start))
+    for size in sizes:
+        for at in starts:
+            found = [text for _, text in telling[at : at + size]]
+            if len(found) < size or (texts and found != texts):
+                continue
+            if texts or fingerprint(found) == citation.fingerprint:
                 return telling[at][0], telling[at + size - 1][0]
     return None

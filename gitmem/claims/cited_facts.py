@@ -7,19 +7,21 @@ was replaced, is not judged.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from gitmem.claims.agent_files import files_of
-from gitmem.claims.citations import KEY, Verdict, cited, verdict
+from gitmem.claims.citations import KEY, TreeCode, Verdict, cited, verdict
 from gitmem.claims.finding import Finding, State
 from gitmem.claims.history import History
 from gitmem.claims.tree import Tree
+from gitmem.git.objects import Entry
+from gitmem.git.repository import Repository
 from gitmem.memory import facts as memory_facts
+from gitmem.memory.code_state import PAST
 from gitmem.memory.fact import Fact
 from gitmem.paths import LIMIT
 
-PAST = ("decision", "lesson", "timeline", "episode-digest", "todo")  # types that outlive their code
 CODE = "code"  # the kind of a finding about a citation
 _OWN = re.compile(r"[A-Za-z_][\w.-]{3,}|\d+(?:\.\d+)?")
 _TELLING = re.compile(r"[_./]|\d|[a-z][A-Z]")
@@ -34,16 +36,22 @@ class CitedFact(NamedTuple):
 
 
 def cited_facts(tree: Tree, history: History) -> Iterator[CitedFact]:
-    """Every fact of the tree that cites code; the files without a citation are not parsed."""
-    entries = files_of(tree.entries)
-    sizes = tree.repo.sizes([entry.oid for entry in entries])
+    """Every fact of the tree that cites code."""
+    code = TreeCode(tree, history)
+    for path, fact in citing_facts(tree.repo, files_of(tree.entries)):
+        if found := cited(fact):
+            yield CitedFact(path, fact, tuple(verdict(one, code) for one in found))
+
+
+def citing_facts(repo: Repository, entries: Sequence[Entry]) -> Iterator[tuple[str, Fact]]:
+    """The facts of these files that have a `code` key; the files without one are not parsed."""
+    sizes = repo.sizes([entry.oid for entry in entries])
     entries = [entry for entry in entries if sizes.get(entry.oid, LIMIT + 1) <= LIMIT]
-    for entry, (_, data) in zip(entries, tree.repo.read_many([entry.oid for entry in entries]), strict=True):
-        if data is None or f"{KEY}=".encode() not in data:
-            continue
-        for fact in memory_facts.parse(data).facts:
-            if found := cited(fact):
-                yield CitedFact(entry.path, fact, tuple(verdict(one, tree, history) for one in found))
+    for entry, (_, data) in zip(entries, repo.read_many([entry.oid for entry in entries]), strict=True):
+        if data is not None and f"{KEY}=".encode() in data:
+            for fact in memory_facts.parse(data).facts:
+                if fact.get(KEY):
+                    yield entry.path, fact
 
 
 def finding_of(one: CitedFact, found: Verdict) -> Finding | None:
@@ -60,8 +68,6 @@ def finding_of(one: CitedFact, found: Verdict) -> Finding | None:
     )  # fmt: skip
 
 
-def own_words(fact: Fact) -> set[str]:
-    """The words of a fact that tell it: numbers, identifiers, paths, names of settings."""
-    return {
-        word.strip(".") for word in _OWN.findall(fact.text) if _TELLING.search(word) or word.isdigit() or word.isupper()
-    }
+def own_words(text: str) -> set[str]:
+    """The words of a fact's text that tell it: numbers, identifiers, paths, names of settings."""
+    return {word.strip(".") for word in _OWN.findall(text) if _TELLING.search(word) or word.isdigit() or word.isupper()}

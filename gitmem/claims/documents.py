@@ -8,21 +8,24 @@ from typing import NamedTuple
 from gitmem.claims.agent_files import MOST_FILES, files_of
 from gitmem.claims.extraction import claims_of
 from gitmem.claims.judge import Said
+from gitmem.git.objects import Entry
 from gitmem.git.repository import Repository
 from gitmem.paths import LIMIT
 
 
 class Documents(NamedTuple):
-    """The claims of a commit's judged files, in order; `notes` say what was left out."""
+    """The claims of a commit's judged files, in order; `notes` say what was left out, `entries` are all its files."""
 
     said: list[Said]
     paths: list[str]
     notes: list[str]
+    entries: list[Entry]
 
 
 def read(repo: Repository, commit: str, daily: Iterable[str] = (), only: Sequence[str] = ()) -> Documents:
     """The claims of the files that a commit has, of those at `only` or below where given."""
-    entries = files_of(repo.entries(commit), daily)
+    listed = repo.entries(commit)
+    entries = files_of(listed, daily)
     if only:
         entries = [one for one in entries if any(one.path == path or one.path.startswith(f"{path}/") for path in only)]
     notes = []
@@ -37,4 +40,4 @@ def read(repo: Repository, commit: str, daily: Iterable[str] = (), only: Sequenc
     for entry, (_, data) in zip(small, repo.read_many([entry.oid for entry in small]), strict=True):
         if data is not None and b"\0" not in data:
             said += [Said(entry.path, claim) for claim in claims_of(data.decode("utf-8", "replace"))]
-    return Documents(said, [entry.path for entry in small], notes)
+    return Documents(said, [entry.path for entry in small], notes, listed)

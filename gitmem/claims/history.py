@@ -7,23 +7,14 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from functools import cached_property
-from typing import NamedTuple
 
+from gitmem.claims.departure import STEPS, Departure
 from gitmem.claims.tree import Tree
 from gitmem.errors import GitFailed
 from gitmem.git.objects import Change
 from gitmem.git.repository import Repository
 
 MOST_COMMITS = 20_000  # with removals that are read
-STEPS = 4  # renames that are followed, one after the other
-
-
-class Departure(NamedTuple):
-    """A path that stood: the commit that took it away last, and its place now, "" where it has none."""
-
-    path: str
-    commit: str
-    renamed_to: str = ""
 
 
 class History:

@@ -6,7 +6,7 @@ defines it is known beside that.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from gitmem.claims import versions
@@ -16,6 +16,7 @@ from gitmem.claims.manifests import Manifests
 from gitmem.claims.path_resolution import ELSEWHERE, EXACT, NOWHERE, DiagramRoots, Standing, standing
 from gitmem.claims.tree import Tree
 from gitmem.claims.tree_diagrams import DRAWN
+from gitmem.git.objects import Entry
 from gitmem.git.repository import Repository
 
 NAMED = (Kind.SYMBOL, Kind.ENVIRONMENT, Kind.PORT)
@@ -34,14 +35,20 @@ class Said(NamedTuple):
 
 
 class Judge:
-    """Answers for one commit. `names` limits the search of names: those beyond it count as standing."""
+    """Answers for one commit. `names` limits the search of names: those beyond it count as standing. Where `beside`
+    judges another commit, files that both have are not searched again; `entries` is the listing of this one. Without
+    `defining` a name is never defined."""
 
     def __init__(
-        self, repo: Repository, commit: str, said: Iterable[Said], names: frozenset[str] | None = None
-    ) -> None:
+        self, repo: Repository, commit: str, said: Iterable[Said], names: frozenset[str] | None = None,
+        *, beside: Judge | None = None, defining: bool = True, entries: Sequence[Entry] | None = None,
+    ) -> None:  # fmt: skip
         self.repo, self.commit = repo, commit
+        self.beside, self.defining = beside, defining
+        self.drawn: Judge | None = None  # who says where drawings begin: another tree, from which a change took some
         self.said = list(said)
-        self.tree = Tree(repo, commit)
+        near: Tree | None = beside.tree if beside else None
+        self.tree: Tree = Tree(repo, commit, entries, near)
         self.manifests = Manifests(self.tree)
         claimed = {one.claim.token for one in self.said if one.claim.kind in NAMED}
         self.asked = frozenset(claimed if names is None else claimed & names)
@@ -54,7 +61,14 @@ class Judge:
     def names(self) -> Names:
         """Which of the names asked for the code has."""
         if self._names is None:
-            self._names = names_in(self.repo, self.commit, self.asked)
+            entries, beside = self.tree.entries, self.beside
+            if beside is None or not self.asked <= beside.asked:
+                self._names = names_in(self.repo, entries, self.asked, defining=self.defining)
+            else:
+                shared = set(beside.tree.oids.values())
+                entries = [entry for entry in entries if entry.oid not in shared]
+                used, defined = names_in(self.repo, entries, self.asked, defining=self.defining)
+                self._names = Names(used | (beside.names.used & self.asked), defined)
         return self._names
 
     def standing(self, one: Said) -> Standing:
@@ -77,10 +91,11 @@ class Judge:
         if claim.kind is Kind.VERSION:
             return self._version(claim, one.path)
         if claim.tool == DRAWN:
-            return self._diagram(one.path).standing(claim, self.tree)
+            return (self.drawn or self).diagrams(one.path).standing(claim, self.tree)
         return standing(claim, one.path, self.tree)
 
-    def _diagram(self, path: str) -> DiagramRoots:
+    def diagrams(self, path: str) -> DiagramRoots:
+        """The drawings of a file."""
         if path not in self._roots:
             drawn = [one.claim for one in self.said if one.path == path and one.claim.tool == DRAWN]
             self._roots[path] = DiagramRoots(path, drawn, self.tree)
@@ -93,7 +108,8 @@ class Judge:
         found = self._versions.get(tool, [])
         own = document.rpartition("/")[0]
         near = [(path, spec) for path, spec in found if path.rpartition("/")[0] in (own, "")] or found
-        answers = [versions.agrees(claim.token, spec) for _, spec in near]
+        least = versions.at_least(claim.text, claim.line.text)
+        answers = [versions.agrees(claim.token, spec, least) for _, spec in near]
         if True in answers or None in answers or not answers:
             return Standing(EXACT if True in answers else NOWHERE, unknown=True not in answers)
         return Standing(NOWHERE, f"{near[0][0]} has {near[0][1]}")

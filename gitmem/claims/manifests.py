@@ -10,7 +10,7 @@ import json
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from gitmem.claims.claim import Claim
@@ -23,11 +23,13 @@ NOTHING: frozenset[str] = frozenset()
 
 
 class Defined(NamedTuple):
-    """The names that one file defines; `open`: it may define others that are not seen here."""
+    """The names that one file defines; `open`: it may define others that are not seen here; `package`: the name of what
+    it describes."""
 
     names: frozenset[str] = NOTHING
     weak: frozenset[str] = NOTHING
     open: bool = False
+    package: str = ""
 
 
 FILES: Mapping[str, re.Pattern[str]] = {
@@ -88,6 +90,11 @@ class Manifests:
             return Standing(NOWHERE, unknown=True)
         return self._nearest(claim, document, defined)
 
+    @cached_property
+    def packages(self) -> frozenset[str]:
+        """The names of the packages that the tree makes, by which code imports them."""
+        return frozenset(one.package for one in self.of("node").values() if one.package)
+
     def _declared(self, name: str) -> bool:
         return any(name in one.names or name in one.weak for one in self.of("binary").values())
 
@@ -131,7 +138,10 @@ def _node(text: str) -> Defined:
     for group in ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies"):
         for name in _keys(value.get(group)):
             programs.update((name, name.rpartition("/")[2], name.partition("/")[0].lstrip("@")))
-    return Defined(frozenset(scripts), frozenset(name.casefold() for name in programs))
+    own = value.get("name")
+    return Defined(
+        frozenset(scripts), frozenset(name.casefold() for name in programs), package=own if isinstance(own, str) else ""
+    )
 
 
 def _keys(value: object) -> Iterable[str]:

@@ -19,6 +19,7 @@ from gitmem.claims.tree import Tree, joined
 EXACT, NEAR, ELSEWHERE, NOWHERE = 3, 2, 1, 0
 TWINS = {"js": ("ts", "tsx", "mjs", "jsx", "mts"), "jsx": ("tsx",), "mjs": ("mts",), "cjs": ("cts",), "py": ("pyi",)}
 GLOB = re.compile(r"[*?]|\{[^}]*,[^}]*\}")
+HALF = 0.5  # share of a drawing's entries from which it is a picture of the tree
 _SPAN = re.compile(r"`([^`]+)`")
 
 
@@ -174,9 +175,10 @@ class DiagramRoots:
             if root:
                 tried += [joined(place, root) for place in list(tried)]
                 tried += [path for path in tree.named.get(last, ()) if path in tree.folders][:20]
+            else:  # with a name of its own it is no picture of just any folder of that shape
+                first = members[0].token.split("/")[0]
+                tried += [path.rpartition("/")[0] for path in tree.named.get(first, ())][:20]
             tried += _told_folders(members[0], document, tree)
-            first = members[0].token.split("/")[0]
-            tried += [path.rpartition("/")[0] for path in tree.named.get(first, ())][:20]
             best = max(
                 (
                     (sum(bool(found(tree, joined(place, one.token))) for one in members), -at)
@@ -188,9 +190,13 @@ class DiagramRoots:
 
     def standing(self, claim: Claim, tree: Tree) -> Standing:
         """Where an entry is; unknown where less than half of its drawing is there."""
-        root, share = self.roots[claim.folder]
+        root = self.roots[claim.folder][0]
         whole = joined(root, claim.token)
         if tree.beyond(whole):
             return Standing(NOWHERE, whole, unknown=True)
         at = found(tree, whole)
-        return Standing(EXACT, at) if at else Standing(NOWHERE, whole, unknown=share < 0.5)
+        return Standing(EXACT, at) if at else Standing(NOWHERE, whole, unknown=self.strange(claim.folder))
+
+    def strange(self, key: str) -> bool:
+        """Whether a drawing is no picture of the tree: less than half of it stands."""
+        return self.roots[key][1] < HALF

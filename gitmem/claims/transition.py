@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from gitmem.claims.citations import verdict
+from gitmem.claims.citations import TreeCode, verdict
 from gitmem.claims.cited_facts import cited_facts, finding_of, own_words
 from gitmem.claims.claim import Kind
-from gitmem.claims.code_words import PROSE, defines
+from gitmem.claims.code_words import LINE, PROSE, WORD, defines
 from gitmem.claims.documents import Documents
 from gitmem.claims.finding import Finding, State, in_order
 from gitmem.claims.history import History
 from gitmem.claims.judge import NAMED, Judge, Said
 from gitmem.claims.path_resolution import EXACT, NEAR, NOWHERE, Standing
 from gitmem.errors import GitFailed
-from gitmem.git.binary import LINE, WORD
 from gitmem.git.objects import LINKS, Change
 from gitmem.git.repository import Repository
 from gitmem.paths import LIMIT
@@ -36,7 +35,9 @@ def became_false(repo: Repository, base: str, head: str, documents: Documents) -
         return [], []
     claimed = frozenset(one.claim.token for one in documents.said if one.claim.kind in NAMED)
     removed, names, notes = removed_words(repo, changes, claimed)
-    before, after = (Judge(repo, commit, documents.said, names) for commit in (base, head))
+    after = Judge(repo, head, documents.said, names, entries=documents.entries)
+    before = Judge(repo, base, documents.said, names, beside=after)
+    after.drawn = before
     moves = {change.old_path: change.path for change in changes if change.status == "R"}
     findings = [
         _finding(one, was, before, after, moves, head)
@@ -50,16 +51,17 @@ def became_false(repo: Repository, base: str, head: str, documents: Documents) -
 def _citations(before: Judge, after: Judge, removed: frozenset[str]) -> list[Finding]:
     """The citations of the head's facts that held at the base and do not now. Of lines that only changed a look is
     asked for where a removed line had one of the fact's own words."""
-    then, now = History(before.repo, before.tree), History(after.repo, after.tree)
+    then = TreeCode(before.tree, History(before.repo, before.tree))
+    now = History(after.repo, after.tree)
     findings = []
     for fact in cited_facts(after.tree, now):
         for found in fact.verdicts:
-            was = verdict(found.citation, before.tree, then)
+            was = verdict(found.citation, then)
             said = finding_of(fact, found)
             if said is None or was.state is found.state or was.state in (State.GONE, State.UNKNOWN):
                 continue
             if found.state is State.CHANGED:
-                words = sorted(own_words(fact.fact) & removed)[:3]
+                words = sorted(own_words(fact.fact.text) & removed)[:3]
                 if not words:
                     continue
                 said = said._replace(evidence=f"{found.words}, and {', '.join(words)} went with them: please look")
@@ -113,6 +115,8 @@ def _broken(one: Said, before: Judge, after: Judge) -> Standing | None:
     if was.unknown or was.grade == NOWHERE:
         return None
     now = after.standing(one)
+    if now.unknown and one.claim.kind is Kind.COMMAND and was.grade == EXACT:
+        return was  # the line that defined it went, whatever else its file may compute, or the file itself
     if now.unknown or now.grade >= was.grade:
         return None
     if now.grade == NOWHERE or (was.grade >= NEAR and one.claim.kind not in NAMED):

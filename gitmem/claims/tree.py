@@ -7,22 +7,28 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from collections.abc import Sequence
 from functools import cached_property
 
 from gitmem.claims.path_words import parts_of
+from gitmem.errors import GitFailed
 from gitmem.git.objects import GITLINK, SYMLINK, Entry
 from gitmem.git.repository import Repository
 
 MOST_RULES = 200  # files of ignore rules that are read
 RULES_SIZE = 1 << 16  # bytes of one
+MOST_ENDS = 50  # folders with one name that are looked below
 
 
 class Tree:
-    """What stands at a commit."""
+    """What stands at a commit. `entries` is its listing where that is at hand; where the tree of a commit `near` this
+    one is, only what differs is listed."""
 
-    def __init__(self, repo: Repository, commit: str) -> None:
+    def __init__(
+        self, repo: Repository, commit: str, entries: Sequence[Entry] | None = None, near: Tree | None = None
+    ) -> None:
         self.repo, self.commit = repo, commit
-        self.entries: list[Entry] = repo.entries(commit) if commit else []
+        self.entries: Sequence[Entry] = entries if entries is not None else _listed(repo, commit, near)
         self.oids = {entry.path: entry.oid for entry in self.entries}
         self.closed = {entry.path for entry in self.entries if entry.mode in (GITLINK, SYMLINK)}
 
@@ -71,6 +77,18 @@ class Tree:
                 return True
         return False
 
+    def below_ends(self, path: str) -> list[str]:
+        """The places that a path which stands nowhere would have below the folders that end as its own does: a package
+        may be meant that is not named."""
+        folder, _, leaf = path.rstrip("/").rpartition("/")
+        while folder:
+            ends = [f for f in self.named.get(folder.rpartition("/")[2], ()) if f"/{f}".endswith(f"/{folder}")]
+            if found := [f"{end}/{leaf}" for end in ends[:MOST_ENDS] if end in self.folders]:
+                return found
+            folder, _, inner = folder.rpartition("/")
+            leaf = f"{inner}/{leaf}"
+        return []
+
     @cached_property
     def _rules(self) -> list[tuple[str, re.Pattern[str]]]:
         files = [path for path in self.named.get(".gitignore", ()) if path in self.oids][:MOST_RULES]
@@ -93,6 +111,22 @@ class Tree:
             if any(rule.fullmatch("/".join(parts[:depth])) for depth in range(1, len(parts) + 1)):
                 return True
         return False
+
+
+def _listed(repo: Repository, commit: str, near: Tree | None) -> Sequence[Entry]:
+    if near is None or not commit:
+        return repo.entries(commit) if commit else []
+    try:
+        changes = repo.changes(near.commit, commit)
+    except GitFailed:  # an object that a partial clone has not
+        return repo.entries(commit)
+    found = {entry.path: entry for entry in near.entries}
+    for change in changes:
+        if change.status == "D":
+            found.pop(change.path, None)
+        else:
+            found[change.path] = Entry(change.path, change.new_mode, change.new_oid, -1)
+    return list(found.values())
 
 
 def _rule(row: str) -> re.Pattern[str]:

@@ -60,12 +60,21 @@ def stated(name: str, text: str, packages: tuple[str, ...]) -> list[tuple[str, s
     return found
 
 
-def agrees(claimed: str, spec: str) -> bool | None:
-    """Whether what a line says of a version may be true where a file states `spec`; None where that cannot be told."""
+def at_least(claim: str, line: str) -> bool:
+    """Whether a line asks for a version or any above it."""
+    behind = line[line.find(claim) + len(claim) :][:30]
+    return "+" in claim or bool(re.match(r"[`*)\s]*(?:\+|(?:or|and) (?:later|newer|higher|above|up)\b)", behind))
+
+
+def agrees(claimed: str, spec: str, least: bool = False) -> bool | None:
+    """Whether what a line says of a version, or of that one at `least`, may be true where a file states `spec`; None
+    where that cannot be told."""
     numbers = [tuple(map(int, number.split("."))) for number in _NUMBER.findall(spec)]
     said = tuple(map(int, claimed.split(".")))
     if not numbers or any(word in spec for word in ("workspace", "catalog", "*", "latest", "file:", "link:", "npm:")):
         return None
+    if least and ">" not in spec and numbers[0] >= said:
+        return True
     if len(said) == 1:
         return any(number[:1] == said for number in numbers) or (">" in spec and said >= numbers[0][:1])
     if any(number[: len(said)] == said[: len(number)] for number in numbers):

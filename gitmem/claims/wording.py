@@ -12,13 +12,14 @@ import re
 from gitmem.claims.claim import Claim
 
 BEFORE, AFTER = 70, 60  # characters of a clause that are read on each side of a claim
+FORBIDDING = 200  # characters before a claim in which a word that forbids is looked for
 _CUT = re.compile(r"[.;!?。；！？](?:\s|$)|\s[—–]\s|\s-\s|\||\)\s*,")
 _DENIED_BEFORE = re.compile(
     r"\b(?:no longer|instead of|rather than|remov\w+|delet\w+|dropp\w+|deprecat\w+|obsolete|legacy|old|former(?:ly)?|"
     r"previous(?:ly)?|"
     r"was|were|used to|moved from|renam\w+|replac\w+|migrat\w+|superse\w+|missing|without|there (?:is|are) no|has no|"
     r"have no|absent|"
-    r"originally|historical\w*|retired?|unlike|not|isn['’]t|no|refactor\w+ from|split from|extracted from|"
+    r"original(?:ly)?|historical\w*|retired?|unlike|not|isn['’]t|no|refactor\w+ from|split from|extracted from|"
     r"(?:don['’]?t|do not|never|avoid|must not|should not|cannot|can['’]t|won['’]t)(?: \w+){0,2} "
     r"(?:us(?:e|ing)|import\w*|creat\w+|add\w*|call\w*|referenc\w+|\w*introduc\w+|writ\w+|put\w*|run\w*|rely\w*|"
     r"need\w*|exist\w*|have|include))\b"
@@ -38,6 +39,12 @@ _DENIED_AFTER = re.compile(
     r"|^[`'\"*)\]]*\s*(?:→|->|=>|➜)|[^.]{0,30}(?:삭제|제거|없|폐기|ない|削除|廃止|不存在|已删除|移除|废弃|不再)",
     re.IGNORECASE,
 )
+_FORBIDDEN = re.compile(  # of all that follows in the clause, but for what is to be done instead
+    r"\b(?:never|do not|don['’]?t|avoid|must not|should not|shouldn['’]?t)\b"
+    r"(?!.*\b(?:instead|rather|but|unless|without)\b)",
+    re.IGNORECASE,
+)
+_DOUBTED = re.compile(r"\b(?:stale|outdated|out[- ]of[- ]date)\b", re.IGNORECASE)
 _MADE_BEFORE = re.compile(
     r"\b(?:creat\w+|generat\w+|add(?:s|ed|ing)?|new|mak(?:e|es|ing) an?|writ(?:e|es|ten|ing)|output\w*|produc\w+|"
     r"emit\w*|"
@@ -58,6 +65,11 @@ _MADE_AFTER = re.compile(
     r"|[^.]{0,20}(?:생성|작성|추가|저장|作成|生成|追加|保存|创建|新建|添加)",
     re.IGNORECASE,
 )
+_MADE_ROW = re.compile(
+    r"\bauto-?generated|\bgenerated (?:by|from|code|files?)\b|\bdo not edit|\bnot committed|\bgit-?ignored|"
+    r"\bbuild (?:output|artifacts?)\b|자동 생성|自動生成|自动生成",
+    re.IGNORECASE,
+)
 _ILLUSTRATED = re.compile(
     r"\b(?:e\.?g\b|for example|for instance|examples?|such as|like|sample|hypothetical\w*|imagine|suppose|placeholder|"
     r"template|pattern|naming|named|convention|format|either|or similar|any|typical(?:ly)?|usual(?:ly)?|another|"
@@ -65,6 +77,7 @@ _ILLUSTRATED = re.compile(
     r"user['’]s|your|their|bad|wrong|good|incorrect|anti-?pattern)\b|[❌✗✘❎🚫✅]|예시|예를|예:|例えば|例[:：]|例如|比如|示例|サンプル|テンプレート",
     re.IGNORECASE,
 )
+_CROSSED = re.compile("[❌✗✘❎🚫]")
 _EXAMPLE = re.compile(
     r"\be\.g\b|\bfor (?:example|instance)\b|\bexamples?\b|\bsuch as\b|예시|예:|例えば|例[:：]|例如|比如|示例",
     re.IGNORECASE,
@@ -84,18 +97,19 @@ _PLACEHOLDER = re.compile(
     r"nnn+|yyyy|whatever|"
     r"something|thing|lorem|specific|some_?file|test_?file)(?:[-_/.]|$)|path/to/|tests?/path\.|\bMy[A-Z]|(?:^|[/_-])(?:N|X|NAME|"
     r"NNN+|YYYY|XX+|FOO|BAR)(?:[-_./]|$)|PascalCase|camelCase|snake_case|"
-    r"kebab-case|(?:feature|component|module|package|skill|page|plugin|service|tool|file|project|agent|rule)-?name|"
+    r"kebab-case|(?:feature|component|module|package|skill|page|plugin|service|tool|file|project|agent|rule|test|example|app)"
+    r"[-_]?name|"
     r"(?:^|[/_-])new-|[A-Z]{2,}-\d{3,}"
 )
 
 
-def clause(claim: Claim) -> tuple[str, str]:
+def clause(claim: Claim, reach: int = BEFORE) -> tuple[str, str]:
     """What stands before and behind a claim in its clause: a sentence, a cell of a table, a piece between dashes."""
     text = claim.line.text
     at = text.find(claim.text)
     if at < 0:
         return "", ""
-    before, after = text[:at][-BEFORE:], text[at + len(claim.text) :][:AFTER]
+    before, after = text[:at].replace("*", "")[-reach:], text[at + len(claim.text) :][:AFTER]
     cuts = list(_CUT.finditer(before))
     before = before[cuts[-1].end() :] if cuts else before
     cut = _CUT.search(after)
@@ -103,15 +117,21 @@ def clause(claim: Claim) -> tuple[str, str]:
 
 
 def denied(claim: Claim) -> bool:
-    """Whether the clause denies, forbids or remembers what it names."""
+    """Whether the clause denies, forbids or remembers what it names, or doubts it."""
     before, after = clause(claim)
-    return bool(_DENIED_BEFORE.search(before) or _DENIED_AFTER.search(after))
+    doubted = _DOUBTED.search(before) or _DOUBTED.search(after) or _FORBIDDEN.search(clause(claim, FORBIDDING)[0])
+    return bool(doubted or _DENIED_BEFORE.search(before) or _DENIED_AFTER.search(after))
 
 
 def made(claim: Claim) -> bool:
     """Whether the clause speaks of what is made, kept outside of Git, or not there yet."""
     before, after = clause(claim)
-    return bool(_MADE_BEFORE.search(before) or _MADE_AFTER.search(after))
+    text = claim.line.text
+    return bool(
+        _MADE_BEFORE.search(before)
+        or _MADE_AFTER.search(after)
+        or (text.lstrip().startswith("|") and _MADE_ROW.search(text))
+    )
 
 
 def illustrated(claim: Claim) -> bool:
@@ -122,6 +142,12 @@ def illustrated(claim: Claim) -> bool:
     return any(map(_ILLUSTRATED.search, words)) or bool(_EXAMPLE.search(line.text)) or about_others(claim)
 
 
+def exampled(claim: Claim) -> bool:
+    """Whether the line, or its section, says that it shows an example, or what not to do."""
+    text = claim.line.text
+    return bool(_EXAMPLE.search(text) or _CROSSED.search(text)) or about_others(claim)
+
+
 def about_others(claim: Claim) -> bool:
     """Whether the section is about what is not there: examples, plans, what was removed."""
     return any(map(_ABOUT_OTHERS.search, claim.line.trail[-2:])) or about_other_times(claim)
@@ -130,6 +156,14 @@ def about_others(claim: Claim) -> bool:
 def about_other_times(claim: Claim) -> bool:
     """Whether the section is about what was, or will be: of an example that stood once its being gone is said."""
     return any(map(_ABOUT_OTHER_TIMES.search, claim.line.trail[-2:]))
+
+
+def repository(claim: Claim) -> bool:
+    """Whether two words with a stroke between them name a repository: the clause says so behind them."""
+    _, after = clause(claim)
+    return claim.token.count("/") == 1 and bool(
+        re.match(r"[`'\"*)\]]*\s*(?:repo(?:sitory)?|fork)\b", after, re.IGNORECASE)
+    )
 
 
 def placeholder(token: str) -> bool:

@@ -8,11 +8,9 @@ textconv, signature display or filter (docs/threats.md, A22).
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
@@ -30,7 +28,6 @@ from gitmem.git.parse import (
     parse_tree,
 )
 from gitmem.git.revision_name import is_revision_name
-from gitmem.lazy_patterns import lazy
 from gitmem.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -61,7 +58,6 @@ MAX_MEMORY = 2 << 30  # bytes that git may take for a list of files
 COUNTED = 100_000  # trees whose files are counted
 LISTED = 2  # trees whose listing is kept: a review asks for those of its base and its head eight times
 LISTED_ENTRIES = 50_000  # of a tree whose listing is kept: some 10 MB
-LINE = 2_000  # bytes of a line in which words are looked for
 WINDOW = 64  # requests in flight to cat-file: their text fits any pipe, so neither side can block the other
 ABREAST = 8  # the same of names, which are longer than oids
 
@@ -453,29 +449,6 @@ class BinaryRepository:
             raise GitFailed(f"git check-ignore: {first_line(os.fsdecode(done.stderr))}")
         return {names[name] for path in done.stdout.split(b"\0")[:-1] if (name := os.fsdecode(path)) in names}
 
-    def words(self, treeish: str, words: Sequence[str], without: Sequence[str] = ()) -> Iterator[tuple[str, str, str]]:
-        asked = frozenset(word for word in words if WORD.fullmatch(word))
-        if not asked or treeish.startswith("-"):
-            return
-        how = ["grep", "-I", "-z", "--full-name", "--no-color", "--no-recurse-submodules"]
-        where = [treeish, "--", ":(top)", *(f":(top,exclude){glob}" for glob in without)]
-        perl = [*how, "-P", "-f", "-", *where]  # ten times as fast as fixed strings, where Git has it
-        plain = [*how, "-w", "-F", "-f", "-", *where]
-        given = [rf"\b(?:{'|'.join(sorted(asked))})\b"] if self._has_perl else sorted(asked)
-        with self._answering(perl if self._has_perl else plain, given, ok=(0, 1), literal=False) as answer:
-            for row in answer:
-                named, _, line = row.rstrip(b"\n").partition(b"\0")
-                path, text = os.fsdecode(named).partition(":")[2], line[:LINE].decode("utf-8", "replace")
-                for word in asked.intersection(WORD.findall(text)):
-                    yield path, word, text
-
-    @cached_property
-    def _has_perl(self) -> bool:
-        """Whether this Git reads Perl's expressions."""
-        how = ["grep", "-P", "-q", "-e", "a", self.empty_tree]
-        done = subprocess.run(self._command(how), capture_output=True, env=self._env, check=False)
-        return done.returncode in (0, 1)
-
     def removals(self, rev: str, most: int) -> dict[str, str]:
         # Without a pathspec: to match each entry against some hundred of them takes a hundred times as long.
         how = ["--diff-filter=D", *RAW, "--no-renames", "--diff-merges=off", f"--max-count={most}", "--format=%x00%H"]
@@ -609,12 +582,9 @@ class BinaryRepository:
         return {oid: paths for _, oid, _, _, paths in self.messages(commits, walk=False)} if commits else {}
 
     @contextmanager
-    def _answering(
-        self, args: Sequence[str], given: Iterable[str], ok: Sequence[int] = (0,), literal: bool = True
-    ) -> Iterator[IO[bytes]]:
+    def _answering(self, args: Sequence[str], given: Iterable[str]) -> Iterator[IO[bytes]]:
         """What git says that reads these lines before it begins. Raises GitFailed where it fails, once all was read."""
-        words = [word for word in self._command(args) if literal or word != "--literal-pathspecs"]
-        command, pipe = bounded(words), subprocess.PIPE
+        command, pipe = bounded(self._command(args)), subprocess.PIPE
         with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=self._env) as process:
             system.bound_memory(process.pid, MAX_MEMORY)
             assert process.stdin is not None and process.stdout is not None and process.stderr is not None
@@ -622,7 +592,7 @@ class BinaryRepository:
                 lines.write("".join(f"{line}\n" for line in given).encode("utf-8", "surrogateescape"))
             yield process.stdout
             said = process.stderr.read()
-        if process.returncode not in ok:
+        if process.returncode:
             raise failed_list(args[0], said, process.returncode)
 
     def blame(self, path: str, start: int, end: int, rev: str = "") -> list[BlameLine]:
@@ -700,7 +670,6 @@ NAMES = (
 MESSAGE = "%x00%x00%m%H%x00%an%x00%B"  # as `parse_messages` reads it
 PIECE = 1 << 18  # bytes read at once of what may be long
 RAW = ("--raw", "-z", "--no-abbrev", "--no-ext-diff", "--no-textconv")
-WORD = lazy(r"[A-Za-z_]\w*|\d+", re.ASCII)
 HEX = frozenset("0123456789abcdef")
 
 

@@ -21,11 +21,14 @@ CHARSETS = lazy(
 def parse_entries(out: bytes) -> list[Entry]:
     """`ls-tree -r -z`."""
     entries = []
-    for row in out.split(b"\0"):
+    modes: dict[str, int] = {}
+    for row in os.fsdecode(out).split("\0"):  # a tree may have a hundred thousand: decoded together, every field given
         if row:
-            head, _, path = row.partition(b"\t")
-            mode, _, oid = head.split(b" ")
-            entries.append(Entry(os.fsdecode(path), int(mode, 8), oid.decode()))
+            head, _, path = row.partition("\t")
+            mode, _, oid = head.split(" ")
+            if mode not in modes:
+                modes[mode] = int(mode, 8)
+            entries.append(Entry(path, modes[mode], oid, -1))
     return entries
 
 

@@ -79,10 +79,6 @@ class Repository(Protocol):
     def ignored(self, paths: Sequence[str]) -> set[str]:
         """Those of these work-tree paths that are not tracked and that Git ignores."""
 
-    def words(self, treeish: str, words: Sequence[str], without: Sequence[str] = ()) -> Iterator[tuple[str, str, str]]:
-        """(path, word, the line that has it) for these whole words in the text files of a tree, but for those that
-        match one of the globs `without`: each word once a line. Ends with the iterator."""
-
     def removals(self, rev: str, most: int) -> dict[str, str]:
         """Every path that a commit of this history took away, with the last commit that did; merges are not looked at.
         Of the newest commits with a removal, `most` at most."""

@@ -1,8 +1,8 @@
 """One fact: its text, its id, and its trailing `<!-- mem key=value ... -->` comment. MEMORY.md as many is `facts`.
 
 Pure. Grammar (docs/format.md): `<!-- mem` then space-separated `key=value`, then `-->`. Values are percent-encoded:
-space, `%` and `--`; in `src` and `code` the path also `@` and `#`, then literally `#L12-L14@` and the oid. Unknown keys
-are kept.
+space, `%` and `--`; in `src`, `code` and `read` the path also `@` and `#`, then literally `#L12-L14@` and the oid.
+Unknown keys are kept.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _BULLET = lazy(r"[ \t]{0,3}[-*+][ \t]+(?=\S)")
 PERCENT = lazy(r"%([0-9A-Fa-f]{2})")
 SOURCE = lazy(r"^(.+)#L(\d{1,9})(?:-L(\d{1,9}))?(?:@([0-9a-f]{4,64}))?$")
 Meta = tuple[tuple[str, str], ...]
-PLACES = ("src", "code")  # keys whose values are encoded by whoever composes them
+PLACES = ("src", "code", "read")  # keys whose values are encoded by whoever composes them
 ID_LENGTH = 12  # hex digits
 
 TYPES = (

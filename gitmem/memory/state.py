@@ -3,7 +3,8 @@
 A statement has ended where its own line says so (`until`), was replaced where a fact names it (`supersedes=ID`) or,
 in the archive, where it names that fact (`superseded-by=ID`), and was forgotten where a person took its text out. What
 a fact is, its copies are: statements of the same text, and the lines that it cites and that still say it, unless a fact
-that holds cites them too.
+that holds cites them too. A statement that cites code holds as far as that code stands (`memory/code_state`); it is
+marked, not left out.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from gitmem.claims import citations
 from gitmem.claims.anchoring import anchor, quoted
-from gitmem.claims.citations import KEY, MOST, Citation, compose
+from gitmem.claims.citations import KEY, MOST, PROPOSED, Citation, compose
 from gitmem.claims.finding import State
 from gitmem.claims.history import History
 from gitmem.claims.tree import Tree
@@ -57,7 +57,7 @@ def confirm(repo: Repository, config: Config, path: str, line: int, given: Confi
         fresh = _anchored(repo, entry.fact, given.places)
         if given.agent:
             quoted(repo, fresh, given.quote)
-        others: Meta = tuple(pair for pair in entry.fact.meta if pair[0] != KEY)
+        others: Meta = tuple(pair for pair in entry.fact.meta if pair[0] not in (KEY, PROPOSED))
         meta = (*others, *((KEY, compose(one)) for one in fresh))
         if meta == entry.fact.meta:
             raise UsageError("its citations stand as they are", "nothing is to be confirmed")
@@ -74,14 +74,14 @@ def _anchored(repo: Repository, fact: Fact, places: Sequence[str]) -> list[Citat
         if len(places) > MOST:
             raise UsageError(f"a fact cites at most {MOST} places", "cite the ones that would make it false")
         return [anchor(repo, place) for place in places]
-    old = citations.cited(fact)
+    old = citations.cited(fact) or citations.cited(fact, PROPOSED)
     if not old:
         raise UsageError("the fact cites no code", "name it: --cites src/auth.py:10-24")
     tree = Tree(repo, repo.head() or "")
-    history = History(repo, tree)
+    code = citations.TreeCode(tree, History(repo, tree))
     fresh = []
     for one in old:
-        found = citations.verdict(one, tree, history)
+        found = citations.verdict(one, code)
         if found.state is State.GONE or (found.state is State.CHANGED and not one.symbol) or not found.path:
             raise UsageError(f"{one.place}: {found.words}", "name the lines that say it now: --cites PATH:LINES")
         place = f"{found.path}#{one.symbol}" if one.symbol else f"{found.path}:{found.start}-{found.end}"

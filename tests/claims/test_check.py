@@ -119,3 +119,126 @@ def test_a_language_version_that_a_manifest_contradicts_changed(repo: Repo) -> N
     )
     (one,) = found(repo)
     assert (one.kind, one.state, one.claim) == ("version", "changed", "Python 3.10")
+
+
+def test_a_drawing_of_which_less_than_half_stands_is_one_finding(repo: Repo) -> None:
+    drawing = "```\nhouse/\n├── rooms/\n│   ├── hall.py\n│   └── attic.py\n├── door.py\n└── wall.py\n```\n"
+    files = {f"house/{path}": "x = 1\n" for path in ("rooms/hall.py", "rooms/attic.py", "door.py", "wall.py")}
+    repo.commit("o", {**files, "CLAUDE.md": drawing})
+    assert found(repo) == []
+    repo.git("rm", "-q", "-r", "house/rooms", "house/door.py")
+    repo.commit("away")
+    (one,) = found(repo)
+    assert (one.kind, one.line, one.sure) == ("diagram", 3, True) and "of 5 entries" in one.evidence
+
+
+def test_a_drawing_that_never_stood_is_a_suspicion(repo: Repo) -> None:
+    drawing = "```\nboat/\n├── mast/\n│   ├── sail.py\n│   └── rope.py\n├── keel.py\n└── oar.py\n```\n"
+    repo.commit("o", {"house/door.py": "x = 1\n", "CLAUDE.md": drawing})
+    (one,) = found(repo)
+    assert (one.kind, one.sure) == ("diagram", False)
+
+
+def test_a_skill_that_speaks_of_no_repository_is_not_judged_and_one_that_speaks_of_this_is(repo: Repo) -> None:
+    own = "See `src/wall.py`, `src/roof.py` and `src/door.py`.\n"
+    other = "Begin with `src/index.ts` and `src/door.py`, see `references/more.md`.\n"
+    repo.commit(
+        "o",
+        {
+            "src/door.py": DOOR, "src/wall.py": "x = 1\n", "src/roof.py": "y = 1\n",
+            ".claude/skills/house/SKILL.md": own, ".claude/skills/boat/SKILL.md": other,
+            ".claude/skills/boat/references/more.md": "`src/door.py`\n",
+        },
+    )  # fmt: skip
+    repo.git("rm", "-q", "src/door.py")
+    repo.commit("away")
+    assert sure(repo) == [(".claude/skills/house/SKILL.md", 1, "src/door.py")]
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        (".clinerules/README.md", "Hooks go to `src/door.py`."),
+        ("CLAUDE.md", "| `src/door.py` | types | auto-generated |"),
+        ("CLAUDE.md", "Types are in `src/made/door.py`."),  # which a package of that shape ignores
+    ],
+)
+def test_what_is_for_people_or_is_made_is_not_accused(repo: Repo, path: str, line: str) -> None:
+    files = {"src/door.py": DOOR, "src/made/door.py": DOOR, "app/.gitignore": "/src/made/\n", "app/src/x.py": "x"}
+    repo.commit("o", {**files, path: line + "\n"})
+    repo.git("rm", "-q", "-r", "src")
+    repo.commit("away")
+    assert found(repo) == []
+
+
+@pytest.mark.parametrize("code", ["“open_door”", "open_door를 연다", "# open_door\n", "x.open_door()"])
+def test_a_name_stands_wherever_code_has_it_as_a_word(repo: Repo, code: str) -> None:
+    repo.commit("o", {"src/door.py": DOOR, "CLAUDE.md": "Call `open_door()`.\n"})
+    repo.commit("other", {"src/door.py": f"text = '''{code}'''\n"})
+    assert found(repo) == []
+
+
+def test_a_large_file_counts_for_names_that_no_other_has(repo: Repo) -> None:
+    repo.commit("o", {"src/door.py": DOOR, "CLAUDE.md": "Call `open_door()`.\n"})
+    repo.commit("other", {"src/door.py": "x = 1\n" * 200_000 + DOOR})
+    assert found(repo) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "**NEVER** use `src/wall.py`, `src/roof.py` and `src/door.py`.",
+        "Static imports, never `open_door()`.",
+        "The original `src/door.py` had a hole.",
+        "References to `src/door.py` may be stale.",
+        "| `never` | do not call `open_door()` |",
+    ],
+)
+def test_what_is_forbidden_doubted_or_remembered_is_not_accused(repo: Repo, line: str) -> None:
+    files = {"src/door.py": DOOR, "src/wall.py": "x = 1\n", "src/roof.py": "y = 1\n"}
+    repo.commit("o", {**files, "CLAUDE.md": line + "\n"})
+    repo.git("rm", "-q", "src/door.py")
+    repo.commit("away")
+    assert found(repo) == []
+
+
+def test_what_is_to_be_done_instead_is_accused(repo: Repo) -> None:
+    repo.commit("o", {"src/door.py": DOOR, "x": "x", "CLAUDE.md": "Never guess, but use `src/door.py`.\n"})
+    repo.git("rm", "-q", "src/door.py")
+    repo.commit("away")
+    assert sure(repo) == [("CLAUDE.md", 1, "src/door.py")]
+
+
+def test_the_layout_of_what_is_to_be_made_is_no_picture_of_a_folder_of_that_shape(repo: Repo) -> None:
+    layout = "```\nexample-name/\n├── src/\n│   ├── door.py\n│   └── wall.py\n└── README.md\n```\n"
+    repo.commit("o", {"a/src/door.py": DOOR, "a/src/wall.py": "x = 1\n", "a/README.md": "a\n", "CLAUDE.md": layout})
+    repo.git("rm", "-q", "a/src/door.py")
+    repo.commit("away")
+    assert found(repo) == []
+
+
+def test_common_words_make_no_example_of_a_path_two_levels_deep_whose_folder_stands(repo: Repo) -> None:
+    files = {"docs/house/doors.md": "# Doors\n", "docs/house/walls.md": "# Walls\n"}
+    lines = "Keep your format as in `docs/house/STYLE.md`.\nFor example `docs/house/OTHER.md`.\n"
+    repo.commit("o", {**files, "CLAUDE.md": lines})
+    assert sure(repo) == [("CLAUDE.md", 1, "docs/house/STYLE.md")]
+
+
+@pytest.mark.parametrize(
+    ("line", "more"),
+    [
+        ("Needs Node 22+.", {".nvmrc": "v24\n"}),
+        ("Needs Node 22.1 or later.", {".nvmrc": "v24.1.0\n"}),
+        ("Work in the `house/door` repository.", {}),
+        ("Import from `houses/door`.", {"pkg/package.json": '{"name": "houses"}'}),
+        ("For example `door.py`.", {}),
+    ],
+)
+def test_at_least_a_version_a_repository_a_package_and_an_example_are_not_accused(
+    repo: Repo, line: str, more: dict[str, str]
+) -> None:
+    files = {"house/door/x.py": "x = 1\n", "houses/door/x.py": "x = 1\n", "src/door.py": DOOR}
+    repo.commit("o", {**files, **more, "CLAUDE.md": line + "\n"})
+    repo.git("rm", "-q", "-r", "house", "houses", "src")
+    repo.commit("away")
+    assert found(repo) == []

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from gitmem.claims.anchoring import anchor, anchors, places_of
-from gitmem.claims.citations import Citation, Verdict, compose, fingerprint, parse, verdict
+from gitmem.claims.citations import Citation, TreeCode, Verdict, compose, fingerprint, parse, verdict
 from gitmem.claims.history import History
 from gitmem.claims.tree import Tree
 from gitmem.errors import UsageError
@@ -40,7 +40,7 @@ def opened(code: Repo) -> Iterator[Repository]:
 
 def now(opened: Repository, citation: Citation) -> Verdict:
     tree = Tree(opened, opened.head() or "")
-    return verdict(citation, tree, History(opened, tree))
+    return verdict(citation, TreeCode(tree, History(opened, tree)))
 
 
 @pytest.mark.parametrize(

@@ -77,3 +77,18 @@ def test_a_change_that_breaks_nothing_is_silent(repo: Repo) -> None:
     repo.commit("o", FILES)
     repo.commit("more", {"src/door.py": FILES["src/door.py"] + "y = 2\n", "src/new.py": "z = 3\n"})
     assert broken(repo) == []
+
+
+def test_a_target_that_goes_from_a_makefile_which_computes_others_is_said(repo: Repo) -> None:
+    computed = "$(foreach x,a b,$(eval $(x):))\n"
+    repo.commit("o", {"CLAUDE.md": "Run `make walls`.\n", "Makefile": computed + "walls:\n\techo\n"})
+    repo.commit("away", {"Makefile": computed})
+    assert [one.claim for one in broken(repo)] == ["make walls"]
+
+
+def test_a_drawing_is_judged_where_it_began_before_the_change(repo: Repo) -> None:
+    drawing = "```\nhouse/\n├── rooms/\n├── door.py\n└── wall.py\n```\n"
+    repo.commit("o", {"CLAUDE.md": drawing, **{f"house/{x}": "x" for x in ("rooms/a.py", "door.py", "wall.py")}})
+    repo.git("mv", "house", "yard")
+    repo.commit("moved")
+    assert len(broken(repo)) == 3
