@@ -22,7 +22,7 @@ class Hit(TypedDict):
     trust: str
     commit: NotRequired[str]  # of a commit, whose path is "" and whose heading is its subject
     author: NotRequired[str]
-    state: NotRequired[str]  # "reverted by OID" or "amended by OID"
+    state: NotRequired[str]  # "expired", "superseded", of cited code "changed" or "gone"; of a commit "reverted by OID"
 
 
 class Found(TypedDict):
@@ -63,6 +63,13 @@ class Added(TypedDict):
     differs: list[Differing]
     supersedes: str  # the fact that the next promotion replaces by it, "" for none
     proposed: str  # why a person decides whether it replaces the fact that was named, "" where none is asked
+
+
+class Confirmed(TypedDict):
+    path: str
+    line: int
+    cites: list[str]  # the places that the fact cites now
+    commit: str
 
 
 class Difference(TypedDict):

@@ -2,7 +2,7 @@
 
 Tool names, descriptions and schemas are constants and say nothing that came from a repository (docs/threats.md, A8).
 Every text that leaves is quoted as data with its path, lines and commit; every other string is one line without markup.
-Nothing is committed; writing goes through the gate.
+Writing goes through the gate. Nothing is committed but what `memory_confirm` confirms.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from gitmem.agents.mcp_schemas import (
     Assembled,
     Changes,
     Cited,
+    Confirmed,
     Difference,
     Differing,
     Edited,
@@ -56,6 +57,7 @@ LISTED_FILES = 1000  # memory files listed at most: a person chooses from the li
 LISTED = 100  # working values memory_session_list returns at most
 LAST_COMMIT = "HEAD~1..HEAD"
 MARKDOWN = "text/markdown"
+AGENT = "mcp"  # who confirms where `mem.agent` names nobody
 CEILING = "the session has had what mem.contextCeiling allows"
 LINES = 400  # lines a memory_get without a range returns at most
 READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
@@ -179,7 +181,7 @@ def searcher(pool: RepositoryPool) -> Callable[..., Found]:
                 _of_commit(hit, query) if hit.kind else Hit(
                     path=one_line(hit.path), start_line=hit.start_line, end_line=hit.end_line,
                     score=round(hit.score, 4), heading=one_line(hit.where), date=one_line(hit.date),
-                    type=one_line(hit.type), trust=one_line(hit.trust),
+                    type=one_line(hit.type), trust=one_line(hit.trust), state=hit.state,
                     snippet=fence(
                         shortened(hit.text, query), hit.path, (hit.start_line, hit.end_line),
                         commit=commit, trust=hit.trust, note=one_line(hit.note),
@@ -297,6 +299,35 @@ def _differing(rival: Rival) -> Differing:
         relation=rival.kind, reason=one_line(rival.reason), path=one_line(path), line=fact.line, id=fact.id,
         text=fence(fact.text, path, (fact.line, fact.end)),
     )  # fmt: skip
+
+
+def confirmer(pool: RepositoryPool) -> Callable[..., Confirmed]:
+    """The tool memory_confirm."""
+
+    def memory_confirm(
+        path: Annotated[str, Field(description="The memory file, such as MEMORY.md.")],
+        line: Annotated[int, Field(ge=1, description="The line of the fact.")],
+        quote: Annotated[str, Field(description="The cited lines as you just read them, all of them, in order.")],
+        cites: Annotated[
+            list[Cited] | None, Field(max_length=3, description="Where it stands now; left out: where its lines moved.")
+        ] = None,
+        reason: Annotated[str, Field(description="Why it still holds, in a few words.")] = "",
+    ) -> Confirmed:
+        """Say that a fact still holds of the code that it cites, and cite the code anew, in one commit. Read the file
+        first: the quotation has to be what stands there. A fact that holds no longer is edited, not confirmed."""
+        from gitmem.claims.anchoring import places_of
+        from gitmem.provenance import confirmation
+
+        with pool.lent() as (repo, config):
+            places = tuple(places_of([dict(one) for one in cites or ()]))
+            given = confirmation.Confirmed(places, quote, reason, config.agent or AGENT)
+            done = confirmation.confirm(repo, config, path, line, given)
+            return Confirmed(
+                path=one_line(done.path), line=line, cites=[one_line(place) for place in done.places],
+                commit=done.commit,
+            )  # fmt: skip
+
+    return memory_confirm
 
 
 def explainer(pool: RepositoryPool) -> Callable[..., Why]:
@@ -512,6 +543,7 @@ TOOLS: dict[str, tuple[Callable[[RepositoryPool], Callable[..., Any]], str, Tool
     "memory_search": (searcher, "Search memory", READS),
     "memory_get": (getter, "Read memory", READS),
     "memory_add": (adder, "Remember", WRITES),
+    "memory_confirm": (confirmer, "Confirm against the code", WRITES),
     "memory_why": (explainer, "Why is it there", READS),
     "memory_context": (assembler, "Context for a prompt", READS),
     "memory_changes": (comparer, "What memory learned", READS),

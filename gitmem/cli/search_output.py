@@ -201,7 +201,10 @@ def render(answer: Answer, query: str, on: bool, *, scored: bool = False, explai
             where = f"commit {paint(hit.commit[:12], 'path', on)}"
         about = [hit.where or hit.subject] if hit.where or hit.subject else []
         about += [hit.date] if hit.date and hit.date not in hit.heading + hit.path else []
-        about += [hit.state.upper() + (f" by {hit.by[:12]}" if hit.by else "")] if hit.state else []
+        if hit.code:
+            about += [said.words for said in hit.code]
+        elif hit.state:
+            about += [hit.state.upper() + (f" by {hit.by[:12]}" if hit.by else "")]
         about += [_amended(linked) for linked in hit.amended_by[:1]]
         about += [f"an earlier line says otherwise: {one.path}:{one.start_line}" for one in hit.differs[:1]]
         about += [hit.trust] if hit.trust == "uncommitted" else []

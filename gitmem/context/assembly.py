@@ -13,11 +13,12 @@ from datetime import date, datetime
 from fnmatch import fnmatchcase
 
 from gitmem.context import layers, packing, recall_queries
+from gitmem.context.code_marks import Ask, marked
 from gitmem.context.layer_limits import DEFAULTS, Count, Layer, Share, Weights
 from gitmem.context.layers import Found, Hit, Part
 from gitmem.context.pieces import without_metadata
 from gitmem.context.recall_queries import Question
-from gitmem.context.rendering import AROUND, lead, render, render_group, until
+from gitmem.context.rendering import AROUND, before, lead, render, render_group
 from gitmem.errors import GitMemError, UsageError
 from gitmem.gate.quoting import END, without_secrets
 from gitmem.hosts.transcript import Role, Transcript, Turn
@@ -34,7 +35,7 @@ ALWAYS = frozenset((Layer.PINNED, Layer.RECENT, Layer.INCLUDED))
 MERGEABLE = frozenset((Layer.MEMORY, Layer.PROJECT, Layer.EPISODE, Layer.DAILY))  # the rest is wanted word for word
 RECALLED = MERGEABLE | {Layer.HISTORY}  # what stands in a context because of what is asked
 SILENT, WEAK, HAD = "memory does not answer the prompt", "says too little to the prompt", "the session has it"
-AMENDED = "a later line amends it"
+AMENDED, CODE_GONE = "a later line amends it", "the code that it cites is gone"
 # Evidence that a part needs where another answers, and where that one has STRONG: small talk that a prompt is like has
 # nothing beside it, and of what a question is about the answer is seldom the part with the most evidence.
 BESIDE, BESIDE_STRONG = 0.2, 0.05
@@ -48,7 +49,7 @@ class Scope:
 
     `values` are the working values of a session; `changed` tells of paths whose text is not that of `commit` the lines
     that commit has; `keys` is the front matter of MEMORY.md, `assemble` fills it in; `forgotten` gives the ids of texts
-    that a person took out."""
+    that a person took out; `code` tells what became of the code that statements cite."""
 
     name: str
     paths: tuple[str, ...] = ()
@@ -61,6 +62,7 @@ class Scope:
     changed: Callable[[Sequence[str]], Mapping[str, frozenset[str]]] = lambda _: {}
     keys: Mapping[str, object] = field(default_factory=dict)
     forgotten: Callable[[], frozenset[str]] = frozenset
+    code: Ask = lambda _: {}
     daily: tuple[str, ...] = ()  # patterns of daily logs (`paths.log_day`)
 
 
@@ -148,7 +150,7 @@ def assemble(scopes: Sequence[Scope], request: Request, now: datetime) -> Contex
     included, missing = _included(usable, request)
     parts = [*included, *parts, *_session(request)]
     wanted = [part for part in parts if _is_requested(part, request)]
-    wanted = [replace(part, tokens=request.count(until(part) + part.content)) for part in wanted]
+    wanted = [replace(part, tokens=request.count(before(part) + part.content)) for part in wanted]
     parts, withheld = _answering(wanted, request, questions, now.date(), chunks)
     commits = {scope.name: scope.commit for scope in usable}
     left = request.budget - request.count(f"{lead(commits)}\n{AROUND}{END}")
@@ -333,7 +335,7 @@ def _parts_of(scope: Scope, request: Request, questions: Sequence[Question], kno
     parts += layers.recalled(hits, scope.read, request.weights, known, items, count, most, scope.name)
     logs = {path: day for path in paths if (day := log_day(path, scope.daily))}
     parts += layers.days(logs, scope.read, known, shares[Layer.DAILY].item, count, scope.name)
-    return parts, chunks
+    return marked(parts, scope.code), chunks
 
 
 def _answering(
@@ -373,8 +375,10 @@ def _answering(
             withheld.append((part, SILENT if silent else WEAK))
         elif request.each and part.until:
             withheld.append((part, AMENDED))  # the session may have the later one already
+        elif request.each and part.gone:
+            withheld.append((part, CODE_GONE))
         else:
-            kept.append(fresh if fresh is part else replace(fresh, tokens=request.count(until(fresh) + fresh.content)))
+            kept.append(fresh if fresh is part else replace(fresh, tokens=request.count(before(fresh) + fresh.content)))
     return kept, withheld
 
 
@@ -555,4 +559,5 @@ def _part(part: Part) -> dict[str, object]:
         "id": fact_id(part.content),
         "sources": [{"path": path, "start_line": first, "end_line": last} for path, first, last in part.sources],
         **({"commit": part.commit} if part.commit else {}),
+        **({"code": [each.as_value() for _, said in part.code for each in said]} if part.code else {}),
     }  # fmt: skip

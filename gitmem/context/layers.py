@@ -19,6 +19,7 @@ from gitmem.context.layer_limits import SOURCE_WEIGHT, Count, Layer, Share, Weig
 from gitmem.context.pieces import Piece, without_metadata
 from gitmem.hosts.transcript import Turn
 from gitmem.memory import facts, state
+from gitmem.memory.code_state import CitedCode
 from gitmem.memory.document import Document
 from gitmem.memory.sections import CATEGORIES
 from gitmem.memory.state import Lapsed, State
@@ -37,7 +38,8 @@ class Part:
 
     `pieces` are the statements it is of, () for a text that stands as it is (a file, a turn, a working value); `ends`
     the lines of such a file that end a statement, where it may be cut; `goes_on` the last line of what was cut off, 0
-    where nothing was.
+    where nothing was. `code` is what is to be said of the code that its statements cite, by their first lines; `gone`:
+    all of them cite code that is gone.
     """
 
     layer: Layer
@@ -57,6 +59,8 @@ class Part:
     pieces: tuple[Piece, ...] = ()
     ends: tuple[int, ...] = ()
     goes_on: int = 0
+    code: tuple[tuple[int, tuple[CitedCode, ...]], ...] = ()
+    gone: bool = False
 
     @property
     def said(self) -> str:

@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from gitmem.context import layers, packing, pieces
+from gitmem.context.code_marks import mark as code_mark
 from gitmem.context.layer_limits import Layer
 from gitmem.context.layers import Part
 from gitmem.context.pieces import Piece
 from gitmem.gate.quoting import END, LEAD, mark, neutral, passage, without_secrets
+from gitmem.memory.code_state import CodeState
 
 OWN_TAG = frozenset((Layer.RECENT, Layer.SUMMARY, Layer.WORKING))  # of the session: no file has them
 AROUND = "<memory>\n</memory>\n"  # once, or twice where recent turns stand between
+VERIFY = (
+    "What begins with [code changed ...] or [not in the code any more ...] may be out of date: read the file that it "
+    "names, then confirm it (git mem confirm) or edit it."
+)
 GAP = "…"  # between two places of a file that stand as they are
 
 
@@ -24,7 +30,8 @@ def render(parts: Sequence[Part], commits: Mapping[str, str], known: dict[tuple[
     for part in parts:
         groups.setdefault(packing.group(part), []).append(part)
     quoted = {} if known is None else known
-    lines = [lead(commits)]
+    doubtful = any(each.state is not CodeState.RENAMED for part in parts for _, said in part.code for each in said)
+    lines = [lead(commits), *([VERIFY] if doubtful else [])]
     inside = False
     for group in map(tuple, groups.values()):
         if inside is (group[0].layer in OWN_TAG):
@@ -69,7 +76,9 @@ def _pieces(parts: Sequence[Part]) -> list[Piece]:
 
 def _statements(parts: Sequence[Part], given: Sequence[Piece]) -> str:
     """Statements below what they are about; a part that was cut says so, one that was amended until when it held."""
-    before = {line: f"until {day}: " for part in parts for line, day in part.until}
+    before = {line: code_mark(said) for part in parts for line, said in part.code}
+    for line, day in (pair for part in parts for pair in part.until):
+        before[line] = f"until {day}: " + before.get(line, "")
     there = {piece.at for piece in given}
     after = {
         last.first: f"{GAP} (goes on to line {part.goes_on})"
@@ -117,3 +126,8 @@ def _with_gaps(parts: Sequence[Part]) -> str:
 def until(part: Part) -> str:
     """What stands before the statements of a part that later lines replace."""
     return "".join(f"until {day}: " for _, day in part.until)
+
+
+def before(part: Part) -> str:
+    """All that is said before the statements of a part: it takes tokens as they do."""
+    return until(part) + "".join(code_mark(said) for _, said in part.code)

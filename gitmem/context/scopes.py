@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
+from gitmem.claims.cited_code import cited_code
 from gitmem.config import Config
 from gitmem.context.assembly import UNCOMMITTED, Scope
 from gitmem.context.layers import Found, Hit
@@ -76,6 +77,7 @@ def project(
     return Scope(
         name, paths, read, lambda asked: recall(repo, config, asked, now, "", lines, past), commit=head,
         changed=changed, daily=config.memory_daily, forgotten=lambda: forgotten(repo, head),
+        code=lambda values: cited_code(repo, values),
     )  # fmt: skip
 
 
@@ -101,6 +103,7 @@ def _of_commit(
     return Scope(
         name, paths, read, lambda asked: recall(repo, config, asked, now, commit, lines, past), note=note,
         commit=commit, daily=config.memory_daily, forgotten=lambda: forgotten(repo, commit),
+        code=lambda values: cited_code(repo, values, commit),
     )  # fmt: skip
 
 

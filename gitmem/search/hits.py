@@ -14,6 +14,8 @@ from gitmem.light_typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from typing import Any
 
+    from gitmem.memory.code_state import CitedCode
+
 BY_HAND = "by hand"  # why a line replaces another that its `supersedes` names
 
 
@@ -39,9 +41,10 @@ class Linked(NamedTuple):
 
 class Hit(NamedTuple):
     """A passage. `trail` is what it is about, from the outside in: the note's name, headings, parent items, a table's
-    header. `score` is 0..1, comparable within one answer; `state` "", "expired", "superseded" or "promoted";
-    `amended_by`, `supersedes` and `differs` (earlier lines that say otherwise, and nobody can say which holds) as far
-    as the lines that answer tell, newest first; `commit`, `author` only when blame was asked for, `branch` only across
+    header. `score` is 0..1, comparable within one answer; `state` "", "expired", "superseded", "promoted", or of one
+    that cites code "changed" or "gone", with what became of it in `code`; `amended_by`, `supersedes` and `differs`
+    (earlier lines that say otherwise, and nobody can say which holds) as far as the lines that answer tell, newest
+    first; `commit`, `author` only when blame was asked for, `branch` only across
     branches.
 
     Of a commit (`kind` "commit") `path` and `blob` are "", the lines those of its message; `state` is "reverted",
@@ -78,6 +81,7 @@ class Hit(NamedTuple):
     by: str = ""
     repository: str = ""
     trail: tuple[str, ...] = ()
+    code: tuple[CitedCode, ...] = ()  # that it cites and that is not as it was
     names: tuple[str, ...] = ()  # what else its note is called: aliases, description
 
     @property
@@ -99,7 +103,7 @@ class Hit(NamedTuple):
     @property
     def note(self) -> str:
         """What a model must know before it believes a passage: which lines hold no longer, and who says otherwise."""
-        said = [self.state] if self.state else []
+        said = [one.words for one in self.code] or ([self.state] if self.state else [])
         said += [f"line {line} until {day}" for line, day in self.until]
         said += [f"an earlier line says otherwise, {one.path} line {one.start_line}" for one in self.differs[:1]]
         return "; ".join(said)

@@ -37,8 +37,10 @@ from gitmem.text.languages import LANGUAGES
 
 if TYPE_CHECKING:
     from gitmem.index.store import IndexReader
+    from gitmem.memory.code_state import CitedCode
     from gitmem.memory.statements import Statement
 
+GONE_AFTER = 5  # candidates that stand and come before what cites code that is gone
 DEEPEST = 1 << 30  # no heading is of a deeper level
 WITHHELD = "[a line with a secret]"
 DEEPEST_SHOWN = 8  # items above a line that are read with it
@@ -162,6 +164,9 @@ class Passages:
         self.differing: dict[int, list[tuple[Candidate, Link]]] = {}
         self.moments: dict[tuple[str, str, int], str] = {}
         self.statements: dict[tuple[str, str, int], Statement | None] = {}
+        # Of the files that cite code, by the value of a `code` key what is not as it was when it was cited.
+        self.code: dict[tuple[str, str], dict[str, CitedCode]] = {}
+        self.asked: set[tuple[tuple[str, str], str]] = set()  # files and `code` values
         self.over = over(filters.days, filters.today)
         self.headings: dict[tuple[str, str, int], str] = {}
         self.limit = 0
@@ -245,7 +250,54 @@ class Passages:
             return self._day_by_day(candidates)
         candidates.sort(key=lambda c: (-c.score, c.at))
         placed = self._asked_first(self._newest_first(candidates[: ranking.linked]))
-        return sorted([*placed, *candidates[ranking.linked :]], key=lambda c: (-c.score, c.at))
+        ordered = sorted([*placed, *candidates[ranking.linked :]], key=lambda c: (-c.score, c.at))
+        return self._by_code(ordered) if any("code" in candidate.meta for candidate in ordered) else ordered
+
+    def _by_code(self, candidates: list[Candidate]) -> list[Candidate]:
+        """The same, what cites code that is gone behind the first that do not. Only what may be shown is asked of the
+        code: the file of each citation is read."""
+        first = candidates[: self.limit + 2 * GONE_AFTER]
+        self._ask_code(first)
+        kept: list[Candidate] = []
+        gone: list[Candidate] = []
+        for candidate in first:
+            said = self._code_of(candidate)
+            (gone if said and said[0].state == "gone" else kept).append(candidate)
+        if not gone:
+            return candidates
+        least = kept[:GONE_AFTER][-1].score - 1e-4 if kept else 1.0
+        gone = [each._replace(score=min(each.score, least), state=each.state or "gone") for each in gone]
+        return sorted([*kept, *gone, *candidates[len(first) :]], key=lambda c: (-c.score, c.at))
+
+    def _ask_code(self, candidates: Iterable[Candidate]) -> None:
+        """Ask what became of the code that these cite, where it is not known."""
+        fresh: dict[tuple[str, str], list[str]] = {}
+        for candidate in candidates:
+            key = candidate.file.path, candidate.file.oid
+            values = [value for value in candidate.meta.get("code", ()) if (key, value) not in self.asked]
+            if values:
+                fresh.setdefault(key, []).extend(values)
+                self.asked.update((key, value) for value in values)
+        for key, code in self._cited_code(fresh).items() if fresh else ():
+            self.code.setdefault(key, {}).update(code)
+
+    def _cited_code(
+        self, cited: Mapping[tuple[str, str], Sequence[str]]
+    ) -> Mapping[tuple[str, str], Mapping[str, CitedCode]]:
+        """What became of the code that files cite, by (path, oid)."""
+        from gitmem.claims.cited_code import cited_code
+
+        values = dict.fromkeys(value for values in cited.values() for value in values)
+        return dict.fromkeys(cited, cited_code(self.repo, values, self.commit))
+
+    def _code_of(self, candidate: Candidate) -> list[CitedCode]:
+        """What is to be said of the code that a candidate cites."""
+        code = self.code.get((candidate.file.path, candidate.file.oid))
+        if not code or "code" not in candidate.meta:
+            return []
+        from gitmem.memory.code_state import of_code
+
+        return of_code([(key, value) for key, values in candidate.meta.items() for value in values], code)
 
     def _day_by_day(self, candidates: list[Candidate]) -> list[Candidate]:
         """What the asked days' logs say, in order."""
@@ -640,6 +692,8 @@ class Passages:
         mask = self._forgotten(file).masked
         text = mask(text)
         meta = best.meta
+        self._ask_code(members)
+        code = tuple(dict.fromkeys(said for member in members for said in self._code_of(member)))
         return Hit(
             path=file.path,
             start_line=first,
@@ -658,7 +712,8 @@ class Passages:
             trust="promoted" if "src" in meta else "committed",
             blob=file.oid,
             id=fact_id(text),
-            state=best.state,
+            state=best.state or ("changed" if any(said.state == "changed" for said in code) else ""),
+            code=code,
             chunk=self._chunk_of(best.line),
             raw=best.line.score,
             scale=best.scale,

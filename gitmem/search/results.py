@@ -58,6 +58,8 @@ def hit_value(hit: Hit) -> dict[str, Any]:
     for name in ("state", "by", "branch", "commit", "author", "repository", "explain"):
         if getattr(hit, name):
             value[name] = getattr(hit, name)
+    if hit.code:
+        value["code"] = [said.as_value() for said in hit.code]
     for name in ("amended_by", "supersedes", "differs"):
         if getattr(hit, name):
             value[name] = [linked.as_value() for linked in getattr(hit, name)]

@@ -17,6 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from gitmem.claims.cited_code import cited_code
 from gitmem.config import Config
 from gitmem.errors import GitMemError
 from gitmem.git.repository import Repository
@@ -24,6 +25,7 @@ from gitmem.index.chunks import shape_of
 from gitmem.index.db.values import Shape, Snapshot
 from gitmem.index.index_file import Freshness, OpenIndex
 from gitmem.index.line_days import line_days
+from gitmem.memory.code_state import CitedCode
 from gitmem.memory.forgotten import Forgotten
 from gitmem.provenance.forgotten_texts import forgotten_texts
 from gitmem.search.commit_hits import PassagesWithCommits, with_history
@@ -288,6 +290,21 @@ class SharedPassages(Passages):
         home = self.mirrored.homes[file.path, file.oid]
         with self.mirrored.shared.mirrors.lent(self.mirrored.tenant, home.repository) as repo:
             return written(repo, file.path, line, home.commit, self.filters.today)
+
+    def _cited_code(
+        self, cited: Mapping[tuple[str, str], Sequence[str]]
+    ) -> Mapping[tuple[str, str], Mapping[str, CitedCode]]:
+        by_home: dict[int, list[tuple[str, str]]] = defaultdict(list)
+        for key, values in cited.items():
+            if values and key in self.mirrored.homes:
+                by_home[self.mirrored.homes[key].repository].append(key)
+        code: dict[tuple[str, str], Mapping[str, CitedCode]] = {}
+        for number, keys in by_home.items():
+            asked = dict.fromkeys(value for key in keys for value in cited[key])
+            home = self.mirrored.repositories[number]
+            with suppress(GitMemError), self.mirrored.shared.mirrors.lent(self.mirrored.tenant, number) as repo:
+                code |= dict.fromkeys(keys, cited_code(repo, asked, home.commit))
+        return code
 
     def _repository(self, file: File) -> int:
         home = self.mirrored.homes.get((file.path, file.oid))

@@ -102,6 +102,11 @@ def test_no_tool_answers_with_a_text_that_could_be_obeyed(parts: list[str]) -> N
             ("memory_search", {"query": "zebra", "since": who}),
             ("memory_add", {"text": word}),
             ("memory_add", {"text": "zebra", "type": title}),
+            ("memory_confirm", {"path": name, "line": 5, "quote": word, "reason": word}),
+            (
+                "memory_confirm",
+                {"path": "MEMORY.md", "line": 5, "quote": word, "cites": [{"path": word, "lines": "1"}]},
+            ),
             ("memory_why", {"path": "MEMORY.md", "line": 5}),
             ("memory_why", {"path": name, "line": 1}),
             ("memory_context", {"prompt": f"zebra {word}", "paths": [name]}),

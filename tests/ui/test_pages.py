@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 
 import pytest
@@ -167,8 +168,7 @@ def test_what_a_page_loads_is_small(memory: Repo, browse: Browse) -> None:
 def test_health_says_how_memory_is_and_what_to_type(memory: Repo, browse: Browse) -> None:
     text = browse(memory).get("health")
     assert "none yet: the first search builds it" in text and "findings that block: 0" in text and "<h1" in text
-    memory.write("MEMORY.md", memory.read("MEMORY.md") + "<<<<<<< ours\n- a\n=======\n- b\n>>>>>>> theirs\n")
-    text = browse(memory).get("health", **{"hx-request": "true"})
+    memory.write("MEMORY.md", memory.read("MEMORY.md") + "    text = browse(memory).get("health", **{"hx-request": "true"})
     assert "git mem scan" in text and "<html" not in text
 
 
@@ -341,6 +341,7 @@ def test_today_counts_what_waits_for_a_decision(repo: Repo, browse: Browse) -> N
     assert "nothing" in browser.get("waiting?at=HEAD")
 
 
+<<<<<<< HEAD
 def test_no_page_shows_what_was_forgotten_now_or_then(memory: Repo, browse: Browse) -> None:
     rows = memory.read("MEMORY.md").split("\n")
     line = next(n for n, row in enumerate(rows, 1) if "PoC phase 1 uses REST webhooks" in row)
@@ -359,3 +360,24 @@ def test_no_page_shows_what_was_forgotten_now_or_then(memory: Repo, browse: Brow
         status = 404 if address.startswith("fact/") else 200
         shown = " ".join(browser.get(address, status).replace("<mark>", "").replace("</mark>", "").split())
         assert words not in shown, address
+
+
+CODE = "def limit(user):\n    tries = 30\n    for attempt in range(tries):\n        check(user, attempt)\n"
+
+
+def test_a_fact_shows_the_code_that_it_cites_then_and_now_and_health_what_is_gone(repo: Repo, browse: Browse) -> None:
+    repo.commit("o", {"src/limit.py": CODE, "MEMORY.md": "# Memory\n"})
+    repo.mem("add", "--type", "rule", "--commit", "--cites", "src/limit.py:1-4", "Entry is refused after 30 attempts")
+    ident = json.loads(repo.mem("search", "entry refused", "--json").stdout)["hits"][0]["id"]
+    assert "gone: 0, changed: 0" in browse(repo).get("health") and "when it was" not in browse(repo).get(
+        f"fact/{ident}"
+    )
+    repo.commit("changed", {"src/limit.py": CODE.replace("30", "20")})
+    text = browse(repo).get(f"fact/{ident}")
+    assert "tries = 30" in text and "tries = 20" in text and "code changed" in text and "when it was cited" in text
+    assert "gone: 0, changed: 1" in browse(repo).get("health")
+    repo.git("rm", "-q", "src/limit.py")
+    repo.commit("away")
+    text = browse(repo).get(f"fact/{ident}")
+    assert "tries = 30" in text and "tries = 20" not in text and "code gone" in text
+    assert "src/limit.py:1-4, which is not in the code any more" in browse(repo).get("health")

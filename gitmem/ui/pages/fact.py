@@ -7,6 +7,7 @@ from datetime import datetime
 
 from starlette.responses import Response
 
+from gitmem.claims.cited_code import Quoted, compared
 from gitmem.errors import GitMemError, MissingFile
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import text_hash
@@ -43,9 +44,13 @@ def page(view: View) -> Response:
     row = chosen(view)
     answer = why.why(view.repo, view.config, row.path, row.fact.line, view.snapshot.commit, now=view.now)
     quotes = [(source, _quoted(view, source)) for source in answer.sources]
+    code = [
+        (one, _numbered(one.then), _numbered(one.now))
+        for one in compared(view.repo, (value for key, value in row.fact.meta if key == "code"), view.snapshot.commit)
+    ]
     older = [(value, view.facts.by_id.get(value, [None])[0]) for key, value in row.fact.meta if key == "supersedes"]
     return view.render(
-        "fact.html", row=row, answer=answer, quotes=quotes, older=older,
+        "fact.html", row=row, answer=answer, quotes=quotes, older=older, code=code,
         newer=view.facts.successors.get(row.fact.id, []),
         alike=[other for other in view.facts.by_id[row.fact.id] if other != row],
         recalls=_recalls(view, row.fact.id), promotions=_promotions(view, answer),
@@ -99,6 +104,10 @@ def _quoted(view: View, source: Source) -> tuple[Line, ...]:
         Line(number, lines[number - 1], source.start_line <= number <= source.end_line)
         for number in range(first, last + 1)
     )
+
+
+def _numbered(quoted: Quoted) -> tuple[Line, ...]:
+    return tuple(Line(number, text, True) for number, text in enumerate(quoted.lines, quoted.first))
 
 
 def _recalls(view: View, ident: str) -> Recalls:

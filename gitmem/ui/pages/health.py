@@ -21,7 +21,12 @@ if TYPE_CHECKING:
     from gitmem.gate.setup_checks import Check
 
 AT_ONCE = 50_000  # bytes that the gate reads, and
+CITATIONS = 300  # of code that are compared with it, and
 VERIFIED = 100  # facts with a source that are verified, before the page is shown: about a tenth of a second for each
+
+MOST_GONE = 20  # facts that are named whose code is gone
+CITED = "{count} citations of code compared with it; gone: {gone}, changed: {changed}"
+GONE = "{place} cites {code}, which is not in the code any more"
 
 State = Literal["good", "quiet", "note", "bad"]  # holds; nothing to judge; to be looked at; wrong
 
@@ -140,6 +145,30 @@ def sources(view: View, whole: bool) -> list[Health] | None:
     return [Health("Sources", "; ".join(words), state, "" if state == "good" else "git mem verify")]
 
 
+def cited(view: View, whole: bool) -> list[Health] | None:
+    """The facts whose code is gone, and how many of the others cite code that changed."""
+    from gitmem.claims.cited_code import cited_code
+    from gitmem.memory.code_state import CodeState, of_code
+
+    values = tuple(value for row in view.facts.rows for key, value in row.fact.meta if key == "code")
+    if not values:
+        return []
+    if not whole and len(values) > CITATIONS:
+        return None
+    code = cited_code(view.repo, values, view.snapshot.commit, len(values))
+    said = [(row, found[0]) for row in view.facts.rows if (found := of_code(row.fact.meta, code))]
+    gone = [(row, one) for row, one in said if one.state is CodeState.GONE]
+    rows = [
+        Health("Code", view.t(GONE, place=f"{one_line(row.path)}:{row.fact.line}", code=one_line(one.place)), "bad",
+               f"git mem why {one_line(row.path)}:{row.fact.line}")
+        for row, one in gone[:MOST_GONE]
+    ]  # fmt: skip
+    changed = sum(one.state is CodeState.CHANGED for _, one in said)
+    words = view.t(CITED, count=len(values), gone=len(gone), changed=changed)
+    state: State = "bad" if gone else "note" if changed else "good"
+    return [Health("Code", words, state, "git mem check --suspect" if gone or changed else ""), *rows]
+
+
 def set_up(view: View, _: bool) -> Iterator[Health]:
     """What `git mem doctor` says of hooks, settings, hosts and runs that were killed."""
     from gitmem.agents import host_checks
@@ -173,6 +202,7 @@ PARTS: Mapping[str, tuple[str, Ask]] = {  # key -> its title, its rows (None: la
     "index": ("Index", index),
     "gate": ("Gate", gate),
     "sources": ("Sources", sources),
+    "code": ("Code", cited),
     "set-up": ("Set-up", set_up),
 }
 HOLDS = {  # what a check of the set-up looked at, where it says nothing itself
