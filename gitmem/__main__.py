@@ -41,7 +41,8 @@ def run() -> NoReturn:
         from gitmem.cli.terminal import open_missing
 
         open_missing()
-    if sys.argv[1:2] == ["hook"] and sys.argv[2:3] and sys.argv[2] in REFRESH and sys.argv[3:] != ["--gone"]:
+    told = sys.argv[3:] in (["--gone"], ["--cited"])  # what a person reads after a commit
+    if sys.argv[1:2] == ["hook"] and sys.argv[2:3] and sys.argv[2] in REFRESH and not told:
         from gitmem.cli.index_hooks import main as refresh
 
         refresh(sys.argv[2:])

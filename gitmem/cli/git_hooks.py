@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 FRAMEWORK = "--pre-commit"  # the word by which pre-commit's hook for pushes says that standard input is not Git's
 GONE = "--gone"  # the word by which post-commit asks to be told whether the gates still stand
+CITED = "--cited"  # the word by which post-commit asks which facts cite what the commit touches
+MOST_CITED = 5  # facts that are named after a commit; the others are counted
 STAGED = ("pre-commit", "pre-merge-commit", "pre-applypatch")
 MESSAGES = ("commit-msg", "applypatch-msg")
 # Below the scissors line that Git shows; core.commentChar and core.commentString say what it begins with.
@@ -63,6 +65,12 @@ def run_hook(name: str, words: tuple[str, ...]) -> int:
         return gate(name, words)
     if GONE in words:
         say_gone(hook_repository())
+        return Exit.DONE
+    if CITED in words:
+        try:
+            say_cited(hook_repository())
+        except Exception as error:  # noqa: BLE001 - a commit that exists must not look failed
+            index_hooks.log(name, error)
         return Exit.DONE
     if name in REFRESH:
         index_hooks.run(name, words)
@@ -144,6 +152,22 @@ def say_gone(repo: Repository) -> str:
         return ""
     sys.stderr.write(printable(escape(f"git mem: hooks are {check.wrong}; {check.hint}") + "\n").decode())
     return check.wrong
+
+
+def say_cited(repo: Repository) -> None:
+    """Say on stderr which facts cite code that the commit at HEAD changed, moved or took away."""
+    from gitmem.claims.touched_citations import touched_facts
+    from gitmem.plural import counted
+
+    parents = repo.commit("HEAD").parents
+    found = touched_facts(repo, parents[0], repo.head() or "", settings(repo).memory_daily) if parents else []
+    lines = [f"git mem: {one.path}:{one.fact.line}: {'; '.join(each.words for each in one.code)}" for one in found]
+    if len(lines) > MOST_CITED:
+        lines[MOST_CITED:] = [f"git mem: {counted(len(lines) - MOST_CITED, 'more fact')} cite what this commit touches"]
+    if lines:
+        lines.append("hint: what is still true: git mem confirm PATH:LINE; what is not: git mem edit PATH:LINE")
+    for line in lines:
+        sys.stderr.write(printable(escape(line) + "\n").decode())
 
 
 def scan_staged(repo: Repository, names: tuple[str, ...], today: date, *, merging: bool = False) -> Report:

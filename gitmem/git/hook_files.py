@@ -105,6 +105,11 @@ gitmem_promote=''
 if ! git diff --quiet --no-ext-diff --no-textconv HEAD^ HEAD -- '*.md' memory '.gitmem*' 2>/dev/null; then
   gitmem hook {name} --promote="$gitmem_promote" "$@" </dev/null >/dev/null 2>&1 || :
 fi"""
+# Whether a line of Markdown cites a file that the commit touches; which of them did, only the command knows.
+CITED = """\
+git -c core.quotePath=false diff --name-only --no-renames --no-ext-diff HEAD^ HEAD 2>/dev/null |
+  sed 's/%/%25/g;s/ /%20/g;s/@/%40/g;s/#/%23/g;s/~/%7E/g;s/--/-%2D/g;s/^/ code=/;s/$/#/' |
+  git -c core.fsmonitor=false grep -qF -f - -- '*.md' 2>/dev/null && gitmem hook {name} --cited </dev/null || :"""
 AFTER = """\
 gitmem hook {name} "$@" </dev/null >/dev/null 2>&1 || :"""
 
@@ -124,7 +129,7 @@ BODIES: dict[str, tuple[str, ...]] = {
     "pre-push": (REFUSE, STDIN),
     "pre-receive": (REFUSE, STDIN),
     "prepare-commit-msg": (ASK, PREPARE),
-    "post-commit": (STANDING, COMMITTED),
+    "post-commit": (STANDING, COMMITTED, CITED),
     "post-merge": (AFTER,),
     "post-checkout": (AFTER,),
     "post-rewrite": (AFTER,),
