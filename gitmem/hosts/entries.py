@@ -8,11 +8,13 @@ from datetime import MAXYEAR, MINYEAR, datetime
 from typing import Any
 
 from gitmem.hosts.host import Entry, Place
-from gitmem.hosts.transcript import By, Role, Turn
+from gitmem.hosts.transcript import By, FileRead, Role, Turn
 
 ROLES = {
     "user": Role.USER, "human": Role.USER, "assistant": Role.ASSISTANT, "tool": Role.TOOL, "toolResult": Role.TOOL,
 }  # fmt: skip
+PATH_KEYS = ("file_path", "filePath", "path", "target_file")  # of the input of a tool that reads or edits a file
+LONGEST_PATH = 500  # characters of a path that is taken from one
 TEXT_PARTS = ("text", "input_text", "output_text")
 
 
@@ -109,11 +111,22 @@ def message_turns(message: Mapping[str, Any], place: Place, *, is_summary: bool 
     elif text or made:
         calls, names = tuple(str(part.get("id")) for part in made), ",".join(str(part.get("name")) for part in made)
         answer = word(message, "id") if role is Role.ASSISTANT else ""
-        yield Turn(place.id, role, text, place.line, place.at, calls, "", names, answer=answer)
+        inputs = [part.get("input") or part.get("arguments") for part in made]
+        files = tuple(file for each in inputs if isinstance(each, dict) and (file := file_of(each)))
+        yield Turn(place.id, role, text, place.line, place.at, calls, "", names, answer=answer, files=files)
     for part in parts:
         if part.get("type") == "tool_result":
             output = tool_output(part.get("content"))
             yield Turn(place.id, Role.TOOL, output, place.line, place.at, (), str(part.get("tool_use_id") or ""))
+
+
+def file_of(given: Mapping[str, Any]) -> FileRead | None:
+    """The file that the input of a tool call names, with the lines where it says which; None where it names none."""
+    path = next((value for key in PATH_KEYS if isinstance(value := given.get(key), str) and value), "")
+    first, count = (value if isinstance(value := given.get(key), int) else 0 for key in ("offset", "limit"))
+    if not path or len(path) > LONGEST_PATH:
+        return None
+    return FileRead(path, first, first + count - 1) if first > 0 and count > 0 else FileRead(path)
 
 
 def shorten_tool_result(entry: dict[str, Any], call: str, text: str) -> None:

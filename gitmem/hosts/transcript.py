@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, tzinfo
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class Role(StrEnum):
@@ -25,12 +26,21 @@ class By(StrEnum):
     SUMMARY = "summary"
 
 
+class FileRead(NamedTuple):
+    """A file that a tool call read or edited, as the host spells its path; its lines, 0 where the call names none."""
+
+    path: str
+    first: int = 0
+    last: int = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Turn:
     """One thing said. `calls` are ids of the tool calls it makes, `answers` the one it answers; `line` is 1-based.
 
     `answer` is the same for the parts of one answer that a host writes as entries of their own. `by` tells what a
-    person or the agent said from what the host put in their mouths.
+    person or the agent said from what the host put in their mouths. `files` are those its calls read or edited, as far
+    as the host's calls name them.
     """
 
     id: str
@@ -43,6 +53,7 @@ class Turn:
     name: str = ""
     by: By = By.SPEAKER
     answer: str = ""
+    files: tuple[FileRead, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -334,7 +334,7 @@ def meta_of(operation: Operation, log: Log, old: Fact | None) -> tuple[tuple[str
         if operation.op is Op.UPDATE and (origin := worst_origin(operation.origin, old.origin)):
             meta = [pair for pair in meta if pair[0] != "origin"] + [("origin", origin)]
             ours.add("origin")
-        ours |= {"code"} if operation.op is Op.SUPERSEDE else set()
+        ours |= {"code", "read"} if operation.op is Op.SUPERSEDE else set()
         kept = [
             (key, value) for key, value in old.meta if key not in ours | {SUPERSEDES, PROPOSES, "until", "confidence"}
         ]
@@ -347,11 +347,11 @@ def meta_of(operation: Operation, log: Log, old: Fact | None) -> tuple[tuple[str
 
 
 def _code_of(operation: Operation, log: Log) -> list[tuple[str, str]]:
-    """The code that the source lines cite: who wrote them had read it."""
+    """The code that the source lines cite, as who wrote them had read it, and what their session read of it."""
     spans = [span for span in operation.sources if span.path == log.path and span.blob == log.blob]
     lines = [line for span in spans for line in log.lines[span.start_line - 1 : span.end_line]]
-    values = (value for line in lines for key, value in parse_comment(line)[1] if key == "code")
-    return [("code", value) for value in dict.fromkeys(values)][:CITED]
+    pairs = dict.fromkeys(pair for line in lines for pair in parse_comment(line)[1])
+    return [pair for name in ("code", "read") for pair in [one for one in pairs if one[0] == name][:CITED]]
 
 
 # -- the checks ----------------------------------------------------------------------------------------------

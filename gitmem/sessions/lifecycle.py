@@ -34,6 +34,7 @@ from gitmem.sessions.compaction import KEEP
 from gitmem.sessions.echoes import NOTHING_TOLD, echoes
 from gitmem.sessions.episode import episode_of, write_episode
 from gitmem.sessions.log_files import log_files
+from gitmem.sessions.read_code import ReadCode
 from gitmem.sessions.rolling_summary import key
 from gitmem.sessions.selection import Selected, select
 from gitmem.sessions.state import State, load_state, lock_of, name_of, present, save_state, summary, touched
@@ -139,9 +140,11 @@ def _flush(repo: Repository, config: Config, transcript: Transcript, source: Sou
     kept: list[FlushedLine] = []
     masks: list[Mask] = []
 
+    code = ReadCode(repo, transcript.turns)
+
     def write(items: Sequence[Selected]) -> list[tuple[Selected, str]]:
         """Write the items; those that the gate refuses, each with what it says."""
-        entries = [_entry(item, source.session) for item in items]
+        entries = [_entry(item, source.session, code) for item in items]
         written = writing.log(repo, config, entries, now=now, agent=agent, topic="session") if entries else []
         refused = []
         for item, result in zip(items, written, strict=True):
@@ -180,10 +183,11 @@ def _answered(spoken: Sequence[Turn]) -> Sequence[Turn]:
     return spoken[: last + 1]
 
 
-def _entry(item: Selected, session: str) -> Entry:
-    """The line of the log, with every turn that it was said in."""
+def _entry(item: Selected, session: str, code: ReadCode) -> Entry:
+    """The line of the log, with every turn that it was said in and the code that was open then and says it."""
     turns = [("turn", turn.id) for turn in (item.turn, *item.others)]
-    return Entry(item.text, item.type, item.origin, (("session", session), *turns), item.turn.at)
+    read = code.proposed(item.text, item.turn.line)
+    return Entry(item.text, item.type, item.origin, (("session", session), *turns, *read), item.turn.at)
 
 
 def _of_days(

@@ -1,0 +1,89 @@
+"""The code that a session read or edited just before something was said, as citations that are proposed.
+
+Nothing is guessed: a place is proposed only where the text names an identifier, a path or a number that stands in lines
+of a file which the session had open, and the file or the identifier by its name. Nobody has confirmed it, so it marks
+nothing; `git mem confirm` makes it a citation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+
+from gitmem.claims.anchoring import anchor
+from gitmem.claims.citations import PROPOSED, compose
+from gitmem.claims.cited_facts import own_words
+from gitmem.errors import GitMemError, OutsideRepository
+from gitmem.git.repository import Repository
+from gitmem.git.worktree import read_bytes
+from gitmem.hosts.transcript import FileRead, Turn
+from gitmem.memory.document import blob_lines
+from gitmem.paths import LIMIT
+
+LINE = 500  # characters of a line of code that are looked at
+RECENT = 20  # files that are looked at, the last ones that the session had open before the words
+MOST_PROPOSED = 2  # places that are proposed for one line
+
+
+class ReadCode:
+    """What the turns of a session had open."""
+
+    def __init__(self, repo: Repository, turns: Sequence[Turn]) -> None:
+        self.repo = repo
+        self._read = [(turn.line, file) for turn in turns for file in turn.files]
+        self._lines: dict[str, list[str]] = {}
+
+    def proposed(self, text: str, line: int) -> list[tuple[str, str]]:
+        """The `read` keys of what was said at a line of the transcript."""
+        words = own_words(text)
+        before = [file for at, file in self._read if at <= line][-RECENT:]
+        if not words or not before:
+            return []
+        found: dict[str, int] = {}  # a place, with how many words of the text stand there
+        for file in reversed(before):
+            path = self._path(file)
+            number, count = self._best(path, file, words, text) if path else (0, 0)
+            if count:
+                found.setdefault(f"{path}:{number}", count)
+        best = sorted(found, key=lambda place: -found[place])[:MOST_PROPOSED]
+        return [(PROPOSED, value) for place in best if (value := self._anchored(place))]
+
+    def _path(self, file: FileRead) -> str:
+        """The path in the repository, "" for a file outside of it and for memory."""
+        root = self.repo.root
+        if root is None:
+            return ""
+        spelled = PurePosixPath(file.path.replace("\\", "/"))
+        try:
+            path = Path(spelled).resolve().relative_to(root.resolve()) if spelled.is_absolute() else spelled
+        except (ValueError, OSError):
+            return ""
+        return "" if str(path).lower().endswith(".md") else str(path)
+
+    def _best(self, path: str, file: FileRead, words: set[str], text: str) -> tuple[int, int]:
+        """The line that was open and has most words of the text, and how many; (0, 0) for none that tells."""
+        if path not in self._lines:
+            try:
+                assert self.repo.root is not None
+                data = read_bytes(self.repo.root, path, LIMIT + 1)
+                self._lines[path] = blob_lines(data) if len(data) <= LIMIT and b"\0" not in data else []
+            except (OSError, OutsideRepository):
+                self._lines[path] = []
+        lines = self._lines[path]
+        first, last = file.first or 1, min(file.last or len(lines), len(lines))
+        named = PurePosixPath(path).name in text or path in text
+        forms = {word: re.compile(rf"(?<![\w.]){re.escape(word)}(?!\w)") for word in words}
+        best, most = 0, 0
+        for number in range(first, last + 1):
+            there = {word for word, form in forms.items() if form.search(lines[number - 1][:LINE])}
+            tells = named or any(not word.replace(".", "").isdigit() for word in there)
+            if tells and len(there) > most:
+                best, most = number, len(there)
+        return best, most
+
+    def _anchored(self, place: str) -> str:
+        try:
+            return compose(anchor(self.repo, place))
+        except GitMemError:  # it is not tracked, or holds secrets by its name
+            return ""
