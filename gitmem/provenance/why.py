@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from shlex import quote
+from typing import TYPE_CHECKING
 
 from gitmem.config import Config
 from gitmem.errors import GitMemError
@@ -31,6 +32,9 @@ from gitmem.provenance.grounding import WORDS, Support
 from gitmem.provenance.ledger import ledger_of, matching_commits, promotes
 from gitmem.provenance.line_amendments import Amendment, Amendments, amendments, replaced
 
+if TYPE_CHECKING:
+    from gitmem.claims.cited_code import Compared
+
 CUT = (
     "this clone is shallow and its history ends at this commit: an older one may have written the line;"
     " 'git fetch --unshallow' gets the rest"
@@ -44,8 +48,8 @@ class Answer:
 
     `support` says what holds the text up, `problem` in words why it does not or which source is missing; `edit` what
     was changed after the promotion and by whom; `links` what amends the line, and what it amends. `session` and `turn`
-    are those of a conversation that the line's comment names, "" for none. `notes` are for a person: what could not be
-    followed, and why.
+    are those of a conversation that the line's comment names, "" for none; `code` is the code that it cites, then and
+    now. `notes` are for a person: what could not be followed, and why.
     """
 
     path: str
@@ -69,6 +73,7 @@ class Answer:
     links: Amendments = field(default_factory=Amendments)
     session: str = ""
     turn: str = ""
+    code: tuple[Compared, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -123,10 +128,20 @@ def why(repo: Repository, config: Config, path: str, line: int, rev: str = "", *
         answer, reviewers=tuple(looked), sources=sources, support=attribution.support,
         words=attribution.words, problem=problem, edit=attribution.edit, notes=tuple(notes),
         edited=tuple(attribution.edit.values(fact)) if attribution.edit else (),
-        session=fact.get("session"), turn=fact.get("turn"),
+        session=fact.get("session"), turn=fact.get("turn"), code=_code(repo, fact, rev),
     )  # fmt: skip
     older = [value for key, value in fact.meta if key == "supersedes"]
     return _shown(_with_links(repo, config, answer, replaced(repo, path, older, commit), rev, now), repo)
+
+
+def _code(repo: Repository, fact: Fact, rev: str) -> tuple[Compared, ...]:
+    """The code that a fact cites, as it was and as it is at `rev`, the work tree where that is ""."""
+    values = [value for key, value in fact.meta if key == "code"]
+    if not values:
+        return ()
+    from gitmem.claims.cited_code import compared
+
+    return tuple(compared(repo, values, rev))
 
 
 def _shown(answer: Answer, repo: Repository) -> Answer:
@@ -239,6 +254,7 @@ def _answer(path: str, fact: Fact, commit: Commit | None, block: Sequence[traile
 
 def as_value(answer: Answer) -> dict[str, object]:
     """The JSON of docs/json.md, "why"."""
+    code = [{"cites": one.place, "state": one.state.value, "words": one.words} for one in answer.code]
     return {
         "path": answer.path,
         "line": answer.line,
@@ -276,4 +292,5 @@ def as_value(answer: Answer) -> dict[str, object]:
         if answer.edit
         else None,
         **answer.links.as_value(),
+        **({"code": code} if code else {}),
     }

@@ -13,9 +13,13 @@ from gitmem.cli.terminal import escape, page, paint, say, write_json
 from gitmem.environment import look_up, now
 
 if TYPE_CHECKING:
+    from gitmem.claims.cited_code import Compared
     from gitmem.provenance.cited_sources import Source
     from gitmem.provenance.line_amendments import Amendment
     from gitmem.provenance.why import Answer
+
+
+CODE_LINES = 12  # lines of cited code that are shown as they were
 
 
 @click.command()
@@ -89,6 +93,8 @@ def render(answer: Answer, on: bool) -> str:
         ]
     elif not answer.sources and answer.commit and not answer.model:
         out += ["", f"  {paint('written by hand: no source recorded, its author is its provenance', 'dim', on)}"]
+    for one in answer.code:
+        out += _cited(one, on)
     for word, ends in (("amended by", answer.links.amended_by), ("amends", answer.links.supersedes)):
         for end in ends:
             out += _amendment(word, end, on)
@@ -96,6 +102,17 @@ def render(answer: Answer, on: bool) -> str:
         ["", *(f"  {paint('note', 'warn', on)}: {escape(note, '')}" for note in answer.notes)] if answer.notes else []
     )
     return "\n".join(out) + "\n"
+
+
+def _cited(one: Compared, on: bool) -> list[str]:
+    """Code that the fact cites: what became of it, and what stood there where that is not there any more."""
+    from gitmem.gate.quoting import without_secrets
+
+    good = one.state.value == "holds"
+    words = paint(escape(one.words, ""), "good" if good else "bad", on)
+    out = ["", f"  code {paint(escape(one.place, ''), 'path', on)}  {words}"]
+    lines = [] if good else without_secrets(list(one.then.lines))[:CODE_LINES]
+    return out + [f"    {escape(text, chr(9))}" for text in lines]
 
 
 def _amendment(word: str, end: Amendment, on: bool) -> list[str]:

@@ -53,3 +53,13 @@ def test_an_agent_quotes_what_it_read(cited: Repo) -> None:
 def test_a_fact_without_code_says_what_to_type(repo: Repo) -> None:
     repo.commit("o", {"MEMORY.md": "- A fact.\n"})
     assert "--cites" in repo.mem("confirm", "MEMORY.md:1", check=False).stderr
+
+
+def test_why_shows_what_became_of_the_code_and_what_stood_there(cited: Repo) -> None:
+    place = f"MEMORY.md:{line(cited)}"
+    assert "moved to line 3" in cited.mem("why", place).stdout
+    cited.commit("changed", {"src/limit.py": CODE.replace("30", "20")})
+    said = cited.mem("why", place).stdout
+    assert "these lines changed" in said and "tries = 30" in said
+    (one,) = json.loads(cited.mem("why", place, "--json").stdout)["code"]
+    assert one == {"cites": "src/limit.py:1-4", "state": "changed", "words": "these lines changed"}
