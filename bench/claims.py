@@ -193,7 +193,7 @@ def _committed(place: Path, head: str, files: dict[str, bytes | None]) -> str:
         oid = git("hash-object", "-w", "--stdin", given=data) if data is not None else "0" * 40
         rows.append(f"{'100644' if data is not None else '0'} {oid}\t{path}\0")
     git("update-index", "-z", "--index-info", given="".join(rows).encode("utf-8", "surrogateescape"))
-    return git("commit-tree", git("write-tree"), "-p", head, "-m", "break")
+    return git("commit-tree", git("write-tree", "--missing-ok"), "-p", head, "-m", "break")
 
 
 if __name__ == "__main__":
