@@ -168,7 +168,8 @@ def test_what_a_page_loads_is_small(memory: Repo, browse: Browse) -> None:
 def test_health_says_how_memory_is_and_what_to_type(memory: Repo, browse: Browse) -> None:
     text = browse(memory).get("health")
     assert "none yet: the first search builds it" in text and "findings that block: 0" in text and "<h1" in text
-    memory.write("MEMORY.md", memory.read("MEMORY.md") + "    text = browse(memory).get("health", **{"hx-request": "true"})
+    memory.write("MEMORY.md", memory.read("MEMORY.md") + "<<<<<<< ours\n- a\n=======\n- b\n>>>>>>> theirs\n")
+    text = browse(memory).get("health", **{"hx-request": "true"})
     assert "git mem scan" in text and "<html" not in text
 
 
@@ -341,7 +342,6 @@ def test_today_counts_what_waits_for_a_decision(repo: Repo, browse: Browse) -> N
     assert "nothing" in browser.get("waiting?at=HEAD")
 
 
-<<<<<<< HEAD
 def test_no_page_shows_what_was_forgotten_now_or_then(memory: Repo, browse: Browse) -> None:
     rows = memory.read("MEMORY.md").split("\n")
     line = next(n for n, row in enumerate(rows, 1) if "PoC phase 1 uses REST webhooks" in row)
