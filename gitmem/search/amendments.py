@@ -90,7 +90,7 @@ def links(lines: Sequence[Line]) -> list[Link]:
         earlier, later = (line._replace(day=day) for line, day in zip((lines[old], lines[new]), days, strict=True))
         found = _judged(later, earlier)
         if found is not None:
-            made.append(found._replace(new=new, old=old, proposed=_proposed(later, earlier), day=later.day))
+            made.append(found._replace(new=new, old=old, proposed=_proposed(later, earlier), day=later.day[:10]))
     return made
 
 
@@ -109,7 +109,14 @@ def _pairs(lines: Sequence[Line], words: Sequence[frozenset[str]]) -> Iterator[t
             shared = _shared(words[old], words[new])
             if shared >= SHARED and later.score >= SCORE * earlier.score:
                 found.append((-shared, new, old))
-    return ((new, old, (lines[old].day, lines[new].day)) for _, new, old in sorted(found)[:JUDGED])
+    return ((new, old, _days(lines[old], lines[new])) for _, new, old in sorted(found)[:JUDGED])
+
+
+def _days(earlier: Line, later: Line) -> Days:
+    """The days of two lines; of one day, with which of them is the later moment."""
+    if earlier.day != later.day:
+        return earlier.day, later.day
+    return f"{earlier.day}T00", f"{later.day}T01"
 
 
 def _undated_pairs(lines: Sequence[Line], words: Sequence[frozenset[str]]) -> Iterator[tuple[int, int, Days]]:
@@ -148,12 +155,15 @@ def _judged(later: Line, earlier: Line) -> Link | None:
     from gitmem.memory.relation import Kind, Said, relation
 
     said = [Said(*line.said(), line.day, line.type) for line in (earlier, later)]
+    beside = earlier.place[0] == later.place[0] and earlier.day[:10] == later.day[:10] and later.time == earlier.time
     judged = relation(*said)
     chances = judged.probabilities
     over = chances[Kind.REPLACES] + chances[Kind.ENDS]
     differs = over + chances[Kind.CONFLICTS]
     turns = _SPEAKER.match(said[0].text) and _SPEAKER.match(said[1].text)
-    if differs + chances[Kind.SAME] < (MARKED if turns else LIKELY):
+    if beside or turns:  # items of one list say different things, and turns of a talk tell what else happened
+        return Link(0, 0, False, over, differs, judged.reason) if differs >= MARKED else None
+    if differs + chances[Kind.SAME] < LIKELY:
         return None
     return Link(0, 0, False, over, differs, judged.reason)
 

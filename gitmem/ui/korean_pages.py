@@ -106,8 +106,6 @@ WORDS = {
     "proposed": "제안됨",
     "Amends": "이 줄이 수정한 줄",
     "by hand": "사람이 연결함",
-    "it says that something changed": "달라졌다고 적혀 있음",
-    "it contradicts the earlier line": "앞선 줄과 모순됨",
     "added": "추가",
     "changed": "변경",
     "removed": "삭제",

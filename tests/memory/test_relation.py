@@ -270,3 +270,9 @@ def test_any_strings_are_safe(old: str, new: str, trail: list[str]) -> None:
 def test_another_number_of_a_thing_is_never_acted_on(one: int, other: int, noun: str) -> None:
     judged = relation(f"{noun} {one} is with Vera.", f"{noun} {other} is now with Otto.")
     assert one == other or not judged.automatic
+
+
+def test_a_long_text_is_compared_with_nothing() -> None:
+    long = "The request timeout is 45 seconds. " * 40
+    judged = relation(long, "The request timeout is now 30 seconds.")
+    assert judged.kind is Kind.OTHER and not judged.asks and "too long" in judged.reason

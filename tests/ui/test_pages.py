@@ -78,15 +78,15 @@ def test_one_fact_says_where_it_comes_from(repo: Repo, browse: Browse) -> None:
 
 
 def test_a_fact_says_which_later_fact_amends_it_and_why(repo: Repo, browse: Browse) -> None:
-    old = "- Webhook retries stop after 35 days. <!-- mem from=2026-03-02 -->"
-    new = "- Webhook retries are reduced from 35 days to 7 days. <!-- mem from=2026-04-20 -->"
+    old = "- The request timeout of the proxy is 45 seconds. <!-- mem from=2026-03-02 -->"
+    new = "- The request timeout of the proxy is now 30 seconds instead of 45 seconds. <!-- mem from=2026-04-20 -->"
     repo.commit("memory", {"MEMORY.md": f"# Memory\n\n{old}\n{new}\n"})
     browser = browse(repo)
     page = browser.get("facts")
-    amended = browser.get(fact_address(page, "Webhook retries stop"))
+    amended = browser.get(fact_address(page, "proxy is 45 seconds"))
     links = amended.partition('id="links"')[2].partition("</section>")[0]
-    assert "Amended by" in links and "MEMORY.md:4" in links and "it says that something changed" in links
-    amending = browser.get(fact_address(page, "Webhook retries are reduced")).partition('id="links"')[2]
+    assert "Amended by" in links and "MEMORY.md:4" in links and "timeout" in links
+    amending = browser.get(fact_address(page, "proxy is now 30 seconds")).partition('id="links"')[2]
     assert "Amends" in amending and "MEMORY.md:3" in amending
 
 

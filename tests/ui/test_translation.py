@@ -12,7 +12,7 @@ from gitmem.memory.fact import ORIGINS, TYPES
 from gitmem.provenance.grounding import WORDS as SUPPORT
 from gitmem.provenance.present_facts import AGES, STATES, TRUST
 from gitmem.review.fact_diff import Op
-from gitmem.search.hits import BY_HAND, CHANGES_IT, CONTRADICTS
+from gitmem.search.hits import BY_HAND
 from gitmem.ui.korean_pages import WORDS
 from gitmem.ui.pages.facts import FILTERS, PARTS
 from gitmem.ui.pages.today import GROUPS
@@ -37,7 +37,7 @@ def test_every_phrase_has_its_korean_words() -> None:
     assert phrases() - set(WORDS) == set()
 
 
-REASONS = (BY_HAND, CHANGES_IT, CONTRADICTS)
+REASONS = (BY_HAND,)
 
 
 def test_no_entry_is_left_over_without_a_use() -> None:

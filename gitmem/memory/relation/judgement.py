@@ -28,6 +28,9 @@ PROVED = 0.95  # probability of a replacement that names the value that went
 SHOWN_WORDS = 4  # of a subject in a reason
 
 
+LONGEST = 1_000  # characters of a text that is compared: what is longer says more than one thing, and takes seconds
+
+
 class Kind(StrEnum):
     """What the later statement does to the earlier one; both hold after the first three."""
 
@@ -114,6 +117,8 @@ def relation(earlier: Said | str, later: Said | str) -> Relation:
     """What the later of two statements does to the earlier one. Any strings are safe; the order matters."""
     one = Said(earlier) if isinstance(earlier, str) else earlier
     other = Said(later) if isinstance(later, str) else later
+    if max(len(one.text), len(other.text)) > LONGEST:
+        return _TOO_LONG
     old, new = _with_trails(one, other)
     if nothing_shared(read(old), read(new)):
         return _UNRELATED
@@ -146,6 +151,9 @@ _UNRELATED = Relation(
     automatic=False,
     asks=False,
 )
+
+
+_TOO_LONG = _UNRELATED._replace(reason="one of them is too long to be compared")
 
 
 def about_health(text: str) -> bool:
