@@ -31,9 +31,10 @@ def successor(repo: Repository, text: str, kind: str, ident: str, today: date) -
     return ((PROPOSES if why else SUPERSEDES, old.id),), why
 
 
-def why_not(old: Fact, new: Placed, *, corrects: bool = False) -> str:
+def why_not(old: Fact, new: Placed, *, corrects: bool = False, named: bool = False) -> str:
     """Why a program may not put a statement in the place of a fact, "" where it may. `corrects`: the statement keeps
-    the matter and corrects the words."""
+    the matter and corrects the words. `named`: the comment of a reviewed line names the fact, so that it need not be
+    as sure."""
     if pinned(old):
         return "a person pinned that fact"
     if not old.get("src"):
@@ -43,7 +44,8 @@ def why_not(old: Fact, new: Placed, *, corrects: bool = False) -> str:
     if about_health(old.text):
         return "that fact is about health"
     found = judge(Placed(MEMORY, old, fact_date(old)), new)
-    says_otherwise = found.asks or (corrects and found.kind in (Kind.SAME, Kind.ADDS))
+    correction = found.kind in (Kind.SAME, Kind.ADDS) or (found.asks and found.covers)
+    says_otherwise = found.automatic or (named and found.asks) or (corrects and correction)
     if found.subject or not says_otherwise or not of_one_matter(old.text, new.fact.text):
         return "that fact is about something else, as far as the words tell"
     return ""

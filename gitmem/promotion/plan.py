@@ -252,7 +252,8 @@ class _Run:
         """The operation held against what is there: the same is refused; only what it surely replaces is replaced."""
         text, ident = operation.text, fact_id(operation.text)
         topic, bare = self._topic(operation)
-        operation = self._named(operation)
+        by_line = self._named(operation)
+        named, operation = by_line is not operation, by_line
         target = next((f for f in self.facts.values() if operation.target and f.id.startswith(operation.target)), None)
         if operation.op in (Op.UPDATE, Op.SUPERSEDE) and target is None:
             return Refused(operation, Why.TARGET, "the fact it would change is not in MEMORY.md")
@@ -267,7 +268,7 @@ class _Run:
         log = self.logs[operation.sources[0].path, operation.sources[0].blob]
         new = _placed(operation, log)
         proposes = ""
-        if target is not None and why_not(target, new, corrects=operation.op is Op.UPDATE):
+        if target is not None and why_not(target, new, corrects=operation.op is Op.UPDATE, named=named):
             proposes = target.id if of_one_matter(text, target.text) else ""
             operation, target = replace(operation, op=Op.ADD, target=""), None
         if target is None:

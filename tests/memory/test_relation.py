@@ -276,3 +276,19 @@ def test_a_long_text_is_compared_with_nothing() -> None:
     long = "The request timeout is 45 seconds. " * 40
     judged = relation(long, "The request timeout is now 30 seconds.")
     assert judged.kind is Kind.OTHER and not judged.asks and "too long" in judged.reason
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("ops: the retry limit for webhooks is 5", "ops: the retry limit for emails is now 9"),
+        (
+            "the request timeout of the billing service is 45 seconds",
+            "the request timeout of the orders service is now 20 seconds",
+        ),
+        ("the audit report is due on 2026-12-15", "the tax report is now due on 2026-12-20"),
+        ("서울 창고 재고 한도는 40개로 한다", "부산 창고 재고 한도는 이제 50개로 한다"),
+    ],
+)
+def test_nothing_is_done_by_itself_where_the_later_text_lacks_a_word_of_the_earlier(old: str, new: str) -> None:
+    assert not relation(old, new).automatic

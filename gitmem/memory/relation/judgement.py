@@ -56,7 +56,8 @@ class Said(NamedTuple):
 class Relation(NamedTuple):
     """`probability`: that of `kind`. `automatic`: sure enough to act on without a person. `asks`: worth a question to a
     person; true wherever `automatic` is. `subject`: (earlier, later) words that name different things. `about`: words
-    that both share. `old`, `new`: the values that differ, "" where none was found."""
+    that both share. `old`, `new`: the values that differ, "" where none was found. `covers`: the later text has every
+    word of the earlier, its values aside."""
 
     kind: Kind
     probability: float
@@ -68,6 +69,7 @@ class Relation(NamedTuple):
     about: tuple[str, ...] = ()
     old: str = ""
     new: str = ""
+    covers: bool = False
 
 
 KINDS = tuple(Kind)
@@ -257,7 +259,7 @@ _OPEN = frozenset(("at_once", "plan"))  # cues of a later text that leave open w
 def certainty(gone: float, found: Features, pair: Alignment) -> float:
     """The probability that the earlier statement is over, less where nothing shows which value went (a word of change
     may speak of something else) or nothing says that one went (a service may have two ports)."""
-    named = any(name in found for name in ("arrow_from_old", "from_old", "instead_of_old"))
+    named = not _NAMING.isdisjoint(found)
     over = "cue:ends" in found and len(pair.left_new) <= END_WORDS and found.get("first_old", 0.0) >= SAME_HEAD
     shown = named or over or (_says_change(found, pair) and ("value_same_unit" in found or "slot" in found))
     return gone if shown else gone - UNSHOWN
@@ -277,7 +279,21 @@ def doubted(found: Features, one: Said, other: Said, pair: Alignment) -> bool:
         any(found.get(name) for name in _NAMES_SWAPPED) or "value_same_unit" not in found
     )
     little = found.get("cover_old", 0.0) < SUBJECT_SHARED
-    return one.guarded or identifiers or health or backwards or little or plain or not _DOUBTS.isdisjoint(found)
+    lacks = not covers(pair) and _NAMING.isdisjoint(found)
+    return (
+        one.guarded or identifiers or health or backwards or little or lacks or plain or not _DOUBTS.isdisjoint(found)
+    )
+
+
+_NAMING = frozenset(("arrow_from_old", "from_old", "instead_of_old"))  # features: the later text names the old value
+
+
+def covers(pair: Alignment) -> bool:
+    """Whether the later text has every word of the earlier, its values aside: one that it lacks may be what tells two
+    things apart (webhooks, emails)."""
+    ends = {token.end for token in pair.old.content if token.kind in VALUES}  # where a particle stands, no word
+    left = [pair.old.content[at] for at in pair.left_old]
+    return all(token.kind in VALUES or token.start in ends for token in left)
 
 
 def _explained(kind: Kind, chances: dict[Kind, float], pair: Alignment, automatic: bool, asks: bool) -> Relation:
@@ -285,7 +301,9 @@ def _explained(kind: Kind, chances: dict[Kind, float], pair: Alignment, automati
     about = tuple(pair.old.content[i].text for i, _, degree in pair.pairs if degree >= 0.6)[:SHOWN_WORDS]
     old, new = _values(pair)
     reason = _reason(kind, subject, _property(pair) or " ".join(about), old, new)
-    return Relation(kind, chances[kind], chances, reason, automatic, asks, subject, about, old, new)
+    return Relation(
+        kind, chances[kind], chances, reason, automatic, asks, subject, about, old, new, covers(pair)
+    )  # fmt: skip
 
 
 def _different_subjects(pair: Alignment) -> tuple[tuple[str, str], ...]:
