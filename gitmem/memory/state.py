@@ -14,11 +14,15 @@ from datetime import date
 from enum import StrEnum
 from types import MappingProxyType
 
+from gitmem.lazy_patterns import lazy
 from gitmem.light_typing import NamedTuple
 from gitmem.memory.fact import fact_id, parse_span
 from gitmem.memory.forgotten import recorded_text
 from gitmem.memory.statements import Statement
+from gitmem.paths import Kind, kind, log_date
 
+_WORDS = lazy(r"\w+")
+SAID = 15  # characters of a fact from which a longer text that has all its words in a row says it
 SAYS = 0.5  # share of a fact's terms that the lines it cites must have to say it still
 NO_MORE = 0.5  # share of a line's terms that such a fact must have for the line to say no more than the fact
 
@@ -42,13 +46,18 @@ class _Citation(NamedTuple):
 
 
 class Lapsed(NamedTuple):
-    """What no longer holds of a memory on a day: texts by their id, the lines of each path that facts cite, and since
-    when a text is replaced, where the fact that replaces it says so."""
+    """What no longer holds of a memory on a day.
+
+    `texts`: its state by the id of a text. `cited`: the lines of each path that facts cite. `since`: the day from which
+    a text is replaced, where the fact that replaces it says so. `last`: the last day of a text that has ended. `said`:
+    (words of a fact, its id), by which longer texts that say it are known."""
 
     day: date
     texts: Mapping[str, State] = MappingProxyType({})
     cited: Mapping[str, Sequence[_Citation]] = MappingProxyType({})
     since: Mapping[str, date] = MappingProxyType({})
+    last: Mapping[str, date] = MappingProxyType({})
+    said: Sequence[tuple[str, str]] = ()
 
 
 class Judged(NamedTuple):
@@ -66,12 +75,17 @@ def lapsed(
 ) -> Lapsed:
     """What no longer holds, by the statements of MEMORY.md and of its archive; `forgotten` are the ids of texts that a
     person took out. A text that stands in MEMORY.md and holds there, holds."""
-    replaced = _replaced_by(memory)
+    archive = [each for each in archive if each.says and each.text]
+    moved = {fact_id(each.text) for each in archive}
+    replaced = _replaced_by(memory) - moved  # what stands in MEMORY.md beside its archived copy was said again
     states = [(each, fact_id(each.text), _own_state(each, today)) for each in memory if each.says and each.text]
     states = [(each, ident, _or(state, State.REPLACED, ident in replaced)) for each, ident, state in states]
     holding = {ident for _, ident, state in states if state is State.HOLDS}
-    archive = [each for each in archive if each.says and each.text]
-    replaced |= _replaced_by(archive) | {fact_id(each.text) for each in archive if each.get("superseded-by")}
+    replaced |= (
+        _replaced_by(memory)
+        | _replaced_by(archive)
+        | {fact_id(each.text) for each in archive if each.get("superseded-by")}
+    )
     texts = dict.fromkeys(replaced, State.REPLACED) | dict.fromkeys(forgotten, State.FORGOTTEN)
     texts |= {ident: state for _, ident, state in states if state is not State.HOLDS}
     for each in archive:
@@ -87,7 +101,15 @@ def lapsed(
                 lines = _Citation(span.start_line, span.end_line, each.text, now)
                 cited.setdefault(span.path, []).append(lines)
     texts = {ident: state for ident, state in texts.items() if ident not in holding}
-    return Lapsed(today, texts, cited, _replaced_since((*memory, *archive)))
+    known = [(each, fact_id(each.text)) for each in (*memory, *archive) if each.says and each.text]
+    last = {ident: day for each, ident in known if (day := _day(each.get("until")))}
+    said = [(words, ident) for each, ident in known if ident in texts and len(words := _plain(each.text)) >= SAID]
+    return Lapsed(today, texts, cited, _replaced_since((*memory, *archive)), last, said)
+
+
+def _plain(text: str) -> str:
+    """The words of a text in lower case, without markup, a space between two."""
+    return " ".join(_WORDS.findall(text.casefold()))
 
 
 def _replaced_since(facts: Iterable[Statement]) -> dict[str, date]:
@@ -110,15 +132,24 @@ def _or(state: State, other: State, applies: bool) -> State:
 
 def states(found: Sequence[Statement], known: Lapsed, path: str = "") -> list[State]:
     """The state of each statement of a file: what its own line says, what its text is, what facts cite its lines."""
-    return [of_lines(path, one.first, one.last, one.text, one.get("until"), known).state for one in found]
+    day = log_date(path)
+    return [of_lines(path, one.first, one.last, one.text, one.get("until"), known, day).state for one in found]
 
 
-def of_lines(path: str, first: int, last: int, text: str, until: str, known: Lapsed) -> Judged:
-    """The state of lines of a file that say `text`; `until` is the last day that their comment names, "" for none."""
+def of_lines(
+    path: str, first: int, last: int, text: str, until: str, known: Lapsed, day: date | None = None
+) -> Judged:  # fmt: skip
+    """The state of lines of a file that say `text`; `until` is the last day that their comment names, "" for none. What
+    was said on a `day` after a fact ended or was replaced was said again, and holds."""
     if has_ended(until, known.day):
         return Judged(State.ENDED)
-    if known.texts and (state := known.texts.get(fact_id(text))) is not None:
-        return Judged(state)
+    if known.texts and (ident := fact_id(text)) in known.texts and not _said_again(ident, day, known):
+        return Judged(known.texts[ident])
+    if known.said and kind(path) not in (Kind.MEMORY, Kind.ARCHIVE):
+        words = f" {_plain(text)} "
+        for part, ident in known.said:
+            if f" {part} " in words and not _said_again(ident, day, known):
+                return Judged(known.texts[ident], whole=len(words) - 2 == len(part))
     here = [each for each in known.cited.get(path, ()) if each.first <= last and first <= each.last]
     if not here or any(each.state is State.HOLDS for each in here):
         return _HOLDS
@@ -131,6 +162,12 @@ def of_lines(path: str, first: int, last: int, text: str, until: str, known: Lap
         if both >= SAYS * len(said):
             return Judged(each.state, both >= NO_MORE * len(own))
     return _HOLDS
+
+
+def _said_again(ident: str, day: date | None, known: Lapsed) -> bool:
+    """Whether a text was said on a day after the fact of the same text ended or was replaced."""
+    over = [end for end in (known.last.get(ident), known.since.get(ident)) if end is not None]
+    return day is not None and bool(over) and day > max(over)
 
 
 def of_text(text: str, known: Lapsed) -> State:

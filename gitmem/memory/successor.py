@@ -44,8 +44,8 @@ def why_not(old: Fact, new: Placed, *, corrects: bool = False, named: bool = Fal
     if about_health(old.text):
         return "that fact is about health"
     found = judge(Placed(MEMORY, old, fact_date(old)), new)
-    correction = found.kind in (Kind.SAME, Kind.ADDS) or (found.asks and found.covers)
-    says_otherwise = found.automatic or (named and found.asks) or (corrects and correction)
+    correction = corrects and found.kind in (Kind.SAME, Kind.ADDS)
+    says_otherwise = found.automatic or (found.asks and (named or found.covers)) or correction
     if found.subject or not says_otherwise or not of_one_matter(old.text, new.fact.text):
         return "that fact is about something else, as far as the words tell"
     return ""

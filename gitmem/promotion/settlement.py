@@ -82,6 +82,7 @@ def open_pairs(repo: Repository, config: Config, today: date) -> list[Rival]:
 def pairs_of(rows: Sequence[Placed], today: date) -> list[Rival]:
     """The open pairs among facts, of which the newest stand first. What an agent proposes comes before disagreements,
     and these before repetitions."""
+    rows = [row for row in rows if not facts.expired(row.fact, today)]
     proposed = _proposed(rows, rows)
     found = rivals(rows[:COMPARED], Standing(rows, today))
     return [*proposed, *(rival for rival in found if not any(_same_pair(rival, other) for other in proposed))]

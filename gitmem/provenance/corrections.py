@@ -22,7 +22,7 @@ from gitmem.git.transaction import CommitDraft, Reading, commit
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Fact, encode, fact_id, normalise, render_span, text_hash
-from gitmem.memory.facts import Entry, Memory
+from gitmem.memory.facts import BESIDE, SUPERSEDES, Entry, Memory
 from gitmem.memory.files import ensure_memory
 from gitmem.paths import Kind, agent_of, is_daily, kind, spelling
 from gitmem.provenance import trailers
@@ -122,7 +122,9 @@ def edit_plan(config: Config, path: str, line: int, text: str, reason: str) -> P
         memory, entry = _to_replace(reading, config, path, line, text)
         taken = Removal(path, entry.fact, tuple(cited(entry.fact)), new=text)
         with as_usage_error(path, entry):
-            new = memory_facts.update(memory, entry, text, entry.fact.meta)
+            # A new text is settled with none, and never names itself as what it replaced.
+            meta = [pair for pair in entry.fact.meta if pair[0] != BESIDE and pair != (SUPERSEDES, fact_id(text))]
+            new = memory_facts.update(memory, entry, text, meta)
         return _draft(config, Account(CORRECTED, reason), [taken], {path: new})
 
     return plan

@@ -202,7 +202,8 @@ def ordered(lines: Sequence[Line], made: Iterable[Link]) -> list[float]:
     for link in in_order:
         wanted = scores[link.old] + (-STEP if link.proposed else STEP)
         bound = min((scores[at] - STEP * room for at, room in bounds.get(link.new, ())), default=wanted)
-        scores[link.new] = max(scores[link.new], min(wanted, bound))
+        answers = lines[link.new].score / SCORE  # above nothing that answers so much better, by no chain of links
+        scores[link.new] = max(scores[link.new], min(wanted, bound, answers))
     return scores
 
 

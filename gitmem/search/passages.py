@@ -45,6 +45,7 @@ DEEPEST = 1 << 30  # no heading is of a deeper level
 WITHHELD = "[a line with a secret]"
 DEEPEST_SHOWN = 8  # items above a line that are read with it
 NAMES = ("title", "name", "aliases", "description")  # front matter that says what a note is called
+LAPSED = 0.5  # of the score of a line that no longer holds, where the question is not about the past
 SECTION = 400  # lines above a passage that are read for what it is about
 PLAIN, UNSAID = Shape(), Held()
 STATES = {State.HOLDS: "", State.ENDED: "expired", State.REPLACED: "superseded", State.FORGOTTEN: "forgotten"}
@@ -449,6 +450,8 @@ class Passages:
     def _scored(self, candidate: Candidate, scale: float) -> Candidate:
         priors = sum(value for _, value in candidate.priors)
         score = self.ranking.similarity * candidate.line.score / scale + priors
+        if candidate.state in (STATES[State.ENDED], STATES[State.REPLACED]) and not self.filters.past:
+            score *= LAPSED
         return candidate._replace(score=score, scale=scale)
 
     def _gather_lapsed(self) -> None:
@@ -492,7 +495,7 @@ class Passages:
                     own.setdefault(key, []).append(value)
                 meta.update(own)
         when = _when(meta, file)
-        state, whole = self._state(meta, file, line)
+        state, whole = self._state(meta, file, line, when)
         filters = self.filters
         then = self._held(meta, file, line) if self.over or (state and filters.past) else UNSAID
         if state == "promoted":
@@ -515,11 +518,13 @@ class Passages:
         """The texts that are masked in a file. MEMORY.md as it is now is what people and hosts read in any case."""
         return NOTHING if file.kind is Kind.MEMORY and not self.commit else self.filters.forgotten
 
-    def _state(self, meta: dict[str, list[str]], file: File, line: RankedLine) -> tuple[str, bool]:
+    def _state(
+        self, meta: dict[str, list[str]], file: File, line: RankedLine, when: date | None
+    ) -> tuple[str, bool]:  # fmt: skip
         """The state of a line as `Hit` has it, and whether all of the line has it."""
         known = self.known(file)
         until = next(iter(meta.get("until", ())), "")
-        judged = state.of_lines(file.path, line.first, line.last, _lines_of(file, line), until, known)
+        judged = state.of_lines(file.path, line.first, line.last, _lines_of(file, line), until, known, when)
         if judged.state is not State.HOLDS:
             return STATES[judged.state], judged.whole
         if file.kind is Kind.SESSION and file.front.get("promoted", [""])[0].lower() in ("true", "yes", "1"):

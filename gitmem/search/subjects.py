@@ -16,7 +16,7 @@ from gitmem.text.terms import compatible, tokens
 
 STEP = 1e-6
 ANSWERS = 0.5  # share of the best score that a line with the asked identifier needs to come before lines without
-ALIKE = 0.5  # share of the words of two lines together, numbers aside, from which they say nearly the same
+ALIKE = 1 / 3  # share of the words of two lines together, numbers aside, from which they say nearly the same
 COMPARED = 20  # lines, the best, of which two may say nearly the same
 # Two capitalised words and more: the name of one person, place or work. A single one may open a sentence.
 _FULL_NAME = lazy(r"[A-ZÀ-Þ][\w'’-]*(?: [A-ZÀ-Þ][\w'’-]*)+")

@@ -82,7 +82,7 @@ def test_install_says_what_codex_asks_first_and_whether_the_server_answers(repo:
     program = f'exec {sys.executable} -m gitmem "$@"'
     env = {"PATH": on_path(repo.path.parent / "bin", git_mem=program)}
     done = repo.mem("install", "--agent", "codex", env=env)
-    assert "the MCP server answers: 10 tools" in done.stderr and "PATH" not in done.stderr
+    assert "the MCP server answers: 11 tools" in done.stderr and "PATH" not in done.stderr
     assert "note: Codex runs no hook, and says nothing, before you trust this project" in done.stderr
 
 

@@ -37,7 +37,7 @@ def test_a_fact_that_another_names_is_replaced_and_so_are_its_copies_and_the_lin
     for by in (known(f"{old}\n{new}"), known(new, old)):
         assert says("- the queue is Rabbit\n- the queue is Postgres", by) == [State.REPLACED, State.HOLDS]
         assert says(log, by, LOG) == [State.REPLACED, State.HOLDS]
-        assert says(log, by) == [State.HOLDS, State.HOLDS]  # of another file no fact cites a line
+        assert says(log, by) == [State.REPLACED, State.HOLDS]  # of another file no fact cites a line: its words tell
 
 
 def test_a_cited_line_that_says_something_else_or_that_a_fact_which_holds_cites_too_holds() -> None:
@@ -83,4 +83,18 @@ def test_lines_that_also_say_something_else_have_the_state_in_part_only() -> Non
     assert of_lines(path, 3, 3, "- The port is 8080.", "", known) == Judged(State.ENDED)
     more = "- The port is 8080, TLS is on, certificates come from the vault and are renewed each Monday."
     assert of_lines(path, 4, 4, more, "", known) == Judged(State.ENDED, whole=False)
-    assert of_lines(path, 5, 5, "- The port is 8080, they say.", "", known) == Judged(State.HOLDS)
+    assert of_lines(path, 5, 5, "- The port is 8080, they say.", "", known) == Judged(State.ENDED, whole=False)
+    assert of_lines(path, 5, 5, "- The port is 8081.", "", known) == Judged(State.HOLDS)
+
+
+def test_what_is_said_after_a_fact_ended_was_said_again_and_holds() -> None:
+    known = lapsed(read(["- The gym closes at 22:00. <!-- mem until=2025-12-31 -->"]), (), date(2026, 1, 5))
+    said = "- The gym closes at 22:00."
+    for day, there in ((date(2025, 12, 1), State.ENDED), (None, State.ENDED), (date(2026, 1, 2), State.HOLDS)):
+        assert of_lines("memory/x.md", 1, 1, said, "", known, day).state is there
+
+
+def test_a_fact_that_stands_in_memory_beside_its_archived_copy_was_said_again_and_holds() -> None:
+    memory = ["- The pager is 4411", f"- The pager is 4422 <!-- mem supersedes={fact_id('The pager is 4411')} -->"]
+    known = lapsed(read(memory), read(["- The pager is 4411 <!-- mem superseded-by=x -->"]), date(2026, 1, 5))
+    assert of_lines("MEMORY.md", 1, 1, memory[0], "", known).state is State.HOLDS

@@ -42,17 +42,18 @@ class SettleOptions(NamedTuple):
 
 @click.command()
 @click.argument("pairs", nargs=-1, metavar="[PAIR]...")
-@click.option("--later", "answer", flag_value="later", help="The later one holds; the other goes to the archive.")
-@click.option("--earlier", "answer", flag_value="earlier", help="The earlier one holds; the other goes to the archive.")
-@click.option("--both", "answer", flag_value="both", help="Both hold.")
-@click.option("--same", "answer", flag_value="same", help="They say the same: one of them is kept.")
+@click.option("--later", is_flag=True, help="The later one holds; the other goes to the archive.")
+@click.option("--earlier", is_flag=True, help="The earlier one holds; the other goes to the archive.")
+@click.option("--both", is_flag=True, help="Both hold.")
+@click.option("--same", is_flag=True, help="They say the same: one of them is kept.")
 @click.option("-i", "--interactive", is_flag=True, help="On a terminal: one pair at a time.")
 @click.option("--reason", default="", metavar="WHY", help="Why; goes into the commit.")
 @click.option("--dry-run", is_flag=True, help="Say what would be answered; write nothing.")
 @json_option
 def command(
-    pairs: tuple[str, ...], answer: str | None, interactive: bool, reason: str, dry_run: bool, as_json: bool
-) -> None:
+    pairs: tuple[str, ...], later: bool, earlier: bool, both: bool, same: bool, interactive: bool, reason: str,
+    dry_run: bool, as_json: bool,
+) -> None:  # fmt: skip
     """List the statements that may not both hold, or say which does.
 
     Facts of MEMORY.md are held against each other and against the daily logs of the last two weeks. PAIR is a number of
@@ -65,6 +66,11 @@ def command(
     git mem settle MEMORY.md:5 --both --reason "two clusters"
     git mem settle --interactive
     """
+    given = {"later": later, "earlier": earlier, "both": both, "same": same}
+    answers = [name for name, chosen in given.items() if chosen]
+    if len(answers) > 1:
+        raise UsageError(f"--{answers[0]} and --{answers[1]} are two answers", "git mem settle 1 --later")
+    answer = answers[0] if answers else None
     options = SettleOptions(pairs, answer, interactive, reason, dry_run, as_json)
     if bool(options.pairs) != bool(options.answer):
         raise UsageError("which pair, and what of it?", "git mem settle 1 --later, --earlier, --both or --same")
@@ -99,11 +105,15 @@ def _list(pairs: Sequence[Rival], as_json: bool) -> None:
 
 
 def _text(pair: Rival, number: str) -> str:
-    """A pair in three lines: what it is and why, the earlier statement, the later one."""
+    """A pair in three lines: what it is and why, the earlier statement, the later one, each behind what it is about."""
+    from gitmem.memory.sections import CATEGORIES
+
     lines = [f"{number:<3} {pair.kind}" + (f": {pair.reason}" if pair.reason else "")]
     for name, row in zip(("earlier", "later"), pair.earlier_first, strict=True):
         place = f"{row.path}:{row.fact.line}"
-        lines.append(f"    {name:<7}  {place}  {row.day or '-':<10}  {row.fact.text}")
+        above = row.fact.trail[-1] if row.fact.trail else ""
+        about = f"{above}: " if above and above.casefold() not in CATEGORIES else ""
+        lines.append(f"    {name:<7}  {place}  {row.day or '-':<10}  {about}{row.fact.text}")
     return escape("\n".join(lines) + "\n")
 
 
@@ -111,7 +121,7 @@ def _answer(repo: Repository, config: Config, found: Sequence[Rival], options: S
     """Record one answer for each of the pairs that were named."""
     from gitmem.git import undo_record
     from gitmem.memory.rivals import without_secrets
-    from gitmem.promotion.settlement import Answer, Settled, as_value, chosen, ensure_person, settle
+    from gitmem.promotion.settlement import Answer, Settled, as_value, chosen, ensure_person, open_pairs, settle
 
     ensure_person(config)
     answer = Answer(options.answer or "")
@@ -119,8 +129,14 @@ def _answer(repo: Repository, config: Config, found: Sequence[Rival], options: S
     if options.dry_run:
         done = [Settled(pair, answer) for pair in named]
     else:
+        done = []
         with undo_record.together():
-            done = [settle(repo, config, pair, answer, now().date(), options.reason) for pair in named]
+            for pair in named:  # an answer moves lines, and may settle another pair as well
+                there = next((each for each in open_pairs(repo, config, now().date()) if _is_of(each, pair)), None)
+                if there is not None:
+                    done.append(settle(repo, config, there, answer, now().date(), options.reason))
+        if len(done) < len(named):
+            say(f"{counted(len(named) - len(done), 'pair')} settled by the answers before: git mem settle")
     if options.as_json:
         rows = [
             {**as_value(without_secrets(each.pair)), "answer": str(each.answer), "commit": each.commit or None}
@@ -134,6 +150,11 @@ def _answer(repo: Repository, config: Config, found: Sequence[Rival], options: S
         say_if_detached(repo, done[-1].commit)
         if not all(each.commit for each in done):
             say("not committed, since memory has other edits that are not: git commit")
+
+
+def _is_of(one: Rival, other: Rival) -> bool:
+    """Whether two pairs are of the same two statements, wherever these stand now."""
+    return {one.new.fact.id, one.old.fact.id} == {other.new.fact.id, other.old.fact.id}
 
 
 def _said(done: Settled, dry_run: bool) -> str:
