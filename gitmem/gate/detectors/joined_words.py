@@ -97,6 +97,11 @@ def is_diceware(value: str, least: int) -> bool:
     )
 
 
+def names_nothing(words: list[str]) -> bool:
+    """Whether none of these words is one of grammar, of a rule for passwords or of the name of a thing."""
+    return (SMALL | POLICY | _NAMING).isdisjoint(words)
+
+
 def is_odd(value: str) -> bool:
     """Whether the words of a value are joined by a sign that is in no identifier: `Vellum&Quill`."""
     return _ODD_SIGN.search(value) is not None

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from gitmem.gate.detectors.code_fences import shown_code
-from gitmem.gate.detectors.injection import plain_orders, scorer, weights
+from gitmem.gate.detectors.injection import parted_orders, plain_orders, scorer, weights
 from gitmem.gate.detectors.injection.features import NEIGHBOUR_CHARACTERS
 from gitmem.gate.detectors.injection.lexicon import Concept as C
 from gitmem.gate.detectors.injection.ordinary_orders import has_cost, is_ordinary
@@ -76,18 +76,38 @@ def judge(text: Text, boost: float = 0.0, *, likely: bool = True) -> Iterator[Ve
     `boost` is added to each score: what speaks against a text before a word is read (it was hidden, it was
     encoded). Without `likely` only those that block. Highest score first; of an exhaustive text shortest first.
     """
-    verdicts = [verdict for verdict in _verdicts(text, boost) if likely or verdict.blocks]
+    folded = _without_form(text.folded)
+    verdicts = [verdict for verdict in _verdicts(text, folded, boost) if likely or verdict.blocks]
     if text.exhaustive:  # to be masked: a sentence rather than the line it stands in
         verdicts.sort(key=lambda v: (v.end - v.start, v.start))
     else:
         verdicts.sort(key=lambda v: (-v.score, v.start))
     taken = Spans()
     yield from (verdict for verdict in verdicts if taken.claim(verdict.start, verdict.end))
+    yield from (verdict for verdict in _parted(folded) if taken.claim(verdict.start, verdict.end))
 
 
-def _verdicts(text: Text, boost: float) -> Iterator[Verdict]:
+def _parted(folded: str) -> Iterator[Verdict]:
+    """The orders in parts (`parted_orders`). Nobody wrote them as one sentence, so only those that block count, and of
+    steps those that send away what is secret."""
+    learned = scorer.load()
+    for line in parted_orders.lines(folded):
+        says = line.says(folded)
+        if _word_weight(says) < weights.words().least / 2:
+            continue
+        reading = read(says)
+        last = folded[slice(*line.pieces[-1])]
+        if len(line.pieces) <= parted_orders.STEPS and not (
+            {C.SECRET, C.PLACE} <= reading.concepts.keys() and C.SEND in read(last).concepts
+        ):
+            continue
+        score = score_of(says, "", "")
+        if score >= learned.block and not is_ordinary(says, reading.concepts):
+            yield Verdict(line.start, line.end, score, reading)
+
+
+def _verdicts(text: Text, folded: str, boost: float) -> Iterator[Verdict]:
     """Every unit above the warning line, in order of place; equal units once unless every place is wanted."""
-    folded = _without_form(text.folded)
     seen: set[tuple[str, str, str]] = set()
     exhaustive, scores = text.exhaustive, text.scores
     least = weights.words().least - boost
@@ -128,7 +148,7 @@ def in_context(folded: str) -> Iterator[tuple[Line, str, str, str]]:
     before = ""
     held: tuple[Line, str] | None = None
     for line in lines(folded):
-        source = " ".join(folded[a:b] for a, b in line.pieces) if line.pieces else folded[line.start : line.end]
+        source = line.says(folded)
         if held:
             yield *held, before, source[:NEIGHBOUR_CHARACTERS]
             before = held[1][-NEIGHBOUR_CHARACTERS:]

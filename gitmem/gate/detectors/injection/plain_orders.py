@@ -26,6 +26,14 @@ _ACT = r"(?:commands?|tools?(?: calls?)?|scripts?|actions?|changes?|requests?|ed
 _DO = r"(?:run|execute|approve|accept|apply|allow|perform|carry out|push|merge|deploy|delete|install|confirm)"
 _DOING = r"(?:running|executing|approving|applying|performing|pushing|merging|deploying|deleting|installing|making)"
 _ASK = r"(?:asking|confirm(?:ing|ation)|approval|permission|prompting|checking(?: with)?|review|any (?:confirmation|approval|questions?))"
+# A consent that is claimed, and no question any more: `I already approved deleting it, no need to ask me again`.
+_CONSENTED = r"(?:approved|authori[sz]ed|confirmed|agreed|consented|allowed|permitted|signed off|ok'?ed|given (?:approval|permission|consent))"
+_NO_MORE = (
+    r"(?:(?:no need|not necessary|(?:no longer|do not|don't) (?:need|have)) to (?:ask|confirm|check|prompt)"
+    r"(?: with)? (?:me|us|him|her|them|the (?:user|owner)|again|any ?more|for|first)"
+    r"|(?:do not|don't|never) (?:ask|prompt) (?:me |him |her |them |us |the user |for |again|any ?more)"
+    r"|(?:without|no) (?:asking|(?:further|another|more|additional) (?:confirmation|approval|question|prompt|check)))"
+)
 
 ENGLISH: dict[C, str] = {
     C.CONCEAL: rf"{_NOT} (?:tell|inform|notify|alert|warn) {_USER}(?: (?:about|of) {_WHAT}| that you\b[^.\n]{{1,40}}| anything(?: about {_WHAT})?| what you [^.\n]{{1,30}})?{_END}"
@@ -45,6 +53,8 @@ ENGLISH: dict[C, str] = {
     rf"|(?:no longer|do not|don't) (?:need|have) to ask before {_DOING}"
     rf"|(?:do not|don't|never) bother {_USER} with (?:confirmations?|questions|approvals?)"
     rf"|(?:never|{_NOT}) ask (?:me |{_USER} )?(?:(?:for )?(?:approval|confirmation|permission) )?before {_DOING} (?:{_ALL} )?{_ACT}{_END}"
+    rf"|(?:already|pre-?) ?{_CONSENTED}\b[^\n]{{0,80}}?\b{_NO_MORE}"
+    rf"|{_NO_MORE}\b[^\n]{{0,40}}?\b(?:already|pre-?) ?{_CONSENTED}\b"
     rf"|{_NOT} (?:ask|wait) for (?:approval|confirmation|permission)(?: (?:for|before|of|when {_DOING}) (?:{_ALL} )?{_ACT})?(?: (?:any ?more|again|ever)|,? from now on)",
 }  # fmt: skip
 
@@ -193,6 +203,7 @@ _DROPS = (
 _HINTS = (
     "without", "silently", "before", "approv", "ask for", "wait for", "tell ", "inform", "notif", "alert ", "warn ", "mention", " let ",
     "hide", "conceal", "keep ", "asks", "deny", "find out", "make sure", "ensure", "bother", "must not",
+    "no need to", "further", "authori",
 )  # fmt: skip
 _EUROPEAN_HINTS = lazy(
     r"benutzer|nutzer|anwender|usuari|utilisat|utente|utilizador|anvandar|uzytkownik|gebruiker|пользовател|nguoi dung|brugeren|brukeren|kayttaja|nadie|nikomu|никому"

@@ -172,6 +172,12 @@ class Line(NamedTuple):
     joined: tuple[int, ...] = ()
     pieces: tuple[tuple[int, int], ...] = ()
 
+    def says(self, folded: str) -> str:
+        """The words of the line, those of its pieces in a row."""
+        if self.pieces:
+            return " ".join(folded[a:b] for a, b in self.pieces)
+        return folded[self.start : self.end]
+
 
 def lines(folded: str) -> Iterator[Line]:
     """The lines of a text without their markers."""
@@ -218,7 +224,7 @@ _NARROW = LONGEST_UNIT // 2  # characters of more than two lines that are read a
 def units_of(folded: str, line: Line) -> Iterator[Unit]:
     """The units of a line: itself; of several sentences also each one and each two in a row."""
     if line.pieces:
-        yield Unit(line.start, line.end, " ".join(folded[a:b] for a, b in line.pieces))
+        yield Unit(line.start, line.end, line.says(folded))
         return
     yield from _of_line(folded, line.start, line.end)
     if line.joined:

@@ -11,7 +11,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gitmem.gate.detectors.joined_words import POLICY, SMALL, is_coined, is_diceware, is_joined, is_odd, is_told
+from gitmem.gate.detectors.joined_words import (
+    POLICY,
+    SMALL,
+    is_coined,
+    is_diceware,
+    is_joined,
+    is_odd,
+    is_told,
+    names_nothing,
+)
 from gitmem.gate.detectors.prefilter import places, present
 from gitmem.gate.detectors.secrets.chosen_passwords import CLOSE, classes, is_chosen, looks_chosen
 from gitmem.gate.detectors.secrets.placeholders import is_placeholder, is_words
@@ -152,6 +161,14 @@ def phrase_at(text: str, low: str, start: int, end: int) -> tuple[int, int] | No
     if random and ((joined and (named or value.islower())) or (named and not _is_inflected(words))):
         return bare.span("value")
     ended = bare["after"].strip() in ("", ".", "!")
+    if (
+        random
+        and ended
+        and not _is_inflected(words)
+        and names_nothing(words)
+        and _ACCESS.search(low, max(0, start - 80), start)
+    ):
+        return bare.span("value")
     told = POLICY.isdisjoint(words) and not _is_sentence(words) and len(words) <= 10 and words[0] not in _POINTING
     lower = value.islower() or any(map(str.isdigit, value))
     coined = any(map(str.isdigit, value)) and not _is_inflected(words)  # `granite otter 41 windmill (on both laptops)`
@@ -160,6 +177,11 @@ def phrase_at(text: str, low: str, start: int, end: int) -> tuple[int, int] | No
     return _loose(text, low, start, end) if named else None
 
 
+# An access that is told in one line, up to the word for its password: `guest network Alba, password ...`.
+_ACCESS = lazy(
+    r"(?:\b(?:wi-?fi|wlan|ssid|network|router|hotspot|log-?in|user(?:name)?|account|vpn|e-?mail|admin)\b|와이파이|네트워크|계정|아이디"
+    r"|ネットワーク|アカウント|ユーザー|网络|網路|账号|帳號|用户)[^\n]{0,60}(?:[,;/|–—、，]|\b(?:and|with))[ \t]{0,2}(?:the |its |a )?\Z"
+)
 USER_ID = lazy(r"<[^<>\s@]{1,64}@[^<>\s]{1,64}>$")  # of a key, as gpg names it
 _POINTING = frozenset(["see", "ask", "use", "check", "get", "look", "read", "find", "same", "call", "contact"])
 

@@ -352,6 +352,128 @@ def _in_pieces(pieces: list[tuple[int, str]], end: int) -> int:
     return pieces[-1][0] + len(pieces[-1][1])
 
 
+# A cell of a table or a labelled line with nothing but a piece of a value in it: `| 1 | abc |`, `part 1: abc`.
+_LABEL = lazy(
+    r"[ \t]*(?:[-*+>][ \t]+){0,2}(?P<label>[^\n:=|]{1,24}?)[*`\"]{0,3}[ \t]{0,2}(?:[:=]|->|→)[*]{0,2}[ \t]{1,3}[`\"'*]{0,3}\Z"
+)
+_IN_CELL = lazy(r"[ \t`\"'*]{0,6}(?P<tail>[0-9A-Za-z_.+/=~-]{4,400})[ \t`\"'*]{0,6}")
+_COUNTS = lazy(
+    r"\d+|\b[a-h]\b|first|second|third|fourth|last|next|rest|beginning|start|end|half|첫|두|세|번째|앞|뒤|前|後|后"
+)
+
+
+def _in_cells(text: str, seen: list[tuple[str, list[int]]]) -> Iterator[Found]:
+    """Tokens whose pieces stand in one column of the rows of a table, in neighbouring cells of a row, or in lines whose
+    labels only count."""
+    for start, places_of in seen:
+        for at in places_of if _is_distinct(start) else ():
+            first = _PIECE.match(text, at)
+            if first is None or not _open_before(text, at, start):
+                continue
+            if any(True for _ in _tokens_at(first.group(), [(0, len(start))])):
+                continue  # a whole token in a cell
+            for pieces in _pieces_after(text, *first.span()):
+                whole = "".join([piece for _, piece in pieces])
+                for token in _tokens_at(whole, [(0, len(pieces[0][1]))]):
+                    if token.start == 0 and token.end == len(whole):
+                        yield Found(token.rule, token.what, at, pieces[-1][0] + len(pieces[-1][1]), token.certain)
+
+
+def _pieces_after(text: str, at: int, end: int) -> Iterator[list[tuple[int, str]]]:
+    """The pieces (offset, piece) that may go on with the one at `at:end`: those of two cells or lines, of three, and so on."""
+    begin = text.rfind("\n", max(0, at - 200), at) + 1
+    before, last = text[begin:at], text.find("\n", end, end + 500)
+    last = min(len(text), end + 500) if last < 0 else last
+    rest = text[end:last].lstrip(" \t`\"'*")
+    rows = _lines_after(text, last)
+    if rest.startswith("|"):
+        row = text[begin:last]
+        yield from _growing([(at, text[at:end])], _cells(row, begin, before.count("|") + 1))
+        column = before.count("|")
+        yield from _growing(
+            [(at, text[at:end])], [cell for place, line in rows for cell in _cells(line, place, column)[:1]]
+        )
+    elif not rest.strip() and (label := _LABEL.match(before)):
+        counted = _COUNTS.sub("#", label["label"].lower())
+        if "#" in counted:
+            yield from _growing([(at, text[at:end])], list(_labelled(rows, counted)))
+
+
+def _lines_after(text: str, end: int) -> list[tuple[int, str]]:
+    """The lines after the one that ends at `end`, at most _PIECES of at most 500 characters, with where each begins."""
+    found: list[tuple[int, str]] = []
+    while end < len(text) and len(found) < _PIECES:
+        start, end = end + 1, text.find("\n", end + 1, end + 502)
+        end = len(text) if end < 0 else end
+        found.append((start, text[start : min(end, start + 500)]))
+    return found
+
+
+def _cells(row: str, place: int, column: int) -> list[tuple[int, str]]:
+    """What stands in the cells of a row from `column` on (cells before the first `|` count), `place` being where it begins."""
+    found: list[tuple[int, str]] = []
+    at = 0
+    for number, cell in enumerate(row.split("|")):
+        match = _IN_CELL.fullmatch(cell) if number >= column else None
+        if match is not None:
+            found.append((place + at + match.start("tail"), match["tail"]))
+        elif number >= column:
+            break
+        at += len(cell) + 1
+    return found
+
+
+def _labelled(rows: list[tuple[int, str]], counted: str) -> Iterator[tuple[int, str]]:
+    """The values of the lines whose labels are `counted` but for what counts in them, up to the first other line."""
+    for place, line in rows:
+        value = line.rstrip(" \t`\"'*\r")
+        cut = max(value.rfind(sign) for sign in " \t`\"'*") + 1
+        label = _LABEL.match(value[:cut])
+        if (
+            label is None
+            or _COUNTS.sub("#", label["label"].lower()) != counted
+            or _PIECE.fullmatch(value[cut:]) is None
+        ):
+            return
+        yield place + cut, value[cut:]
+
+
+def _growing(pieces: list[tuple[int, str]], following: list[tuple[int, str]]) -> Iterator[list[tuple[int, str]]]:
+    for piece in following[: _PIECES - 1]:
+        pieces = [*pieces, piece]
+        yield pieces
+
+
+# A value with blanks (or one sign) between its characters, or between groups of as many characters.
+_SPELT = lazy(
+    r"(?<![0-9A-Za-z_.+/=~-])(?:[0-9A-Za-z_](?P<sign>[ \t]{1,3}|[ \t]?[,|·:;][ \t]?)(?:[0-9A-Za-z_.+/=~-](?P=sign)){14,399}[0-9A-Za-z_.+/=~-]"
+    r"|(?:[0-9A-Za-z_.+/=~-]{4}[ \t]{1,3}){4,99}[0-9A-Za-z_.+/=~-]{1,4})(?![0-9A-Za-z_.+/=~-])"
+)
+_GROUPS = bytes(
+    97 if chr(code).isalnum() or code in b"_.+/=~-" else 32 if code in b" \t,|:;" else 45 for code in range(256)
+)
+_GROUP = 4  # characters of a group
+_WORDS_BEFORE = 4  # groups that may be words in front of the token
+
+
+def _spelt_out(text: str) -> Iterator[Found]:
+    """Tokens with blanks between their characters, or between groups of four."""
+    kinds = plain(text).translate(_GROUPS)
+    if b"a a a a " not in kinds and b"aaaa aaaa aaaa " not in kinds and b"a  a  a  " not in kinds:
+        return
+    for match in _SPELT.finditer(text):
+        gap = " \t" + (match["sign"] or "").strip()
+        places_of = [at for at in range(*match.span()) if text[at] not in gap]
+        size = 1 if match["sign"] else _GROUP
+        for first in range(0, _WORDS_BEFORE * size, size):  # `the key ghp_ a1B2`: words of four letters before it
+            whole = "".join([text[at] for at in places_of[first:]])
+            token = next((token for token in _tokens_at(whole, [(0, len(whole))]) if token.start == 0), None)
+            if token is not None:
+                last = places_of[first + token.end - 1] + 1
+                yield Found(token.rule, token.what, places_of[first], last, token.certain)
+                break
+
+
 def continued(text: str, end: int) -> tuple[int, int] | None:
     """The span of the rest of a secret that ends at `end`: alone on the next line, in the next string or behind a `+`; or None."""
     follow = _REST.match(text, end) or _SEAM.match(text, end) or _SUM.match(text, end)
@@ -366,6 +488,8 @@ def find(text: str, seen: Candidates) -> Iterator[Found]:
     """Every vendor token and secret shape of a text whose candidates are `seen`."""
     beginnings = _beginnings_in(text, seen.hot)
     yield from _joined(text, beginnings)
+    yield from _in_cells(text, beginnings)
+    yield from _spelt_out(text)
     yield from _tokens_of(text, beginnings)
     if seen.low:
         for span in wallets.seed_phrases(text, seen.low):

@@ -75,3 +75,27 @@ def test_the_words_alone_are_the_find(before: str, value: str, after: str) -> No
 )
 def test_sentences_about_passphrases_pass(text: str) -> None:
     assert found(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Guest wifi: network Fjord, password maple onion tractor violin",
+        "Login for the printer: user ops with password maple onion tractor violin.",
+        "와이파이: 네트워크 Fjord, 비밀번호 maple onion tractor violin",
+    ],
+)
+def test_words_behind_a_password_in_a_line_that_tells_an_access_are_one(text: str) -> None:
+    assert "maple onion tractor violin" in [text[match.start : match.end] for match in load("passwords")(Text(text))]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The login page has a user field, password strength meter bar",
+        "Account page, password manager browser extension",
+        "User settings, password reset email template flow",
+    ],
+)
+def test_things_named_with_the_word_password_are_none(text: str) -> None:
+    assert not list(load("passwords")(Text(text)))

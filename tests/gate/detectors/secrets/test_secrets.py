@@ -537,3 +537,32 @@ def test_a_secret_that_goes_from_the_neighbourhood_of_one_literal_into_the_next_
     address = f"https://acme.azurewebsites.net/api/run?code={value}\n"
     for size in range(tokens_of_text._AFTER - 160, tokens_of_text._AFTER, 12):
         assert found(address + "-" * size + "\n" + address).count(value) == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"the key {' '.join(TOKEN)} works",
+        f"spelt: {', '.join(TOKEN)}",
+        "in groups: " + " ".join(TOKEN[at : at + 4] for at in range(0, len(TOKEN), 4)),
+        f"| part | value |\n|---|---|\n| 1 | `{TOKEN[:20]}` |\n| 2 | `{TOKEN[20:]}` |",
+        f"| first | second |\n|---|---|\n| {TOKEN[:20]} | {TOKEN[20:]} |",
+        f"- first half: `{TOKEN[:20]}`\n- second half: `{TOKEN[20:]}`",
+    ],
+)
+def test_a_token_with_blanks_or_in_cells_and_labelled_lines_is_found(text: str) -> None:
+    (hit,) = [hit for hit in found(text) if hit.startswith("g")]
+    assert hit[0] == TOKEN[0]
+    assert hit.rstrip("`").endswith(TOKEN[-1])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        " ".join("abcdefghijklmnopqrstuvwxyz0123456789"),
+        f"| begins with | `ghp_` |\n|---|---|\n| commit | {'0a1b2c3d4e' * 4} |",
+        "this word that goes with four them just like that",
+    ],
+)
+def test_letters_with_blanks_and_cells_that_are_no_pieces_are_none(text: str) -> None:
+    assert found(text) == []
