@@ -29,6 +29,7 @@ class Found(TypedDict):
     hits: list[Hit]
     lanes: list[str]
     answered: bool
+    withheld: int
     stale: bool
     reason: str
 
@@ -108,6 +109,7 @@ class Assembled(TypedDict):
     tokens: int
     summary: str
     limits: list[str]
+    withheld: int
 
 
 class Changes(TypedDict):

@@ -191,7 +191,8 @@ def searcher(pool: RepositoryPool) -> Callable[..., Found]:
             ]  # fmt: skip
             lanes = [one_line(lane) for lane in answer.lanes]
             return Found(
-                hits=hits, lanes=lanes, answered=answer.answered, stale=answer.stale, reason=one_line(answer.reason)
+                hits=hits, lanes=lanes, answered=answer.answered, withheld=answer.withheld, stale=answer.stale,
+                reason=one_line(answer.reason),
             )  # fmt: skip
 
     return memory_search
@@ -417,14 +418,17 @@ def assembler(pool: RepositoryPool) -> Callable[..., Assembled]:
                 config.context_ceiling, repo.common_dir, pool.session, budget or config.context_budget
             )
             if not left:
-                return Assembled(text="", tokens=0, summary="nothing", limits=[CEILING])
+                return Assembled(text="", tokens=0, summary="nothing", limits=[CEILING], withheld=0)
             request = request_of(config, prompt, budget=left, subjects=tuple(paths or ()))
             made = assemble(repo, config, request, now(), environ=os.environ, cache=cache_folder())
             limits = [one_line(limit) for limit in made.limits]
             given = receipts.of_parts([(part.layer.value, part.content, part.tokens) for part in made.parts])
             took = round(1000 * (time.monotonic() - began))
             receipts.record(repo.common_dir, receipts.Receipt(now(), pool.session, "context", took, *given))
-            return Assembled(text=made.text, tokens=made.tokens, summary=one_line(made.summary), limits=limits)
+            return Assembled(
+                text=made.text, tokens=made.tokens, summary=one_line(made.summary), limits=limits,
+                withheld=made.withheld,
+            )  # fmt: skip
 
     return memory_context
 

@@ -20,7 +20,7 @@ from gitmem.context.pieces import without_metadata
 from gitmem.context.recall_queries import Question
 from gitmem.context.rendering import AROUND, before, lead, render, render_group
 from gitmem.errors import GitMemError, UsageError
-from gitmem.gate.quoting import END, without_secrets
+from gitmem.gate.quoting import END, HIDDEN, without_secrets
 from gitmem.hosts.transcript import Role, Transcript, Turn
 from gitmem.memory.document import Document, structured
 from gitmem.memory.fact import fact_id
@@ -117,7 +117,8 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What was assembled. `tokens` counts `text`; `hash` is of what was chosen, not of the clock or of a model.
+    """What was assembled. `tokens` counts `text`; `hash` is of what was chosen, not of the clock or of a model;
+    `withheld` is how many lines of `text` are shown as `HIDDEN`, since they hold a secret.
 
     `notes` are for the person who asked and in no output: a tokenizer that could not be had.
     """
@@ -134,6 +135,7 @@ class Context:
     assembled_at: datetime
     tokenizer: str = "characters"
     notes: tuple[str, ...] = ()
+    withheld: int = 0
 
 
 def assemble(scopes: Sequence[Scope], request: Request, now: datetime) -> Context:
@@ -189,7 +191,7 @@ def assemble(scopes: Sequence[Scope], request: Request, now: datetime) -> Contex
         text=text, tokens=request.count(text) if text else 0, budget=request.budget, parts=tuple(kept),
         dropped=tuple(done.dropped), scopes=tuple(usable), limits=tuple(done.limits), summary=_line(kept, usable),
         hash=hashlib.sha256(chosen_text.encode("utf-8", "replace")).hexdigest(), assembled_at=now,
-        tokenizer=request.tokenizer,
+        tokenizer=request.tokenizer, withheld=text.count(HIDDEN),
     )  # fmt: skip
 
 
@@ -510,6 +512,7 @@ def as_value(context: Context) -> dict[str, object]:
         "hash": context.hash,
         "assembled_at": context.assembled_at.isoformat(),
         "limits": list(context.limits),
+        "withheld": context.withheld,
         "parts": [_part(part) for part in context.parts],
         "dropped": [{**_part(part), "reason": why} for part, why in context.dropped],
         "keys": effective(context.scopes),

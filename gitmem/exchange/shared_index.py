@@ -44,7 +44,9 @@ def search(address: str, token: str, asked: Mapping[str, Any]) -> tuple[Answer, 
         hits = tuple(_hit(hit) for hit in list(value["hits"]))
         answered = bool(value.get("answered", hits))  # an older server does not say
         lanes, stale = tuple(value["lanes"]), bool(value["stale"])
-        return Answer(str(value["query"]), str(value["at"]), lanes, stale, hits, answered=answered), value
+        withheld = int(value.get("withheld", 0))
+        query, at = str(value["query"]), str(value["at"])
+        return Answer(query, at, lanes, stale, hits, answered=answered, withheld=withheld), value
     except (KeyError, TypeError, ValueError, AttributeError):
         raise GitMemError("the server's answer is none of a git mem server", "is the address right?") from None
 

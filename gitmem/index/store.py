@@ -80,6 +80,9 @@ class IndexReader(Protocol):
     def secrets(self, oid: str) -> int:
         """How many lines of a blob were left out for a secret."""
 
+    def withheld(self, snapshot: Snapshot) -> int:
+        """How many lines of the files of the snapshot, in the default corpus, were left out for a secret."""
+
     def line_days(self, files: Iterable[tuple[str, str]]) -> list[tuple[str, str, str, tuple[date, ...]]]:
         """(path, oid, commit, day of each line) of those of these (path, oid) of which that is kept."""
 

@@ -218,6 +218,11 @@ class Joined(Index):
     def secrets(self, oid: str) -> int:
         return self.memory.secrets(oid) if self.memory is not None else 0
 
+    def withheld(self, snapshot: Snapshot) -> int:
+        if self.memory is None or self.snapshot_of_memory is None or self.only:
+            return 0
+        return self.memory.withheld(self.snapshot_of_memory)
+
     def line_days(self, files: Iterable[tuple[str, str]]) -> Any:
         return self.memory.line_days(files) if self.memory is not None else []
 

@@ -28,6 +28,7 @@ def as_value(answer: Answer) -> dict[str, Any]:
         "lanes": list(answer.lanes),
         "stale": answer.stale,
         "answered": answer.answered,
+        "withheld": answer.withheld,
         "hits": [hit_value(hit) for hit in answer.hits],
     }
     if answer.settings:

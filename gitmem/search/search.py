@@ -80,7 +80,8 @@ class Query(NamedTuple):
 class Answer(NamedTuple):
     """`at` is "worktree", "branches" or a commit; `lanes` those that answered; `answered` whether one of the first
     `FIRST` hits takes up enough of the question (`evidence`); `notes` and `reason` (why stale) are for a
-    person; `settings` are those in force, only where `Query.explain` asked for them; `chunks` how many memory has."""
+    person; `settings` are those in force, only where `Query.explain` asked for them; `chunks` how many memory has;
+    `withheld` how many lines of its files hold a secret, and so are neither searched nor shown."""
 
     query: str
     at: str
@@ -92,6 +93,7 @@ class Answer(NamedTuple):
     settings: Mapping[str, Any] = MappingProxyType({})
     answered: bool = False
     chunks: int = 0
+    withheld: int = 0
 
 
 class Evidence(NamedTuple):
@@ -152,6 +154,7 @@ def _search_one(repo: Repository, config: Config, query: Query, now: datetime, o
         try:
             with made.index.reading():
                 hits, evidence = _answer(repo, config, made, query, question, today, ranking)
+                withheld = made.index.withheld(made.snapshot)
         except IndexDamaged:
             made.close(damaged=True)
             discard(repo)
@@ -160,6 +163,7 @@ def _search_one(repo: Repository, config: Config, query: Query, now: datetime, o
                 raise
             with made.index.reading():
                 hits, evidence = _answer(repo, config, made, query, question, today, ranking)
+                withheld = made.index.withheld(made.snapshot)
         fresh = made.freshness
         empty = not hits and (made.snapshot is None or not made.snapshot.chunks)
         notes = (*made.notes, *evidence.notes, *((EMPTY,) if empty else ()))
@@ -170,7 +174,7 @@ def _search_one(repo: Repository, config: Config, query: Query, now: datetime, o
             settings = settings_in_force(config, ranking)
         return Answer(
             query.text, at, evidence.lanes, fresh.stale, hits, fresh.reason, notes, settings, evidence.answered,
-            made.chunks,
+            made.chunks, withheld,
         )  # fmt: skip
     finally:
         made.close()
@@ -213,6 +217,7 @@ def _across(repo: Repository, config: Config, query: Query, now: datetime, opene
         reason=next((answer.reason for _, answer in answers if answer.reason), ""),
         answered=any(answer.answered for _, answer in answers),
         chunks=max((answer.chunks for _, answer in answers), default=0),
+        withheld=max((answer.withheld for _, answer in answers), default=0),
         hits=tuple(hits[: query.limit]),
     )
 

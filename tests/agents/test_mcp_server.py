@@ -285,6 +285,8 @@ def test_a_secret_that_was_committed_past_the_gate_is_told_by_no_tool(memory: Re
             await call(client, "memory", command="view", path="/memories/MEMORY.md"),
         ]
         assert [at for at, value in enumerate(told) if TOKEN in json.dumps(value)] == []
+        assert told[0]["withheld"] == 1
+        assert told[3]["withheld"] == told[3]["text"].count("[a line with a secret]")
 
     ask(build(memory.path), steps)
 

@@ -230,6 +230,16 @@ class Index:
         return int(rows[0][0]) if rows else 0
 
     @stored
+    def withheld(self, snapshot: Snapshot) -> int:
+        """How many lines of the files of the snapshot, in the default corpus, were left out for a secret."""
+        rows = self._rows(
+            "SELECT coalesce(sum(secrets), 0) FROM entry JOIN blob ON blob.id = entry.blob"
+            " WHERE snapshot = ? AND corpus = 1",
+            (snapshot.id,),
+        )
+        return int(rows[0][0])
+
+    @stored
     def scan(self, key: str) -> bytes | None:
         """The hash of the stat data at which a work tree's snapshot was complete; None for an unknown key."""
         rows = self._rows("SELECT scan FROM snapshot WHERE key = ?", (key,))

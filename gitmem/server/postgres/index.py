@@ -203,6 +203,15 @@ class PostgresIndex:
         rows = self.mine("SELECT secrets FROM blob WHERE tenant = %s AND oid = %s", bytes.fromhex(oid))
         return int(rows[0][0]) if rows else 0
 
+    def withheld(self, snapshot: Snapshot) -> int:
+        """As `IndexReader.withheld`; a file that several repositories have counts in each."""
+        rows = self.mine(
+            "SELECT coalesce(sum(secrets), 0) FROM entry JOIN blob ON blob.tenant = entry.tenant AND blob.id = entry.blob"
+            " WHERE entry.tenant = %s AND snapshot = ANY(%s) AND corpus = 1",
+            self.snapshots,
+        )
+        return int(rows[0][0])
+
     def line_days(self, files: Iterable[tuple[str, str]]) -> list[tuple[str, str, str, tuple[date, ...]]]:
         """None is kept: blame is asked of the mirror."""
         return []

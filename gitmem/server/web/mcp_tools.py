@@ -58,6 +58,7 @@ class Found(TypedDict):
     hits: list[Hit]
     lanes: list[str]
     answered: bool
+    withheld: int
 
 
 class Got(TypedDict):
@@ -77,6 +78,7 @@ class Assembled(TypedDict):
     text: str
     tokens: int
     summary: str
+    withheld: int
 
 
 class Opened(TypedDict):
@@ -165,7 +167,8 @@ def searcher(operations: Operations) -> Callable[..., Any]:
             )
             for hit in answer.hits
         ]  # fmt: skip
-        return Found(hits=hits, lanes=[one_line(lane) for lane in answer.lanes], answered=answer.answered)
+        lanes = [one_line(lane) for lane in answer.lanes]
+        return Found(hits=hits, lanes=lanes, answered=answer.answered, withheld=answer.withheld)
 
     return memory_search
 
@@ -217,7 +220,8 @@ def assembler(operations: Operations) -> Callable[..., Any]:
         made = _run(
             operations, "context", lambda caller: operations.context(caller, prompt, tuple(repositories or ()), budget)
         )
-        return Assembled(text=made.text, tokens=made.tokens, summary=one_line(made.summary))
+        summary = one_line(made.summary)
+        return Assembled(text=made.text, tokens=made.tokens, summary=summary, withheld=made.withheld)
 
     return memory_context
 

@@ -94,7 +94,7 @@ def _found() -> dict[str, Any]:
         "Answer": _object(
             {
                 "query": {"type": "string"}, "at": {"type": "string"}, "stale": {"type": "boolean"},
-                "answered": {"type": "boolean"}, "lanes": {"type": "array", "items": {"type": "string"}},
+                "answered": {"type": "boolean"}, "withheld": INTEGER, "lanes": {"type": "array", "items": {"type": "string"}},
                 "hits": {"type": "array", "items": {"$ref": "#/components/schemas/Hit"}},
                 "settings": {"type": "object"},
             },
@@ -136,7 +136,7 @@ def _answer_bodies() -> dict[str, Any]:
         "Context": _object(
             {
                 **dict.fromkeys(("text", "tokenizer", "summary", "hash", "assembled_at"), TEXT),
-                **dict.fromkeys(("tokens", "budget"), INTEGER),
+                **dict.fromkeys(("tokens", "budget", "withheld"), INTEGER),
                 **dict.fromkeys(("layers", "keys"), OBJECT),
                 **dict.fromkeys(("parts", "dropped", "scopes"), OBJECTS),
                 "limits": {"type": "array", "items": {"type": "string"}},

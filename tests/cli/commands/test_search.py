@@ -55,6 +55,12 @@ def test_programs_and_other_snapshots_are_not_told(memory: Repo) -> None:
     assert "withheld" not in on_a_terminal(memory, "invoices", "--at", "HEAD")
 
 
+@pytest.mark.parametrize("more", [(), ("--at", "HEAD"), ("--history",), ("--all-branches",)])
+def test_json_says_how_many_lines_are_withheld(memory: Repo, more: tuple[str, ...]) -> None:
+    for words in ("invoices", "zeppelin"):
+        assert json.loads(memory.mem("search", words, "--json", *more).stdout)["withheld"] == 1
+
+
 def test_nothing_left_out_is_nothing_said(repo: Repo) -> None:
     repo.commit("o", {"MEMORY.md": "# Memory\n\n- Invoices are rounded down.\n"})
     assert on_a_terminal(repo, "invoices") == ""
