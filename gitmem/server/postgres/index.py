@@ -206,7 +206,8 @@ class PostgresIndex:
     def withheld(self, snapshot: Snapshot) -> int:
         """As `IndexReader.withheld`; a file that several repositories have counts in each."""
         rows = self.mine(
-            "SELECT coalesce(sum(secrets), 0) FROM entry JOIN blob ON blob.tenant = entry.tenant AND blob.id = entry.blob"
+            "SELECT coalesce(sum(secrets), 0) FROM entry"
+            " JOIN blob ON blob.tenant = entry.tenant AND blob.id = entry.blob"
             " WHERE entry.tenant = %s AND snapshot = ANY(%s) AND corpus = 1",
             self.snapshots,
         )

@@ -94,7 +94,8 @@ def _found() -> dict[str, Any]:
         "Answer": _object(
             {
                 "query": {"type": "string"}, "at": {"type": "string"}, "stale": {"type": "boolean"},
-                "answered": {"type": "boolean"}, "withheld": INTEGER, "lanes": {"type": "array", "items": {"type": "string"}},
+                "answered": {"type": "boolean"}, "withheld": INTEGER,
+                "lanes": {"type": "array", "items": {"type": "string"}},
                 "hits": {"type": "array", "items": {"$ref": "#/components/schemas/Hit"}},
                 "settings": {"type": "object"},
             },
