@@ -340,8 +340,9 @@ def explainer(pool: RepositoryPool) -> Callable[..., Why]:
     ) -> Why:
         """Why a line is there: its commit, author, reviewers, source lines, and whether those bear the text out.
 
-        `support`: `in-source` (checked: its text follows from the source), `not-in-source` (the source does not say
-        it), `edited` (changed after its promotion, `edited` has by whom and what) or `no-source`. `problem` says why.
+        `support`: `in-source` (checked: its text follows from the source), `shares-words` (its numbers, dates and names
+        are in the source, its words differ), `not-in-source` (the source does not say it), `edited` (changed after its
+        promotion, `edited` has by whom and what) or `no-source`. `problem` says why.
         `amended_by` has later lines on the matter that change it: those hold, not this one. `supersedes` has what it
         changed itself.
         """

@@ -12,7 +12,7 @@ from gitmem.gate import exceptions, sources
 from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.exceptions import Standing
 from gitmem.gate.policy import Policy
-from gitmem.gate.scan import scan_source
+from gitmem.gate.scan import rows_of_file, scan_source
 from gitmem.git.repository import Repository
 
 
@@ -25,6 +25,18 @@ def rows_of_head(repo: Repository, policy: Policy, salt: str, *, workers: int = 
     report = scan_source(sources.files_of_commit(repo, head, salted), salted, workers=workers)
     blocking = [finding for finding in report.findings if finding.severity is Severity.BLOCK]
     return sorted({Standing(f.path, f.rule, f.fingerprint) for f in blocking})
+
+
+def gone_rows(repo: Repository, policy: Policy) -> frozenset[Standing]:
+    """The rows of the baseline whose finding no file of HEAD has any more, at the path of the row; all of them without
+    a HEAD. Reads the files that the rows name and no other."""
+    baseline, head = policy.allow.baseline, repo.head()
+    if not baseline or not head:
+        return baseline
+    blobs = repo.blobs(head, sorted({row.path for row in baseline}))
+    texts = dict(repo.read_many(dict.fromkeys(blobs.values())))
+    found = [rows_of_file(path, [data], policy) for path, oid in blobs.items() if (data := texts.get(oid)) is not None]
+    return baseline.difference(*found)
 
 
 def accepting_head(repo: Repository, policy: Policy, text: str, salt: str) -> tuple[str, list[Standing]]:

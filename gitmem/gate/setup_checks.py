@@ -178,7 +178,16 @@ def _exceptions(repo: Repository, today: date) -> Check:
     wrong = f"{len(ended)} of {len(allow.entries)} have ended" if ended else ""
     detail = f"{len(allow.entries)} in force"
     detail += f", {counted(len(allow.baseline), 'finding')} accepted at adoption" if allow.baseline else ""
+    gone = _gone_rows(repo, today) if allow.baseline else 0
+    detail += f", {gone} of them gone: git mem allow --prune" if gone else ""
     return Check("exceptions", wrong, "git mem scan --audit lists them" if wrong else "", detail)
+
+
+def _gone_rows(repo: Repository, today: date) -> int:
+    """How many rows of the baseline have no finding any more."""
+    from gitmem.gate import adoption_baseline, sources  # loads every detector
+
+    return len(adoption_baseline.gone_rows(repo, sources.worktree_policy(repo, today)))
 
 
 def _refusal(repo: Repository) -> Check:

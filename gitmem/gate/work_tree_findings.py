@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 from gitmem.gate import sources
+from gitmem.gate.adoption_baseline import gone_rows
 from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.examine import Blob, scan_blob
 from gitmem.gate.policy import Policy
@@ -20,7 +21,7 @@ MOST = 2 << 20  # bytes that are scanned: about a second
 @dataclass(frozen=True, slots=True)
 class Counts:
     """How many findings block and how many warn in the files that were read; `whole` says that those were all.
-    `accepted` are those that the baseline has."""
+    `accepted` are those that the baseline has; `gone` counts its rows whose finding is gone from HEAD."""
 
     mode: str
     blocking: int
@@ -28,6 +29,7 @@ class Counts:
     files: int
     whole: bool
     accepted: int = 0
+    gone: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,7 @@ def contents(repo: Repository, today: date, most: int = MOST) -> Contents:
 def counts(repo: Repository, today: date) -> Counts:
     """The findings in the work tree's first MOST bytes. Raises GitMemError where the gate cannot look."""
     read = contents(repo, today)
-    return read.counts(read.scanned())
+    return replace(read.counts(read.scanned()), gone=len(gone_rows(repo, read.policy)))
 
 
 def _within_budget(blobs: Iterator[Blob], left: list[int]) -> Iterator[Blob]:

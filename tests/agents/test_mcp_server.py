@@ -18,6 +18,7 @@ from mcp import Client, MCPError, StdioServerParameters
 from gitmem.agents.mcp_server import build
 from gitmem.memory.fact import fact_id
 from gitmem.provenance import why
+from gitmem.provenance.grounding import Support
 from gitmem.sessions import receipts
 from tests.harness import Repo
 from tests.provenance_cases import FACT, promote, record_log
@@ -109,7 +110,8 @@ def test_why_tells_what_holds_a_fact_up_and_who_edited_it(repo: Repo) -> None:
         assert text["old"].startswith('<memory path="MEMORY.md"') and FACT in text["old"]
         assert text["new"].startswith('<memory path="MEMORY.md"') and text["new"].count("</memory>") == 1
         (tool,) = [tool for tool in (await client.list_tools()).tools if tool.name == "memory_why"]
-        assert "verified" not in (tool.description or "") and "not-in-source" in (tool.description or "")
+        assert "verified" not in (tool.description or "")
+        assert [value for value in Support if f"`{value}`" not in (tool.description or "")] == []
 
     ask(build(repo.path), steps)
 

@@ -50,6 +50,28 @@ def test_an_old_finding_that_went_away_may_not_come_back(adopted: Repo) -> None:
     assert commit(adopted, "journal/2026-03-01.md", OLD)[0] == 1
 
 
+def test_a_row_whose_finding_is_gone_is_counted_and_pruned_and_the_others_stay(repo: Repo) -> None:
+    repo.commit("notes", {"a.md": OLD, "b.md": f"# B\n\n- {AWS}\n"})
+    repo.mem("init", "--adopt")
+    repo.mem("install")
+    repo.git("add", "-A")
+    repo.git("commit", "-qm", "adopt")
+    rows = exceptions.parse(repo.read(exceptions.FILE)).baseline
+    assert {row.path for row in rows} == {"a.md", "b.md"}
+    assert "gone" not in repo.mem("status").stdout and repo.mem("allow", "--prune").stdout.startswith("0 rows")
+    assert commit(repo, "a.md", "# March\n")[0] == 0
+    gone = sum(row.path == "a.md" for row in rows)
+    assert json.loads(repo.mem("status", "--json").stdout)["gate"]["gone"] == gone
+    assert "git mem allow --prune" in repo.mem("status").stdout
+    assert f"{gone} of them gone: git mem allow --prune" in repo.mem("doctor", check=False).stdout
+    before = repo.read(exceptions.FILE)
+    assert "dropped a.md" in repo.mem("allow", "--prune", "--dry-run").stdout and repo.read(exceptions.FILE) == before
+    told = json.loads(repo.mem("allow", "--prune", "--json").stdout)
+    assert {row["path"] for row in told["gone"]} == {"a.md"} and told["accepted"] == len(rows) - gone
+    assert {row.path for row in exceptions.parse(repo.read(exceptions.FILE)).baseline} == {"b.md"}
+    assert "prune" not in repo.mem("status").stdout
+
+
 def test_an_old_finding_in_another_file_is_refused(adopted: Repo) -> None:
     assert commit(adopted, "journal/2026-03-02.md", OLD)[0] == 1
 

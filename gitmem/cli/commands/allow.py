@@ -51,6 +51,7 @@ class AllowOptions(NamedTuple):
     file: str
     baseline: str
     standing: bool
+    prune: bool
     dry_run: bool
     as_json: bool
 
@@ -71,6 +72,7 @@ class AllowOptions(NamedTuple):
 @click.option("--file", "file", default="", metavar="PATH", help="The file that --rule is excepted in.")
 @click.option("--import", "baseline", default="", metavar="FILE", help="Except what a .secrets.baseline names.")
 @click.option("--standing", is_flag=True, help="Accept all that HEAD has now, and drop what it has no more.")
+@click.option("--prune", is_flag=True, help="Drop the rows of the baseline whose finding HEAD has no more.")
 @click.option("--dry-run", is_flag=True, help="Write nothing, show what would be excepted.")
 @json_option
 def command(**given: Any) -> None:
@@ -85,18 +87,22 @@ def command(**given: Any) -> None:
     detect-secrets: what both find there is excepted, unless somebody marked it as real.
 
     --standing writes the baseline anew, as `git mem init --adopt` wrote it: what HEAD has is accepted where it stands,
-    and what a commit adds is not.
+    and what a commit adds is not. --prune drops the rows of the baseline whose finding HEAD has no more, and adds none.
     """
     options = AllowOptions(**given)
     repo, _ = open_here()
     if repo.root is None:
         raise GitMemError("a bare repository has no files", "run it in a clone")
     kinds = [bool(options.fingerprint), bool(options.rule or options.file), bool(options.baseline), options.standing]
+    kinds.append(options.prune)
     if sum(kinds) != 1:
-        what = "give a FINGERPRINT, or --rule with --file, or --import FILE, or --standing"
+        what = "give a FINGERPRINT, or --rule with --file, or --import FILE, or --standing, or --prune"
         raise UsageError("what is to be excepted?", what)
     if options.standing:
         _accept_standing(repo, options, now().date())
+        return
+    if options.prune:
+        _prune(repo, options, now().date())
         return
     if not options.reason.strip() and not options.baseline:
         raise UsageError("an exception needs a reason", "--reason 'why this is no danger'")
@@ -211,14 +217,7 @@ def _accept_standing(repo: Repository, options: AllowOptions, today: date) -> No
     policy = sources.worktree_policy(repo, today)
     text = exceptions_text(Reading(repo))
     new, rows = adoption_baseline.accepting_head(repo, policy, text, secrets.token_hex(16))
-    if new != text and not options.dry_run:
-
-        def plan(reading: Reading) -> Draft[None]:
-            if exceptions_text(reading) != text:
-                raise Changed(f"somebody else wrote {exceptions.FILE} meanwhile; nothing was written", "run it again")
-            return Draft({exceptions.FILE: new.encode()}, None)
-
-        write_files(repo, plan)
+    _replace_file(repo, text, new, options.dry_run)
     added = sorted(set(rows) - policy.allow.baseline)
     gone = len(policy.allow.baseline - set(rows)) if exceptions.parse(text).salt == exceptions.parse(new).salt else 0
     if options.as_json:
@@ -229,6 +228,39 @@ def _accept_standing(repo: Repository, options: AllowOptions, today: date) -> No
     write(f"{counted(len(rows), 'finding')} of HEAD accepted, {len(added)} of them new; {gone} gone since\n")
     if options.dry_run:
         write("nothing is written: --dry-run\n")
+
+
+def _prune(repo: Repository, options: AllowOptions, today: date) -> None:
+    """Drop the rows of the baseline whose finding is gone from HEAD."""
+    from gitmem.gate import adoption_baseline
+
+    policy = sources.worktree_policy(repo, today)
+    text = exceptions_text(Reading(repo))
+    gone = sorted(adoption_baseline.gone_rows(repo, policy))
+    left = policy.allow.baseline.difference(gone)
+    if gone:
+        _replace_file(repo, text, exceptions.with_baseline(text, left, policy.allow.salt), options.dry_run)
+    if options.as_json:
+        write_json({"gone": [row._asdict() for row in gone], "accepted": len(left)})
+        return
+    for row in gone:
+        write(escape(f"dropped {row.path}: {row.rule} {row.fingerprint}", keep="") + "\n")
+    write(f"{counted(len(gone), 'row')} of the baseline dropped, {len(left)} left\n")
+    if options.dry_run:
+        write("nothing is written: --dry-run\n")
+
+
+def _replace_file(repo: Repository, text: str, new: str, dry_run: bool) -> None:
+    """Write the exceptions file anew, which held `text`; nothing where that is the same, or on a dry run."""
+    if new == text or dry_run:
+        return
+
+    def plan(reading: Reading) -> Draft[None]:
+        if exceptions_text(reading) != text:
+            raise Changed(f"somebody else wrote {exceptions.FILE} meanwhile; nothing was written", "run it again")
+        return Draft({exceptions.FILE: new.encode()}, None)
+
+    write_files(repo, plan)
 
 
 def _inspected(repo: Repository, path: str, policy: Policy) -> Inspection | str:

@@ -101,6 +101,7 @@ def _gate_in_words(gate: Counts) -> str:
     """What the gate finds in the work tree, and what to type where it finds something."""
     counts = f"{gate.blocking} blocking, {counted(gate.warnings, 'warning')} in {counted(gate.files, 'file')}"
     rest = f"; {gate.accepted} accepted at adoption" if gate.accepted else ""
+    rest += f"; {counted(gate.gone, 'row')} of the baseline gone: git mem allow --prune" if gate.gone else ""
     rest += "" if gate.whole else "; more are not looked at here"
     then = "; git mem scan" if gate.blocking or gate.warnings or not gate.whole else ""
     return f"{gate.mode}: {counts}{rest}{then}"
