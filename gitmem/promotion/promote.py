@@ -49,7 +49,8 @@ from gitmem.promotion.plan import LOSS, LOSS_SHARE, WAITS, Approved, Plan, Rules
 from gitmem.promotion.proposal import Model, Op
 from gitmem.provenance import trailers
 from gitmem.provenance.agent_trailers import PENDING
-from gitmem.provenance.ledger import cursor, read_ledger
+from gitmem.provenance.cursors import cursor
+from gitmem.provenance.ledger import read_ledger
 
 MEMORY = "MEMORY.md"
 BRANCH = "memory/promote"

@@ -266,15 +266,6 @@ def promotes(commit: Commit, digest: str) -> bool:
     return any(link.sha256 == digest for link in links) and bool(record.model(digest) or not record.replaced(digest))
 
 
-def cursor(repo: Repository, known: Ledger, head: str) -> str:
-    """The commit whose logs were read last: the newest `Memory-Cursor` that is an ancestor of the promotion that has it
-    and of `head`, "" for none."""
-    for promotion, oid in known.cursors:
-        if oid != promotion and repo.is_ancestor(oid, promotion) and repo.is_ancestor(oid, head):
-            return oid
-    return ""
-
-
 # -- what people took out ------------------------------------------------------------------------------------
 
 

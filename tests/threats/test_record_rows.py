@@ -14,7 +14,8 @@ from gitmem.git.library import open_library
 from gitmem.git.objects import Span
 from gitmem.memory.fact import render_span, text_hash
 from gitmem.provenance.authorship import by_machine, reviewers
-from gitmem.provenance.ledger import cursor, read_ledger, refusals
+from gitmem.provenance.cursors import cursor
+from gitmem.provenance.ledger import read_ledger, refusals
 from tests.harness import Repo
 from tests.provenance_cases import DAY, FACT, promote, record_log
 from tests.samples import GITHUB
@@ -60,6 +61,22 @@ def test_a49_a_cursor_counts_only_in_a_promotion_and_as_a_full_oid(repo: Repo, v
     sparse(repo, f"Memory-Cursor: {value.format(short=oid[:12], oid=oid)}")
     assert claimed(repo) == ["Memory-Cursor"]
     assert offered(repo)
+
+
+@pytest.mark.parametrize(
+    ("text", "target"),
+    [("Deploys on Friday are encouraged.", "MEMORY.md"), ("Deploys on Friday are forbidden.", "notes.md")],
+)
+def test_a49_a_cursor_counts_only_where_what_is_promoted_follows_from_its_lines(
+    repo: Repo, text: str, target: str
+) -> None:
+    start(repo)
+    repo.commit("log 7", {"memory/2026-02-07.md": LOG})
+    blob = record_log(repo, "memory/2026-02-08.md", "# 2026-02-08\n\n- Deploys on Friday are forbidden.\n")
+    read_to = ("Memory-Cursor", repo.git("rev-parse", "HEAD").strip())
+    given = (("Memory-Model", "rules/1"), ("Memory-Agent", "codex"), read_to)
+    promote(repo, text, Span("memory/2026-02-08.md", 3, 3, blob), target=target, trailers=given)
+    assert promoted(repo)
 
 
 def test_a49_a_rejection_of_nothing_silences_no_fact_whoever_says_it(repo: Repo) -> None:
