@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 from typing import Any
 
@@ -129,3 +130,24 @@ def test_a_search_says_so_while_a_repository_is_added_and_while_an_index_is_made
 def test_half_a_character_is_refused_in_every_field(filled: Server, field: str) -> None:
     content = json.dumps({"query": "x", field: "\ud800"})
     assert filled.ask("acme read", "POST", "/v1/search", content=content.encode()).status_code == 400
+
+
+PIECES = [
+    "HEAD", "@", "main", "notes", "refs/heads/main", "v1.0", "a" * 40, "1a2b3c4", "2026-02-30", "2026-01-01", "~", "^", "~1", "^2",
+    "~99999999999", ":/(a|aa)+x", "^{/(a|aa)+x}", "^{commit}", "@{1}", "@{upstream}", "@{-1}", ":0:MEMORY.md", "..", "--all",
+    "*", "[a-", "\0", "\n", " ", "\ud83d", "브랜치", "é", "%00", "../", "x" * 5_000,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("count", [60, pytest.param(100_000, marks=pytest.mark.stress)])
+def test_random_revisions_of_requests_are_answered_or_refused_and_end_nothing(filled: Server, count: int) -> None:
+    rng = random.Random(40)
+    for number in range(count):
+        words = "".join(rng.choices(PIECES, k=rng.randint(1, 4)))
+        given = {rng.choice(["at", "ref"]): words, "repository": rng.choice(["notes", "plans", words])}
+        body = json.dumps({"query": "okapi", **given})
+        answer = filled.ask(
+            "acme read", "POST", "/v1/search", content=body, headers={"Content-Type": "application/json"}
+        )
+        assert answer.status_code in (200, 400, 404, 413, 422, 429), (number, given, answer.status_code)
+    assert filled.search("acme read", "okapi")["hits"]
