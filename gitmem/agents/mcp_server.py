@@ -42,7 +42,7 @@ from gitmem.agents.mcp_schemas import (
 from gitmem.agents.repository_pool import RepositoryPool
 from gitmem.environment import cache_folder, now
 from gitmem.errors import GitMemError, MissingFile, UsageError
-from gitmem.gate.quoting import MCP_INSTRUCTIONS, fence, one_line, without_secrets
+from gitmem.gate.quoting import MCP_INSTRUCTIONS, fence, one_line, shown_name, without_secrets
 from gitmem.plural import counted
 from gitmem.search.hits import Hit as Passage
 from gitmem.search.results import shortened
@@ -179,7 +179,7 @@ def searcher(pool: RepositoryPool) -> Callable[..., Found]:
             commit = "" if answer.at == "worktree" else answer.at
             hits = [
                 _of_commit(hit, query) if hit.kind else Hit(
-                    path=one_line(hit.path), start_line=hit.start_line, end_line=hit.end_line,
+                    path=shown_name(hit.path), start_line=hit.start_line, end_line=hit.end_line,
                     score=round(hit.score, 4), heading=one_line(hit.where), date=one_line(hit.date),
                     type=one_line(hit.type), trust=one_line(hit.trust), state=hit.state,
                     snippet=fence(
@@ -238,13 +238,13 @@ def getter(pool: RepositoryPool) -> Callable[..., Got]:
             try:
                 shown = read(repo, config, path, commit, forgotten_texts(repo)).lines
             except MissingFile:
-                return Got(path=one_line(path), start_line=0, end_line=0, lines=0, text="")
+                return Got(path=shown_name(path), start_line=0, end_line=0, lines=0, text="")
             if from_ > max(1, len(shown)):
                 raise UsageError(f"'{path}' has {counted(len(shown), 'line')}", "ask from one of these")
             last = min(len(shown), from_ + (lines or LINES) - 1)
             text = "\n".join(without_secrets(shown)[from_ - 1 : last])
             quoted = fence(text, path, (from_, last), commit=commit) if text else ""
-            return Got(path=one_line(path), start_line=from_, end_line=last, lines=len(shown), text=quoted)
+            return Got(path=shown_name(path), start_line=from_, end_line=last, lines=len(shown), text=quoted)
 
     @wraps(memory_get)
     def called(**given: Any) -> Got:
@@ -286,7 +286,7 @@ def adder(pool: RepositoryPool) -> Callable[..., Added]:
             done = writing.add(repo, config, line, now=now())
             replaced = "" if why else next((value for _, value in meta), "")
             return Added(
-                path=one_line(done.path), line=done.line, masked=mask_counts(done.masks), supersedes=replaced,
+                path=shown_name(done.path), line=done.line, masked=mask_counts(done.masks), supersedes=replaced,
                 proposed=one_line(why), differs=[_differing(rival) for rival in done.differs],
             )  # fmt: skip
 
@@ -297,7 +297,7 @@ def _differing(rival: Rival) -> Differing:
     """A fact that a new line repeats, replaces, ends or conflicts with, its text quoted."""
     path, fact = rival.old.path, rival.old.fact
     return Differing(
-        relation=rival.kind, reason=one_line(rival.reason), path=one_line(path), line=fact.line, id=fact.id,
+        relation=rival.kind, reason=one_line(rival.reason), path=shown_name(path), line=fact.line, id=fact.id,
         text=fence(fact.text, path, (fact.line, fact.end)),
     )  # fmt: skip
 
@@ -355,7 +355,7 @@ def explainer(pool: RepositoryPool) -> Callable[..., Why]:
                 for source in value["sources"]
             ]
             return Why(
-                path=one_line(path), line=line, sources=sources,
+                path=shown_name(path), line=line, sources=sources,
                 text=fence(str(value["text"]), path, (value["line"], value["end_line"])),
                 trail=_on_one_line(value["trail"]),
                 commit=one_line(str(value["commit"] or "")), author=one_line(str(value["author"] or "")),
@@ -574,7 +574,7 @@ def listed_files(pool: RepositoryPool) -> list[Resource]:
     paths = sorted(paths, reverse=True)
     paths.sort(key=lambda path: path != "MEMORY.md")
     return [
-        Resource(uri=f"memory://{quote(path, errors='replace')}", name=one_line(path), mime_type=MARKDOWN)
+        Resource(uri=f"memory://{quote(path, errors='replace')}", name=shown_name(path), mime_type=MARKDOWN)
         for path in paths[:LISTED_FILES]
     ]
 
@@ -615,12 +615,19 @@ def add_prompts(server: MCPServer) -> None:
         )
 
 
+_NAMES = frozenset({"path", "old_path", "branch", "ref", "target"})  # fields that hold the name of a file or a branch
+
+
 def _on_one_line(value: Any) -> Any:
-    """A JSON value, each of its strings as `one_line` gives it, names of fields too."""
+    """A JSON value, each of its strings as `one_line` gives it, names of fields too; of files and branches as
+    `shown_name` does."""
     if isinstance(value, str):
         return one_line(value)
     if isinstance(value, dict):
-        return {one_line(key): _on_one_line(item) for key, item in value.items()}
+        return {
+            one_line(key): shown_name(item) if key in _NAMES and isinstance(item, str) else _on_one_line(item)
+            for key, item in value.items()
+        }
     if isinstance(value, (list, tuple)):
         return [_on_one_line(item) for item in value]
     return value

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from gitmem.config import Config
 from gitmem.environment import now
 from gitmem.errors import GitMemError, MissingFile, OutsideRepository
-from gitmem.gate.quoting import neutral, plain, without_secrets
+from gitmem.gate.quoting import allowed_name, neutral, plain, without_secrets
 from gitmem.gate.redaction import masked_rules, refuse_or_mask, refuse_or_mask_change
 from gitmem.git.opening import Repository
 from gitmem.git.transaction import Draft, Reading, write
@@ -418,7 +418,7 @@ def _hidden(path: str) -> bool:
 
 def _row(size: int, path: str, parts: Sequence[str]) -> str:
     """A line of a listing; the line breaks in the name of a file begin no line of it."""
-    name = "/".join([path, *parts]).replace("\n", "\\n").replace("\t", "\\t")
+    name = allowed_name("/".join([path, *parts])).replace("\n", "\\n").replace("\t", "\\t")
     return f"{_human(size)}\t{name}"
 
 

@@ -61,6 +61,29 @@ def one_line(text: str) -> str:
     return neutral(without_secrets([" ".join(text.split())])[0])
 
 
+def shown_name(name: str) -> str:
+    """The name of a file, a branch or a tag on its way to a model, as a field beside a quotation."""
+    return one_line(allowed_name(name))
+
+
+def allowed_name(name: str) -> str:
+    """The name of a file, a branch or a tag as it is; withheld as a whole where it holds a secret or reads as an
+    instruction, its signs taken for blanks. A name without a sentence's words is not read for one."""
+    parts = [part for part in name.split("/") if len(_WORD.findall(part)) >= _SENTENCE]
+    if not parts:
+        return name
+    from gitmem.gate.withholding import WITHHELD_NAME, screened  # loads every detector
+
+    said = [_SIGNS.sub(" ", _ENDING.sub("", part)) for part in parts]
+    return WITHHELD_NAME if WITHHELD_NAME in map(screened, [name, *said]) else name
+
+
+_WORD = lazy(r"[^\W\d_]{2,}")
+_SIGNS = lazy(r"[\W_]+")
+_ENDING = lazy(r"\.\w{1,8}$")
+_SENTENCE = 4  # words of a part of a name that may be an order
+
+
 def _spelled(c: str) -> str:
     return f"\\u{ord(c):04x}" if ord(c) < 0x10000 else f"\\U{ord(c):08x}"
 
@@ -92,6 +115,7 @@ def passage(text: str, path: str, *spans: tuple[int, int], commit: str = "", tru
 def mark(path: str, spans: Sequence[tuple[int, int]], *, commit: str = "", trust: str = "", note: str = "") -> str:
     """The mark before a passage: where it stands, then whatever else is known, in words. A path that could be taken
     for more than a path stands in quotes."""
+    path = allowed_name(path)
     where = _attribute(path) if PLAIN_PATH.fullmatch(path) or not path else f'"{_attribute(path)}"'
     lines = ",".join(_span(*span) for span in spans)
     words = [f"{where}:{lines}" if lines else where, commit[:12], _attribute(trust), _attribute(note)]
@@ -101,7 +125,7 @@ def mark(path: str, spans: Sequence[tuple[int, int]], *, commit: str = "", trust
 def opening(path: str, spans: Sequence[tuple[int, int]], *, commit: str = "", trust: str = "", note: str = "") -> str:
     """The tag that opens a quotation; its attributes hold no quote and no markup."""
     lines = ",".join(_span(*span) for span in spans)
-    attributes = [("path", path), ("lines", lines), ("commit", commit[:12])]
+    attributes = [("path", allowed_name(path)), ("lines", lines), ("commit", commit[:12])]
     attributes += [("trust", trust), ("note", note)]
     words = "".join(f' {name}="{_attribute(value)}"' for name, value in attributes if value)
     return f"<memory{words}>"

@@ -23,7 +23,7 @@ from typing_extensions import TypedDict
 
 from gitmem import __version__
 from gitmem.errors import GitMemError, UsageError
-from gitmem.gate.quoting import MCP_INSTRUCTIONS, fence, one_line
+from gitmem.gate.quoting import MCP_INSTRUCTIONS, fence, one_line, shown_name
 from gitmem.memory.writing import NewLine
 from gitmem.search.hits import Hit as Passage
 from gitmem.search.results import shortened
@@ -156,7 +156,7 @@ def searcher(operations: Operations) -> Callable[..., Any]:
         )
         hits = [
             _of_commit(hit, query) if hit.kind else Hit(
-                repository=one_line(hit.repository), path=one_line(hit.path), start_line=hit.start_line,
+                repository=one_line(hit.repository), path=shown_name(hit.path), start_line=hit.start_line,
                 end_line=hit.end_line, score=round(hit.score, 4), heading=one_line(hit.where),
                 date=one_line(hit.date), type=one_line(hit.type), commit=hit.commit,
                 snippet=fence(
@@ -199,7 +199,7 @@ def reader(operations: Operations) -> Callable[..., Any]:
         )
         text = fence(shown.text, f"{repository}/{path}", (shown.first, shown.last), commit=shown.commit)
         return Got(
-            repository=one_line(repository), path=one_line(path), start_line=shown.first, end_line=shown.last,
+            repository=one_line(repository), path=shown_name(path), start_line=shown.first, end_line=shown.last,
             lines=shown.count, text=text if shown.text else "",
         )  # fmt: skip
 
