@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from gitmem.server.operations import Operations
 from tests.harness import Repo
 from tests.server.conftest import NOW, Server
 
@@ -140,7 +141,10 @@ PIECES = [
 
 
 @pytest.mark.parametrize("count", [60, pytest.param(100_000, marks=pytest.mark.stress)])
-def test_random_revisions_of_requests_are_answered_or_refused_and_end_nothing(filled: Server, count: int) -> None:
+def test_random_revisions_of_requests_are_answered_or_refused_and_end_nothing(
+    filled: Server, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Operations, "take_turn", lambda operations, caller: None)  # each request is to be looked at
     rng = random.Random(40)
     for number in range(count):
         words = "".join(rng.choices(PIECES, k=rng.randint(1, 4)))
@@ -149,5 +153,5 @@ def test_random_revisions_of_requests_are_answered_or_refused_and_end_nothing(fi
         answer = filled.ask(
             "acme read", "POST", "/v1/search", content=body, headers={"Content-Type": "application/json"}
         )
-        assert answer.status_code in (200, 400, 404, 413, 422, 429), (number, given, answer.status_code)
+        assert answer.status_code in (200, 400, 404), (number, given, answer.status_code)
     assert filled.search("acme read", "okapi")["hits"]
