@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import NamedTuple
 
-from gitmem.gate.detectors.prefilter import CJK, has_byte, places, plain
+from gitmem.gate.detectors.prefilter import CJK, DIGIT, UNBROKEN, has_byte, places, plain, runs
 from gitmem.gate.detectors.secrets import published_samples, wallets
 from gitmem.gate.detectors.secrets.candidates import Candidates
 from gitmem.gate.detectors.secrets.checksums import CHECKSUMS
@@ -357,18 +357,22 @@ _LABEL = lazy(
     r"[ \t]*(?:[-*+>][ \t]+){0,2}(?P<label>[^\n:=|]{1,24}?)[*`\"]{0,3}[ \t]{0,2}(?:[:=]|->|→)[*]{0,2}[ \t]{1,3}[`\"'*]{0,3}\Z"
 )
 _IN_CELL = lazy(r"[ \t`\"'*]{0,6}(?P<tail>[0-9A-Za-z_.+/=~-]{4,400})[ \t`\"'*]{0,6}")
+_SHORTEST_PIECE = 8  # characters of the first piece of a token, its beginning too
+_OF_A_PIECE = 4  # characters behind a token's beginning from which it is a piece of one, and no mention
 _COUNTS = lazy(
     r"\d+|\b[a-h]\b|first|second|third|fourth|last|next|rest|beginning|start|end|half|첫|두|세|번째|앞|뒤|前|後|后"
 )
 
 
-def _in_cells(text: str, seen: list[tuple[str, list[int]]]) -> Iterator[Found]:
+def _in_cells(text: str) -> Iterator[Found]:
     """Tokens whose pieces stand in one column of the rows of a table, in neighbouring cells of a row, or in lines whose
     labels only count."""
-    for start, places_of in seen:
+    digits = plain(text).translate(DIGIT)
+    hot = [span for span in runs(text, UNBROKEN, _SHORTEST_PIECE) if digits.find(b"1", *span) >= 0]
+    for start, places_of in _beginnings_in(text, hot):
         for at in places_of if _is_distinct(start) else ():
             first = _PIECE.match(text, at)
-            if first is None or not _open_before(text, at, start):
+            if first is None or len(first.group()) < len(start) + _OF_A_PIECE or not _open_before(text, at, start):
                 continue
             if any(True for _ in _tokens_at(first.group(), [(0, len(start))])):
                 continue  # a whole token in a cell
@@ -488,7 +492,7 @@ def find(text: str, seen: Candidates) -> Iterator[Found]:
     """Every vendor token and secret shape of a text whose candidates are `seen`."""
     beginnings = _beginnings_in(text, seen.hot)
     yield from _joined(text, beginnings)
-    yield from _in_cells(text, beginnings)
+    yield from _in_cells(text)
     yield from _spelt_out(text)
     yield from _tokens_of(text, beginnings)
     if seen.low:

@@ -547,6 +547,7 @@ def test_a_secret_that_goes_from_the_neighbourhood_of_one_literal_into_the_next_
         "in groups: " + " ".join(TOKEN[at : at + 4] for at in range(0, len(TOKEN), 4)),
         f"| part | value |\n|---|---|\n| 1 | `{TOKEN[:20]}` |\n| 2 | `{TOKEN[20:]}` |",
         f"| first | second |\n|---|---|\n| {TOKEN[:20]} | {TOKEN[20:]} |",
+        f"| n | value |\n|---|---|\n| a | {TOKEN[:10]} |\n| b | {TOKEN[10:25]} |\n| c | {TOKEN[25:]} |",
         f"- first half: `{TOKEN[:20]}`\n- second half: `{TOKEN[20:]}`",
     ],
 )
