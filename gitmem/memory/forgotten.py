@@ -21,7 +21,7 @@ MASK = "[forgotten]"  # what stands in the place of a text that was taken out
 LABEL, TELLING = 40, 16  # characters of a label at most, of what stands behind it at least
 BEGINNING = 4  # characters of a text whose hash says where it may begin
 _GAP = r"[*_~`]*(?:\s+(?:[>|#/*-]+\s+)*)[*_~`]*"  # between two words: emphasis, line breaks, marks of quotations
-_EDGE = r"[A-Za-z0-9]"  # a text does not begin or end within a word of these
+_EDGE = r"[A-Za-z0-9]"  # a text does not begin or end within a word or a number of these: `12` is not in `12.5`
 _STOP = ".。!！"  # what may end a sentence, and may be missing where it goes on
 _WORD = lazy(_EDGE)
 _RECORDED = lazy(r" \([a-z-]+\)(?: \S+#L\d\S*)*$")  # behind a fact in the message of its commit
@@ -44,7 +44,7 @@ def unlabelled(text: str) -> str:
 
 def _form(text: str) -> str:
     words = (text.rstrip(_STOP) or text).split(" ")
-    return rf"(?<!{_EDGE}){_GAP.join(map(_word, words))}[{_STOP}]?(?!{_EDGE})"
+    return rf"(?<!{_EDGE}){_GAP.join(map(_word, words))}[{_STOP}]?(?!{_EDGE}|[.,-]{_EDGE})"
 
 
 def _word(word: str) -> str:

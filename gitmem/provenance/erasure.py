@@ -128,9 +128,9 @@ def _plan(reading: Reading, config: Config, path: str, line: int, reason: str) -
     changes = _spare_sources_of_others(repo, known, changes, places)
     lines = tuple(row for row in changes if row.change is not Change.LEFT)
     left = tuple(row for row in changes if row.change is Change.LEFT)
-    rows = tuple(f"- {encode(row.path)}:{row.line} {row.change}" for row in lines if (row.path, row.line) not in places)
+    elsewhere = [row for row in lines if (row.path, row.line) not in places]
     count = f"{len(facts)} fact{'s' if len(facts) > 1 else ''}"
-    account = Account(f"forget {count} everywhere", reason, lines=rows, rewrites=True)
+    account = Account(f"forget {count} everywhere", reason, rewrites=True)
     contents: dict[str, bytes | None] = {name: _without(data, name, lines, wanted) for name, data in files.items()}
     contents = {name: data for name, data in contents.items() if data != files[name]}
     renamed = {}
@@ -142,6 +142,8 @@ def _plan(reading: Reading, config: Config, path: str, line: int, reason: str) -
             contents[name] = None
         contents[new] = data
     contents |= _linking_to(reading, config, renamed, contents)
+    # A name that says the text is not written down again.
+    rows = tuple(f"- {encode(renamed.get(row.path, row.path))}:{row.line} {row.change}" for row in elsewhere)
     rows += tuple(f"- {encode(new)} renamed" for new in renamed.values())
     account = replace(account, lines=rows)
     said = forms_of(first.fact.text, wanted.sources)

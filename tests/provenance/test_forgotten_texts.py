@@ -131,3 +131,21 @@ def test_a_session_does_not_write_it_back(repo: Repo, tmp_path: Path) -> None:
     repo.mem("session", "end", str(file))
     written = "".join(path.read_text() for path in (repo.path / "memory").rglob("*.md"))
     assert WORDS.rstrip(".") not in written and "by post every Monday" in written
+
+
+def test_a_file_name_that_says_it_is_in_no_message_of_the_commit_that_renames_it(repo: Repo) -> None:
+    words = "Customer Zelda Quux lives in Gondor Street"
+    name = "memory/topics/customer-zelda-quux-lives-in-gondor-street.md"
+    repo.commit("m", {"MEMORY.md": f"# Memory\n\n- {words}\n", name: f"# P\n\n- {words}\n- Ann likes tea\n"})
+    repo.mem("forget", "MEMORY.md:3", "--everywhere", "--reason", "x")
+    assert "zelda" not in repo.git("log", "-1", "--format=%B").lower()
+
+
+def test_a_text_is_not_taken_out_of_a_longer_number_or_name(repo: Repo) -> None:
+    log = (
+        "# 2026-11-20\n\n- The code is 12.5 on the scale\n- The code is 12-B for the lift\n- The code is 12, they say\n"
+    )
+    repo.commit("m", {"MEMORY.md": "# Memory\n\n- The code is 12\n", "memory/2026-11-20.md": log})
+    repo.mem("forget", "MEMORY.md:3", "--everywhere", "--reason", "x")
+    assert "12.5 on the scale" in (said := repo.read("memory/2026-11-20.md")) and "12-B for the lift" in said
+    assert "12, they say" not in said
