@@ -657,6 +657,7 @@ class Passages:
                     or self._linked_to(other, members)
                     or not self._of_one_item(other, members)
                     or _heading_lies_between(centre.file, members, other)
+                    or self._names_another(other)
                 ):
                     continue
                 answers = at == members[-1].at + 1 and members[-1].line.flags & ASKS and size < self.ranking.short
@@ -668,6 +669,10 @@ class Passages:
             members = [best, *members] if best.at < members[0].at else [*members, best]
             size += sum(len(best.file.lines[n - 1]) for n in range(best.line.first, best.line.last + 1))
         return members
+
+    def _names_another(self, other: Candidate) -> bool:
+        """Whether a line names another thing than the one that was asked for: it stands in no passage about that."""
+        return self.question is not None and subjects.names_another(self._text(other), self.question.text)
 
     def _of_one_item(self, other: Candidate, members: Sequence[Candidate]) -> bool:
         """Whether a line may stand in one passage with these: it stands beside them below the same, or one of them is

@@ -60,6 +60,14 @@ def _with_identifiers_first(lines: Sequence[Line], question: str) -> list[float]
     return scores
 
 
+def names_another(text: str, question: str) -> bool:
+    """Whether a text names things by identifiers, the question too, and none is the same."""
+    if not any(letter.isdigit() for letter in text) or not any(letter.isdigit() for letter in question):
+        return False
+    asked, own = _identifiers(question), _identifiers(text)
+    return bool(asked and own) and not _names_one_of(asked, own)
+
+
 def _identifiers(text: str) -> frozenset[tuple[str, str]]:
     """(what it numbers, "" where no word says so; number or identifier) of each thing that a text names by one."""
     from gitmem.memory.relation.tokens import ID, NUMBER

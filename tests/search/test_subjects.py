@@ -85,3 +85,10 @@ def test_the_score_of_a_hit_is_what_its_explanation_adds_up_to(repo: Repo) -> No
         told = hit["explain"]
         total = told["fused"] / told["scale"] + sum(told["priors"].values()) + told["order"]
         assert total == pytest.approx(hit["score"], abs=0.001)
+
+
+def test_a_line_about_another_thing_stands_in_no_passage_about_the_asked_one(repo: Repo) -> None:
+    log = "# 2026-11-28\n\n- Ticket 4712: the export button crashes on Firefox\n- Ticket 4711: the export button crashes on Safari\n"
+    repo.commit("log", {"memory/2026-11-28.md": log})
+    first = json.loads(repo.mem("search", "--json", "ticket 4711").stdout)["hits"][0]
+    assert "4711" in first["text"] and "4712" not in first["text"]
