@@ -36,6 +36,7 @@ from gitmem.plural import counted
 from gitmem.provenance.attribution import newest
 from gitmem.provenance.authorship import agent_of_commit, reviewed_merge, reviewers
 from gitmem.provenance.checks import Checks
+from gitmem.provenance.forgotten_texts import forgotten_texts
 from gitmem.provenance.grounding import Support
 from gitmem.provenance.ledger import read_ledger
 
@@ -104,6 +105,7 @@ def _texts(repo: Repository, files: Mapping[str, str]) -> tuple[dict[str, str], 
     data = dict(repo.read_many(sorted(oid for oid, size in sizes.items() if size <= LIMIT)))
     texts: dict[str, str] = {}
     left: list[tuple[str, str]] = []
+    mask = forgotten_texts(repo)
     for path, oid in files.items():
         found = data.get(oid)
         if found is None:
@@ -113,7 +115,7 @@ def _texts(repo: Repository, files: Mapping[str, str]) -> tuple[dict[str, str], 
         if problems or not path.endswith(".md"):
             left.append((path, problems[0].message if problems else "is not Markdown"))
         else:
-            texts[path] = found.decode()
+            texts[path] = mask.masked(found.decode())
     return texts, left
 
 

@@ -14,8 +14,11 @@ from types import MappingProxyType
 from zlib import crc32
 
 from gitmem.lazy_patterns import lazy
-from gitmem.light_typing import NamedTuple
+from gitmem.light_typing import TYPE_CHECKING, NamedTuple
 from gitmem.memory.fact import fact_id, id_of_hash, normalise
+
+if TYPE_CHECKING:
+    from typing import Any
 
 MASK = "[forgotten]"  # what stands in the place of a text that was taken out
 LABEL, TELLING = 40, 16  # characters of a label at most, of what stands behind it at least
@@ -100,6 +103,14 @@ class Forgotten(NamedTuple):
             if said and MASK not in said and fact_id(said) in self.taken:
                 lines[number] = line.replace(line.strip(), MASK)
         return "\n".join(lines)
+
+    def without(self, value: Any) -> Any:
+        """A JSON value, each of its strings masked; its keys stay."""
+        if isinstance(value, str):
+            return self.masked(value)
+        if isinstance(value, dict):
+            return {key: self.without(each) for key, each in value.items()}
+        return [self.without(each) for each in value] if isinstance(value, list | tuple) else value
 
     def lines(self, lines: Sequence[str]) -> list[str]:
         """`masked` for the lines of a document."""

@@ -149,3 +149,18 @@ def test_a_text_is_not_taken_out_of_a_longer_number_or_name(repo: Repo) -> None:
     repo.mem("forget", "MEMORY.md:3", "--everywhere", "--reason", "x")
     assert "12.5 on the scale" in (said := repo.read("memory/2026-11-20.md")) and "12-B for the lift" in said
     assert "12, they say" not in said
+
+
+def test_no_export_no_list_of_candidates_and_no_working_value_says_it(repo: Repo, tmp_path: Path) -> None:
+    words = "Mallory owes 500 EUR to Trudy"
+    log = f"# 2026-11-20\n\n## 09:00 - money\n\n- Decided: {words}\n"
+    repo.commit("m", {"MEMORY.md": f"# Memory\n\n- {words}\n", "memory/2026-11-20.md": log})
+    repo.mem("session", "set", "who:m", words)
+    repo.mem("forget", "MEMORY.md:3", "--reason", "x")
+    out = tmp_path / "bundle"
+    said = repo.mem("export", "okf", str(out)).stdout + "".join(path.read_text("utf-8") for path in out.rglob("*.md"))
+    for command in (("promote", "--dry-run", "--explain"), ("promote", "--dry-run", "--json"), ("session", "list"),
+                    ("session", "list", "--json"), ("bisect", "mallory", "--expect", "Mallory")):  # fmt: skip
+        done = repo.mem(*command, check=False)
+        said += done.stdout + done.stderr
+    assert "owes 500" not in said, said

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from gitmem.git.objects import Commit
     from gitmem.git.opening import Repository
     from gitmem.memory.fact import Fact
+    from gitmem.memory.forgotten import Forgotten
     from gitmem.provenance.bisection import Turn
     from gitmem.review.fact_diff import FactChange
 
@@ -53,6 +54,7 @@ def command(
     from gitmem.git.ranges import shallow
     from gitmem.git.revision import resolve_at
     from gitmem.provenance.bisection import last_turn, place_of
+    from gitmem.provenance.forgotten_texts import forgotten_texts
     from gitmem.search.search import Query, search
 
     repo, config = open_here()
@@ -68,10 +70,11 @@ def command(
 
     turn = last_turn(commits, rank)
     changes = _changes(repo, config, turn, moment) if turn.at else []
+    mask = forgotten_texts(repo)
     if as_json:
-        write_json(_value(repo, asked, expected, turn, changes))
+        write_json(mask.without(_value(repo, asked, expected, turn, changes)))
     else:
-        _show(repo, turn, changes, newest, coloured(colour))
+        _show(repo, turn, changes, newest, mask, coloured(colour))
         say(f"{counted(len(turn.ranks), 'commit')} tried of {len(commits)}")
     if commits[-1] in shallow(repo):
         say(f"this clone is shallow and ends at {commits[-1][:12]}: what came before it was not tried")
@@ -169,7 +172,9 @@ def _value(
     }
 
 
-def _show(repo: Repository, turn: Turn, changes: Sequence[FactChange], newest: str, on: bool) -> None:
+def _show(
+    repo: Repository, turn: Turn, changes: Sequence[FactChange], newest: str, mask: Forgotten, on: bool
+) -> None:  # fmt: skip
     if not turn.at:
         there = turn.ranks.get(newest)
         say("the answer is there at every commit that was tried" if there else "no commit that was tried answers so")
@@ -187,4 +192,4 @@ def _show(repo: Repository, turn: Turn, changes: Sequence[FactChange], newest: s
     out += [f"  {paint(f'{name:<9}', 'dim', on)}{escape(value, '')}" for name, value in rows]
     out += ["", paint("Facts changed in it", "heading", on), ""]
     none = "  none: lines of logs and notes did, or the day passed that ended a fact\n"
-    page("".join(f"{row}\n" for row in out) + ("".join(lines_of(changes, on)) or none))
+    page(mask.masked("".join(f"{row}\n" for row in out) + ("".join(lines_of(changes, on)) or none)))

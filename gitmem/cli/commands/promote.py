@@ -112,6 +112,8 @@ def _promote(options: PromoteOptions) -> int:
         branch=options.branch or "",
         accept=options.accept,
     )
+    from gitmem.provenance.forgotten_texts import forgotten_texts
+
     model, policy = promotion_model(repo, config, now().date(), os.environ)
     if options.interactive:
         from gitmem.cli.promotion_review import promote_interactively
@@ -123,9 +125,10 @@ def _promote(options: PromoteOptions) -> int:
             say(f"git mem: {counted(refused, 'accepted fact')} not promoted; git mem promote --interactive offers anew")
         return Exit.FINDINGS if refused else Exit.DONE
     outcome = promote(repo, config, model, policy, request, now())
+    mask = forgotten_texts(repo)  # a log may still say what was taken out of memory
     if options.as_json:
-        write_json(as_value(outcome))
+        write_json(mask.without(as_value(outcome)))
     else:
-        (page if options.dry_run else write)(as_text(outcome, options.explain))
+        (page if options.dry_run else write)(mask.masked(as_text(outcome, options.explain)))
         say_if_detached(repo, outcome.commits[-1] if outcome.commits and mode is not Mode.BRANCH else "")
     return Exit.DONE

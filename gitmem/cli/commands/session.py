@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,6 +23,7 @@ from gitmem.plural import counted
 from gitmem.regular_file import read_input, writable_file
 
 if TYPE_CHECKING:
+    from gitmem.git.opening import Repository
     from gitmem.promotion.promote import Outcome
     from gitmem.sessions.lifecycle import Flushed
     from gitmem.sessions.resets import EndedSession
@@ -426,6 +427,7 @@ def get_command(key: str, as_json: bool) -> int:
 
     repo, config = open_here()
     value = Store(repo.common_dir, config.profile).get(key, now())
+    value = _without_forgotten(repo, [value])[0] if value else None
     if as_json:
         write_json(shape(value) if value else None)
     elif value:
@@ -443,13 +445,21 @@ def list_command(prefix: str, as_json: bool) -> None:
     from gitmem.sessions.working_memory import Store
 
     repo, config = open_here()
-    values = Store(repo.common_dir, config.profile).list(prefix, now())
+    values = _without_forgotten(repo, Store(repo.common_dir, config.profile).list(prefix, now()))
     if as_json:
         write_json({"values": [shape(value) for value in values]})
         return
     if not values:
         say(escape(f"there are no working values below '{prefix}'" if prefix else "there are no working values", ""))
     page("".join(escape(f"{value.key}  {value.text}", keep="") + "\n" for value in values))
+
+
+def _without_forgotten(repo: Repository, values: Iterable[Value]) -> list[Value]:
+    """The values without what a person took out of memory."""
+    from gitmem.provenance.forgotten_texts import forgotten_texts
+
+    mask = forgotten_texts(repo)
+    return [replace(value, text=mask.masked(value.text)) for value in values]
 
 
 def shape(value: Value) -> dict[str, str]:
