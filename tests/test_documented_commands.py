@@ -57,7 +57,6 @@ PLACEHOLDERS = [
     (r'"\$\{fpath\[1\]\}/_git-mem"', '"$HOME/_git-mem"'),
     (r"git@example\.com:me/memory\.git", "../hub.git"),
     (r"git mem (promote|settle) --interactive", r"on-terminal git mem \1 --interactive"),
-    (r"\bPAIR\b", "1"),
     (r"3f2a\.\.\.|FINGERPRINT", "$(fingerprint)"),
     (r"1a2b3c4|\bREV\b", "$(git log --format=%h --grep=promote -1)"),
     (r"<the commit before it>", "HEAD~1"),

@@ -45,7 +45,7 @@ DEEPEST = 1 << 30  # no heading is of a deeper level
 WITHHELD = "[a line with a secret]"
 DEEPEST_SHOWN = 8  # items above a line that are read with it
 NAMES = ("title", "name", "aliases", "description")  # front matter that says what a note is called
-LAPSED = 0.5  # of the score of a line that no longer holds, where the question is not about the past
+LAPSED = 0.5  # of the score of a line that no longer holds, where the question is about now
 SECTION = 400  # lines above a passage that are read for what it is about
 PLAIN, UNSAID = Shape(), Held()
 STATES = {State.HOLDS: "", State.ENDED: "expired", State.REPLACED: "superseded", State.FORGOTTEN: "forgotten"}
@@ -450,7 +450,7 @@ class Passages:
     def _scored(self, candidate: Candidate, scale: float) -> Candidate:
         priors = sum(value for _, value in candidate.priors)
         score = self.ranking.similarity * candidate.line.score / scale + priors
-        if candidate.state in (STATES[State.ENDED], STATES[State.REPLACED]) and not self.filters.past:
+        if candidate.state in (STATES[State.ENDED], STATES[State.REPLACED]) and not (self.filters.past or self.over):
             score *= LAPSED
         return candidate._replace(score=score, scale=scale)
 
