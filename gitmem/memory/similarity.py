@@ -1,9 +1,9 @@
-"""Whether two texts say the same, speak of one matter, or contradict each other. Pure; reads four languages.
+"""Whether two texts say the same, or one says nothing that the other does not. Pure; reads four languages.
 
 What counts as a near-duplicate is decided here: for promotion, review and contexts. (Facts of one id are one fact:
-`fact.fact_id`, which `promotion/plan` and `memory/writing` look for first; what a fact replaces is judged by
-`memory/relation`.) `same` refuses a near-duplicate, `contradicts` is what search still marks by, `repeats` drops a
-part of a context that says nothing new. All of them read a text as its terms, numbers, names and denials. Elsewhere
+`fact.fact_id`, which `promotion/plan` and `memory/writing` look for first; what a fact replaces or contradicts is
+judged by `memory/relation`.) `same` refuses a near-duplicate, `repeats` drops a part of a context that says nothing
+new. All of them read a text as its terms, numbers, names and denials. Elsewhere
 texts are compared for other questions, each with a comment that says which: which fact was edited, which lines take
 one back, which passages look the same.
 """
@@ -17,18 +17,16 @@ from typing import NamedTuple
 from gitmem.lazy_patterns import lazy
 from gitmem.text.denials import denials, without_denials
 from gitmem.text.names import OPENING_MARKS, names
-from gitmem.text.numbers import DIGITS, NUMBER, plain_number
+from gitmem.text.numbers import NUMBER, plain_number
 
 SAME = 0.85  # likeness from which two texts that disagree in nothing are one (docs/promotion.md, "Thresholds")
 ALIKE = 0.5  # likeness of the words, numbers aside, from which two texts speak of one matter
 REPEATED = 0.8  # share of a text's words that another must hold to make a repetition of it
-ROW_WORDS = 60  # of a text that may be a row of a table: longer ones are prose
 CACHED = 1 << 13  # texts whose reading is kept
 
 _TERM = lazy(r"[^\W_]+")
 _WIDE_LETTER = "[\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u3400-\u9fff\uac00-\ud7a3]"
 _WIDE = lazy(_WIDE_LETTER)
-_TOKEN = lazy(rf"{DIGITS}|{_WIDE_LETTER}|[^\W\d_]+")
 
 
 def terms(text: str) -> set[str]:
@@ -76,12 +74,6 @@ def matter(text: str) -> frozenset[str]:
     return _read(text).matter
 
 
-def alike(a: str, b: str) -> float:
-    """How much two texts speak of one matter: the likeness of their terms, numbers and denials aside; 0 below ALIKE."""
-    share = likeness(_read(a).matter, _read(b).matter)
-    return share if share >= ALIKE else 0.0
-
-
 def same(a: str, b: str) -> bool:
     """Whether two texts say the same: nearly the same terms, the same numbers and names, both or neither denying.
 
@@ -91,44 +83,6 @@ def same(a: str, b: str) -> bool:
     if one.numbers != other.numbers or one.names != other.names or bool(one.denials) != bool(other.denials):
         return False
     return likeness(one.matter | one.numbers, other.matter | other.numbers) >= SAME
-
-
-def contradicts(a: str, b: str) -> bool:
-    """Whether two texts speak of one matter and cannot both hold: one number or name is another, or only one denies.
-
-    Two rows of one table (`unit 7 uses 91`, `unit 8 uses 92`; `Seoul has 3 rooms`, `Busan has 4 rooms`) differ in more
-    than one value: other matters.
-    """
-    return bool(alike(a, b)) and _disagree(_read(a), _read(b)) and not _are_rows(a, b)
-
-
-def _are_rows(a: str, b: str) -> bool:
-    """Whether two texts are rows of one table: more than one of their cells differs; or, in the same words, a number
-    does and apart from it what it is the number of, a name or a word that stands before it."""
-    from difflib import SequenceMatcher  # of the few pairs that are alike: not every search waits for it
-
-    a, b = sorted((a, b))  # whose order makes no difference, and does to SequenceMatcher
-    cells = [[" ".join(cell.split()) for cell in text.strip().strip("|").casefold().split("|")] for text in (a, b)]
-    if len(cells[0]) == len(cells[1]) > 1:
-        return len([cell for cell, other_cell in zip(*cells, strict=True) if cell != other_cell]) > 1
-    one, other = (_TOKEN.findall(text) for text in (a, b))
-    if max(len(one), len(other)) > ROW_WORDS:
-        return False
-    matcher = SequenceMatcher(None, [word.casefold() for word in one], [word.casefold() for word in other], False)
-    codes = [code for code in matcher.get_opcodes() if code[0] != "equal"]
-    differing = [(one[i:j], other[k:m]) for _, i, j, k, m in codes]
-    numbered = [all(any(map(NUMBER.match, side)) for side in sides) for sides in differing]
-    if any(code[0] != "replace" for code in codes) or numbered.count(True) != 1:
-        return False
-    place = numbered.index(True)
-    named = [sides for sides in differing[place + 1 :] if sides[0][0][0].isupper() and sides[1][0][0].isupper()]
-    return bool(place or named)
-
-
-def _disagree(one: _Reading, other: _Reading) -> bool:
-    if one.numbers != other.numbers:
-        return len(one.numbers - other.numbers) <= 1 and len(other.numbers - one.numbers) <= 1
-    return bool(one.denials) != bool(other.denials) or one.names != other.names
 
 
 def repeats(a: str, b: str) -> bool:

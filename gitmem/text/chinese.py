@@ -11,8 +11,6 @@ from __future__ import annotations
 STOP_PAIRS = frozenset(
     "什么 怎么 为什 哪里 哪个 哪些 是否 我们 你们 他们 多少 怎样 如何 時候 时候 什麼 怎麼 為什 我的".split()
 )
-# Letters of a question that say little of what it is about.
-LIGHT_LETTERS = frozenset("的了在由是和或要能几多少谁哪何什么被把给吗呢吧啊怎这那们")
 # Pairs that tell nothing of which matter two lines of a log speak: what is said of any decision.
 DECISION_FILLERS = frozenset(
     "决定 決定 撤回 撤销 撤銷 改为 改為 改用 最终 最終 变更 統一 统一 我们 我們 以后 以後 不再".split()
@@ -24,22 +22,12 @@ GREETING = frozenset(
     "晚安 早上好 早安 早 下午好 晚上好 辛苦了 不客气 不客氣 没关系 沒關係 抱歉 对不起 對不起 明天见 明天見 再见 再見 拜拜 "
     "回头见 周末愉快 新年快乐 新年快樂 恭喜 收到 好的收到 明白 哈哈 哈哈哈 太好了 厉害 真棒".split()
 )
-# Words by which a text says that something is no longer as it was.
-CHANGE = tuple(
-    "改为 改為 改成 改用 改到 改由 调整 調整 换成 换为 換成 替换 替換 取代 代替 不再 废止 廢止 停用 弃用 棄用 迁移 遷移 "
-    "延长 缩短 縮短 提高 降低 降到 增加到 减少 減少 放宽 放寬 收紧 而不是 从现在 今后 以后 一律 更正 恢复 恢復 回退 撤销 撤銷".split()
-)
 # Words of a question about what was before.
 FORMER = tuple("以前 当初 去年 原先 最初 那时 之前 过去 過去 原来 曾经 当时".split())
 # Words of a question that asks for a time, and of one that asks for a number.
 ASKS_WHEN = ("什么时候", "什麼時候", "何时", "哪天", "几月", "几号")
 ASKS_HOW_MANY = tuple("多少 多久 多长 几个 几次 几天 几年 几月 几人".split())
-# What says that something happened, in a question.
-PAST_ENDINGS = ("的时候", "了吗")
 WEEKDAYS = ("周一", "周二", "周三", "周四", "周五", "周六", "周日")
-WEEKDAYS_IN_FULL = ("星期一", "星期二", "星期三", "星期四", "星期五", "星期六", "星期日")
-# How often something happens.
-FREQUENCIES = tuple("每小时 每天 每日 每周 隔周 每月 每季度 每年".split())
 # Parts of a line that tell when something is.
 TIME_PARTS = tuple("星期 去年 今年 昨天 明天 上周 下周 上月 上个月".split())
 # Days by their distance from today.

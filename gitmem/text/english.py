@@ -27,11 +27,6 @@ TOPIC_FILLERS = frozenset(
     "said now today tomorrow yesterday always never also still only really maybe think know look looked get got goes "
     "going done one two first last".split()
 )
-# Words of a question beside STOP_WORDS that say little of what it is about: what it counts, and verbs of any matter.
-LIGHT_WORDS = frozenset(
-    "many much often long happen happens keep keeps kept use uses used get gets got take takes taken make makes made "
-    "need needs put go goes come comes done still".split()
-)
 # Words that have a capital letter without being a name.
 NOT_NAMES = frozenset(
     "the a an our we it this that these those there in on at for from by to of with and or if when after before "
@@ -50,25 +45,11 @@ GREETING = frozenset(
     "lol rock amazing wonderful congratulations congrats sleep well care luck lot much job work everyone all sec moment "
     "brb wow".split()
 )
-# Words by which a text says that something is no longer as it was.
-CHANGE = frozenset(
-    "instead anymore changed switch switched switches switching moved moves replace replaced replaces replacing drop "
-    "dropped drops raise raised raises lowered reduced increased extended shortened relaxed lifted tightened upgraded "
-    "downgraded migrated migrating deprecated retired abandoned revert reverted reversed overruled obsolete outdated "
-    "supersedes superseded corrected correction dead scrapped renamed cancelled canceled revoked".split()
-)
-CHANGE_PHRASES = tuple(
-    "no longer|any more|from now on|went back|in place of|down to |up from |down from |->|→".split("|")
-)
-# Words of a question that asks when something happened.
-PAST_AUXILIARIES = frozenset(("did", "was", "were", "had"))
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
     "december",
 )  # fmt: skip
-# How often something happens.
-FREQUENCIES = tuple("hourly daily weekly fortnightly monthly quarterly yearly".split())
 # Words by which a line tells when something is.
 TIME_WORDS = frozenset(
     (

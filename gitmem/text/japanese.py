@@ -18,21 +18,12 @@ GREETING = frozenset(
     "お疲れ様でした 了解 了解です 承知しました すみません ごめん また明日 また 明日 よろしく なるほど さすが 助かった "
     "助かりました ありがとうございます おめでとう いいね".split()
 )
-# Words by which a text says that something is no longer as it was.
-CHANGE = tuple(
-    "変更 改め 改定 代わり 今後 廃止 撤回 取り消 取りやめ 切り替え 切替 移行 延長 延ば 短縮 引き上げ 引き下げ 減ら 増や "
-    "緩和 ではなく やめ になりました になった ことにした 統一 戻す 戻し 訂正 修正 見直".split()
-)
 # Words of a question about what was before.
 FORMER = tuple("以前 当初 最初 かつて 昔 元々 昨年 去年 過去".split())
 # Words of a question that asks for a time, and of one that asks for a number.
 ASKS_WHEN = ("いつ", "何日", "何月", "何曜")
 ASKS_HOW_MANY = tuple("いくつ いくら 何個 何人 何回 何件 何分 何秒 何時 何日 何月 何年 何本 何台 何歳".split())
-# Endings of a verb that say that something happened.
-PAST_ENDINGS = ("ました", "でした", "したの")
 WEEKDAYS = ("月曜", "火曜", "水曜", "木曜", "金曜", "土曜", "日曜")
-# How often something happens.
-FREQUENCIES = tuple("毎時 毎日 毎週 隔週 毎月 毎年".split())
 # Parts of a line that tell when something is.
 TIME_PARTS = tuple("曜日 昨日 今日 明日 先週 来週 先月 昨年 去年 今年".split())
 # Days by their distance from today.

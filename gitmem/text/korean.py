@@ -45,23 +45,12 @@ GREETING = frozenset(
     "내일 봐 봐요 뵙겠습니다 주말 보내 보내세요 아침 아침이에요 저녁 좋은 하루 되세요 새해 복 많이 받으세요 축하 축하해 "
     "축하합니다 덕분에 최고 대박 오 와 그러게 맞아 ㅋㅋ ㅋㅋㅋ ㅎㅎ 지냈어 있어".split()
 )
-# Beginnings of the words by which a text says that something is no longer as it was.
-CHANGE = tuple(
-    "변경 바꾸 바꿔 바꿨 바뀌 바꿈 대신 이제 폐지 철회 취소 교체 전환 줄이 줄임 줄여 줄였 늘리 늘려 늘림 늘렸 올리 올려 "
-    "올림 올렸 내리 내려 내림 낮추 낮춰 낮췄 높이 높여 높였 연장 단축 완화 강화 옮기 옮김 옮겨 옮겼 아니라 말고 앞으로 조정 "
-    "수정 정정 번복 되돌 롤백 중단 그만 없애 없앰 일원화 통일 넘어감 더이상".split()
-)
-CHANGE_PHRASES = ("더 이상",)
 # Words of a question about what was before.
 FORMER = tuple("예전 이전 전에는 과거 원래 당시 작년 재작년 지난해 옛날 기존 그때 처음에는 종전".split())
 # Words of a question that asks for a time, and of one that asks for a number.
 ASKS_WHEN = ("언제", "며칠", "몇월", "몇 월", "몇일", "몇 일", "무슨요일", "무슨 요일")
 ASKS_HOW_MANY = ("몇", "얼마")
-# Endings of a verb that say that something happened.
-PAST_ENDINGS = ("했", "었", "았", "였", "갔", "왔")
 WEEKDAYS = ("월요일", "화요일", "수요일", "목요일", "금요일", "토요일", "일요일")
-# How often something happens.
-FREQUENCIES = tuple("매시간 매일 매주 격주 매월 매달 분기 매년".split())
 # Parts of words by which a line tells when something is.
 TIME_PARTS = tuple("요일 어제 오늘 내일 지난 다음 작년 올해".split())
 # Days by their distance from today. A name that contains another comes first.
