@@ -353,15 +353,13 @@ def test_since_takes_a_date_or_a_revision_and_nothing_else(logs: Repo) -> None:
     assert done.returncode == 3
 
 
-def test_a_decision_in_memory_that_a_later_log_takes_back_is_asked_about(repo: Repo) -> None:
+def test_a_decision_in_memory_that_a_later_log_takes_back_is_replaced(repo: Repo) -> None:
     repo.commit("one", {"memory/2026-02-05.md": "# 2026-02-05\n\n- 이벤트 버스는 카프카로 결정\n"})
     promote(repo)
     repo.commit("two", {"memory/2026-02-06.md": "# 2026-02-06\n\n- 번복: 이벤트 버스는 카프카 말고 NATS로 간다\n"})
-    assert promote(repo)["facts"][0]["op"] == "add"
-    assert set(texts(repo)) == {"이벤트 버스는 카프카 말고 NATS로 간다", "이벤트 버스는 카프카로 결정"}
-    (pair,) = json.loads(repo.mem("settle", "--json").stdout)["pairs"]
-    repo.mem("settle", "1", "--later")
-    assert texts(repo) == ["이벤트 버스는 카프카 말고 NATS로 간다"], pair
+    fact = promote(repo)["facts"][0]
+    assert (fact["op"], fact["target"]["text"]) == ("supersede", "이벤트 버스는 카프카로 결정")
+    assert texts(repo) == ["이벤트 버스는 카프카 말고 NATS로 간다"]
 
 
 def test_what_was_replaced_may_be_said_again_by_a_new_log(repo: Repo) -> None:
