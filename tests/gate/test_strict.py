@@ -60,7 +60,15 @@ def test_status_counts_what_the_gate_finds_in_the_work_tree(memory: Repo) -> Non
     assert "gate      standard: 0 blocking, 1 warning in 2 files; git mem scan" in memory.mem("status").stdout
     memory.write(".gitmem.toml", STRICT)
     value = json.loads(memory.mem("status", "--json").stdout)["gate"]
-    assert value == {"mode": "strict", "blocking": 1, "warnings": 0, "files": 2, "whole": True, "gone": 0, "accepted": 0}
+    assert value == {
+        "mode": "strict",
+        "blocking": 1,
+        "warnings": 0,
+        "files": 2,
+        "whole": True,
+        "gone": 0,
+        "accepted": 0,
+    }
 
 
 def test_status_of_much_memory_does_not_read_all_of_it(memory: Repo) -> None:

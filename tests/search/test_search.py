@@ -621,11 +621,12 @@ def test_answers_do_not_depend_on_the_order_in_which_files_were_indexed(repo: Re
         for number in range(600)
     }
     other = Repo(tmp_path / "other")
-    repo.commit("all", files)
+    day = "2026-03-02T12:00:00Z"  # the same for all lines: of two of no day Git says which is later
+    repo.commit("all", files, date=day)
     later = [path for number, path in enumerate(files) if number % 3]
-    other.commit("some", {path: files[path] for path in files if path not in later})
+    other.commit("some", {path: files[path] for path in files if path not in later}, date=day)
     other.mem("index")
-    other.commit("the rest", {path: files[path] for path in later})
+    other.commit("the rest", {path: files[path] for path in later}, date=day)
     for question in (" ".join(rng.choices(words, k=count)) for count in (1, 1, 2, 2, 3, 4, 5, 6)):
         places = [[(hit["path"], hit["start_line"]) for hit in found(one, question)] for one in (repo, other)]
         assert places[0] == places[1], question
