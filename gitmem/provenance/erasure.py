@@ -136,7 +136,9 @@ def _plan(reading: Reading, config: Config, path: str, line: int, reason: str) -
     renamed = {}
     taken = {path: files[path] for path in files} | contents
     for name in _named_after_it(reading, config, wanted, contents):
-        new, data = without_words(name, taken.get(name) or reading.committed(name), first.fact.text, reading.raw)
+        said = taken.get(name)
+        said = reading.committed(name) if said is None else said  # an empty file has nothing left to say
+        new, data = without_words(name, said, first.fact.text, reading.raw)
         if new != name:
             renamed[name] = new
             contents[name] = None
@@ -146,8 +148,8 @@ def _plan(reading: Reading, config: Config, path: str, line: int, reason: str) -
     rows = tuple(f"- {encode(renamed.get(row.path, row.path))}:{row.line} {row.change}" for row in elsewhere)
     rows += tuple(f"- {encode(new)} renamed" for new in renamed.values())
     account = replace(account, lines=rows)
-    said = forms_of(first.fact.text, wanted.sources)
-    erasure = Erasure(Correction(tuple(facts), ""), lines, left, tuple(renamed.items()), said)
+    forms = forms_of(first.fact.text, wanted.sources)
+    erasure = Erasure(Correction(tuple(facts), ""), lines, left, tuple(renamed.items()), forms)
     return CommitDraft(contents, erasure, message_of(config, account, facts))
 
 

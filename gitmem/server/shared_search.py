@@ -263,7 +263,12 @@ class Files:
         """The texts that people took out of a repository, by its own branch."""
         if repository not in self._forgotten:
             with self.shared.mirrors.lent(self.tenant, repository) as repo:
-                self._forgotten[repository] = forgotten_texts(repo)
+                try:
+                    found = forgotten_texts(repo)
+                except GitMemError:  # a mirror with a broken branch; the commit that was indexed says it too
+                    self.shared.doubt(self.tenant, repository)
+                    found = forgotten_texts(repo, self.repositories[repository].commit)
+                self._forgotten[repository] = found
         return self._forgotten[repository]
 
     def shapes(self, oids: Iterable[str]) -> dict[str, Shape]:
