@@ -26,8 +26,10 @@ MEMORY = ("MEMORY.md", ".claude/MEMORY.md")  # a text that stands there, with wh
 
 def forgotten_texts(repo: Repository, commit: str = "") -> Forgotten:
     """What the records that `commit` (HEAD for "") reaches took out, and what does not stand in its MEMORY.md again."""
-    head = repo.head()
-    if commit not in ("", head):
+    head = None
+    with suppress(*((GitMemError,) if commit else ())):  # HEAD may be broken where another commit is asked for
+        head = repo.head()
+    if commit and commit != head:
         return _value(_read(repo, commit, sorted(repo.blobs(commit, MEMORY).values())))
     if not head:
         return NOTHING
