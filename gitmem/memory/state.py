@@ -70,26 +70,31 @@ class Judged(NamedTuple):
 _HOLDS = Judged(State.HOLDS)
 
 
+def may_lapse(line: str) -> bool:
+    """Whether a line has the keys of a comment by which a fact is over or says that another is. Quick; a file of which
+    no line has them lets nothing lapse."""
+    return "until=" in line or "supersede" in line
+
+
 def lapsed(
     memory: Sequence[Statement], archive: Iterable[Statement], today: date, forgotten: Collection[str] = ()
 ) -> Lapsed:
     """What no longer holds, by the statements of MEMORY.md and of its archive; `forgotten` are the ids of texts that a
     person took out. A text that stands in MEMORY.md and holds there, holds."""
-    archive = [each for each in archive if each.says and each.text]
-    moved = {fact_id(each.text) for each in archive}
-    replaced = _replaced_by(memory) - moved  # what stands in MEMORY.md beside its archived copy was said again
-    states = [(each, fact_id(each.text), _own_state(each, today)) for each in memory if each.says and each.text]
-    states = [(each, ident, _or(state, State.REPLACED, ident in replaced)) for each, ident, state in states]
+    facts = _with_ids(memory)
+    archived = _with_ids(archive)
+    named = _replaced_by(memory)
+    moved = {ident for _, ident in archived}  # what stands in MEMORY.md beside its archived copy was said again
+    states = [(each, ident, _own_state(each, today)) for each, ident in facts]
+    gone = named - moved
+    states = [(each, ident, _or(state, State.REPLACED, ident in gone)) for each, ident, state in states]
     holding = {ident for _, ident, state in states if state is State.HOLDS}
-    replaced |= (
-        _replaced_by(memory)
-        | _replaced_by(archive)
-        | {fact_id(each.text) for each in archive if each.get("superseded-by")}
-    )
+    replaced = named | _replaced_by(each for each, _ in archived)
+    replaced |= {ident for each, ident in archived if each.get("superseded-by")}
     texts = dict.fromkeys(replaced, State.REPLACED) | dict.fromkeys(forgotten, State.FORGOTTEN)
     texts |= {ident: state for _, ident, state in states if state is not State.HOLDS}
-    for each in archive:
-        ident, own = fact_id(each.text), _own_state(each, today)
+    for each, ident in archived:
+        own = _own_state(each, today)
         if own is not State.HOLDS:
             texts.setdefault(ident, own)
         states.append((each, ident, texts.get(ident, State.HOLDS)))
@@ -101,10 +106,15 @@ def lapsed(
                 lines = _Citation(span.start_line, span.end_line, each.text, now)
                 cited.setdefault(span.path, []).append(lines)
     texts = {ident: state for ident, state in texts.items() if ident not in holding}
-    known = [(each, fact_id(each.text)) for each in (*memory, *archive) if each.says and each.text]
+    known = [*facts, *archived]
     last = {ident: day for each, ident in known if (day := _day(each.get("until")))}
     said = [(words, ident) for each, ident in known if ident in texts and len(words := _plain(each.text)) >= SAID]
-    return Lapsed(today, texts, cited, _replaced_since((*memory, *archive)), last, said)
+    return Lapsed(today, texts, cited, _replaced_since(each for each, _ in known), last, said)
+
+
+def _with_ids(found: Iterable[Statement]) -> list[tuple[Statement, str]]:
+    """The statements that say something, each with the id of its text."""
+    return [(each, fact_id(each.text)) for each in found if each.says and each.text]
 
 
 def _plain(text: str) -> str:

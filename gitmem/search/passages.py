@@ -457,9 +457,12 @@ class Passages:
     def _gather_lapsed(self) -> None:
         """What no longer holds, by the facts of each repository and its archives."""
         self._read(self.memory)
+        files = [file for key in self.memory if (file := self.files[key]) is not None]
+        if not any(state.may_lapse(line) for file in files for line in file.lines):
+            return  # as in most memories, where no file need be read as facts
         facts: dict[int, tuple[list[Statement], list[Statement]]] = {}
-        for key in self.memory:
-            if (file := self.files[key]) is not None:
+        for file in files:
+            if file.kind is Kind.MEMORY or any(map(state.may_lapse, file.lines)):
                 kinds = facts.setdefault(self._repository(file), ([], []))
                 kinds[file.kind is not Kind.MEMORY].extend(statements.read(file.lines))
         self.lapsed = {
