@@ -266,12 +266,13 @@ def statement_value(row: Placed) -> dict[str, Any]:
 
 
 def without_secrets(rival: Rival) -> Rival:
-    """A pair as it may be shown: a text with a secret is hidden, and with it the reason, which may quote the secret."""
+    """A pair as it may be shown: a text with a secret is hidden, and the reason, which may quote it or its trail."""
     from gitmem.gate.quoting import without_secrets as shown
 
     rows = (rival.new, rival.old)
     texts = shown([row.fact.text for row in rows])
-    if texts == [row.fact.text for row in rows]:
+    trails = [step for row in rows for step in row.fact.trail]
+    if texts == [row.fact.text for row in rows] and shown(trails) == trails:
         return rival
     new, old = (row._replace(fact=row.fact._replace(text=text)) for row, text in zip(rows, texts, strict=True))
     return replace(rival, new=new, old=old, reason="")

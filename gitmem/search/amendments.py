@@ -26,7 +26,7 @@ SCORE = 0.3  # share of the older line's score that the later one needs: it answ
 SHARED = 0.2  # share of the words of the line that has fewer that the other needs to be judged
 ALIKE = 0.5  # ... and for Git to be asked when they were written, where they say no day
 UNDATED = 4  # pairs of such lines, those that share most
-JUDGED = 48  # pairs of lines that are judged, those that share most
+JUDGED = 16  # pairs of lines that are judged, those that share most
 BEST = 20  # lines that may be replaced
 STEP = 1e-6
 _SPEAKER = lazy(r"\W*\w+(?: \w+)?[:：]\s")  # opens a turn of a talk, which tells what else happened
@@ -38,8 +38,9 @@ class Line(NamedTuple):
     `day`: of the line, "" where nobody knows; `time`: of that day, "" where nobody knows. `place`: its file and line
     number. `reviewed`: a person saw it. `named`: the positions of the lines that a person said it replaces, None where
     nobody decided. `beside`: the positions of the lines that a person said hold beside it. `said`: what its statement
-    says, and its trail. `written`: the ISO moment at which it was committed, asked of a line of no day. `deciding`: it
-    can be the last word on something; a question, a block of code and what repeats another line cannot."""
+    says, "" where that may not be told, and its trail. `written`: the ISO moment at which it was committed, asked of a
+    line of no day. `deciding`: it can be the last word on something; a question, a block of code and what repeats
+    another line cannot."""
 
     text: str
     day: str
@@ -155,6 +156,8 @@ def _judged(later: Line, earlier: Line) -> Link | None:
     from gitmem.memory.relation import Kind, Said, relation
 
     said = [Said(*line.said(), line.day, line.type) for line in (earlier, later)]
+    if not (said[0].text and said[1].text):
+        return None
     beside = earlier.place[0] == later.place[0] and earlier.day[:10] == later.day[:10] and later.time == earlier.time
     judged = relation(*said)
     chances = judged.probabilities

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import UTC, date
 from functools import partial
 from math import exp
@@ -163,12 +164,14 @@ class Passages:
         self.amended: dict[int, list[tuple[Candidate, Link]]] = {}
         self.amending: dict[int, list[tuple[Candidate, Link]]] = {}
         self.differing: dict[int, list[tuple[Candidate, Link]]] = {}
+        self.hidden: dict[str, AbstractSet[int]] = {}
         self.moments: dict[tuple[str, str, int], str] = {}
         self.statements: dict[tuple[str, str, int], Statement | None] = {}
         # Of the files that cite code, by the value of a `code` key what is not as it was when it was cited.
         self.code: dict[tuple[str, str], dict[str, CitedCode]] = {}
         self.asked: set[tuple[tuple[str, str], str]] = set()  # files and `code` values
         self.over = over(filters.days, filters.today)
+        self.sections: dict[tuple[str, str, int], Sequence[tuple[int, int, str]]] = {}
         self.headings: dict[tuple[str, str, int], str] = {}
         self.limit = 0
 
@@ -398,9 +401,25 @@ class Passages:
         )
 
     def _said(self, candidate: Candidate) -> tuple[str, tuple[str, ...]]:
-        """What a candidate says, without its marker, and its trail."""
-        statement = self._statement(candidate.file, candidate.line.first)
-        return (statement.text, statement.trail) if statement is not None else (self._text(candidate), ())
+        """What a candidate says, without its marker, and its trail. Nothing of lines with a secret, nor of such steps:
+        a reason quotes words of both."""
+        file, line = candidate.file, candidate.line
+        if not self._hidden(file).isdisjoint(range(line.first, line.last + 1)):
+            return "", ()
+        statement = self._statement(file, line.first)
+        if statement is None:
+            return self._text(candidate), ()
+        return statement.text, self._about(file, line.first)
+
+    def _hidden(self, file: File) -> AbstractSet[int]:
+        """The lines of a file with a secret: the index has no words of them, an answer no text."""
+        if not self.index.secrets(file.oid):
+            return frozenset()
+        if file.oid not in self.hidden:
+            from gitmem.gate.detectors.secrets.secrets import secret_lines
+
+            self.hidden[file.oid] = secret_lines("\n".join(file.lines))
+        return self.hidden[file.oid]
 
     def _written(self, file: File, line: int) -> str:
         """The moment at which a line was committed, in UTC, the end of today for one that is in no commit; "" where Git
@@ -574,9 +593,22 @@ class Passages:
         above = bisect_right(file.shape.headings, (line, DEEPEST))
         key = file.path, file.oid, above
         if key not in self.headings:
-            texts = [text for _, _, text in _open_headings(file, above) if text]
+            texts = [text for _, _, text in self._open_headings(file, above) if text]
             self.headings[key] = " > ".join(self._screened(file, texts))
         return self.headings[key]
+
+    def _open_headings(self, file: File, above: int) -> Sequence[tuple[int, int, str]]:
+        """(line, level, text) of those of a file's first `above` headings that the line after them stands under."""
+        key = file.path, file.oid, above
+        if key not in self.sections:
+            found: list[tuple[int, int, str]] = []
+            for number, level in file.shape.headings[:above]:
+                while found and found[-1][1] >= level:
+                    found.pop()
+                if number <= len(file.lines):
+                    found.append((number, level, file.lines[number - 1].strip().strip("#").strip()))
+            self.sections[key] = found
+        return self.sections[key]
 
     def _screened(self, file: File, steps: Sequence[str]) -> tuple[str, ...]:
         """What a passage is about, without the steps that hold a secret: it is shown as its text is."""
@@ -600,7 +632,7 @@ class Passages:
         return self.statements[key]
 
     def _read_statement(self, file: File, line: int) -> Statement | None:
-        above = _open_headings(file, bisect_right(file.shape.headings, (line, DEEPEST)))
+        above = self._open_headings(file, bisect_right(file.shape.headings, (line, DEEPEST)))
         begin = max(above[-1][0] if above else file.shape.front + 1, line - SECTION)
         lines = file.lines
         titles = [f"{'#' * level} {text}" for number, level, text in above if number < begin]
@@ -700,8 +732,9 @@ class Passages:
         file = best.file
         first, last = members[0].line.first, members[-1].line.last
         text = "\n".join(_visible(line) for line in file.lines[first - 1 : last])
-        if self.index.secrets(file.oid):
-            text = _without_secrets(file.lines, first, last)
+        if hidden := self._hidden(file):
+            lines = enumerate(text.split("\n"), first)
+            text = "\n".join(WITHHELD if number in hidden else line for number, line in lines)
         mask = self._forgotten(file).masked
         text = mask(text)
         meta = best.meta
@@ -732,22 +765,23 @@ class Passages:
             scale=best.scale,
             evidence=best.line.evidence,
             priors=best.priors,
-            amended_by=self._linked(members, self.amended),
+            amended_by=self._linked(members, self.amended, later=True),
             supersedes=self._linked(members, self.amending),
             differs=self._linked(members, self.differing),
         )
 
     def _linked(
-        self, members: list[Candidate], links: Mapping[int, Sequence[tuple[Candidate, Link]]]
+        self, members: list[Candidate], links: Mapping[int, Sequence[tuple[Candidate, Link]]], later: bool = False
     ) -> tuple[Linked, ...]:
-        """The other ends of the links of these lines, newest first; of one file the best."""
+        """The other ends of the links of these lines, which are the `later` ones or the earlier; newest first, of one
+        file the best."""
         made: dict[str, Linked] = {}
         for member in members:
             for other, link in sorted(links.get(member.at, ()), key=lambda end: (end[1].proposed, -end[0].score)):
-                later = link.day if links is not self.amending and links is not self.differing else ""
-                day = other.when.isoformat() if other.when else later
+                unsaid = link.day if later else ""  # of a line of no day, as Git has it
+                day = other.when.isoformat() if other.when else unsaid
                 line, ident = other.line, fact_id(self._text(other))
-                reason = link.reason or BY_HAND
+                reason = self._forgotten(other.file).masked(link.reason) or BY_HAND
                 made.setdefault(
                     other.file.path,
                     Linked(
@@ -780,30 +814,11 @@ def _lines_of(file: File, line: RankedLine) -> str:
     return "\n".join(file.lines[line.first - 1 : line.last])
 
 
-def _open_headings(file: File, above: int) -> list[tuple[int, int, str]]:
-    """(line, level, text) of those of a file's first `above` headings that the line after them stands under."""
-    found: list[tuple[int, int, str]] = []
-    for number, level in file.shape.headings[:above]:
-        while found and found[-1][1] >= level:
-            found.pop()
-        if number <= len(file.lines):
-            found.append((number, level, file.lines[number - 1].strip().strip("#").strip()))
-    return found
-
-
 def _heading_lies_between(file: File, members: list[Candidate], other: Candidate) -> bool:
     """Whether a heading lies between: a passage is of one section."""
     low = min(members[0].line.last, other.line.last)
     high = max(members[-1].line.first, other.line.first)
     return any(low < number <= high for number, _ in file.shape.headings)
-
-
-def _without_secrets(lines: list[str], first: int, last: int) -> str:
-    """The lines of a passage, those with a secret left out: the index has no words of them, an answer no text."""
-    from gitmem.gate.detectors.secrets.secrets import secret_lines
-
-    hidden = secret_lines("\n".join(lines))
-    return "\n".join(WITHHELD if number in hidden else _visible(lines[number - 1]) for number in range(first, last + 1))
 
 
 def _visible(line: str) -> str:

@@ -331,3 +331,22 @@ def test_lines_of_one_commit_and_no_day_are_of_one_time() -> None:
     assert links([one, other]) == []
     dated = line(NEW, "2026-03-02")
     assert links([one, dated]) == [] != links([one, line(NEW, "2026-03-03")])
+
+
+def test_no_reason_quotes_a_secret_of_a_line_or_of_what_it_stands_below(repo: Repo) -> None:
+    one, two = (
+        f"ghp_{letters}1nD5bw" for letters in ("A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5", "Z9y8X7w6V5u4T3s2R1q0P9o8N7m6L5")
+    )
+    old, new = (
+        f"- the deploy token of the relay is {one}",
+        f"- the deploy token of the relay is now {two} instead of {one}",
+    )
+    below = [f"# {day}\n\n## token {one}\n\n{said}\n" for day, said in (("2026-01-02", OLD), ("2026-02-02", NEW))]
+    files = {"memory/2026-01-01.md": log("2026-01-01", old), "memory/2026-02-01.md": log("2026-02-01", new)}
+    files |= {"memory/2026-01-02.md": below[0], "memory/2026-02-02.md": below[1]}
+    repo.commit("past the gate", files)
+    for question in ("what is the deploy token of the relay?", "what is the request timeout of the proxy?"):
+        said = repo.mem("search", "--json", question).stdout + repo.mem("search", "--explain", question).stdout
+        assert "ghp_" not in said
+    told = json.loads(repo.mem("why", "memory/2026-02-01.md:5", "--json").stdout)
+    assert "ghp_" not in json.dumps([told["amended_by"], told["supersedes"]])
