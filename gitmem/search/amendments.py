@@ -28,6 +28,7 @@ ALIKE = 0.5  # ... and for Git to be asked when they were written, where they sa
 UNDATED = 4  # pairs of such lines, those that share most
 JUDGED = 16  # pairs of lines that are judged, those that share most
 BEST = 20  # lines that may be replaced
+EARLY, LATE = "0001-01-01", "9999-12-31"  # days of lines of which it is not known yet which is the later
 STEP = 1e-6
 _SPEAKER = lazy(r"\W*\w+(?: \w+)?[:：]\s")  # opens a turn of a talk, which tells what else happened
 
@@ -87,19 +88,18 @@ def links(lines: Sequence[Line]) -> list[Link]:
         if later.named is not None and later.deciding:
             made += [Link(new, old, _proposed(later, lines[old])) for old in sorted(later.named)]
     words = [frozenset(_words(line)) if line.deciding else frozenset() for line in lines]
-    for new, old, days in [*_pairs(lines, words), *_undated_pairs(lines, words)]:
-        earlier, later = (line._replace(day=day) for line, day in zip((lines[old], lines[new]), days, strict=True))
+    for new, old, later, earlier in [*_pairs(lines, words), *_undated_pairs(lines, words)]:
         found = _judged(later, earlier)
         if found is not None:
             made.append(found._replace(new=new, old=old, proposed=_proposed(later, earlier), day=later.day[:10]))
     return made
 
 
-Days = tuple[str, str]  # of the earlier line and of the later
+Pair = tuple[int, int, Line, Line]  # the positions of the later line and of the earlier, and both as they are judged
 
 
-def _pairs(lines: Sequence[Line], words: Sequence[frozenset[str]]) -> Iterator[tuple[int, int, Days]]:
-    """(later, earlier, their days) of lines that share enough words to be compared, those that share most."""
+def _pairs(lines: Sequence[Line], words: Sequence[frozenset[str]]) -> Iterator[Pair]:
+    """Lines that share enough words to be compared, those that share most."""
     found: list[tuple[float, int, int]] = []
     for old, earlier in enumerate(lines[:BEST]):
         for new, later in enumerate(lines):
@@ -110,18 +110,16 @@ def _pairs(lines: Sequence[Line], words: Sequence[frozenset[str]]) -> Iterator[t
             shared = _shared(words[old], words[new])
             if shared >= SHARED and later.score >= SCORE * earlier.score:
                 found.append((-shared, new, old))
-    return ((new, old, _days(lines[old], lines[new])) for _, new, old in sorted(found)[:JUDGED])
+    for _, new, old in sorted(found)[:JUDGED]:
+        earlier, later = lines[old], lines[new]
+        if earlier.day == later.day:  # the order within the day is known
+            earlier, later = earlier._replace(day=f"{earlier.day}T00"), later._replace(day=f"{later.day}T01")
+        yield new, old, later, earlier
 
 
-def _days(earlier: Line, later: Line) -> Days:
-    """The days of two lines; of one day, with which of them is the later moment."""
-    if earlier.day != later.day:
-        return earlier.day, later.day
-    return f"{earlier.day}T00", f"{later.day}T01"
-
-
-def _undated_pairs(lines: Sequence[Line], words: Sequence[frozenset[str]]) -> Iterator[tuple[int, int, Days]]:
-    """The same of lines of which one or both are of no day: of those that share most, which was written later."""
+def _undated_pairs(lines: Sequence[Line], words: Sequence[frozenset[str]]) -> Iterator[Pair]:
+    """The same of lines of which one or both are of no day: of those that share most, Git says which was written later,
+    which takes a process each and is asked where one may be the later word on the other."""
     found: list[tuple[float, int, int]] = []
     for at, line in enumerate(lines[:BEST]):
         for other in range(at):
@@ -130,13 +128,21 @@ def _undated_pairs(lines: Sequence[Line], words: Sequence[frozenset[str]]) -> It
             if (shared := _shared(words[at], words[other])) >= ALIKE:
                 found.append((-shared, at, other))
     for _, at, other in sorted(found)[:UNDATED]:
+        pair = [line._replace(day=line.day or EARLY) for line in (lines[at], lines[other])]
+        later = [line._replace(day=LATE) for line in pair]
+        if not _judged(later[1], pair[0]) and not _judged(later[0], pair[1]):
+            continue
         one, two = (lines[each].day or lines[each].written() for each in (at, other))
         if not one or not two or one[: len(two)] == two[: len(one)]:
             continue
-        old, new = (at, other) if one < two else (other, at)
+        (first, old), (last, new) = sorted(((one, at), (two, other)))
         if lines[new].named is None and lines[new].score >= SCORE * lines[old].score:
-            first, last = sorted((one, two))
-            yield new, old, (first[:10], last[:10])
+            yield new, old, _of_moment(lines[new], last), _of_moment(lines[old], first)
+
+
+def _of_moment(line: Line, moment: str) -> Line:
+    """A line as of an ISO moment; of two of one day the times tell which is later."""
+    return line._replace(day=moment, time=line.time or moment[10:])
 
 
 def _shared(one: frozenset[str], other: frozenset[str]) -> float:
