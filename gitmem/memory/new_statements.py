@@ -22,30 +22,30 @@ def at_lines(repo: Repository, places: Iterable[tuple[str, int]], today: date) -
     wanted: dict[str, set[int]] = {}
     for path, line in places:
         wanted.setdefault(path, set()).add(line)
-    memory = _bytes(repo, MEMORY)
+    memory = file_bytes(repo, MEMORY)
     if not memory:
         return ()
     new: list[Placed] = []
     for path, lines in wanted.items():
-        found = parse(memory if path == MEMORY else _bytes(repo, path)).facts
+        found = parse(memory if path == MEMORY else file_bytes(repo, path)).facts
         new += placed(path, [fact for fact in found if fact.line in lines], _day(path, today))
     return _shown(against(new, memory, today))
 
 
 def of_texts(repo: Repository, texts: Iterable[tuple[str, str]], today: date) -> tuple[Rival, ...]:
     """The rivals of statements that say these texts (path, text), as they may be shown."""
-    memory = _bytes(repo, MEMORY)
+    memory = file_bytes(repo, MEMORY)
     new: list[Placed] = []
     for path, text in texts if memory else ():
         ident = fact_id(text)
-        found = parse(memory if path == MEMORY else _bytes(repo, path)).facts
+        found = parse(memory if path == MEMORY else file_bytes(repo, path)).facts
         new += placed(path, [fact for fact in found if fact.id == ident], _day(path, today))
     return _shown(against(new, memory, today))
 
 
 def since(repo: Repository, before: bytes, today: date, path: str = MEMORY) -> tuple[Rival, ...]:
     """The rivals of the statements of a file of the work tree that it lacked when its bytes were `before`."""
-    memory, after = _bytes(repo, MEMORY), _bytes(repo, path)
+    memory, after = file_bytes(repo, MEMORY), file_bytes(repo, path)
     if not memory or after == before or kind(path) is Kind.ARCHIVE:
         return ()
     return _shown(against(placed(path, came(before, after), _day(path, today)), memory, today))
@@ -58,7 +58,7 @@ def between(before: bytes, after: bytes, today: date) -> tuple[Rival, ...]:
 
 def memory_bytes(repo: Repository) -> bytes:
     """The bytes of MEMORY.md in the work tree, for `since`; none where there is no such file."""
-    return _bytes(repo, MEMORY)
+    return file_bytes(repo, MEMORY)
 
 
 def _shown(found: Iterable[Rival]) -> tuple[Rival, ...]:
@@ -69,7 +69,8 @@ def _day(path: str, today: date) -> str:
     return (log_day(path, ()) or today).isoformat()
 
 
-def _bytes(repo: Repository, path: str) -> bytes:
+def file_bytes(repo: Repository, path: str) -> bytes:
+    """The bytes of a memory file of the work tree; none where it is not there, too large or binary."""
     if repo.root is None:
         return b""
     try:

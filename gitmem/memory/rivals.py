@@ -19,11 +19,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gitmem.memory.deciding_words import claim
 from gitmem.memory.fact import Fact, Meta
 from gitmem.memory.facts import BESIDE, SUPERSEDES, expired, fact_date, parse, pinned
-from gitmem.memory.sections import CATEGORIES
+from gitmem.memory.sections import naming_steps
 from gitmem.memory.similarity import same, terms
 from gitmem.paths import Kind, kind
 from gitmem.text.english import STOP_WORDS
-from gitmem.text.heading_words import names_no_thing
 
 if TYPE_CHECKING:
     from gitmem.memory.relation import Relation, Said
@@ -164,7 +163,7 @@ def rivals(statements: Iterable[Placed], standing: Standing) -> list[Rival]:
 
 def judged(new: Placed, old: Placed) -> Rival | None:
     """What two statements are to each other, None where both hold and neither repeats the other."""
-    about, about_old = about_of(new.fact), about_of(old.fact)
+    about, about_old = naming_steps(new.fact.trail), naming_steps(old.fact.trail)
     later = not old.day or new.day >= old.day
     if same(new.fact.text, old.fact.text):  # in the same words no value differs: below two things they say two
         return Rival(new, old, "same", "both say the same", later) if about == about_old else None
@@ -196,12 +195,7 @@ def judge(earlier: Placed, later: Placed) -> Relation:
 def _said(row: Placed, text: str) -> Said:
     from gitmem.memory.relation import Said
 
-    return Said(text, about_of(row.fact), row.day, row.fact.get("type"), by_person(row.fact))
-
-
-def about_of(fact: Fact) -> tuple[str, ...]:
-    """The steps of a trail that name a thing: the heading of a fact's type says nothing of what it is about."""
-    return tuple(step for step in fact.trail if step.casefold() not in CATEGORIES and not names_no_thing(step))
+    return Said(text, naming_steps(row.fact.trail), row.day, row.fact.get("type"), by_person(row.fact))
 
 
 def by_person(fact: Fact) -> bool:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+from gitmem.text.heading_words import names_no_thing
+
 # The heading a new fact of each type goes under, and the other spellings under which it is recognised.
 HEADINGS: dict[str, tuple[str, ...]] = {
     "decision": ("Decisions", "Decision", "Key decisions", "결정", "결정 사항", "결정사항", "주요 결정"),
@@ -22,3 +26,8 @@ HEADINGS: dict[str, tuple[str, ...]] = {
 }
 TITLES = ("Memory", "Memories", "Long-term memory", "메모리", "기억", "メモリ", "メモ", "记忆")
 CATEGORIES = frozenset(name.casefold() for names in (*HEADINGS.values(), TITLES) for name in names)
+
+
+def naming_steps(trail: Iterable[str]) -> tuple[str, ...]:
+    """The steps of a trail that name a thing, without headings that say of what kind their facts are."""
+    return tuple(step for step in trail if step.casefold() not in CATEGORIES and not names_no_thing(step))

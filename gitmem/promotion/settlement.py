@@ -17,20 +17,20 @@ from itertools import islice
 from typing import Any, assert_never
 
 from gitmem.config import Config
-from gitmem.errors import Changed, GitMemError, OutsideRepository, UsageError
+from gitmem.errors import Changed, GitMemError, UsageError
 from gitmem.gate.changes.rules import BULK_LINES
 from gitmem.git.blame import blame_work_tree
 from gitmem.git.objects import Span
 from gitmem.git.repository import Repository
 from gitmem.git.transaction import CommitDraft, Reading, commit, is_committed, write
-from gitmem.git.worktree import read_bytes
 from gitmem.memory import facts
 from gitmem.memory.fact import Fact, Meta, encode, fact_id, parse_span, render_span, text_hash
 from gitmem.memory.facts import BESIDE, SAME_AS, SUPERSEDED_BY, SUPERSEDES, Entry, Memory, Moved, fact_date, fact_of
 from gitmem.memory.files import memory_paths
+from gitmem.memory.new_statements import file_bytes, memory_bytes
 from gitmem.memory.rivals import MEMORY, PROPOSES, Placed, Rival, Standing, rivals, settled, statement_value
 from gitmem.memory.statements import Form, Statement, read
-from gitmem.paths import LIMIT, log_day
+from gitmem.paths import log_day
 from gitmem.promotion.topics import topic_of
 from gitmem.provenance import trailers
 from gitmem.provenance.corrections import Account, as_usage_error, gated_text, message_of
@@ -124,17 +124,7 @@ def _times(repo: Repository, path: str, lines: Sequence[int]) -> dict[int, tuple
 
 def facts_here(repo: Repository) -> list[Fact]:
     """The facts of MEMORY.md in the work tree."""
-    data = _bytes(repo, MEMORY)
-    return facts.parse(data).facts if data else []
-
-
-def _bytes(repo: Repository, path: str) -> bytes | None:
-    assert repo.root is not None
-    try:
-        data = read_bytes(repo.root, path, LIMIT + 1)
-    except (OSError, OutsideRepository):
-        return None
-    return data if len(data) <= LIMIT and b"\0" not in data else None
+    return facts.parse(memory_bytes(repo)).facts
 
 
 def _recent_lines(repo: Repository, config: Config, known: Sequence[Fact], today: date) -> Iterator[Placed]:
@@ -147,7 +137,7 @@ def _recent_lines(repo: Repository, config: Config, known: Sequence[Fact], today
         if not first <= day <= today:
             continue
         cited = [(span.start_line, span.end_line) for span in spans if span.path == path]
-        for statement in reversed(_statements(_bytes(repo, path) or b"")):
+        for statement in reversed(_statements(file_bytes(repo, path))):
             fact = fact_of(statement)
             if fact.id in seen or any(start <= fact.end and fact.line <= end for start, end in cited):
                 continue

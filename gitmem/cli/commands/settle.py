@@ -107,14 +107,13 @@ def _list(pairs: Sequence[Rival], as_json: bool) -> None:
 def _text(pair: Rival, number: str) -> str:
     """A pair in three lines: what it is and why, the earlier statement, the later one, each behind what it is about."""
     from gitmem.gate.quoting import without_secrets
-    from gitmem.memory.sections import CATEGORIES
+    from gitmem.memory.sections import naming_steps
 
     lines = [f"{number:<3} {pair.kind}" + (f": {pair.reason}" if pair.reason else "")]
     for name, row in zip(("earlier", "later"), pair.earlier_first, strict=True):
         place = f"{row.path}:{row.fact.line}"
-        (above,) = without_secrets(row.fact.trail[-1:] or [""])
-        about = f"{above}: " if above and above.casefold() not in CATEGORIES else ""
-        lines.append(f"    {name:<7}  {place}  {row.day or '-':<10}  {about}{row.fact.text}")
+        above = "".join(f"{step}: " for step in without_secrets(naming_steps(row.fact.trail)[-1:]))
+        lines.append(f"    {name:<7}  {place}  {row.day or '-':<10}  {above}{row.fact.text}")
     return escape("\n".join(lines) + "\n")
 
 

@@ -17,7 +17,7 @@ from gitmem.memory.relation.features import Features, features
 from gitmem.memory.relation.reading import LANGUAGES, Reading, read
 from gitmem.memory.relation.tokens import DATE, ID, NAME, TIME, WORD, Token
 from gitmem.memory.relation.weights import ASKS, AUTOMATIC, WEIGHTS
-from gitmem.memory.sections import CATEGORIES
+from gitmem.memory.sections import naming_steps
 
 SAME_WORDS = 0.5  # share of a text that another one has, from which a denial turns it into its contrary
 SUBJECT_SHARED = 0.4  # share of the earlier text that the later one must have, to be acted on
@@ -169,13 +169,14 @@ def _with_trails(one: Said, other: Said) -> tuple[str, str]:
     Words of a trail that name a thing stand before a text where the other side names one of that type, or has the very
     word; two sibling headings stand there as they are.
     """
-    if one.trail == other.trail or not (one.trail or other.trail):
+    above, above_other = naming_steps(one.trail), naming_steps(other.trail)
+    if above == above_other:
         return one.text, other.text
-    if len(one.trail) == len(other.trail) and one.trail[:-1] == other.trail[:-1]:
-        last, sibling = one.trail[-1], other.trail[-1]
+    if len(above) == len(above_other) and above[:-1] == above_other[:-1]:
+        last, sibling = above[-1], above_other[-1]
         if _names_subject(last) and _names_subject(sibling):
             return f"{last}: {one.text}", f"{sibling}: {other.text}"
-    mine, theirs = _naming(one.trail), _naming(other.trail)
+    mine, theirs = _naming(above), _naming(above_other)
     text_mine, text_theirs = _naming((one.text,)), _naming((other.text,))
     return (
         _led(one.text, mine, {**theirs, **text_theirs}, text_mine),
@@ -184,9 +185,9 @@ def _with_trails(one: Said, other: Said) -> tuple[str, str]:
 
 
 def _names_subject(heading: str) -> bool:
-    """Whether a heading says what its statements are about: not of what kind they are, nor of which hour of a log."""
+    """Whether a heading says what its statements are about, and not of which day or hour of a log they are."""
     content = read(heading).content
-    return bool(content) and content[0].kind not in (DATE, TIME) and heading.casefold() not in CATEGORIES
+    return bool(content) and content[0].kind not in (DATE, TIME)
 
 
 def _naming(texts: tuple[str, ...]) -> dict[str, Token]:
