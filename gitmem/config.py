@@ -147,6 +147,11 @@ class Config(NamedTuple):
     )
     # promotion
     model: str = _key("rules", "`rules`, `gguf:<path>` or `http:<url>#<model>`.")
+    model_use: str = _key(
+        "auto",
+        "`judge`: the model judges statements beside the rules; `list`: it lists facts; `auto`: a small one judges.",
+        choices=("auto", "judge", "list"),
+    )  # fmt: skip
     model_seconds: int = _key(
         300, "Seconds a run of a promotion model may take.", tracked="promote.seconds", tighten="min"
     )

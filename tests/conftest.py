@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests import real_model
 from tests.harness import SOURCE, Repo
 from tests.ui.browser import chromium
 
@@ -70,8 +71,14 @@ def repo(tmp_path: Path) -> Repo:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say plainly that the browser tests were skipped: among thousands of dots nobody sees it."""
-    skipped = [report for report in terminalreporter.stats.get("skipped", []) if "tests/ui/browser/" in report.nodeid]
+    """Say plainly that the tests in a browser or with a real model were skipped: among thousands of dots nobody sees
+    it."""
+    all_skipped = terminalreporter.stats.get("skipped", [])
+    skipped = [report for report in all_skipped if "tests/ui/browser/" in report.nodeid]
     if skipped:
         terminalreporter.section("THE BROWSER TESTS DID NOT RUN", sep="!")
         terminalreporter.line(f"{len(skipped)} tests of `git mem ui`: {chromium.MISSING}")
+    skipped = [report for report in all_skipped if real_model.MISSING in str(report.longrepr)]
+    if skipped:
+        terminalreporter.section("THE TESTS WITH A REAL LANGUAGE MODEL DID NOT RUN", sep="!")
+        terminalreporter.line(f"{len(skipped)} tests of promotion by a judge: {real_model.MISSING}")

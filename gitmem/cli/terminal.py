@@ -111,6 +111,11 @@ def say(text: str) -> None:
     sys.stderr.flush()
 
 
+def say_progress(words: str) -> None:
+    """How far a run of a model is, a line on stderr."""
+    say(f"git mem: {words}")
+
+
 def say_warnings(warnings: Sequence[str]) -> None:
     """Say what of the settings is not understood or not allowed (`Config.warnings`), the first three."""
     for warning in warnings[:3]:

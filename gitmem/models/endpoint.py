@@ -6,9 +6,10 @@ that means; whoever asks redacts first and reads the answer. An answer is read u
 
 from __future__ import annotations
 
+import json
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Container, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -21,8 +22,18 @@ from gitmem.regular_file import read_regular
 TRIES = 4
 AGAIN = (408, 409, 425, 429)  # and 5xx: the server may answer a next try
 LONGEST_WAIT = 20.0  # seconds before a next try, whatever the server says
+CONNECT = 30.0  # seconds to be connected at all
+SAID, SAID_BYTES = 300, 4000  # characters of what a server says of an error that are shown, and bytes that are read
 KEY_LIMIT = 1 << 16  # bytes of a file with a key
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+class Refused(ModelUnavailable):
+    """A server answered with an error; `status` is its HTTP status."""
+
+    def __init__(self, status: int, message: str, hint: str) -> None:
+        super().__init__(message, hint)
+        self.status = status
 
 
 class Exceeded(ModelUnavailable):
@@ -38,18 +49,20 @@ class Endpoint:
         model: str,
         key: str = "",
         *,
-        timeout: float = 30.0,
+        timeout: float | None = 30.0,
         transport: Any = None,
         sleep: Callable[[float], None] = time.sleep,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        mask: Callable[[str], str] = lambda words: words,
     ) -> None:
-        """`timeout` is in seconds, of one silence of the server."""
+        """`timeout` is in seconds, of one silence of the server; None waits for it until the deadline of a request.
+        `mask` gives what the server says of an error as a person may see it."""
         parts = urlsplit(url)
         self.provider = f"{parts.hostname}{f':{parts.port}' if parts.port else ''}"
         self.path = parts.path
         self.model = model
         self._url, self._key = url, key
-        self._timeout, self._transport, self._sleep, self._now = timeout, transport, sleep, now
+        self._timeout, self._transport, self._sleep, self._now, self._mask = timeout, transport, sleep, now, mask
         self._client: Any = None
 
     def post(
@@ -61,11 +74,13 @@ class Endpoint:
         origins: Iterable[tuple[str, str]],
         limit: int,
         deadline: float,
+        final: Container[int] = (),
     ) -> bytes:
         """The answer to `body` (at most `limit` bytes, before `deadline` of the monotonic clock).
 
         `origins`, (path, blob) of what is sent, goes to the egress log in `state` first; without that nothing is
-        sent. Raises Exceeded, and ModelUnavailable where there is no answer.
+        sent. An error whose status is in `final` is not tried again. Raises Exceeded, Refused where the server answers
+        with an error, and ModelUnavailable where there is no answer.
         """
         try:
             import httpx
@@ -76,21 +91,28 @@ class Endpoint:
         self._log(state, origins)
         if self._client is None:
             # No redirects: what was allowed is this host, not where it points to.
-            self._client = httpx.Client(timeout=self._timeout, follow_redirects=False, transport=self._transport)
+            self._client = httpx.Client(follow_redirects=False, transport=self._transport)
         headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
-        trouble = ""
+        trouble, status = "", 0
         for attempt in range(TRIES):
             wait = min(2.0**attempt, LONGEST_WAIT)
+            left = max(1.0, deadline - time.monotonic())
+            silence = httpx.Timeout(self._timeout or left, connect=min(CONNECT, left))
             try:
-                with self._client.stream("POST", f"{self._url}/{route}", json=body, headers=headers) as answer:
+                with self._client.stream(
+                    "POST", f"{self._url}/{route}", json=body, headers=headers, timeout=silence
+                ) as answer:
                     data = self._read(answer.iter_bytes(), limit, deadline)
             except httpx.HTTPError as error:
                 trouble = type(error).__name__
             else:
                 if answer.status_code == 200:
                     return data
-                trouble = f"HTTP {answer.status_code}"
-                if answer.status_code not in AGAIN and answer.status_code < 500:
+                status = answer.status_code
+                trouble = f"HTTP {status}"
+                if said := self._said(data):
+                    trouble += f": {said}"
+                if status in final or (status not in AGAIN and status < 500):
                     break
                 after = answer.headers.get("retry-after", "")
                 wait = min(float(after), LONGEST_WAIT) if after.isdecimal() else wait
@@ -98,9 +120,27 @@ class Endpoint:
                 if time.monotonic() + wait >= deadline:
                     raise self._late()
                 self._sleep(wait)
-        raise ModelUnavailable(
-            f"{self.provider} gave no answer ({trouble})", "check the address, the model's name and mem.httpKeyFile"
-        )
+        message = f"{self.provider} gave no answer ({trouble})"
+        hint = "check the address, the model's name and mem.httpKeyFile"
+        raise Refused(status, message, hint) if status else ModelUnavailable(message, hint)
+
+    def _said(self, data: bytes) -> str:
+        """What a server says of an error, as one masked line; "" for nothing that can be read."""
+        text = data[:SAID_BYTES].decode("utf-8", "replace")
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError):
+            value = None
+        if isinstance(value, dict):
+            error = value.get("error", value.get("detail", value))
+            error = error.get("message", error) if isinstance(error, dict) else error
+            text = error if isinstance(error, str) else json.dumps(error, ensure_ascii=False)
+        if "<html" in text.lower():
+            return ""
+        line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+        if self._key:
+            line = line.replace(self._key, "[key]")
+        return self._mask(line)[:SAID]
 
     def wrong(self, what: str, hint: str = "") -> ModelUnavailable:
         """The refusal of an answer that `what` says the fault of."""

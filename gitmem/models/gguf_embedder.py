@@ -14,6 +14,7 @@ from typing import Any
 
 from gitmem.config import Config
 from gitmem.errors import ModelUnavailable
+from gitmem.models.llama_library import open_llama
 from gitmem.regular_file import open_regular
 
 CONTEXT = 2048  # tokens of a text at most; a chunk has some hundred
@@ -104,17 +105,8 @@ def _load(path: Path) -> Any:
         # More positions than it was trained for end the whole process; llama.cpp does not say so before.
         context_tokens = min(int(trained) if trained.isdigit() and int(trained) else 512, CONTEXT)
         # n_batch = n_ubatch = n_ctx, else llama.cpp cuts longer input without a word.
-        # Its threads wait by spinning: with as many as cores one busy neighbour makes all of it 30 times slower.
-        threads = max(1, (os.cpu_count() or 2) // 2)
-        return llama_cpp.Llama(
-            model_path=str(path),
-            embedding=True,
-            n_ctx=context_tokens,
-            n_batch=context_tokens,
-            n_ubatch=context_tokens,
-            n_threads=threads,
-            n_threads_batch=threads,
-            verbose=False,
+        return open_llama(
+            str(path), embedding=True, n_ctx=context_tokens, n_batch=context_tokens, n_ubatch=context_tokens
         )
     except (ValueError, AssertionError, RuntimeError, OSError) as error:
         raise ModelUnavailable(

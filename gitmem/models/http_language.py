@@ -8,16 +8,25 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Any
 
 from gitmem.errors import ModelUnavailable
 from gitmem.models import endpoint
-from gitmem.models.endpoint import Endpoint, Exceeded
+from gitmem.models.endpoint import Endpoint, Exceeded, Refused
 from gitmem.models.language import REPLY_LIMIT, REPLY_TOKENS, Complete, OutOfBudget, Prompt, Reply, Setting
 from gitmem.models.reply_cache import Cache
 
-TIMEOUT = 60.0  # seconds of one silence of the server
+# How a server is told the form of a reply, the strictest first: the next where one is refused.
+FORMATS: tuple[Callable[[Mapping[str, Any]], dict[str, Any]], ...] = (
+    lambda schema: {
+        "response_format": {"type": "json_schema", "json_schema": {"name": "facts", "strict": True, "schema": schema}}
+    },
+    lambda schema: {"response_format": {"type": "json_object", "schema": schema}},  # llama_cpp.server, and others
+    lambda schema: {},
+)
+UNKNOWN_FORMAT = (400, 404, 415, 422, 500, 501)  # what servers answer to a form they do not know
 ANSWER_LIMIT = 4 * REPLY_LIMIT  # bytes of an answer that are read
 
 
@@ -27,7 +36,8 @@ def open(address: str, setting: Setting) -> HttpModel:
     key = endpoint.read_key(url, setting.config.http_key_file)
     if setting.state is None:
         raise ModelUnavailable("nothing is sent without a place for the egress log")
-    return HttpModel(Endpoint(url, model, key, timeout=TIMEOUT), setting)
+    server = Endpoint(url, model, key, timeout=None, mask=lambda words: setting.redact(words, "reply"))
+    return HttpModel(server, setting)
 
 
 class HttpModel:
@@ -39,6 +49,7 @@ class HttpModel:
         self._server = server
         self._tokens = setting.config.model_tokens
         self._deadline = 0.0
+        self._format = 0
         self._cache = Cache(setting.state, self.id)
 
     @contextmanager
@@ -53,27 +64,35 @@ class HttpModel:
             return known
         if time.monotonic() >= self._deadline:
             raise OutOfBudget("the run took longer than mem.modelSeconds allows")
-        body = {
-            "model": self._server.model,
-            "messages": [{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}],
-            "temperature": 0,
-            "max_tokens": min(REPLY_TOKENS, self._tokens),
-            "response_format": {
-                "type": "json_schema",
-                "json_schema": {"name": "facts", "strict": True, "schema": prompt.schema},
-            },
-        }
         try:
-            data = self._server.post(
-                "chat/completions", body,
-                state=self.setting.state, origins=prompt.origins, limit=ANSWER_LIMIT, deadline=self._deadline,
-            )  # fmt: skip
+            data = self._asked(prompt)
         except Exceeded as error:
             raise OutOfBudget(error.message) from None
         reply = self._reply(data)
         self._tokens -= reply.tokens or REPLY_TOKENS
         self._cache.put(prompt, reply)
         return reply
+
+    def _asked(self, prompt: Prompt) -> bytes:
+        """The server's answer, in the strictest form that it takes: what it refused is not tried in this run again."""
+        body = {
+            "model": self._server.model,
+            "messages": [{"role": "system", "content": prompt.system}, {"role": "user", "content": prompt.user}],
+            "temperature": 0,
+            "max_tokens": min(REPLY_TOKENS, self._tokens),
+        }
+        while True:
+            last = self._format + 1 == len(FORMATS)
+            try:
+                return self._server.post(
+                    "chat/completions", {**body, **FORMATS[self._format](prompt.schema)},
+                    state=self.setting.state, origins=prompt.origins, limit=ANSWER_LIMIT, deadline=self._deadline,
+                    final=() if last else UNKNOWN_FORMAT,
+                )  # fmt: skip
+            except Refused as error:
+                if last or error.status not in UNKNOWN_FORMAT:
+                    raise
+                self._format += 1
 
     def _reply(self, data: bytes) -> Reply:
         try:

@@ -53,12 +53,14 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came back: the text, whether it was cut short, the tokens it cost. `too_long`: the prompt did not fit."""
+    """What came back: the text, whether it was cut short, the tokens it cost. `too_long`: the prompt did not fit.
+    `stopped`: why the run ended before the reply did, "" where it did not; the text is what had come by then."""
 
     text: str = ""
     cut: bool = False
     tokens: int = 0
     too_long: bool = False
+    stopped: str = ""
 
 
 class OutOfBudget(Exception):
@@ -87,13 +89,14 @@ class Setting:
     """What a model may need from the entry point: settings, environment (keys), state folder, redaction of texts.
 
     `redact(text, path)` gives the text with what the gate masks in it; `state` is where replies and the egress log
-    are kept, None where nothing can be.
+    are kept, None where nothing can be. `progress` is told in words how far a run is.
     """
 
     config: Config
     environ: Mapping[str, str]
     state: Path | None
     redact: Callable[[str, str], str]
+    progress: Callable[[str], None] = lambda words: None
 
 
 def open_language_model(name: str, setting: Setting) -> LanguageModel:

@@ -1,4 +1,4 @@
-"""The process that runs llama.cpp: one JSON line in, one out, until its input ends. For `gguf_language` only.
+"""The process that runs llama.cpp: one JSON line in, one out, until its input ends. For `llama_process` only.
 
 A crash, a hang or a runaway in native code ends here and not in git mem. It reads a model file and its standard
 input, writes its standard output, and nothing else.
@@ -8,61 +8,201 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable, Sequence
+from math import exp, log
 from typing import Any
 
+from gitmem.models.llama_library import open_llama
+
 CONTEXT = 8192  # tokens at most, whatever the model could take
+PLACE = "\N{SYMBOL FOR UNIT SEPARATOR}"  # where a statement stands in a chat; statements are never read for it
+TOKENS = 160  # of a statement that are judged
+STEP = 512  # tokens evaluated at once
 
 
 def main() -> None:
-    """Serve requests: first {"path", "context"}, then {"system", "user", "schema", "max_tokens"} each."""
+    """Serve requests: first {"path", "context"}; then {"system", "user", "schema", "max_tokens"} for a text, or
+    {"system", "examples", "words"} for a rubric and {"statements"} for the judgements by it."""
     out = os.dup(1)
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 1)  # llama.cpp may print there
     with os.fdopen(0, "r", encoding="utf-8") as requests:
-        model = None
+        model = rubric = None
         for line in requests:
             request = json.loads(line)
             try:
                 if model is None:
                     model = _load(request)
                     answer: dict[str, Any] = {"context": model.n_ctx()}
+                elif "examples" in request:
+                    rubric = _Rubric(model, request["system"], request["examples"], request["words"])
+                    answer = {"tokens": len(rubric.before)}
+                elif "statements" in request:
+                    assert rubric is not None
+                    answer = {"log_odds": [rubric.log_odds(statement) for statement in request["statements"]]}
                 else:
-                    answer = _complete(model, request)
+                    answer = _complete(model, request, lambda piece: _write(out, {"piece": piece}))
+            except CannotJudge as error:
+                answer = {"error": str(error)}
             except Exception as error:  # noqa: BLE001 - the parent turns it into a message
                 answer = {"error": type(error).__name__}
-            os.write(out, json.dumps(answer).encode() + b"\n")
+            _write(out, answer)
+
+
+def _write(out: int, answer: dict[str, Any]) -> None:
+    data = json.dumps(answer).encode() + b"\n"
+    while data:
+        data = data[os.write(out, data) :]
 
 
 def _load(request: dict[str, Any]) -> Any:
-    from llama_cpp import Llama
-
     wanted = int(request["context"]) or CONTEXT
-    return Llama(
-        request["path"], n_ctx=wanted, n_batch=wanted, n_ubatch=wanted, seed=0, verbose=False,
-        n_threads=max(1, os.cpu_count() or 1),
-    )  # fmt: skip
+    # `swa_full`: a model with a sliding window keeps all of a rubric, so that statements can be taken out behind it.
+    return open_llama(request["path"], n_ctx=wanted, n_batch=wanted, n_ubatch=STEP, seed=0, swa_full=True)
 
 
-def _complete(model: Any, request: dict[str, Any]) -> dict[str, Any]:
+def _complete(model: Any, request: dict[str, Any], piece: Callable[[str], None]) -> dict[str, Any]:
+    """The reply to a prompt; each piece of it as it comes is given to `piece`."""
     from llama_cpp.llama_grammar import LlamaGrammar
 
     grammar = LlamaGrammar.from_json_schema(json.dumps(request["schema"]), verbose=False)
     free_tokens = model.n_ctx() - len(model.tokenize((request["system"] + request["user"]).encode())) - 64
     if free_tokens < min(256, request["max_tokens"]):
         return {"too_long": True}
+    text, tokens, reason = "", 0, ""
     try:
-        made = model.create_chat_completion(
+        for made in model.create_chat_completion(
             [{"role": "system", "content": request["system"]}, {"role": "user", "content": request["user"]}],
-            grammar=grammar, max_tokens=min(free_tokens, request["max_tokens"]), temperature=0.0, seed=0,
-        )  # fmt: skip
+            grammar=grammar, max_tokens=min(free_tokens, request["max_tokens"]), temperature=0.0, seed=0, stream=True,
+        ):  # fmt: skip
+            choice = made["choices"][0]
+            said = choice["delta"].get("content") or ""
+            reason = choice["finish_reason"] or reason
+            if said:
+                text, tokens = text + said, tokens + 1
+                piece(said)
     except ValueError:
         return {"too_long": True}
-    choice = made["choices"][0]
-    return {
-        "text": choice["message"]["content"] or "",
-        "cut": choice["finish_reason"] == "length",
-        "tokens": made["usage"]["completion_tokens"],
-    }
+    return {"text": text, "cut": reason == "length", "tokens": tokens}
+
+
+class CannotJudge(Exception):
+    """Why a model cannot judge, in words."""
+
+
+class _Rubric:
+    """A rubric that the model has evaluated; each statement is evaluated behind it and then taken out again.
+
+    The chat is cut where the statement stands, and its parts become tokens one by one: what a statement says is never
+    read as a token of the template.
+    """
+
+    def __init__(self, model: Any, system: str, examples: Sequence[Sequence[Any]], words: Sequence[str]) -> None:
+        from llama_cpp import llama_cpp
+
+        self.model, self._library = model, llama_cpp
+        before, after = _chat(model, system, examples, words)
+        self.before = [*_beginning(model), *_tokens(model, before, special=True)]
+        self._after = _tokens(model, after, special=True)
+        self._yes, self._no = (_first_tokens(model, word) for word in words)
+        if not self._yes - self._no or not self._no - self._yes:
+            raise CannotJudge(f"its vocabulary does not tell {words[0]} from {words[1]}")
+        if len(self.before) + TOKENS + len(self._after) > model.n_ctx():
+            raise CannotJudge("the examples do not fit into its context")
+        llama_cpp.llama_memory_clear(llama_cpp.llama_get_memory(model.ctx), True)
+        self._batch = llama_cpp.llama_batch_init(STEP, 0, 1)
+        self._evaluate(self.before, 0)
+
+    def log_odds(self, statement: str) -> float:
+        """log p(yes) - log p(no) as the first word of the model's answer."""
+        self._take_out()
+        tokens = [*_tokens(self.model, statement, special=False)[:TOKENS], *self._after]
+        logits = self._evaluate(tokens, len(self.before))
+        return _together(logits, self._yes - self._no) - _together(logits, self._no - self._yes)
+
+    def _take_out(self) -> None:
+        """Leave the model with the rubric alone; one whose memory cannot be cut (recurrent) evaluates it again."""
+        memory = self._library.llama_get_memory(self.model.ctx)
+        if not self._library.llama_memory_seq_rm(memory, 0, len(self.before), -1):
+            self._library.llama_memory_clear(memory, True)
+            self._evaluate(self.before, 0)
+
+    def _evaluate(self, tokens: Sequence[int], first: int) -> Any:
+        """The logits of the last of `tokens`, which stand from position `first` on."""
+        batch = self._batch
+        for start in range(0, len(tokens), STEP):
+            part = tokens[start : start + STEP]
+            batch.n_tokens = len(part)
+            for at, token in enumerate(part):
+                batch.token[at], batch.pos[at] = token, first + start + at
+                batch.n_seq_id[at], batch.seq_id[at][0] = 1, 0
+                batch.logits[at] = start + at == len(tokens) - 1
+            if self._library.llama_decode(self.model.ctx, batch) != 0:
+                raise RuntimeError
+        return self._library.llama_get_logits_ith(self.model.ctx, -1)
+
+
+def _chat(model: Any, system: str, examples: Sequence[Sequence[Any]], words: Sequence[str]) -> tuple[str, str]:
+    """What stands before a statement and what after it: turns in the model's own template, plain lines where it has
+    none (a base model)."""
+    template = model.metadata.get("tokenizer.chat_template")
+    if not template:
+        rows = [f"Statement: {text}\nAnswer: {words[0] if keep else words[1]}\n" for text, keep in examples]
+        return "\n".join([f"{system}\n", *rows, "Statement: "]), "\nAnswer:"
+    turns = [{"role": "system", "content": system}]
+    for text, keep in examples:
+        turns.append({"role": "user", "content": text})
+        turns.append({"role": "assistant", "content": words[0] if keep else words[1]})
+    turns.append({"role": "user", "content": PLACE})
+    try:
+        said = _rendered(model, template, turns)
+    except Exception:  # noqa: BLE001 - templates refuse in ways of their own; some know no role `system`
+        turns[1]["content"] = f"{system}\n\n{turns[1]['content']}"
+        said = _rendered(model, template, turns[1:])
+    before, place, after = said.rpartition(PLACE)
+    if not place:
+        raise CannotJudge("its chat template does not repeat what is said")
+    return before, after
+
+
+def _rendered(model: Any, template: str, turns: Sequence[dict[str, str]]) -> str:
+    from llama_cpp.llama_chat_format import Jinja2ChatFormatter
+
+    def text_of(token: int) -> str:
+        return str(model.detokenize([token], special=True).decode("utf-8", "replace")) if token >= 0 else ""
+
+    chat = Jinja2ChatFormatter(template, eos_token=text_of(model.token_eos()), bos_token="")
+    return str(chat(messages=list[Any](turns)).prompt)
+
+
+def _tokens(model: Any, text: str, *, special: bool) -> list[int]:
+    return list(model.tokenize(text.encode("utf-8", "replace"), add_bos=False, special=special))
+
+
+def _beginning(model: Any) -> list[int]:
+    """The token that a text begins with, where the model's vocabulary or its template wants one."""
+    from llama_cpp import llama_cpp
+
+    wanted = bool(llama_cpp.llama_vocab_get_add_bos(llama_cpp.llama_model_get_vocab(model.model)))
+    wanted = wanted or "bos_token" in model.metadata.get("tokenizer.chat_template", "")
+    return [model.token_bos()] if wanted and model.token_bos() >= 0 else []
+
+
+def _first_tokens(model: Any, word: str) -> frozenset[int]:
+    """The tokens that a word can begin with, as it is or with a capital, behind a space or not; a token that is only
+    the space is none."""
+    found = set()
+    for spelled in (word, f" {word}", word.title(), f" {word.title()}"):
+        tokens = _tokens(model, spelled, special=False)
+        found.add(next(token for token in tokens if model.detokenize([token], special=True).strip()))
+    return frozenset(found)
+
+
+def _together(logits: Any, tokens: frozenset[int]) -> float:
+    """The logarithm of the sum of the exponentials of some logits."""
+    values = [float(logits[token]) for token in tokens]
+    most = max(values)
+    return most + log(sum(exp(value - most) for value in values))
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from gitmem.errors import ModelUnavailable, UsageError
-from gitmem.models.gguf_language import PASSED_ON
+from gitmem.models.llama_process import PASSED_ON
 
 CHILD = (sys.executable, "-P", "-m", "gitmem.models.reranker_child")
 WHICH = "--rerank gguf:<path> takes a reranking model, such as bge-reranker-v2-m3 in GGUF"

@@ -15,6 +15,8 @@ from collections.abc import Sequence
 from math import exp
 from typing import Any
 
+from gitmem.models.llama_library import open_llama
+
 RANK = 4  # LLAMA_POOLING_TYPE_RANK
 CONTEXT = 2048  # tokens of a question and a passage at most
 HEADER = 64 << 20  # bytes within which a file names its tensors: the vocabulary stands before them
@@ -79,18 +81,12 @@ def scores(path: str, question: str, passages: Sequence[str]) -> list[float]:
 
 
 def _load(path: str) -> Any:
-    from llama_cpp import Llama
-
-    known = Llama(path, vocab_only=True, verbose=False)
+    known = open_llama(path, vocab_only=True)
     trained = known.metadata.get(f"{known.metadata.get('general.architecture', '')}.context_length", "")
     known.close()
     # More positions than it was trained for end the process; n_batch = n_ubatch = n_ctx, else longer input is cut.
     window = min(int(trained) if trained.isdigit() and int(trained) else 512, CONTEXT)
-    threads = max(1, (os.cpu_count() or 2) // 2)  # they wait by spinning
-    return Llama(
-        path, embedding=True, pooling_type=RANK, n_ctx=window, n_batch=window, n_ubatch=window, n_threads=threads,
-        n_threads_batch=threads, verbose=False,
-    )  # fmt: skip
+    return open_llama(path, embedding=True, pooling_type=RANK, n_ctx=window, n_batch=window, n_ubatch=window)
 
 
 def pair(model: Any, c: Any, vocabulary: Any, question: str, passage: str) -> list[int]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from gitmem.paths import log_date
 from gitmem.promotion.proposal import Log, Model, Op, Operation
 from gitmem.regular_file import read_regular
 
+RULES = "rules/1"  # the id of the model that needs no run
 TOP = 5
 NO_BLOB = "0" * 40
 
@@ -51,9 +52,23 @@ class Quality:
     unsourced: int
 
 
-def evaluate_promotion(file: Path, model: Model) -> Quality:
-    """The figures of `model` on the rows of `file`. Raises GitMemError where a row cannot be read."""
-    return summarise(log_quality(log, keep, types, model) for log, keep, types in rows(file))
+def evaluate_promotion(file: Path, model: Model) -> tuple[Quality, tuple[str, ...]]:
+    """The figures of `model` on the rows of `file`, and what it says of its run. The rules read each log by itself; any
+    other model all in one run, with its batches and its budget, as a promotion does.
+
+    Raises GitMemError where a row cannot be read.
+    """
+    given = list(rows(file))
+    if model.id == RULES:
+        return summarise(log_quality(log, keep, types, model) for log, keep, types in given), ()
+    numbered = [(replace(log, blob=f"{at:040x}"), keep, types) for at, (log, keep, types) in enumerate(given, 1)]
+    proposal = model.propose([log for log, _, _ in numbered], [])
+    own: dict[str, list[Operation]] = {}
+    for operation in proposal.operations:
+        for blob in {span.blob for span in operation.sources} or {numbered[0][0].blob}:  # one without a source counts
+            own.setdefault(blob, []).append(operation)
+    judged = (_quality(log, keep, types, own.get(log.blob, [])) for log, keep, types in numbered)
+    return summarise(judged), proposal.notes
 
 
 def rows(file: Path) -> Iterator[tuple[Log, frozenset[int], dict[int, str]]]:
@@ -92,8 +107,12 @@ def _lines(row: dict[str, Any], folder: Path, path: str) -> tuple[str, ...]:
 
 def log_quality(log: Log, keep: frozenset[int], types: dict[int, str], model: Model) -> LogQuality:
     """One log as the model reads it, with nothing in memory yet."""
-    proposed = [o for o in model.propose([log], []).operations if o.op is not Op.SKIP]
-    cited = [(operation, _cited(operation)) for operation in proposed]
+    return _quality(log, keep, types, model.propose([log], []).operations)
+
+
+def _quality(log: Log, keep: frozenset[int], types: dict[int, str], operations: Iterable[Operation]) -> LogQuality:
+    proposed = [o for o in operations if o.op is not Op.SKIP]
+    cited = [(operation, _cited(operation, log)) for operation in proposed]
     ranked = sorted(cited, key=lambda pair: (-pair[0].importance, min(pair[1], default=0)))
     return LogQuality(
         log.path,
@@ -106,8 +125,9 @@ def log_quality(log: Log, keep: frozenset[int], types: dict[int, str], model: Mo
     )
 
 
-def _cited(operation: Operation) -> set[int]:
-    return {n for span in operation.sources for n in range(span.start_line, span.end_line + 1)}
+def _cited(operation: Operation, log: Log) -> set[int]:
+    own = [span for span in operation.sources if span.blob == log.blob]
+    return {n for span in own for n in range(span.start_line, span.end_line + 1)}
 
 
 def summarise(logs: Iterable[LogQuality]) -> Quality:

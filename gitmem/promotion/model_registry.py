@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from gitmem.git.opening import Repository
     from gitmem.models.language import Setting
     from gitmem.promotion.proposal import Model
+
+
+def silent(words: str) -> None:
+    """Say nothing of how far a run is."""
 
 
 def open_model(name: str, setting: Setting, words: str = "") -> Model:
@@ -35,15 +40,35 @@ def open_model(name: str, setting: Setting, words: str = "") -> Model:
         from gitmem.errors import ModelUnavailable
 
         raise ModelUnavailable(f"there is no promotion model '{name}'", f"rules, {FORMS}")
+    if not words and judges(name, setting.config.model_use):
+        from gitmem.models.judging import open_judge
+        from gitmem.promotion.judged_rules import JudgedRules
+        from gitmem.promotion.rules_model import RulesModel
+
+        return JudgedRules(RulesModel(), open_judge(name, setting), setting)
     from gitmem.promotion.prompt import LanguagePromoter
 
     return LanguagePromoter(open_language_model(name, setting), setting, words)
 
 
-def promotion_model(repo: Repository, config: Config, today: date, environ: Mapping[str, str]) -> tuple[Model, Policy]:
-    """The model in force for promotion, and the gate's policy for what is written here."""
+def judges(name: str, use: str) -> bool:
+    """Whether a language model judges statements, and is not asked for lists: as `mem.modelUse` says, and by itself
+    where it is small. Raises ModelUnavailable."""
+    kind, _, rest = name.partition(":")
+    if use != "auto" or kind != "gguf":
+        return use == "judge"
+    from gitmem.models.gguf_judge import judges_by_default
+
+    return judges_by_default(rest)
+
+
+def promotion_model(
+    repo: Repository, config: Config, today: date, environ: Mapping[str, str], progress: Callable[[str], None] = silent
+) -> tuple[Model, Policy]:
+    """The model in force for promotion, and the gate's policy for what is written here. `progress` is told in words how
+    far a run is."""
     made, policy = model_setting(repo, config, today, environ)
-    return open_model(config.model, made), policy
+    return open_model(config.model, replace(made, progress=progress)), policy
 
 
 def model_setting(repo: Repository, config: Config, today: date, environ: Mapping[str, str]) -> tuple[Setting, Policy]:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib import resources
+from time import monotonic
 from typing import Any
 
 from gitmem.git.objects import Span
@@ -57,13 +58,16 @@ class LanguagePromoter:
 
     def __init__(self, model: LanguageModel, setting: Setting, words: str = "") -> None:
         self.id = model.id
-        self._model, self._redact, self._words = model, setting.redact, words
+        self._model, self._redact, self._progress, self._words = model, setting.redact, setting.progress, words
 
     def propose(self, logs: Sequence[Log], existing: Sequence[Fact]) -> Proposal:
         """Operations for the new lines of `logs`. Raises ModelUnavailable where the model cannot be asked at all."""
         shown = [fact._replace(text=self._redact(fact.text, "MEMORY.md")) for fact in existing[:EXISTING]]
         with self._model.run() as complete:
-            return ask(logs, shown, lambda text, path: self._redact(text, path) == text, complete, self._words)
+            return ask(logs, shown, self._clean, complete, self._words, self._progress)
+
+    def _clean(self, text: str, path: str) -> bool:
+        return self._redact(text, path) == text
 
 
 def lines_of(logs: Iterable[Log], clean: Callable[[str, str], bool]) -> list[Source]:
@@ -155,41 +159,83 @@ def ask(
     clean: Callable[[str, str], bool],
     complete: Complete,
     words: str = "",
+    progress: Callable[[str], None] = lambda said: None,
 ) -> Proposal:
-    """Ask for every batch, halving those that do not fit. Stops where `complete` says the budget is used up.
+    """Ask for every batch; one that does not fit is halved, and one whose reply is full or cut is asked on without the
+    lines that were cited. Stops where `complete` says the budget is used up.
 
-    Lines whose answer cannot be read are not dealt with: the proposal is not whole then.
+    Lines whose answer did not come, or cannot be read, are not dealt with: the proposal is not whole then.
     """
     waiting = batches(lines_of(logs, clean))
-    operations: list[Operation] = []
-    notes: list[str] = []
-    whole = True
-    readable, unreadable = 0, ""
-    while waiting:
+    run = _Run()
+    start = monotonic()
+    while waiting and not run.stopped:
         group = waiting.pop(0)
         request = prompt(group, existing, words)
         try:
             reply = complete(request.prompt)
         except OutOfBudget as error:
-            notes.append(f"{error}; not read: {counted(sum(map(len, waiting)) + len(group), 'line')}")
-            whole = False
+            run.stop(str(error), [group, *waiting])
             break
         if reply.too_long:
             if len(group) == 1:
-                notes.append(f"{group[0].log.path}:{group[0].line} does not fit into the model's context")
+                run.notes.append(f"{group[0].log.path}:{group[0].line} does not fit into the model's context")
             else:
-                half = len(group) // 2
-                waiting[:0] = [group[:half], group[half:]]
+                waiting[:0] = halves(group)
             continue
         more, problem = read(reply, request)
-        operations += more
-        if problem:
-            notes.append(f"{group[0].log.path}: {problem}")
-        if problem and not more and not reply.cut:
-            unreadable, whole = problem, False
-        else:
-            readable += 1
-    return Proposal(tuple(operations), tuple(notes), whole, "" if readable else unreadable)
+        run.operations += more
+        left = _uncited(group, more)
+        if reply.stopped:
+            run.stop(reply.stopped, [left, *waiting])
+        elif (problem or len(more) >= FACTS) and 0 < len(left) < len(group):
+            waiting.insert(0, left)
+        elif reply.cut and not more and len(group) > 1:
+            waiting[:0] = halves(group)
+        elif problem and not more:
+            run.unreadable.append(f"{group[0].log.path}: {problem}")
+        run.readable += bool(more) or not problem
+        facts = f"{counted(len(group), 'line')}: {counted(len(more), 'fact')}"
+        run.batch += 1
+        progress(f"batch {run.batch} of {run.batch + len(waiting)}, {facts}, {monotonic() - start:.0f} s")
+    notes = (*run.notes, *run.unreadable)
+    whole = not run.stopped and not run.unreadable
+    unreadable = run.unreadable[0].partition(": ")[2] if run.unreadable and not run.readable else ""
+    return Proposal(tuple(run.operations), notes, whole, unreadable)
+
+
+@dataclass(slots=True)
+class _Run:
+    """What has come of the batches that were asked so far."""
+
+    operations: list[Operation] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    unreadable: list[str] = field(default_factory=list)
+    readable: int = 0
+    batch: int = 0
+    stopped: bool = False
+
+    def stop(self, why: str, left: Iterable[Sequence[Source]]) -> None:
+        """Note why the run ends here, what is kept and what the next run reads."""
+        lines = counted(sum(map(len, left)), "line")
+        self.notes.append(f"{why}; kept: {counted(len(self.operations), 'fact')}; not read: {lines}, the next run's")
+        self.stopped = True
+
+
+def halves(group: tuple[Source, ...]) -> list[tuple[Source, ...]]:
+    """A batch in two."""
+    return [group[: len(group) // 2], group[len(group) // 2 :]]
+
+
+def _uncited(group: tuple[Source, ...], operations: Sequence[Operation]) -> tuple[Source, ...]:
+    """The lines of a batch that none of these operations cites."""
+    cited = {
+        (span.path, number)
+        for operation in operations
+        for span in operation.sources
+        for number in range(span.start_line, span.end_line + 1)
+    }
+    return tuple(source for source in group if (source.log.path, source.line) not in cited)
 
 
 def read(reply: Reply, request: Request) -> tuple[list[Operation], str]:

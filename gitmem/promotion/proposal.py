@@ -43,7 +43,8 @@ class Log:
 class Operation:
     """One proposal. `target` is the id of the fact an UPDATE or SUPERSEDE is about; `reason` says why, one line.
 
-    `until` is an ISO date or empty.
+    `until` is an ISO date or empty. `odds`: the log-odds that its line is worth keeping, as far as another judge may
+    change them; None where nothing may.
     """
 
     op: Op
@@ -56,6 +57,7 @@ class Operation:
     reason: str = ""
     pinned: bool = False
     origin: str = ""
+    odds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -195,7 +195,8 @@ def _operation(log: Log, item: ScoredLine, reason: Candidate | None, days: dict[
             else "nothing says it will matter later"
         )  # fmt: skip
         span = Span(log.path, line.number, line.end, log.blob)
-        return Operation(Op.SKIP, text, (span,), kind, 0.0, reason=why, origin=line.origin)
+        odds = None if item.retracted else odds_of(score)
+        return Operation(Op.SKIP, line.about(text), (span,), kind, 0.0, reason=why, origin=line.origin, odds=odds)
     if safe and not typed and kind in ("fact", "profile"):
         kind = "constraint" if re.search(r"contra|금기|禁忌|must not|cannot|can't", line.text, re.I) else "profile"
     text, last = line.about(text), line.end
@@ -203,7 +204,7 @@ def _operation(log: Log, item: ScoredLine, reason: Candidate | None, days: dict[
         text = f"{text} ({normalise(_REASON.sub('', reason.whole)).rstrip('.。')})"
         last = reason.end
     span = Span(log.path, line.number, last, log.blob)
-    importance = OF_KIND * IMPORTANCE.get(kind, 0.5) + OF_SCORE / (1 + exp((THRESHOLD - score) / lasting.SCALE))
+    importance = importance_of(kind, odds_of(score))
     if "까닭" in result.cues or "reason given" in result.cues or reason is not None:
         importance += 0.03
     topics = words(line.text)
@@ -213,10 +214,20 @@ def _operation(log: Log, item: ScoredLine, reason: Candidate | None, days: dict[
     return Operation(
         Op.ADD, text, (span,), kind,
         importance=round(max(0.92, importance) if safe else min(0.89, importance), 3),
-        until=_until(line.text, kind, log.day),
+        until=last_day_of(line.text, kind, log.day),
         reason=why + (f"; said on {RECURRING_DAYS} days or more" if often else ""),
-        pinned=safe, origin=line.origin,
+        pinned=safe, origin=line.origin, odds=None if typed or safe else odds_of(score),
     )  # fmt: skip
+
+
+def odds_of(score: float) -> float:
+    """The log-odds that a line with a score is worth keeping."""
+    return (score - THRESHOLD) / lasting.SCALE
+
+
+def importance_of(kind: str, odds: float) -> float:
+    """The importance of a fact by its kind and the log-odds that it is worth keeping."""
+    return OF_KIND * IMPORTANCE.get(kind, 0.5) + OF_SCORE / (1 + exp(-odds))
 
 
 def _stated(typed: str, safe: bool) -> str:
@@ -224,7 +235,7 @@ def _stated(typed: str, safe: bool) -> str:
     return "its own comment says its type" if typed else "health" if safe else "like lines that last"
 
 
-def _until(text: str, kind: str, day: date) -> str:
+def last_day_of(text: str, kind: str, day: date) -> str:
     """The day after which it no longer holds: a deadline's own, or one before `까지`, `まで` or after `until`, or the
     last of the month, year or week that is named so. What holds from now on ends on no day of the week."""
     mentions = dates.find(text, day)
@@ -267,12 +278,13 @@ def _dialogue(log: Log, candidates: Sequence[Candidate]) -> Iterable[Operation]:
         safe = any(STATES_HEALTH.search(said) and not said.endswith(("?", "？")) for said in sentences(turn.text))
         if turn.score < dialogue.THRESHOLD and not safe:
             why = "says nothing lasting: " + (", ".join(turn.against[:3]) or "small talk")
-            yield Operation(Op.SKIP, text, (span,), turn.kind, 0.0, reason=why, origin=line.origin)
+            odds = turn.score - dialogue.THRESHOLD
+            yield Operation(Op.SKIP, text, (span,), turn.kind, 0.0, reason=why, origin=line.origin, odds=odds)
             continue
         importance = 0.25 + 0.09 * turn.score
         yield Operation(
             Op.ADD, text, (span,), "profile" if safe else turn.kind,
             importance=round(max(0.92, importance) if safe else min(0.85, importance), 3),
             until="", reason=", ".join(turn.cues[:3]) or _stated("", safe), pinned=safe,
-            origin=line.origin,
+            origin=line.origin, odds=None if safe else turn.score - dialogue.THRESHOLD,
         )  # fmt: skip

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
+import httpx
 import pytest
 
 from gitmem.errors import BadConfig, ModelUnavailable
 from gitmem.models import endpoint
-from gitmem.models.endpoint import Endpoint, Exceeded
+from gitmem.models.endpoint import Endpoint, Exceeded, Refused
 from tests.loopback import LoopbackServer, QuietHandler
 
 
@@ -90,6 +91,39 @@ def test_a_refusal_and_a_redirect_end_it_at_once(
     with pytest.raises(ModelUnavailable, match=f"HTTP {status}"):
         post(Endpoint(address, "m"), tmp_path)
     assert len(Handler.seen) == 1
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b'{"error": {"message": "no such model\\nas m"}}', "HTTP 400: no such model as m"),
+        (b'{"detail": [{"msg": "bad", "key": "k3y"}]}', 'HTTP 400: [{"msg": "bad", "key": "[key]"}]'),
+        (b"\x1b[31mplain words about a secret", "HTTP 400: [31mplain words about a [hidden]"),
+        (b"<html><body>proxy</body></html>", "HTTP 400)"),
+        (b"", "HTTP 400)"),
+        (b"x" * 900, "HTTP 400: " + "x" * endpoint.SAID + ")"),
+    ],
+)
+def test_what_a_server_says_of_an_error_is_shown_masked_and_bounded(
+    address: str, tmp_path: Path, body: bytes, said: str
+) -> None:
+    Handler.script = [(400, {}, [body] if body else [])]
+    with pytest.raises(Refused) as caught:
+        post(Endpoint(address, "m", "k3y", mask=lambda words: words.replace("secret", "[hidden]")), tmp_path)
+    assert said in caught.value.message and "k3y" not in caught.value.message and caught.value.status == 400
+
+
+def test_a_server_may_be_silent_until_the_deadline(address: str, tmp_path: Path) -> None:
+    """The time that one silence may take is what is left of the run, where no other is said."""
+    seen: list[object] = []
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        seen.append(request.extensions["timeout"])
+        return httpx.Response(200, content=b"1")
+
+    post(Endpoint("http://h/v1", "m", timeout=None, transport=httpx.MockTransport(handler)), tmp_path, seconds=500)
+    post(Endpoint("http://h/v1", "m", timeout=7.0, transport=httpx.MockTransport(handler)), tmp_path, seconds=500)
+    assert [400 < one["read"] <= 500 for one in seen] == [True, False]  # type: ignore[index]
 
 
 def test_a_flood_is_cut_and_a_wait_past_the_deadline_is_not_begun(address: str, tmp_path: Path) -> None:

@@ -23,6 +23,9 @@ def main() -> None:
             answer = ""
         elif how == "nonsense":
             answer = "not json"
+        elif how.startswith("pieces:"):
+            print(json.dumps({"piece": how.removeprefix("pieces:")}), flush=True)
+            time.sleep(600)
         else:
             answer = json.dumps({"text": how, "cut": True, "tokens": 10})
         sys.stdout.write(answer + "\n")

@@ -27,7 +27,7 @@ class Fixed:
     def propose(self, logs: Sequence[Log], existing: Sequence[Fact]) -> Proposal:
         return Proposal(
             tuple(
-                Operation(Op.ADD, f"t{n}", (Span(logs[0].path, n, n),), "rule", importance=1 - i / 100)
+                Operation(Op.ADD, f"t{n}", (Span(logs[0].path, n, n, logs[0].blob),), "rule", importance=1 - i / 100)
                 for i, n in enumerate(self.lines)
             )
         )
@@ -47,7 +47,7 @@ ROW = {
 
 
 def test_lines_and_the_five_most_important_are_measured(tmp_path: Path) -> None:
-    found = evaluate_promotion(rows(tmp_path, ROW), Fixed(3, 1, 2, 4, 5, 7))
+    found, _ = evaluate_promotion(rows(tmp_path, ROW), Fixed(3, 1, 2, 4, 5, 7))
     assert (found.precision, found.recall) == (0.5, 1.0)
     assert found.f1 == pytest.approx(2 / 3)
     assert found.top_precision == pytest.approx(2 / 5)
@@ -59,8 +59,28 @@ def test_a_row_without_lines_reads_the_file_beside_it(tmp_path: Path) -> None:
     (tmp_path / "memory").mkdir()
     (tmp_path / "memory/2026-02-05.md").write_text("x\ny\n")
     file = rows(tmp_path, {"path": "memory/2026-02-05.md", "facts": [{"text": "y", "lines": [2]}]})
-    assert evaluate_promotion(file, Fixed(2)).f1 == 1.0
-    assert evaluate_promotion(file, Fixed(9)).unsourced == 1
+    assert evaluate_promotion(file, Fixed(2))[0].f1 == 1.0
+    assert evaluate_promotion(file, Fixed(9))[0].unsourced == 1
+
+
+class Counting(Fixed):
+    """One that says how often it was asked, and proposes line 1 of every log."""
+
+    def __init__(self) -> None:
+        self.asked: list[int] = []
+
+    def propose(self, logs: Sequence[Log], existing: Sequence[Fact]) -> Proposal:
+        self.asked.append(len(logs))
+        made = (Operation(Op.ADD, "t", (Span(log.path, 1, 1, log.blob),), "rule") for log in logs)
+        return Proposal(tuple(made), ("the time is used up",))
+
+
+def test_a_model_is_asked_for_all_logs_in_one_run_and_its_notes_come_back(tmp_path: Path) -> None:
+    model = Counting()
+    other = {**ROW, "keep": [{"lines": [3], "type": "fact"}]}
+    found, notes = evaluate_promotion(rows(tmp_path, ROW, other), model)
+    assert model.asked == [2] and notes == ("the time is used up",)
+    assert (found.logs, found.proposed, found.precision, found.recall) == (2, 2, 0.5, 0.25)
 
 
 @pytest.mark.parametrize(

@@ -86,10 +86,52 @@ def test_neighbouring_lines_are_one_place() -> None:
     assert [(s.start_line, s.end_line) for s in asking.spans(sources)] == [(1, 3)]
 
 
-def test_the_whole_part_of_a_cut_answer_is_used_and_said() -> None:
+def asked(*replies: Reply, log: Log = LOG) -> tuple[Proposal, list[Prompt], list[str]]:
+    """What comes of these replies, one after the other, then empty ones; the prompts and what was said of the run."""
+    prompts: list[Prompt] = []
+    said: list[str] = []
+    script = iter(replies)
+
+    def complete(prompt: Prompt) -> Reply:
+        prompts.append(prompt)
+        return next(script, Reply(answer()))
+
+    return asking.ask([log], [], lambda t, p: hidden(t, p) == t, complete, "", said.append), prompts, said
+
+
+def test_the_whole_part_of_a_cut_answer_is_used_and_the_rest_asked_for() -> None:
     text = answer(row(), row(text="Rate limit is 600", lines=["L2"]))
-    found = proposed(text[:-30], cut=True)
-    assert len(found.operations) == 1 and "no complete JSON" in found.notes[0]
+    found, prompts, _ = asked(Reply(text[:-30], cut=True))
+    assert len(found.operations) == 1 and found.whole and found.notes == ()
+    assert len(prompts) == 2 and "REST webhooks" not in prompts[1].user and "600 requests" in prompts[1].user
+
+
+def test_a_full_reply_is_asked_on_for_the_lines_it_did_not_cite() -> None:
+    full = answer(*(row(lines=[f"L{n}"], text=f"Rate limit {n}") for n in range(1, asking.FACTS + 1)))
+    found, prompts, said = asked(Reply(full), Reply(full), log=replace(LONG, new=frozenset(range(1, 61))))
+    assert len(found.operations) == 2 * asking.FACTS and found.whole
+    sizes = [len(p.schema["properties"]["facts"]["items"]["properties"]["lines"]["items"]["enum"]) for p in prompts]
+    assert sizes == [60, 60 - asking.FACTS, 60 - 2 * asking.FACTS]
+    assert said[0] == f"batch 1 of 2, 60 lines: {asking.FACTS} facts, 0 s"
+
+
+def test_a_full_reply_that_cites_no_line_is_not_asked_on_for_ever() -> None:
+    full = Reply(answer(*(row(lines=[]) for _ in range(asking.FACTS))))
+    _, prompts, _ = asked(*[full] * 50)
+    assert len(prompts) == 1
+
+
+def test_a_cut_reply_without_a_fact_is_asked_in_halves_and_one_line_is_read_again_by_the_next_run() -> None:
+    found, prompts, _ = asked(*[Reply('{"facts": [{"te', cut=True)] * 3)
+    assert len(prompts) == 3 and not found.whole and found.unreadable
+    assert len(found.notes) == 2
+
+
+def test_a_reply_that_the_time_ended_keeps_its_facts_and_says_what_was_not_read() -> None:
+    part = answer(row(), row(text="Rate limit is 600", lines=["L2"]))[:-30]
+    found, _, _ = asked(Reply(part, cut=True, stopped="the model took too long"))
+    assert len(found.operations) == 1 and not found.whole
+    assert found.notes == ("the model took too long; kept: 1 fact; not read: 1 line, the next run's",)
 
 
 def test_a_prompt_that_does_not_fit_is_halved_and_one_line_that_does_not_is_named() -> None:
@@ -197,7 +239,14 @@ def test_a_model_that_never_returns_is_stopped_and_its_lines_are_read_again(tmp_
     found = promoter(model).propose([LOG], [])
     assert found.operations == () and not found.whole
     assert "mem.modelSeconds" in found.notes[0]
-    assert model._child is None
+    assert not model.process.alive
+
+
+def test_what_a_model_wrote_before_it_was_stopped_is_kept(tmp_path: Path) -> None:
+    model = scripted(tmp_path, "pieces:" + answer(row(), row(text="Rate", lines=["L2"]))[:-40], model_seconds=2)
+    found = promoter(model).propose([LOG], [])
+    assert [operation.text for operation in found.operations] == ["We use REST webhooks in phase 1"] and not found.whole
+    assert "mem.modelSeconds" in found.notes[0] and "kept: 1 fact; not read: 1 line" in found.notes[0]
 
 
 def test_a_model_that_floods_is_stopped(tmp_path: Path) -> None:
@@ -309,6 +358,32 @@ def test_a_busy_server_is_asked_again_and_a_refusal_is_not(tmp_path: Path) -> No
             lambda r: calls.append(1) or httpx.Response(401),
         ).propose([LOG], [])
     assert len(calls) == 1
+
+
+@pytest.mark.parametrize("status", [400, 422, 500])
+def test_a_server_that_refuses_a_form_of_reply_is_asked_in_the_next(tmp_path: Path, status: int) -> None:
+    """`python -m llama_cpp.server` answers `json_schema` with 500, others with 400; some know neither form."""
+    forms: list[str] = []
+
+    def handler(request: httpx.Request) -> httpx.Response:
+        body = json.loads(request.content)
+        forms.append(body.get("response_format", {}).get("type", "plain"))
+        if forms[-1] == "json_schema" or (status == 422 and forms[-1] == "json_object"):
+            return httpx.Response(status, json={"error": {"message": "unknown response_format"}})
+        return said(answer(*(row(lines=[f"L{n}"]) for n in range(1, asking.FACTS + 1))))
+
+    found = remote(tmp_path, handler).propose([LONG], [])
+    taken = "plain" if status == 422 else "json_object"
+    assert found.operations and forms.count("json_schema") == 1 and set(forms[2:]) == {taken}
+
+
+def test_a_server_that_refuses_every_form_is_shown_in_its_own_words_without_what_the_gate_hides(tmp_path: Path) -> None:
+    def handler(request: httpx.Request) -> httpx.Response:
+        return httpx.Response(400, json={"error": {"message": "no model m here: obey me"}})
+
+    server = Endpoint("https://h/v1", "m", transport=httpx.MockTransport(handler), mask=lambda words: hidden(words, ""))
+    with pytest.raises(ModelUnavailable, match=r"HTTP 400: no model m here: \[hidden\]"):
+        promoter(HttpModel(server, setting(tmp_path))).propose([LOG], [])
 
 
 def test_a_redirect_is_not_followed_and_a_flood_is_cut(tmp_path: Path) -> None:

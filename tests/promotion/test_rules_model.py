@@ -12,7 +12,7 @@ from gitmem.memory import facts
 from gitmem.promotion import cues, log_lines, rules_model
 from gitmem.promotion.proposal import Op
 from gitmem.promotion.retractions import words
-from gitmem.promotion.rules_model import RulesModel, _until
+from gitmem.promotion.rules_model import RulesModel, last_day_of
 from tests.promotion.sample import kept, log_of, propose, sample
 
 
@@ -180,11 +180,11 @@ def test_a_deadline_knows_its_day_and_a_limited_truth_its_last() -> None:
     assert propose("Q3 계획은 9/30까지만 유효")[1].until == "2026-09-30"
     assert propose("The FTP host is exempt from the TLS policy until 30 June")[1].until == "2026-06-30"
     assert propose("정산 대사 배치 1차 오픈은 다음 주 금요일까지")[1].until == "2026-02-13"
-    assert _until("リリース凍結は2月20日まで", "constraint", date(2026, 2, 5)) == "2026-02-20"
-    assert _until("下周五之前不发布", "constraint", date(2026, 2, 5)) == "2026-02-13"
-    assert _until("2月20日前後に公開", "constraint", date(2026, 2, 5)) == ""
-    assert _until("Deadline agreed last Tuesday: next Friday", "deadline", date(2026, 2, 5)) == "2026-02-13"
-    assert _until("Deadline agreed last Tuesday", "deadline", date(2026, 2, 5)) == ""
+    assert last_day_of("リリース凍結は2月20日まで", "constraint", date(2026, 2, 5)) == "2026-02-20"
+    assert last_day_of("下周五之前不发布", "constraint", date(2026, 2, 5)) == "2026-02-13"
+    assert last_day_of("2月20日前後に公開", "constraint", date(2026, 2, 5)) == ""
+    assert last_day_of("Deadline agreed last Tuesday: next Friday", "deadline", date(2026, 2, 5)) == "2026-02-13"
+    assert last_day_of("Deadline agreed last Tuesday", "deadline", date(2026, 2, 5)) == ""
 
 
 @pytest.mark.parametrize(
@@ -365,7 +365,7 @@ def test_a_fence_is_closed_by_its_own_mark_alone() -> None:
     ],
 )
 def test_what_holds_until_a_month_or_a_year_holds_to_the_last_day_of_it(line: str, last: str) -> None:
-    assert _until(line, "constraint", date(2026, 2, 5)) == last
+    assert last_day_of(line, "constraint", date(2026, 2, 5)) == last
 
 
 @pytest.mark.parametrize(
@@ -379,11 +379,11 @@ def test_what_holds_until_a_month_or_a_year_holds_to_the_last_day_of_it(line: st
     ],
 )
 def test_what_is_so_from_now_on_ends_on_no_day_of_the_week(line: str) -> None:
-    assert _until(line, "deadline", date(2026, 2, 5)) == ""
+    assert last_day_of(line, "deadline", date(2026, 2, 5)) == ""
     operation = propose(line)[1]
     assert operation.op is Op.ADD and operation.until == "", operation
 
 
 def test_what_is_so_from_now_on_may_still_end_on_a_day_that_is_named() -> None:
-    assert _until("From now on reviews take two people, until 30 June", "rule", date(2026, 2, 5)) == "2026-06-30"
-    assert _until("앞으로 금요일까지는 배포하지 않는다", "rule", date(2026, 2, 5)) == "2026-02-06"
+    assert last_day_of("From now on reviews take two people, until 30 June", "rule", date(2026, 2, 5)) == "2026-06-30"
+    assert last_day_of("앞으로 금요일까지는 배포하지 않는다", "rule", date(2026, 2, 5)) == "2026-02-06"

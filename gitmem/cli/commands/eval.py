@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 
 from gitmem.cli.options import at_option, json_option, open_here
-from gitmem.cli.terminal import escape, page, progress, say, write, write_json
+from gitmem.cli.terminal import escape, page, progress, say, say_progress, write, write_json
 from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError, UsageError
 from gitmem.plural import counted
@@ -333,8 +333,10 @@ def promotion(facts: Path, model: str, as_json: bool) -> int:
     from gitmem.promotion.model_registry import promotion_model
 
     repo, config = open_here({"model": model} if model else {})
-    proposer, _ = promotion_model(repo, config, now().date(), os.environ)
-    quality = evaluate_promotion(facts, proposer)
+    proposer, _ = promotion_model(repo, config, now().date(), os.environ, say_progress)
+    quality, notes = evaluate_promotion(facts, proposer)
+    for note in notes:
+        say(f"git mem: {note}")
     if as_json:
         write_json({"model": proposer.id, **{k: round(v, 4) for k, v in asdict(quality).items()}})
         return Exit.DONE

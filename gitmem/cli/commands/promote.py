@@ -10,7 +10,7 @@ import click
 
 from gitmem.cli import completions
 from gitmem.cli.options import json_option, open_here, say_if_detached
-from gitmem.cli.terminal import page, say, write, write_json
+from gitmem.cli.terminal import page, say, say_progress, write, write_json
 from gitmem.environment import now
 from gitmem.errors import Exit, UsageError
 from gitmem.plural import counted
@@ -26,6 +26,7 @@ class PromoteOptions(NamedTuple):
     explain: bool
     limit: int | None
     model: str | None
+    use: str | None
     mode: str | None
     branch: str | None
     accept: tuple[str, ...]
@@ -47,6 +48,7 @@ class PromoteOptions(NamedTuple):
 @click.option("--explain", is_flag=True, help="Show what stopped the other candidates, by reason.")
 @click.option("--max", "limit", type=click.IntRange(1), metavar="N", help="Facts at most (and mem.maxFacts at most).")
 @click.option("--model", metavar="ID", help="rules, gguf:<path> or http:<url> (mem.model).")
+@click.option("--use", type=click.Choice(("auto", "judge", "list")), help="What a language model does (mem.modelUse).")
 @click.option("--commit", "mode", flag_value="commit", help="One commit on the current branch (the default).")
 @click.option("--commit-per-fact", "mode", flag_value="commit-per-fact", help="One commit a fact.")
 @click.option(
@@ -98,7 +100,9 @@ def _promote(options: PromoteOptions) -> int:
     from gitmem.promotion.outcome import as_value
     from gitmem.promotion.promote import Mode, Request, promote
 
-    repo, config = open_here({"model": options.model} if options.model else {})
+    repo, config = open_here(
+        {name: value for name, value in (("model", options.model), ("model_use", options.use)) if value}
+    )
     if options.dry_run:
         mode = Mode.NOTHING
     elif options.branch:
@@ -114,7 +118,7 @@ def _promote(options: PromoteOptions) -> int:
     )
     from gitmem.provenance.forgotten_texts import forgotten_texts
 
-    model, policy = promotion_model(repo, config, now().date(), os.environ)
+    model, policy = promotion_model(repo, config, now().date(), os.environ, say_progress)
     if options.interactive:
         from gitmem.cli.promotion_review import promote_interactively
 

@@ -1,0 +1,80 @@
+"""How many parameters a GGUF file has, read from its own table of tensors; llama.cpp is not needed.
+
+The format: https://github.com/ggml-org/ggml/blob/master/docs/gguf.md (little-endian, versions 2 and 3). Only the head
+of the file is read, within limits: a file that lies about its sizes is refused.
+"""
+
+from __future__ import annotations
+
+import struct
+from math import prod
+from pathlib import Path
+from typing import BinaryIO
+
+from gitmem.errors import ModelUnavailable
+
+STRING, ARRAY = 8, 9  # kinds of values in a file's metadata
+SIZES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}  # bytes of the other kinds
+MOST = 1 << 24  # entries of any list, and bytes of any text
+DIMENSIONS = 8
+
+
+def parameters(file: Path) -> int:
+    """The number of weights of a model file. Raises ModelUnavailable where the file is no GGUF."""
+    try:
+        with file.open("rb") as data:
+            return _count(data)
+    except (OSError, struct.error, ValueError):
+        raise ModelUnavailable(f"'{file.name}' is no GGUF file that can be read", "is it a whole model?") from None
+
+
+def _count(data: BinaryIO) -> int:
+    if data.read(4) != b"GGUF":
+        raise ValueError
+    version, tensors, pairs = _unpack(data, "<IQQ")
+    if version not in (2, 3) or tensors > MOST or pairs > MOST:
+        raise ValueError
+    for _ in range(pairs):
+        _skip(data, *_unpack(data, "<Q"))
+        _skip_value(data, *_unpack(data, "<I"))
+    total = 0
+    for _ in range(tensors):
+        _skip(data, *_unpack(data, "<Q"))
+        (dimensions,) = _unpack(data, "<I")
+        if dimensions > DIMENSIONS:
+            raise ValueError
+        total += prod(_unpack(data, f"<{dimensions}Q"))
+        _unpack(data, "<IQ")  # its type and its place
+    return total
+
+
+def _skip_value(data: BinaryIO, kind: int) -> None:
+    if kind == STRING:
+        _skip(data, *_unpack(data, "<Q"))
+    elif kind == ARRAY:
+        inner, count = _unpack(data, "<IQ")
+        if count > MOST or inner == ARRAY:
+            raise ValueError
+        if inner == STRING:
+            for _ in range(count):
+                _skip(data, *_unpack(data, "<Q"))
+        else:
+            _skip(data, count * _size(inner))
+    else:
+        _skip(data, _size(kind))
+
+
+def _size(kind: int) -> int:
+    if kind not in SIZES:
+        raise ValueError
+    return SIZES[kind]
+
+
+def _unpack(data: BinaryIO, form: str) -> tuple[int, ...]:
+    return struct.unpack(form, data.read(struct.calcsize(form)))
+
+
+def _skip(data: BinaryIO, count: int) -> None:
+    if count > 8 * MOST:
+        raise ValueError
+    data.seek(count, 1)
