@@ -2,7 +2,7 @@
 
 Log-odds of one model say nothing beside another's, and a small model may know one language and not the next. So each
 language has its own line from the model's number to the evidence for `keep`, learned by logistic regression from
-statements whose answer is known; where a model tells them apart no better than chance, it gives no evidence.
+statements whose answer is known; where a model tells them apart badly, it gives no evidence.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from math import exp, sqrt
 
 from gitmem.models.judging import Rubric
 
-TRUSTED = 0.7  # area under the curve from which a model is believed in a language: 32 statements, by chance 3 of 100
+TRUSTED = 0.85  # area under the curve from which a model is believed in a language
+DISCOUNT = 0.6  # of the evidence: real logs are harder than these statements (bench/RESULTS.md, "Judges")
 RIDGE = 1.0  # pull of the slope towards none
 STEPS = 25  # of Newton's method, which needs about six
-MOST = 3.0  # log-odds that one judgement may weigh: 20 to 1
+MOST = 1.8  # log-odds that one judgement may weigh: 6 to 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class Scale:
 
     def evidence(self, number: float) -> float:
         """The logarithm of how much likelier the number is of a statement to keep than of another."""
-        return max(-MOST, min(MOST, self.slope * number + self.offset)) if self.trusted else 0.0
+        return max(-MOST, min(MOST, DISCOUNT * (self.slope * number + self.offset))) if self.trusted else 0.0
 
 
 LANGUAGES = {"en": "English", "ko": "Korean", "ja": "Japanese", "zh": "Chinese"}  # that there are examples of

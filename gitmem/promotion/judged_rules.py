@@ -103,7 +103,7 @@ class JudgedRules:
             return None, "", f"{problem}; {done}"
         known = scale([(number, one.keep) for number, one in zip(numbers, examples, strict=True)])
         if not known.trusted:
-            return None, "the model tells what lasts no better than chance", ""
+            return None, "the model does not know well enough what lasts", ""
         agreement = Agreement(self._setting.state, self._judge.id, language)
         asked = _clear(shown, agreement.missing())
         numbers, problem = self._numbers(judge, language, [one.text for one in asked])

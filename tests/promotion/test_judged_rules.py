@@ -81,7 +81,7 @@ def by_line(proposal: Proposal) -> dict[int, Operation]:
     return {one.sources[0].start_line: one for one in own}
 
 
-LEFT_OUT = "The scanner in the back room answers on its second address"
+LEFT_OUT = "Backups are on the small server"
 OFFERED = "We decided to use REST webhooks in phase 1"
 BESIDE = ("Read mail", "Had lunch with Ben")
 
@@ -138,7 +138,7 @@ def test_what_a_later_line_takes_back_is_never_offered() -> None:
 
 def test_what_the_gate_would_mask_is_never_shown() -> None:
     judge = FakeJudge(lambda text: 2.5)
-    hidden = setting(lambda text, path: text.replace("second address", "[hidden]"))
+    hidden = setting(lambda text, path: text.replace("small server", "[hidden]"))
     found = by_line(proposed(judge, LEFT_OUT, OFFERED, *BESIDE, given=hidden))
     assert found[1].op is Op.SKIP and LEFT_OUT not in judge.shown and OFFERED in judge.shown
 
@@ -165,7 +165,7 @@ def test_a_model_that_knows_no_better_than_chance_is_not_believed_and_that_is_sa
     lines = (OFFERED, *BESIDE)
     found = proposed(judge, *lines)
     assert found.operations == by_rules(*lines).operations and found.whole
-    assert found.notes == ("the model tells what lasts no better than chance in English: the rules alone decide there",)
+    assert found.notes == ("the model does not know well enough what lasts in English: the rules alone decide there",)
     assert OFFERED not in judge.shown
 
 
