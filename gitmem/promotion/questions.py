@@ -17,8 +17,9 @@ from typing import Any
 from gitmem.gate.quoting import without_secrets
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import Fact
-from gitmem.models.language import REPLY_LIMIT, LanguageModel, Prompt
+from gitmem.models.language import REPLY_LIMIT, LanguageModel, OutOfBudget, Prompt
 from gitmem.paths import Kind, kind
+from gitmem.plural import counted
 from gitmem.promotion.prompt import packaged, rows
 from gitmem.search.evaluation import LabelledQuestion
 
@@ -123,7 +124,12 @@ def by_model(facts: Sequence[AskedFact], model: LanguageModel) -> tuple[list[Ask
             labels = {f"L{number}": item for number, item in enumerate(group, 1)}
             shown = [f"{label} {json.dumps(item.fact.text, ensure_ascii=False)}" for label, item in labels.items()]
             origins = tuple(dict.fromkeys((item.path, "") for item in group))
-            reply = complete(Prompt(packaged("questions"), "\n".join(shown), _schema(list(labels)), origins))
+            try:
+                reply = complete(Prompt(packaged("questions"), "\n".join(shown), _schema(list(labels)), origins))
+            except OutOfBudget as error:
+                problems.append(f"{error}; the other {counted(len(facts) - start, 'question')} are of the template")
+                asked += facts[start:]
+                break
             found, problem = rows(reply.text[:REPLY_LIMIT])
             problems += [problem] if problem else []
             written = {str(row.get("line")): _one_line(row.get("question")) for row in found}

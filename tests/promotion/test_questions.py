@@ -10,7 +10,7 @@ from datetime import date
 import pytest
 
 from gitmem.memory import facts
-from gitmem.models.language import Complete, Prompt, Reply
+from gitmem.models.language import Complete, OutOfBudget, Prompt, Reply
 from gitmem.promotion.questions import (
     LONGEST,
     AskedFact,
@@ -109,3 +109,18 @@ def test_a_model_writes_questions_for_the_facts_it_was_shown_and_no_others() -> 
     assert model.prompts[0].origins == (("MEMORY.md", ""),)
     items, problems = by_model(asked(), Scripted("nonsense"))
     assert problems and [item.question for item in items] == [item.question for item in asked()]
+
+
+def test_a_run_without_time_leaves_the_questions_of_the_template() -> None:
+    class Late(Scripted):
+        @contextmanager
+        def run(self) -> Iterator[Complete]:
+            def late(prompt: Prompt) -> Reply:
+                raise OutOfBudget("the model took longer than mem.modelSeconds allows")
+
+            yield late
+
+    items, problems = by_model(asked(), Late(""))
+    assert items == asked() and problems == [
+        "the model took longer than mem.modelSeconds allows; the other 2 questions are of the template"
+    ]
