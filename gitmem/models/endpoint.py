@@ -20,6 +20,7 @@ from gitmem.regular_file import read_regular
 
 TRIES = 4
 AGAIN = (408, 409, 425, 429)  # and 5xx: the server may answer a next try
+CONNECT = 10.0  # seconds for a connection: what takes longer is not there
 LONGEST_WAIT = 20.0  # seconds before a next try, whatever the server says
 KEY_LIMIT = 1 << 16  # bytes of a file with a key
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -27,6 +28,10 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 class Exceeded(ModelUnavailable):
     """An answer was longer than asked for, or did not come in time."""
+
+
+class TimedOut(Exceeded):
+    """An answer did not come in time."""
 
 
 class Endpoint:
@@ -61,11 +66,14 @@ class Endpoint:
         origins: Iterable[tuple[str, str]],
         limit: int,
         deadline: float,
+        tries: int = TRIES,
+        repeats: bool = True,
     ) -> bytes:
-        """The answer to `body` (at most `limit` bytes, before `deadline` of the monotonic clock).
+        """The answer to `body` (at most `limit` bytes, before `deadline` of the monotonic clock), asked for `tries`
+        times at most; after a time-out only where it `repeats`.
 
         `origins`, (path, blob) of what is sent, goes to the egress log in `state` first; without that nothing is
-        sent. Raises Exceeded, and ModelUnavailable where there is no answer.
+        sent. Raises Exceeded (TimedOut where it came too late), and ModelUnavailable where there is no answer.
         """
         try:
             import httpx
@@ -76,15 +84,18 @@ class Endpoint:
         self._log(state, origins)
         if self._client is None:
             # No redirects: what was allowed is this host, not where it points to.
-            self._client = httpx.Client(timeout=self._timeout, follow_redirects=False, transport=self._transport)
+            patience = httpx.Timeout(self._timeout, connect=min(self._timeout, CONNECT))
+            self._client = httpx.Client(timeout=patience, follow_redirects=False, transport=self._transport)
         headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
         trouble = ""
-        for attempt in range(TRIES):
+        for attempt in range(tries):
             wait = min(2.0**attempt, LONGEST_WAIT)
             try:
                 with self._client.stream("POST", f"{self._url}/{route}", json=body, headers=headers) as answer:
                     data = self._read(answer.iter_bytes(), limit, deadline)
             except httpx.HTTPError as error:
+                if isinstance(error, httpx.ReadTimeout) and not repeats:
+                    raise self._late() from None
                 trouble = type(error).__name__
             else:
                 if answer.status_code == 200:
@@ -94,7 +105,7 @@ class Endpoint:
                     break
                 after = answer.headers.get("retry-after", "")
                 wait = min(float(after), LONGEST_WAIT) if after.isdecimal() else wait
-            if attempt + 1 < TRIES:
+            if attempt + 1 < tries:
                 if time.monotonic() + wait >= deadline:
                     raise self._late()
                 self._sleep(wait)
@@ -124,8 +135,8 @@ class Endpoint:
                 raise self._late()
         return bytes(data)
 
-    def _late(self) -> Exceeded:
-        return Exceeded(f"{self.provider} did not answer in time")
+    def _late(self) -> TimedOut:
+        return TimedOut(f"{self.provider} did not answer in time")
 
 
 def parse(address: str, example: str) -> tuple[str, str]:

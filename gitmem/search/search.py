@@ -337,9 +337,12 @@ def retrieve(
         except GitMemError as error:
             if query.lane is Lane.VECTOR:
                 raise
-            notes.append(f"words only: {error.message}")
-        if near.query is not None or near.scores:
-            lanes.append("vector")
+            hint = f" ({error.hint})" if error.hint else ""
+            notes.append(f"words only: {error.message}{hint}")
+            near = vector.of_table(question, config)
+        else:
+            if near.query is not None or near.scores:
+                lanes.append("vector")
     return Evidence(words.scores, near.scores, words.terms, near.query, near.table, tuple(lanes), tuple(notes))
 
 

@@ -37,12 +37,14 @@ NOTHING = Vectors({}, None, None)
 def retrieve(index: IndexReader, norms: bytes, question: Question, config: Config, pool: int) -> Vectors:
     """The `pool` chunks of `norms` nearest to the question, and its vector for the lines.
 
-    `NOTHING` for an empty question and for an index without vectors; no scores for a question without a word that the
-    embedder knows. Raises GitMemError where the embedder of the index's vectors cannot be used.
+    `NOTHING` for an empty question and for a snapshot without chunks; no scores for a question without a word that the
+    embedder knows. Raises GitMemError where the index has no vectors, or their embedder cannot be used.
     """
-    force = index.in_force()
-    if force is None or not question.text.strip():
+    if not question.text.strip() or not norms.strip(b"\0"):
         return NOTHING
+    force = index.in_force()
+    if force is None:
+        raise GitMemError("the index has no vectors", "git mem index")
     from gitmem.models.embedding import open_embedder, open_in_force
 
     name, spec = force
@@ -56,6 +58,18 @@ def retrieve(index: IndexReader, norms: bytes, question: Question, config: Confi
         table = open_embedder("static", config)
         vector = table.embed_query(question.text)
     return Vectors(scores, _shortened(vector), table)
+
+
+def of_table(question: Question, config: Config) -> Vectors:
+    """The question's vector for lines alone: what the static table, which needs nobody, says where no chunk is found by
+    meaning. `NOTHING` where the table is missing."""
+    from gitmem.models.embedding import open_embedder
+
+    try:
+        table: Any = open_embedder("static", config)
+    except GitMemError:
+        return NOTHING
+    return Vectors({}, _shortened(table.embed_query(question.text)), table)
 
 
 def _shortened(vector: bytes) -> list[float] | None:

@@ -53,8 +53,11 @@ def command(full: bool, revs: tuple[str, ...], prune: bool, hook: bool, as_json:
         write(f"indexed {counted(work.blobs, 'file')}: {chunks}, {work.embedded} embedded\n")
         if work.commits:
             write(f"indexed {counted(work.commits, 'commit')}\n")
-    else:
+    elif not work.unfinished:
         write("the index is current\n")
+    if work.unfinished:
+        say(f"git mem: not all is indexed: {work.unfinished}")
+        return Exit.CANNOT_RUN
     return Exit.DONE
 
 
