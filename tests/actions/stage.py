@@ -149,6 +149,7 @@ class Stage:
         venv.mkdir(parents=True)
         (venv / "git-mem").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m gitmem "$@"\n')
         (venv / "git-mem").chmod(0o755)
+        (venv.parent / "git-mem-extras").write_text("llama,mcp,remote\n")  # what a model needs is there too
         return room, runner
 
     def remote_tip(self, branch: str) -> str:
