@@ -106,7 +106,10 @@ class Config(NamedTuple):
         (), "Another clone on this machine whose commits count as history too; repeatable."
     )
     auto_index: bool = _key(True, "Whether a search brings the index up to date first.")
-    embedder: str = _key("static", "`static`, `gguf:<path>` or `http:<url>`.")
+    embedder: str = _key(
+        "static",
+        "Who makes the vectors of chunks: `static`, `gguf:<path>` or `http:<url>`; lines are weighed by `static`.",
+    )
     query_prefix: str = _key(
         "auto", "What stands before a question for the embedder: `auto` (as its family wants), `none`, or the text."
     )

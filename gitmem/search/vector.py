@@ -1,7 +1,8 @@
 """The lane of meaning: which chunks of a snapshot are near a question, and the vector its lines are compared with.
 
-Chunks are compared by the vectors of the embedder in force, lines and words always by the static table. Pure but for
-the index and the embedder it asks; nothing stands in for an embedder that is missing.
+Chunks are compared by the vectors of the embedder in force, lines and words always by the static table: a model's
+vectors of lines find no more than those of its chunks (bench/RESULTS.md, "an embedder of one's own"). Pure but for
+the index and the embedder it asks; no model stands in for one that is missing.
 """
 
 from __future__ import annotations
@@ -24,11 +25,13 @@ if TYPE_CHECKING:
 
 class Vectors(NamedTuple):
     """`scores` are the cosines (-1..1) of the nearest chunks; `query` the question's first `DIMS` numbers, by the
-    static table and at length 1, None where it knows no word of it; `table` that table, None without a question."""
+    static table and at length 1, None where it knows no word of it; `table` that table, None without a question;
+    `model` the question's vector by the embedder in force, None where that is the table itself."""
 
     scores: dict[int, float]
     query: list[float] | None
     table: WordVectors | None
+    model: bytes | None = None
 
 
 NOTHING = Vectors({}, None, None)
@@ -45,7 +48,7 @@ def retrieve(index: IndexReader, norms: bytes, question: Question, config: Confi
     force = index.in_force()
     if force is None:
         raise GitMemError("the index has no vectors", "git mem index")
-    from gitmem.models.embedding import open_embedder, open_in_force
+    from gitmem.models.embedding import open_in_force
 
     name, spec = force
     embedder = open_in_force(spec, config, index.path.parent)
@@ -53,11 +56,10 @@ def retrieve(index: IndexReader, norms: bytes, question: Question, config: Confi
         raise GitMemError("the vectors are of another embedder", "git mem index")
     vector = embedder.embed_query(question.text)
     scores = dict(index.nearest(vector, norms, pool))
-    table: Any = embedder
-    if spec != "static":
-        table = open_embedder("static", config)
-        vector = table.embed_query(question.text)
-    return Vectors(scores, _shortened(vector), table)
+    if spec == "static":
+        table: Any = embedder
+        return Vectors(scores, _shortened(vector), table)
+    return of_table(question, config)._replace(scores=scores, model=vector)
 
 
 def of_table(question: Question, config: Config) -> Vectors:

@@ -357,6 +357,25 @@ def test_lines_are_still_weighed_by_the_table_where_the_embedder_in_force_stoppe
     assert "vector0" in value["hits"][0]["explain"]["evidence"]
 
 
+def test_a_models_vector_of_a_chunk_counts_for_its_lines_and_the_static_table_gives_none(
+    repo: Repo, model: Path
+) -> None:
+    repo.commit(
+        files={"memory/a.md": "# A\n\n- we use memory\n", "memory/b.md": "# B\n\n- we use memory of facts, decisions\n"}
+    )
+
+    def evidence() -> list[dict[str, float]]:
+        hits = json.loads(repo.mem("search", "we use memory", "--json", "--explain").stdout)["hits"]
+        return [hit["explain"]["evidence"] for hit in hits]
+
+    assert not any(each.get("chunk") for each in evidence())
+    repo.git("config", "--global", "mem.embedder", f"gguf:{model}")
+    repo.mem("index")
+    assert any(each.get("chunk") for each in evidence())
+    repo.git("config", "--global", "mem.searchWeight", "chunk=0")
+    assert not any(each.get("chunk") for each in evidence())
+
+
 def test_indexing_with_a_model_says_how_far_it_is(repo: Repo, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embedding, "open_embedder", lambda spec, config, state=None: server.embedder(state))
     monkeypatch.setattr(embedding, "open_in_force", lambda spec, config, state=None: server.embedder(state))
