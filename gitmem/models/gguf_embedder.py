@@ -24,7 +24,7 @@ HASHED = 1 << 20  # bytes at either end of the file that name the model
 def open(path: str, config: Config) -> GgufEmbedder:  # the name all embedders of a file or an address share
     """The embedder of a model file. Raises ModelUnavailable: no file, no llama.cpp, no embedding model."""
     file = Path(os.path.expanduser(path))
-    return GgufEmbedder(file, prefixes_of(file.name, config))
+    return GgufEmbedder(file, prefixes_of(f"{file.parent.name}/{file.name}", config))  # `e5-small/model-q8_0.gguf`
 
 
 class GgufEmbedder:

@@ -287,7 +287,8 @@ def test_a_gguf_model_reads_a_question_with_its_prefix_and_other_prefixes_are_an
     model: Path, tmp_path: Path
 ) -> None:
     plain = GgufEmbedder(model)
-    family = tmp_path / "tiny-e5.gguf"
+    family = tmp_path / "multilingual-e5-small/model-q8_0.gguf"
+    family.parent.mkdir()
     family.write_bytes(model.read_bytes())
     prefixed = open_embedder(f"gguf:{family}", Config())
     assert prefixed.embed_query("memory") == plain.embed_query("query: memory") != plain.embed_query("memory")
