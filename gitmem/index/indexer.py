@@ -55,14 +55,20 @@ class WantedSnapshot(NamedTuple):
 
 
 def bring(
-    repo: Repository, config: Config, wanted: WantedSnapshot, budget: float, wait: float, clock: Callable[[], float]
+    repo: Repository,
+    config: Config,
+    wanted: WantedSnapshot,
+    budget: float,
+    wait: float,
+    clock: Callable[[], float],
+    say: Say = lambda text: None,
 ) -> OpenIndex:
     """The index for `wanted`, built or brought up to date first; called by `freshness.ready` where it is not current.
 
     Takes at most about `budget` seconds, and `wait` for another writer: then what is there is given, and says that it
     is stale. Raises `IndexUnusable` as `freshness.ready` does.
     """
-    return _Refresh(repo, config, Bounds(budget, wait), clock).ready(wanted)
+    return _Refresh(repo, config, Bounds(budget, wait), clock, say).ready(wanted)
 
 
 def refresh(
