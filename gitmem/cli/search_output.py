@@ -121,6 +121,8 @@ def answer_of_server(request: SearchRequest) -> None:
         "all": request.everything, "history": "only" if request.history_only else "with" if request.history else "",
     }  # fmt: skip
     answered, value = search(request.server, token_of(os.environ), asked)
+    for note in answered.notes:
+        say(f"note: {note}")
     if answered.stale:
         say("note: the answer may miss something: the server is still indexing; ask again")
     if request.jsonl:
