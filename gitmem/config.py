@@ -106,7 +106,15 @@ class Config(NamedTuple):
         (), "Another clone on this machine whose commits count as history too; repeatable."
     )
     auto_index: bool = _key(True, "Whether a search brings the index up to date first.")
-    embedder: str = _key("static", "`static`, `gguf:<path>` or `http:<url>`.")
+    embedder: str = _key(
+        "static",
+        "Who makes the vectors of chunks: `static`, `gguf:<path>` or `http:<url>`; lines are weighed by `static`.",
+    )
+    query_prefix: str = _key(
+        "auto", "What stands before a question for the embedder: `auto` (as its family wants), `none`, or the text."
+    )
+    passage_prefix: str = _key("auto", "The same for an indexed text.")
+    http_seconds: int = _key(30, "Seconds a request to an embedder's server may take.", limits=(1, 3600))
     http_key_file: str = _key("", "File with the key for `http:` endpoints, sent as a bearer token.")
     chunk_size: int = _key(200, "Tokens of an indexed chunk, about.", limits=(20, 4000))
     chunk_overlap: int = _key(0, "Tokens a chunk repeats of the one before it.", limits=(0, 2000))

@@ -8,6 +8,10 @@ venv="${RUNNER_TEMP:?}/git-mem-venv"
 python="${GITMEM_PYTHON:-python3}"
 extras="${GITMEM_EXTRAS:-}"
 extras="${extras// /}"
+case "${GITMEM_MODEL:-}" in # what a model needs comes with it
+  http:*) extras="${extras:+$extras,}remote" ;;
+  gguf:*) extras="${extras:+$extras,}llama" ;;
+esac
 
 "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || {
   echo "::error title=git mem::Python 3.11 or newer is needed; add actions/setup-python before this action"

@@ -13,6 +13,8 @@ from gitmem.promotion.plan import Refused, Why
 from gitmem.promotion.promote import Mode, Outcome
 
 EXAMPLES = 10  # candidates of one reason that `--explain` shows
+WIDTH = 300  # characters of a candidate's text there
+WAITING = 50  # ... that wait for a person, who has to see their ids
 
 
 def as_text(outcome: Outcome, explain: bool) -> str:
@@ -56,7 +58,7 @@ def explanation(refused: Sequence[Refused], hidden: Container[str]) -> list[str]
         groups.setdefault((str(item.why), reason), []).append(item)
     lines = []
     for (why, reason), items in sorted(groups.items(), key=lambda pair: -len(pair[1])):
-        shown = len(items) if why == Why.ORIGIN else EXAMPLES  # each of those waits for a person, who has to see its id
+        shown = WAITING if why == Why.ORIGIN else EXAMPLES
         lines.append(f"{why}{f', {reason}' if reason else ''}: {counted(len(items), 'candidate')}")
         lines += [explained(item, item.operation.text not in hidden) for item in items[:shown]]
         if len(items) > shown:
@@ -69,4 +71,5 @@ def explained(item: Refused, shown: bool = True) -> str:
     span = item.operation.sources[0] if item.operation.sources else None
     where = place_of(span) if span else "-"
     text = item.operation.text if shown and item.operation.text else "[not shown]"
+    text = text if len(text) <= WIDTH else f"{text[:WIDTH]} ..."
     return f"skipped   {text}\n          {where}\n          {item.why}: {item.reason}"

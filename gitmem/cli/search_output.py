@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 import sys
 
+from gitmem.cli.terminal import ProgressLine, escape, page, paint, say, write_json
 from gitmem.cli.terminal import colour as coloured
-from gitmem.cli.terminal import escape, page, paint, say, write_json
 from gitmem.environment import now
 from gitmem.errors import GitMemError, UsageError
 from gitmem.light_typing import TYPE_CHECKING, NamedTuple
@@ -65,11 +65,16 @@ def answer(request: SearchRequest, repo: Repository, config: Config) -> None:
     Raises UsageError for options that do not go together or are no days, UnknownRevision, ModelUnavailable, and what
     `search` raises.
     """
+    from gitmem.index.freshness import ready
     from gitmem.search.search import search
 
     moment = now()
     query = query_of(request, repo, config, moment)
-    answered = search(repo, config, query, moment)
+    line = ProgressLine()
+    try:
+        answered = search(repo, config, query, moment, opener=lambda commit: ready(repo, config, commit, say=line.say))
+    finally:
+        line.clear()
     if request.rerank:
         from gitmem.search.reranking import reranked
 
@@ -116,6 +121,8 @@ def answer_of_server(request: SearchRequest) -> None:
         "all": request.everything, "history": "only" if request.history_only else "with" if request.history else "",
     }  # fmt: skip
     answered, value = search(request.server, token_of(os.environ), asked)
+    for note in answered.notes:
+        say(f"note: {note}")
     if answered.stale:
         say("note: the answer may miss something: the server is still indexing; ask again")
     if request.jsonl:

@@ -9,7 +9,8 @@ import codecs
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from gitmem.light_typing import TYPE_CHECKING
@@ -237,6 +238,30 @@ def progress(items: Iterable[Any], total: int, what: str) -> Iterator[Any]:
             sys.stderr.flush()
         yield item
     sys.stderr.write("\r\x1b[K")
+
+
+class ProgressLine:
+    """One line on a terminal's standard error that says how far a work is, from a second after its start on. `clear`
+    it before anything else is written."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._start = clock()
+        self._shown = False
+
+    def say(self, text: str) -> None:
+        """Show a text in place of the one before."""
+        if self._clock() - self._start >= 1.0 and sys.stderr.isatty():
+            sys.stderr.write(f"\r\x1b[K{text}")
+            sys.stderr.flush()
+            self._shown = True
+
+    def clear(self) -> None:
+        """Take the line away."""
+        if self._shown:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+            self._shown = False
 
 
 def write_crash_log(error: BaseException) -> str:

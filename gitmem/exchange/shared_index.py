@@ -46,7 +46,8 @@ def search(address: str, token: str, asked: Mapping[str, Any]) -> tuple[Answer, 
         lanes, stale = tuple(value["lanes"]), bool(value["stale"])
         withheld = int(value.get("withheld", 0))
         query, at = str(value["query"]), str(value["at"])
-        return Answer(query, at, lanes, stale, hits, answered=answered, withheld=withheld), value
+        notes = tuple(map(str, value.get("notes", ())))
+        return Answer(query, at, lanes, stale, hits, notes=notes, answered=answered, withheld=withheld), value
     except (KeyError, TypeError, ValueError, AttributeError):
         raise GitMemError("the server's answer is none of a git mem server", "is the address right?") from None
 

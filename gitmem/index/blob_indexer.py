@@ -6,14 +6,15 @@ Decides neither which blobs nor what they are called; it is given an open writer
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import Any
 
 from gitmem.config import Config
-from gitmem.errors import ModelUnavailable
+from gitmem.errors import GitMemError, ModelUnavailable
 from gitmem.git.opening import Repository
 from gitmem.index.db.values import BlobRow, Cut, Shape
 from gitmem.index.db.writer import Writer
@@ -23,6 +24,7 @@ from gitmem.plural import counted
 
 BATCH = 256  # blobs to a transaction
 HEAVY = 256 << 10  # bytes of a batch: what is made of them is some twenty times as much while they are parsed
+SLICE = 64  # chunks a model embeds between two words of progress
 MANY = 400  # blobs from which parsing in other processes pays for their start
 MUCH = 4 * LIMIT  # bytes from which it does
 Blobs = Iterable[tuple[str, bytes]]
@@ -68,6 +70,8 @@ class BlobIndexer:
                 if writer.meta("cut"):
                     writer.forget_blobs()
                 writer.set_meta("cut", self.cut.id)
+        self.clock = time.monotonic
+        self.reported = self.clock()
         self._embedders()
 
     def transaction(self) -> AbstractContextManager[None]:
@@ -153,26 +157,28 @@ class BlobIndexer:
 
         writer = self.writer
         self.embedder: Any = None
-        self.static = self.missing = False
+        self.number = 0
+        self.static = False
+        self.unavailable: GitMemError | None = None  # why the configured embedder made nothing
         force = writer.in_force()
         try:
             if force is None:
-                self.embedder = open_embedder(self.config.embedder, self.config, self.writer.path.parent)
-                self.static = self.config.embedder == "static"
-                dims = self.embedder.dims
+                made = open_embedder(self.config.embedder, self.config, self.writer.path.parent)
+                dims = made.dims  # an endpoint is asked for them: it may not answer
                 with writer.writing():
-                    self.number = writer.embedder(self.embedder.id, self.config.embedder, dims)
+                    self.number = writer.embedder(made.id, self.config.embedder, dims)
+                self.embedder, self.static = made, self.config.embedder == "static"
                 return
-            made = open_in_force(force[1], self.config, self.writer.path.parent)
-            if made is not None and made.id == force[0]:
-                self.embedder = made
+            known = open_in_force(force[1], self.config, self.writer.path.parent)
+            if known is not None and known.id == force[0]:
+                self.embedder = known
                 self.static = force[1] == "static"
                 self.number = writer.embedder_number(force[0])
             else:
                 self.work.notes.append("the embedder has changed; 'git mem index' makes its vectors")
-        except (ModelUnavailable, ImportError) as error:
-            self.missing = True
-            self.work.notes.append(f"no vectors: {error}")
+        except ModelUnavailable as error:
+            self.unavailable = error if force is None else None
+            self.work.notes.append(f"no vectors: {error.message}")
 
     def _embed(self, fresh: Mapping[int, tuple[bytes, str, str]], made: Mapping[bytes, tuple[bytes, bytes]]) -> None:
         """Vectors for chunks (hash, text, blob) that have none: those a child made, the rest here."""
@@ -187,27 +193,39 @@ class BlobIndexer:
         wanted = writer.unembedded(self.number, fresh)
         rows = [(number, made[fresh[number][0]]) for number in wanted if fresh[number][0] in made]
         rest = [number for number in wanted if fresh[number][0] not in made]
-        if rest:
+        step = SLICE if not hasattr(self.embedder, "codes") else max(1, len(rest))  # the table's take no time
+        for at in range(0, len(rest), step):
+            some = rest[at : at + step]
             try:
                 if hasattr(self.embedder, "origins"):
-                    self.embedder.origins = [(self.names.get(fresh[n][2], ""), fresh[n][2]) for n in rest]
-                rows += zip(rest, codes(self.embedder, [fresh[number][1] for number in rest]), strict=True)
+                    self.embedder.origins = [(self.names.get(fresh[n][2], ""), fresh[n][2]) for n in some]
+                rows += zip(some, codes(self.embedder, [fresh[number][1] for number in some]), strict=True)
             except ModelUnavailable as error:
                 self.work.notes.append(f"no vectors: {error.message}")
-                self.embedder = None
+                self.embedder, self.unavailable = None, error
                 writer.set_meta("lacking", "yes")
-                return
+                break
+            self._report(self.work.embedded + len(rows))
         writer.add_vectors(self.number, rows)
         self.work.embedded += len(rows)
 
+    def _report(self, embedded: int) -> None:
+        """Say how many chunks have vectors by now, once a second at most."""
+        if self.clock() - self.reported >= 1.0:
+            self.say(f"{counted(embedded, 'chunk')} embedded")
+            self.reported = self.clock()
+
     def change_embedder(self) -> None:
-        """Make the configured embedder's vectors for every chunk that lacks them; then put it in force."""
+        """Make the configured embedder's vectors for every chunk that lacks them; then put it in force.
+
+        Where it does not answer, `unavailable` says why, and the vectors in force stay so.
+        """
         from gitmem.models.embedding import open_embedder
 
         writer = self.writer
-        if self.config.embedder == "static" and self.missing:
-            return  # said already: there is no table
-        with suppress(ImportError):
+        if self.unavailable is not None:
+            return  # asked already
+        try:
             wanted = open_embedder(self.config.embedder, self.config, self.writer.path.parent)
             force = writer.in_force()
             if force is not None and force[0] == wanted.id and not writer.meta("lacking"):
@@ -225,6 +243,8 @@ class BlobIndexer:
             with writer.writing():
                 writer.put_in_force(number)
                 writer.set_meta("lacking", "")
+        except ModelUnavailable as error:
+            self.unavailable = error
 
     def _fill(self, oids: Sequence[str]) -> None:
         from gitmem.index.chunks import blob_row
@@ -239,7 +259,8 @@ class BlobIndexer:
                     texts.update({n: (c.hash, c.text, row.oid) for n, c in zip(chunks, row.chunks, strict=True)})
             with writer.writing():
                 self._embed(texts, {})
-            self.say(f"{counted(self.work.embedded, 'chunk')} embedded")
+            if self.embedder is None:
+                return
 
     def _all_names(self) -> Iterator[tuple[str, str]]:
         for key in self.writer.keys(""):

@@ -173,7 +173,7 @@ def _vectors(config: Config, index: Index, chunks: dict[int, tuple[int, str]]) -
 
     force = index.in_force()
     if force is None:
-        return "", 0
+        return ("no chunk has a vector", -1) if chunks else ("", 0)
     stored = {chunk: vector for chunk in chunks if (vector := index.stored_vector(chunk))}
     if len(stored) < len(chunks):
         bare = len(chunks) - len(stored)

@@ -27,12 +27,13 @@ def ready(
     wait: float = 0.5,
     clock: Callable[[], float] = time.monotonic,
     kept: IndexKeeper | None = None,
+    say: Callable[[str], None] = lambda text: None,
 ) -> OpenIndex:
     """The index and the snapshot of `commit` ("": the work tree, HEAD in a bare repository), current if possible.
 
     Takes at most about `budget` seconds of work and `wait` for another writer; then it is stale and says so. Damage
-    is met by rebuilding. An index that is current stays open where it is `kept`. Raises `IndexUnusable` for what a
-    person must mend (a newer version, a foreign owner).
+    is met by rebuilding. An index that is current stays open where it is `kept`. `say` is told how far indexing is.
+    Raises `IndexUnusable` for what a person must mend (a newer version, a foreign owner).
     """
     if not commit and repo.root is None:
         commit = repo.head() or ""
@@ -56,4 +57,4 @@ def ready(
             kept.close()
     from gitmem.index.indexer import WantedSnapshot, bring
 
-    return bring(repo, config, WantedSnapshot(key, commit, tree, seen, began), budget, wait, clock)
+    return bring(repo, config, WantedSnapshot(key, commit, tree, seen, began), budget, wait, clock, say)

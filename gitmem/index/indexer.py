@@ -55,14 +55,20 @@ class WantedSnapshot(NamedTuple):
 
 
 def bring(
-    repo: Repository, config: Config, wanted: WantedSnapshot, budget: float, wait: float, clock: Callable[[], float]
+    repo: Repository,
+    config: Config,
+    wanted: WantedSnapshot,
+    budget: float,
+    wait: float,
+    clock: Callable[[], float],
+    say: Say = lambda text: None,
 ) -> OpenIndex:
     """The index for `wanted`, built or brought up to date first; called by `freshness.ready` where it is not current.
 
     Takes at most about `budget` seconds, and `wait` for another writer: then what is there is given, and says that it
     is stale. Raises `IndexUnusable` as `freshness.ready` does.
     """
-    return _Refresh(repo, config, Bounds(budget, wait), clock).ready(wanted)
+    return _Refresh(repo, config, Bounds(budget, wait), clock, say).ready(wanted)
 
 
 def refresh(
@@ -76,12 +82,13 @@ def refresh(
 ) -> Work:
     """Bring the index up to date with the work tree, HEAD, the local branches and `revs`.
 
-    `full` parses everything again (vectors of unchanged text are kept). Where the budget is used up, `unfinished` of
-    what it returns says what is left. Raises Locked when another process writes for longer than `bounds.wait`,
-    IndexUnusable when the file cannot be written.
+    `full` parses everything again (vectors of unchanged text are kept). Where the budget is used up, or the embedder
+    does not answer, `unfinished` of what it returns says what is left. Raises Locked when another process writes for
+    longer than `bounds.wait`, IndexUnusable when the file cannot be written.
     """
     began = time.monotonic()
-    work = _Refresh(repo, config, bounds, time.monotonic, say).everything(full, revs)
+    run = _Refresh(repo, config, bounds, time.monotonic, say)
+    work = run.everything(full, revs)
     if not work.unfinished:
         from gitmem.index import history_indexer
         from gitmem.index.history_tips import Bounds as Limits
@@ -89,11 +96,16 @@ def refresh(
         left = Limits(bounds.budget - (time.monotonic() - began), bounds.wait, make=bounds.make)
         try:
             past = history_indexer.refresh(repo, config, left, full=full, say=say)
+            work.commits, work.unfinished = past.blobs, past.unfinished
+            work.notes += past.notes
         except GitFailed as error:  # such as a partial clone without the trees of old commits
             work.notes.append(f"no history: {error.message}")
-            return work
-        work.commits, work.unfinished = past.blobs, past.unfinished
-        work.notes += past.notes
+    if run.unavailable is not None:
+        # Words are searched meanwhile: an embedder that does not answer keeps nothing else from being indexed.
+        said = f"no vectors: {run.unavailable.message}"
+        work.notes = [note for note in work.notes if note != said]
+        hint = f" ({run.unavailable.hint})" if run.unavailable.hint else ""
+        work.unfinished = "; ".join(filter(None, (work.unfinished, f"{said}{hint}")))
     return work
 
 
@@ -151,6 +163,7 @@ class _Refresh:
         self.work = Work()
         self.extra = config.memory_paths
         self.unwritable = False  # where the index belongs
+        self.unavailable: GitMemError | None = None  # why the configured embedder made no vectors
         self.place = directory(repo)
 
     # -- for a search ----------------------------------------------------------------------------------------
@@ -327,6 +340,7 @@ class _Refresh:
                 else:
                     self._all(blob_indexer, seen, began, revs)
                 blob_indexer.change_embedder()
+                self.unavailable = blob_indexer.unavailable
             finally:
                 blob_indexer.writer.close()
         return self.work

@@ -58,6 +58,9 @@ class IndexReader(Protocol):
     def nearest(self, vector: bytes, norms: bytes, k: int) -> list[tuple[int, float]]:
         """The k chunks of `norms` nearest to a float32 vector: (chunk, cosine), best first."""
 
+    def cosines(self, vector: bytes, chunks: Iterable[int]) -> dict[int, float]:
+        """The cosine of a float32 vector of the embedder in force with each of these chunks that has a vector."""
+
     def named(self, snapshot: Snapshot, terms: Iterable[str]) -> dict[tuple[str, str], frozenset[str]]:
         """(path, oid) of each file of the snapshot, in the default corpus, whose name has some of these words, with
         these."""

@@ -21,8 +21,8 @@ from gitmem.regular_file import read_regular
 
 TRIES = 4
 AGAIN = (408, 409, 425, 429)  # and 5xx: the server may answer a next try
+CONNECT = 10.0  # seconds for a connection: what takes longer is not there
 LONGEST_WAIT = 20.0  # seconds before a next try, whatever the server says
-CONNECT = 30.0  # seconds to be connected at all
 SAID, SAID_BYTES = 300, 4000  # characters of what a server says of an error that are shown, and bytes that are read
 KEY_LIMIT = 1 << 16  # bytes of a file with a key
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -38,6 +38,10 @@ class Refused(ModelUnavailable):
 
 class Exceeded(ModelUnavailable):
     """An answer was longer than asked for, or did not come in time."""
+
+
+class TimedOut(Exceeded):
+    """An answer did not come in time."""
 
 
 class Endpoint:
@@ -74,13 +78,16 @@ class Endpoint:
         origins: Iterable[tuple[str, str]],
         limit: int,
         deadline: float,
+        tries: int = TRIES,
+        repeats: bool = True,
         final: Container[int] = (),
     ) -> bytes:
-        """The answer to `body` (at most `limit` bytes, before `deadline` of the monotonic clock).
+        """The answer to `body` (at most `limit` bytes, before `deadline` of the monotonic clock), asked for `tries`
+        times at most; after a time-out only where it `repeats`.
 
         `origins`, (path, blob) of what is sent, goes to the egress log in `state` first; without that nothing is
-        sent. An error whose status is in `final` is not tried again. Raises Exceeded, Refused where the server answers
-        with an error, and ModelUnavailable where there is no answer.
+        sent. An error whose status is in `final` is not tried again. Raises Exceeded (TimedOut where it came too late),
+        Refused where the server answers with an error, and ModelUnavailable where there is no answer.
         """
         try:
             import httpx
@@ -94,7 +101,7 @@ class Endpoint:
             self._client = httpx.Client(follow_redirects=False, transport=self._transport)
         headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
         trouble, status = "", 0
-        for attempt in range(TRIES):
+        for attempt in range(tries):
             wait = min(2.0**attempt, LONGEST_WAIT)
             left = max(1.0, deadline - time.monotonic())
             silence = httpx.Timeout(self._timeout or left, connect=min(CONNECT, left))
@@ -104,6 +111,8 @@ class Endpoint:
                 ) as answer:
                     data = self._read(answer.iter_bytes(), limit, deadline)
             except httpx.HTTPError as error:
+                if isinstance(error, httpx.ReadTimeout) and not repeats:
+                    raise self._late() from None
                 trouble = type(error).__name__
             else:
                 if answer.status_code == 200:
@@ -116,7 +125,7 @@ class Endpoint:
                     break
                 after = answer.headers.get("retry-after", "")
                 wait = min(float(after), LONGEST_WAIT) if after.isdecimal() else wait
-            if attempt + 1 < TRIES:
+            if attempt + 1 < tries:
                 if time.monotonic() + wait >= deadline:
                     raise self._late()
                 self._sleep(wait)
@@ -164,8 +173,8 @@ class Endpoint:
                 raise self._late()
         return bytes(data)
 
-    def _late(self) -> Exceeded:
-        return Exceeded(f"{self.provider} did not answer in time")
+    def _late(self) -> TimedOut:
+        return TimedOut(f"{self.provider} did not answer in time")
 
 
 def parse(address: str, example: str) -> tuple[str, str]:

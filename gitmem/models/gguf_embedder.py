@@ -15,6 +15,7 @@ from typing import Any
 from gitmem.config import Config
 from gitmem.errors import ModelUnavailable
 from gitmem.models.llama_library import open_llama
+from gitmem.models.prefixes import NO_PREFIXES, Prefixes, mark, prefixes_of
 from gitmem.regular_file import open_regular
 
 CONTEXT = 2048  # tokens of a text at most; a chunk has some hundred
@@ -23,15 +24,18 @@ HASHED = 1 << 20  # bytes at either end of the file that name the model
 
 def open(path: str, config: Config) -> GgufEmbedder:  # the name all embedders of a file or an address share
     """The embedder of a model file. Raises ModelUnavailable: no file, no llama.cpp, no embedding model."""
-    return GgufEmbedder(Path(os.path.expanduser(path)))
+    file = Path(os.path.expanduser(path))
+    return GgufEmbedder(file, prefixes_of(f"{file.parent.name}/{file.name}", config))  # `e5-small/model-q8_0.gguf`
 
 
 class GgufEmbedder:
-    """`id` is made of the file's size, first and last megabyte: the same model elsewhere is the same space."""
+    """`id` is made of the file's size, first and last megabyte, and of the prefixes: the same model elsewhere is the
+    same space."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, prefixes: Prefixes = NO_PREFIXES) -> None:
         self.path = path
-        self.id = f"gguf:{_fingerprint(path)}"
+        self.id = f"gguf:{_fingerprint(path)}{mark(prefixes)}"
+        self._prefixes = prefixes
         self._model: Any = None
         self._dims = 0
 
@@ -43,14 +47,17 @@ class GgufEmbedder:
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """One unit vector a text; zeros for an empty one. A text longer than the context is cut there."""
-        return [self.embed_query(text) for text in texts]
+        return [self._vector(self._prefixes.passage, text) for text in texts]
 
     def embed_query(self, text: str) -> bytes:
+        return self._vector(self._prefixes.query, text)
+
+    def _vector(self, prefix: str, text: str) -> bytes:
         if not text.strip():
             return bytes(4 * self.dims)
         model = self._loaded()
         try:
-            made = model.embed(text, normalize=False, truncate=True)
+            made = model.embed(prefix + text, normalize=False, truncate=True)
         except (RuntimeError, ValueError) as error:
             raise ModelUnavailable(
                 f"the model '{self.path.name}' makes no embeddings ({type(error).__name__})",

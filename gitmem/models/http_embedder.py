@@ -17,57 +17,99 @@ from typing import Any
 from gitmem.config import Config
 from gitmem.errors import ModelUnavailable
 from gitmem.models import endpoint
-from gitmem.models.endpoint import Endpoint
+from gitmem.models.endpoint import TRIES, Endpoint, TimedOut
+from gitmem.models.prefixes import NO_PREFIXES, Prefixes, mark, prefixes_of
 
-BATCH = 64  # texts to a request
+BATCH = 64  # texts to a request at most
+CHARACTERS = 32_000  # of the texts of a request together: about 8,000 tokens of English, 16,000 and more of Korean
 ANSWER_LIMIT = 32 << 20  # bytes: a batch of vectors of 16,384 numbers in 25 characters each is 26 MB
-SECONDS = 180.0  # for one batch, with its further tries
+SECONDS = 180.0  # for one batch with its further tries, at least
+QUESTION_TRIES = 2  # a person waits, and words answer without it
 QUESTION = "(question)"
 
 
 def open(address: str, config: Config) -> HttpEmbedder:
     """The embedder of `<url>#<model>`. Raises BadConfig for another form, ModelUnavailable without its key."""
     url, model = endpoint.parse(address, "git config --global mem.embedder http:https://HOST/v1#MODEL")
-    return HttpEmbedder(Endpoint(url, model, endpoint.read_key(url, config.http_key_file)))
+    key = endpoint.read_key(url, config.http_key_file)
+    server = Endpoint(url, model, key, timeout=config.http_seconds)
+    return HttpEmbedder(server, prefixes_of(model, config), config.http_seconds)
 
 
 class HttpEmbedder:
-    """`state` is where the egress log lies; without it nothing is sent. `origins` says whence the next texts are."""
+    """`state` is where the egress log lies; without it nothing is sent. `origins` says whence the next texts are.
+    `seconds`: how long one request may take."""
 
-    def __init__(self, server: Endpoint) -> None:
-        self.id = f"http:{server.provider}{server.path}#{server.model}"
+    def __init__(
+        self,
+        server: Endpoint,
+        prefixes: Prefixes = NO_PREFIXES,
+        seconds: float = 30.0,
+    ) -> None:
+        self.id = f"http:{server.provider}{server.path}#{server.model}{mark(prefixes)}"
         self.state: Path | None = None
         self.origins: Sequence[tuple[str, str]] = ()
         self._server = server
+        self._prefixes = prefixes
+        self._seconds = seconds
         self._dims = 0
+        self._most = CHARACTERS  # of a batch; halved for good where the server did not answer one in time
 
     @property
     def dims(self) -> int:
         """How many dimensions a vector has; asks the endpoint once, with a text of our own. Raises as `embed`."""
         if not self._dims:
-            self._send(["memory"], [(QUESTION, "")])
+            self._ask("memory")
         return self._dims
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
-        """One unit vector a text. `origins` (path, blob) of these texts, set before, goes to the egress log."""
+        """One unit vector a text. `origins` (path, blob) of these texts, set before, goes to the egress log.
+
+        A batch that is not answered in time is sent again in halves, down to a single text.
+        """
         origins = list(self.origins) if len(self.origins) == len(texts) else [("", "")] * len(texts)
         vectors: list[bytes] = []
-        for at in range(0, len(texts), BATCH):
-            vectors += self._send(texts[at : at + BATCH], origins[at : at + BATCH])
+        while len(vectors) < len(texts):
+            at = len(vectors)
+            count = self._fitting(texts[at : at + BATCH])
+            deadline = time.monotonic() + max(SECONDS, 2 * self._seconds)
+            try:
+                vectors += self._send(
+                    self._prefixes.passage, texts[at : at + count], origins[at : at + count], TRIES, deadline
+                )
+            except TimedOut:
+                if count == 1:
+                    raise
+                self._most = sum(map(len, texts[at : at + count])) // 2
         return vectors
 
-    def embed_query(self, text: str) -> bytes:
-        return self._send([text], [(QUESTION, "")])[0]
+    def _fitting(self, texts: Sequence[str]) -> int:
+        """How many of these texts a request takes: one at least, else as many as have `_most` characters together."""
+        total = 0
+        for count, text in enumerate(texts):
+            total += len(text)
+            if count and total > self._most:
+                return count
+        return len(texts)
 
-    def _send(self, texts: Sequence[str], origins: Sequence[tuple[str, str]]) -> list[bytes]:
+    def embed_query(self, text: str) -> bytes:
+        return self._ask(text)
+
+    def _ask(self, text: str) -> bytes:
+        deadline = time.monotonic() + self._seconds
+        return self._send(self._prefixes.query, [text], [(QUESTION, "")], QUESTION_TRIES, deadline)[0]
+
+    def _send(
+        self, prefix: str, texts: Sequence[str], origins: Sequence[tuple[str, str]], tries: int, deadline: float
+    ) -> list[bytes]:
         from gitmem.gate.policy import Policy
         from gitmem.gate.redaction import redact
 
         # An empty text is an error to some servers; its vector is never compared with anything.
-        shown = [redact(text, "", Policy()) or " " for text in texts]
+        shown = [prefix + (redact(text, "", Policy()) or " ") for text in texts]
         answer = self._server.post(
             "embeddings", {"model": self._server.model, "input": shown},
-            state=self.state, origins=origins, limit=ANSWER_LIMIT, deadline=time.monotonic() + SECONDS,
+            state=self.state, origins=origins, limit=ANSWER_LIMIT, deadline=deadline, tries=tries, repeats=False,
         )  # fmt: skip
         vectors = self._vectors(answer, len(texts))
         return [vector if text.strip() else bytes(len(vector)) for text, vector in zip(texts, vectors, strict=True)]

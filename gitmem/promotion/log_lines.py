@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from gitmem.memory.fact import parse_comment
@@ -27,6 +28,7 @@ LONGEST_ITEM = 300  # characters of a list item that is taken whole; of a longer
 LONGEST_READ = 4000  # characters of a statement that can hold a fact
 WIDTHS = {"W": 2, "F": 2}  # columns of a letter by its East Asian width; any other has one
 
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _BOX = re.compile(r"^\[[ xX]\]\s+")
 _TIME = re.compile(r"^\[?(?:[01]?\d|2[0-3]):[0-5]\d(?::\d\d)?\]?\s*(?:[aApP]\.?[mM]\.?)?\s*[-–—:|]?\s+")
 _PERIOD = re.compile(
@@ -59,7 +61,8 @@ class Candidate:
     label that its heading is ("" for none), `under_kind` the kind of fact it speaks for ("none" where it speaks against
     any); `beside` how many candidates its log has; `prose`: it is a sentence among others; `typed` the type
     that the line's own comment states; `reported`: it stands under a heading of reports; `languages` those whose cues
-    are read (`languages_of`)."""
+    are read (`languages_of`); `near`: the nearest heading and parent item; `outer`: those above them; `file`: the
+    words of the log's file name."""
 
     number: int
     text: str
@@ -77,6 +80,9 @@ class Candidate:
     prose: bool = False
     typed: str = ""
     reported: bool = False
+    near: tuple[str, ...] = ()
+    outer: tuple[str, ...] = ()
+    file: str = ""
 
     @property
     def end(self) -> int:
@@ -167,7 +173,8 @@ def candidates_of(log: Log, labels: Mapping[str, tuple[str, float]]) -> list[Can
     ]
     speakers = _speakers([passage.text for passage in passages], labels)
     made = [each for passage in passages for each in _candidates(log.lines, passage, speakers, labels)]
-    return [replace(each, beside=len(made)) for each in made]
+    file = _DAY.sub("", PurePosixPath(log.path).stem)
+    return [replace(each, beside=len(made), file=file) for each in made]
 
 
 def _speakers(bodies: list[str], labels: Mapping[str, tuple[str, float]]) -> set[str]:
@@ -211,6 +218,7 @@ def _candidates(
             part.first, text, part.text, label, "", period, languages_of(text), part.origin, part.last,
             topic_of(above, text), under, (labels[under][0] or "none") if under else "",
             0, part.text != passage.text, above.get("type"), reports_work(above),
+            above.above[-1:] + above.parents[-1:], above.above[:-1] + above.parents[:-1],
         )  # fmt: skip
 
 

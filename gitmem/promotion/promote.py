@@ -50,7 +50,7 @@ from gitmem.promotion.proposal import Model, Op
 from gitmem.provenance import trailers
 from gitmem.provenance.agent_trailers import PENDING
 from gitmem.provenance.cursors import cursor
-from gitmem.provenance.ledger import read_ledger
+from gitmem.provenance.ledger import PROMOTES, read_ledger
 
 MEMORY = "MEMORY.md"
 BRANCH = "memory/promote"
@@ -429,7 +429,7 @@ def _body(step: Files, daily: Iterable[str], *, quote: bool) -> str:
     days = sorted({str(log_day(path, daily)) for path in paths})
     where = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
     count = len(step.approved)
-    lines = [f"memory: promote {count} fact{'' if count == 1 else 's'} from {where}", ""]
+    lines = [f"{PROMOTES}{count} fact{'' if count == 1 else 's'} from {where}", ""]
     for item in step.approved:
         operation = item.operation
         text = operation.text if quote else fact_id(operation.text)

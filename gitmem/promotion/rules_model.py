@@ -56,6 +56,7 @@ _REASON = re.compile(
 )
 PARALLEL_LINES = 6000  # lines from which a second process pays for its start
 OF_KIND, OF_SCORE = 0.5, 0.4  # how much the kind of a fact and its likelihood count for its importance
+NAMES_KIND = 1.5  # weight of a label from which it says of what kind the line is, and that it is to be kept
 ROUTINE = 1.0  # of the score: a line that is written the same day after day is a machine's
 RECURRING_DAYS = 3  # days on which a topic must come up before it counts for more
 
@@ -109,7 +110,8 @@ def _score_some(candidates: Sequence[Candidate]) -> list[CueResult]:
 def score_line(line: Candidate) -> CueResult:
     """The score of one line, by what was learned of lines with its cues and of its form."""
     result = cues_of_line(line)
-    return replace(result, score=round(lasting.score(line, result), 3))
+    named = line.label in LABELS and LABELS[line.label][0] != "" and LABELS[line.label][1] >= NAMES_KIND
+    return replace(result, score=round(lasting.score(line, result, named=named), 3))
 
 
 def cues_of_line(line: Candidate) -> CueResult:
@@ -121,7 +123,7 @@ def cues_of_line(line: Candidate) -> CueResult:
     named = (f"label '{line.label}'",)
     return CueResult(
         round(result.score + weight, 3),
-        kind if weight >= 1.5 and kind else result.kind or kind,
+        kind if weight >= NAMES_KIND and kind else result.kind or kind,
         named + result.cues if weight > 0 else result.cues,
         result.against if weight > 0 else named + result.against,
     )

@@ -91,6 +91,7 @@ _REVERTS = lazy(r"This reverts commit ([0-9a-f]{40,64})\b")
 _OID = lazy(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 REVERTS = "This reverts commit"
 UNDO = 'Undo "'  # how the subject of a commit of `git mem undo` begins (`undo`): what it took back never was
+PROMOTES = "memory: promote "  # how the subject of a promotion begins
 _WORDS = (f"{trailers.SOURCE}:", f"{trailers.REJECTED}:", f"{trailers.CURSOR}:", f"{REVERTS} ")
 
 
@@ -135,6 +136,10 @@ class _Reading:
         self.reverts: list[tuple[str, str]] = []
         self.claims: list[Claim] = []
         self.never: set[str] = set()  # promotions that `undo` took back, by a commit that stands
+        # Commits of `undo` that stand and take back a promotion. A rebase gives both another oid, and the one that the
+        # undo names is of neither: what it takes out still says which run it took back.
+        self.undone: list[Commit] = []
+        self.used: set[tuple[str, str]] = set()  # (a commit of `undone`, a text that was matched with a promotion)
 
     def ledger(self) -> Ledger:
         return replace(
@@ -152,7 +157,9 @@ class _Reading:
         if commit.message.startswith(UNDO) and commit.oid not in {oid for _, oid in self.reverts}:
             self.never.update(oid for by, oid in self.reverts if by == commit.oid)
             reverted = ()
-        if commit.oid in self.never:
+            if commit.message.startswith(f"{UNDO}{PROMOTES}"):
+                self.undone.append(commit)
+        if self._is_undone(commit, rows, sources) or commit.oid in self.never:
             sources, rows = (), []
         record = Record(commit, sources, removed, reverted, declined, person)
         self._take_cursors(record, rows)
@@ -167,6 +174,19 @@ class _Reading:
             if link.source:
                 self.known.by_span.setdefault(span_key(link.source), set()).add(link.sha256)
                 self.known.sources.setdefault(link.sha256, []).append(link.source)
+
+    def _is_undone(self, commit: Commit, rows: Sequence[trailers.Trailer], sources: Sequence[trailers.Link]) -> bool:
+        """Whether a later undo takes out every text that this promotion added, each as often as it was added."""
+        if not sources or not trailers.values(rows, trailers.MODEL) or not commit.message.startswith(PROMOTES):
+            return False
+        for undo in self.undone:
+            texts = {(undo.oid, link.sha256) for link in sources}
+            if self.used.isdisjoint(texts) and all(
+                self.effects.removes(undo, link.sha256, link.target) for link in sources
+            ):
+                self.used |= texts
+                return True
+        return False
 
     def _borne_out(
         self, commit: Commit, rows: Sequence[trailers.Trailer], key: str,

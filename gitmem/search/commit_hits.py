@@ -170,6 +170,16 @@ class Joined(Index):
             best += [(chunk + self.first, cosine) for chunk, cosine in near]
         return sorted(best, key=lambda row: (-row[1], row[0]))[:k]
 
+    def cosines(self, vector: bytes, chunks: Iterable[int]) -> dict[int, float]:
+        wanted = list(chunks)
+        found: dict[int, float] = {}
+        if self.memory is not None:
+            found |= self.memory.cosines(vector, [chunk for chunk in wanted if chunk < self.first])
+        if self.past.index is not None and self.past.index.in_force() == self.in_force():
+            past = [chunk - self.first for chunk in wanted if chunk >= self.first]
+            found |= {chunk + self.first: near for chunk, near in self.past.index.cosines(vector, past).items()}
+        return found
+
     def named(self, snapshot: Snapshot, terms: Iterable[str]) -> dict[tuple[str, str], frozenset[str]]:
         if self.memory is None or self.snapshot_of_memory is None or self.only:
             return {}

@@ -29,6 +29,7 @@ def as_value(answer: Answer) -> dict[str, Any]:
         "stale": answer.stale,
         "answered": answer.answered,
         "withheld": answer.withheld,
+        "notes": [*answer.notes, *([answer.reason] if answer.stale and answer.reason else [])],
         "hits": [hit_value(hit) for hit in answer.hits],
     }
     if answer.settings:

@@ -7,10 +7,11 @@ query (per-query min-max; reciprocal ranks were worse at every k), and summed wi
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, compress
 from math import log, sqrt
 from operator import mul, sub
+from types import MappingProxyType
 
 from gitmem.index.line_records import ASKS, FENCE, HAN_KANA, HANGUL, HEADING, NUMBER, TIME, Packed
 from gitmem.light_typing import TYPE_CHECKING, NamedTuple
@@ -79,6 +80,7 @@ class ScoredLines:
                 self.scores[at] += gain
 
 
+NOTHING_NEAR: Mapping[int, float] = MappingProxyType({})
 Positions = dict[int, list[int]]  # chunk -> where in its body a term stands
 
 
@@ -195,17 +197,29 @@ def score_lines(
     terms: Sequence[tuple[float, Positions, Positions]],
     vector: Sequence[float] | None,
     ranking: Ranking = SHIPPED,
+    near: Mapping[int, float] = NOTHING_NEAR,
 ) -> ScoredLines:
     """Every unit of the strips with its score, in order. `terms` are (idf, positions in bodies, positions in trails) of
-    the question's terms, `vector` the question's first `DIMS` numbers, of length 1.
+    the question's terms, `vector` the question's first `DIMS` numbers, of length 1; `near` are the cosines of chunks
+    with the question by another embedder than the static table, where one is in force.
     """
     columns = _columns(strips)
     evidence = _evidence(columns, strips, question, terms, vector, ranking)
+    evidence["chunk"] = _of_chunks(columns, strips, near)
     scores = [0.0] * len(columns.flags)
     for name, weight in ranking.weights.items():
         if any(evidence[name]):
             scores = [score + weight * value for score, value in zip(scores, evidence[name], strict=True)]
     return ScoredLines(columns, scores, [evidence[name] for name in ranking.weights])
+
+
+def _of_chunks(columns: _Columns, strips: Sequence[Strip], near: Mapping[int, float]) -> list[float]:
+    """For each unit how near its chunk is, brought to 0..1 over the units that are no headings."""
+    values = [
+        near.get(chunk, 0.0) for strip in strips for chunk, _, packed, _ in strip.chunks for _ in packed.first
+    ] if near else []  # fmt: skip
+    real = [not flag & HEADING for flag in columns.flags]
+    return _minmax(values, real) if values else [0.0] * len(columns.flags)
 
 
 def _columns(strips: Sequence[Strip]) -> _Columns:

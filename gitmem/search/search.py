@@ -99,7 +99,7 @@ class Answer(NamedTuple):
 class Evidence(NamedTuple):
     """What the lanes found. `lexical` and `vector` are chunk id -> score (0..1, a cosine); `terms` those looked for;
     `query_vector` and `table` as `vector.Vectors` has them; `lanes` those that answered; `notes` why one did not;
-    `answered` as `Answer` has it."""
+    `answered` as `Answer` has it; `model_vector` as `Vectors.model`."""
 
     lexical: dict[int, float]
     vector: dict[int, float]
@@ -109,6 +109,7 @@ class Evidence(NamedTuple):
     lanes: tuple[str, ...]
     notes: tuple[str, ...]
     answered: bool = False
+    model_vector: bytes | None = None
 
 
 def search(
@@ -270,10 +271,11 @@ def _answer(
     strips = _strips(index, places, pool, question, keep, ranking.reach, whole, called)
     if not whole and _nothing(evidence, strips, ranking):
         return (), evidence
-    chunks = (chunk for strip in strips for chunk, _, _, _ in strip.chunks)
+    chunks = [chunk for strip in strips for chunk, _, _, _ in strip.chunks]
+    near = index.cosines(evidence.model_vector, chunks) if evidence.model_vector is not None else {}
     positions, trails = lexical.standing(evidence.terms, chunks)
     rare = [(term.rarity, bodies, trail) for term, bodies, trail in zip(evidence.terms, positions, trails, strict=True)]
-    lines = scoring.score_lines(strips, question, rare, evidence.query_vector, ranking)
+    lines = scoring.score_lines(strips, question, rare, evidence.query_vector, ranking, near)
     exact = [bodies for term, bodies in zip(evidence.terms, positions, strict=True) if term.text in question.exact]
     _exact(lines, strips, exact, ranking.exact)
     filters = _filters(query, question, today, ranking.floor, keep)
@@ -337,10 +339,16 @@ def retrieve(
         except GitMemError as error:
             if query.lane is Lane.VECTOR:
                 raise
-            notes.append(f"words only: {error.message}")
-        if near.query is not None or near.scores:
-            lanes.append("vector")
-    return Evidence(words.scores, near.scores, words.terms, near.query, near.table, tuple(lanes), tuple(notes))
+            hint = f" ({error.hint})" if error.hint else ""
+            notes.append(f"words only: {error.message}{hint}")
+            near = vector.of_table(question, config)
+        else:
+            if near.query is not None or near.scores:
+                lanes.append("vector")
+    return Evidence(
+        words.scores, near.scores, words.terms, near.query, near.table, tuple(lanes), tuple(notes),
+        model_vector=near.model,
+    )  # fmt: skip
 
 
 def _matcher(evidence: Evidence, question: Question) -> Matcher | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gitmem.config import Config
 from gitmem.errors import BadConfig
-from gitmem.search.weights import LEXICAL, MEANING, NUMBERS, PRIORS, SHIPPED, VECTOR, WEIGHTS, WORDS, Ranking
+from gitmem.search.weights import BY_MODEL, LEXICAL, MEANING, NUMBERS, PRIORS, SHIPPED, VECTOR, WEIGHTS, WORDS, Ranking
 
 
 def in_force(config: Config) -> Ranking:
@@ -19,7 +19,8 @@ def in_force(config: Config) -> Ranking:
                 table[name] = value
         if name in NUMBERS:
             numbers[name] = type(getattr(SHIPPED, name))(value)
-    for names, share, shipped in ((WORDS, config.search_lexical, LEXICAL), (MEANING, config.search_vector, VECTOR)):
+    meaning = (*MEANING, *BY_MODEL)
+    for names, share, shipped in ((WORDS, config.search_lexical, LEXICAL), (meaning, config.search_vector, VECTOR)):
         if share != shipped:
             weights.update({name: weights[name] * share / shipped for name in names})
     return SHIPPED._replace(

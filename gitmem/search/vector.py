@@ -1,7 +1,8 @@
 """The lane of meaning: which chunks of a snapshot are near a question, and the vector its lines are compared with.
 
-Chunks are compared by the vectors of the embedder in force, lines and words always by the static table. Pure but for
-the index and the embedder it asks; nothing stands in for an embedder that is missing.
+Chunks are compared by the vectors of the embedder in force, lines and words always by the static table: a model's
+vectors of lines find no more than those of its chunks (bench/RESULTS.md, "an embedder of one's own"). Pure but for
+the index and the embedder it asks; no model stands in for one that is missing.
 """
 
 from __future__ import annotations
@@ -24,11 +25,13 @@ if TYPE_CHECKING:
 
 class Vectors(NamedTuple):
     """`scores` are the cosines (-1..1) of the nearest chunks; `query` the question's first `DIMS` numbers, by the
-    static table and at length 1, None where it knows no word of it; `table` that table, None without a question."""
+    static table and at length 1, None where it knows no word of it; `table` that table, None without a question;
+    `model` the question's vector by the embedder in force, None where that is the table itself."""
 
     scores: dict[int, float]
     query: list[float] | None
     table: WordVectors | None
+    model: bytes | None = None
 
 
 NOTHING = Vectors({}, None, None)
@@ -37,13 +40,15 @@ NOTHING = Vectors({}, None, None)
 def retrieve(index: IndexReader, norms: bytes, question: Question, config: Config, pool: int) -> Vectors:
     """The `pool` chunks of `norms` nearest to the question, and its vector for the lines.
 
-    `NOTHING` for an empty question and for an index without vectors; no scores for a question without a word that the
-    embedder knows. Raises GitMemError where the embedder of the index's vectors cannot be used.
+    `NOTHING` for an empty question and for a snapshot without chunks; no scores for a question without a word that the
+    embedder knows. Raises GitMemError where the index has no vectors, or their embedder cannot be used.
     """
-    force = index.in_force()
-    if force is None or not question.text.strip():
+    if not question.text.strip() or not norms.strip(b"\0"):
         return NOTHING
-    from gitmem.models.embedding import open_embedder, open_in_force
+    force = index.in_force()
+    if force is None:
+        raise GitMemError("the index has no vectors", "git mem index")
+    from gitmem.models.embedding import open_in_force
 
     name, spec = force
     embedder = open_in_force(spec, config, index.path.parent)
@@ -51,11 +56,22 @@ def retrieve(index: IndexReader, norms: bytes, question: Question, config: Confi
         raise GitMemError("the vectors are of another embedder", "git mem index")
     vector = embedder.embed_query(question.text)
     scores = dict(index.nearest(vector, norms, pool))
-    table: Any = embedder
-    if spec != "static":
-        table = open_embedder("static", config)
-        vector = table.embed_query(question.text)
-    return Vectors(scores, _shortened(vector), table)
+    if spec == "static":
+        table: Any = embedder
+        return Vectors(scores, _shortened(vector), table)
+    return of_table(question, config)._replace(scores=scores, model=vector)
+
+
+def of_table(question: Question, config: Config) -> Vectors:
+    """The question's vector for lines alone: what the static table, which needs nobody, says where no chunk is found by
+    meaning. `NOTHING` where the table is missing."""
+    from gitmem.models.embedding import open_embedder
+
+    try:
+        table: Any = open_embedder("static", config)
+    except GitMemError:
+        return NOTHING
+    return Vectors({}, _shortened(table.embed_query(question.text)), table)
 
 
 def _shortened(vector: bytes) -> list[float] | None:

@@ -31,6 +31,7 @@ class Stage:
         self.depth = 0  # commits that a checkout fetches; 0 is all of history, with every branch
         self.count = 0
         self.lock = threading.Lock()
+        self.secrets: dict[str, str] = {}  # of the repository's environments
         self.caches: dict[str, dict[str, bytes]] = {}
         self.artifacts: dict[str, dict[str, bytes]] = {}
 
@@ -137,6 +138,7 @@ class Stage:
                 "sha": head if len(head) == 40 else self.remote_tip(ref), "api_url": self.rest.url,
                 "server_url": self.server.url, "token": self.token if token is None else token, "_head": head,
             },
+            secrets=self.secrets,
             handlers={
                 "actions/cache/restore": self._restore, "actions/cache/save": self._save,
                 "actions/upload-artifact": self._upload, "actions/checkout": self._clone, "actions/setup-python": lambda runner, given: {},
@@ -147,6 +149,7 @@ class Stage:
         venv.mkdir(parents=True)
         (venv / "git-mem").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m gitmem "$@"\n')
         (venv / "git-mem").chmod(0o755)
+        (venv.parent / "git-mem-extras").write_text("llama,mcp,remote\n")  # what a model needs is there too
         return room, runner
 
     def remote_tip(self, branch: str) -> str:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitmem.cli.terminal import colour, escape, paint, printable
+from gitmem.cli.terminal import ProgressLine, colour, escape, paint, printable
 from tests.harness import Repo
 
 
@@ -113,3 +113,20 @@ def test_a_pager_that_is_left_early_is_no_failure(memory: Repo) -> None:
 def test_no_pager_where_the_output_is_no_terminal(memory: Repo) -> None:
     memory.mem("log", env={"GIT_PAGER": "tee paged"})
     assert not (memory.path / "paged").exists()
+
+
+def test_progress_is_one_line_of_a_terminal_after_a_second_and_is_taken_away(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    times = iter((0.0, 0.5, 1.0, 2.0))
+    line = ProgressLine(lambda: next(times))
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    line.say("64 chunks embedded")
+    line.clear()
+    assert capsys.readouterr().err == ""
+    line.say("128 chunks embedded")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: False)
+    line.say("192 chunks embedded")
+    line.clear()
+    line.clear()
+    assert capsys.readouterr().err == "\r\x1b[K128 chunks embedded\r\x1b[K"

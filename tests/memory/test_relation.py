@@ -276,6 +276,7 @@ def test_a_long_text_is_compared_with_nothing() -> None:
     long = "The request timeout is 45 seconds. " * 40
     judged = relation(long, "The request timeout is now 30 seconds.")
     assert judged.kind is Kind.OTHER and not judged.asks and "too long" in judged.reason
+    assert relation(long, long.strip()).kind is Kind.SAME
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import threading
 from array import array
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,13 +17,15 @@ from gitmem.cli.commands import context, promote
 from gitmem.config import Config, keys
 from gitmem.errors import BadConfig, ModelUnavailable
 from gitmem.git.opening import open_repository
-from gitmem.index import db, indexer
+from gitmem.index import blob_indexer, db, indexer
 from gitmem.models import embedding, http_embedder
 from gitmem.models.embedding import open_embedder, open_in_force
 from gitmem.models.endpoint import Endpoint
 from gitmem.models.gguf_embedder import GgufEmbedder
 from gitmem.models.language import LANGUAGE_MODELS
+from gitmem.models.prefixes import FAMILIES, Prefixes, prefixes_of
 from tests.harness import Repo
+from tests.loopback import LoopbackServer, QuietHandler
 from tests.tiny_gguf import make_embedding_model
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -197,6 +200,196 @@ def test_a_busy_or_broken_endpoint_is_tried_again_and_then_named(server: Server,
     with pytest.raises(ModelUnavailable, match=r"HTTP 302"):
         server.embedder(tmp_path).embed(["alpha"])
     assert len(server.requests) == 2
+
+
+def test_a_batch_has_so_many_characters_at_most_and_one_text_at_least(server: Server, tmp_path: Path) -> None:
+    embedder = server.embedder(tmp_path)
+    texts = ["x" * 20_000, "y" * 11_000, "z" * 5_000, "w" * 40_000, "v"]
+    assert len(embedder.embed(texts)) == 5
+    sent = [[text[0] for text in json.loads(request.content)["input"]] for request in server.requests]
+    assert sent == [["x", "y"], ["z"], ["w"], ["v"]]
+
+
+def test_a_batch_that_is_not_answered_in_time_is_halved_down_to_one_text(server: Server, tmp_path: Path) -> None:
+    embedder = server.embedder(tmp_path)
+    server.answers = [httpx.ReadTimeout("silence"), httpx.ReadTimeout("silence")]
+    vectors = embedder.embed([f"text {n}" for n in range(8)])
+    counts = [len(json.loads(request.content)["input"]) for request in server.requests]
+    assert len(vectors) == 8 and counts == [8, 4, 2, 2, 2, 2] and server.naps == []
+    server.answers = [httpx.ReadTimeout("silence")] * 9
+    with pytest.raises(ModelUnavailable, match="did not answer in time"):
+        embedder.embed(["one", "other"])
+
+
+def test_a_question_is_not_asked_again_and_again(server: Server, tmp_path: Path) -> None:
+    server.answers = [httpx.ConnectError("refused")] * 9
+    with pytest.raises(ModelUnavailable, match="gave no answer"):
+        server.embedder(tmp_path).embed_query("why?")
+    assert len(server.requests) == 2
+
+
+def test_a_request_takes_no_longer_than_mem_http_seconds(tmp_path: Path) -> None:
+    class Silent(QuietHandler):
+        def do_POST(self) -> None:
+            self.body()
+            asked.set()
+            answered.wait(30)
+
+    asked, answered = threading.Event(), threading.Event()
+    with LoopbackServer(Silent) as silent:
+        embedder = open_embedder(f"http:{silent.url}/v1#m", Config(http_seconds=1), tmp_path)
+        with pytest.raises(ModelUnavailable, match="did not answer in time"):
+            embedder.embed_query("why?")
+        answered.set()
+    assert asked.is_set()
+
+
+# -- prefixes ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("model", "query", "passage"),
+    [
+        ("multilingual-e5-small-q8_0.gguf", "query: ", "passage: "),
+        ("intfloat/E5_base-v2", "query: ", "passage: "),
+        ("nomic-embed-text:v1.5", "search_query: ", "search_document: "),
+        ("bge-base-en-v1.5", "Represent this sentence for searching relevant passages: ", ""),
+        ("bge-m3", "", ""),
+        ("all-MiniLM-L6-v2.Q8_0.gguf", "", ""),
+        ("note5-model", "", ""),
+        ("text-embedding-3-small", "", ""),
+    ],
+)
+def test_a_models_family_says_its_prefixes(model: str, query: str, passage: str) -> None:
+    assert prefixes_of(model, Config()) == Prefixes(query, passage)
+    assert prefixes_of(model, Config(query_prefix="none", passage_prefix="none")) == Prefixes()
+    assert prefixes_of(model, Config(query_prefix="Q ", passage_prefix="P ")) == Prefixes("Q ", "P ")
+
+
+def test_every_family_is_met_by_a_name_of_its_own() -> None:
+    names = (
+        "multilingual-e5-large-instruct", "e5-large", "nomic-embed-text", "snowflake-arctic-embed-l-v2.0",
+        "snowflake-arctic-embed-m", "bge-small-zh-v1.5", "embeddinggemma-300m",
+    )  # fmt: skip
+    assert [prefixes_of(name, Config()) for name in names] == [prefixes for _, prefixes in FAMILIES]
+
+
+def test_questions_and_passages_go_out_with_their_prefixes(server: Server, tmp_path: Path) -> None:
+    embedder = http_embedder.HttpEmbedder(server.embedder(tmp_path)._server, Prefixes("query: ", "passage: "))
+    embedder.state = tmp_path
+    embedder.embed(["alpha", " "])
+    embedder.embed_query("beta")
+    assert server.texts == ["passage: alpha", "passage:  ", "query: beta"]
+    assert embedder.id.startswith("http:api.example.org/v1#m+") and server.embedder(tmp_path).id not in (embedder.id,)
+
+
+def test_a_gguf_model_reads_a_question_with_its_prefix_and_other_prefixes_are_another_space(
+    model: Path, tmp_path: Path
+) -> None:
+    plain = GgufEmbedder(model)
+    family = tmp_path / "multilingual-e5-small/model-q8_0.gguf"
+    family.parent.mkdir()
+    family.write_bytes(model.read_bytes())
+    prefixed = open_embedder(f"gguf:{family}", Config())
+    assert prefixed.embed_query("memory") == plain.embed_query("query: memory") != plain.embed_query("memory")
+    assert prefixed.embed(["memory"]) == plain.embed(["passage: memory"])
+    set_to = open_embedder(f"gguf:{family}", Config(query_prefix="Q "))
+    assert len({plain.id, prefixed.id, set_to.id}) == 3
+    assert not any(prefixed.embed_query(" "))
+
+
+def test_vectors_made_with_other_prefixes_are_made_again(repo: Repo, model: Path) -> None:
+    repo.git("config", "--global", "mem.embedder", f"gguf:{model}")
+    repo.commit(files={"memory/a.md": "- alpha\n"})
+    assert "1 embedded" in repo.mem("index").stdout
+    repo.git("config", "--global", "mem.passagePrefix", "text: ")
+    assert repo.git("config", "--global", "mem.passagePrefix") == "text: \n"
+    done = repo.mem("search", "alpha")
+    assert "alpha" in done.stdout and "words only: the vectors are of another embedder (git mem index)" in done.stderr
+    assert "1 embedded" in repo.mem("index").stdout
+    assert "words only" not in repo.mem("search", "alpha").stderr
+
+
+# -- an embedder that does not answer ------------------------------------------------------------------------
+
+DEAD = ["http:http://127.0.0.1:9/v1#m", "gguf:/nowhere/gone.gguf"]
+
+
+@pytest.mark.parametrize("spec", DEAD)
+def test_words_answer_where_the_embedder_never_did_and_the_reason_is_said(repo: Repo, spec: str) -> None:
+    repo.commit(files={"memory/a.md": "# A\n\n- webhooks are easier to debug\n- lunch at noon\n"})
+    repo.git("config", "--global", "mem.embedder", spec)
+    done = repo.mem("search", "webhooks")
+    assert "webhooks are easier" in done.stdout and "note: no vectors: " in done.stderr
+    value = json.loads(repo.mem("search", "webhooks", "--json").stdout)
+    assert value["lanes"] == ["lexical"] and value["hits"][0]["start_line"] == 3
+    assert value["notes"] == ["words only: the index has no vectors (git mem index)"]
+    only = repo.mem("search", "webhooks", "--lane", "vector", check=False)
+    assert only.returncode == 3 and "the index has no vectors" in only.stderr
+
+
+@pytest.mark.parametrize("spec", DEAD)
+def test_git_mem_index_brings_words_and_history_and_says_that_vectors_are_missing(repo: Repo, spec: str) -> None:
+    repo.commit(files={"memory/a.md": "- alpha\n", "code.py": "x = 1\n"})
+    repo.git("config", "--global", "mem.embedder", spec)
+    done = repo.mem("index", "--json", check=False)
+    value = json.loads(done.stdout)
+    assert done.returncode == 3 and value["blobs"] == 1 and value["commits"] == 1 and value["embedded"] == 0
+    assert value["unfinished"].startswith("no vectors: ") and value["unfinished"] in done.stderr
+    assert repo.mem("doctor", check=False).returncode == 1
+    repo.git("config", "--global", "mem.embedder", "static")
+    assert "1 embedded" in repo.mem("index").stdout
+    assert repo.mem("doctor", check=False).returncode == 0
+    assert repo.mem("search", "alpha").stderr == ""
+
+
+def test_lines_are_still_weighed_by_the_table_where_the_embedder_in_force_stopped_answering(
+    repo: Repo, model: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy.gguf"
+    copy.write_bytes(model.read_bytes())
+    repo.commit(files={"memory/a.md": "- the car is in the garage\n- the garage is red\n- the automobile broke\n"})
+    repo.git("config", "--global", "mem.embedder", f"gguf:{copy}")
+    repo.mem("index")
+    copy.unlink()
+    done = repo.mem("search", "the garage vehicle", "--json", "--explain")
+    value = json.loads(done.stdout)
+    assert value["lanes"] == ["lexical"] and "copy.gguf' cannot be read" in value["notes"][0]
+    assert "vector0" in value["hits"][0]["explain"]["evidence"]
+
+
+def test_a_models_vector_of_a_chunk_counts_for_its_lines_and_the_static_table_gives_none(
+    repo: Repo, model: Path
+) -> None:
+    repo.commit(
+        files={"memory/a.md": "# A\n\n- we use memory\n", "memory/b.md": "# B\n\n- we use memory of facts, decisions\n"}
+    )
+
+    def evidence() -> list[dict[str, float]]:
+        hits = json.loads(repo.mem("search", "we use memory", "--json", "--explain").stdout)["hits"]
+        return [hit["explain"]["evidence"] for hit in hits]
+
+    assert not any(each.get("chunk") for each in evidence())
+    repo.git("config", "--global", "mem.embedder", f"gguf:{model}")
+    repo.mem("index")
+    assert any(each.get("chunk") for each in evidence())
+    repo.git("config", "--global", "mem.searchWeight", "chunk=0")
+    assert not any(each.get("chunk") for each in evidence())
+
+
+def test_indexing_with_a_model_says_how_far_it_is(repo: Repo, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embedding, "open_embedder", lambda spec, config, state=None: server.embedder(state))
+    monkeypatch.setattr(embedding, "open_in_force", lambda spec, config, state=None: server.embedder(state))
+    ticks = iter(range(1_000))
+    monkeypatch.setattr(blob_indexer.time, "monotonic", lambda: float(next(ticks)))
+    repo.commit(files={f"memory/{n}.md": f"- fact number {n}\n" for n in range(150)})
+    opened = open_repository(repo.path, os.environ)
+    said: list[str] = []
+    indexer.refresh(opened, Config(embedder="http:https://api.example.org/v1#m"), say=said.append)
+    opened.close()
+    assert [text for text in said if "embedded" in text] == [
+        "64 chunks embedded", "128 chunks embedded", "150 chunks embedded",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from importlib import resources
 
 import pytest
@@ -54,3 +55,27 @@ def test_each_learned_cue_is_one_that_there_is() -> None:
     cues |= {f"label '{name}'" for name in LABELS}
     assert {name.removeprefix("cue ") for name in learned["features"] if name.startswith("cue ")} <= cues
     assert len(learned["meaning"]) == 256
+
+
+def test_the_headings_above_a_line_tell_what_lasts_from_what_was_done() -> None:
+    text = "Scripts in `tools/` are run with the system Python, not the one of the virtual environment."
+    place = Candidate(1, text, text, languages=("en",), beside=80, topic="Scripts")
+    under_learnings, under_today = (
+        score_line(replace(place, near=(near,), outer=(outer,))).score
+        for near, outer in (("Key learnings", "Setup"), ("Today, 14:02 UTC", "Session 2026-03-01"))
+    )
+    assert under_learnings > under_today
+
+
+def test_each_feature_that_was_learned_of_agents_logs_is_one_that_a_line_can_have() -> None:
+    learned = json.loads(resources.files("gitmem.promotion").joinpath("lasting.json").read_text(encoding="utf-8"))
+    text = "**Rule:** never deploy on Fridays → see `docs/deploy.md` (the build is slow, 14:00)"
+    found = lasting.forms(
+        Candidate(1, text, text, languages=("en",), near=("Key decisions",), outer=("Setup",), file="daily-notes"),
+        cues_of_line(line(text)),
+    )
+    assert set(found) & set(learned["forms"]) >= {"form a path", "form an arrow", "word never", "near decisions"}
+    heads = {"word", "near", "outer", "file", "form", "cue", "kind", "label", "under", "origin", "in"}
+    heads |= {name.split()[0] for name in found}
+    heads |= {"any", "tiny", "short", "long", "a", "prose", "reported"}
+    assert {name.split()[0] for name in learned["forms"]} <= heads

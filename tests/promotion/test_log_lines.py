@@ -171,7 +171,9 @@ def test_a_topic_in_front_makes_no_new_fact_and_replaces_none_of_another() -> No
     ]
 
 
-def test_under_a_heading_of_reports_a_line_has_to_decide_by_itself() -> None:
+def test_under_a_heading_of_reports_a_line_is_worth_less_and_a_named_decision_is_kept() -> None:
     lines = "- The cache node listens on port 6380\n- Decision: the cache is dropped each night\n"
-    assert [each.text for each in offered(f"## Files created\n\n{lines}")] == ["the cache is dropped each night"]
-    assert len(offered(f"## Cache node\n\n{lines}")) == 2
+    reported, stated = offered(f"## Files created\n\n{lines}"), offered(f"## Cache node\n\n{lines}")
+    assert len(stated) == 2
+    assert "the cache is dropped each night" in [each.text for each in reported]
+    assert [each for each in reported if "6380" in each.text and each.importance >= stated[0].importance] == []

@@ -609,3 +609,22 @@ def test_an_importance_that_is_no_number_is_none() -> None:
 )
 def test_a_fact_does_not_come_again_with_words_of_deciding(there: str, again: str) -> None:
     assert same(claim(there), claim(again))
+
+
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        ("Port 5433 is where the staging database listens", "The staging database listens on port 5433"),
+        ("화요일에 배포한다", "배포는 화요일에 한다"),
+    ],
+)
+def test_what_memory_or_the_run_says_in_other_words_is_no_news(known: str, said: str) -> None:
+    lines = (f"- {known}", f"- {said}", "- The staging database listens on port 6433")
+    log = Log(PATH, BLOB, date(2026, 2, 5), lines, frozenset((1, 2, 3)))
+    memory = f"# Memory\n\n- {known}\n".encode()
+    (refused,) = plan(op(said, 2), memory=memory, logs=[log]).refused
+    assert refused.why is Why.DUPLICATE and "in other words" in refused.reason
+    assert [item.reason for item in plan(op(known, 1), op(said, 2), logs=[log]).refused] == [
+        f"it says the same as {fact_id(known)} of this run in other words"
+    ]
+    assert plan(op(lines[2][2:], 3), memory=memory, logs=[log]).approved

@@ -121,3 +121,18 @@ def test_a_line_in_another_script_counts_for_words_as_far_as_it_is_near_by_itsel
     assert words_of(SHIPPED.akin) == 0.0
     assert words_of(SHIPPED.translated) == words_of(0.9) == SHIPPED.imputed * 0.8
     assert 0 < words_of((SHIPPED.akin + SHIPPED.translated) / 2) < words_of(SHIPPED.translated)
+
+
+def test_a_line_of_a_chunk_that_a_model_finds_near_is_raised_and_without_a_model_nothing_is() -> None:
+    units = split(["- the first line", "- the second line"])
+    packed = unpack(pack(units, [(0.0, b"")] * len(units)))
+    strips = [
+        Strip("memory/x.md", "0" * 40, [(1, 1, packed, 0)], 0.0),
+        Strip("memory/y.md", "1" * 40, [(2, 1, packed, 0)], 0.0),
+    ]
+    asked = parse("asked in other words", TODAY)
+    at = list(SHIPPED.weights).index("chunk")
+    near = score_lines(strips, asked, [], None, near={1: 0.2, 2: 0.6})
+    assert [line.evidence[at] for line in near] == [0.0, 0.0, 1.0, 1.0]
+    assert near[2].score - near[0].score == pytest.approx(SHIPPED.weights["chunk"])
+    assert not any(line.evidence[at] for line in score_lines(strips, asked, [], None))

@@ -7,7 +7,7 @@ import pytest
 from gitmem.config import Config, load
 from gitmem.errors import BadConfig
 from gitmem.search.tuning import in_force
-from gitmem.search.weights import LEXICAL, MEANING, SHIPPED, VECTOR, WEIGHTS, WORDS
+from gitmem.search.weights import BY_MODEL, LEXICAL, MEANING, SHIPPED, VECTOR, WEIGHTS, WORDS
 
 
 def given(**settings: str) -> Config:
@@ -21,7 +21,7 @@ def test_without_settings_the_ranking_is_the_one_that_ships() -> None:
 def test_the_shares_of_words_and_meaning_scale_their_weights_and_no_others() -> None:
     ranking = in_force(given(searchLexical="0.3", searchVector="0.7"))
     for name, weight in WEIGHTS.items():
-        factor = 0.3 / LEXICAL if name in WORDS else 0.7 / VECTOR if name in MEANING else 1
+        factor = 0.3 / LEXICAL if name in WORDS else 0.7 / VECTOR if name in (*MEANING, *BY_MODEL) else 1
         assert ranking.weights[name] == pytest.approx(weight * factor)
 
 

@@ -10,6 +10,8 @@ import json
 import os
 import re
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
@@ -20,14 +22,16 @@ import click
 from gitmem.cli.options import open_here
 from gitmem.cli.terminal import escape, say, write
 from gitmem.environment import now
-from gitmem.errors import Exit, GitMemError, UnknownRevision
+from gitmem.errors import Exit, GitMemError, ModelUnavailable, UnknownRevision
 from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.report import code
 from gitmem.git.opening import Repository
 from gitmem.git.revision import CommitRange, towards
+from gitmem.git.worktree import write_atomic
 from gitmem.plural import counted
 from gitmem.review.forges import github_events, gitlab_ci
 from gitmem.review.forges.event import Event
+from gitmem.system import make_folder, remove_folder
 
 if TYPE_CHECKING:
     from gitmem.gate.scan import Report
@@ -435,8 +439,31 @@ def _suggest(client: Client | None, event: Event, review: Review) -> None:
 @command.command("promote")
 @click.option("--branch", default="memory/promote", help="The branch of the proposal.")
 @click.option("--max", "limit", type=click.IntRange(1), default=20, help="Facts at most.")
-def promote_command(branch: str, limit: int) -> int:
-    """Promote on a branch of its own and keep one pull request of it, until it is merged or closed."""
+@click.option("--model", "model_name", default="", help="rules, gguf:<path> or http:<url>#<model> (mem.model).")
+def promote_command(branch: str, limit: int, model_name: str) -> int:
+    """Promote on a branch of its own and keep one pull request of it, until it is merged or closed.
+
+    The key of an `http:` model is read from GITMEM_API_KEY; no process that this one starts sees it. A pull request of
+    a fork gets no secrets and no token that may push: nothing is promoted for it.
+    """
+    key = os.environ.pop("GITMEM_API_KEY", "").strip()
+    if read_event().of_fork:
+        said = "nothing is promoted for a fork's pull request: it gets no secrets, and its token may not push"
+        say(f"git mem: {said}")
+        summarise(f"### Promotion\n\n{said[:1].upper()}{said[1:]}.\n")
+        output(facts="0", declined="0", **{"pull-request": ""})
+        return Exit.DONE
+    try:
+        return _propose(branch, limit, model_name, key)
+    except ModelUnavailable as error:
+        hint = error.hint
+        if not key and model_name.startswith("http:"):
+            hint = "api-key: ${{ secrets.NAME }}, where the endpoint wants one; forks and Dependabot get no secrets"
+        raise ModelUnavailable(_without(key, error.message), _without(key, hint)) from None
+
+
+def _propose(branch: str, limit: int, model_name: str, key: str) -> int:
+    """The promotion of `promote_command`, outside of forks."""
     from gitmem.cli.promotion_output import as_text
     from gitmem.memory.snapshot import layout_at
     from gitmem.promotion.model_registry import promotion_model
@@ -445,7 +472,7 @@ def promote_command(branch: str, limit: int) -> int:
     from gitmem.review.forges.forge import push_environment
 
     identity()
-    repo, config = open_here()
+    repo, config = open_here({"model": model_name} if model_name else {})
     forge, client = forge_and_client()
     if client is None:
         raise GitMemError("there is no token to push and open a pull request with", "give the action a token")
@@ -456,9 +483,12 @@ def promote_command(branch: str, limit: int) -> int:
     declined = 0
     if proposals.fetch(repo, client, branch, os.environ):
         declined = proposals.record_rejection(repo, config, client, branch, start)
-    model, policy = promotion_model(repo, config, now().date(), os.environ)
+    with _key_file(key) as file:  # read when the model is opened
+        opened = config._replace(http_key_file=file) if file else config
+        model, policy = promotion_model(repo, opened, now().date(), os.environ)
     outcome = promote(repo, config, model, policy, Request(mode=Mode.BRANCH, limit=limit, branch=branch), now())
-    summarise(f"### Promotion\n\n```text\n{escape(as_text(outcome, True)).replace('```', chr(39) * 3)}```\n")
+    told = _without(key, escape(as_text(outcome, True))).replace("```", chr(39) * 3)
+    summarise(f"### Promotion\n\n```text\n{told}```\n")
     tip = dict(repo.refs()).get(f"refs/heads/{branch}", "")
     facts, number = 0, ""
     layout = layout_at(repo, tip or start, config)
@@ -477,6 +507,25 @@ def promote_command(branch: str, limit: int) -> int:
         publish.push(repo, "origin", branch, base, push_environment(client, os.environ))
     output(facts=str(facts), **{"pull-request": number, "declined": str(declined)})
     return Exit.DONE
+
+
+@contextmanager
+def _key_file(key: str) -> Iterator[str]:
+    """A file only this user can read that holds the key as long as the block runs; "" for no key."""
+    if not key:
+        yield ""
+        return
+    folder = make_folder()
+    try:
+        write_atomic(folder, "key", key.encode(), private=True)
+        yield str(folder / "key")
+    finally:
+        remove_folder(folder)
+
+
+def _without(key: str, text: str) -> str:
+    """A text in which the key, which a server may repeat in its answer, is masked."""
+    return text.replace(key, "***") if key else text
 
 
 @command.command("merge")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import asdict
 
 import click
 
 from gitmem.cli.options import json_option, open_here
-from gitmem.cli.terminal import say, write, write_json
+from gitmem.cli.terminal import ProgressLine, say, write, write_json
 from gitmem.errors import Exit, UsageError
 from gitmem.plural import counted
 
@@ -39,7 +38,11 @@ def command(full: bool, revs: tuple[str, ...], prune: bool, hook: bool, as_json:
     if prune:
         work = indexer.prune(repo, config)
     else:
-        work = indexer.refresh(repo, config, full=full, revs=revs, say=_progress)
+        line = ProgressLine()
+        try:
+            work = indexer.refresh(repo, config, full=full, revs=revs, say=line.say)
+        finally:
+            line.clear()
     for note in work.notes:
         say(f"note: {note}")
     if as_json:
@@ -53,12 +56,9 @@ def command(full: bool, revs: tuple[str, ...], prune: bool, hook: bool, as_json:
         write(f"indexed {counted(work.blobs, 'file')}: {chunks}, {work.embedded} embedded\n")
         if work.commits:
             write(f"indexed {counted(work.commits, 'commit')}\n")
-    else:
+    elif not work.unfinished:
         write("the index is current\n")
+    if work.unfinished:
+        say(f"git mem: not all is indexed: {work.unfinished}")
+        return Exit.CANNOT_RUN
     return Exit.DONE
-
-
-def _progress(text: str) -> None:
-    if sys.stderr.isatty():
-        sys.stderr.write(f"\r\x1b[K{text}")
-        sys.stderr.flush()

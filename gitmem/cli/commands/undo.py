@@ -39,6 +39,7 @@ def command(dry_run: bool, yes: bool, as_json: bool) -> int:
     git mem undo --dry-run
     git mem undo --yes
     """
+    from gitmem.provenance.ledger import PROMOTES
     from gitmem.provenance.undo import as_value, last_write, pass_over, undo
 
     repo, config = open_here()
@@ -66,8 +67,8 @@ def command(dry_run: bool, yes: bool, as_json: bool) -> int:
             say(f"HEAD still has it: {_commit_of(done.held)} takes it out there")
         if done.merge:
             say(f"the branch counts as merged: git revert {done.commit[:12]} brings it back")
-        if done.subject.startswith("memory: promote "):
-            say("the lines it was made of count as read: git mem add --type brings a fact back")
+        if done.subject.startswith(PROMOTES):
+            say("git mem promote offers these facts again")
     return 0
 
 

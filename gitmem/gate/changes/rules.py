@@ -9,6 +9,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
 from functools import cache
 from posixpath import normpath
 
@@ -18,13 +19,14 @@ from gitmem.errors import BadConfig
 from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.policy import Policy, canonical
 from gitmem.git.objects import GITLINK, SYMLINK, Change
-from gitmem.paths import AGENT_ENDINGS, Kind, agents_read, is_daily, kind
+from gitmem.paths import AGENT_ENDINGS, Kind, agents_read, is_daily, kind, log_date
 from gitmem.plural import counted
 
 BULLETS = ("- ", "* ", "+ ")
 COMMENT = re.compile(r"<!--.*?-->")
 BULK_SHARE = 0.5  # MEMORY.md may lose half of its facts in one commit ...
 BULK_LINES = 4  # ... and this many, without a word
+DAYS_WRITTEN = 1  # days from a log's own within which it is still being written
 DEVICES = frozenset(
     ["con", "prn", "aux", "nul", *(f"com{n}" for n in range(1, 10)), *(f"lpt{n}" for n in range(1, 10))]
 )
@@ -190,13 +192,15 @@ def check_history(
     *,
     daily: Sequence[str] = (),
     before: str | None = None,
+    today: date = date.max,
 ) -> Iterator[Finding]:
     """The append-only rule of daily logs and the bulk rule of MEMORY.md, for one changed file.
 
     `olds` are the texts in each parent that has the file, `before` that where the parents of a merge went apart (None
     where it is not known), `new` is "" when it is deleted, `reason` the value of the commit's Memory-Rewrite trailer:
     with one, history may be changed, since it says so. A log that is one by a pattern of `daily` warns only: another
-    program writes it, and ticks and moves lines as it likes.
+    program writes it, and ticks and moves lines as it likes. So does the log of `today`, the day of the change, or of
+    the day before (a night's work, another time zone): it is still being written, but not deleted.
     """
     if reason.strip() or not olds:
         return
@@ -205,7 +209,9 @@ def check_history(
         lost = len(lost_lines(olds, new, before))
         if lost:
             words = f"{RULES['log-rewritten']} ({counted(lost, 'line')})"
-            yield finding("log-rewritten", path, words, warn=what is not Kind.DAILY, commit=commit)
+            day = log_date(path) if what is Kind.DAILY else None
+            warn = day is None or (new != "" and abs((today - day).days) <= DAYS_WRITTEN)
+            yield finding("log-rewritten", path, words, warn=warn, commit=commit)
     elif what is Kind.MEMORY:
         had = min(_bullets(old) for old in olds)
         gone = had - _bullets(new)

@@ -55,9 +55,10 @@ def history_findings(
     if any(size > policy.limit for size in repo.sizes(oids).values()):
         return
     texts = {oid: (data or b"").decode("utf-8", "replace") for oid, data in repo.read_many(oids)}
+    today = repo.commit(commit).commit_date.date() if commit else policy.today
     yield from rules.check_history(
         path, [texts.get(oid, "") for oid in olds], texts.get(new, ""), "", commit,
-        daily=policy.daily, before=None if before is None else texts.get(before, ""),
+        daily=policy.daily, before=None if before is None else texts.get(before, ""), today=today,
     )  # fmt: skip
 
 

@@ -430,6 +430,21 @@ class Index:
         )
         return [(chunk, cosine) for chunk, cosine in rows if cosine is not None]  # NULL: a vector of zeros
 
+    @stored
+    def cosines(self, vector: bytes, chunks: Iterable[int]) -> dict[int, float]:
+        """The cosine of a vector (float32, little-endian) with each of these chunks that has one; {} where it is not of
+        the embedder in force, or is all zeros."""
+        low = self._first_vector(vector)
+        ids = array("q", [low + chunk for chunk in chunks] if low is not None else [])
+        if not ids:
+            return {}
+        rows = self._rows(
+            "SELECT id - ?1, 1 - vec_distance_cosine(vec_int8(value), vec_int8(?2)) FROM vector"
+            " WHERE id IN (SELECT value FROM carray(?3))",
+            (low, int8(vector), apsw.carray(ids)),
+        )
+        return {chunk: cosine for chunk, cosine in rows if cosine is not None}
+
     def _scanned(self, low: int, signs: bytes, norms: bytes, count: int) -> list[int]:
         """Ids in `code` of the `count` chunks of `norms` whose signs differ least, with those as near as the last."""
         most = EQUALS * count

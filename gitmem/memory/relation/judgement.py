@@ -120,7 +120,7 @@ def relation(earlier: Said | str, later: Said | str) -> Relation:
     one = Said(earlier) if isinstance(earlier, str) else earlier
     other = Said(later) if isinstance(later, str) else later
     if max(len(one.text), len(other.text)) > LONGEST:
-        return _TOO_LONG
+        return _REPEATED if one.trail == other.trail and one.text.split() == other.text.split() else _TOO_LONG
     old, new = _with_trails(one, other)
     if nothing_shared(read(old), read(new)):
         return _UNRELATED
@@ -156,6 +156,9 @@ _UNRELATED = Relation(
 
 
 _TOO_LONG = _UNRELATED._replace(reason="one of them is too long to be compared")
+_REPEATED = _UNRELATED._replace(
+    kind=Kind.SAME, probabilities={kind: float(kind is Kind.SAME) for kind in Kind}, reason="both say the same"
+)
 
 
 def about_health(text: str) -> bool:

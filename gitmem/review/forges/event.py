@@ -40,7 +40,12 @@ class Event:
     @property
     def may_comment(self) -> bool:
         """Whether a comment is worth trying: the token of a fork's own event is read only."""
-        return bool(self.number) and not (self.fork and self.name.startswith("pull_request"))
+        return bool(self.number) and not self.of_fork
+
+    @property
+    def of_fork(self) -> bool:
+        """Whether it is a fork's own event: it has no secrets, and its token may only read."""
+        return self.fork and self.name.startswith("pull_request")
 
 
 def oid_of(value: Any) -> str:

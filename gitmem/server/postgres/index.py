@@ -314,6 +314,20 @@ class PostgresIndex:
             )  # fmt: skip
         return [(chunk, cosine) for chunk, cosine in found if cosine == cosine]
 
+    def cosines(self, vector: bytes, chunks: Iterable[int]) -> dict[int, float]:
+        """As `IndexReader.cosines`."""
+        embedder = self._embedder()
+        wanted = list(set(chunks))
+        if embedder is None or not wanted or len(vector) != 4 * embedder[3] or not any(vector):
+            return {}
+        _, numbers = vector_columns(bits(vector), int8(vector))
+        found = self._rows(
+            "SELECT id, 1 - (embedding <=> %s::halfvec) FROM chunk WHERE tenant = %s AND embedder = %s"
+            " AND bits IS NOT NULL AND id = ANY(%s)",
+            numbers, self.tenant, embedder[2], wanted,
+        )  # fmt: skip
+        return {chunk: cosine for chunk, cosine in found if cosine == cosine}
+
     def _approximate(
         self, number: int, dims: int, norms: bytes, signs: Any, numbers: Any, k: int
     ) -> list[tuple[Any, ...]] | None:

@@ -96,6 +96,7 @@ def _found() -> dict[str, Any]:
                 "query": {"type": "string"}, "at": {"type": "string"}, "stale": {"type": "boolean"},
                 "answered": {"type": "boolean"}, "withheld": INTEGER,
                 "lanes": {"type": "array", "items": {"type": "string"}},
+                "notes": {"type": "array", "items": {"type": "string"}},
                 "hits": {"type": "array", "items": {"$ref": "#/components/schemas/Hit"}},
                 "settings": {"type": "object"},
             },

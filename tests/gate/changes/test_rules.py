@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from datetime import date
 
 import pytest
 
@@ -93,6 +94,21 @@ def test_a_daily_log_may_grow_anywhere_and_lose_nothing() -> None:
     assert rules(check_history(LOG, ["a\na\n"], "a\n", "")) == ["log-rewritten"]
     assert rules(check_history(LOG, ["a\nb\n"], "a\n", "a typo in a name")) == []
     assert rules(check_history("memory/notes.md", ["a\nb\n"], "a\n", "")) == []
+
+
+@pytest.mark.parametrize(
+    ("today", "after", "severity"),
+    [
+        (date(2026, 2, 5), "B\n", Severity.WARN),
+        (date(2026, 2, 6), "B\n", Severity.WARN),
+        (date(2026, 2, 4), "B\n", Severity.WARN),
+        (date(2026, 2, 7), "B\n", Severity.BLOCK),
+        (date(2026, 2, 5), "", Severity.BLOCK),
+    ],
+)
+def test_the_log_of_the_day_may_still_be_changed_but_not_deleted(today: date, after: str, severity: Severity) -> None:
+    (found,) = check_history("memory/2026-02-05.md", ["b\n"], after, "", today=today)
+    assert (found.rule, found.severity) == ("log-rewritten", severity)
 
 
 def test_a_daily_note_of_another_program_warns_where_it_loses_a_line() -> None:

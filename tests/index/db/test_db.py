@@ -314,3 +314,21 @@ def test_the_nearest_are_those_of_the_snapshot_however_much_of_the_index_it_has(
     assert len(found) == min(3, len(inside)) and set(found) <= set(inside)
     assert not inside or max(map(apart, found)) <= apart(inside[: 3 * 10][-1])
     writer.close()
+
+
+def test_cosines_are_those_of_the_nearest_and_only_of_the_embedder_in_force(tmp_path: Path) -> None:
+    rng = random.Random(7)
+    vectors = {n: array("f", [rng.gauss(0, 1) for _ in range(64)]).tobytes() for n in range(1, 21)}
+    vectors[9] = bytes(256)  # a chunk without a word
+    writer = db.open_writer(tmp_path / "gitmem")
+    with writer.writing():
+        number = writer.embedder("words", "static", 64)
+        writer.put_in_force(number)
+        writer.add_vectors(number, [(n, (bits(vector), int8(vector))) for n, vector in vectors.items()])
+        other = writer.embedder("other", "gguf:x", 64)
+        writer.add_vectors(other, [(21, (bits(vectors[1]), int8(vectors[1])))])
+    asked = array("f", [rng.gauss(0, 1) for _ in range(64)]).tobytes()
+    found = writer.cosines(asked, [*vectors, 21, 400])
+    assert found == dict(writer.nearest(asked, b"\0" + b"\1" * 20, 20)) and set(found) == set(vectors) - {9}
+    assert writer.cosines(asked, []) == {} == writer.cosines(bytes(256), [1]) == writer.cosines(asked[:8], [1])
+    writer.close()

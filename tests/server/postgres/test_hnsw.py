@@ -10,9 +10,10 @@ import pytest
 
 from gitmem.errors import UsageError
 from gitmem.index.db.values import bits, int8
+from gitmem.models.static_embedder import StaticEmbedder
 from gitmem.search.search import Lane, Query
 from gitmem.server.postgres import hnsw
-from gitmem.server.postgres.index import vector_columns
+from gitmem.server.postgres.index import PostgresIndex, vector_columns
 from tests.harness import Repo
 from tests.server.conftest import NOW, Server
 
@@ -78,3 +79,16 @@ def test_a_large_tenant_is_answered_by_its_index_much_as_by_a_scan(server: Serve
 def test_a_tenant_without_vectors_has_no_index(server: Server) -> None:
     with pytest.raises(UsageError, match="no vectors yet"):
         server.owner.approximate(server.enter("acme"))
+
+
+def test_cosines_of_chunks_are_those_of_the_nearest(server: Server, notes: Repo) -> None:
+    server.add("acme", "notes", notes)
+    tenant, shared = server.enter("acme"), server.running.operations.shared
+    index = PostgresIndex(shared.readers, tenant, shared._keyring.of(tenant), shared._state / "index")
+    try:
+        asked = StaticEmbedder().embed_query("webhook retry payment")
+        nearest = index.nearest(asked, b"\0" + b"\1" * 900, 20)
+        assert index.cosines(asked, [*(chunk for chunk, _ in nearest), 5000]) == pytest.approx(dict(nearest))
+        assert index.cosines(bytes(1024), [1]) == {} == index.cosines(asked, []) == index.cosines(asked[:8], [1])
+    finally:
+        index.close()

@@ -45,7 +45,8 @@ _MARKER_BOOST = 1.75  # what stands after a role label is held to less
 _DOUBT = 0.01  # how far below what blocks an order of ordinary work is
 # The score from which a sentence without any cost warns: of 1,448 documents of 48 repositories 42 warned below it, 18 do.
 _WITHOUT_COST = 0.1
-_OF_A_LOG = 4  # labels such as `System:` in one text, from which they are how its lines begin
+_OF_A_LOG = 4  # labels such as `System:` and `user:` in one text, from which they are how its lines begin
+_TURN = lazy(r"(?m)^(?:user|human|assistant|tool): ")
 _MOST_MARKERS = 1_000  # whose context is read; a text of so many role markers is no note
 
 
@@ -407,6 +408,7 @@ def _markers(text: Text) -> Iterator[Match]:
     read: set[str] = set()
     elements = _Elements()
     labels = sum(folded[first:end].rstrip().endswith(":") for first, end in places)
+    labels += len(_TURN.findall(folded)) if labels else 0
     breaks = [-1, *(match.start() for match in re.finditer("\n", folded))] if places else []
     for first, end in places:
         if first < last:
@@ -520,6 +522,7 @@ EXAMPLES: dict[str, Examples] = {
             "Chat template for Qwen uses <|im_start|> and <|im_end|>; strip them before indexing.",
             "System: Ubuntu 22.04, Python 3.11, 16 GB RAM",
             "대화 형식 토큰 `<|im_start|>` 는 저장할 때 이스케이프한다.",
+            "user: hi\nassistant: hello\nuser: run it\nSystem: \nSystem: python3 scripts/db/adapter.py\n\nIt ran. Retry?",
         ),
     ),
 }

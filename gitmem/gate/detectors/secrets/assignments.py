@@ -77,6 +77,8 @@ _MODEL_NAME = lazy(
     r"(?=[^\s]{0,60}(?:\d{1,3}[bk](?![a-z])|20\d{6}|-v\d|-\d\d-20\d\d))"
     r"[a-z]{2,16}\d{0,2}(?:[-.:/](?:[a-z]{2,16}\d{0,2}|[a-z]{0,2}\d{1,3}[bkm]?|\d{4}|\d{8}|v\d{1,2}(?::\d{1,2})?)){1,8}"
 )
+# `DeepSeek-R1-GGUF/DeepSeek-R1-UD-IQ1_S-00001-of-00003.gguf`: files of a model's weights, by format and part.
+_WEIGHTS = lazy(r"-GGUF(?:/|$)|-\d{5}-of-\d{5}(?:\.|$)")
 _ERROR_CODE = lazy(r"(?:[A-Z][a-z]{1,20}){1,4}(?:\.(?:\d{3}|[A-Z]{2,5}\d{2,5}|(?:[A-Z][a-z]{1,20}){1,4})){1,4}")
 _CUT_ID = lazy(r"[0-9A-Za-z-]{4,12}(?:\.{3}|…)")  # `22bb2222-...`: the beginning of an id
 # `timeObserverToken`: what a program calls a thing.
@@ -491,6 +493,7 @@ def _vendored(text: str, low: str, first: int, last: int) -> Iterator[Found]:
             or not _KEY_LETTERS.fullmatch(value)
             or _is_in_path(text, start)  # the name of a page or a file in its address
             or _MODEL_NAME.fullmatch(value)
+            or _WEIGHTS.search(value)
             or named_ids.is_resource(value)
             or named_ids.is_named_id(low, start, end)
         ):

@@ -148,9 +148,10 @@ def _is_basic(value: str) -> bool:
     return bool(colon) and bool(user or password) and plain.isprintable() and not is_placeholder(password or user)
 
 
-# A UUID without its hyphens, a name and what follows, a time of milliseconds.
+# A UUID without its hyphens, a name and what follows, a time of milliseconds, the first part of a UUID.
 _NUMBERED = lazy(
     r"[0-9a-f]{12}4[0-9a-f]{3}[89ab][0-9a-f]{15}|(?:sess(?:io)?n?|conv|chat|thread|run)[-_][\w-]{4,80}|1\d{12}[-_]\w{1,12}|[a-z]{3,16}-1\d{9,12}"
+    r"|[0-9a-f]{8}-(?:[0-9a-f]{4}-){0,3}(?:\.{3}|…)"
 )
 
 

@@ -159,7 +159,8 @@ _ASSIGNED = {
     ),
     "vendor-secret": Examples(
         flag=(f"datadog: {fake('<h>{32}')}", f"카카오 {fake('<h>{32}')} 로 교체"),
-        allow=(f"huggingface_hub-2.0.0-py3-none-any.whl#sha256={fake('<h>{64}')}", f"datadog agent image {fake('<h>{40}')}", "카카오 로그인 버튼 2024 가이드", f"datadog trace_id: {fake(_UUID)}"),
+        allow=(f"huggingface_hub-2.0.0-py3-none-any.whl#sha256={fake('<h>{64}')}", f"datadog agent image {fake('<h>{40}')}", "카카오 로그인 버튼 2024 가이드", f"datadog trace_id: {fake(_UUID)}",
+               "--model DeepSeek-R1-GGUF/DeepSeek-R1-UD-IQ1_S/DeepSeek-R1-UD-IQ1_S-00001-of-00003.gguf"),
     ),
     "handled-secret": Examples(
         flag=(f"Rotate {fake('<A>{36}')} before Friday.", f"datadog uses {fake('<A>{40}')} for the export", f"{fake('<A>{36}')} 는 금요일에 교체한다"),
@@ -211,7 +212,8 @@ def password_examples() -> dict[str, Examples]:
                    "パスワードは8文字以上にする", "密码必须包含数字", "password: ${DB_PASSWORD}", "비밀번호는 12자 이상이어야 한다", 'password: "changeme"',
                    "password: ${{secrets.DEPLOY}}", '<password value="$DbPassword$" />', "Pin to `StreamableHttp` for new code.", "pin 3.2.1, later 3.3.0", 'Steps: "Set password" -> "Complete"',
                    "Pass it to `Runner2#start` and go on.", "password: stored encrypted with the vault", "パスワードは「8文字以上」にする", "What is the password policy?\nA: twelve characters",
-                   "口令是“至少八个字符，必须包含数字”", "The safe combination of flags is 3, then 4"),
+                   "口令是“至少八个字符，必须包含数字”", "The safe combination of flags is 3, then 4",
+                   'folder = Path(root) / f"pass_{pass_number:02d}"'),
         ),
         "user-password-pair": Examples(
             flag=(f"Jenkins: admin / {word}", f"젠킨스 admin/{word} 로 로그인", f"98.76.54.32(master/{word})"),
@@ -240,7 +242,7 @@ def session_examples() -> dict[str, Examples]:
     return {
         "session-cookie": Examples(
             flag=(f"Cookie: JSESSIONID={value}; theme=dark", f"로그인 쿠키 NID_SES={value} 를 썼다"),
-            allow=("Set the sessionid cookie to HttpOnly.", "쿠키 JSESSIONID=<세션> 를 지운다", "sessionid=${SESSION_ID}"),
+            allow=("Set the sessionid cookie to HttpOnly.", "쿠키 JSESSIONID=<세션> 를 지운다", "sessionid=${SESSION_ID}", '"session_id": "5d20b7fa-...",'),
         ),
         "authorization-header": Examples(
             flag=(f'curl -H "Authorization: Bearer {value}" https://api.internal/v1', f"요청 헤더는 `X-Auth-Token: {value}` 이다"),

@@ -26,6 +26,7 @@ _SAMPLE = lazy(
     r"|(?:^|[-_<\[(])(?:your|insert|dummy|sample|fake|todo|tbd|fixme|foobar|enter|any"
     r"|some)(?:[-_ ]|$)|_here$|your[-_]?(?:api|token|key|secret|pass)"
     r"|(?:^|[-_])abc[-_]?1234?(?:[-_]?(?:def(?:456)?|xyz))?$|lorem|ipsum|not[-_]?a[-_]?(?:real|secret)|<[a-z_ -]{2,40}>"
+    r"|^\.?\d{0,3}[bdefgosxX%]\}$"  # `{number:02d}`, behind its colon
     r"|비밀번호|여기에|입력|예시|パスワードを|ここに|密码在|请输入|示例",
     re.IGNORECASE,
 )
@@ -33,7 +34,7 @@ _SAMPLE = lazy(
 _SAMPLE_HINTS = (
     "[", "<", "*", "...", "xxxx", "example", "redacted", "masked", "truncated", "placeholder", "change", "replace",
     "your", "insert", "dummy", "sample", "fake", "todo", "tbd", "fixme", "foobar", "enter", "any", "some", "_here",
-    "lorem", "ipsum", "not", "abc",
+    "lorem", "ipsum", "not", "abc", "}",
 )  # fmt: skip
 _NOTHING = frozenset(
     [
