@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from gitmem.memory.deciding_words import claim
 from gitmem.memory.fact import Fact
 from gitmem.promotion.cues import THRESHOLD, CueResult
 from gitmem.promotion.lexicon import chinese, english, japanese, korean
@@ -23,7 +24,15 @@ RETRACTABLE = frozenset(("decision", "rule", "deadline", "constraint", "goal")) 
 COMMON = 40  # lines a word may stand in and still tell which topic a later line is about
 MATTER = 0.25  # share of both texts' content words from which a line can take a fact of memory back
 ABOUT = 0.34  # share of the shorter line's content words that both must hold
+# What a line names that it takes back whole: `the LaunchDarkly decision is cancelled`.
+_A_DECISION = re.compile(r"\bdecisions?\b|\bplans?\b|결정|계획|決定|方針|决定|計画|计划", re.I)
+# What a line names that goes while its matter stays: then it has every other word of what it takes back.
+_IN_PLACE = re.compile(
+    r"\b(?:instead\s+of|rather\s+than|in\s+place\s+of|not)\b|대신|말고|아니라|代わりに|ではなく|而不是|不再", re.I
+)
 
+_VERBS = frozenset(("use", "uses", "go", "goes", "run", "runs", "keep", "keeps", "take", "takes"))  # of any decision
+STEM = 3  # letters by which two forms of a word are one here: `use`, `uses`
 _LEXICONS = (english, korean, japanese, chinese)
 _WORD = re.compile(
     r"[A-Za-z][A-Za-z0-9_+#.-]*[A-Za-z0-9+#]|[가-힣]{2,}|[ァ-ヶー]{2,}|[\u3400-\u9fff]{2,}|\d[\d.,:/-]*\d|\d"
@@ -74,13 +83,42 @@ def mark_retracted(scored: Sequence[ScoredLine]) -> list[ScoredLine]:
                 continue
             own = words(old.line.text)
             shared = own & topic
-            # A bare "scratch that" is about the line before it; one that decides something says what it is about.
-            close = later - earlier == 1 and strength == 2 and not item.keep and old.result.kind == "decision"
+            # A bare "scratch that" is about the line before it; any other says what it is about.
+            close = later - earlier == 1 and is_bare(item.line) and old.result.kind == "decision"
             paired = bool(old.line.period and item.line.period and shared) and item.keep
             told = len(shared) >= (1 if strength == 2 else max(2, ABOUT * min(len(own), len(topic))))
-            if close or paired or told:
+            if close or ((paired or told) and covers(item.line, topic, own, strength)):
                 result[earlier] = replace(old, retracted=f"on line {item.line.number}")
     return result
+
+
+def covers(line: Candidate, topic: frozenset[str], own: frozenset[str], strength: int) -> bool:
+    """Whether a line that takes something back, with the words `topic`, speaks of the matter of a line with the words
+    `own`: `the design team uses Linear instead of Jira` is none of the mobile team's Jira.
+
+    It lacks one word at most, the value that went; none where it names that itself (`instead of Jira`). A line that
+    only takes back, or names the decision, may say less.
+    """
+    stems = {word[:STEM] for word in topic}
+    missing = {word for word in own if word[:STEM] not in stems and word not in _VERBS and not word.endswith("다")}
+    if _IN_PLACE.search(line.whole) and own & topic:
+        return not missing
+    if strength == 2:
+        pairs = sum("\u3400" <= word[0] <= "\u9fff" for word in own)  # pairs of letters: a word that went takes three
+        return (
+            len(missing) <= max(1, ABOUT * 2 * pairs)
+            or _A_DECISION.search(line.whole) is not None
+            or len(topic) <= len(own & topic) + 1
+        )
+    return len(missing) <= 1 or len(missing) * 2 <= len(own)
+
+
+def is_bare(line: Candidate) -> bool:
+    """Whether a line takes something back and says nothing else: `Scratch that.`, `다시 생각해 보니 취소`."""
+    text = line.whole.lower()
+    for lexicon in _LEXICONS:
+        text = lexicon.RETRACTION.pattern.sub(" ", text)
+    return retraction_strength(line) == 2 and len(words(text)) <= 1
 
 
 def retraction_strength(line: Candidate) -> int:
@@ -99,14 +137,16 @@ def mark_retracted_in_earlier_logs(logs: Sequence[Log], scored: Sequence[list[Sc
     places: dict[str, list[tuple[int, int]]] = defaultdict(list)
     for at, (log, notes) in enumerate(zip(logs, scored, strict=True)):
         for item in notes:
-            strength = retraction_strength(item.line) if item.keep else 0
-            if strength == 0:
+            strength = retraction_strength(item.line)
+            if strength == 0 or not (item.keep or strength == 2):
                 continue
             topic = words(item.line.text)
             votes = Counter(place for word in topic if len(places[word]) <= COMMON for place in places[word])
             for (then, row), shared in votes.items():
                 old = result[then][row]
-                if old.keep and same_topic(shared, topic, words(old.line.text), strength):
+                own = words(old.line.text)
+                told = same_topic(shared, topic, own, strength) or (shared and _takes_back_whole(item, topic, own))
+                if old.keep and told and covers(item.line, topic, words(claim(old.line.text)), strength):
                     where = f"by {log.path} line {item.line.number}"
                     result[then][row] = replace(old, retracted=where)
         for row, item in enumerate(result[at]):
@@ -114,6 +154,12 @@ def mark_retracted_in_earlier_logs(logs: Sequence[Log], scored: Sequence[list[Sc
                 for word in words(item.line.text):
                     places[word].append((at, row))
     return result
+
+
+def _takes_back_whole(item: ScoredLine, topic: frozenset[str], own: frozenset[str]) -> bool:
+    """Whether a line that decides nothing itself takes a decision back that it names, or all of whose words it has."""
+    strong = not item.keep and retraction_strength(item.line) == 2
+    return strong and (own <= topic or _A_DECISION.search(item.line.whole) is not None)
 
 
 def retracted_fact(item: ScoredLine, existing: Sequence[Fact]) -> str:

@@ -387,3 +387,38 @@ def test_what_is_so_from_now_on_ends_on_no_day_of_the_week(line: str) -> None:
 def test_what_is_so_from_now_on_may_still_end_on_a_day_that_is_named() -> None:
     assert last_day_of("From now on reviews take two people, until 30 June", "rule", date(2026, 2, 5)) == "2026-06-30"
     assert last_day_of("앞으로 금요일까지는 배포하지 않는다", "rule", date(2026, 2, 5)) == "2026-02-06"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Decision: staging uses MySQL 5.", "Decision: production uses MySQL 8 instead of MySQL 5."),
+        ("Decision: the mobile team uses Jira", "Decision: the design team uses Linear instead of Jira"),
+        ("결정: 결제 서버는 서울에 둔다", "결정: 검색 서버는 서울 대신 부산에 둔다"),
+        ("결정: 개발팀은 지라를 쓴다", "결정: 디자인팀은 지라 대신 리니어를 쓴다"),
+    ],
+)
+def test_a_choice_for_another_thing_takes_nothing_back(one: str, other: str) -> None:
+    assert kept(one, other) == [1, 2]
+    logs = [log_of([one], "memory/2026-02-02.md"), log_of([other], "memory/2026-02-06.md")]
+    assert [each.op for each in RulesModel().propose(logs, []).operations] == [Op.ADD, Op.ADD]
+
+
+def test_never_mind_a_thing_takes_back_no_other_and_is_no_rule() -> None:
+    assert kept("Decision: we use MySQL 8 for billing.", "Never mind the lunch order.") == [1]
+    assert kept("Decision: we use MySQL 8 for billing.", "Never mind.") == []
+
+
+@pytest.mark.parametrize(
+    ("decision", "later"),
+    [
+        ("We decided to use blue-green deployment.", "We will not use blue-green deployment after all."),
+        ("결정: 배포는 블루그린으로 한다", "블루그린 배포 결정은 취소했다"),
+        ("Decision: feature flags live in LaunchDarkly.", "The LaunchDarkly decision is cancelled."),
+        ("결정: 인증은 JWT로 한다", "JWT 결정은 없던 걸로 한다"),
+    ],
+)
+def test_a_plain_cancellation_takes_a_decision_back_on_that_day_and_later(decision: str, later: str) -> None:
+    assert 1 not in kept(decision, later)
+    logs = [log_of([decision], "memory/2026-02-02.md"), log_of([later], "memory/2026-02-06.md")]
+    assert RulesModel().propose(logs, []).operations[0].op is Op.SKIP

@@ -59,7 +59,7 @@ CUES = (
     cue("by default", 1.2, r"""\bby\ default\b|\bdefaults?\ (?:to|is)\b|\bis\ (?:the|our)\ (?:new\ |only\ |official\ )?(?:default|standard|canonical|source\ of\ truth|headline)""", "decision"),
     cue("standing from now", 1.5, r"""\b(?:from\ (?:now|here|today)\ on(?:wards?)?|as\ of\ (?:this|next)\ (?:week|month|sprint|release)|going\ forward|henceforth|as\ of\ (?:now|today|v?\d)|effective\ (?:immediately|from))\b""", "rule"),
     # --- what must be
-    cue("prohibition", 2.0, r"""\b(?:never|must\ not|mustn't|may\ not|do\ not|don't|shall\ not|not\ allowed|not\ permitted|forbidden|prohibited|banned|off[- ]limits|under\ no\ circumstances)\b""", "rule"),
+    cue("prohibition", 2.0, r"""\b(?:never(?!\ ?mind)|must\ not|mustn't|may\ not|do\ not|don't|shall\ not|not\ allowed|not\ permitted|forbidden|prohibited|banned|off[- ]limits|under\ no\ circumstances)\b""", "rule"),
     cue("no such thing", 1.8, r"""(?:^|[:;.]\s+)no\ (?!(?:answer|reply|idea|change|luck|news|conclusion|progress|issue|problem|behaviou?r|one|need|time|rush|worries|repro|sign|surprise)s?\b)
         [\w-]+(?:\ [\w-]+){0,4}\ (?:in|on|without|after|before|during|for|to|from|outside|until)\b""", "rule"),
     cue("obligation", 1.6, r"""\b(?:must|always|shall|have\ to\ be|has\ to\ be|needs?\ to\ be|is\ required|are\ required|requires?\ (?:two|a|an|approval|sign|review)|mandatory|at\ all\ times|without\ exception|every\ .{1,30}\ (?:needs?|must|gets|requires))\b""", "rule"),
@@ -142,7 +142,7 @@ CUES = (
 )  # fmt: skip
 
 # A later line that takes an earlier one back.
-RETRACTION = cue("reversal", 0.0, r"""\b(?:scrapped|scratch\ that|revers(?:ed|ing)|overturned|changed\ (?:our|my|their|its)\ minds?|on\ second\ thoughts?|never\ ?mind|took\ (?:it|that)\ back|walked\ back|undid|superseded|correction:|called\ off|cancel(?:l)?ed|not\ anymore|rolled\ back\ the\ decision|no,)(?!\w)""")  # fmt: skip
+RETRACTION = cue("reversal", 0.0, r"""\b(?:scrapped|scratch\ that|revers(?:ed|ing)|overturned|changed\ (?:our|my|their|its)\ minds?|on\ second\ thoughts?|never\ ?mind(?:\ (?:that|it|all\ that))?[.!]*$|(?:not|no|won't|don't)\b.{0,80}\bafter\ all|took\ (?:it|that)\ back|walked\ back|undid|superseded|correction:|called\ off|cancel(?:l)?ed|not\ anymore|rolled\ back\ the\ decision|no,)(?!\w)""")  # fmt: skip
 # A later line that may, where it is settled itself and on the same matter.
 WEAK_RETRACTION = cue("turn", 0.0, r"""\b(?:instead|final(?:ly|:|\ call|\ decision)?|afternoon:|update:|later:|revised|changed|actually|no\ longer|raised|lowered|increased|reduced|bumped)\b""")  # fmt: skip
 # A leading `word:` or `[word]`: the type it names and the weight it adds.

@@ -109,7 +109,7 @@ CUES = (
 )  # fmt: skip
 
 # A later line that takes an earlier one back.
-RETRACTION = cue("뒤집음", 0.0, r"뒤집|번복|철회|무르기로|무효|바뀜|바뀌었|아니다[,.]|아님[,.]|정정|원복하기로|되돌리기로|재결정|생각해\s*보니|하지\s*않기로|없던\s*일|취소(?:됨|하기로|$)|^최종(?:적으로)?\s*[:：]")  # fmt: skip
+RETRACTION = cue("뒤집음", 0.0, r"뒤집|번복|철회|무르기로|무효|바뀜|바뀌었|아니다[,.]|아님[,.]|정정|원복하기로|되돌리기로|재결정|생각해\s*보니|하지\s*않기로|없던\s*(?:일|걸)|결정[은을]?\s*취소|취소(?:됨|하기로|$)|^최종(?:적으로)?\s*[:：]")  # fmt: skip
 # A later line that may, where it is settled itself and on the same matter.
 WEAK_RETRACTION = cue("바꿈", 0.0, r"변경|바꾸기로|바꿈|바꿨|대신|말고|오후에|결국|최종|수정:|다시\s|폐기|상향|하향|인상|인하|[으]?로\s*(?:올[렸림린]|낮[췄춤춘]|늘[렸림린]|줄[였임인])")  # fmt: skip
 LABELS: dict[str, tuple[str, float]] = {
