@@ -6,6 +6,7 @@ from collections.abc import Container, Sequence
 
 from gitmem.cli.places import place_of
 from gitmem.cli.terminal import escape
+from gitmem.memory.fact import fact_id
 from gitmem.memory.rivals import placed_sentence
 from gitmem.plural import counted
 from gitmem.promotion.outcome import not_repeatable
@@ -14,6 +15,7 @@ from gitmem.promotion.promote import Mode, Outcome
 
 EXAMPLES = 10  # candidates of one reason that `--explain` shows
 WIDTH = 300  # characters of a candidate's text there
+NAMED = 5  # facts that wait for a person, whose ids are said without `--explain`
 WAITING = 50  # ... that wait for a person, who has to see their ids
 
 
@@ -44,9 +46,16 @@ def as_text(outcome: Outcome, explain: bool) -> str:
         where = f" on {outcome.branch}" if outcome.branch else ""
         facts = counted(count, "fact")
         lines.append(f"promoted {facts}{where}: {', '.join(oid[:12] for oid in outcome.commits)}")
-    held = [item for item in outcome.plan.refused if str(item.why) == "origin"]
+    over = len(outcome.plan.stopped(Why.LIMIT))
+    if over and count:
+        lines.append(f"{over} more wait for the next run: git mem promote")
+    held = outcome.plan.stopped(Why.ORIGIN)
     if held and not explain:
-        lines.append(f"{len(held)} from the web or a tool wait for a person: --explain, then --accept ID")
+        idents = " ".join(fact_id(item.operation.text) for item in held[:NAMED])
+        more = f" and {len(held) - NAMED} more (--json has all)" if len(held) > NAMED else ""
+        lines.append(
+            f"{len(held)} from the web or a tool wait for a person, who lets one in with --accept ID: {idents}{more}"
+        )
     return escape("\n".join(lines) + "\n")
 
 

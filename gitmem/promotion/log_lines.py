@@ -25,12 +25,16 @@ from gitmem.text.sentences import sentences
 from gitmem.text.terms import without_particle
 
 LONGEST_ITEM = 300  # characters of a list item that is taken whole; of a longer one each sentence by itself
-LONGEST_READ = 4000  # characters of a statement that can hold a fact
+LONGEST_READ = 4000  # characters of a statement whose sentences are read, from its beginning
 WIDTHS = {"W": 2, "F": 2}  # columns of a letter by its East Asian width; any other has one
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _BOX = re.compile(r"^\[[ xX]\]\s+")
-_TIME = re.compile(r"^\[?(?:[01]?\d|2[0-3]):[0-5]\d(?::\d\d)?\]?\s*(?:[aApP]\.?[mM]\.?)?\s*[-–—:|]?\s+")
+_ZONE = r"(?:UTC|GMT|CEST|CET|KST|JST|IST|BST|Z|[ECMP][SD]?T)"
+_TIME = re.compile(
+    r"^[\[(]?(?:[01]?\d|2[0-3]):[0-5]\d(?::\d\d)?\s*(?:[aApP]\.?[mM]\.?)?"
+    rf"(?:\s*{_ZONE}(?:[+-]\d{{1,2}}(?::\d\d)?)?(?![\w-]))?[\])]?\s*[-–—:|]?\s+"
+)
 _PERIOD = re.compile(
     r"^(?:오전|오후|아침|저녁|morning|afternoon|evening|am|pm|later|update|최종|결론|final)\s*[:：]\s*"
     r"|^(?:(?:오전|오후|저녁|결국|나중)에?\s+)?(?:뒤집음|번복|변경|정정)\s*[:：]\s*",
@@ -128,7 +132,7 @@ def passages_of(lines: Sequence[str]) -> Iterator[Passage]:
         if any(key == "src" for key, _ in statement.meta):  # it came from memory
             continue
         text = statement.text
-        if text.startswith((">", "|")) or len(text) > LONGEST_READ or not any(map(str.isalnum, text)):
+        if text.startswith((">", "|")) or not any(map(str.isalnum, text)):
             continue
         if statement.form is Form.ITEM:
             yield Passage(statement.first, statement.last, text, statement, origin)
@@ -255,7 +259,11 @@ def _in_sentences(lines: Sequence[str], passage: Passage) -> Iterator[Passage]:
     sizes = [len(_letters(_visible(line))) for line in lines[passage.first - 1 : passage.last]]
     parts = sentences(passage.text)
     at = sum(sizes) - sum(len(_letters(part)) for part in parts)  # the marker and the time in front
+    read = 0
     for part in parts:
+        read += len(part)
+        if read > LONGEST_READ:
+            return
         start, at = at, at + len(_letters(part))
         first, last = _line_at(sizes, start), _line_at(sizes, at - 1)
         yield passage._replace(first=passage.first + first, last=passage.first + last, text=part)

@@ -54,6 +54,9 @@ _REASON = re.compile(
     r"|(?:主要是)?因[为為])[、,，]?\s*",
     re.I,
 )
+# What a text ends with that tells of the past, where a day without a year is one that was.
+_PAST = re.compile(r"[았었였했됐렸졌](?:다|음|습니다|어요)[.。\s]*$|为止[.。\s]*$|為止[.。\s]*$")
+_UNTIL = re.compile(r"(?:until|till|through|by|before)\b", re.I)  # a day of the week is read with it
 PARALLEL_LINES = 6000  # lines from which a second process pays for its start
 OF_KIND, OF_SCORE = 0.5, 0.4  # how much the kind of a fact and its likelihood count for its importance
 NAMES_KIND = 1.5  # weight of a label from which it says of what kind the line is, and that it is to be kept
@@ -240,15 +243,19 @@ def _stated(typed: str, safe: bool) -> str:
 def last_day_of(text: str, kind: str, day: date) -> str:
     """The day after which it no longer holds: a deadline's own, or one before `까지`, `まで` or after `until`, or the
     last of the month, year or week that is named so. What holds from now on ends on no day of the week."""
-    mentions = dates.find(text, day)
+    mentions = dates.find(text, day, future=_PAST.search(text) is None)
     standing = dates.holds_from_now_on(text)
     for mention in mentions:
         after = text[mention.end : mention.end + 8]
         before = text[max(0, mention.start - 14) : mention.start].lower()
-        names_an_end = re.match(
-            r"\s*(?:\([^)]*\)\s*)?(?:까지|이전|전까지|안에|이내|내로|まで|以前|以内|之前|前(?!後|后))", after
-        ) or re.search(
-            r"\b(?:until|till|through|expires?(?:\s+on)?|by|before|due(?:\s+(?:on|is))?)\s+(?:the\s+)?$", before
+        names_an_end = (
+            _UNTIL.match(text, mention.start, mention.end)
+            or re.match(
+                r"\s*(?:\([^)]*\)\s*)?(?:까지|이전|전까지|안에|이내|내로|まで|以前|以内|之前|前(?!後|后))", after
+            )
+            or re.search(
+                r"\b(?:until|till|through|expires?(?:\s+on)?|by|before|due(?:\s+(?:on|is))?)\s+(?:the\s+)?$", before
+            )
         )
         if names_an_end and (not standing or mention.spelled or _ends_with(text, mention)):
             return mention.day.isoformat() if kind != "lesson" else ""

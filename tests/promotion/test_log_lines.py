@@ -177,3 +177,36 @@ def test_under_a_heading_of_reports_a_line_is_worth_less_and_a_named_decision_is
     assert len(stated) == 2
     assert "the cache is dropped each night" in [each.text for each in reported]
     assert [each for each in reported if "6380" in each.text and each.importance >= stated[0].importance] == []
+
+
+def test_a_long_item_is_read_from_its_beginning() -> None:
+    text = "- Decision: the archive keeps its backups for 30 days." + " It is the rule of the house." * 400
+    assert [each.text for each in offered(text)][:1] == ["the archive keeps its backups for 30 days."]
+
+
+@pytest.mark.parametrize(
+    "stamp", ["[10:03 ET]", "(10:07 UTC)", "10:06 CET -", "[10:05 KST]", "9:30 PM:", "10:11 UTC+9"]
+)
+def test_a_stamp_with_its_time_zone_is_no_part_of_a_fact(stamp: str) -> None:
+    assert [each.text for each in offered(f"- {stamp} Decision: backups run nightly\n")] == ["backups run nightly"]
+
+
+@pytest.mark.parametrize("heading", ["Decisions Made", "오늘 결정한 것", "今日の動き"])
+def test_a_heading_that_names_a_kind_of_line_is_no_topic(heading: str) -> None:
+    text = f"## {heading}\n\n- Decision: the docs are built with MkDocs.\n"
+    assert [each.text for each in offered(text)] == ["the docs are built with MkDocs."]
+
+
+@pytest.mark.parametrize(
+    ("text", "until"),
+    [
+        ("Office is closed until Thursday.", "2026-03-05"),
+        ("Decision: code freeze until Friday.", "2026-03-06"),
+        ("신청은 2월 15일까지 받았다", "2026-02-15"),
+        ("优惠活动到2月10日为止", "2026-02-10"),
+        ("신청은 12월 15일까지 받는다", "2026-12-15"),
+    ],
+)
+def test_a_last_day_is_that_of_the_text(text: str, until: str) -> None:
+    (one,) = offered(f"- {text}\n")
+    assert one.until == until

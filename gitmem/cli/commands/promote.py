@@ -59,7 +59,9 @@ class PromoteOptions(NamedTuple):
 )
 @click.option("--stage", "mode", flag_value="stage", help="Leave MEMORY.md staged; commit nothing.")
 @click.option("--accept", multiple=True, metavar="ID", help="Let in this fact of origin web or tool; repeatable.")
-@click.option("-i", "--interactive", is_flag=True, help="Ask for each fact: accept, edit, skip, quit.")
+@click.option(
+    "-i", "--interactive", is_flag=True, help="Ask for each fact: y to accept, e to edit, n to skip, q to quit."
+)
 @click.option("--hook", type=BY_ITSELF, metavar="MODE", hidden=True, help="From post-commit: start detached.")
 @click.option("--background", type=BY_ITSELF, metavar="MODE", hidden=True, help="What --hook started.")
 @json_option
