@@ -6,13 +6,16 @@ templates and fixtures, which describe another tree than the one that they lie i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
+from gitmem.agent_paths import IMPORTING
 from gitmem.git.objects import EXECUTABLE, LINKS, REGULAR, Entry
 from gitmem.paths import PACKAGES, Kind, agents_read, is_daily, kind, log_date
 
 ENDINGS = (".md", ".mdc", ".cursorrules", ".windsurfrules")
 LASTING = (Kind.MEMORY, Kind.NOTE, Kind.SKILL, Kind.RULE, Kind.INSTRUCTIONS)
+_SPELLED = {name.lower(): name for name in IMPORTING}
 MOST_FILES = 400  # of one tree that are judged; a tree with more says so
 ELSEWHERE = {
     PACKAGES, "vendor", "third_party", "third-party", "fixtures", "__fixtures__", "testdata", "test-data", "templates",
@@ -32,6 +35,8 @@ def judged(path: str, daily: Iterable[str] = ()) -> bool:
     name = path.rsplit("/", 1)[-1]
     if name.lower().startswith("readme"):
         return False  # it tells people what the folder is for
+    if _SPELLED.get(name.lower(), name) != name and "/" in path.lstrip("."):
+        return False  # `docs/agents.md` is a page about agents
     return agents_read(path) or name == "MEMORY.md" or f"/{path}".find("/.claude/") >= 0
 
 
@@ -58,6 +63,11 @@ def procedure(path: str) -> bool:
     return bool(
         folders & {"skills", "commands", "command", "workflows", "agents", "agent", "prompts"}
     ) or path.lower().endswith("skill.md")
+
+
+def about_change(path: str) -> bool:
+    """Whether a file is about what is left behind, by its name: a migration or an upgrade names the old and the new."""
+    return bool(re.search(r"migrat|upgrad|changelog|deprecat", path.rpartition("/")[2].lower() or path, re.IGNORECASE))
 
 
 def procedure_of(path: str) -> str:

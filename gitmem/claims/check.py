@@ -7,29 +7,30 @@ stands; in a line that neither denies, makes nor illustrates; never of what Git 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from gitmem.claims import wording
-from gitmem.claims.agent_files import procedure, procedure_of
+from gitmem.claims.agent_files import about_change, procedure, procedure_of
 from gitmem.claims.cited_facts import cited_facts, finding_of
-from gitmem.claims.claim import Claim, Kind
+from gitmem.claims.claim import DRAWN, Claim, Kind
 from gitmem.claims.departure import Departure
 from gitmem.claims.documents import Documents
+from gitmem.claims.extraction import LINK, SHELLS
 from gitmem.claims.finding import Finding, State, in_order
+from gitmem.claims.grounds import certain, only_place, parent_of, suspect
 from gitmem.claims.history import History
 from gitmem.claims.judge import NAMED, Judge, Said
 from gitmem.claims.path_resolution import ELSEWHERE, EXACT, GLOB, NEAR, NOWHERE, places
-from gitmem.claims.path_words import parts_of
+from gitmem.claims.path_words import file_name, parts_of
 from gitmem.claims.tree import joined
-from gitmem.claims.tree_diagrams import DRAWN
-from gitmem.errors import GitFailed
+from gitmem.claims.written import Written
 from gitmem.git.repository import Repository
 
-LANGUAGES = ("python", "node", "node.js", "nodejs", "go", "golang", "rust", "java", "jdk")
 DIAGRAM = "diagram"  # the kind of a finding about a whole drawing
 FEWEST_DRAWN = 4  # entries of a drawing that is judged as a whole
-MOST_WRITTEN = 8  # commits that wrote lines whose trees are asked
+NEVER_KEPT = frozenset(("node_modules", "dist", "target", "coverage", ".venv", "venv", "__pycache__", ".next", "tmp"))
+MADE_FOLDERS = NEVER_KEPT | {"build", "out", "bin", "obj", "output", "outputs", "logs", "temp", "cache", ".cache"}
 PATHS = (Kind.PATH, Kind.DIRECTORY)
 
 
@@ -45,35 +46,58 @@ def check(repo: Repository, commit: str, documents: Documents) -> Checked:
     """Judge the claims of these files of a commit."""
     plain = frozenset(one.claim.token for one in documents.said if one.claim.kind in NAMED and one.claim.plain)
     judge = Judge(repo, commit, documents.said, plain, defining=False, entries=documents.entries)
-    missing = [one for one in documents.said if _missing(one, judge)]
-    foreign = _foreign(documents.said, judge)
-    missing = [one for one in missing if procedure_of(one.path) not in foreign]
     history = History(repo, judge.tree)
+    foreign = _foreign(documents.said, judge, history)
+    said = [one for one in documents.said if procedure_of(one.path) not in foreign]
+    missing = [one for one in said if _missing(one, judge)]
+    moved = [one for one in said if _moved(one, judge, history)]
     notes = list(documents.notes)
     if history.shallow:
         notes.append("this clone is shallow: what stood before is not known")
-    written = _Written(repo, judge, missing)
+    spoken = [one for one in (*missing, *moved) if not wording.denied(one.claim)]
+    written = Written(repo, judge, [one for one in spoken if not wording.made(one.claim, stood=True)])
     findings = [found for one in missing if (found := _finding(one, judge, history, written))]
-    findings += _strange_drawings(
-        [one for one in documents.said if procedure_of(one.path) not in foreign], judge, history
-    )
+    findings += [found for one in moved if (found := _moved_finding(one, history, written))]
+    findings += _strange_drawings(said, judge, history)
     for fact in cited_facts(judge.tree, history):
         if fact.path in set(documents.paths):
             findings += [found for each in fact.verdicts if (found := finding_of(fact, each))]
     return Checked(in_order(findings), len(documents.said), notes)
 
 
-def _foreign(said: Sequence[Said], judge: Judge) -> set[str]:
-    """The procedures that speak of no repository, or of another: most of the paths that they name do not stand here."""
+def _foreign(said: Sequence[Said], judge: Judge, history: History) -> set[str]:
+    """The procedures that speak of no repository, or of another: most of the paths that they name do not stand here.
+    Instructions in a folder of nothing but Markdown may be such ones too, a collection that shows how others write
+    them: of those, what once stood here counts as standing."""
     stand: Counter[str] = Counter()
+    collected = _collected({one.path for one in said}, judge)
     for one in said:
         claim = one.claim
-        if procedure(one.path) and claim.kind in PATHS and claim.plain and claim.tool != DRAWN and "/" in claim.token:
+        if one.path in collected and claim.kind is Kind.COMMAND and claim.plain:
+            standing = judge.standing(one)
+            stand[one.path] += 0 if standing.unknown else 1 if standing.grade > NOWHERE else -1
+            continue
+        voting = procedure(one.path) or one.path in collected
+        if voting and claim.kind in PATHS and claim.plain and claim.tool != DRAWN and "/" in claim.token:
             standing, own = judge.standing(one), procedure_of(one.path)
             brought = f"{standing.at}/".startswith(f"{own}/")  # what the skill itself brings along says nothing
             if not standing.unknown and not brought and not wording.placeholder(claim.text):
-                stand[own] += 1 if standing.grade >= NEAR else -1
-    return {procedure_of(one.path) for one in said if procedure(one.path) and stand[procedure_of(one.path)] <= 0}
+                here = standing.grade >= NEAR
+                here = here or (one.path in collected and any(history.of_path(path) for path in _whole(one)))
+                stand[own] += 1 if here else -1
+    asked = {procedure_of(path) for path in {one.path for one in said} if procedure(path)} | collected
+    return {path for path in asked if stand[path] <= 0}
+
+
+def _collected(paths: Iterable[str], judge: Judge) -> set[str]:
+    """The files of instructions, two folders deep or more, whose folder holds nothing but Markdown."""
+    found = {path for path in paths if path.count("/") >= 2 and "/." not in f"/{path}" and not procedure(path)}
+    folders = {path.rpartition("/")[0] for path in found}
+    for path in judge.tree.oids if folders else ():
+        if not path.endswith((".md", ".mdc")):
+            while path := path.rpartition("/")[0]:
+                folders.discard(path)
+    return {path for path in found if path.rpartition("/")[0] in folders}
 
 
 def _missing(one: Said, judge: Judge) -> bool:
@@ -86,14 +110,18 @@ def _missing(one: Said, judge: Judge) -> bool:
         return False  # the layout of what somebody is to make
     if claim.kind in PATHS:
         first = claim.token.partition("/")[0]
+        if first in MADE_FOLDERS and claim.tool != LINK and (claim.kind is Kind.DIRECTORY or first in NEVER_KEPT):
+            return False  # what a build makes, whether or not some of it was kept once
         imported = (
             claim.kind is Kind.DIRECTORY and first not in judge.tree.folders and first in judge.manifests.packages
         )
         if imported or wording.repository(claim):
             return False  # what code imports, `package/part`, or `owner/name`
-        if claim.token.startswith("/") or not (claim.plain or ("/" in claim.token and claim.kind is Kind.PATH)):
+        if claim.token.startswith(("/", "@")) or not (claim.plain or ("/" in claim.token and claim.kind is Kind.PATH)):
             return False
-        whole = [*_whole(one), *judge.tree.below_ends(claim.token)]
+        own = [place for place in places(claim, one.path) if place and judge.tree.ignored(place)]
+        whole = [path for path in _whole(one) if not any(path.startswith(f"{place}/") for place in own)]
+        whole += judge.tree.below_ends(claim.token)
         return not any(judge.tree.ignored(path) for path in whole) and not _escapes(one)
     return claim.plain or claim.kind is Kind.VERSION
 
@@ -109,61 +137,54 @@ def _escapes(one: Said) -> bool:
     return one.claim.token.startswith("../") and not joined(one.path.rpartition("/")[0], one.claim.token)
 
 
-class _Written:
-    """The trees in which lines were written: whether a claim stood then."""
-
-    def __init__(self, repo: Repository, judge: Judge, missing: Sequence[Said]) -> None:
-        self.repo = repo
-        self._by_line: dict[tuple[str, int], str] = {}
-        self._judges: dict[str, Judge] = {}
-        by_file: dict[str, list[Said]] = {}
-        for one in missing:
-            if not (wording.denied(one.claim) or wording.made(one.claim)):
-                by_file.setdefault(one.path, []).append(one)
-        for path, ones in by_file.items():
-            numbers = [one.claim.line.number for one in ones]
-            try:
-                rows = repo.blame(path, min(numbers), max(numbers), judge.commit)
-            except GitFailed:
-                continue
-            self._by_line.update({(path, row.line): row.commit for row in rows if row.line in set(numbers)})
-        commits = Counter(
-            self._by_line[key] for one in missing if (key := (one.path, one.claim.line.number)) in self._by_line
-        )
-        for oid, _ in commits.most_common(MOST_WRITTEN):
-            there = [one for one in missing if self._by_line.get((one.path, one.claim.line.number)) == oid]
-            self._judges[oid] = Judge(repo, oid, there, beside=judge)
-
-    def stood(self, one: Said) -> str:
-        """The commit that wrote the line, where the claim stood in its tree; "" where it did not."""
-        oid = self._by_line.get((one.path, one.claim.line.number), "")
-        judge = self._judges.get(oid)
-        if judge is None:
-            return ""
-        standing = judge.standing(one)
-        least = EXACT if one.claim.kind is Kind.SYMBOL else ELSEWHERE  # a name that was only used may be a library's
-        return oid if standing.grade >= least and not standing.unknown else ""
-
-
-def _finding(one: Said, judge: Judge, history: History, written: _Written) -> Finding | None:
+def _finding(one: Said, judge: Judge, history: History, written: Written) -> Finding | None:
     claim = one.claim
     left = _departure(one, history) if claim.kind in PATHS else None
     stood = written.stood(one)
-    if wording.denied(claim) or wording.made(claim):
-        return None
     seen = bool(stood) or left is not None
-    sure = seen and claim.plain and not wording.about_other_times(claim) and not _loose(one, bool(stood))
+    if wording.denied(claim) or wording.made(claim, stood=seen):
+        return None
+    shown = claim.line.block and claim.tool != DRAWN and claim.line.language not in SHELLS  # code of an example
+    told = claim.plain or (left is not None and "/" in claim.token and left.path in _whole(one) and not shown)
+    past = wording.about_other_times(claim) or about_change(one.path)
+    sure = seen and told and not past and not _loose(one, bool(stood))
     if not sure:
-        if _held_back(one, judge):
+        if past or _held_back(one, judge) or (shown and not claim.plain):
             return None
-        sure = not seen and _certain(one, judge)
-        if not sure and not (seen or _suspect(one, judge)):
+        sure = not seen and certain(one, judge)
+        if not sure and not (seen or suspect(one, judge)):
             return None
     evidence, cause = _evidence(one, left, stood, judge), f"{claim.kind}:{claim.token}"
     state = State.CHANGED if claim.kind is Kind.VERSION else State.GONE
+    renamed = left.renamed_to if left else only_place(one, judge)
     return Finding(
         one.path, claim.line.number, claim.text, claim.kind.value, state, evidence, left.commit if left else "",
-        left.renamed_to if left else "", sure, left.path if left else cause,
+        renamed, sure, left.path if left else cause,
+    )  # fmt: skip
+
+
+def _moved(one: Said, judge: Judge, history: History) -> bool:
+    """Whether what a path names left the place that it names, and stands only somewhere else under the same end."""
+    claim = one.claim
+    if claim.kind not in PATHS or not claim.plain or "/" not in claim.token.strip("/") or claim.tool == DRAWN:
+        return False
+    if judge.standing(one).grade != ELSEWHERE or GLOB.search(claim.token) or wording.placeholder(claim.text):
+        return False
+    return any(history.of_path(path) for path in _whole(one))
+
+
+def _moved_finding(one: Said, history: History, written: Written) -> Finding | None:
+    """A path that stood at exactly its place when it was written, and is now found by its end only."""
+    claim = one.claim
+    if wording.denied(claim) or wording.made(claim, stood=True) or wording.about_other_times(claim):
+        return None
+    left = next((found for path in _whole(one) if (found := history.of_path(path))), None)
+    if left is None or not left.renamed_to or _personal(claim) or not written.stood(one, EXACT):
+        return None
+    evidence = f"{left.path} went in {left.commit[:12]}, now {left.renamed_to}"
+    return Finding(
+        one.path, claim.line.number, claim.text, claim.kind.value, State.GONE, evidence, left.commit, left.renamed_to,
+        True, left.path,
     )  # fmt: skip
 
 
@@ -173,7 +194,11 @@ def _held_back(one: Said, judge: Judge) -> bool:
     claim = one.claim
     if _personal(claim):
         return True
-    folder = _parent(claim.token.rstrip("/"))
+    if wording.other_repository(claim):
+        return True
+    folder = parent_of(claim.token.rstrip("/"))
+    if claim.tool == LINK:
+        return wording.exampled(claim)
     if claim.kind in PATHS and "/" in folder and folder in judge.tree.folders and not GLOB.search(claim.token):
         return wording.exampled(claim)
     return wording.illustrated(claim) or procedure(one.path)
@@ -191,7 +216,8 @@ def _strange_drawings(said: Sequence[Said], judge: Judge, history: History) -> l
         lost = [one for one in entries if judge.standing(one).grade == NOWHERE]
         about_others = procedure(path) or wording.about_others(first.claim) or wording.made(first.claim)
         names = [key, *(one.claim.text for one in entries)]
-        if len(entries) < FEWEST_DRAWN or any(map(wording.placeholder, names)) or about_others:
+        files = any(one.claim.text.endswith("/") or file_name(one.claim.text) for one in entries)
+        if len(entries) < FEWEST_DRAWN or any(map(wording.placeholder, names)) or about_others or not files:
             continue
         root = judge.diagrams(path).roots[key][0]
         left = [went for one in lost if (went := history.of_path(joined(root, one.claim.token)))]
@@ -227,9 +253,10 @@ def _evidence(one: Said, left: Departure | None, stood: str, judge: Judge) -> st
         return f"{left.path} went in {left.commit[:12]}{went}"
     if claim.kind is Kind.VERSION:
         return judge.standing(one).at
+    at = only_place(one, judge)
     what = {
         Kind.COMMAND: f"no {_TOOLS.get(claim.tool.rstrip('?'), claim.tool)} '{claim.token}' is defined",
-        Kind.PATH: f"there is no file {claim.token}",
+        Kind.PATH: f"there is no file {claim.token}" + (f", one of its name is {at}" if at else ""),
         Kind.DIRECTORY: f"there is no folder {claim.token}",
     }.get(claim.kind, f"no line of code has {claim.token}")
     return what + (f"; there was when the line was written ({stood[:12]})" if stood else "")
@@ -246,32 +273,3 @@ def _loose(one: Said, stood: bool) -> bool:
     if claim.kind is Kind.PATH and "/" not in claim.token and wording.exampled(claim):
         return True
     return (_personal(claim) and not stood) or (bare and procedure(one.path))
-
-
-def _certain(one: Said, judge: Judge) -> bool:
-    """Whether a claim that history does not know is false for its form alone: a leaf of a folder that stands, a script
-    that no manifest defines, a version of the language below what a manifest asks for."""
-    claim = one.claim
-    if not claim.plain:
-        return False
-    if claim.kind is Kind.COMMAND:
-        return not claim.tool.endswith("?")
-    if claim.kind is Kind.VERSION:
-        return claim.tool in LANGUAGES
-    told = claim.kind is Kind.PATH and not claim.tool and not claim.folder and "/" in claim.token
-    return told and not GLOB.search(claim.token) and _parent(claim.token) in judge.tree.folders
-
-
-def _suspect(one: Said, judge: Judge) -> bool:
-    """Whether it is worth a look although history does not know it."""
-    claim = one.claim
-    if claim.kind is Kind.VERSION or not claim.plain or claim.kind in NAMED:
-        return claim.kind is Kind.VERSION
-    if claim.tool == DRAWN or claim.kind is Kind.COMMAND:
-        return True
-    told = "/" in claim.token if claim.kind is Kind.PATH else claim.text.endswith("/")
-    return told and any(_parent(path) in judge.tree.folders for path in _whole(one))
-
-
-def _parent(path: str) -> str:
-    return path.rpartition("/")[0] or "?"

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 from gitmem.claims.lines import MarkedLine
 
+DRAWN = "tree"  # the tool of a claim that is an entry of a diagram
+
 
 class Kind(StrEnum):
     """What a claim is about."""

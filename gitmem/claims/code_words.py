@@ -14,7 +14,8 @@ from gitmem.git.objects import EXECUTABLE, REGULAR, Entry
 from gitmem.git.repository import Repository
 
 PROSE = re.compile(
-    r"\.(?:mdx?|mdc|rst|txt|adoc|org|html?|svg|csv|tsv|po|pot|ipynb|snap|map|lock|sum)$|(?:^|/)(?:CHANGELOG|CHANGES|"
+    r"\.(?:mdx?|mdc|rst|adoc|org|html?|svg|csv|tsv|po|pot|ipynb|snap|map|lock|sum)$|"
+    r"(?:^|/)(?!CMakeLists|[\w.-]*(?:requirements|constraints))[^/]*\.txt$|(?:^|/)(?:CHANGELOG|CHANGES|"
     r"HISTORY|NEWS|LICENSE)[^/]*$|"
     r"(?:^|/)(?:package-lock\.json|pnpm-lock\.yaml|uv\.lock|\.?cursorrules|\.windsurfrules)$|\.min\.(?:js|css)$",
     re.IGNORECASE,
@@ -51,10 +52,7 @@ def names_in(
 ) -> Names:  # fmt: skip
     """What the code among these files has of the names. Without `defining` no name counts as defined."""
     left = {name.encode("utf-8", "surrogateescape"): name for name in names}
-    code = [
-        entry for entry in entries
-        if entry.mode in (REGULAR, EXECUTABLE) and not PROSE.search(entry.path) and not DATA.search(entry.path)
-    ] if left else []  # fmt: skip
+    code = list(filter(_is_code, entries)) if left else []
     sizes = repo.sizes([entry.oid for entry in code])
     used: set[str] = set()
     defined: set[str] = set()
@@ -68,7 +66,7 @@ def names_in(
             for word in left.keys() & data.translate(_WORD_BYTES).split():
                 name = left[word]
                 used.add(name)
-                if defining and any(word in line and defines(_text(line), name) for line in data.split(b"\n")):
+                if defining and _defining(data, word):
                     defined.add(name)
                 if not defining or name in defined:
                     del left[word]
@@ -76,6 +74,46 @@ def names_in(
                 break
         left = {word: name for word, name in left.items() if name not in used}
     return Names(frozenset(used), frozenset(defined))
+
+
+class BlobWords:
+    """Which of some names the code of trees has that share most of their blobs: each blob is read once. `without` are
+    blobs that have none of the names."""
+
+    def __init__(self, repo: Repository, names: Iterable[str], without: frozenset[str]) -> None:
+        self.repo, self.without = repo, without
+        self._asked = {name.encode("utf-8", "surrogateescape"): name for name in names}
+        self._used: dict[str, frozenset[str]] = {}
+        self._defined: dict[str, frozenset[str]] = {}
+
+    def names(self, entries: Iterable[Entry]) -> Names:
+        """What the code among these files has of the names; files above 1 MiB are left out."""
+        if not self._asked:
+            return Names(frozenset(), frozenset())
+        oids = [entry.oid for entry in entries if entry.oid not in self.without and _is_code(entry)]
+        new = [oid for oid in dict.fromkeys(oids) if oid not in self._used]
+        sizes = self.repo.sizes(new)
+        self._used.update(dict.fromkeys(new, frozenset()))
+        for oid, data in self.repo.read_many([oid for oid in new if sizes.get(oid, LARGE + 1) <= LARGE]):
+            if data is None or b"\0" in data[:BINARY]:
+                continue
+            if words := self._asked.keys() & data.translate(_WORD_BYTES).split():
+                self._used[oid] = frozenset(self._asked[word] for word in words)
+                self._defined[oid] = frozenset(self._asked[word] for word in words if _defining(data, word))
+        nothing: frozenset[str] = frozenset()
+        return Names(
+            nothing.union(*(self._used[oid] for oid in oids)),
+            nothing.union(*(self._defined.get(oid, nothing) for oid in oids)),
+        )
+
+
+def _defining(data: bytes, word: bytes) -> bool:
+    name = word.decode("utf-8", "replace")
+    return any(word in line and defines(_text(line), name) for line in data.split(b"\n"))
+
+
+def _is_code(entry: Entry) -> bool:
+    return entry.mode in (REGULAR, EXECUTABLE) and not PROSE.search(entry.path) and not DATA.search(entry.path)
 
 
 def _text(line: bytes) -> str:

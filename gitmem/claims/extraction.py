@@ -16,6 +16,7 @@ from gitmem.claims.lines import MarkedLine, marked_lines
 from gitmem.claims.path_words import file_name, spelled
 from gitmem.claims.versions import TOOL
 
+LINK = "link"  # the tool of a claim that is what a link leads to
 MOST = 4_000  # claims of one file
 SHELLS = ("", "bash", "sh", "shell", "zsh", "console", "shell-session", "text", "terminal", "fish", "powershell")
 _SPAN = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)")
@@ -26,6 +27,7 @@ _IMPORT = re.compile(
 _BARE = re.compile(r"(?<![\w`/@.:~$\\-])(?:\.{0,2}/)?[\w.@+*-]+(?:[/\\][\w.@+*\[\]{},()-]+)*/?(?![\w`])")
 _ENVIRONMENT = re.compile(r"(?<![\w/.-])\$?\{?([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b(?![\w./-]*\.\w)")
 _PORT = re.compile(r"(?:localhost|127\.0\.0\.1|0\.0\.0\.0):(\d{2,5})\b|\bport[s]?[ =:]+`?(\d{4,5})\b", re.IGNORECASE)
+_NOT_OF_TOOL = re.compile(r"\b(?:SDK|API|CLI|[Cc]lient|[Dd]river|[Pp]lugin|[Bb]indings?)\s+$")  # "SDK Java 2.25"
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _HUMPS = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2,}[a-z]|[A-Za-z0-9]_[A-Za-z0-9]")
 _HOST_NAME = re.compile(r"^www\.|\.(?:com|org|net|io|dev|ai|app|co|sh|cc|me)$")
@@ -70,22 +72,26 @@ def _block(members: list[MarkedLine]) -> Iterator[Claim]:
 
 def _prose(line: MarkedLine) -> Iterator[Claim]:
     rest = line.text
-    for match in _SPAN.finditer(line.text):
-        yield from _span(line, match[2].strip())
+    spans = list(_SPAN.finditer(line.text))
+    for match in spans:
         rest = rest.replace(match[0], " " * len(match[0]), 1)
     for match in _LINK.finditer(rest):
-        target = match[1].split("#")[0]
+        target = match[1].split("#")[0].removeprefix("mdc:")
         if (
             "://" not in target
             and not target.startswith(("#", "mailto:"))
             and (path := spelled(target.replace("%20", " ")))
         ):
-            yield _path(line, target, path, plain=True)
+            yield _path(line, target, path, plain=True)._replace(tool=LINK)
+    for match in spans:
+        yield from _span(line, match[2].strip())
     rest = _LINK.sub(lambda match: " " * len(match[0]), rest)
     for match in _IMPORT.finditer(rest):
         if path := spelled(match[1]):
             yield _path(line, match[1], path, plain=True)
     for match in TOOL.finditer(line.text):
+        if _NOT_OF_TOOL.search(line.text[: match.start()]):
+            continue
         yield Claim(line, match[0].strip(), Kind.VERSION, match["version"], tool=match["tool"].lower())
     yield from _words(line, rest)
 

@@ -10,12 +10,11 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from gitmem.claims import versions
-from gitmem.claims.claim import Claim, Kind
-from gitmem.claims.code_words import Names, names_in
+from gitmem.claims.claim import DRAWN, Claim, Kind
+from gitmem.claims.code_words import BlobWords, Names, names_in
 from gitmem.claims.manifests import Manifests
 from gitmem.claims.path_resolution import ELSEWHERE, EXACT, NOWHERE, DiagramRoots, Standing, standing
 from gitmem.claims.tree import Tree
-from gitmem.claims.tree_diagrams import DRAWN
 from gitmem.git.objects import Entry
 from gitmem.git.repository import Repository
 
@@ -37,14 +36,15 @@ class Said(NamedTuple):
 class Judge:
     """Answers for one commit. `names` limits the search of names: those beyond it count as standing. Where `beside`
     judges another commit, files that both have are not searched again; `entries` is the listing of this one. Without
-    `defining` a name is never defined."""
+    `defining` a name is never defined. `words`: who searches names instead, for several commits at once."""
 
     def __init__(
         self, repo: Repository, commit: str, said: Iterable[Said], names: frozenset[str] | None = None,
         *, beside: Judge | None = None, defining: bool = True, entries: Sequence[Entry] | None = None,
+        words: BlobWords | None = None,
     ) -> None:  # fmt: skip
         self.repo, self.commit = repo, commit
-        self.beside, self.defining = beside, defining
+        self.beside, self.defining, self.words = beside, defining, words
         self.drawn: Judge | None = None  # who says where drawings begin: another tree, from which a change took some
         self.said = list(said)
         near: Tree | None = beside.tree if beside else None
@@ -62,7 +62,9 @@ class Judge:
         """Which of the names asked for the code has."""
         if self._names is None:
             entries, beside = self.tree.entries, self.beside
-            if beside is None or not self.asked <= beside.asked:
+            if self.words is not None:
+                self._names = self.words.names(entries) if self.asked else Names(frozenset(), frozenset())
+            elif beside is None or not self.asked <= beside.asked:
                 self._names = names_in(self.repo, entries, self.asked, defining=self.defining)
             else:
                 shared = set(beside.tree.oids.values())

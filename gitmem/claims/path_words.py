@@ -37,7 +37,7 @@ DOTTED_NAMES = re.compile(
 _LOCATION = re.compile(r"(?::\d+(?:[-:,]\d+)*|#L?\d+(?:-L?\d+)?|::[\w\[\]:.-]+|#[\w-]+|\?[\w=&]+)$")
 _PART = re.compile(r"^[\w.@+~()\[\]{},*?!-]+$")
 _MIME = re.compile(r"^(?:application|text|image|audio|video|multipart|font|model)/[\w.+*-]+$")
-_LIBRARY = re.compile(r"^[A-Z][\w]*\.(?:js|ts|io|net|py|rs|ai|dev|css)$|^(?:socket\.io|ASP\.NET)$")
+_LIBRARY = re.compile(r"^[A-Z][a-z]*\d?\.js$|^[A-Z]\w*\.(?:io|net|ai|dev)$|^(?:socket\.io|ASP\.NET)$")
 _DOMAIN = re.compile(r"^[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|io|dev|ai|app|co|sh|cloud|so)(?:/|$)", re.IGNORECASE)
 _MODULE = re.compile(
     r"^(?:github|gitlab|bitbucket|golang|gopkg|k8s|google)\.[\w.]+/|^@[\w-]+/[\w.-]+$|^(?:origin|upstream)/"

@@ -79,6 +79,9 @@ VALUED = _words(
 )
 _OPERATOR = re.compile(r"\s*(?:&&|\|\||;|\||(?<!\S)&(?!\S))\s*")
 _PROMPT = re.compile(r"^\s*(?:[$❯➜»]|>(?=\s\w)|PS [^>]*>|!)\s+|^\s*!(?=`?\w)")
+_QUOTED = re.compile(
+    r"(?<![^\s=(])(?:\"[^\"\n]*[\s;&|][^\"\n]*\"|'[^'\n]*[\s;&|][^'\n]*')(?![^\s;)])"
+)  # words that are one
 _ASSIGNED = re.compile(r"^[A-Za-z_]\w*=")
 _TARGET = re.compile(r"^[A-Za-z][\w.:/@+-]*$")
 
@@ -110,7 +113,7 @@ def span_claims(line: MarkedLine, text: str) -> Iterator[Claim]:
 
 
 def _commands(text: str) -> Iterator[list[str]]:
-    text = re.sub(r"(?:^|\s)#(?:\s.*|$)", "", text)
+    text = _QUOTED.sub("''", re.sub(r"(?:^|\s)#(?:\s.*|$)", "", text))
     for part in _OPERATOR.split(text.strip().rstrip("\\")):
         if words := part.split():
             yield words

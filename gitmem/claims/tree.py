@@ -30,6 +30,7 @@ class Tree:
         self.repo, self.commit = repo, commit
         self.entries: Sequence[Entry] = entries if entries is not None else _listed(repo, commit, near)
         self.oids = {entry.path: entry.oid for entry in self.entries}
+        self._verdicts: dict[str, bool] = {}
         self.closed = {entry.path for entry in self.entries if entry.mode in (GITLINK, SYMLINK)}
 
     @cached_property
@@ -90,27 +91,35 @@ class Tree:
         return []
 
     @cached_property
-    def _rules(self) -> list[tuple[str, re.Pattern[str]]]:
-        files = [path for path in self.named.get(".gitignore", ()) if path in self.oids][:MOST_RULES]
-        rules: list[tuple[str, re.Pattern[str]]] = []
+    def _rules(self) -> list[tuple[str, re.Pattern[str], bool]]:
+        """(folder, expression, whether it ignores), those of outer folders first: the last that fits decides."""
+        files = sorted((path for path in self.named.get(".gitignore", ()) if path in self.oids), key=_depth)
+        files = files[:MOST_RULES]
+        rules: list[tuple[str, re.Pattern[str], bool]] = []
         for path, (_, data) in zip(files, self.repo.read_many([self.oids[path] for path in files]), strict=True):
             folder = path.rpartition("/")[0]
             for row in (data or b"")[:RULES_SIZE].decode("utf-8", "replace").splitlines():
-                if (row := row.strip()) and not row.startswith(("#", "!")) and row.strip("/*"):
-                    rules.append((folder, _rule(row)))
+                kept = row.startswith("!")
+                if (row := row.removeprefix("!").strip()) and not row.startswith("#") and row.strip("/*"):
+                    rules.append((folder, _rule(row), not kept))
         return rules
 
     def ignored(self, path: str) -> bool:
         """Whether a rule of the tree keeps a path, or a folder above it, out of Git."""
-        path = path.rstrip("/")
-        for folder, rule in self._rules:
-            if folder and not path.startswith(f"{folder}/"):
-                continue
-            inside = path[len(folder) + 1 :] if folder else path
-            parts = inside.split("/")
-            if any(rule.fullmatch("/".join(parts[:depth])) for depth in range(1, len(parts) + 1)):
-                return True
-        return False
+        parts = path.rstrip("/").split("/")
+        return any(self._ignored("/".join(parts[:depth])) for depth in range(1, len(parts) + 1))
+
+    def _ignored(self, path: str) -> bool:
+        found = self._verdicts.get(path)
+        if found is None:
+            found = False
+            for folder, rule, ignores in self._rules:
+                if folder and not path.startswith(f"{folder}/"):
+                    continue
+                if rule.fullmatch(path[len(folder) + 1 :] if folder else path):
+                    found = ignores
+            self._verdicts[path] = found
+        return found
 
 
 def _listed(repo: Repository, commit: str, near: Tree | None) -> Sequence[Entry]:
@@ -127,6 +136,10 @@ def _listed(repo: Repository, commit: str, near: Tree | None) -> Sequence[Entry]
         else:
             found[change.path] = Entry(change.path, change.new_mode, change.new_oid, -1)
     return list(found.values())
+
+
+def _depth(path: str) -> tuple[int, str]:
+    return path.count("/"), path
 
 
 def _rule(row: str) -> re.Pattern[str]:

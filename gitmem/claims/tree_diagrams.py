@@ -9,14 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from gitmem.claims.claim import Claim, Kind
+from gitmem.claims.claim import DRAWN, Claim, Kind
 from gitmem.claims.lines import MarkedLine
 from gitmem.claims.path_words import file_name
 
 _BRANCH = re.compile(r"^([\s│|┃║]*)(?:├|└|┣|┗|╠|╚|\+|\||`)(?:[─━═-]{1,4}|--+)[ \t]*(.*)$")
 _ROOT = re.compile(r"^\s*([\w.@/-]+/|\.)\s*(?:[#←(].*|[ \t]{2,}.*)?$")
 _NAME = re.compile(r"^([\w.@+\[\]()*{},/-]+(?: [\w.-]+\.\w+)?)(.*)$")
-DRAWN = "tree"  # the tool of a claim that is an entry of a diagram
 
 
 def is_diagram(lines: Sequence[MarkedLine]) -> bool:
@@ -39,9 +38,9 @@ def claims_of(lines: Sequence[MarkedLine]) -> Iterator[Claim]:
         depth = len(branch[1])
         named = _NAME.match(branch[2].strip())
         above = [pair for pair in above if pair[0] < depth]
-        if named is None or "..." in named[1] or named[1].startswith("("):
+        if named is None or "..." in named[1] or named[1].startswith("(") or named[2].startswith(("<", "$")):
             continue
-        name = named[1].rstrip(",")
+        name = named[1].rstrip(",").lstrip("/") or "/"
         folder = "/".join(part for _, part in above)
         kind = Kind.PATH if file_name(name.rsplit("/", 1)[-1]) else Kind.DIRECTORY
         inside = f"{folder}/{name}" if folder else name

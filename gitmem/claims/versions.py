@@ -79,6 +79,9 @@ def agrees(claimed: str, spec: str, least: bool = False) -> bool | None:
         return any(number[:1] == said for number in numbers) or (">" in spec and said >= numbers[0][:1])
     if any(number[: len(said)] == said[: len(number)] for number in numbers):
         return True
+    fixed = {"^": 1, "~": 2}.get(spec.strip()[:1], 0)
+    if fixed and len(numbers) == 1 and numbers[0][:fixed] == said[:fixed] and said >= numbers[0]:
+        return None  # a range that has the version
     return (
         said >= numbers[0] if ">" in spec and "<" not in spec else None if "<" in spec and said > numbers[0] else False
     )

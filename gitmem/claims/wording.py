@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import re
 
-from gitmem.claims.claim import Claim
+from gitmem.claims.claim import DRAWN, Claim
 
 BEFORE, AFTER = 70, 60  # characters of a clause that are read on each side of a claim
 FORBIDDING = 200  # characters before a claim in which a word that forbids is looked for
 _CUT = re.compile(r"[.;!?。；！？](?:\s|$)|\s[—–]\s|\s-\s|\||\)\s*,")
 _DENIED_BEFORE = re.compile(
-    r"\b(?:no longer|instead of|rather than|remov\w+|delet\w+|dropp\w+|deprecat\w+|obsolete|legacy|old|former(?:ly)?|"
-    r"previous(?:ly)?|"
+    r"\b(?:no longer|dead|instead of|rather than|remov\w+|delet\w+|dropp\w+|deprecat\w+|obsolete|legacy|old|"
+    r"former(?:ly)?|previous(?:ly)?|"
     r"was|were|used to|moved from|renam\w+|replac\w+|migrat\w+|superse\w+|missing|without|there (?:is|are) no|has no|"
     r"have no|absent|"
     r"original(?:ly)?|historical\w*|retired?|unlike|not|isn['’]t|no|refactor\w+ from|split from|extracted from|"
@@ -27,7 +27,10 @@ _DENIED_BEFORE = re.compile(
     re.IGNORECASE,
 )
 _DENIED_AFTER = re.compile(
-    r"^[`'\"*)\]]*\s*(?:\([^)]*\)\s*)?(?:(?:is|are|was|were|has been|have been|had been|got|will be|does|do|did|"
+    r"^[`'\"*)\]]*,?\s*(?:\([^)]*\)\s*)?"
+    r"(?:(?:folder|director(?:y|ies)|files?|modules?|packages?|class|functions?|methods?|scripts?|commands?|targets?|"
+    r"variables?|settings?|options?|components?|hooks?|helpers?|tables?|layer|service|app|path)\s+)?"
+    r"(?:(?:is|are|was|were|has been|have been|had been|got|will be|does|do|did|"
     r"should|must)\s*(?:n['’]t|not)?\s*)*"
     r"(?:now\s+)?(?:gone|removed|deleted|dropped|deprecated|renamed|moved|merged|split|replaced|superseded|no longer|"
     r"legacy|obsolete|"
@@ -36,7 +39,8 @@ _DENIED_AFTER = re.compile(
     r"todo|future|optional|generated|"
     r"gitignored|ignored|not (?:committed|tracked|in git)|local|private|created|new|if (?:present|exists|any)|when "
     r"present)\b"
-    r"|^[`'\"*)\]]*\s*(?:→|->|=>|➜)|[^.]{0,30}(?:삭제|제거|없|폐기|ない|削除|廃止|不存在|已删除|移除|废弃|不再)",
+    r"|^(?:\([^)]*\))?[`'\"*)\]]*\s*(?:→|->|=>|➜)\s*(?:[`*(]|now|removed|deleted|[\w.-]+/[\w./-]+)"
+    r"|[^.]{0,30}(?:삭제|제거|없|폐기|ない|削除|廃止|不存在|已删除|移除|废弃|不再)",
     re.IGNORECASE,
 )
 _FORBIDDEN = re.compile(  # of all that follows in the clause, but for what is to be done instead
@@ -44,10 +48,10 @@ _FORBIDDEN = re.compile(  # of all that follows in the clause, but for what is t
     r"(?!.*\b(?:instead|rather|but|unless|without)\b)",
     re.IGNORECASE,
 )
-_DOUBTED = re.compile(r"\b(?:stale|outdated|out[- ]of[- ]date)\b", re.IGNORECASE)
+_DOUBTED = re.compile(r"\b(?:stale|outdated|out[- ]of[- ]date|redundant)\b", re.IGNORECASE)
 _MADE_BEFORE = re.compile(
-    r"\b(?:creat\w+|generat\w+|add(?:s|ed|ing)?|new|mak(?:e|es|ing) an?|writ(?:e|es|ten|ing)|output\w*|produc\w+|"
-    r"emit\w*|"
+    r"\b(?:creat\w+|generat\w+|exclud\w+|add(?:s|ed|ing)?|new|mak(?:e|es|ing) an?|writ(?:e|es|ten|ing)|"
+    r"output\w*|produc\w+|emit\w*|"
     r"stor(?:e|es|ed|ing)|sav(?:e|es|ed|ing)|download\w*|clon\w+|cache[ds]?|logs? to|gitignored?|ignored?|untracked|"
     r"cop(?:y|ies|ied)|artifacts?|temp(?:orary)?|if (?:it |they |one |there is |an? |you )?\w*|when present|todo|"
     r"planned|future|will|would|could|"
@@ -65,10 +69,34 @@ _MADE_AFTER = re.compile(
     r"|[^.]{0,20}(?:생성|작성|추가|저장|作成|生成|追加|保存|创建|新建|添加)",
     re.IGNORECASE,
 )
+_MADE_NEXT = re.compile(  # of what stood once, only what is made right before it: "add a row to `src/x.py`" needs it
+    r"\b(?:creat\w+|add(?:s|ed|ing)?|mak(?:e|es|ing)|writ(?:e|es|ten|ing)|scaffold\w*|initiali[sz]e\w*|cop(?:y|ies|ied)|"
+    r"new|rename|propos\w+)\b(?:[ :]+(?:an?|the|your|its|this|new|own|separate|files?|folder|directory|called|named|at|"
+    r"under|as|it|to))*[ :]*[`'\"*(\[]*$",
+    re.IGNORECASE,
+)
+_KEPT_ELSEWHERE = re.compile(
+    r"\b(?:generat\w+|output\w*|produc\w+|emit\w*|stor(?:e|es|ed|ing)|sav(?:e|es|ed|ing)|download\w*|clon\w+|"
+    r"cache[ds]?|logs? to|gitignored?|ignored?|untracked|artifacts?|temp(?:orary)?|when present|todo|planned|future|"
+    r"(?:will|would|could|might|may) (?:be|create|add|live|have)|upcoming|dump\w*|export\w* to|"
+    r"(?:writ(?:e|es|ten|ing)|buil(?:d|ds|t|ding)|compil\w+|bundl\w+|cop(?:y|ies|ied))(?: \S+){0,4} (?:to|into)|"
+    r"if (?:it|they|one|there|present|exists|missing))\b|생성|만들|저장|출력|예정|作成|生成|保存|出力|创建|新建|输出",
+    re.IGNORECASE,
+)
+_OTHER_REPOSITORY = re.compile(
+    r"\b(?:in|of|from|to|within|into)\s+(?:that|another|its|their|your)\s+(?:\S+\s+){0,2}(?:repos?|repository|fork)\b|"
+    r"\b(?:other|another|separate|sibling|upstream|external|private|different)\s+(?:\S+\s+)?"
+    r"(?:repos?|repositor(?:y|ies))\b|\bgit(?:hub|lab)\b[^.]{0,12}`[\w.-]+/[\w./-]+`|`[\w-]+/[\w.-]+`[^`.]{0,12}"
+    r"\brepo(?:sitory)?\b",
+    re.IGNORECASE,
+)
 _MADE_ROW = re.compile(
     r"\bauto-?generated|\bgenerated (?:by|from|code|files?)\b|\bdo not edit|\bnot committed|\bgit-?ignored|"
-    r"\bbuild (?:output|artifacts?)\b|자동 생성|自動生成|自动生成",
+    r"\bbuild (?:output|artifacts?)\b|\bat runtime\b|자동 생성|自動生成|自动生成",
     re.IGNORECASE,
+)
+_PLANNED_ROW = re.compile(
+    r"^\s*\|.*\|\s*(?:Add|Create|Implement|Build|Write|Set up|Introduce|Define|Wire|Extract)\b", re.IGNORECASE
 )
 _ILLUSTRATED = re.compile(
     r"\b(?:e\.?g\b|for example|for instance|examples?|such as|like|sample|hypothetical\w*|imagine|suppose|placeholder|"
@@ -95,11 +123,11 @@ _ABOUT_OTHER_TIMES = re.compile(
 _PLACEHOLDER = re.compile(
     r"[<>$…]|\.\.\.|^\{|\{[^},]*\}|(?:[-_/.]|^)(?:your|my|some|foo|bar|baz|qux|example|sample|placeholder|acme|xxx+|"
     r"nnn+|yyyy|whatever|"
-    r"something|thing|lorem|specific|some_?file|test_?file)(?:[-_/.]|$)|path/to/|tests?/path\.|\bMy[A-Z]|(?:^|[/_-])(?:N|X|NAME|"
+    r"something|thing|lorem|specific|some_?file|test_?file)(?:[-_/.]|$)|path/to/|tests?/path\.|\bMy[A-Z]|Your[A-Z]|(?:^|[/_-])(?:N|X|NAME|"
     r"NNN+|YYYY|XX+|FOO|BAR)(?:[-_./]|$)|PascalCase|camelCase|snake_case|"
     r"kebab-case|(?:feature|component|module|package|skill|page|plugin|service|tool|file|project|agent|rule|test|example|app)"
     r"[-_]?name|"
-    r"(?:^|[/_-])new-|[A-Z]{2,}-\d{3,}"
+    r"(?:^|[/_-])new-|[A-Z]{2,}-\d{3,}|(?:Component|Module|Service|Feature|Class|File|Page)_?Name\b"
 )
 
 
@@ -123,14 +151,19 @@ def denied(claim: Claim) -> bool:
     return bool(doubted or _DENIED_BEFORE.search(before) or _DENIED_AFTER.search(after))
 
 
-def made(claim: Claim) -> bool:
-    """Whether the clause speaks of what is made, kept outside of Git, or not there yet."""
+def made(claim: Claim, *, stood: bool = False) -> bool:
+    """Whether the clause speaks of what is made, kept outside of Git, or not there yet. What `stood` in Git once is
+    made only where a word right before it says so: "add a line to it" asks for it to be there."""
     before, after = clause(claim)
     text = claim.line.text
+    if stood:
+        before_says = bool(_MADE_NEXT.search(before) or _KEPT_ELSEWHERE.search(before))
+    else:
+        before_says = bool(_MADE_BEFORE.search(before) or _PLANNED_ROW.match(text))
     return bool(
-        _MADE_BEFORE.search(before)
+        before_says
         or _MADE_AFTER.search(after)
-        or (text.lstrip().startswith("|") and _MADE_ROW.search(text))
+        or ((claim.tool == DRAWN or text.lstrip().startswith("|")) and _MADE_ROW.search(text))
     )
 
 
@@ -164,6 +197,11 @@ def repository(claim: Claim) -> bool:
     return claim.token.count("/") == 1 and bool(
         re.match(r"[`'\"*)\]]*\s*(?:repo(?:sitory)?|fork)\b", after, re.IGNORECASE)
     )
+
+
+def other_repository(claim: Claim) -> bool:
+    """Whether the line speaks of another repository."""
+    return bool(_OTHER_REPOSITORY.search(claim.line.text))
 
 
 def placeholder(token: str) -> bool:

@@ -242,3 +242,96 @@ def test_at_least_a_version_a_repository_a_package_and_an_example_are_not_accuse
     repo.git("rm", "-q", "-r", "house", "houses", "src")
     repo.commit("away")
     assert found(repo) == []
+
+
+def test_a_name_is_asked_of_the_commit_that_first_had_the_words_though_the_line_moved_later(repo: Repo) -> None:
+    repo.commit("o", {"src/door.py": DOOR, "CLAUDE.md": "Call `open_door()`.\n"})
+    repo.commit("unlocked", {"src/door.py": DOOR.replace("open_door", "unlock")})
+    repo.git("mv", "CLAUDE.md", "AGENTS.md")
+    repo.commit("split", {"AGENTS.md": "House.\n", "src/AGENTS.md": "To get in, call `open_door()` at once.\n"})
+    assert sure(repo) == [("src/AGENTS.md", 1, "open_door()")]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("When you add a room, update `src/door.py` too.", True),
+        ("Add the key to `src/door.py`.", True),
+        ("Create `src/door.py` first.", False),
+        ("It writes the keys to `src/door.py`.", False),
+    ],
+)
+def test_what_stood_is_made_only_where_a_word_right_before_it_says_so(repo: Repo, line: str, said: bool) -> None:
+    repo.commit("o", {"src/door.py": DOOR, "src/wall.py": "x = 1\n", "CLAUDE.md": line + "\n"})
+    repo.git("rm", "-q", "src/door.py")
+    repo.commit("away")
+    assert bool(sure(repo)) is said
+
+
+@pytest.mark.parametrize(
+    ("line", "claim"),
+    [
+        ("See [the guide](HOUSE.md).", "HOUSE.md"),
+        ("See [wall](mdc:src/walls.py).", "src/walls.py"),
+        ("Doors are in `src/rooms/hall/wall.py`.", "src/rooms/hall/wall.py"),  # one of that name stands elsewhere
+        ("Use `paint_wall()` in `src/wall.py`.", "paint_wall()"),
+        ("- `src/wall.py`: `paint_wall()` and more", "paint_wall()"),
+    ],
+)
+def test_what_never_stood_is_said_where_its_form_alone_makes_it_false(repo: Repo, line: str, claim: str) -> None:
+    repo.commit("o", {"src/wall.py": "x = 1\n", "CLAUDE.md": line + "\n"})
+    assert [one[2] for one in sure(repo)] == [claim]
+
+
+@pytest.mark.parametrize(
+    ("files", "line"),
+    [
+        ({"Makefile": "build:\n"}, '`make build MSG="open the door"`'),
+        ({"build.gradle": "sourceCompatibility = 21\n"}, "SDK Java 2.25 is used."),
+        ({"package.json": '{"dependencies": {"react": "^18.2.0"}}'}, "- React 18.3.1"),
+        ({}, "In the other repository, `src/rooms/hall/wall.py` has it."),
+        ({}, "The keys are copied from `src/rooms/YourDoor.py`."),
+        ({}, "| 1 | Add a wall | `src/rooms/hall/wall.py` |"),
+    ],
+)
+def test_what_is_quoted_in_range_elsewhere_or_planned_is_not_accused(
+    repo: Repo, files: dict[str, str], line: str
+) -> None:
+    repo.commit("o", {"src/wall.py": "x = 1\n", **files, "CLAUDE.md": line + "\n"})
+    assert found(repo) == []
+
+
+def test_a_path_that_moved_and_is_found_by_its_end_only_is_said_with_its_new_place(repo: Repo) -> None:
+    repo.commit("o", {"src/door.py": DOOR * 9, "CLAUDE.md": "Doors: `src/door.py`.\n", "x": "x"})
+    (repo.path / "house").mkdir()
+    repo.git("mv", "src", "house/src")
+    repo.commit("moved")
+    assert [(one.claim, one.renamed_to, one.sure) for one in found(repo)] == [
+        ("src/door.py", "house/src/door.py", True)
+    ]
+
+
+def test_a_page_about_agents_and_a_collection_of_others_files_are_not_judged(repo: Repo) -> None:
+    files = {"docs/agents.md": "`src/door.py`\n", "shown/others/CLAUDE.md": "`make paint`, `lib/a.py`, `lib/b.py`\n"}
+    repo.commit("o", {"src/door.py": DOOR, "lib/x.py": "x = 1\n", "Makefile": "build:\n", **files})
+    repo.git("rm", "-q", "src/door.py")
+    repo.commit("away")
+    assert found(repo) == []
+
+
+def test_a_rule_that_takes_a_path_back_into_git_is_heeded(repo: Repo) -> None:
+    rules = {".gitignore": ".agents/*\n!.agents/skills\n*.json\n!keep.json\n"}
+    line = "Read `keep.json` and `src/door.py`, `src/wall.py`.\n"
+    files = {"src/door.py": DOOR, "src/wall.py": "x = 1\n", "src/roof.py": "x = 1\n", "keep.json": "x"}
+    repo.commit("o", {**rules, **files, "CLAUDE.md": line})
+    repo.git("rm", "-q", "keep.json", "src/door.py")
+    repo.commit("away")
+    assert sure(repo) == [("CLAUDE.md", 1, "keep.json"), ("CLAUDE.md", 1, "src/door.py")]
+
+
+def test_names_that_only_a_cmake_file_has_stand(repo: Repo) -> None:
+    repo.commit(
+        "o", {"CMakeLists.txt": "set(HOUSE_DOOR on)\n", "src/x.c": "HOUSE_DOOR\n", "CLAUDE.md": "`HOUSE_DOOR`\n"}
+    )
+    repo.commit("other", {"src/x.c": "int x;\n"})
+    assert found(repo) == []

@@ -1,0 +1,107 @@
+"""On which ground a claim is said that history does not know: its form alone makes it false, or worth a look."""
+
+from __future__ import annotations
+
+import re
+
+from gitmem.claims.agent_files import procedure
+from gitmem.claims.claim import DRAWN, Kind
+from gitmem.claims.code_words import PROSE
+from gitmem.claims.extraction import LINK
+from gitmem.claims.judge import NAMED, Judge, Said
+from gitmem.claims.path_resolution import GLOB, places
+from gitmem.claims.path_words import spelled
+from gitmem.claims.tree import joined
+
+LANGUAGES = ("python", "node", "node.js", "nodejs", "go", "golang", "rust", "java", "jdk")
+_IN_FILE = re.compile(r"(?:\s+\w+){0,2},?\s*(?:\bin|\bfrom|\bat|\bsee|\()\s*`(?P<path>[^`]+)`", re.IGNORECASE)
+_FILE_FIRST = re.compile(
+    r"^\s*(?:[-*+]|\d+\.|\|)\s*(?:\*\*)?`(?P<path>[^`]+)`(?:\*\*)?\s*(?:[:—–|-]|\bdefines\b|\bexports\b)"
+)
+_LISTED = re.compile(r"^\s*(?:[-*+|]|\d+\.)")
+
+
+def certain(one: Said, judge: Judge) -> bool:
+    """Whether a claim that history does not know is false for its form alone: a leaf of a folder that stands, a script
+    that no manifest defines, what a link leads to, a name that is said to be in a file that stands, a version of the
+    language below what a manifest asks for."""
+    claim = one.claim
+    if not claim.plain:
+        return False
+    match claim.kind:
+        case Kind.COMMAND:
+            return not claim.tool.endswith("?")
+        case Kind.VERSION:
+            return claim.tool in LANGUAGES
+        case Kind.SYMBOL:
+            return _located(one, judge)
+        case Kind.ENVIRONMENT | Kind.PORT:
+            return False
+        case Kind.PATH | Kind.DIRECTORY:
+            return not GLOB.search(claim.token) and _leaf(one, judge)
+
+
+def _leaf(one: Said, judge: Judge) -> bool:
+    """Whether a path leads to what should be there and is not: a link does, and a file whose folder stands; a folder,
+    where that lies two levels deep or more."""
+    claim = one.claim
+    own = one.path.rpartition("/")[0]
+    parents = {parent_of(claim.token.rstrip("/"))}
+    if own and "/" in claim.token.strip("/"):
+        parents.add(joined(own, parent_of(claim.token.rstrip("/"))) or "?")
+    stands = any(parent in judge.tree.folders for parent in parents)
+    if claim.kind is Kind.DIRECTORY:
+        deep = claim.token.strip("/").count("/") >= 2
+        return (
+            stands
+            and not claim.folder
+            and claim.tool in ("", LINK)
+            and (claim.tool == LINK or (deep and not procedure(one.path)))
+        )
+    if claim.tool == LINK or only_place(one, judge):
+        return True
+    return stands and not claim.tool and not claim.folder and "/" in claim.token
+
+
+def only_place(one: Said, judge: Judge) -> str:
+    """Where a file is that does not lie where a long path says: the one place of the tree that has a file of that
+    name, below the same top folder; "" where there is none, or several are."""
+    token = one.claim.token
+    if one.claim.kind is not Kind.PATH or token.count("/") < 2 or one.claim.tool or GLOB.search(token):
+        return ""
+    found = [path for path in judge.tree.named.get(token.rpartition("/")[2], ()) if path in judge.tree.oids]
+    tops = [top for place in places(one.claim, one.path) if (top := joined(place, token.partition("/")[0]))]
+    tops = [top for top in tops if top in judge.tree.folders]
+    return found[0] if len(found) == 1 and any(found[0].startswith(f"{top}/") for top in tops) else ""
+
+
+def _located(one: Said, judge: Judge) -> bool:
+    """Whether the line says in which file a name is (`name` in `src/x.py`, `src/x.py`: `name`), and it stands."""
+    before, text, after = one.claim.line.text.partition(f"`{one.claim.text}`")
+    match = (_IN_FILE.match(after) or _FILE_FIRST.match(before)) if text else None
+    path = spelled(match["path"]) if match else ""
+    if not path or PROSE.search(path) or "." not in path.rpartition("/")[2]:
+        return False
+    return any(place in judge.tree.oids for folder in places(one.claim, one.path) if (place := joined(folder, path)))
+
+
+def suspect(one: Said, judge: Judge) -> bool:
+    """Whether it is worth a look although history does not know it."""
+    claim = one.claim
+    if claim.kind is Kind.VERSION:
+        return bool(_LISTED.match(claim.line.text))
+    if not claim.plain or claim.kind in NAMED:
+        return False
+    if claim.tool == DRAWN or claim.kind is Kind.COMMAND:
+        return True
+    told = "/" in claim.token if claim.kind is Kind.PATH else claim.text.endswith("/")
+    return told and any(parent_of(path.rstrip("/")) in judge.tree.folders for path in _whole(one))
+
+
+def _whole(one: Said) -> list[str]:
+    return [path for place in places(one.claim, one.path) if (path := joined(place, one.claim.token))]
+
+
+def parent_of(path: str) -> str:
+    """The folder of a path, "?" (which no tree has) for one that names none."""
+    return path.rpartition("/")[0] or "?"
