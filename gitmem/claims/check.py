@@ -49,7 +49,7 @@ def check(repo: Repository, commit: str, documents: Documents) -> Checked:
     history = History(repo, judge.tree)
     foreign = _foreign(documents.said, judge, history)
     said = [one for one in documents.said if procedure_of(one.path) not in foreign]
-    missing = [one for one in said if _missing(one, judge)]
+    missing = [one for one in said if _missing(one, judge, history)]
     moved = [one for one in said if _moved(one, judge, history)]
     notes = list(documents.notes)
     if history.shallow:
@@ -100,7 +100,7 @@ def _collected(paths: Iterable[str], judge: Judge) -> set[str]:
     return {path for path in found if path.rpartition("/")[0] in folders}
 
 
-def _missing(one: Said, judge: Judge) -> bool:
+def _missing(one: Said, judge: Judge, history: History) -> bool:
     """Whether a claim stands nowhere, and may be spoken of at all."""
     claim = one.claim
     standing = judge.standing(one)
@@ -121,8 +121,12 @@ def _missing(one: Said, judge: Judge) -> bool:
             return False
         own = [place for place in places(claim, one.path) if place and judge.tree.ignored(place)]
         whole = [path for path in _whole(one) if not any(path.startswith(f"{place}/") for place in own)]
-        whole += judge.tree.below_ends(claim.token)
-        return not any(judge.tree.ignored(path) for path in whole) and not _escapes(one)
+        if any(map(judge.tree.ignored, whole)) or _escapes(one):
+            return False
+        below = judge.tree.below_ends(claim.token)  # a package may be meant that the line does not name
+        return not any(map(judge.tree.ignored, below)) or any(
+            left.renamed_to for path in whole if (left := history.of_path(path))
+        )
     return claim.plain or claim.kind is Kind.VERSION
 
 

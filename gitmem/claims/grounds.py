@@ -18,6 +18,7 @@ _IN_FILE = re.compile(r"(?:\s+\w+){0,2},?\s*(?:\bin|\bfrom|\bat|\bsee|\()\s*`(?P
 _FILE_FIRST = re.compile(
     r"^\s*(?:[-*+]|\d+\.|\|)\s*(?:\*\*)?`(?P<path>[^`]+)`(?:\*\*)?\s*(?:[:—–|-]|\bdefines\b|\bexports\b)"
 )
+_LEADS = re.compile(r"^\s*[-*+]\s+(?:\*\*)?`$")  # before what a list item is about
 _LISTED = re.compile(r"^\s*(?:[-*+|]|\d+\.)")
 
 
@@ -43,21 +44,19 @@ def certain(one: Said, judge: Judge) -> bool:
 
 def _leaf(one: Said, judge: Judge) -> bool:
     """Whether a path leads to what should be there and is not: a link does, and a file whose folder stands; a folder,
-    where that lies two levels deep or more."""
+    where that lies two levels deep or more, or a list item is about it."""
     claim = one.claim
+    before = claim.line.text.partition(claim.text)[0]
     own = one.path.rpartition("/")[0]
     parents = {parent_of(claim.token.rstrip("/"))}
     if own and "/" in claim.token.strip("/"):
         parents.add(joined(own, parent_of(claim.token.rstrip("/"))) or "?")
     stands = any(parent in judge.tree.folders for parent in parents)
     if claim.kind is Kind.DIRECTORY:
+        if not stands or claim.folder or claim.tool not in ("", LINK):
+            return False
         deep = claim.token.strip("/").count("/") >= 2
-        return (
-            stands
-            and not claim.folder
-            and claim.tool in ("", LINK)
-            and (claim.tool == LINK or (deep and not procedure(one.path)))
-        )
+        return claim.tool == LINK or (not procedure(one.path) and (deep or bool(_LEADS.match(before))))
     if claim.tool == LINK or only_place(one, judge):
         return True
     return stands and not claim.tool and not claim.folder and "/" in claim.token

@@ -335,3 +335,17 @@ def test_names_that_only_a_cmake_file_has_stand(repo: Repo) -> None:
     )
     repo.commit("other", {"src/x.c": "int x;\n"})
     assert found(repo) == []
+
+
+def test_a_folder_that_a_list_item_is_about_is_said_where_the_one_above_it_stands(repo: Repo) -> None:
+    lines = "- `house/attic`: where the trunks are\n- Put it into `house/cellar` or so.\n"
+    repo.commit("o", {"house/door.py": DOOR, "CLAUDE.md": lines})
+    assert sure(repo) == [("CLAUDE.md", 1, "house/attic")]
+
+
+def test_a_path_that_was_renamed_here_is_gone_though_another_package_ignores_one_of_its_shape(repo: Repo) -> None:
+    files = {"docs/doors.md": "# Doors\n", "pkg/docs/x.py": "x = 1\n", "pkg/.gitignore": "docs/*.md\n"}
+    repo.commit("o", {**files, "CLAUDE.md": "All of it is in `docs/doors.md`.\n"})
+    repo.git("mv", "docs/doors.md", "docs/gates.md")
+    repo.commit("renamed")
+    assert sure(repo) == [("CLAUDE.md", 1, "docs/doors.md")]
