@@ -15,6 +15,12 @@ from gitmem.paths import PACKAGES, Kind, agents_read, is_daily, kind, log_date
 
 ENDINGS = (".md", ".mdc", ".cursorrules", ".windsurfrules")
 LASTING = (Kind.MEMORY, Kind.NOTE, Kind.SKILL, Kind.RULE, Kind.INSTRUCTIONS)
+_RECORDS = re.compile(
+    r"(?:^|/)\.[^/]+/(?:.*/)?(?:plans?|reports?|tasks?|todos?|sessions?|logs?|research|history|reviews?|audits?|"
+    r"handoffs?|scratch|worktrees|issues|proposals?|spikes?|retros?|postmortems?|archives?)/",
+    re.IGNORECASE,
+)
+_DATED = re.compile(r"(?<!\d)20\d\d-?[01]\d-?[0-3]\d(?!\d)")
 _SPELLED = {name.lower(): name for name in IMPORTING}
 MOST_FILES = 400  # of one tree that are judged; a tree with more says so
 ELSEWHERE = {
@@ -30,6 +36,8 @@ def judged(path: str, daily: Iterable[str] = ()) -> bool:
     if is_daily(path, daily):
         return False
     of = kind(path)
+    if of is Kind.OTHER and (_RECORDS.search(path) or _DATED.search(path.rpartition("/")[2])):
+        return False  # a plan, a report, a review: a record of its day
     if of is not Kind.OTHER:
         return of in LASTING and not (of is Kind.NOTE and log_date(path))
     name = path.rsplit("/", 1)[-1]

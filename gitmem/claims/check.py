@@ -6,6 +6,7 @@ stands; in a line that neither denies, makes nor illustrates; never of what Git 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -27,6 +28,7 @@ from gitmem.claims.tree import joined
 from gitmem.claims.written import Written
 from gitmem.git.repository import Repository
 
+_COMMON = re.compile(r"^[A-Z]+\.md$")  # DEVELOPING.md: many folders have one
 DIAGRAM = "diagram"  # the kind of a finding about a whole drawing
 FEWEST_DRAWN = 4  # entries of a drawing that is judged as a whole
 NEVER_KEPT = frozenset(("node_modules", "dist", "target", "coverage", ".venv", "venv", "__pycache__", ".next", "tmp"))
@@ -108,7 +110,11 @@ def _missing(one: Said, judge: Judge, history: History) -> bool:
         return False
     if claim.tool == DRAWN and wording.placeholder(claim.folder):
         return False  # the layout of what somebody is to make
+    if claim.kind is Kind.VERSION and not wording.of_this_project(claim):
+        return False
     if claim.kind in PATHS:
+        if GLOB.search(claim.token.partition("/")[0]) and claim.tool != DRAWN:
+            return False  # "`*-plan.md`": a shape, not a place
         first = claim.token.partition("/")[0]
         if first in MADE_FOLDERS and claim.tool != LINK and (claim.kind is Kind.DIRECTORY or first in NEVER_KEPT):
             return False  # what a build makes, whether or not some of it was kept once
@@ -151,7 +157,7 @@ def _finding(one: Said, judge: Judge, history: History, written: Written) -> Fin
     shown = claim.line.block and claim.tool != DRAWN and claim.line.language not in SHELLS  # code of an example
     told = claim.plain or (left is not None and "/" in claim.token and left.path in _whole(one) and not shown)
     past = wording.about_other_times(claim) or about_change(one.path)
-    sure = seen and told and not past and not _loose(one, bool(stood))
+    sure = seen and told and not past and claim.kind is not Kind.PORT and not _loose(one, bool(stood))
     if not sure:
         if past or _held_back(one, judge) or (shown and not claim.plain):
             return None
@@ -247,7 +253,9 @@ def _departure(one: Said, history: History) -> Departure | None:
         if left := history.of_path(path):
             return left
     bare = "/".join(part for part in parts_of(one.claim.token) if part != "..")
-    return history.of_end(bare) if "/" in bare or one.claim.kind is Kind.PATH else None
+    if "/" not in bare and (one.claim.kind is not Kind.PATH or _COMMON.match(bare)):
+        return None
+    return history.of_end(bare)
 
 
 def _evidence(one: Said, left: Departure | None, stood: str, judge: Judge) -> str:
@@ -274,6 +282,6 @@ def _loose(one: Said, stood: bool) -> bool:
     to something of its own; in a line of examples the name of a file."""
     claim = one.claim
     bare = claim.kind in NAMED or (claim.kind in PATHS and "/" not in claim.token.strip("/") and claim.tool != DRAWN)
-    if claim.kind is Kind.PATH and "/" not in claim.token and wording.exampled(claim):
+    if claim.kind is Kind.PATH and "/" not in claim.token and (wording.exampled(claim) or wording.naming(claim)):
         return True
     return (_personal(claim) and not stood) or (bare and procedure(one.path))

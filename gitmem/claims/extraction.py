@@ -72,7 +72,13 @@ def _block(members: list[MarkedLine]) -> Iterator[Claim]:
 
 def _prose(line: MarkedLine) -> Iterator[Claim]:
     rest = line.text
-    spans = list(_SPAN.finditer(line.text))
+    outside = [
+        match.span() for match in _LINK.finditer(line.text) if "://" in match[1]
+    ]  # what a page elsewhere is called
+    spans = [
+        match for match in _SPAN.finditer(line.text)
+        if not any(start <= match.start() < end for start, end in outside)
+    ]  # fmt: skip
     for match in spans:
         rest = rest.replace(match[0], " " * len(match[0]), 1)
     for match in _LINK.finditer(rest):

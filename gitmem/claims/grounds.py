@@ -19,6 +19,10 @@ _FILE_FIRST = re.compile(
     r"^\s*(?:[-*+]|\d+\.|\|)\s*(?:\*\*)?`(?P<path>[^`]+)`(?:\*\*)?\s*(?:[:—–|-]|\bdefines\b|\bexports\b)"
 )
 _LEADS = re.compile(r"^\s*[-*+]\s+(?:\*\*)?`$")  # before what a list item is about
+_TESTS = re.compile(
+    r"\b(?:pytest|jest|vitest|mocha|playwright|rspec|phpunit|unittest|(?:go|cargo|dotnet|mix|swift|bun|deno) test|"
+    r"(?:npm|pnpm|yarn)(?: run)? test\S*|lint\S*|ruff|eslint|mypy)\b"
+)
 _LISTED = re.compile(r"^\s*(?:[-*+|]|\d+\.)")
 
 
@@ -59,6 +63,8 @@ def _leaf(one: Said, judge: Judge) -> bool:
         return claim.tool == LINK or (not procedure(one.path) and (deep or bool(_LEADS.match(before))))
     if claim.tool == LINK or only_place(one, judge):
         return True
+    if _TESTS.search(before):
+        return False  # `pytest tests/x_test.py`: which one is the reader's to choose
     return stands and not claim.tool and not claim.folder and "/" in claim.token
 
 

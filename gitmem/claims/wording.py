@@ -12,10 +12,12 @@ import re
 from gitmem.claims.claim import DRAWN, Claim
 
 BEFORE, AFTER = 70, 60  # characters of a clause that are read on each side of a claim
+FAR = 60  # characters of a line before a version that is still said of the project
 FORBIDDING = 200  # characters before a claim in which a word that forbids is looked for
 _CUT = re.compile(r"[.;!?。；！？](?:\s|$)|\s[—–]\s|\s-\s|\||\)\s*,")
 _DENIED_BEFORE = re.compile(
-    r"\b(?:no longer|dead|instead of|rather than|remov\w+|delet\w+|dropp\w+|deprecat\w+|obsolete|legacy|old|"
+    r"^\W*before\W|\b(?:no longer|dead|re-?introduc\w+|recreat\w+|"
+    r"instead of|rather than|remov\w+|delet\w+|dropp\w+|deprecat\w+|obsolete|legacy|old|"
     r"former(?:ly)?|previous(?:ly)?|"
     r"was|were|used to|moved from|renam\w+|replac\w+|migrat\w+|superse\w+|missing|without|there (?:is|are) no|has no|"
     r"have no|absent|"
@@ -39,7 +41,7 @@ _DENIED_AFTER = re.compile(
     r"todo|future|optional|generated|"
     r"gitignored|ignored|not (?:committed|tracked|in git)|local|private|created|new|if (?:present|exists|any)|when "
     r"present)\b"
-    r"|^(?:\([^)]*\))?[`'\"*)\]]*\s*(?:→|->|=>|➜)\s*(?:[`*(]|now|removed|deleted|[\w.-]+/[\w./-]+)"
+    r"|^(?:\([^)]*\))?[`'\"*)\]]*\s*(?:→|->|=>|➜)\s*(?:[`*(]|now|removed|deleted|forbidden|invalid|wrong|bad|[\w.-]+/[\w./-]+)"
     r"|[^.]{0,30}(?:삭제|제거|없|폐기|ない|削除|廃止|不存在|已删除|移除|废弃|不再)",
     re.IGNORECASE,
 )
@@ -110,6 +112,14 @@ _EXAMPLE = re.compile(
     r"\be\.g\b|\bfor (?:example|instance)\b|\bexamples?\b|\bsuch as\b|예시|예:|例えば|例[:：]|例如|比如|示例",
     re.IGNORECASE,
 )
+_NAMING = re.compile(
+    r"\b(?:naming|named|names?:|conventions?|prefix(?:es)?|suffix(?:es)?|base name|kebab-case|PascalCase|camelCase|"
+    r"snake_case)\b",
+    re.IGNORECASE,
+)
+_SINCE = re.compile(
+    r"\b(?:since|introduced|stable|added in|before|until|upgrad\w+|migrat\w+|compat\w*|consumer['’]s)\b", re.IGNORECASE
+)
 _ABOUT_OTHERS = re.compile(
     r"\b(?:examples?|samples?|templates?|adding|creating|how to (?:add|create)|anti-?patterns?|generated|artifacts?|"
     r"scaffold\w*)\b|예시|例|示例",
@@ -134,7 +144,8 @@ _PLACEHOLDER = re.compile(
 def clause(claim: Claim, reach: int = BEFORE) -> tuple[str, str]:
     """What stands before and behind a claim in its clause: a sentence, a cell of a table, a piece between dashes."""
     text = claim.line.text
-    at = text.find(claim.text)
+    found = re.search(rf"(?<!\w){re.escape(claim.text)}(?!\w)", text)
+    at = found.start() if found else text.find(claim.text)
     if at < 0:
         return "", ""
     before, after = text[:at].replace("*", "")[-reach:], text[at + len(claim.text) :][:AFTER]
@@ -181,6 +192,12 @@ def exampled(claim: Claim) -> bool:
     return bool(_EXAMPLE.search(text) or _CROSSED.search(text)) or about_others(claim)
 
 
+def naming(claim: Claim) -> bool:
+    """Whether the line, or its section, says how things are named: a name in it need not be one."""
+    line = claim.line
+    return any(map(_NAMING.search, (line.text, *line.trail[-2:], *line.parents[-1:])))
+
+
 def about_others(claim: Claim) -> bool:
     """Whether the section is about what is not there: examples, plans, what was removed."""
     return any(map(_ABOUT_OTHERS.search, claim.line.trail[-2:])) or about_other_times(claim)
@@ -202,6 +219,12 @@ def repository(claim: Claim) -> bool:
 def other_repository(claim: Claim) -> bool:
     """Whether the line speaks of another repository."""
     return bool(_OTHER_REPOSITORY.search(claim.line.text))
+
+
+def of_this_project(claim: Claim) -> bool:
+    """Whether a version is said of the project: early in its line, and not as that since which something is."""
+    before = claim.line.text[: max(claim.line.text.find(claim.text), 0)]
+    return len(before) <= FAR and not _SINCE.search(before)
 
 
 def placeholder(token: str) -> bool:

@@ -349,3 +349,35 @@ def test_a_path_that_was_renamed_here_is_gone_though_another_package_ignores_one
     repo.git("mv", "docs/doors.md", "docs/gates.md")
     repo.commit("renamed")
     assert sure(repo) == [("CLAUDE.md", 1, "docs/doors.md")]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Look for `*-doors.md` too.",
+        "`src/door.py` → FORBIDDEN (door in name)",
+        "**Before** (from `src/door.py`):",
+        "- Naming: `door.py`, `wall.py`",
+        "See [`src/door.py`](https://example.com/house/src/door.py).",
+        "It is stable since Python 3.9, says the manual.",
+    ],
+)
+def test_shapes_names_pages_elsewhere_and_versions_of_others_are_not_accused(repo: Repo, line: str) -> None:
+    files = {"src/door.py": DOOR, "a-doors.md": "a", "pyproject.toml": '[project]\nrequires-python = ">=3.12"\n'}
+    repo.commit("o", {"src/wall.py": "x = 1\n", **files, "CLAUDE.md": line + "\n"})
+    repo.git("rm", "-q", "src/door.py", "a-doors.md")
+    repo.commit("away")
+    assert sure(repo) == []
+
+
+def test_plans_reports_and_dated_files_in_a_hosts_folder_are_records(repo: Repo) -> None:
+    paths = (
+        ".claude/plans/house.md",
+        ".claude/reports/all.md",
+        ".claude/docs/2026-02-05-doors.md",
+        ".claude/docs/x.md",
+    )
+    repo.commit("o", {"src/door.py": DOOR, "src/wall.py": "x", **dict.fromkeys(paths, "`src/door.py`\n")})
+    repo.git("rm", "-q", "src/door.py")
+    repo.commit("away")
+    assert [one[0] for one in sure(repo)] == [".claude/docs/x.md"]
