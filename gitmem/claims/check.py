@@ -29,6 +29,12 @@ from gitmem.claims.written import Written
 from gitmem.git.repository import Repository
 
 _COMMON = re.compile(r"^[A-Z]+\.md$")  # DEVELOPING.md: many folders have one
+_GENERIC = re.compile(
+    r"^(?:manifest|config(?:uration)?|settings|package|index|main|app|util(?:itie)?s?|helpers?|types?|constants|schemas?|"
+    r"setup|tests?|data|tasks?|models?|api|server|client|cli|projects?|docs?|src|lib|scripts|examples|common|shared|core)"
+    r"(?:\.\w+)?$",
+    re.IGNORECASE,
+)
 DIAGRAM = "diagram"  # the kind of a finding about a whole drawing
 FEWEST_DRAWN = 4  # entries of a drawing that is judged as a whole
 NEVER_KEPT = frozenset(("node_modules", "dist", "target", "coverage", ".venv", "venv", "__pycache__", ".next", "tmp"))
@@ -241,21 +247,33 @@ def _strange_drawings(said: Sequence[Said], judge: Judge, history: History) -> l
     return findings
 
 
+def _placed(claim: Claim) -> bool:
+    """Whether a path has a line's number behind it, in what a tool printed: an example of such output."""
+    return bool(re.search(rf"{re.escape(claim.text)}:\d", claim.line.text)) or bool(re.search(r":\d+$", claim.text))
+
+
 def _personal(claim: Claim) -> bool:
     """Whether a claim is hidden or lies in a hidden folder: as often a person's own settings as the project's."""
     return claim.token.startswith(".") and not claim.token.startswith((".github/", "./", "../"))
 
 
 def _departure(one: Said, history: History) -> Departure | None:
+    """The departure of what a claim names. A bare name that many folders have is that of what lay
+    in the document's own folder, or below."""
     if GLOB.search(one.claim.token):
         return None
+    own = one.path.rpartition("/")[0]
+    near = "" if own.startswith(".") else own
+    name = one.claim.token.strip("/")
+    alone = "/" not in name and one.claim.tool != DRAWN and bool(_GENERIC.match(name))
     for path in _whole(one):
-        if left := history.of_path(path):
+        if (left := history.of_path(path)) and not (alone and near and not path.startswith(f"{near}/")):
             return left
     bare = "/".join(part for part in parts_of(one.claim.token) if part != "..")
     if "/" not in bare and (one.claim.kind is not Kind.PATH or _COMMON.match(bare)):
         return None
-    return history.of_end(bare)
+    left = history.of_end(bare)
+    return None if left and alone and near and not left.path.startswith(f"{near}/") else left
 
 
 def _evidence(one: Said, left: Departure | None, stood: str, judge: Judge) -> str:
@@ -282,6 +300,8 @@ def _loose(one: Said, stood: bool) -> bool:
     to something of its own; in a line of examples the name of a file."""
     claim = one.claim
     bare = claim.kind in NAMED or (claim.kind in PATHS and "/" not in claim.token.strip("/") and claim.tool != DRAWN)
+    if claim.kind is Kind.PATH and (claim.line.block or procedure(one.path)) and _placed(claim):
+        return True
     if claim.kind is Kind.PATH and "/" not in claim.token and (wording.exampled(claim) or wording.naming(claim)):
         return True
     return (_personal(claim) and not stood) or (bare and procedure(one.path))

@@ -258,7 +258,7 @@ def _node(line: MarkedLine, name: str, words: list[str], folder: str) -> Iterato
         return
     if not run and (script in OWN[name].split() or (name == "npm" and script not in LIFECYCLE)):
         return
-    sure = run or (name == "npm" and script in LIFECYCLE)
+    sure = (run and name != "bun") or (name == "npm" and script in LIFECYCLE)
     tool = "node" if sure else "node?"
     if name == "bun" and ("/" in script or "." in script):
         return

@@ -80,7 +80,8 @@ _MADE_NEXT = re.compile(  # of what stood once, only what is made right before i
 _KEPT_ELSEWHERE = re.compile(
     r"\b(?:generat\w+|output\w*|produc\w+|emit\w*|stor(?:e|es|ed|ing)|sav(?:e|es|ed|ing)|download\w*|clon\w+|"
     r"cache[ds]?|logs? to|gitignored?|ignored?|untracked|artifacts?|temp(?:orary)?|when present|todo|planned|future|"
-    r"(?:will|would|could|might|may) (?:be|create|add|live|have)|upcoming|dump\w*|export\w* to|"
+    r"(?:will|would|could|might|may) (?:be|create|add|live|have)|upcoming|"
+    r"creat(?:e|es|ing)(?: [^`\s]+){0,4} (?:in|at|under)|dump\w*|export\w* to|"
     r"(?:writ(?:e|es|ten|ing)|buil(?:d|ds|t|ding)|compil\w+|bundl\w+|cop(?:y|ies|ied))(?: \S+){0,4} (?:to|into)|"
     r"if (?:it|they|one|there|present|exists|missing))\b|생성|만들|저장|출력|예정|作成|生成|保存|出力|创建|新建|输出",
     re.IGNORECASE,
