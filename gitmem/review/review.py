@@ -205,7 +205,8 @@ def _masked_lines(repo: Repository, head: str, report: Report, policy: Policy) -
 
 
 def suggestions(review: Review) -> list[Suggestion]:
-    """The lines that the change brings and that a mask mends, as what should stand there instead.
+    """The lines that the change brings and that a mask mends, and those that follow a rename, as what should stand
+    there instead.
 
     None where that holds what a page does not show (a control character, a byte that is no text) or nothing at all, and
     none for a part of what one mask takes of several lines.
@@ -213,17 +214,34 @@ def suggestions(review: Review) -> list[Suggestion]:
     parts = {(mask.path, mask.line) for mask in review.masks if not mask.rules}
     brought = {(change.path, change.new.line) for change in review.changes if change.new}
     brought |= {(text.path, text.line) for text in review.other.texts}
-    return [
+    masks = [
         Suggestion(mask.path, mask.line, mask.text)
         for mask in review.masks
         if (mask.path, mask.line) in brought
         and mask.rules
         and parts.isdisjoint([(mask.path, mask.line - 1), (mask.path, mask.line + 1)])
-        and mask.text.strip()
-        and not mask.text.lstrip().startswith("/")  # a command, for GitLab, which knows no longer fence than three
-        and mask.text.replace("\t", " ").isprintable()
-        and "\ufffd" not in mask.text
     ]
+    masked_lines = {(mask.path, mask.line) for mask in review.masks}
+    renames = [
+        one
+        for warning in review.warnings
+        for one in warning.suggestions()
+        if (one.path, one.line) not in masked_lines and MASKED not in one.text
+    ]
+    return [row for row in (*masks, *renames) if _shows(row.text)]
+
+
+MASKED = "[redacted"
+
+
+def _shows(text: str) -> bool:
+    """Whether a page shows all that a line holds, and no forge takes it for a command."""
+    return (
+        bool(text.strip())
+        and not text.lstrip().startswith("/")  # a command, for GitLab, which knows no longer fence than three
+        and text.replace("\t", " ").isprintable()
+        and "\ufffd" not in text
+    )
 
 
 def verdicts(verdict: Verdict) -> list[LineVerdict]:

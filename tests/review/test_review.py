@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from gitmem.claims.mending import MendedLine
 from gitmem.gate.scan import Report
 from gitmem.git.objects import Span
 from gitmem.hosts.registry import all_hosts
@@ -19,6 +20,7 @@ from gitmem.review.fact_diff import FactChange, Op, compare
 from gitmem.review.forges.github import GitHub
 from gitmem.review.review import MaskedLine, Review, suggestions
 from gitmem.review.settings_changes import decides
+from gitmem.review.warnings.broken_claims import BrokenClaims
 from gitmem.review.warnings.rival_facts import find_rivals
 from tests.harness import Repo
 from tests.provenance_cases import DAY, FACT, promote, record_log
@@ -414,6 +416,18 @@ def test_a_line_that_is_a_command_somewhere_is_not_suggested() -> None:
     ]
     whole = Review("a", "b", tuple(facts), Report(), (), masks=tuple(found))
     assert [row.line for row in suggestions(whole)] == [1]
+
+
+def test_a_line_that_follows_a_rename_is_suggested_and_none_that_holds_a_secret() -> None:
+    mends = (
+        MendedLine("CLAUDE.md", 3, "- `src/door.py`", "- `src/gate.py`"),
+        MendedLine("CLAUDE.md", 4, "- `src/door.py` x", "- `src/gate.py` [redacted:x]"),
+        MendedLine("MEMORY.md", 1, "- `src/door.py` y", "- `src/gate.py` y"),
+    )
+    masks = (MaskedLine("MEMORY.md", 1, "- masked", frozenset(("x",))),)
+    whole = Review("a", "b", (), Report(), (), masks=masks, warnings=(BrokenClaims(mends=mends),))
+    (row,) = suggestions(whole)
+    assert (row.path, row.line, row.text) == ("CLAUDE.md", 3, "- `src/gate.py`") and "git mem check --fix" in row.why
 
 
 def test_changed_instructions_are_told_before_facts_and_are_a_point_to_look_at(repo: Repo) -> None:

@@ -111,11 +111,15 @@ class Comment:
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """What a line (from 1) of a file at the head of a proposal should say instead."""
+    """What a line (from 1) of a file at the head of a proposal should say instead. `why` is the Markdown before it."""
 
     path: str
     line: int
     text: str
+    why: str = (
+        "`git mem redact` would write this line so. What it masks stays in the history of the branch: a secret is "
+        "rotated first."
+    )
 
 
 class Client(ABC):
@@ -258,10 +262,7 @@ def _suggested(row: Suggestion, word: str) -> str:
     """The comment that suggests a row, with a mark of its own: one for each path and text."""
     mark = hashlib.sha256(f"{row.path}\0{row.text}".encode("utf-8", "backslashreplace")).hexdigest()[:12]
     fence = "`" * max(3, 1 + max(map(len, re.findall("`+", row.text)), default=0))
-    return (
-        f"{SUGGESTED}{mark} -->\n`git mem redact` would write this line so. What it masks stays in the history of the "
-        f"branch: a secret is rotated first.\n\n{fence}{word}\n{row.text}\n{fence}\n"
-    )
+    return f"{SUGGESTED}{mark} -->\n{row.why}\n\n{fence}{word}\n{row.text}\n{fence}\n"
 
 
 def push_environment(client: Client, environ: Mapping[str, str]) -> dict[str, str]:

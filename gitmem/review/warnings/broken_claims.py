@@ -6,25 +6,29 @@ lines too is silent.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from gitmem.claims import documents
 from gitmem.claims.finding import Finding, State, as_value
+from gitmem.claims.mending import MendedLine, mended_lines
 from gitmem.claims.transition import became_false, grouped
 from gitmem.gate.report import code
 from gitmem.plural import counted
+from gitmem.review.forges.forge import Suggestion
 from gitmem.review.markup import Links, flat, plain
 from gitmem.review.page import Row
 from gitmem.review.warnings.warning import Checked, Place, Range, Remark, ReviewWarning
 
 MOST = 10  # causes of one review; the others are counted
+SHOWN = 5  # lines of one cause that are shown as they should be
 
 
 @dataclass(frozen=True, slots=True)
 class BrokenClaims(ReviewWarning):
-    """What the change makes false; `looked_at` claims were compared."""
+    """What the change makes false; `looked_at` claims were compared, `mends` are lines that follow a rename."""
 
     key: ClassVar[str] = "claims"
     title: ClassVar[str] = "Lines that this change makes false"
@@ -32,6 +36,7 @@ class BrokenClaims(ReviewWarning):
     place: ClassVar[Place] = Place.FIRST
     findings: tuple[Finding, ...] = ()
     looked_at: int = 0
+    mends: tuple[MendedLine, ...] = ()
     notes: tuple[str, ...] = ()
     fails: bool = False
 
@@ -54,7 +59,10 @@ class BrokenClaims(ReviewWarning):
             more = f" and {len(ones) - MOST} more" if len(ones) > MOST else ""
             mend = f"; put {code(flat(first.renamed_to))} there" if first.renamed_to else ""
             by = f" ({first.commit[:12]})" if first.commit else ""
-            yield Row(f"**{word}**: {plain(first.evidence)}{by}. {lines}{more}{mend}")
+            where = {(one.path, one.line) for one in ones[:MOST]}
+            mended = [each for each in self.mends if (each.path, each.line) in where][:SHOWN]
+            text = f"**{word}**: {plain(first.evidence)}{by}. {lines}{more}{mend}"
+            yield Row(text + "".join(map(_difference, mended)), short=text)
         if left:
             yield Row(f"{left} more causes: `git mem check --base` lists them")
 
@@ -64,9 +72,21 @@ class BrokenClaims(ReviewWarning):
                 now = f"; it is {one.renamed_to} now" if one.renamed_to else ""
                 yield Remark(one.path, one.line, f"claim-{one.state.value}", f"{one.evidence}{now}")
 
+    def suggestions(self) -> Iterator[Suggestion]:
+        for one in self.mends:
+            why = "A path that this line names has another name now. `git mem check --fix` would write the line so."
+            yield Suggestion(one.path, one.line, one.text, why)
+
     def as_value(self) -> list[dict[str, Any]]:
         rows: list[dict[str, Any]] = as_value(self.findings)["findings"]
         return rows
+
+
+def _difference(one: MendedLine) -> str:
+    """A line as it is and as it should be, for a reader: no forge takes a suggestion for a line outside the change."""
+    old, new = flat(one.old), flat(one.text)
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", old + new)), default=0))
+    return f"\n  {fence}diff\n  -{old}\n  +{new}\n  {fence}"
 
 
 def check(commits: Range) -> BrokenClaims:
@@ -77,4 +97,5 @@ def check(commits: Range) -> BrokenClaims:
     findings, notes = became_false(commits.repo, commits.base, commits.head, read)
     gone = any(one.state is State.GONE for one in findings)
     fails = gone and commits.config.check_gone == "block"
-    return BrokenClaims(tuple(findings), len(read.said), tuple(notes), fails)
+    mends = mended_lines(commits.repo, commits.head, findings)
+    return BrokenClaims(tuple(findings), len(read.said), tuple(mends), tuple(notes), fails)

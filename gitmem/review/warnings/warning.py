@@ -17,6 +17,7 @@ from gitmem.config import Config
 from gitmem.git.repository import Repository
 from gitmem.memory.fact import Fact
 from gitmem.review.fact_diff import FactChange
+from gitmem.review.forges.forge import Suggestion
 from gitmem.review.markup import Links
 from gitmem.review.page import Row, Section
 
@@ -98,6 +99,10 @@ class ReviewWarning(ABC):
     @abstractmethod
     def remarks(self) -> Iterator[Remark]:
         """The same for SARIF and annotations."""
+
+    def suggestions(self) -> Iterable[Suggestion]:
+        """The lines that it would have say something else, for forges that can put them there."""
+        return ()
 
     @abstractmethod
     def as_value(self) -> Any:

@@ -61,6 +61,7 @@ def test_before_the_first_commit_there_is_nothing_to_find(repo: Repo) -> None:
 
 def test_a_review_says_what_a_change_makes_false_and_fails_where_that_is_set(moved: Repo) -> None:
     done = moved.mem("review", "HEAD~1..HEAD")
-    assert "Lines that this change makes false" in done.stdout and "src/gate.py" in done.stdout
+    assert "Lines that this change makes false" in done.stdout
+    assert "\n  ```diff\n  -Doors: `src/door.py`.\n  +Doors: `src/gate.py`.\n  ```\n" in done.stdout
     moved.commit("settings", {".gitmem.toml": '[check]\ngone = "block"\n'})
     assert moved.mem("review", "HEAD~2..HEAD", check=False).returncode == 1
