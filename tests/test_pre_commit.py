@@ -219,3 +219,12 @@ def test_our_own_hooks_and_pre_commits_live_side_by_side(framed: Repo) -> None:
     framed.git("commit", "-qam", "note")
     framed.mem("uninstall")
     assert (framed.path / ".git/hooks/pre-commit").read_bytes() == before
+
+
+def test_a_commit_says_within_pre_commit_which_facts_cite_what_it_touches(framed: Repo) -> None:
+    code = "def limit(attempt):\n    if attempt > 30:\n        raise Refused(attempt)\n    return attempt\n"
+    framed.commit("code", {"src/limit.py": code})
+    framed.mem("add", "--type", "rule", "--commit", "--cites", "src/limit.py:1-4", "Entry is refused after 30 attempts")
+    framed.write("src/limit.py", code.replace("30", "20"))
+    done = framed.run("git", "commit", "-qam", "other limit")
+    assert "code changed: src/limit.py:1-4" in done.stdout + done.stderr

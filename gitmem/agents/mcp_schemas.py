@@ -102,6 +102,7 @@ class Why(TypedDict):
     edited: Edited | None
     amended_by: list[dict[str, Any]]
     supersedes: list[dict[str, Any]]
+    code: list[dict[str, Any]]  # that the fact cites: the place, what became of it, and the words for that
 
 
 class Assembled(TypedDict):

@@ -344,7 +344,8 @@ def explainer(pool: RepositoryPool) -> Callable[..., Why]:
         are in the source, its words differ), `not-in-source` (the source does not say it), `edited` (changed after its
         promotion, `edited` has by whom and what) or `no-source`. `problem` says why.
         `amended_by` has later lines on the matter that change it: those hold, not this one. `supersedes` has what it
-        changed itself.
+        changed itself. `code` has the code that the fact cites: `holds`, `changed` (read it, then confirm or edit the
+        fact), `gone` or `unknown`.
         """
         from gitmem.provenance.why import as_value, why
 
@@ -364,6 +365,7 @@ def explainer(pool: RepositoryPool) -> Callable[..., Why]:
                 support=one_line(str(value["support"])), problem=one_line(str(value["problem"] or "")),
                 edited=_quoted_edit(value["edited"], path, line),
                 amended_by=_quoted_links(value["amended_by"]), supersedes=_quoted_links(value["supersedes"]),
+                code=[_on_one_line(each) for each in value.get("code", ())],
             )  # fmt: skip
 
     return memory_why

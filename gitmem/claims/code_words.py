@@ -120,6 +120,13 @@ def _text(line: bytes) -> str:
     return line[:LINE].decode("utf-8", "replace")
 
 
+def declares(line: str, word: str) -> bool:
+    """Whether a line has the name behind a word that declares (`class`, `def`): what `defines` holds for surely."""
+    return any(
+        _DECLARED.search(line[: match.start()]) for match in re.finditer(rf"(?<!\w){re.escape(word)}(?!\w)", line)
+    )
+
+
 def defines(line: str, word: str) -> bool:
     """Whether a line gives the name its meaning: behind a word that declares, or before `=`, `:`, `(` or alone at its
     start."""

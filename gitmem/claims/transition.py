@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from gitmem.claims import wording
+from gitmem.claims.agent_files import procedure
 from gitmem.claims.citations import TreeCode, verdict
 from gitmem.claims.cited_facts import cited_facts, finding_of, own_words
-from gitmem.claims.claim import Kind
-from gitmem.claims.code_words import LINE, PROSE, WORD, defines
+from gitmem.claims.claim import DRAWN, Kind
+from gitmem.claims.code_words import LINE, PROSE, WORD, declares, defines
 from gitmem.claims.documents import Documents
+from gitmem.claims.extraction import SHELLS
 from gitmem.claims.finding import Finding, State, in_order
 from gitmem.claims.history import History
 from gitmem.claims.judge import NAMED, Judge, Said
@@ -39,10 +42,11 @@ def became_false(repo: Repository, base: str, head: str, documents: Documents) -
     before = Judge(repo, base, documents.said, names, beside=after)
     after.drawn = before
     moves = {change.old_path: change.path for change in changes if change.status == "R"}
+    spans = frozenset(one.claim.token for one in documents.said if one.claim.kind in NAMED and one.claim.plain)
     findings = [
         _finding(one, was, before, after, moves, head)
         for one in documents.said
-        if (was := _broken(one, before, after)) is not None
+        if (was := _broken(one, before, after)) is not None and _meant(one, was, before, after, spans)
     ]
     findings += _citations(before, after, removed)
     return in_order(findings), notes
@@ -97,7 +101,7 @@ def removed_words(
             if line not in there and len(line) <= LINE:
                 words = set(WORD.findall(line))
                 lost |= words
-                undefined.update(name for name in words & claimed if name not in undefined and defines(line, name))
+                undefined.update(name for name in words & claimed if name not in undefined and declares(line, name))
     used = frozenset().union(*(names for _, names in after))
     defined = {
         name
@@ -124,6 +128,25 @@ def _broken(one: Said, before: Judge, after: Judge) -> Standing | None:
     if one.claim.kind in NAMED and was.grade == EXACT:
         return was
     return None
+
+
+def _meant(one: Said, was: Standing, before: Judge, after: Judge, spans: frozenset[str]) -> bool:
+    """Whether what went is what the line names. A word of a sentence is a name where code defined it, a word of an
+    example where some line has it as a code span; a bare file name, where it is told which file or there was only one.
+    A line that says that it is gone, or must not be used, says so already."""
+    claim = one.claim
+    if wording.denied(claim):
+        return False
+    shown = bool(claim.line.block) and claim.tool != DRAWN and claim.line.language not in SHELLS
+    if claim.kind is Kind.SYMBOL and not claim.plain:
+        if claim.token in spans:
+            return True
+        return not shown and was.grade == EXACT and after.standing(one).grade == NOWHERE
+    bare = claim.kind in (Kind.PATH, Kind.DIRECTORY) and "/" not in claim.token.strip("/") and claim.tool != DRAWN
+    if bare and was.grade < NEAR:
+        files = before.tree.named.get(claim.token.strip("/"), ())
+        return claim.plain and len(files) == 1 and not shown and not wording.naming(claim) and not procedure(one.path)
+    return True
 
 
 def _finding(one: Said, was: Standing, before: Judge, after: Judge, moves: dict[str, str], head: str) -> Finding:

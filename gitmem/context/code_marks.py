@@ -18,16 +18,18 @@ LEAST = 0.01  # relevance of what cites code that is gone
 
 
 def marked(parts: Sequence[Part], ask: Ask) -> list[Part]:
-    """The parts, each with what is to be said of the code that its statements cite."""
+    """The parts, each with what is to be said of the code that its statements cite; a part of a hit has that already
+    where the search said it."""
     values = dict.fromkeys(
         value for part in parts for piece in part.pieces for key, value in piece.statement.meta if key == "code"
     )
     code = ask(values) if values else {}
-    return [_marked(part, code) for part in parts] if code else list(parts)
+    return [_marked(part, code) for part in parts]
 
 
 def _marked(part: Part, code: Mapping[str, CitedCode]) -> Part:
     said = [(piece.first, tuple(found)) for piece in part.pieces if (found := of_code(piece.statement.meta, code))]
+    said = said or list(part.code)
     if not said:
         return part
     part = replace(part, code=tuple(said))

@@ -80,7 +80,8 @@ def of(part: Part, found: Sequence[Piece]) -> Part:
 @dataclass(frozen=True, slots=True)
 class Hit:
     """What a layer needs of a search hit; `score` 0..1. `said` is who wrote a commit, when, and its `subject`;
-    `until` of its lines the day from which a later one replaces each."""
+    `until` of its lines the day from which a later one replaces each; `code` what is to be said of the code that it
+    cites, where the memory's files are not at hand."""
 
     path: str
     start_line: int
@@ -95,6 +96,7 @@ class Hit:
     said: str = ""
     until: Lines = ()
     subject: str = ""
+    code: tuple[CitedCode, ...] = ()
 
 
 class Found(NamedTuple):
@@ -330,7 +332,8 @@ def recalled(
         lines = {piece.first for piece in kept}
         part = replace(part, until=tuple((at + there, day) for at, day in hit.until if at + there in lines))
         if hit.path not in known:
-            part = replace(part, start_line=hit.start_line, end_line=hit.end_line)
+            said = ((kept[0].first, hit.code),) if hit.code else ()
+            part = replace(part, start_line=hit.start_line, end_line=hit.end_line, code=said)
         elif len(kept) < len(found):
             part = replace(part, goes_on=found[-1].last)
         parts.append(part)

@@ -444,6 +444,8 @@ def test_an_agent_confirms_a_marked_fact_with_the_lines_that_it_read(repo: Repo)
     async def steps(client: Client) -> None:
         (hit,) = (await call(client, "memory_search", query="entry refused attempts"))["hits"]
         assert hit["state"] == "changed" and "code changed: src/limit.py:1-4" in hit["snippet"]
+        (code,) = (await call(client, "memory_why", path="MEMORY.md", line=5))["code"]
+        assert (code["cites"], code["state"]) == ("src/limit.py:1-4", "changed")
         refused = await client.call_tool("memory_confirm", {**place, "quote": LIMIT})
         assert refused.is_error and "quote src/limit.py:1-4" in str(refused.content)
         done = await call(client, "memory_confirm", **place, quote=changed, reason="it still counts to 30")

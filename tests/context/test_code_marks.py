@@ -10,6 +10,7 @@ import pytest
 
 from gitmem.context.assembly import Request, Scope, as_value, assemble
 from gitmem.context.layer_limits import Layer
+from gitmem.context.layers import Found, Hit
 from gitmem.memory.code_state import CitedCode, CodeState
 from gitmem.memory.document import Document, parse
 from tests.harness import Repo
@@ -71,6 +72,17 @@ def test_a_new_path_is_told_without_a_word_of_doubt() -> None:
     said = {"b": CitedCode(CodeState.RENAMED, "src/limit.py:1-4", "src/bound.py")}
     done = assemble([scope(said)], Request("x"), NOW)
     assert "[src/limit.py:1-4 is in src/bound.py now] The cellar" in done.text and "git mem confirm" not in done.text
+
+
+def test_a_hit_of_a_memory_whose_files_are_not_at_hand_is_marked_as_the_search_said() -> None:
+    gone = CitedCode(CodeState.GONE, "src/limit.py:1-4", commit="c" * 40)
+    hits = [
+        Hit("a/MEMORY.md", 5, 5, "Memory", "- Entry is refused after 30 attempts", 0.9, code=(gone,)),
+        Hit("b/MEMORY.md", 5, 5, "Memory", "- The cellar is locked at night", 0.8),
+    ]
+    done = assemble([Scope("shared", recall=lambda _: Found(hits, 2))], Request("entry cellar"), NOW)
+    assert "[not in the code any more: src/limit.py:1-4, since cccccccccccc] Entry" in done.text
+    assert "- The cellar" in done.text
 
 
 @pytest.mark.parametrize("size", [40, 200, 2000])
