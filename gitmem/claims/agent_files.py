@@ -25,7 +25,8 @@ _SPELLED = {name.lower(): name for name in IMPORTING}
 MOST_FILES = 400  # of one tree that are judged; a tree with more says so
 ELSEWHERE = {
     PACKAGES, "vendor", "third_party", "third-party", "fixtures", "__fixtures__", "testdata", "test-data", "templates",
-    "template", "snapshots", "archive", "archived",
+    "template", "snapshots", "archive", "archived", "assets", "boilerplate", "boilerplates", "scaffold", "scaffolds",
+    "skeleton", "skeletons", "stubs",
 }  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from gitmem.claims.lines import MarkedLine, marked_lines
 from gitmem.claims.path_words import file_name, spelled
 from gitmem.claims.versions import TOOL
 
+PREFIX = "prefix"  # the tool of a claim that is the folder before a part to fill in
 LINK = "link"  # the tool of a claim that is what a link leads to
 MOST = 4_000  # claims of one file
 SHELLS = ("", "bash", "sh", "shell", "zsh", "console", "shell-session", "text", "terminal", "fish", "powershell")
@@ -27,6 +28,7 @@ _IMPORT = re.compile(
 _BARE = re.compile(r"(?<![\w`/@.:~$\\-])(?:\.{0,2}/)?[\w.@+*-]+(?:[/\\][\w.@+*\[\]{},()-]+)*/?(?![\w`])")
 _ENVIRONMENT = re.compile(r"(?<![\w/.-])\$?\{?([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b(?![\w./-]*\.\w)")
 _PORT = re.compile(r"(?:localhost|127\.0\.0\.1|0\.0\.0\.0):(\d{2,5})\b|\bport[s]?[ =:]+`?(\d{4,5})\b", re.IGNORECASE)
+_TO_FILL_IN = re.compile(r"^((?:[\w.@-]+/)+[\w.@-]+)/[\w.-]*[<{\[$*]")
 _NOT_OF_TOOL = re.compile(r"\b(?:SDK|API|CLI|[Cc]lient|[Dd]river|[Pp]lugin|[Bb]indings?)\s+$")  # "SDK Java 2.25"
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _HUMPS = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2,}[a-z]|[A-Za-z0-9]_[A-Za-z0-9]")
@@ -114,10 +116,21 @@ def _span(line: MarkedLine, text: str) -> Iterator[Claim]:
         yield Claim(line, text.partition("=")[0].strip("${}"), Kind.ENVIRONMENT, text.partition("=")[0].strip("${}"))
     elif (path := spelled(text)) and not (symbol and symbol[2]):
         yield _path(line, text, path, plain=True)
+        yield from _fixed(line, text)
     elif symbol:
         yield from _symbols(line, text, symbol)
+    elif fixed := list(_fixed(line, text)):
+        yield from fixed
     else:
         yield from _words(line, text)
+
+
+def _fixed(line: MarkedLine, text: str) -> Iterator[Claim]:
+    """Of a path with a part to fill in (`src/pages/<name>.ts`) the folder that it begins with, two levels deep or more:
+    what it names stood, or nothing is said of it."""
+    match = _TO_FILL_IN.match(text)
+    if match and (path := spelled(match[1])):
+        yield Claim(line, match[1], Kind.DIRECTORY, path, tool=PREFIX)
 
 
 def _path(line: MarkedLine, text: str, path: str, *, plain: bool) -> Claim:

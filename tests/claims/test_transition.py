@@ -92,3 +92,29 @@ def test_a_drawing_is_judged_where_it_began_before_the_change(repo: Repo) -> Non
     repo.git("mv", "house", "yard")
     repo.commit("moved")
     assert len(broken(repo)) == 3
+
+
+def test_a_folder_before_a_part_to_fill_in_is_said_where_it_goes(repo: Repo) -> None:
+    repo.commit(
+        "o", {**FILES, "AGENTS.md": "Pages are `src/house/pages/<name>.py`.\n", "src/house/pages/a.py": "x = 1\n"}
+    )
+    repo.git("mv", "src/house/pages", "src/house/sheets")
+    repo.commit("moved")
+    assert [(one.claim, one.renamed_to) for one in broken(repo)] == [("src/house/pages", "src/house/sheets")]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "```python\nopen_gate(1)\n```",  # an example's own name
+        "Never call `open_gate()`.",
+        "The gate was `open_gate()`, which is removed.",
+        "- Naming: `gate.py`, `wall.py`",
+    ],
+)
+def test_what_an_example_a_ban_or_a_naming_rule_names_is_not_said(repo: Repo, line: str) -> None:
+    gate = "def open_gate(key):\n    return key\n"
+    repo.commit("o", {"src/gate.py": gate, "src/wall.py": "x = 1\n", "CLAUDE.md": f"# House\n\n{line}\n"})
+    repo.git("rm", "-q", "src/gate.py")
+    repo.commit("away")
+    assert broken(repo) == []
