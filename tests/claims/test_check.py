@@ -381,3 +381,9 @@ def test_plans_reports_and_dated_files_in_a_hosts_folder_are_records(repo: Repo)
     repo.git("rm", "-q", "src/door.py")
     repo.commit("away")
     assert [one[0] for one in sure(repo)] == [".claude/docs/x.md"]
+
+
+def test_a_module_that_is_called_history_is_code(repo: Repo) -> None:
+    repo.commit("o", {"src/door.py": DOOR, "CLAUDE.md": "Call `open_door()`.\n"})
+    repo.commit("other", {"src/door.py": "x = 1\n", "src/history.py": DOOR})
+    assert found(repo) == []
