@@ -141,7 +141,7 @@ def _meant(one: Said, was: Standing, before: Judge, after: Judge, spans: frozens
     if claim.kind is Kind.SYMBOL and not claim.plain:
         if claim.token in spans:
             return True
-        return not shown and was.grade == EXACT and after.standing(one).grade == NOWHERE
+        return not claim.line.block and was.grade == EXACT and after.standing(one).grade == NOWHERE
     bare = claim.kind in (Kind.PATH, Kind.DIRECTORY) and "/" not in claim.token.strip("/") and claim.tool != DRAWN
     if bare and was.grade < NEAR:
         files = before.tree.named.get(claim.token.strip("/"), ())

@@ -19,7 +19,7 @@ _DENIED_BEFORE = re.compile(
     r"^\W*before\W|\b(?:no longer|dead|re-?introduc\w+|recreat\w+|"
     r"instead of|rather than|remov\w+|delet\w+|dropp\w+|deprecat\w+|obsolete|legacy|old|"
     r"former(?:ly)?|previous(?:ly)?|"
-    r"was|were|used to|moved from|renam\w+|replac\w+|migrat\w+|superse\w+|missing|without|there (?:is|are) no|has no|"
+    r"was|were|used to|moved from|renam\w+|replac\w+|migrat\w+|superse\w+|missing\W*$|without|there (?:is|are) no|has no|"
     r"have no|absent|"
     r"original(?:ly)?|historical\w*|retired?|unlike|not|isn['’]t|no|refactor\w+ from|split from|extracted from|"
     r"(?:don['’]?t|do not|never|avoid|must not|should not|cannot|can['’]t|won['’]t)(?: \w+){0,2} "
@@ -41,7 +41,7 @@ _DENIED_AFTER = re.compile(
     r"todo|future|optional|generated|"
     r"gitignored|ignored|not (?:committed|tracked|in git)|local|private|created|new|if (?:present|exists|any)|when "
     r"present)\b"
-    r"|^(?:\([^)]*\))?[`'\"*)\]]*\s*(?:→|->|=>|➜)\s*(?:[`*(]|now|removed|deleted|forbidden|invalid|wrong|bad|[\w.-]+/[\w./-]+)"
+    r"|^(?:\([^)]*\))?[`'\"*)\]]*\s*(?:→|->|=>|➜)\s*(?:`(?![^`]*\(\))|[*(]|now|removed|deleted|forbidden|invalid|wrong|bad|[\w.-]+/[\w./-]+)"
     r"|[^.]{0,30}(?:삭제|제거|없|폐기|ない|削除|廃止|不存在|已删除|移除|废弃|不再)",
     re.IGNORECASE,
 )
