@@ -1,9 +1,10 @@
 """How well `git mem check` does on public repositories: what it says of each kind of claim, and what it says of changes
 that break one.
 
-    GITMEM_BENCH_REAL=CHECKOUTS python bench/claims.py [OWNER/NAME ...]
+    GITMEM_BENCH_REAL=CHECKOUTS python bench/claims.py [OWNER/NAME ... | SET]
 
-`claims/repositories.tsv` names the repositories and the commits that were read by hand (docs/check.md). CHECKOUTS has a
+`claims/repositories.tsv` names the repositories, the commits that were read by hand (docs/check.md), and their set:
+`read` while rules were written, `unseen-1` and `unseen-2` only after their findings had been counted. CHECKOUTS has a
 clone OWNER+NAME of each, bare or not; the others are left out. A clone is never written to: changes are made in a
 temporary repository that borrows its objects. Whether a finding is right, only a reader can say: they are counted here.
 A change renames or takes away what a claim names, for each of a sample of claims of each kind; `said` are the lines
@@ -62,10 +63,10 @@ def main() -> int:
     broken: dict[str, Counter[str]] = defaultdict(Counter)
     rows: list[list[object]] = []
     for line in LISTED.read_text(encoding="utf-8").splitlines():
-        name, commit = line.split("\t")
+        name, commit, group = line.split("\t")
         folder = checkouts / name.replace("/", "+")
         place = next((path for path in (folder / "repo", folder) if path.is_dir()), None)
-        if place is None or (sys.argv[1:] and name not in sys.argv[1:]):
+        if place is None or (sys.argv[1:] and not {name, group} & set(sys.argv[1:])):
             continue
         with tempfile.TemporaryDirectory() as scratch:
             rows.append([name, *_repository(name, place, commit, Path(scratch), full, broken)])
