@@ -16,10 +16,10 @@ FAR = 60  # characters of a line before a version that is still said of the proj
 FORBIDDING = 200  # characters before a claim in which a word that forbids is looked for
 _CUT = re.compile(r"[.;!?。；！？](?:\s|$)|\s[—–]\s|\s-\s|\||\)\s*,")
 _DENIED_BEFORE = re.compile(
-    r"^\W*before\W|\b(?:no longer|dead|re-?introduc\w+|recreat\w+|"
+    r"^\W*before\W*(?:\(|:)|\b(?:no longer|dead|re-?introduc\w+|recreat\w+|"
     r"instead of|rather than|remov\w+|delet\w+|dropp\w+|deprecat\w+|obsolete|legacy|old|"
     r"former(?:ly)?|previous(?:ly)?|"
-    r"was|were|used to|moved from|renam\w+|replac\w+|migrat\w+|superse\w+|missing\W*$|without|"
+    r"was|were|used to|moved from|renam\w+|replac\w+|migrat(?:ed|ing)|superse\w+|missing\W*$|without|"
     r"there (?:is|are) no|has no|have no|absent|"
     r"original(?:ly)?|historical\w*|retired?|unlike|not|isn['’]t|no|refactor\w+ from|split from|extracted from|"
     r"(?:don['’]?t|do not|never|avoid|must not|should not|cannot|can['’]t|won['’]t)(?: \w+){0,2} "

@@ -257,6 +257,8 @@ def test_a_name_is_asked_of_the_commit_that_first_had_the_words_though_the_line_
     [
         ("When you add a room, update `src/door.py` too.", True),
         ("Add the key to `src/door.py`.", True),
+        ("Before you publish, read `src/door.py`.", True),
+        ("The migrations are in `src/door.py`.", True),
         ("Create `src/door.py` first.", False),
         ("It writes the keys to `src/door.py`.", False),
     ],
