@@ -211,6 +211,17 @@ def _in_file(citation: Citation, code: Code, path: str, commit: str) -> Verdict:
     return Verdict(citation, State.CHANGED, "these lines changed" + renamed, path, commit=commit)
 
 
+def holds_in(citation: Citation, data: bytes) -> bool:
+    """Whether the cited lines, or the symbol with the same body, stand in a file's bytes."""
+    lines = lines_of(data)
+    if not citation.symbol:
+        return window(lines, citation, ()) is not None
+    from gitmem.claims import definitions
+
+    found = definitions.lines_of(lines, citation.path, citation.symbol)
+    return found is not None and fingerprint(lines[found[0] - 1 : found[1]]) == citation.fingerprint
+
+
 def _moved(citation: Citation, at: tuple[int, int]) -> str:
     return "unchanged" if at[0] == citation.start else f"moved to line {at[0]}"
 

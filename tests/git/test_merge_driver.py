@@ -103,3 +103,20 @@ def test_a_merge_that_rewords_what_a_side_added_is_not_refused(memory: Repo) -> 
     memory.write("MEMORY.md", memory.read("MEMORY.md").replace("go to Lisbon", "go to the office in Lisbon"))
     memory.git("add", "-A")
     memory.git("commit", "-qm", "merged")
+
+
+def test_of_two_confirmations_the_one_whose_lines_stand_in_the_merged_code_is_kept(repo: Repo) -> None:
+    code = "def limit(attempt):\n    if attempt > 30:\n        raise Refused(attempt)\n    return attempt\n"
+    repo.commit("o", {"src/limit.py": code, "MEMORY.md": "# Memory\n", ".gitattributes": "MEMORY.md merge=gitmem\n"})
+    repo.mem("install")
+    repo.mem("add", "--type", "rule", "--commit", "--cites", "src/limit.py:1-4", "Entry is refused after many attempts")
+    line = next(n for n, text in enumerate(repo.read("MEMORY.md").split("\n"), 1) if "refused" in text)
+    repo.git("checkout", "-q", "-b", "side")
+    repo.commit("changed", {"src/limit.py": code.replace("30", "20")})
+    repo.mem("confirm", f"MEMORY.md:{line}", "--cites", "src/limit.py:1-4")
+    theirs = repo.read("MEMORY.md")
+    repo.git("checkout", "-q", "main")
+    repo.mem("confirm", f"MEMORY.md:{line}", "--cites", "src/limit.py:1-3")
+    assert repo.read("MEMORY.md") != theirs
+    done, text = merged(repo)
+    assert done == 0 and text == theirs and "20" in repo.read("src/limit.py")

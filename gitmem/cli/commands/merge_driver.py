@@ -53,6 +53,8 @@ def command(ctx: click.Context, base: Path, ours: Path, theirs: Path, marker: in
             lambda b, o, t: merge_text(os.environ, o, b, t, marker=MARK), labels, _daily(path),
         )  # fmt: skip
         merged, conflicts = done.data, done.conflicts
+        if b" code=" in merged and not conflicts and marker < VIRTUAL:
+            merged = _settled(merged, versions)
     if marker >= VIRTUAL:
         merged, conflicts = with_base(merged, labels), 0
     real = ours.resolve()
@@ -60,6 +62,35 @@ def command(ctx: click.Context, base: Path, ours: Path, theirs: Path, marker: in
     if conflicts:
         say(f"{path}: {counted(conflicts, 'conflict')}, both texts are marked")
         ctx.exit(Exit.FINDINGS)
+
+
+def _settled(merged: bytes, versions: Sequence[bytes]) -> bytes:
+    """Without the citations of one side that the merged code gives the lie to, where Git says what is merged."""
+    from gitmem.environment import opened
+    from gitmem.git.merge_file import merge_text
+    from gitmem.review.merge.rival_confirms import settled
+
+    theirs = [name.removeprefix("GITHEAD_") for name in os.environ if name.startswith("GITHEAD_")]
+    if len(theirs) != 1:
+        return merged
+    repo, _ = opened(stay=True)
+
+    def contents(path: str) -> bytes | None:
+        head, base = repo.head(), repo.merge_base("HEAD", theirs[0])
+        sides = [repo.blobs(commit, [path]).get(path, "") for commit in (base or "", head or "", theirs[0]) if commit]
+        if len(sides) != 3 or not all(sides) or max(repo.sizes(sides).values()) > LIMIT:
+            return None
+        base_oid, ours_oid, theirs_oid = sides
+        if theirs_oid in (base_oid, ours_oid):
+            return repo.read(ours_oid)
+        if ours_oid == base_oid:
+            return repo.read(theirs_oid)
+        return merge_text(os.environ, repo.read(ours_oid), repo.read(base_oid), repo.read(theirs_oid), marker=7)[0]
+
+    try:
+        return settled(merged, versions[0], versions[1], versions[2], contents)
+    finally:
+        repo.close()
 
 
 def _daily(path: str) -> Sequence[str]:
