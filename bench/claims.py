@@ -4,7 +4,7 @@ that break one.
     GITMEM_BENCH_REAL=CHECKOUTS python bench/claims.py [OWNER/NAME ... | SET]
 
 `claims/repositories.tsv` names the repositories, the commits that were read by hand (docs/check.md), and their set:
-`read` while rules were written, `unseen-1` and `unseen-2` only after their findings had been counted. CHECKOUTS has a
+`read` while rules were written, `unseen-1` to `unseen-3` only after their findings had been counted. CHECKOUTS has a
 clone OWNER+NAME of each, bare or not; the others are left out. A clone is never written to: changes are made in a
 temporary repository that borrows its objects. Whether a finding is right, only a reader can say: they are counted here.
 A change renames or takes away what a claim names, for each of a sample of claims of each kind; `said` are the lines

@@ -25,7 +25,7 @@ from gitmem.claims.judge import NAMED, Judge, Said
 from gitmem.claims.path_resolution import ELSEWHERE, EXACT, GLOB, NEAR, NOWHERE, places
 from gitmem.claims.path_words import file_name, parts_of
 from gitmem.claims.tree import joined
-from gitmem.claims.written import Written
+from gitmem.claims.written import BROUGHT, Written
 from gitmem.git.repository import Repository
 
 _COMMON = re.compile(r"^[A-Z]+\.md$")  # DEVELOPING.md: many folders have one
@@ -273,6 +273,8 @@ def _departure(one: Said, history: History) -> Departure | None:
     if "/" not in bare and (one.claim.kind is not Kind.PATH or _COMMON.match(bare)):
         return None
     left = history.of_end(bare)
+    if left and BROUGHT.search(left.path):
+        return None  # a library's own file: `testify/assert` is imported, wherever it lies
     return None if left and alone and near and not left.path.startswith(f"{near}/") else left
 
 

@@ -7,6 +7,7 @@ has the words of the claim is asked, then the first that has the whole line.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from itertools import islice
@@ -22,6 +23,7 @@ from gitmem.paths import LIMIT
 MOST_TREES = 12  # commits that wrote lines whose trees are asked
 MOST_COMMITS = 2_000  # oldest ones that are looked at of those that touched such a file
 MOST_FILES = 80  # whose history is asked in one pass
+BROUGHT = re.compile(r"(?:^|/)(?:vendor|third[_-]party|node_modules)/")  # libraries' own files
 FOREBEARS = ("AGENTS.md", "CLAUDE.md", "GEMINI.md", ".cursorrules", ".github/copilot-instructions.md")
 
 
@@ -74,7 +76,7 @@ class Written:
         for oid in self._commits.get(_key(one), ()):
             if judge := self._judges.get(oid):
                 standing = judge.standing(one)
-                if standing.grade >= least and not standing.unknown:
+                if standing.grade >= least and not standing.unknown and not BROUGHT.search(standing.at):
                     return oid
         return ""
 

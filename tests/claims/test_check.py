@@ -389,3 +389,12 @@ def test_a_module_that_is_called_history_is_code(repo: Repo) -> None:
     repo.commit("o", {"src/door.py": DOOR, "CLAUDE.md": "Call `open_door()`.\n"})
     repo.commit("other", {"src/door.py": "x = 1\n", "src/history.py": DOOR})
     assert found(repo) == []
+
+
+def test_a_library_that_was_brought_along_once_is_no_path_of_this_repository(repo: Repo) -> None:
+    repo.commit(
+        "o", {"vendor/house/door/x.go": "x", "src/wall.py": "x = 1\n", "CLAUDE.md": "Tests use `house/door`.\n"}
+    )
+    repo.git("rm", "-q", "-r", "vendor")
+    repo.commit("away", {"CLAUDE.md": "Tests use `house/door` and more.\n"})
+    assert sure(repo) == []
