@@ -81,7 +81,7 @@ READING = (
 def memory(repo: Repo) -> Repo:
     repo.commit("first", {"SOUL.md": "# Soul\n"})
     facts = "".join(f"- We chose webhooks number {number} for the invoices\n" for number in range(9))
-    log = "# 2026-02-05\n\n## 10:00\n\n" + "".join(f"- We decided to use webhooks {n}\n" for n in range(9))
+    log = "# 2026-02-05\n\n## 10:00\n\n" + "".join(f"- We decided to print report {n} on paper\n" for n in range(9))
     repo.commit("facts", {"MEMORY.md": f"# Memory\n\n{facts}", "memory/2026-02-05.md": log})
     repo.mem("index")
     return repo

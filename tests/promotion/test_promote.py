@@ -378,7 +378,7 @@ def test_a_model_with_random_weights_runs_end_to_end_and_changes_nothing(logs: R
 
     file = make_language_model(tmp_path / "tiny.gguf", context=8192)
     config = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "mem.modelTokens", "GIT_CONFIG_VALUE_0": "200"}
-    answer = promote(logs, "--model", f"gguf:{file}", **config)
+    answer = promote(logs, "--model", f"gguf:{file}", "--use", "list", **config)
     assert answer["facts"] == [] and answer["model"].startswith("gguf:tiny.gguf@")
     assert not (logs.path / "MEMORY.md").exists()
 
