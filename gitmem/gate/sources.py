@@ -30,7 +30,7 @@ from gitmem.gate.examine import Before, Blob, Source
 from gitmem.gate.imported_files import imported_files
 from gitmem.gate.policy import MESSAGE, Policy, distinct
 from gitmem.git import promised_objects
-from gitmem.git.objects import GITLINK, LINKS, REGULAR, SYMLINK, Change, Commit, Entry
+from gitmem.git.objects import GITLINK, LFS_POINTER, LINKS, REGULAR, SYMLINK, Change, Commit, Entry
 from gitmem.git.ranges import PathChange, commit_ids, shallow, touched
 from gitmem.git.repository import Repository
 from gitmem.git.revision import CommitRange, towards
@@ -38,7 +38,6 @@ from gitmem.git.worktree import read_bytes
 from gitmem.paths import LIMIT, layout_of
 
 WINDOW = 256  # blobs asked for at once
-LFS_POINTER = b"version https://git-lfs.github.com/spec/"  # github.com/git-lfs/git-lfs, docs/spec.md
 
 
 @dataclass(frozen=True, slots=True)

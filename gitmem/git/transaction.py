@@ -20,7 +20,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from gitmem.errors import Changed, GitMemError, Locked, OutsideRepository
 from gitmem.git import undo_record
-from gitmem.git.objects import Entry
+from gitmem.git.objects import Entry, is_lfs_pointer
 from gitmem.git.opening import Repository
 from gitmem.git.replacement import Replacement, sweep, sweep_beside, with_added_lines
 from gitmem.git.undo_record import digest
@@ -78,12 +78,15 @@ class Reading:
     def read(self, path: str) -> bytes | None:
         """The bytes of a text file, None where there is none.
 
-        Raises GitMemError for UTF-16 and other text that is no UTF-8, and for a file that a sparse checkout leaves
-        out; OutsideRepository for a path through a link.
+        Raises GitMemError for UTF-16 and other text that is no UTF-8, for a pointer of Git LFS, and for a file that a
+        sparse checkout leaves out; OutsideRepository for a path through a link.
         """
         data = self.raw(path)
         if data is not None:
             ensure_utf8(data, path)
+            if is_lfs_pointer(data):
+                message = f"'{path}' is a pointer of Git LFS: its text is not here, and the pointer is left as it is"
+                raise GitMemError(message, f"git lfs pull --include {shlex.quote(path)}")
         return data
 
     def raw(self, path: str) -> bytes | None:

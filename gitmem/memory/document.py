@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from gitmem.git.objects import is_lfs_pointer
 from gitmem.memory import front_matter
 from gitmem.memory.fact import Fact
 from gitmem.memory.outline import Heading, Outline, outline
@@ -25,6 +26,7 @@ class Fault(StrEnum):
     LARGE = "too-large"
     UTF16 = "utf-16"
     CP949 = "cp949"
+    LFS = "lfs-pointer"
     UTF8 = "invalid-utf-8"
     NUL = "nul"
     CR = "cr-only"
@@ -32,7 +34,7 @@ class Fault(StrEnum):
     FRONT = "front-matter"
 
 
-SKIPPED = (Fault.LARGE, Fault.UTF16, Fault.CP949)  # such a document has no lines
+SKIPPED = (Fault.LARGE, Fault.UTF16, Fault.CP949, Fault.LFS)  # such a document has no lines
 
 
 class Problem(NamedTuple):
@@ -145,6 +147,9 @@ def decode(data: bytes, path: str = "") -> tuple[str, list[Problem]]:
         size = f"{len(data) / LIMIT:.1f}"
         return "", [Problem(Fault.LARGE, 0, f"larger than 1 MiB ({size} MiB)", "split it into smaller notes")]
     name = shlex.quote(path or "FILE")
+    if is_lfs_pointer(data):
+        message = "is a pointer of Git LFS: its text is not here"
+        return "", [Problem(Fault.LFS, 0, message, f"git lfs pull --include {name}")]
     problems = []
     if _looks_utf16(data):
         convert = f"iconv -f UTF-16 -t UTF-8 -- {name} > utf8 && mv -- utf8 {name}"

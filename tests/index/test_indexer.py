@@ -482,6 +482,7 @@ def test_files_that_cannot_be_indexed_are_named_with_a_reason(repo: Repo, opened
     repo.write("memory/large.md", b"x" * ((1 << 20) + 1))
     repo.write("memory/korean.md", "- 결정: 배포는 금요일\n".encode("cp949"))
     repo.write("memory/nul.md", b"- a\0b\n")
+    repo.write("memory/big.md", "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a2146\nsize 12345\n")
     repo.git("add", "-A")
     repo.git("commit", "-q", "-m", "odd files")
     indexer.refresh(opened, CONFIG)
@@ -489,7 +490,8 @@ def test_files_that_cannot_be_indexed_are_named_with_a_reason(repo: Repo, opened
     assert "memory/large.md: larger than 1 MiB, skipped" in out
     assert "memory/korean.md: is CP949" in out and "iconv -f CP949 -t UTF-8 -- memory/korean.md" in out
     assert "memory/nul.md: line 1: holds NUL characters" in out
-    assert find(opened, "alpha") == ["memory/a.md"]
+    assert "memory/big.md: is a pointer of Git LFS: its text is not here, skipped" in out
+    assert find(opened, "alpha") == ["memory/a.md"] and find(opened, "oid sha256 size") == []
 
 
 def test_hits_are_read_only_where_they_are_what_the_index_says(repo: Repo, opened: Repository) -> None:

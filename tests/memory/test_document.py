@@ -70,6 +70,20 @@ def test_a_cp949_or_utf16_file_is_named_with_the_command_that_converts_it() -> N
         assert faults("# heading and text\n".encode(codec)) == [Fault.UTF16]
 
 
+def test_a_pointer_of_git_lfs_is_no_text_and_a_note_about_one_is() -> None:
+    pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a2146\nsize 12345\n"
+    document = parse(pointer, "memory/big.md")
+    assert document.problems[0].fault is Fault.LFS and document.skipped and not document.lines
+    assert document.problems[0].hint == "git lfs pull --include memory/big.md"
+    assert parse(pointer.replace(b"\n", b"\r\n")).skipped
+    for note in (
+        b"# Pointers\n\n" + pointer,
+        pointer + b"- a note\n" * 200,
+        pointer.splitlines()[0] + b" begins one\n",
+    ):
+        assert parse(note).lines and not parse(note).skipped
+
+
 def test_a_file_over_one_mebibyte_is_skipped_with_the_reason() -> None:
     assert parse(b"a" * (LIMIT + 1)).skipped == "larger than 1 MiB (1.0 MiB)"
     assert not parse(b"a" * LIMIT).skipped

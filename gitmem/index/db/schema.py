@@ -27,7 +27,7 @@ The index holds no text that an answer could quote: oids, line numbers, hashes, 
 
 from __future__ import annotations
 
-VERSION = 5
+VERSION = 6
 APPLICATION = 0x674D656D  # "gMem"
 LENGTH_STEP = 4
 EMBEDDER_SHIFT = 40

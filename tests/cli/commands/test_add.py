@@ -99,3 +99,11 @@ def test_a_text_that_is_not_utf8_and_an_editor_that_is_none_are_refused_in_words
     done = memory.mem("add", "--edit", "--to", "memory", *words, check=False, env={"GIT_EDITOR": command})
     assert done.returncode == 2 and ("editor" if "open" in editor else "not UTF-8") in done.stderr
     assert memory.git("status", "--porcelain") == ""
+
+
+def test_nothing_is_written_into_a_pointer_of_git_lfs(memory: Repo) -> None:
+    pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a2146\nsize 12345\n"
+    memory.write("MEMORY.md", pointer)
+    done = memory.mem("add", "--type", "decision", "Deploys are on Monday", check=False)
+    assert done.returncode == 3 and "git lfs pull --include MEMORY.md" in done.stderr
+    assert memory.read("MEMORY.md") == pointer
