@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
 from gitmem.config import Config
 from gitmem.errors import GitMemError, IndexDamaged
+from gitmem.git.objects import EXECUTABLE, REGULAR
 from gitmem.git.opening import Repository
 from gitmem.index import db
 from gitmem.index.db.connection import HISTORY
@@ -16,13 +19,17 @@ from gitmem.index.index_file import directory
 from gitmem.index.worktree_record import IGNORED, LARGE, UNREADABLE
 from gitmem.memory.document import decode
 from gitmem.memory.snapshot import WorkTree, read_work_tree, tree_files, work_tree_key
-from gitmem.paths import LIMIT
+from gitmem.paths import LIMIT, is_memory
 from gitmem.plural import counted
+
+# Endings of Markdown that no memory file has (`paths.kind`); below memory/ other prose is taken for memory too.
+MARKDOWN_ENDINGS = (".md", ".markdown", ".mdown", ".mkd", ".mkdn", ".mdx")
+PROSE_ENDINGS = (*MARKDOWN_ENDINGS, ".txt", ".text", ".rst", ".org", ".adoc")
 
 
 @dataclass(frozen=True, slots=True)
 class Odd:
-    """A memory file that is not indexed whole, why, and what to do about it."""
+    """A memory file, or one that looks like it, that is not indexed whole, why, and what to do about it."""
 
     path: str
     reason: str
@@ -91,10 +98,11 @@ def status(repo: Repository, config: Config) -> Status:
         total = len(seen.files)
     else:
         total = len(tree_files(repo, repo.tree(commit), config.memory_paths)[0]) if commit else 0
+    misnamed = other_endings(repo, seen, config.memory_paths) if seen is not None else []
     if index is None:
         return Status(
             str(path), False, total, 0, 0, 0, 0, "", config.embedder, total > 0,
-            "there is no index yet" if total else "", (), (), 0, 0, _commits(repo),
+            "there is no index yet" if total else "", (), tuple(misnamed), 0, 0, _commits(repo),
         )  # fmt: skip
     try:
         key = work_tree_key(repo)
@@ -122,13 +130,31 @@ def status(repo: Repository, config: Config) -> Status:
             stale=bool(reason),
             reason=reason,
             branches=branches,
-            odd=tuple(odd),
+            odd=(*odd, *misnamed),
             secret_lines=secrets,
             ignored=ignored,
             commits=_commits(repo),
         )
     finally:
         index.close()
+
+
+def other_endings(repo: Repository, seen: WorkTree, extra: Sequence[str]) -> list[Odd]:
+    """Files that would be memory if their names ended in `.md`, such as `memory/NOTES.MD` and `memory/plan.markdown`:
+    nothing reads them. What Git ignores, and what a glob of `extra` takes, is none."""
+    tracked = {entry.path for entry in repo.staged() if entry.mode in (REGULAR, EXECUTABLE)}
+    layout = seen.layout
+    found = []
+    for path in sorted({*tracked, *repo.untracked()} - seen.files.keys()):
+        stem, ending = os.path.splitext(path)
+        endings = PROSE_ENDINGS if path.startswith("memory/") else MARKDOWN_ENDINGS
+        if ending == ".md" or ending.lower() not in endings or is_memory(path, layout):
+            continue
+        if is_memory(f"{stem}.md", layout):
+            move = "git mv" if path in tracked else "mv"
+            hint = f"{move} -- {shlex.quote(path)} {shlex.quote(stem + '.md')}"
+            found.append(Odd(path, "is not read: the name of a memory file ends in .md", hint))
+    return found
 
 
 def _commits(repo: Repository) -> int:

@@ -63,6 +63,34 @@ def test_an_unreadable_file_is_named_and_the_rest_indexed(repo: Repo) -> None:
     assert [odd["path"] for odd in found["odd"]] == ["memory/large.md"] and found["indexed"] == 1
 
 
+def test_status_names_files_that_nothing_reads_for_their_ending(repo: Repo) -> None:
+    repo.commit(
+        files={"memory/a.md": "- a\n", "memory/UPPER.MD": "- u\n", "MEMORY.markdown": "- m\n", "src/x.markdown": "x\n"}
+    )
+    for path in (
+        "memory/long plan.markdown",
+        "memory/list.txt",
+        "memory/picture.png",
+        "memory/ignored.txt",
+        "notes.txt",
+    ):
+        repo.write(path, "x\n")
+    repo.write(".gitignore", "ignored.txt\n")
+    expected = {
+        "MEMORY.markdown": "git mv -- MEMORY.markdown MEMORY.md",
+        "memory/UPPER.MD": "git mv -- memory/UPPER.MD memory/UPPER.md",
+        "memory/list.txt": "mv -- memory/list.txt memory/list.md",
+        "memory/long plan.markdown": "mv -- 'memory/long plan.markdown' 'memory/long plan.md'",
+    }
+    for _ in ("without an index", "with one"):
+        named = json.loads(repo.mem("status", "--json").stdout)["odd"]
+        assert {odd["path"]: odd["hint"] for odd in named} == expected
+        repo.mem("index")
+    repo.write(".gitmem.toml", '[memory]\npaths = ["memory/*.txt"]\n')
+    repo.mem("index")
+    assert "memory/list.txt" not in repo.mem("status").stdout
+
+
 def test_status_says_what_changed_since_and_doctor_what_to_type(repo: Repo) -> None:
     repo.commit(files={"memory/a.md": "- alpha\n"})
     assert json.loads(repo.mem("status", "--json").stdout)["exists"] is False
