@@ -24,7 +24,7 @@ from gitmem.search.late_interaction import MAX_WORDS, WordVectors, probable_cosi
 from gitmem.search.question import Question
 from gitmem.text.languages import LANGUAGES
 from gitmem.text.telling import STOP, STOP_KOREAN, pairs_of
-from gitmem.text.terms import terms, without_ending
+from gitmem.text.terms import other_kana, terms, without_ending
 
 # The length from which a word tells as much as any, in the table's unit: that of `account` (127,000) and `customer`
 # (138,000). `write` and `show` have .65 of it, `the` .17.
@@ -159,6 +159,8 @@ def standing(asked: Asked, text: str) -> Standing:
     """What of a question a text has as it is."""
     there = frozenset(terms(text))
     found = tuple(2 * len(there.intersection(word.terms)) > len(word.terms) for word in asked.words)
+    if asked.runs:
+        there |= {other for term in there if (other := other_kana(term))}
     in_runs = sum(_covered(run, there) for run in asked.runs)
     whole = in_runs == asked.in_runs and all(there.issuperset(word.terms) for word in asked.words if word.tells)
     tells = sum(word.tells for word, stands in zip(asked.words, found, strict=True) if stands)

@@ -57,7 +57,7 @@ def retrieve(index: IndexReader, norms: bytes, question: Question, ranking: Rank
     index.expect([term for term in wanted if term not in question.prefixes])
     for term in wanted:
         rows = _rows(index, term, term in question.prefixes, norms, whole)
-        for other in question.english.get(term, ()):
+        for other in question.alternatives.get(term, ()):
             if other not in question.terms and (chunks <= ranking.common or index.frequency(other) <= ranking.common):
                 rows = sorted({*rows, *_rows(index, other, False, norms, whole)})
         counts = Counter([row >> PLACE_BITS for row in rows])

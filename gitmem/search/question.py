@@ -16,7 +16,7 @@ from gitmem.text import chinese, english, japanese, korean
 from gitmem.text.dates import MONTH, Days, days
 from gitmem.text.languages import EASTERN
 from gitmem.text.telling import telling
-from gitmem.text.terms import HAN_KANA, HANGUL, compatible, tokens, without_ending
+from gitmem.text.terms import HAN_KANA, HANGUL, compatible, other_kana, tokens, without_ending
 
 
 class _Cue(NamedTuple):
@@ -67,15 +67,15 @@ _IDENTIFIER = re.compile(
 class Question(NamedTuple):
     """What `parse` found. `terms` are those of the index, each once, in order; `content` is the text without stop
     words, for the embedder; `exact` the terms that are identifiers; `prefixes` the single characters, which stand for
-    every pair that begins with them. `english` has the stems that stand for the word of a term as well. `only_days`
-    says that it asks for nothing but the days it names."""
+    every pair that begins with them. `alternatives` has by term what stands for it as well: English stems of a Korean
+    word, the other Kana of a Japanese one. `only_days` says that it asks for nothing but the days it names."""
 
     text: str
     content: str
     terms: tuple[str, ...]
     exact: frozenset[str]
     prefixes: frozenset[str]
-    english: dict[str, tuple[str, ...]]
+    alternatives: dict[str, tuple[str, ...]]
     latin_only: bool
     cjk_only: bool
     days: tuple[Days, ...]
@@ -114,7 +114,7 @@ def parse(text: str, today: date) -> Question:
     dropped: dict[str, None] = {}
     kept: list[str] = []
     exact, prefixes = set(), set()
-    translated: dict[str, tuple[str, ...]] = {}
+    alternatives: dict[str, tuple[str, ...]] = {}
     latin = cjk = 0
     for token, script in tokens(text):
         parts, stop = telling(token, script)
@@ -124,7 +124,9 @@ def parse(text: str, today: date) -> Question:
             if len(word) == 1:
                 prefixes.add(word)
             if script == HANGUL and not stop and (found := _english(word)):
-                translated.update((part, translated.get(part, ()) + found) for part in parts)
+                alternatives.update((part, alternatives.get(part, ()) + found) for part in parts)
+            elif script == HAN_KANA:
+                alternatives.update((part, (other,)) for part in parts if (other := other_kana(part)))
         else:
             latin += len(token)
             if parts and _IDENTIFIER.match(token):
@@ -142,7 +144,7 @@ def parse(text: str, today: date) -> Question:
         terms=terms,
         exact=frozenset(exact & set(terms)),
         prefixes=frozenset(prefixes & set(terms)),
-        english=translated,
+        alternatives=alternatives,
         latin_only=latin > 0 and not cjk,
         cjk_only=cjk > 0 and not latin,
         days=named_days,

@@ -8,6 +8,11 @@ from __future__ import annotations
 
 # Pairs of letters of a question that say nothing of its subject; pairs of Hiragana alone are grammar anyway.
 STOP_PAIRS = frozenset("何故 なぜ 何で".split())
+# Pairs of Hiragana that are endings, particles or auxiliaries nearly wherever they stand.
+GRAMMAR_PAIRS = frozenset(
+    "ます ませ まし です でし でき した して しま する すれ れる られ せる たい ない なく なる ある あり いる いま から まで より など ので のに "
+    "こと もの ため よう その この これ それ には では とは への での だけ ても って った いた いて えば れば また まだ".split()
+)
 # Pairs that tell nothing of which matter two lines of a log speak: what is said of any decision.
 DECISION_FILLERS = frozenset("決定 撤回 最終 変更 統一 今後 以後".split())
 # What is said to an agent between one request and the next, and of no subject.

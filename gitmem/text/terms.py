@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from itertools import chain, groupby, pairwise
 
-from gitmem.text import korean
+from gitmem.text import japanese, korean
 
 # One word with what joins the parts of identifiers. Ranges of scripts are compared, not compiled: a class of the
 # ideographs costs `re` 2 ms, each time a search starts.
@@ -128,6 +128,23 @@ def cut(token: str, script: str) -> tuple[str, ...]:
         return (stem(whole),) if whole else ()
     words = [stem(part.lower()[:LONGEST]) for part in parts[:LONGEST]]
     return (whole, *words)
+
+
+def other_kana(term: str) -> str:
+    """A term of Hiragana in Katakana, one of Katakana in Hiragana: `りん` as `リン`. "" for any other, one with letters
+    of both, and one that is grammar in Hiragana (`ます`): its Katakana is another word."""
+    bare = term.replace("ー", "")
+    if not bare or not "ぁ" <= bare[0] <= "ヶ":
+        return ""
+    if all("ァ" <= letter <= "ヶ" for letter in bare):
+        other = "".join(letter if letter == "ー" else chr(ord(letter) - _KANA_APART) for letter in term)
+        return "" if other in japanese.GRAMMAR_PAIRS else other
+    if all("ぁ" <= letter <= "ゖ" for letter in bare) and term not in japanese.GRAMMAR_PAIRS:
+        return "".join(letter if letter == "ー" else chr(ord(letter) + _KANA_APART) for letter in term)
+    return ""
+
+
+_KANA_APART = 0x60  # code points from a letter of Hiragana to its Katakana
 
 
 def fold(text: str) -> str:

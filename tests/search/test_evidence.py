@@ -178,3 +178,9 @@ def test_a_heading_or_an_empty_line_answers_nothing_by_itself() -> None:
         "what is the capital of Mongolia?", f"- {beside}\n", 5
     )
     assert lines_of("# a\n- b\n\n#12 c\n  - d\n## e") == ["- b", "#12 c", "  - d"]
+
+
+def test_a_word_in_the_other_kana_is_evidence() -> None:
+    for prompt, text in (("リンゴ", "りんごは木箱に入れる"), ("リンゴの棚", "りんごの棚は左奥")):
+        assert evidence(Asked(parse(prompt, TODAY), None), text) > 0.5
+    assert evidence(Asked(parse("マスト", TODAY), None), "毎朝掃除をします") == 0

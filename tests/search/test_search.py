@@ -639,3 +639,20 @@ def test_a_row_of_a_table_answers_alone_with_its_header_in_the_trail(repo: Repo)
     assert "8080" in first["text"] and "9090" not in first["text"]
     assert first["trail"] == ["ports", "Ships", "Servers", "server | port"]
     assert "Ships > Servers > server | port" in repo.mem("search", "billing port").stdout
+
+
+@pytest.mark.parametrize(
+    ("question", "line"),
+    [
+        ("りんご", "- リンゴの仕入れは月曜"),
+        ("リンゴ", "- りんごジャムは棚の下"),
+        ("ゴミの日", "- ごみは火曜に出す"),
+        ("らーめん", "- ラーメンは塩だけ"),
+        ("マスター", "- マスターの鍵は受付"),
+    ],
+)
+def test_a_word_in_the_other_kana_is_found(repo: Repo, question: str, line: str) -> None:
+    others = ["- 傘は玄関に置きます", "- 鍵を返してから帰ります", "- 掃除は毎日します", "- 会議は十時に始めます"]
+    repo.commit("notes", {"memory/x.md": "# N\n\n" + "\n".join([*others, line]) + "\n"})
+    hits = found(repo, question)
+    assert hits and line in hits[0]["text"]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitmem.text.terms import compatible, cut, stem, terms, tokens, without_ending, without_particle
+from gitmem.text.terms import compatible, cut, other_kana, stem, terms, tokens, without_ending, without_particle
 
 
 @pytest.mark.parametrize(
@@ -86,3 +86,13 @@ def test_a_particle_is_taken_off_a_noun(word: str, noun: str) -> None:
 )
 def test_the_ending_of_a_question_is_taken_off_where_two_syllables_stay(word: str, stem: str) -> None:
     assert without_ending(word) == stem
+
+
+@pytest.mark.parametrize(
+    ("term", "other"),
+    [("りん", "リン"), ("ゴミ", "ごみ"), ("らー", "ラー"), ("ヴァ", "ゔぁ"), ("ます", ""), ("マス", ""), ("ごリ", ""), ("ーー", ""),
+     ("林檎", ""), ("の林", ""), ("ab", ""), ("메모", ""), ("", "")],
+)  # fmt: skip
+def test_kana_are_written_in_two_ways_but_for_grammar(term: str, other: str) -> None:
+    assert other_kana(term) == other
+    assert not other or other_kana(other) == term
