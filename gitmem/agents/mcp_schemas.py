@@ -7,6 +7,7 @@ from typing import (
     NotRequired,  # pydantic reads this one on every Python we support
 )
 
+from pydantic import ConfigDict
 from typing_extensions import TypedDict
 
 
@@ -43,6 +44,7 @@ class Got(TypedDict):
 
 
 class Cited(TypedDict):
+    __pydantic_config__ = ConfigDict(extra="forbid")  # type: ignore[misc]  # pydantic's own name for it
     path: str
     lines: NotRequired[str]  # `10` or `10-24`
     symbol: NotRequired[str]  # `Session.open`

@@ -23,6 +23,7 @@ from mcp.types import CallToolResult, InputRequiredResult, Resource, TextContent
 from pydantic import Field
 
 from gitmem import __version__
+from gitmem.agents import tool_arguments
 from gitmem.agents.mcp_schemas import (
     Added,
     Assembled,
@@ -78,6 +79,10 @@ class MemoryServer(MCPServer):
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
         """As the SDK's; a client that gave a progress token hears of a call that goes on every `BEAT` seconds."""
+        try:
+            tool_arguments.check(self, name, arguments)
+        except tool_arguments.UnknownArgument as error:
+            return _error(str(error))
         if context is None:
             return await super().call_tool(name, arguments, context)
         outcome: CallToolResult | InputRequiredResult | Exception
@@ -110,6 +115,7 @@ def build(folder: Path, *, read_only: bool = False) -> MCPServer:
         if hints is READS or not read_only:
             server.tool(name, title=title, annotations=hints)(_plainly(tool(pool)))
     _hide_arguments(server)
+    tool_arguments.announce(server)
     add_resources(server, pool)
     add_prompts(server)
     return server

@@ -225,6 +225,31 @@ def test_an_error_of_the_memory_tool_is_one_in_its_own_words(memory: Repo) -> No
     assert tool.input_schema["properties"]["command"]["enum"] == commands
 
 
+@pytest.mark.parametrize(
+    ("tool", "arguments", "said"),
+    [
+        ("memory_search", {"query": "webhooks", "limit": 1}, ("unknown: 'limit'", "maxResults")),
+        (
+            "memory_get",
+            {"path": "MEMORY.md", "start_line": 3, "end_line": 4},
+            ("'start_line', 'end_line'", "from, lines"),
+        ),
+        ("memory_add", {"text": "a line", "cites": [{"path": "a.py", "line": 3}]}, ("cites.0.line",)),
+        ("memory_search", {"query": "webhooks", TOKEN: 1}, ("memory_search takes",)),
+    ],
+)
+def test_an_argument_that_a_tool_does_not_take_is_named_and_never_ignored(
+    memory: Repo, tool: str, arguments: dict[str, Any], said: tuple[str, ...]
+) -> None:
+    async def steps(client: Client) -> Any:
+        return await client.call_tool(tool, arguments), (await client.list_tools()).tools
+
+    answer, tools = ask(build(memory.path), steps)
+    text = answer.content[0].text
+    assert answer.is_error and all(words in text for words in said) and TOKEN not in text
+    assert all(each.input_schema["additionalProperties"] is False for each in tools)
+
+
 def test_memory_files_are_listed_as_resources_and_can_be_read_as_listed(memory: Repo) -> None:
     memory.write(".gitignore", "memory/private.md\n")
     memory.write("memory/private.md", "no\n")

@@ -179,15 +179,17 @@ def test_mcp_over_http_with_the_sdks_client(filled: Server, address: str) -> Non
             wrong = await client.call_tool("memory_get", {"repository": "absent", "path": "MEMORY.md"})
             made = await client.call_tool("memory_context", {"prompt": "okapi"})
             refused = await client.call_tool("memory_propose", {"repository": "notes", "text": "an ibex"})
-            return names, found, got, wrong, made, refused
+            unknown = await client.call_tool("memory_search", {"query": "okapi", "limit": 1})
+            return names, found, got, wrong, made, refused, unknown
 
-    names, found, got, wrong, made, refused = anyio.run(talk, filled.tokens["acme read"])
+    names, found, got, wrong, made, refused, unknown = anyio.run(talk, filled.tokens["acme read"])
     assert sorted(names) == ["memory_context", "memory_get", "memory_propose", "memory_search"]
     assert "okapi" in made.structured_content["text"] and refused.is_error and "scope propose" in str(refused.content)
     hit = found.structured_content["hits"][0]
     assert hit["repository"] == "notes" and "okapi" in hit["snippet"] and hit["snippet"].startswith("<memory")
     assert "기린은" in got.structured_content["text"]
     assert wrong.is_error and "no such repository" in str(wrong.content)
+    assert unknown.is_error and "unknown: 'limit' (memory_search takes query, maxResults" in str(unknown.content)
 
 
 def test_mcp_without_a_token_is_refused(filled: Server) -> None:

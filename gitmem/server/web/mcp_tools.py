@@ -22,6 +22,7 @@ from starlette.requests import Request
 from typing_extensions import TypedDict
 
 from gitmem import __version__
+from gitmem.agents import tool_arguments
 from gitmem.errors import GitMemError, UsageError
 from gitmem.gate.quoting import MCP_INSTRUCTIONS, fence, one_line, shown_name
 from gitmem.memory.writing import NewLine
@@ -110,9 +111,11 @@ class CountedTools(MCPServer):
         except GitMemError as problem:
             raise _tool_error(problem) from None
         try:
+            tool_arguments.check(self, name, arguments)
             return await super().call_tool(name, arguments, context)
         except ToolError as problem:
-            if name not in ACTIONS or isinstance(problem.__cause__, ValidationError):
+            unknown = isinstance(problem, tool_arguments.UnknownArgument)
+            if name not in ACTIONS or unknown or isinstance(problem.__cause__, ValidationError):
                 ERRORS.labels(type(refused).__name__).inc()
                 action = ACTIONS.get(name, "unknown")
                 with suppress(GitMemError):  # the answer is the same where the log is away
@@ -129,6 +132,7 @@ def tools(operations: Operations) -> MCPServer:
     server.add_tool(reader(operations), annotations=reads)
     server.add_tool(assembler(operations), annotations=reads)
     server.add_tool(proposer(operations), annotations=writes)
+    tool_arguments.announce(server)
     return server
 
 
