@@ -13,6 +13,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -163,8 +164,16 @@ def _parsed(service: str, data: bytes) -> tuple[str, Transcript]:
     if TURNS_IN[service] not in value:
         return "", Transcript((), "", lines=False)
     ident = word(value, "uuid") or word(value, "conversation_id") or word(value, "id")
-    turns = tuple(as_spoken(turn) for turn in SERVICES[service](value))
+    turns = tuple(as_spoken(turn) for turn in _with_times(SERVICES[service](value), value))
     return ident, Transcript(turns, ident, lines=False)
+
+
+def _with_times(turns: Iterable[Turn], value: Conversation) -> Iterator[Turn]:
+    """The turns; one without a time has that of the turn before it, the first ones that of their conversation."""
+    at = next(filter(None, (time_of(value.get(key) or None) for key in TIMES)), None)
+    for turn in turns:
+        at = turn.at or at
+        yield replace(turn, at=at)
 
 
 def _of_chatgpt(value: Conversation) -> Iterator[Turn]:
@@ -238,4 +247,5 @@ SERVICES: dict[str, Callable[[Conversation], Iterator[Turn]]] = {
     "chatgpt": _of_chatgpt,
     "claude-export": _of_claude,
 }
+TIMES = ("create_time", "created_at", "update_time", "updated_at")  # of a conversation, of either service, best first
 TURNS_IN = {"chatgpt": "mapping", "claude-export": "chat_messages"}  # the key that every conversation of a service has

@@ -149,6 +149,38 @@ def test_zip_folder_and_file_hold_the_same_sessions_once(
     assert len(list((repo.path / "memory/sessions").iterdir())) == 2
 
 
+@pytest.mark.parametrize(
+    "given", [{"create_time": AT.timestamp()}, {"create_time": None, "update_time": AT.timestamp()}]
+)
+def test_a_conversation_whose_messages_have_no_times_has_its_own(
+    repo: Repo, git: Repository, tmp_path: Path, given: dict[str, Any]
+) -> None:
+    talk = {**chatgpt(), **given}
+    for each in talk["mapping"].values():
+        if each["message"]:
+            each["message"]["create_time"] = None
+    (outcome,) = bring(git, "chatgpt", zipped(tmp_path / "a.zip", conversations=[talk]))
+    assert outcome.done is Done.IMPORTED and outcome.session.start == AT.astimezone()
+    assert "crane is blue" in repo.read(f"memory/{AT.astimezone().date().isoformat()}.md")
+
+
+def test_of_claude_a_message_without_a_time_has_that_of_the_one_before(git: Repository, tmp_path: Path) -> None:
+    talk = claude()
+    talk["chat_messages"][1].pop("created_at")
+    (session,) = exported("claude-export", zipped(tmp_path / "a.zip", conversations=[talk])).sessions
+    times = [turn.at for turn in session.read().transcript.turns]
+    assert len(times) == 2 and times[0] == times[1] is not None
+
+
+def test_a_conversation_without_any_time_is_named(tmp_path: Path) -> None:
+    talk = {**chatgpt("c2"), "create_time": None}
+    for each in talk["mapping"].values():
+        (each["message"] or {}).pop("create_time", None)
+    found = exported("chatgpt", zipped(tmp_path / "a.zip", conversations=[talk, chatgpt()]))
+    assert [session.name for session in found.sessions] == ["c1"]
+    assert [reason for _, reason in found.left] == ["cannot be read: it has no time"]
+
+
 def test_what_is_no_conversation_is_named_and_the_rest_is_read(tmp_path: Path) -> None:
     odd: list[Any] = [7, "text {", {}, {"id": "e", "mapping": 3}, {"id": "loop", "mapping": {"a": {"parent": "a"}}}]
     odd[4]["current_node"] = "a"
