@@ -19,7 +19,9 @@ from gitmem.hosts.pasted_text import CUT, without_memory
 from gitmem.hosts.registry import all_hosts
 from gitmem.hosts.transcript import By, Role, Transcript, Turn
 
-LINE_LIMIT = 8 << 20  # bytes; a longer line is a blob of tool output that nobody reads back
+LINE_LIMIT = 8 << 20  # bytes of an entry that is parsed, without its STRING_LIMIT strings; a longer one is counted
+STRING_LIMIT = 256 << 10  # bytes of a string in an entry beyond LINE_LIMIT: a longer one is a picture or output
+STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 HALF = re.compile("[\ud800-\udfff]")  # of an emoji that JavaScript cut in two: no text in any encoding
 SESSION_KEYS = ("sessionId", "session_id", "session")  # of any line, in any form
 
@@ -31,10 +33,13 @@ def parse(data: bytes) -> Transcript:
         if whole is not None:
             return replace(whole, turns=tuple(map(as_spoken, whole.turns)))
     turns: list[Turn] = []
-    session, skipped = "", 0
+    session, skipped, too_long = "", 0, 0
     for number, line in enumerate(data.split(b"\n"), 1):
         if not line.strip():
             continue
+        if len(line) > LINE_LIMIT:
+            line = _without_long_strings(line)
+            too_long += len(line) > LINE_LIMIT
         entry = _entry(line)
         if entry is None:
             skipped += 1
@@ -45,7 +50,12 @@ def parse(data: bytes) -> Transcript:
         own_turns = [as_spoken(turn) for turn in _turns(entry, number)]
         turns += own_turns
         skipped += not own_turns and not _is_silent(entry)
-    return Transcript(tuple(turns), session, skipped)
+    return Transcript(tuple(turns), session, skipped, too_long)
+
+
+def _without_long_strings(line: bytes) -> bytes:
+    """An entry with each JSON string beyond STRING_LIMIT empty: what is said beside a picture of megabytes stays."""
+    return STRING.sub(lambda found: found[0] if len(found[0]) <= STRING_LIMIT else b'""', line)
 
 
 def _entry(line: bytes) -> Entry | None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gitmem.hosts import transcript_parser
 from gitmem.hosts.neutral import SUMMARY_LEAD
 from gitmem.hosts.transcript import By, Role, Turn
 from gitmem.hosts.transcript_parser import parse
@@ -205,6 +207,27 @@ def test_codex_names_its_items_itself() -> None:
         lines({"type": "session_meta", "payload": {"id": "s"}}, {"type": "response_item", "payload": message})
     )
     assert [turn.id for turn in found.turns] == ["msg_1"]
+
+
+def test_what_is_said_beside_a_picture_of_megabytes_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transcript_parser, "LINE_LIMIT", 2000)
+    monkeypatch.setattr(transcript_parser, "STRING_LIMIT", 500)
+
+    def entry(**more: Any) -> bytes:
+        return json.dumps({"type": "user", "uuid": "u", "sessionId": "s", **more}).encode() + b"\n"
+
+    def said(content: Any) -> bytes:
+        return entry(message={"role": "user", "content": content})
+
+    picture = {"type": "image", "source": {"type": "base64", "data": 'A\\"' * 1000}}
+    spoken = {"type": "text", "text": 'The \\fence\\ is "green".'}
+    many = [{"type": "text", "text": "x" * 400}] * 9
+    read = parse(said("The gate is oiled.") + said([picture, spoken]) + said(many) + said("The pond is netted."))
+    assert [turn.text for turn in read.turns] == [
+        "The gate is oiled.", 'The \\fence\\ is "green".', "The pond is netted.",
+    ]  # fmt: skip
+    assert (read.skipped, read.too_long) == (1, 1)
+    assert parse(said("y" * 1000)).turns[0].text == "y" * 1000  # of an entry within the limit every string stays
 
 
 def test_half_an_emoji_is_a_replacement_character() -> None:

@@ -414,6 +414,8 @@ def test_a_mistyped_hook_stops_no_turn_and_an_unknown_file_is_said(memory: Repo,
     path.write_text("{broken\n\0\0\n")
     done = memory.mem("session", "flush", str(path))
     assert "is a turn of a known host" in done.stderr and done.stdout == "nothing new to keep\n"
+    path.write_text(json.dumps({"type": "user", "message": {"role": "user", "content": ["x" * 100_000] * 90}}))
+    assert "longer than 8 MiB without its long strings: 1 entry" in memory.mem("session", "flush", str(path)).stderr
 
 
 @pytest.mark.parametrize("number", ["1", "Infinity"])
