@@ -85,7 +85,7 @@ def answer(request: SearchRequest, repo: Repository, config: Config) -> None:
         say(f"note: the answer may miss something: {answered.reason}")
     if request.jsonl:
         for hit in answered.hits:
-            write_json(hit_value(hit), lines=True)
+            write_json(hit_value(hit, answered.query), lines=True)
     elif request.as_json:
         write_json(as_value(answered))
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 
 from gitmem.light_typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ SHOWN = 12  # lines of a passage that a person sees
 
 
 WIDTH = 500  # characters of a line
-LONG = 4000  # characters of a passage that a tool's answer has whole
+LONG = 4000  # characters of a passage that a tool's answer has whole, and of a line that JSON has
 
 
 def as_value(answer: Answer) -> dict[str, Any]:
@@ -30,22 +31,24 @@ def as_value(answer: Answer) -> dict[str, Any]:
         "answered": answer.answered,
         "withheld": answer.withheld,
         "notes": [*answer.notes, *([answer.reason] if answer.stale and answer.reason else [])],
-        "hits": [hit_value(hit) for hit in answer.hits],
+        "hits": [hit_value(hit, answer.query) for hit in answer.hits],
     }
     if answer.settings:
         value["settings"] = dict(answer.settings)
     return value
 
 
-def hit_value(hit: Hit) -> dict[str, Any]:
-    """One hit; what is after `id` only where there is something to say."""
+def hit_value(hit: Hit, query: str) -> dict[str, Any]:
+    """One hit; what is after `id` only where there is something to say. Of a line beyond `LONG` characters `text` has
+    the part that matches, and `cut` says how many characters are left out."""
+    text, cut = _without_long_lines(hit.text, query)
     value: dict[str, Any] = {
         "path": hit.path,
         "start_line": hit.start_line,
         "end_line": hit.end_line,
         "heading": hit.heading,
         "trail": list(hit.trail),
-        "text": hit.text,
+        "text": text,
         "score": hit.score,
         "date": hit.date or None,
         "type": hit.type or None,
@@ -57,6 +60,8 @@ def hit_value(hit: Hit) -> dict[str, Any]:
     }
     if hit.kind:
         value |= {"path": None, "blob": None, "kind": hit.kind, "subject": hit.subject}
+    if cut:
+        value["cut"] = cut
     for name in ("state", "by", "branch", "commit", "author", "repository", "explain"):
         if getattr(hit, name):
             value[name] = getattr(hit, name)
@@ -70,7 +75,7 @@ def hit_value(hit: Hit) -> dict[str, Any]:
 
 def excerpt(text: str, query: str) -> list[str]:
     """A passage for a person: of a long one the lines with most of the query's words, of a long line the part around
-    the first. What is left out is said; JSON has all of it."""
+    the best match. What is left out is said."""
     lines = text.split("\n")
     if len(lines) <= SHOWN + 2 and len(text) <= WIDTH:
         return lines
@@ -100,12 +105,43 @@ def shortened(text: str, query: str) -> str:
 def _narrow(line: str, marks: re.Pattern[str] | None) -> str:
     if len(line) <= WIDTH:
         return line
-    match = marks.search(line) if marks else None
-    begin = max(0, match.start() - WIDTH // 4) if match else 0
+    begin = _densest(line, marks, WIDTH)
     left = len(line) - begin - WIDTH
     return (
         ("... " if begin else "") + line[begin : begin + WIDTH] + (f" ... {left} more characters" if left > 0 else "")
     )
+
+
+def _without_long_lines(text: str, query: str) -> tuple[str, int]:
+    """A passage with each line of more than LONG characters cut to the part that matches, between ellipses, and how
+    many characters are left out."""
+    if len(text) <= LONG:
+        return text, 0
+    marks = marked_words(query)
+    lines, cut = [], 0
+    for line in text.split("\n"):
+        begin = _densest(line, marks, LONG) if len(line) > LONG else 0
+        end = begin + LONG
+        cut += max(0, len(line) - LONG)
+        lines.append(("…" if begin else "") + line[begin:end] + ("…" if end < len(line) else ""))
+    return "\n".join(lines), cut
+
+
+def _densest(line: str, marks: re.Pattern[str] | None, width: int) -> int:
+    """Where the part of `width` characters begins that has the most different words of the query, with a quarter of
+    them before its first; 0 where the line has none."""
+    found = [(match.start(), match[0].lower()) for match in marks.finditer(line)] if marks else []
+    inside: Counter[str] = Counter()
+    first, best, most = 0, 0, 0
+    for at, word in found:
+        inside[word] += 1
+        while at - found[first][0] > width * 3 // 4:
+            inside[found[first][1]] -= 1
+            first += 1
+        different = sum(count > 0 for count in inside.values())
+        if different > most:
+            best, most = found[first][0], different
+    return max(0, min(best - width // 4, len(line) - width))
 
 
 def marked_words(query: str) -> re.Pattern[str] | None:
