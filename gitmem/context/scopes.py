@@ -25,6 +25,7 @@ from gitmem.memory import facts
 from gitmem.memory.document import Document, parse
 from gitmem.memory.fact import Fact, parse_comment
 from gitmem.memory.forgotten import NOTHING, Forgotten
+from gitmem.memory.snapshot import left_out_memory
 from gitmem.paths import LIMIT, Kind, is_memory, kind, layout_of, more_than_memory
 from gitmem.search import hits, validity
 from gitmem.search import search as searching
@@ -46,6 +47,9 @@ def project(
     known = {entry.path for entry in repo.staged() if entry.mode in (REGULAR, EXECUTABLE)} | set(repo.untracked())
     layout = layout_of(known, config.memory_paths)
     paths = tuple(sorted(path for path in known if is_memory(path, layout)))
+    outside = left_out_memory(repo, config.memory_paths)
+    if head and outside and set(outside) == set(paths):
+        return _of_commit(repo, config, now, name, head, history=history)  # a sparse checkout without memory
     cache: dict[str, Document | None] = {}
     shown = _without_forgotten(repo)
 

@@ -15,7 +15,8 @@ from gitmem.errors import IndexDamaged
 from gitmem.git.repository import Repository
 from gitmem.index.db.connection import open_index
 from gitmem.index.index_file import Freshness, IndexKeeper, OpenIndex, cut_as_set, directory
-from gitmem.memory.snapshot import read_work_tree, tree_key, work_tree_key
+from gitmem.memory.snapshot import left_out_memory, read_work_tree, tree_key, work_tree_key
+from gitmem.plural import counted
 
 
 def ready(
@@ -32,22 +33,29 @@ def ready(
     """The index and the snapshot of `commit` ("": the work tree, HEAD in a bare repository), current if possible.
 
     Takes at most about `budget` seconds of work and `wait` for another writer; then it is stale and says so. Damage
-    is met by rebuilding. An index that is current stays open where it is `kept`. `say` is told how far indexing is.
+    is met by rebuilding. Where a sparse checkout leaves all memory out, HEAD stands for the work tree.
+    An index that is current stays open where it is `kept`. `say` is told how far indexing is.
     Raises `IndexUnusable` for what a person must mend (a newer version, a foreign owner).
     """
     if not commit and repo.root is None:
         commit = repo.head() or ""
         if not commit:
             return OpenIndex(None, None, Freshness(), "", ("there is no commit yet",))
+    notes: tuple[str, ...] = ()
     began = time.time_ns()
+    seen = None if commit else read_work_tree(repo, config.memory_paths)
+    if seen is not None and (outside := left_out_memory(repo, config.memory_paths)):
+        head = "" if seen.files else repo.head() or ""
+        notes = (words_on_sparse_checkout(len(outside), whole=bool(head)),)
+        if head:
+            commit, seen = head, None
     tree = repo.tree(commit) if commit else ""
     key = tree_key(tree, config.memory_paths) if commit else work_tree_key(repo)
-    seen = None if commit else read_work_tree(repo, config.memory_paths)
     try:
         index = kept.open(directory(repo)) if kept is not None else open_index(directory(repo))
         if index is not None:
             scan = index.scan(key)
-            opened = OpenIndex(index, None, Freshness(), commit, kept=kept)
+            opened = OpenIndex(index, None, Freshness(), commit, notes, kept=kept)
             if scan is not None and (seen is None or scan == seen.scan) and cut_as_set(index, config):
                 opened.snapshot = index.snapshot(key)
                 return opened
@@ -57,4 +65,13 @@ def ready(
             kept.close()
     from gitmem.index.indexer import WantedSnapshot, bring
 
-    return bring(repo, config, WantedSnapshot(key, commit, tree, seen, began), budget, wait, clock, say)
+    made = bring(repo, config, WantedSnapshot(key, commit, tree, seen, began), budget, wait, clock, say)
+    made.notes = (*notes, *made.notes)
+    return made
+
+
+def words_on_sparse_checkout(files: int, *, whole: bool) -> str:
+    """What a person should know where a sparse checkout leaves memory files out: all of them, or some."""
+    if whole:
+        return "memory is left out of this sparse checkout: it is read at HEAD"
+    return f"left out of this sparse checkout, and not searched: {counted(files, 'memory file')}; --at HEAD has them"

@@ -18,7 +18,7 @@ from gitmem.index.db.reader import Index
 from gitmem.index.index_file import directory
 from gitmem.index.worktree_record import IGNORED, LARGE, UNREADABLE
 from gitmem.memory.document import decode
-from gitmem.memory.snapshot import WorkTree, read_work_tree, tree_files, work_tree_key
+from gitmem.memory.snapshot import WorkTree, left_out_memory, read_work_tree, tree_files, work_tree_key
 from gitmem.paths import LIMIT, is_memory
 from gitmem.plural import counted
 
@@ -98,11 +98,12 @@ def status(repo: Repository, config: Config) -> Status:
         total = len(seen.files)
     else:
         total = len(tree_files(repo, repo.tree(commit), config.memory_paths)[0]) if commit else 0
-    misnamed = other_endings(repo, seen, config.memory_paths) if seen is not None else []
+    more = other_endings(repo, seen, config.memory_paths) if seen is not None else []
+    more += _outside_checkout(left_out_memory(repo, config.memory_paths))
     if index is None:
         return Status(
             str(path), False, total, 0, 0, 0, 0, "", config.embedder, total > 0,
-            "there is no index yet" if total else "", (), tuple(misnamed), 0, 0, _commits(repo),
+            "there is no index yet" if total else "", (), tuple(more), 0, 0, _commits(repo),
         )  # fmt: skip
     try:
         key = work_tree_key(repo)
@@ -130,7 +131,7 @@ def status(repo: Repository, config: Config) -> Status:
             stale=bool(reason),
             reason=reason,
             branches=branches,
-            odd=(*odd, *misnamed),
+            odd=(*odd, *more),
             secret_lines=secrets,
             ignored=ignored,
             commits=_commits(repo),
@@ -155,6 +156,14 @@ def other_endings(repo: Repository, seen: WorkTree, extra: Sequence[str]) -> lis
             hint = f"{move} -- {shlex.quote(path)} {shlex.quote(stem + '.md')}"
             found.append(Odd(path, "is not read: the name of a memory file ends in .md", hint))
     return found
+
+
+def _outside_checkout(paths: Sequence[str]) -> list[Odd]:
+    """One row for the memory files that a sparse checkout leaves out."""
+    if not paths:
+        return []
+    others = f", as {counted(len(paths) - 1, 'other memory file')}" if len(paths) > 1 else ""
+    return [Odd(paths[0], f"is left out of this sparse checkout{others}", "git sparse-checkout add its folder")]
 
 
 def _commits(repo: Repository) -> int:

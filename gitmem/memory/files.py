@@ -8,6 +8,7 @@ ignore, in this repository and in none inside it. Symbolic links are never follo
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import PurePosixPath
@@ -16,7 +17,7 @@ from gitmem.config import Config
 from gitmem.errors import GitMemError, MissingFile
 from gitmem.git.opening import Repository
 from gitmem.git.worktree import read_bytes, resolve
-from gitmem.memory.snapshot import read_work_tree, tree_files
+from gitmem.memory.snapshot import left_out_memory, read_work_tree, tree_files
 from gitmem.paths import LIMIT, Layout, is_memory
 from gitmem.plural import counted
 
@@ -60,6 +61,9 @@ def _in_work_tree(repo: Repository, config: Config, path: str) -> bytes:
     if in_work_tree(repo, config, path):
         with suppress(OSError):
             return read_bytes(repo.root, path, LIMIT + 1)
+    if path in left_out_memory(repo, config.memory_paths):
+        hint = f"git mem show {shlex.quote(path)} --at HEAD"
+        raise MissingFile(f"'{path}' is left out of this sparse checkout", hint)
     raise MissingFile(f"there is no memory file '{path}'", _nearest(path, memory_paths(repo, config)))
 
 

@@ -18,6 +18,7 @@ from gitmem import system
 from gitmem.config import Config
 from gitmem.git.objects import EXECUTABLE, REGULAR
 from gitmem.git.opening import Repository
+from gitmem.git.sparse_checkout import left_out
 from gitmem.git.worktree import read_files
 from gitmem.paths import LIMIT, PACKAGES, Kind, Layout, is_memory, kind, layout_of, matches
 
@@ -115,6 +116,15 @@ def read_work_tree(repo: Repository, extra: tuple[str, ...]) -> WorkTree:
     digest = hashlib.blake2b(text.encode("utf-8", "surrogateescape"), digest_size=16)
     digest.update(marshal.dumps([*files.values()], 2))
     return WorkTree(files, layout, digest.digest(), ignores)
+
+
+def left_out_memory(repo: Repository, extra: tuple[str, ...]) -> list[str]:
+    """The memory files that a sparse checkout leaves out of this work tree, in order; [] where there are none."""
+    paths = left_out(repo)
+    if not paths:
+        return []
+    layout = layout_of((entry.path for entry in repo.staged()), extra)
+    return sorted(path for path in paths if is_memory(path, layout))
 
 
 def _scan(folder: str) -> Iterator[os.DirEntry[str]]:

@@ -271,6 +271,8 @@ FLOWS = {
     "cannot be read, skipped": "읽을 수 없어 제외",
     "is not read: the name of a memory file ends in .md": "읽지 않습니다. 메모리 파일의 이름은 .md로 끝나야 합니다",
     "is a pointer of Git LFS: its text is not here, skipped": "Git LFS 포인터라서 제외: 본문이 여기에 없습니다",
+    "is left out of this sparse checkout{}": "이 스파스 체크아웃에서 빠져 있습니다({})",
+    "'{}' is left out of this sparse checkout": "'{}'은(는) 이 스파스 체크아웃에서 빠져 있습니다",
     "check its permissions; links are not followed": "권한을 확인하세요. 링크는 따라가지 않습니다",
     "{} not indexed: a secret": "색인하지 않음: 비밀 정보({})",
     "a line is not indexed: a secret": "1줄을 색인하지 않음: 비밀 정보",

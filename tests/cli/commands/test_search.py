@@ -73,3 +73,28 @@ def test_verbose_says_how_sure_each_hit_is_and_no_more(memory: Repo) -> None:
     assert f"score {score:.2f} by words and meaning" in verbose.splitlines()[0]
     assert len(plain.splitlines()) == len(verbose.splitlines()) and "score" not in plain
     assert json.loads(memory.mem("search", "invoices", "-v", "--json").stdout)["hits"][0].get("explain") is None
+
+
+def test_memory_that_a_sparse_checkout_leaves_out_is_read_at_head(repo: Repo) -> None:
+    files = {
+        "MEMORY.md": "# Memory\n\n- The spire light is amber\n",
+        "memory/a.md": "- The organ is tuned\n",
+        "src/a.txt": "x",
+    }
+    repo.commit("one", files)
+    repo.git("sparse-checkout", "set", "--no-cone", "/src/")
+    done = repo.mem("search", "spire light")
+    assert (
+        "amber" in done.stdout and "note: memory is left out of this sparse checkout: it is read at HEAD" in done.stderr
+    )
+    assert "amber" in repo.mem("search", "spire light").stdout  # the index is there now
+    assert "amber" in repo.mem("context", "spire light").stdout
+    shown = repo.mem("show", "MEMORY.md", check=False)
+    assert shown.returncode and "git mem show MEMORY.md --at HEAD" in shown.stderr
+    assert "MEMORY.md: is left out of this sparse checkout, as 1 other memory file" in repo.mem("status").stdout
+    repo.git("sparse-checkout", "set", "--no-cone", "/src/", "/memory/")
+    done = repo.mem("search", "organ")
+    assert "tuned" in done.stdout and "and not searched: 1 memory file; --at HEAD has them" in done.stderr
+    repo.git("sparse-checkout", "disable")
+    done = repo.mem("search", "spire light")
+    assert "amber" in done.stdout and "sparse" not in done.stderr

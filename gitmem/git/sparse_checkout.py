@@ -1,0 +1,15 @@
+"""What a sparse checkout leaves out of the work tree: files that Git's index has and that are no deletions."""
+
+from __future__ import annotations
+
+from gitmem.git.repository import Repository
+
+
+def left_out(repo: Repository) -> list[str]:
+    """The tracked files that this sparse checkout leaves out; [] at the cost of one look where there is none."""
+    if repo.root is None or not (repo.git_dir / "info" / "sparse-checkout").exists():
+        return []
+    from gitmem.git.write import run_git  # what most searches need not import
+
+    listed = run_git(repo, ["ls-files", "-t", "-z", "--full-name"]).split("\0")
+    return [row[2:] for row in listed if row.startswith("S ")]
