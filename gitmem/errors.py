@@ -51,6 +51,10 @@ class GitFailed(GitMemError):
     """The git binary refused; `message` carries the first line of its own words."""
 
 
+class NotSigned(GitFailed):
+    """Git could not sign a commit, and nobody was there to help it; nothing is committed."""
+
+
 class TooManyFiles(GitMemError):
     """A tree stands for more files than are ever listed: a few tree objects that name each other can stand for any
     number."""

@@ -9,12 +9,16 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import NamedTuple
 
-from gitmem.errors import GitFailed, GitMemError
+from gitmem import system
+from gitmem.errors import GitFailed, GitMemError, NotSigned
 from gitmem.git.binary import first_line
 from gitmem.git.objects import Entry
 from gitmem.git.repository import Repository
@@ -40,6 +44,17 @@ WITHOUT_PASSPHRASE = (
     "sign something at a terminal first, so that the key's agent remembers it; or, in a clone that agents write to:"
     " git config commit.gpgsign false",
 )
+NOT_ANSWERED = (  # from where nobody is at a terminal: a key that waits for a touch, a window on another screen
+    "the commit is not signed: the signing program has not answered for {} seconds",
+    WITHOUT_PASSPHRASE[1],
+)
+SIGNING_SECONDS = 60.0  # that a signing program may take where nobody is at a terminal
+SIGNING_PROGRAMS = {  # Git's setting -> the program it names where it is not set, and what keeps that from asking
+    "gpg.openpgp.program": ("gpg", " --batch --no-tty --pinentry-mode error"),
+    "gpg.x509.program": ("gpgsm", ""),
+    "gpg.ssh.program": ("ssh-keygen", ""),
+}
+LOOK = 1.0  # seconds between two looks whether a git signs
 GRACE = 5.0  # seconds for a git that is told to end
 _MADE = re.compile(r"\[[^\n]* ([0-9a-f]{4,64})\] ")  # what `git commit` says it made: `[main 1a2b3c4] subject`
 # A hook's view of the repository must not reach a command that commits elsewhere in it.
@@ -62,21 +77,29 @@ def run_git(
     environ.update(LC_ALL="C.UTF-8", GIT_TERMINAL_PROMPT="0", **(env or {}))
     at = str(repo.root or repo.git_dir)
     if args[0] not in SIGNING:
-        return _run(at, args, input, environ, alone=False)
-    with _unattended(at, environ) as more:
+        return _run(at, args, input, environ)
+    with _unattended(at, environ) as unattended:
+        if unattended is None:
+            return _run(at, args, input, environ)
         try:
-            return _run(at, args, input, {**environ, **(more or {})}, alone=more is not None)
+            return _run(at, args, input, {**environ, **unattended.environ}, unattended.signing)
         except GitFailed as error:
-            if more is not None and NOT_SIGNED in f"{error.message}\n{error.hint}":
+            if NOT_SIGNED in f"{error.message}\n{error.hint}":
                 message, then = WITHOUT_PASSPHRASE
-                raise GitFailed(message, f"{then}\n{error.message}") from None
+                raise NotSigned(message, f"{then}\n{error.message}") from None
             raise
 
 
-def _run(at: str, args: Sequence[str], input: str | None, environ: Mapping[str, str], *, alone: bool) -> str:
-    """Run git in folder `at`; `alone` in a session of its own, which has no terminal to ask at. Hooks run as they do
-    for a person's own commit; a program that watches files for Git would run for a mere look at the index, and does
-    not."""
+def _run(
+    at: str, args: Sequence[str], input: str | None, environ: Mapping[str, str], signing: Path | None = None
+) -> str:
+    """Run git in folder `at`. Hooks run as they do for a person's own commit; a program that watches files for Git
+    would run for a mere look at the index, and does not.
+
+    With `signing`, the file that is there while a commit is signed, git has a session of its own, and so no terminal to
+    ask at, and ends with all it started where the signing takes longer than SIGNING_SECONDS.
+    """
+    alone = signing is not None
     process = subprocess.Popen(
         ["git", "--literal-pathspecs", "-c", "core.fsmonitor=false", "-C", at, *args],
         stdin=subprocess.DEVNULL if input is None else subprocess.PIPE,
@@ -84,9 +107,10 @@ def _run(at: str, args: Sequence[str], input: str | None, environ: Mapping[str, 
     )  # fmt: skip
     with process:
         try:
-            out, problem = process.communicate(None if input is None else input.encode("utf-8", "surrogateescape"))
+            given = None if input is None else input.encode("utf-8", "surrogateescape")
+            out, problem = _communicate(process, given, signing)
         except BaseException:
-            _end(process)
+            _end(process, alone)
             raise
     if process.returncode != 0:
         words = os.fsdecode(problem).strip() or os.fsdecode(out).strip()
@@ -95,11 +119,37 @@ def _run(at: str, args: Sequence[str], input: str | None, environ: Mapping[str, 
     return os.fsdecode(out)
 
 
-@contextmanager
-def _unattended(at: str, environ: Mapping[str, str]) -> Iterator[dict[str, str] | None]:
-    """The environment in which Git signs without asking, None where a person is at the terminal or nothing is signed.
+def _communicate(process: subprocess.Popen[bytes], given: bytes | None, signing: Path | None) -> tuple[bytes, bytes]:
+    """As `Popen.communicate`. Raises NotSigned where signing takes longer than SIGNING_SECONDS: a hook may take longer,
+    so it counts from when the signing program was started."""
+    began = 0.0
+    while True:
+        try:
+            return process.communicate(given, timeout=None if signing is None else LOOK)
+        except subprocess.TimeoutExpired:
+            given = None  # git is being sent it: it is given but once
+            if signing is None or not signing.exists():
+                began = 0.0
+            elif not began:
+                began = time.monotonic()
+            elif time.monotonic() - began > SIGNING_SECONDS:
+                message, then = NOT_ANSWERED
+                raise NotSigned(message.format(round(SIGNING_SECONDS)), then) from None
 
-    gpg has an option for that and Git none: gpg is run through a script in a folder that is gone afterwards.
+
+class _Unattended(NamedTuple):
+    """The environment in which Git signs without asking, and the file that is there while it signs."""
+
+    environ: dict[str, str]
+    signing: Path
+
+
+@contextmanager
+def _unattended(at: str, environ: Mapping[str, str]) -> Iterator[_Unattended | None]:
+    """How Git signs where nobody can be asked; None where a person is at the terminal or nothing is signed.
+
+    gpg has an option for that and Git none, nor a limit of time: the signing programs are run through scripts in a
+    folder that is gone afterwards.
     """
     if os.isatty(0) or not _signs(at, environ):
         yield None
@@ -107,19 +157,24 @@ def _unattended(at: str, environ: Mapping[str, str]) -> Iterator[dict[str, str] 
     import shlex
 
     with temporary_folder() as folder:
-        script = folder / "gpg"
-        program = _setting(at, environ, "gpg.openpgp.program") or _setting(at, environ, "gpg.program") or "gpg"
-        script.write_text(
-            f'#!/bin/sh\nexec {shlex.quote(program)} --batch --no-tty --pinentry-mode error "$@"\n', encoding="utf-8"
-        )
-        script.chmod(0o700)
+        signing = folder / "signing"
         count = int(environ.get("GIT_CONFIG_COUNT") or 0)
-        yield {
-            "GIT_CONFIG_COUNT": str(count + 1),
-            f"GIT_CONFIG_KEY_{count}": "gpg.openpgp.program",
-            f"GIT_CONFIG_VALUE_{count}": str(script),
-            "SSH_ASKPASS_REQUIRE": "never",  # and no terminal: run_git gives it a session of its own
-        }
+        more = {"SSH_ASKPASS_REQUIRE": "never"}  # and no terminal: run_git gives it a session of its own
+        for setting, (usual, options) in SIGNING_PROGRAMS.items():
+            program = _setting(at, environ, setting)
+            if setting == "gpg.openpgp.program":
+                program = program or _setting(at, environ, "gpg.program")
+            script = folder / usual
+            mark = shlex.quote(str(signing))
+            script.write_text(
+                f'#!/bin/sh\n: > {mark}\n{shlex.quote(program or usual)}{options} "$@"\n'
+                f"ended=$?\nrm -f {mark}\nexit $ended\n",
+                encoding="utf-8",
+            )
+            script.chmod(0o700)
+            more |= {f"GIT_CONFIG_KEY_{count}": setting, f"GIT_CONFIG_VALUE_{count}": str(script)}
+            count += 1
+        yield _Unattended({**more, "GIT_CONFIG_COUNT": str(count)}, signing)
 
 
 def _signs(at: str, environ: Mapping[str, str]) -> bool:
@@ -133,9 +188,14 @@ def _setting(at: str, environ: Mapping[str, str], name: str, kind: str = "--type
     return os.fsdecode(done.stdout).rstrip("\n") if done.returncode == 0 else ""
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a git that we were interrupted in: told to, it takes its lock files away; killed, it leaves them."""
-    process.terminate()
+def _end(process: subprocess.Popen[bytes], alone: bool) -> None:
+    """End a git, where it is `alone` with what it started: told to, it takes its lock files away; killed, it leaves
+    them."""
+    if alone and system.POSIX:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGTERM)
+    else:
+        process.terminate()
     try:
         process.wait(GRACE)
     except subprocess.TimeoutExpired:

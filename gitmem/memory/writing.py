@@ -11,7 +11,7 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING
 
 from gitmem.config import Config
-from gitmem.errors import GitMemError, Refused, UsageError
+from gitmem.errors import GitMemError, NotSigned, Refused, UsageError
 from gitmem.git.opening import Repository
 from gitmem.git.transaction import CommitDraft, Draft, Reading, commit, is_committed, write
 from gitmem.git.worktree import relative
@@ -115,7 +115,7 @@ def add_and_commit(
     """Append a line and commit its file with `message_of` its text: where it stands, the commit ("" where the line was
     there already), and whether the commit has other edits of the file, which were not committed.
 
-    Raises as `add`, and what `transaction.commit` raises.
+    Raises as `add`, and what `transaction.commit` raises. Where it is NotSigned the line stands there, not committed.
     """
     plan_of = addition(repo, config, new_line, now=now)
 
@@ -127,7 +127,12 @@ def add_and_commit(
         )
         return CommitDraft(draft.contents, (draft.result, others), message_of(draft.result.text))
 
-    (added, others), made = commit(repo, plan)
+    try:
+        (added, others), made = commit(repo, plan)
+    except NotSigned as error:
+        kept = write(repo, plan_of)
+        message = f"{error.message}; the line stands in {kept.path}:{kept.line}, not committed"
+        raise NotSigned(message, error.hint) from None
     return _compared(repo, added, now), made, others
 
 

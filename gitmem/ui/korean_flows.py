@@ -273,6 +273,7 @@ FLOWS = {
     "is a pointer of Git LFS: its text is not here, skipped": "Git LFS 포인터라서 제외: 본문이 여기에 없습니다",
     "is left out of this sparse checkout{}": "이 스파스 체크아웃에서 빠져 있습니다({})",
     "'{}' is left out of this sparse checkout": "'{}'은(는) 이 스파스 체크아웃에서 빠져 있습니다",
+    "the commit is not signed: the signing program has not answered for {} seconds": "커밋에 서명하지 못했습니다. 서명 프로그램이 {}초 동안 답하지 않았습니다",
     "check its permissions; links are not followed": "권한을 확인하세요. 링크는 따라가지 않습니다",
     "{} not indexed: a secret": "색인하지 않음: 비밀 정보({})",
     "a line is not indexed: a secret": "1줄을 색인하지 않음: 비밀 정보",

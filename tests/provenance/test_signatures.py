@@ -8,10 +8,16 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
+from gitmem.config import Config
+from gitmem.errors import NotSigned
+from gitmem.git import write as git_write
+from gitmem.git.opening import open_repository
+from gitmem.memory.writing import NewLine, add_and_commit
 from gitmem.provenance.signatures import Signature, parse_signatures, summary
 from tests.harness import SOURCE, Repo
 
@@ -92,6 +98,54 @@ def test_a_gpg_key_with_a_passphrase_is_not_waited_for(repo: Repo, gpg_home: Pat
     code, said = at_a_terminal(repo, "forget", "MEMORY.md:5", "--reason", "wrong")
     assert code == 3 and "cannot be signed without a passphrase" in said
     assert repo.git("rev-parse", "HEAD").strip() == head and "blue" in repo.read("MEMORY.md")
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(git_write, "SIGNING_SECONDS", 0.0)
+    monkeypatch.setattr(git_write, "LOOK", 0.05)
+
+
+@pytest.mark.parametrize(
+    ("form", "setting"), [("openpgp", "gpg.program"), ("openpgp", "gpg.openpgp.program"), ("ssh", "gpg.ssh.program")]
+)
+def test_a_signing_program_that_never_answers_ends_and_the_line_stays(
+    repo: Repo, tmp_path: Path, impatient: None, form: str, setting: str
+) -> None:
+    head = repo.commit("start", {"MEMORY.md": "# Memory\n\n- The sky is blue.\n"})
+    program = tmp_path / "waits"
+    program.write_text("#!/bin/sh\ntail -f /dev/null\n")
+    program.chmod(0o755)
+    settings = (("gpg.format", form), (setting, str(program)), ("commit.gpgsign", "true"), ("user.signingkey", "~/key"))
+    for name, value in settings:
+        repo.git("config", name, value)
+    opened = open_repository(repo.path, os.environ)
+    try:
+        line = NewLine("The grass is green", to="memory")
+        with pytest.raises(NotSigned, match=r"has not answered for 0 seconds; the line stands in MEMORY.md:7, not committed"):
+            add_and_commit(opened, Config(), line, lambda text: text, now=datetime(2026, 3, 1, 12))
+    finally:
+        opened.close()
+    assert repo.git("rev-parse", "HEAD").strip() == head and "grass" in repo.read("MEMORY.md")
+    assert not list((repo.path / ".git").glob("*.lock")) and repo.git("diff", "--cached", "--name-only") == ""
+
+
+def test_a_hook_that_takes_its_time_is_not_taken_for_a_signing_program(
+    repo: Repo, tmp_path: Path, impatient: None
+) -> None:
+    repo.commit("start", {"MEMORY.md": "# Memory\n"})
+    signs_with_ssh(repo, ssh_key(tmp_path))
+    hook = repo.path / ".git/hooks/pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\nsleep 0.3\n")
+    hook.chmod(0o755)
+    opened = open_repository(repo.path, os.environ)
+    try:
+        line = NewLine("The grass is green", to="memory")
+        _, made, _ = add_and_commit(opened, Config(), line, lambda text: text, now=datetime(2026, 3, 1, 12))
+    finally:
+        opened.close()
+    assert "gpgsig" in repo.git("cat-file", "commit", made)
 
 
 def test_a_key_that_needs_none_signs_and_verify_and_review_say_who(repo: Repo, tmp_path: Path) -> None:
