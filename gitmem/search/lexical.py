@@ -61,6 +61,8 @@ def retrieve(index: IndexReader, norms: bytes, question: Question, ranking: Rank
             if other not in question.terms and (chunks <= ranking.common or index.frequency(other) <= ranking.common):
                 rows = sorted({*rows, *_rows(index, other, False, norms, whole)})
         counts = Counter([row >> PLACE_BITS for row in rows])
+        if question.pasted and not counts:
+            continue  # most words of a pasted log are in no memory; what it lacks says nothing of what is asked
         weight = idf(chunks, len(counts))
         mass += weight
         postings.append((term, rows, counts, weight))

@@ -64,11 +64,16 @@ _IDENTIFIER = re.compile(
 )
 
 
+# Telling terms of a question, and the share of them that are numbers, from which it is taken for one with a pasted log.
+LONG, NUMBERS = 100, 1 / 3
+
+
 class Question(NamedTuple):
     """What `parse` found. `terms` are those of the index, each once, in order; `content` is the text without stop
     words, for the embedder; `exact` the terms that are identifiers; `prefixes` the single characters, which stand for
     every pair that begins with them. `alternatives` has by term what stands for it as well: English stems of a Korean
-    word, the other Kana of a Japanese one. `only_days` says that it asks for nothing but the days it names."""
+    word, the other Kana of a Japanese one. `only_days` says that it asks for nothing but the days it names, `pasted`
+    that it has a log in it: the numbers, which would outweigh what is asked, are no terms and in no text."""
 
     text: str
     content: str
@@ -83,6 +88,7 @@ class Question(NamedTuple):
     wants_time: bool
     wants_number: bool
     only_days: bool = False
+    pasted: bool = False
 
 
 # What a question about days asks of them, and no more: `what happened yesterday?`, 어제 뭐 했지.
@@ -135,6 +141,11 @@ def parse(text: str, today: date) -> Question:
         target.update(dict.fromkeys(parts))
         if not stop:
             kept.append(token)
+    named = {term: None for term in wanted if not term.isdigit()}
+    pasted = len(wanted) > LONG and bool(named) and len(named) <= len(wanted) * (1 - NUMBERS)
+    if pasted:
+        wanted, kept = named, [word for word in kept if not word.isdigit()]
+        text = " ".join(kept)
     terms = tuple(wanted) or tuple(dropped)
     lower = text.lower()
     named_days = tuple(days(text, today))
@@ -151,6 +162,7 @@ def parse(text: str, today: date) -> Question:
         past=_PAST.within(text, lower),
         wants_time=_WHEN.within(text, lower),
         wants_number=_MANY.within(text, lower),
+        pasted=pasted,
         only_days=bool(named_days) and _asks_only_for_days(kept),
     )
 

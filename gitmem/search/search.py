@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from gitmem.index.store import IndexReader
 
 FIRST = 5  # hits that are shown whether or not they answer
+PASTED = "the question has a pasted log in it: its numbers are not looked for, and words alone are compared"
 EMPTY = "there is no memory here yet; 'git mem add TEXT' writes the first line"
 
 
@@ -333,7 +334,9 @@ def retrieve(
         words = lexical.retrieve(index, norms, question, ranking)
         lanes.append("lexical")
     near = vector.NOTHING
-    if query.lane is not Lane.LEXICAL:
+    if question.pasted and query.lane is Lane.BOTH:
+        notes.append(PASTED)  # the meaning of pages of a log is that of the log
+    elif query.lane is not Lane.LEXICAL:
         try:
             near = vector.retrieve(index, norms, question, config, ranking.pool)
         except GitMemError as error:

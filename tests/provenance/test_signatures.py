@@ -122,7 +122,9 @@ def test_a_signing_program_that_never_answers_ends_and_the_line_stays(
     opened = open_repository(repo.path, os.environ)
     try:
         line = NewLine("The grass is green", to="memory")
-        with pytest.raises(NotSigned, match=r"has not answered for 0 seconds; the line stands in MEMORY.md:7, not committed"):
+        with pytest.raises(
+            NotSigned, match=r"has not answered for 0 seconds; the line stands in MEMORY.md:7, not committed"
+        ):
             add_and_commit(opened, Config(), line, lambda text: text, now=datetime(2026, 3, 1, 12))
     finally:
         opened.close()

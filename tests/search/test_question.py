@@ -128,3 +128,14 @@ def test_the_year_before_last_is_not_last_year(text: str, year: int) -> None:
 def test_the_day_before_yesterday_is_not_yesterday_in_japanese() -> None:
     (named,) = parse("一昨日の会議", TODAY).days
     assert named.first is not None and (TODAY - named.first).days == 2
+
+
+def test_the_numbers_of_a_pasted_log_are_no_terms_and_those_of_a_question_are() -> None:
+    log = " ".join(f"[{at:05}] job {at * 7919 % 100003} retried" for at in range(200))
+    asked = parse(f"who locks the zinc wharf? {log}", TODAY)
+    assert asked.pasted and asked.terms == ("lock", "zinc", "wharf", "job", "retri")
+    assert not [word for word in asked.content.split() if word.isdigit()]
+    prose = " ".join(f"word{'abcdefghij'[at // 10]}{'abcdefghij'[at % 10]}" for at in range(100))
+    for text in (f"{prose} port 8080 or 9090", "is it 17, 42 or 99?", " ".join(map(str, range(1000, 1200)))):
+        asked = parse(text, TODAY)
+        assert not asked.pasted and any(term.isdigit() for term in asked.terms)

@@ -670,3 +670,13 @@ def test_of_a_line_of_many_characters_the_part_that_matches_is_given(repo: Repo)
     alone = repo.mem("search", "--jsonl", "marmalade recipe blue door").stdout.splitlines()
     assert hit in [json.loads(each) for each in alone]
     assert "marmalade recipe is behind the blue door" in repo.mem("search", "marmalade recipe blue door").stdout
+
+
+def test_what_is_asked_beside_a_pasted_log_is_found(repo: Repo) -> None:
+    depots = "".join(f"- depot {number} keeps {number * 3} crates of tin\n" for number in range(200))
+    repo.commit("depots", {"memory/x.md": f"# N\n\n{depots}- The zinc wharf is locked by Ottilie\n"})
+    log = " ".join(f"[{at:05}] worker-{at % 31} retried job {at * 7919 % 1003} after timeout" for at in range(400))
+    done = repo.mem("search", "--json", f"who locks the zinc wharf? {log}")
+    answer = json.loads(done.stdout)
+    assert "Ottilie" in answer["hits"][0]["text"] and answer["lanes"] == ["lexical"]
+    assert "note: the question has a pasted log in it" in done.stderr
