@@ -91,7 +91,7 @@ FINDINGS = {
     "a national identity number": "국가 신분 번호",
     "a telephone number": "전화번호",
     "a postal address": "우편 주소",
-    "a Korean resident number: its date and check digit are right": "주민등록번호(날짜와 검증 숫자 일치)",
+    "a Korean resident number: its date is right, and its check digit or its name": "주민등록번호(날짜 일치, 검증 숫자나 이름 일치)",
     "the answer to a security question": "보안 질문의 답",
     "a symbolic link where memory should be: it is never followed and may not be memory": (
         "메모리가 있을 곳의 심볼릭 링크: 따라가지 않으며 메모리가 될 수 없습니다"

@@ -7,6 +7,7 @@ number (weights 2..9, 2..5) and business registration number (weights 1 3 7 1 3 
 from __future__ import annotations
 
 from datetime import date
+from itertools import pairwise
 
 
 def luhn(digits: str) -> bool:
@@ -26,25 +27,46 @@ def iban(value: str) -> bool:
     return int("".join(str(int(char, 36)) for char in text[4:] + text[:4])) % 97 == 1
 
 
+RANDOM_SINCE = date(2020, 10, 1)  # resident numbers given out from this day on have no check digit
+
+
 def resident_number(digits: str) -> bool:
     """Whether 13 digits are a Korean resident (or foreigner) registration number.
 
     The birth date has to exist. Numbers given out since October 2020 end in random digits: for dates from then
-    on the check digit is not asked for.
+    on the check digit is not asked for (`undigited_resident_number` has those of people born earlier).
     """
-    if len(digits) != 13 or not digits.isdigit() or digits[6] not in "12345678":
+    born = _resident_birth(digits)
+    if born is None:
         return False
-    century = 2000 if digits[6] in "3478" else 1900
-    try:
-        born = date(century + int(digits[:2]), int(digits[2:4]), int(digits[4:6]))
-    except ValueError:
-        return False
-    if born >= date(2020, 10, 1):
+    if born >= RANDOM_SINCE:
         return True
     total = sum(int(d) * w for d, w in zip(digits, (2, 3, 4, 5, 6, 7, 8, 9, 2, 3, 4, 5), strict=False))
     check = (11 - total % 11) % 10
     foreigner = digits[6] in "5678"
     return int(digits[12]) in ({check, (check + 2) % 10} if foreigner else {check})
+
+
+def undigited_resident_number(digits: str) -> bool:
+    """Whether 13 digits may be a Korean resident (or foreigner) registration number that was given out since October
+    2020, to a person of any age: a birth date that exists, and then digits that are no plain pattern (111111, 123456).
+
+    Nothing in the digits proves it: ask only where a word for such a number stands before them.
+    """
+    random = digits[7:]
+    steps = {int(after) - int(before) for before, after in pairwise(random)} if random.isdigit() else set()
+    return _resident_birth(digits) is not None and len(set(random)) > 2 and len(steps) > 1
+
+
+def _resident_birth(digits: str) -> date | None:
+    """The birth date of a resident number by its first seven digits; None where it does not exist."""
+    if len(digits) != 13 or not digits.isdigit() or digits[6] not in "12345678":
+        return None
+    century = 2000 if digits[6] in "3478" else 1900
+    try:
+        return date(century + int(digits[:2]), int(digits[2:4]), int(digits[4:6]))
+    except ValueError:
+        return None
 
 
 def business_number(digits: str) -> bool:

@@ -97,6 +97,13 @@ _PHONE_WORD = lazy(
 )
 _RESIDENT = lazy(r"(?<![\d-])(?P<a>\d{6})(?P<dash>\s?[-–]\s?|)(?P<b>[1-8]\d{6})(?![\d-])")
 _RESIDENT_WORD = lazy(r"주민|외국인\s?등록|등록\s?번호|\brrn\b|resident", re.IGNORECASE)
+# Right before a number that has no check digit: what else is a registration number (법인등록번호) has the same form.
+_NAMES_RESIDENT = lazy(
+    r"(?:주민|외국인|거소)[ \t]?(?:등록|신고)?[ \t]?번호[^\n\d]{0,8}\Z|\brrn\b[^\n\d\w]{0,5}\Z"
+    r"|(?:resident|alien|foreigner)[- ]registration (?:number|no\.?)[^\n\d\w]{0,2}(?:is )?[^\n\d\w]{0,3}\Z",
+    re.IGNORECASE,
+)
+NAMED = 48  # characters before a number in which its name is looked for
 _BUSINESS = lazy(r"(?<![\d-])\d{3}(?P<dash>-?)\d{2}(?P=dash)\d{5}(?![\d-])")
 _BUSINESS_WORD = lazy(r"사업자|business (?:registration )?(?:no|number)|brn", re.IGNORECASE)
 _CARD = lazy(
@@ -237,9 +244,11 @@ def _phones(raw: str, first: int, last: int) -> Iterator[tuple[int, int]]:
 def _numbers(raw: str, first: int, last: int) -> Iterator[tuple[str, int, int]]:
     for match in _RESIDENT.finditer(raw, first, last):
         dated = match.group("a")[:2] >= "20" or match.group("b")[0] not in "3478"  # else without a check digit
-        if check_digits.resident_number(match.group("a") + match.group("b")) and (
+        digits, named = match.group("a") + match.group("b"), raw[max(0, match.start() - NAMED) : match.start()]
+        right = check_digits.resident_number(digits) and (
             (match.group("dash") and dated) or _has_context_word(_RESIDENT_WORD, raw, match.start())
-        ):
+        )
+        if right or (_NAMES_RESIDENT.search(named) and check_digits.undigited_resident_number(digits)):
             yield "resident-number", *match.span()
     for match in _BUSINESS.finditer(raw, first, last):
         if check_digits.business_number(_digits(match.group())) and (
@@ -343,7 +352,11 @@ BLOCK, WARN = Severity.BLOCK, Severity.WARN
 RULES = {
     "email": ("an e-mail address of a person", "[email]", WARN),
     "phone-number": ("a telephone number", "[phone]", WARN),
-    "resident-number": ("a Korean resident number: its date and check digit are right", "[resident number]", BLOCK),
+    "resident-number": (
+        "a Korean resident number: its date is right, and its check digit or its name",
+        "[resident number]",
+        BLOCK,
+    ),
     "business-number": ("a Korean business number: its check digit is right", "[business number]", WARN),
     "card-number": ("a payment card: its check digit is right", "[card]", BLOCK),
     "iban": ("a bank account (IBAN): its check digits are right", "[iban]", BLOCK),

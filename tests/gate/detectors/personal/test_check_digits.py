@@ -34,6 +34,14 @@ def test_a_resident_number_needs_a_date_that_exists_and_its_check_digit() -> Non
     assert not check_digits.resident_number("9" * 13)
 
 
+def test_a_resident_number_given_out_since_october_2020_has_a_date_and_no_plain_pattern() -> None:
+    assert check_digits.undigited_resident_number("8503155" + "704182")
+    assert not check_digits.undigited_resident_number("8513155" + "704182")
+    for pattern in ("111111", "123456", "654321", "000000", "121212"):
+        assert not check_digits.undigited_resident_number("9001011" + pattern)
+    assert not check_digits.undigited_resident_number("850315")
+
+
 def test_a_business_number_has_one_right_check_digit() -> None:
     assert sum(check_digits.business_number(f"123456789{d}") for d in range(10)) == 1
     assert not check_digits.business_number("0000000000")

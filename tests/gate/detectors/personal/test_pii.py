@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gitmem.gate.detectors.finding import Severity
+from gitmem.gate.detectors.personal import check_digits
 from gitmem.gate.detectors.personal.examples import personal_examples
 from gitmem.gate.detectors.registry import Scope, Text, load
 
@@ -29,6 +30,29 @@ def test_what_identifies_a_person_blocks_the_rest_warns_and_nothing_is_shown() -
 
 def test_an_address_glued_to_hangul_ends_where_it_ends() -> None:
     assert found(f"담당자는{MAIL}입니다") == {"email": MAIL}
+
+
+UNDIGITED = "850315-" + "5704182"  # its check digit would be another
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["주민등록번호는 {} 이다", "주민번호: {}", "외국인 등록번호 {}", "국내거소신고번호({})", "RRN {}", "his resident registration number is {}",
+     "Alien registration no. {}"],
+)  # fmt: skip
+def test_a_resident_number_without_a_check_digit_is_found_by_its_name(text: str) -> None:
+    assert not check_digits.resident_number(UNDIGITED.replace("-", ""))
+    assert found(text.format(UNDIGITED)) == {"resident-number": UNDIGITED}
+    assert "resident-number" in found(text.format(UNDIGITED.replace("-", "")))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [f"order {UNDIGITED}", f"법인등록번호 {UNDIGITED}", f"등록번호 {UNDIGITED}", "주민등록번호 형식은 900101-1234567", "주민번호 900101-1******",
+     f"주민등록번호는 적지 않는다. 대신 사번을 쓰며 그 형식은 {UNDIGITED} 이다"],
+)  # fmt: skip
+def test_a_number_that_only_has_the_form_of_a_resident_number_passes(text: str) -> None:
+    assert "resident-number" not in found(text)
 
 
 def test_addresses_in_a_commit_message_pass() -> None:
