@@ -57,7 +57,7 @@ HOST = Host(
     ),
     transcripts=(".claude/projects/*/*.jsonl",),
     settings=(".mcp.json", *settings_in(".claude"), ".claude/hooks/**"),
-    authors=("claude code", "claude opus*", "claude sonnet*", "claude haiku*", "noreply@anthropic.com"),
+    authors=("claude[- ]code", "claude[- ]opus*", "claude[- ]sonnet*", "claude[- ]haiku*", "noreply@anthropic.com"),
     reads={
         "instructions": (
             "CLAUDE.md", "CLAUDE.local.md", ".claude/rules/", ".claude/memory/", ".claude/agent-memory/",

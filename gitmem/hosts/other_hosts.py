@@ -8,5 +8,9 @@ INSTRUCTIONS = (  # as Host.instructions
     ".windsurfrules", ".windsurf/rules/", ".windsurf/workflows/", ".clinerules/", ".kiro/steering/", ".roo/rules/",
     ".roo/commands/", ".continue/rules/", ".junie/", ".amazonq/rules/", ".trae/rules/",
 )  # fmt: skip
-AUTHORS = ("aider", "* (aider)", "*@aider.chat", "amp", "amp@ampcode.com", "windsurf")  # as Host.authors
+AUTHORS = (  # as Host.authors
+    "aider", "* (aider)", "*@aider.chat", "amp", "amp@ampcode.com", "windsurf", "devin", "devin ai",
+    "devin-ai-integration", "openhands", "openhands@all-hands.dev", "google-labs-jules", "roo code", "cline",
+    "kiro agent",
+)  # fmt: skip
 SETTINGS = ("mcp.json", *settings_in(".windsurf"), *settings_in(".kiro"), *settings_in(".roo"))  # as Host.settings

@@ -7,6 +7,9 @@ signatures do (`signatures`).
 
 from __future__ import annotations
 
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from itertools import islice
 
@@ -16,22 +19,76 @@ from gitmem.git.repository import Repository
 from gitmem.lazy_patterns import lazy
 from gitmem.provenance import trailers
 
-CO_AUTHOR = "Co-authored-by"
+# Trailers in which a host, or the rules of the kernel and other projects, name who else made a commit.
+OTHER_AUTHORS = (
+    "co-authored-by", "co-authored-with", "co-developed-by", "assisted-by", "assisted-with", "generated-by",
+    "generated-with", "created-by", "written-by", "on-behalf-of",
+)  # fmt: skip
+# Names that only such a line, and no author, gives to an agent: people are called Claude too.
+MODELS = (
+    "claude*", "gemini*", "gpt*", "chatgpt*", "openai*", "anthropic*", "llama*", "deepseek*", "grok*", "mistral*",
+    "devin*", "qwen*", "codex*", "@openai", "@anthropic", "ai", "an ai*",
+)  # fmt: skip
+BOTS = ("github-actions", "dependabot", "renovate", "renovate bot", "gitlab-bot")  # accounts that leave `[bot]` out
 MERGES = 8  # reviewed merges above a commit that are asked whether they brought it in
+MAX_NAMED = 50  # such lines of a message that are looked at, and people of one
 _NAME = lazy(r"\s*(?P<name>[^<]*?)\s*(?:<(?P<email>[^>]*)>.*)?")
+_PERSON = lazy(r"(?P<name>[^<>]*)<(?P<email>[^<>]*)>|(?P<bare>[^<>]+)")
+_NICKNAME = lazy(r"[(\[]\s*([^()\[\]]+?)\s*[)\]]")  # `Alice (codex)`, as aider signs
+_BOT = lazy(r"\[\s*bot\s*\]")
+_AUTHOR_LINE = lazy(  # a folded value too
+    r"^[^\S\n]*(?:[*-][^\S\n]+)?(?P<key>[A-Za-z]+(?:-[A-Za-z]+)+)[^\S\n]*:"
+    r"(?P<value>[^\n]*(?:\n[^\S\n]+\S[^\n]*)*)",
+    re.MULTILINE,
+)
+# "Generated with [Claude Code](...)", a line that hosts write below a message.
+_GENERATED = lazy(
+    r"^[^\w\n]*(?:generated|created|written|made|authored)[^\S\n]+(?:with|by|using)[^\S\n]+"
+    r"\[?(?P<name>[^\]\n(<.,]{1,60})",
+    re.IGNORECASE | re.MULTILINE,
+)
 
 
 def agent_of_commit(commit: Commit) -> str:
     """The name of the agent or bot that made the commit, "" for a person.
 
-    `Memory-Agent` names it; else an author, a committer or a `Co-authored-by` is a bot or one that a host signs with.
+    `Memory-Agent` names it; else an author, a committer or one of OTHER_AUTHORS is a bot or one that a host signs with,
+    or the message has a host's line that says what it was generated with.
     """
-    by = trailers.values(trailers.memory_trailers(commit.message), trailers.AGENT)
+    message = plain(commit.message)
+    by = trailers.values(trailers.memory_trailers(message), trailers.AGENT)
     if by:
         return by[0] or "agent"
-    others = trailers.values(trailers.parse_lenient(commit.message), CO_AUTHOR)
-    people = (commit.author, commit.committer, *map(person, others))
-    return next((one.name or one.email for one in people if is_agent(one)), "")
+    found = next((one for one in (commit.author, commit.committer) if is_agent(one)), None)
+    found = found or next(islice(_other_agents(message), 1), None)
+    return found.name or found.email if found else ""
+
+
+def plain(text: str) -> str:
+    """A text as a reader sees it: Unicode's compatibility forms are letters and signs, every dash is `-`, and what
+    cannot be seen is left out. A look-alike is no other name."""
+    if text.isascii():
+        return text
+    folded = unicodedata.normalize("NFKC", text)
+    seen = ((unicodedata.category(c), c) for c in folded)
+    return "".join("-" if kind == "Pd" else c for kind, c in seen if kind != "Cf")
+
+
+def _other_agents(message: str) -> Iterator[Person]:
+    """The agents that a message names as makers of its commit: each of several in a line, folded lines too."""
+    lines = (line for line in _AUTHOR_LINE.finditer(message) if line["key"].lower() in OTHER_AUTHORS)
+    for line in islice(lines, MAX_NAMED):
+        modelled = not line["key"].lower().startswith("co-")
+        for one in islice(_PERSON.finditer(line["value"]), MAX_NAMED):
+            bare = one["bare"] or ""
+            for name in (one["name"] or bare, *bare.split(":"), *bare.split(",")):  # the kernel's form is `AGENT:MODEL`
+                maker = Person(name.strip(" \t\n,;"), one["email"] or "")
+                if is_agent(maker) or (modelled and _like(maker.name, MODELS)):
+                    yield maker
+    for line in _GENERATED.finditer(message.partition("\n")[2]):
+        maker = Person(line["name"].strip(), "")
+        if is_agent(maker) or _like(maker.name, MODELS):
+            yield maker
 
 
 def by_machine(commit: Commit) -> bool:
@@ -39,12 +96,19 @@ def by_machine(commit: Commit) -> bool:
     return bool(agent_of_commit(commit))
 
 
+def _like(name: str, forms: Iterable[str]) -> bool:
+    return any(fnmatchcase(" ".join(name.casefold().split()), form) for form in forms)
+
+
 def is_agent(one: Person) -> bool:
     """Whether a name or an e-mail is a bot's, or one under which an agent of a known host commits."""
-    name, email = " ".join(one.name.casefold().split()), one.email.casefold()
-    if "[bot]" in name or "[bot]" in email:
+    name, email = " ".join(plain(one.name).casefold().split()), plain(one.email).casefold().strip()
+    if _BOT.search(name) or _BOT.search(email):
         return True
-    return any(fnmatchcase(email if "@" in known else name, known) for known in AUTHORS)
+    names = {name, *_NICKNAME.findall(name)}
+    addresses = (known for known in AUTHORS if "@" in known)
+    called = [known for known in (*AUTHORS, *BOTS) if "@" not in known]
+    return any(fnmatchcase(email, known) for known in addresses) or any(_like(each, called) for each in names)
 
 
 def named(one: Person) -> str:

@@ -85,7 +85,7 @@ def memory_trailers(message: str) -> list[Trailer]:
     body that Git no longer sees as one. No repeats."""
     rows = dict.fromkeys(parse(message))
     for key, value in parse_lenient(message):
-        if key.startswith("Memory-") or key == REVIEWED:
+        if key.lower().startswith("memory-") or key.lower() == REVIEWED.lower():
             rows.setdefault((key, value))
     return list(rows)
 
