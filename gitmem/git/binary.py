@@ -557,8 +557,9 @@ class BinaryRepository:
         reverse: bool = False,
         grep: Sequence[str] = (),
         merges: bool = False,
+        full_history: bool = False,
     ) -> Iterator[Commit]:
-        args = ["rev-list", *(["--merges"] if merges else [])]
+        args = ["rev-list", *(["--merges"] if merges else []), *(["--full-history"] if full_history else [])]
         args += ["--fixed-strings", *(f"--grep={text}" for text in grep)] if grep else []
         args += ["--first-parent"] if first_parent else []
         args += [f"--max-count={limit}"] if limit else []

@@ -111,8 +111,10 @@ class Repository(Protocol):
         reverse: bool = False,
         grep: Sequence[str] = (),
         merges: bool = False,
+        full_history: bool = False,
     ) -> Iterator[Commit]:
-        """Commits reachable as `git log REVS -- PATHS` has them; `revs` may hold `^oid` exclusions.
+        """Commits reachable as `git log REVS -- PATHS` has them; `revs` may hold `^oid` exclusions. With `full_history`
+        those too that a merge made void by taking the files of another parent.
 
         Git begins to look at once, while the caller does something else, and ends with the iterator. With `grep` only
         those whose message holds one of these fixed strings, with `merges` only merges.

@@ -179,7 +179,7 @@ class Attributor:
             if commit is None or not commit.parents or commit.oid in cut:
                 return None
             parent = commit.parents[0]
-            before = self._facts_in(parent, path)
+            before = self.facts_in(parent, path)
             same = [old for old in before if sources & {span_key(span) for span in cited(old)}]
             if not same:
                 return None
@@ -199,10 +199,11 @@ class Attributor:
         """The fact with this text in the files that a record speaks of, as they are at `commit`."""
         links = (*record.sources, *record.rejected)
         targets = dict.fromkeys(link.target for link in links if link.sha256 == digest and link.target)
-        facts = (fact for target in targets for fact in self._facts_in(commit, target))
+        facts = (fact for target in targets for fact in self.facts_in(commit, target))
         return next((fact for fact in facts if fact.id == id_of_hash(digest)), None)
 
-    def _facts_in(self, commit: str, path: str) -> list[Fact]:
+    def facts_in(self, commit: str, path: str) -> list[Fact]:
+        """The facts of a file at a commit, none where it is not there."""
         oid = self.repo.blobs(commit, [path]).get(path, "")
         if oid not in self._facts:
             data = self.repo.read(oid) if oid else b""

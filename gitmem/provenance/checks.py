@@ -19,12 +19,14 @@ from gitmem.memory.fact import UNSEEN_ORIGINS, Fact, normalise, parse_span, rend
 from gitmem.paths import Kind, kind
 from gitmem.provenance.attribution import TEXT, Attribution, Attributor
 from gitmem.provenance.authorship import by_machine, named, reviewed_merge, reviewers
+from gitmem.provenance.commit_effects import CommitEffects
 from gitmem.provenance.grounding import WORDS, Support, cut_sentence
 from gitmem.provenance.ledger import Ledger, Refusal, read_ledger, refusals, reverted_by_people, span_key
 from gitmem.provenance.line_origins import line_origins, log_origin
-from gitmem.provenance.removals import removed_by_people
+from gitmem.provenance.removals import LASTING, removed_by_people
 
 LOGS = (Kind.DAILY, Kind.SESSION, Kind.NOTE, Kind.OTHER)  # the last: daily notes and notes by a setting
+MAX_MERGES = 500  # newest merges of memory that are asked whether an agent made them
 LineCommit = Callable[[], Commit]
 
 
@@ -89,20 +91,28 @@ class Checks:
         return ""
 
     def is_taken_back(self, path: str, text: str) -> bool:
-        """Whether a `git revert` took out these lines of a log, and none stands there again."""
+        """Whether a `git revert` took out these lines of a log, and no person put one there again."""
         lines = [line for line in text.split("\n") if line.strip()]
-        now = self.attributor.reader.paths.get(path)
-        present = set(self.attributor.reader.lines(now)) if now else set()
-        if not lines or not present.isdisjoint(lines):
+        if not lines or not all((path, line) in self._taken_back for line in lines):
             return False
-        return all((path, line) in self._taken_back for line in lines)
+        now = self.attributor.reader.paths.get(path)
+        present = self.attributor.reader.lines(now) if now else []
+        return not any(
+            line in lines and not self._put_back_by_agent(path, number, self._taken_back[path, line])
+            for number, line in enumerate(present, 1)
+        )
+
+    def _put_back_by_agent(self, path: str, line: int, revert: str) -> bool:
+        """Whether the line of a log stands there by an agent's commit after the `revert` that took its text out."""
+        commits = {row.commit for row in self.repo.blame(path, line, line, self.tip)}
+        return any(by_machine(self.repo.commit(oid)) and self.repo.is_ancestor(revert, oid) for oid in commits)
 
     @cached_property
-    def _taken_back(self) -> frozenset[tuple[str, str]]:
-        """(path, line) of the log lines that a `git revert`, not itself reverted by a person, took out."""
+    def _taken_back(self) -> dict[tuple[str, str], str]:
+        """(path, line) of the log lines that a `git revert`, not itself reverted by a person, took out -> it."""
         known = self._all_known
         undone = reverted_by_people(self.repo, known)
-        taken: set[tuple[str, str]] = set()
+        taken: dict[tuple[str, str], str] = {}
         for commit, oid in known.reverts:
             if commit in undone:
                 continue
@@ -110,10 +120,10 @@ class Checks:
             for change in self.repo.changes(reverted.parents[0] if reverted.parents else "", oid):
                 if kind(change.path) in LOGS and change.new_mode in (REGULAR, EXECUTABLE):
                     old = set(self.attributor.reader.lines(change.old_oid)) if change.old_mode else set()
-                    taken |= {
-                        (change.path, line) for line in self.attributor.reader.lines(change.new_oid) if line not in old
-                    }
-        return frozenset(taken)
+                    new = (line for line in self.attributor.reader.lines(change.new_oid) if line not in old)
+                    for line in new:
+                        taken.setdefault((change.path, line), commit)
+        return taken
 
     @cached_property
     def _all_known(self) -> Ledger:
@@ -174,6 +184,8 @@ class Checks:
         """Why a fact should not be there again: a person took it, or its source, out. "" where it may."""
         digest = text_hash(fact.text)
         commit = line_commit()
+        if merge := self._merge_that_brought_back(path, digest, commit):
+            return f"taken out by {self._removals[digest][:12]}, and brought back by {merge[:12]}, an agent's merge"
         modelled = any(record.commit.oid == commit.oid and record.model(digest) for record in attribution.records)
         if not (by_machine(commit) or modelled):
             return ""  # a person put it there
@@ -193,6 +205,28 @@ class Checks:
             if lines <= taken and oid != commit.oid and self.repo.is_ancestor(oid, commit.oid):
                 return f"its source was taken back by {oid[:12]}, and {commit.oid[:12]} cites it again"
         return ""
+
+    def _merge_that_brought_back(self, path: str, digest: str, commit: Commit) -> str:
+        """The agent's merge that took a text from a branch on which a person had not taken it out; "" where none did.
+        Blame names the commit that wrote the line once, and not that merge."""
+        if not self.whole or not self._agents_merges:
+            return ""
+        removal = self._removals.get(digest, "")
+        if not removal or self.repo.is_ancestor(removal, commit.oid):
+            return ""
+        effects = CommitEffects(self.repo)
+        for merge in self._agents_merges:
+            if self.repo.is_ancestor(removal, merge.oid) and digest in effects.texts(merge.oid, [path]):
+                after = (parent for parent in merge.parents if self.repo.is_ancestor(removal, parent))
+                if any(digest not in effects.texts(parent, [path]) for parent in after):
+                    return merge.oid
+        return ""
+
+    @cached_property
+    def _agents_merges(self) -> list[Commit]:
+        """The newest merges of long-term memory that an agent made."""
+        merges = self.repo.log([self.tip], LASTING, merges=True, full_history=True, limit=MAX_MERGES)
+        return [merge for merge in merges if by_machine(merge)]
 
     @cached_property
     def _removals(self) -> dict[str, str]:

@@ -78,6 +78,10 @@ class CommitEffects:
         there is in no history, and its hash alone says which it was."""
         return any(self._masked(file.old) > self._masked(file.new) for file in self._at(commit, target))
 
+    def texts(self, rev: str, paths: Sequence[str]) -> frozenset[str]:
+        """The texts (64 hex of their hashes) that these files have at a commit."""
+        return frozenset().union(*map(self._whole, self._repo.blobs(rev, paths).values()))
+
     def _masked(self, oid: str) -> int:
         return sum(MASK in line for line in self.lines(oid))
 

@@ -20,16 +20,20 @@ LASTING = ("MEMORY.md", ".claude/MEMORY.md", "memory/archive")
 
 def removed_by_people(repo: Repository, tip: str) -> dict[str, str]:
     """Texts (64 hex of their hashes) that a person took out of MEMORY.md or its archive and none wrote again, each with
-    the newest commit that did. Merges and promotions take out nothing of themselves."""
+    the newest commit that did. Promotions take out nothing of themselves; a merge takes out what all its parents have.
+    """
     effects = CommitEffects(repo)
     newest: dict[str, tuple[bool, str]] = {}
-    walk = repo.log([tip], LASTING)
+    walk = repo.log([tip], LASTING, full_history=True)
     while batch := list(islice(walk, MAX_BATCH)):
-        made = [commit for commit in batch if len(commit.parents) < 2 and not _automatic(commit)]
+        made = [commit for commit in batch if not _automatic(commit)]
         effects.read(made)
         for commit in made:
             files = [file.path for file in effects.files(commit) if file.path.endswith(".md")]
             lost, gained = effects.removed(commit, files)
+            for parent in commit.parents[1:]:
+                there = effects.texts(parent, files)
+                lost, gained = lost & there, gained - there
             for digest in gained:
                 newest.setdefault(digest, (False, commit.oid))
             for digest in lost:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 
 from gitmem.gate.policy import MESSAGE
 from gitmem.git.objects import EXECUTABLE, REGULAR, Commit
@@ -20,13 +21,14 @@ from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Fact, render_span, text_hash
 from gitmem.paths import Kind, kind
 from gitmem.provenance.attribution import Attribution, Edit, differing, newest
-from gitmem.provenance.authorship import by_machine
+from gitmem.provenance.authorship import by_machine, named
 from gitmem.provenance.checks import Checks
 from gitmem.provenance.cited_sources import facts_at
 from gitmem.provenance.grounding import Support
 from gitmem.provenance.ledger import Ledger, claims, read_ledger
 from gitmem.provenance.signatures import FORMAT, Signature, parse_signatures, summary
 
+MAX_MOVES = 500  # newest commits of a range that touch a file and are asked whether they moved a fact
 LOADED = (Kind.MEMORY, Kind.RULE, Kind.INSTRUCTIONS)
 
 
@@ -109,6 +111,7 @@ def verify(
     rows: list[Checked] = []
     for path, data, fact in there:
         if run.unchanged(path, fact):
+            rows += run.check_place(path, fact) if policy else ()
             rows += run.check_sources(path, data, fact)
             continue
         promoted = bool(fact.get("src")) or text_hash(fact.text) in run.known.by_hash
@@ -149,6 +152,7 @@ class _Run:
         self.touched = {change.path: change for change in repo.changes(base, tip)} if base else {}
         self.before: dict[str, list[Fact]] = {}
         self._commits: dict[str, Commit] = {}
+        self._touched_by: dict[str, list[Commit]] = {}
         self._blames: dict[str, dict[int, str]] = {}
 
     def compare_with(self, there: Sequence[tuple[str, bytes, Fact]]) -> None:
@@ -190,6 +194,40 @@ class _Run:
             for rule, message in problems
         )
         return Checked(path, fact, attribution, flaws, line_commit() if self.policy else None)
+
+    def check_place(self, path: str, fact: Fact) -> Iterator[Checked]:
+        """A fact that stood at `base` with these words: whether an agent has put it below another heading or item,
+        which may turn what it says around. A fact that went to the archive is out of memory, as one taken out is."""
+        olds = [old for old in self.before[fact.id] if set(old.meta) == set(fact.meta)]
+        if kind(path) is Kind.ARCHIVE or any(old.trail == fact.trail for old in olds):
+            return
+        mover = self._mover(path, fact)
+        if mover is None:
+            return
+        attribution = self.attributor.attribution(path, fact, lambda: mover)
+        message = f"put below another heading or item by {named(mover.author)} in {mover.oid[:12]}, which is no person"
+        yield Checked(path, fact, attribution, (Flaw("moved", path, fact.line, message, fact.id, mover.oid),), mover)
+
+    def _mover(self, path: str, fact: Fact) -> Commit | None:
+        """The agent's commit of the range that gave a fact this trail last; None where a person's did."""
+        for commit in self._touching(path):
+            if fact.trail not in self._trails(commit.oid, path, fact.id):
+                continue
+            parents = [trail for parent in commit.parents for trail in self._trails(parent, path, fact.id)]
+            if fact.trail not in parents:
+                return commit if by_machine(commit) else None
+        return None
+
+    def _touching(self, path: str) -> list[Commit]:
+        """The commits of the range that touch a file, the newest first."""
+        if path not in self._touched_by:
+            walk = self.repo.log([self.tip, f"^{self.base}"], [path], full_history=True)
+            self._touched_by[path] = list(islice(walk, MAX_MOVES))
+        return self._touched_by[path]
+
+    def _trails(self, commit: str, path: str, ident: str) -> frozenset[tuple[str, ...]]:
+        """Where a file has a fact at a commit."""
+        return frozenset(fact.trail for fact in self.attributor.facts_in(commit, path) if fact.id == ident)
 
     def check_sources(self, path: str, data: bytes, fact: Fact) -> Iterator[Checked]:
         """A fact that stood at `base` as it does now: only whether the range changed the lines it cites."""

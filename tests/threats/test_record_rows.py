@@ -307,3 +307,73 @@ def test_a52_an_old_branch_is_judged_by_the_settings_of_its_target(repo: Repo) -
         found = repo.mem("scan", "--range", span, check=False).stdout
         assert "docs/x.md" in found and "SOUL.md" in found, span
     assert "docs/x.md" in repo.mem("review", "main..old", check=False).stdout
+
+
+PLACES = "# Memory\n\n## Decided\n\n- Deploys happen on Monday.\n\n## Rejected\n\n- Everybody may read the vault.\n"
+ELSEWHERE = {
+    "moved": PLACES.replace("- Everybody may read the vault.\n", "").replace(
+        "## Rejected", "- Everybody may read the vault.\n\n## Rejected"
+    ),
+    "heading gone": PLACES.replace("## Rejected\n\n", ""),
+    "headings swapped": PLACES.replace("Decided", "X").replace("Rejected", "Decided").replace("X", "Rejected"),
+    "below an item": PLACES.replace("## Rejected\n\n- Everybody", "  - Everybody").replace("Monday.\n\n", "Monday.\n"),
+}
+
+
+@pytest.mark.parametrize("agent", [True, False])
+@pytest.mark.parametrize("how", ELSEWHERE)
+def test_a51_a_fact_that_an_agent_puts_below_another_heading_is_found(repo: Repo, how: str, agent: bool) -> None:
+    base = repo.commit("rules", {"MEMORY.md": PLACES})
+    repo.commit("tidy" + ("\n\nMemory-Agent: codex" if agent else ""), {"MEMORY.md": ELSEWHERE[how]})
+    repo.commit("more", {"memory/notes.md": "- One.\n"})
+    done = repo.mem("verify", "--policy", f"{base}..HEAD", "--json", check=False)
+    assert done.returncode == int(agent)
+    assert {row["rule"] for row in json.loads(done.stdout)["findings"]} == ({"moved"} if agent else set())
+    assert repo.mem("review", f"{base}..HEAD", check=False).returncode == int(agent)
+
+
+def without_fact(repo: Repo) -> tuple[str, str]:
+    """MEMORY.md with FACT and without."""
+    text = repo.read("MEMORY.md")
+    return text, "".join(line for line in text.splitlines(keepends=True) if FACT not in line)
+
+
+def test_a50_what_a_person_took_out_while_merging_does_not_come_back_by_an_agent(repo: Repo) -> None:
+    start(repo)
+    before, without = without_fact(repo)
+    repo.git("checkout", "-qb", "side")
+    repo.commit("side", {"side.txt": "x\n"})
+    repo.git("checkout", "-q", "main")
+    repo.git("merge", "-q", "--no-ff", "--no-commit", "side")
+    repo.commit("merge, without what is not true", {"MEMORY.md": without})
+    assert len(repo.git("rev-list", "--parents", "-1", "HEAD").split()) == 3
+    repo.commit("back\n\nMemory-Agent: codex", {"MEMORY.md": before})
+    assert "taken out by" in repo.mem("verify", "--policy", "HEAD~1..HEAD", check=False).stdout
+
+
+@pytest.mark.parametrize("agent", ["Memory-Agent: codex", ""])
+def test_a50_what_a_person_took_out_does_not_come_back_by_an_agents_merge(repo: Repo, agent: str) -> None:
+    old = start(repo)
+    before, without = without_fact(repo)
+    taken = repo.commit("that is not true", {"MEMORY.md": without})
+    repo.git("checkout", "-qb", "old", old)
+    repo.commit("old", {"side.txt": "x\n"})
+    repo.git("checkout", "-q", "main")
+    repo.git("merge", "-q", "--no-ff", "--no-commit", "old")
+    repo.commit(f"merge\n\n{agent}", {"MEMORY.md": before})
+    for span in ("HEAD", f"{taken}..HEAD"):
+        found = repo.mem("verify", "--policy", span, check=False).stdout
+        assert ("an agent's merge" in found) == bool(agent)
+
+
+@pytest.mark.parametrize("agent", ["Memory-Agent: codex", ""])
+def test_a49_an_agent_does_not_undo_a_persons_revert_of_a_log(repo: Repo, agent: str) -> None:
+    repo.commit("start", {"MEMORY.md": "# Memory\n\n## Decisions\n\n"})
+    record_log(repo)
+    log = repo.git("rev-parse", "HEAD").strip()
+    promote(repo)
+    repo.git("revert", "--no-edit", log)
+    revert = repo.git("rev-parse", "HEAD").strip()
+    repo.git("revert", "--no-edit", "HEAD")
+    repo.git("commit", "-q", "--amend", "-m", f'Revert "Revert"\n\nThis reverts commit {revert}.\n\n{agent}')
+    assert repo.mem("verify", check=False).returncode == int(bool(agent))
