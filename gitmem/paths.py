@@ -43,6 +43,20 @@ DATED = lazy(r"^(?:.*/)?(\d{4})-(\d{2})-(\d{2})(?:[.-][^/]*)?\.md$")
 # it. These lists serve the scanner, the shell filter of the hooks (git/hook_files) and .pre-commit-hooks.yaml.
 AGENT_ENDINGS = (".md", ".mdc")  # of the files in their folders that are instructions
 TEXT_ENDINGS = (*AGENT_ENDINGS, ".mdx", ".txt", ".toml", ".json", ".yaml", ".yml")  # and of what an agent opens there
+# Files of settings -> their keys whose strings name files that agents are given.
+LEADING_SETTINGS = {
+    "opencode.json": ("instructions",),
+    "opencode.jsonc": ("instructions",),
+    ".gemini/settings.json": ("contextFileName", "fileName"),
+    ".qwen/settings.json": ("contextFileName", "fileName"),
+    ".codex/config.toml": (
+        "project_doc_fallback_filenames",
+        "model_instructions_file",
+        "experimental_instructions_file",
+    ),
+    ".aider.conf.yml": ("read",),
+}
+LEADING_KEYS = tuple(dict.fromkeys(key for keys in LEADING_SETTINGS.values() for key in keys))
 PACKAGES = "node_modules"  # large: nothing looks into it that is not asked to
 # Folders of what others wrote or a program keeps, wherever they lie: installed packages, copies, skills of others.
 AWAY = (

@@ -1,5 +1,8 @@
-"""Which files of a tree agents read only because another file leads there: `@path` in CLAUDE.md and its like, what
-opencode.json names as instructions, and text beside a SKILL.md. Reads the files that lead, and no others.
+"""Which files of a tree agents read only because another file leads there: `@path` in what agents read, what the
+settings of a host name as instructions, and text beside a SKILL.md. Reads the files that lead, and no others.
+
+What is read too much costs a scan, and what is missed is read by nobody: settings are looked through for strings and
+not parsed, and names are compared as a file system that folds case would.
 """
 
 from __future__ import annotations
@@ -7,39 +10,62 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 
 from gitmem.agent_paths import IMPORTING
 from gitmem.git.objects import LINKS, Entry
 from gitmem.git.repository import Repository
 from gitmem.lazy_patterns import lazy
-from gitmem.paths import LIMIT, TEXT_ENDINGS
+from gitmem.paths import LEADING_KEYS, LEADING_SETTINGS, LIMIT, TEXT_ENDINGS, agents_read
 
 DEPTH = 5  # imports in imports that are followed: as many as Claude Code follows
 MAX_LEADING = 500  # files that are read for what they lead to
+MAX_GLOBS = 100  # globs of one file of settings that are told apart
 SKILL = "skill.md"
-SETTINGS = ("opencode.json", "opencode.jsonc")
-_IMPORT = lazy(r"(?:^|[\s(\[>*_\"'])@(?P<path>[^\s@`\"'<>)\]]+)", re.MULTILINE)
-_LIST = lazy(r"\"instructions\"\s*:\s*(\[[^\]]*\])")
+_IMPORT = lazy(r"(?:^|[\s(\[>*_\"'])@(?:\"(?P<quoted>[^\"\n]+)\"|(?P<path>(?:\\ |[^\s@`\"'<>)\]])+))", re.MULTILINE)
+_KEY = lazy(rf"(?<![\w-])[\"']?(?P<key>{'|'.join(LEADING_KEYS)})[\"']?\s*[:=]")
+_STRINGS = lazy(r"\"((?:[^\"\\\n]|\\.)*)\"|'([^'\n]*)'|([^\s,\[\]{}\"'#]+)")
+_VALUE = lazy(r"\s*(?:\[(?:[^\]\"']|\"(?:[^\"\\]|\\.)*\"|'[^']*')*|(?:\n[^\S\n]*-[^\n]*)+|[^\n,}]*)")
+_BRACES = lazy(r"\{[^{}]*\}")
 _LEADING = frozenset(name.casefold() for name in IMPORTING)
+
+
+class _Tree:
+    """The files of a tree by their paths, and by their paths in the case that a file system may fold."""
+
+    def __init__(self, entries: Sequence[Entry]) -> None:
+        self.files = {entry.path: entry.oid for entry in entries if entry.mode not in LINKS}
+        self._folded: dict[str, list[str]] = {}
+
+    @property
+    def folded(self) -> dict[str, list[str]]:
+        if not self._folded:
+            for path in self.files:
+                self._folded.setdefault(path.casefold(), []).append(path)
+        return self._folded
+
+    def named(self, path: str) -> list[str]:
+        """The files that a path may open."""
+        return [path] if path in self.files else self.folded.get(path.casefold(), [])
 
 
 def imported_files(repo: Repository, entries: Sequence[Entry]) -> frozenset[str]:
     """The paths among `entries` that are read by way of another. What lies outside the tree is not followed."""
-    files = {entry.path: entry.oid for entry in entries if entry.mode not in LINKS}
+    tree = _Tree(entries)
+    files = tree.files
     names = {path: path.rpartition("/")[2].casefold() for path in files}
     found: set[str] = set()
     skills = {path.rpartition("/")[0] for path, name in names.items() if name == SKILL and "/" in path}
     if skills:
         found |= {path for path in files if path.endswith(TEXT_ENDINGS) and not skills.isdisjoint(_folders(path))}
-    settings = [path for path, name in names.items() if name in SETTINGS]
-    for path, text in _texts(repo, files, settings):
-        found |= _named_by_settings(path, text, files)
-    left = [path for path, name in names.items() if name in _LEADING] + sorted(found)
+    last = {settings.rpartition("/")[2] for settings in LEADING_SETTINGS}
+    for path, text in _texts(repo, files, [path for path, name in names.items() if name in last]):
+        found |= _named_by_settings(path, text, tree)
+    left = [path for path, name in names.items() if name in _LEADING or agents_read(path)] + sorted(found)
     seen = set(left)
     for _ in range(DEPTH):
-        new = {there for path, text in _texts(repo, files, left) for there in _imports(path, text, files)} - seen
+        new = {there for path, text in _texts(repo, files, left) for there in _imports(path, text, tree)} - seen
         seen |= new
         found |= new
         left = sorted(new)
@@ -63,25 +89,59 @@ def _texts(repo: Repository, files: Mapping[str, str], paths: Sequence[str]) -> 
         yield path, (data or b"").decode("utf-8", "replace")
 
 
-def _imports(path: str, text: str, files: Mapping[str, str]) -> Iterator[str]:
-    """The files that the `@path` of a text name, from its own folder on; a mark behind the name is none of it."""
+def _imports(path: str, text: str, tree: _Tree) -> Iterator[str]:
+    """The files that the `@path` of a text name, from its own folder on, and from the root, where hosts look for those
+    of a command; a mark behind the name is none of it."""
     folder = path.rpartition("/")[0]
-    for match in _IMPORT.finditer(text):
-        name = match["path"]
+    for match in _IMPORT.finditer(text) if "@" in text else ():
+        name = match["quoted"] or match["path"].replace("\\ ", " ")
         for spelled in (name, name.rstrip(".,;:!?*_")):
-            there = posixpath.normpath(posixpath.join(folder, spelled))
-            if there in files:
-                yield there
+            places = dict.fromkeys(posixpath.normpath(posixpath.join(at, spelled)) for at in (folder, ""))
+            there = [file for place in places for file in tree.named(place)]
+            if there:
+                yield from there
                 break
 
 
-def _named_by_settings(path: str, text: str, files: Mapping[str, str]) -> set[str]:
-    """The files that the globs of `instructions` take, from the folder of the settings on."""
-    match = _LIST.search(text)
-    try:
-        globs = json.loads(match[1]) if match else []
-    except ValueError:
-        globs = []
-    folder = path.rpartition("/")[0]
-    whole = [posixpath.normpath(posixpath.join(folder, glob)) for glob in globs if isinstance(glob, str)]
-    return {file for file in files for glob in whole[:100] if fnmatchcase(file, glob.replace("**/", "*"))}
+def _named_by_settings(path: str, text: str, tree: _Tree) -> set[str]:
+    """The files that the settings of a host name: globs from their folder and the project's, a bare name anywhere."""
+    known = next((name for name in LEADING_SETTINGS if f"/{path.casefold()}".endswith(f"/{name}")), "")
+    if not known:
+        return set()
+    here = path.rpartition("/")[0]
+    project = path[: len(path) - len(known)].rstrip("/")
+    wanted: dict[str, None] = {}
+    for said in _values(text, LEADING_SETTINGS[known]):
+        glob = _BRACES.sub("*", said).casefold()
+        for folder in dict.fromkeys((here, project)):
+            wanted[posixpath.normpath(posixpath.join(folder.casefold(), glob)).replace("**/", "*")] = None
+        if "/" not in glob:
+            wanted[f"*/{glob}"] = None
+    globs = [glob for glob in wanted if any(c in glob for c in "*?[")]
+    found = {file for name in wanted for file in tree.named(name)}
+    if len(globs) > MAX_GLOBS:  # who names so much may mean anything
+        return found | {file for file in tree.files if file.endswith(TEXT_ENDINGS)}
+    return found | {file for file in tree.files for glob in globs if fnmatchcase(file.casefold(), glob)}
+
+
+def _values(text: str, keys: Sequence[str]) -> Iterator[str]:
+    """The strings in the values of these keys."""
+    match = _KEY.search(text)
+    while match is not None:
+        at = match.end()
+        if match["key"] in keys and (value := _VALUE.match(text, at)):
+            yield from _strings(value[0])
+            at = max(at, value.end())
+        match = _KEY.search(text, at)
+
+
+def _strings(value: str) -> Iterable[str]:
+    """The strings of a value: JSON's, TOML's and YAML's, bare ones too."""
+    for double, single, bare in _STRINGS.findall(value):
+        if not double:
+            yield single or bare
+            continue
+        try:
+            yield str(json.loads(f'"{double}"'))
+        except ValueError:
+            yield double

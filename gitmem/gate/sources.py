@@ -185,6 +185,7 @@ def staged(repo: Repository, policy: Policy, names: Sequence[str] = (), *, mergi
         more = set(names) - {row.path for row in wanted}
         entries = [e for e in repo.staged() if e.path in more and e.mode not in LINKS and policy.concerns(e.path)]
         wanted += [BlobPlace(entry.path, entry.oid) for entry in entries]
+    wanted += _newly_imported(repo, policy, staging.parents, repo.staged() if policy.imported else (), wanted)
     conflicts = (Blob(path, b"", skipped="it is in conflict; resolve it first") for path in open_conflicts)
     before = None
     if policy.allow.baseline and staging.parents:
@@ -192,6 +193,19 @@ def staged(repo: Repository, policy: Policy, names: Sequence[str] = (), *, mergi
     findings = tuple(change_findings(repo, staging, policy))
     blobs = chain(conflicts, read(repo, wanted, policy))
     return Source(blobs, findings, before, partial(commit_ids, repo))
+
+
+def _newly_imported(
+    repo: Repository, policy: Policy, before: Sequence[str], now: Sequence[Entry], wanted: Sequence[BlobPlace],
+    commit: str = "",
+) -> list[BlobPlace]:  # fmt: skip
+    """The files of a tree that a change makes agents read without changing them: they were nobody's instructions before
+    it, and something leads to them now."""
+    if not policy.imported:
+        return []
+    known = frozenset().union(*(imported_files(repo, repo.entries(oid)) for oid in before))
+    new = imported_files(repo, now) - known - {row.path for row in wanted if not commit}
+    return [BlobPlace(entry.path, entry.oid, commit) for entry in now if entry.path in new]
 
 
 def before_of(repo: Repository, commits: Sequence[str], gone: Iterable[str]) -> Before:
@@ -270,11 +284,12 @@ def _source_of(repo: Repository, listed: Iterable[Commit], policy: Policy, base:
         for oid in messages
         if oid in brought or oid in lost
     ]
+    led = _newly_imported(repo, policy, [base], repo.entries(tip), (), tip) if base and policy.imported else []
     promised_objects.fetch(repo, (row.oid for change in changed for row in (*change.wanted, *change.attributes)))
     blobs = chain(
         (Blob(MESSAGE, text, commit=oid) for oid, text in messages.items()),
         (Blob(MESSAGE, name.encode("utf-8", "surrogateescape"), commit=oid) for name, oid in names.items()),
-        read(repo, _once(row for change in changed for row in change.wanted), policy),
+        read(repo, _once(chain((row for change in changed for row in change.wanted), led)), policy),
     )
     findings = [*_findings_of(repo, changed, policy), *_rewritten(repo, changed, merges, reasoned, policy)]
     rows = [(row, change.commit) for change in changed for row in change.settings]

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 from gitmem import system
 from gitmem.agent_paths import FOLDERS, IMPORTING
 from gitmem.errors import GitMemError
-from gitmem.paths import AGENT_ENDINGS, TEXT_ENDINGS
+from gitmem.paths import AGENT_ENDINGS, LEADING_KEYS, LEADING_SETTINGS, TEXT_ENDINGS
 
 if TYPE_CHECKING:
     from gitmem.git.repository import Repository
@@ -53,21 +53,27 @@ REFUSE = f'gitmem_refuse() {{ gitmem --version >/dev/null 2>&1 || echo "{GONE}" 
 # Where .gitmem.toml or the user's own settings name other paths, only the gate itself knows what is memory; and what a
 # merge drops of the other side does not differ from HEAD.
 TOPS = tuple(dict.fromkeys(folder.partition("/")[0] for folder in FOLDERS))  # links may stand anywhere in them
+
+
+def _all_quoted(words: Iterable[str]) -> str:
+    return " ".join(f"'{word}'" for word in words)
+
+
 PATHSPECS = (
     ":(icase)memory", *(f":(icase)*{end}" for end in AGENT_ENDINGS), *(f":(icase)*{top}*" for top in TOPS),
     *(f":(icase,glob)**/skills/**/*{end}" for end in TEXT_ENDINGS if end not in AGENT_ENDINGS),
 )  # fmt: skip
-ASK = """\
-gitmem_staged() {
+LEADING = (*IMPORTING, *(f"{folder}/*" for folder in FOLDERS), *LEADING_SETTINGS)  # files that may lead to any other
+LEADS = rf"(^|[^a-zA-Z0-9.])@[a-zA-Z0-9._/~\"-]|({'|'.join(LEADING_KEYS)})[^a-zA-Z0-9]*[:=]"
+ASK = f"""\
+gitmem_staged() {{
   ! GIT_LITERAL_PATHSPECS=0 GIT_GLOB_PATHSPECS=0 GIT_NOGLOB_PATHSPECS=0 git -c core.fsmonitor=false diff --cached \\
-    --quiet --no-ext-diff --ignore-submodules=none -- '.gitmem*' ':(icase)*.gitatt*' {pathspecs} ||
+    --quiet --no-ext-diff --ignore-submodules=none -- '.gitmem*' ':(icase)*.gitatt*' {_all_quoted(PATHSPECS)} ||
     GIT_LITERAL_PATHSPECS=0 git grep -q --cached -epaths -eprotected -- .gitmem.toml ||
     git config --get-regexp '^mem\\.(memorypaths|protected)$' >/dev/null ||
     git rev-parse -q --verify MERGE_HEAD >/dev/null ||
-    GIT_LITERAL_PATHSPECS=0 git grep -qE --cached '(^|[^a-zA-Z0-9.])@[a-zA-Z0-9._/~-]' -- {importing}
-}""".replace("{pathspecs}", " ".join(f"'{spec}'" for spec in PATHSPECS)).replace(
-    "{importing}", " ".join(f"':(icase)*{name}'" for name in IMPORTING)
-)  # what CLAUDE.md imports may be any file
+    GIT_LITERAL_PATHSPECS=0 git grep -qE --cached -e '{LEADS}' -- {_all_quoted(f":(icase)*{name}" for name in LEADING)}
+}}"""
 STAGED = """\
 if gitmem_staged; then gitmem hook {name} "$@" || gitmem_refuse; fi"""
 # A message is read when memory is staged, or when it may hold what the detectors of messages find: only plain English

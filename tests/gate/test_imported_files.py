@@ -34,6 +34,61 @@ def test_imports_settings_and_text_beside_a_skill_are_followed(repo: Repo) -> No
     }  # fmt: skip
 
 
+LEADING = {
+    "quoted": ("CLAUDE.md", '@"docs/my style.txt"', "docs/my style.txt"),
+    "escaped": ("GEMINI.md", "@docs/my\\ style.txt", "docs/my style.txt"),
+    "case": ("CLAUDE.md", "@DOCS/Style.TXT", "docs/style.txt"),
+    "a command": (".claude/commands/x.md", "Read @docs/style.txt first", "docs/style.txt"),
+    "a rule": (".claude/rules/x.md", "@../../docs/style.txt", "docs/style.txt"),
+    "comments": ("opencode.jsonc", '{ // c\n "instructions": ["./docs/**/*.txt",],}', "docs/a/style.txt"),
+    "braces": ("opencode.json", '{"instructions": ["docs/{a,style}.txt"]}', "docs/style.txt"),
+    "a class": ("opencode.json", '{"instructions": ["docs/[st]tyle.txt"]}', "docs/style.txt"),
+    "escapes": ("opencode.json", '{"instructions": ["docs\\u002fstyle.txt"]}', "docs/style.txt"),
+    "gemini": (".gemini/settings.json", '{"context": {"fileName": ["STYLE.txt"]}}', "docs/style.txt"),
+    "qwen": (".qwen/settings.json", '{"contextFileName": "style.txt"}', "docs/style.txt"),
+    "codex": (".codex/config.toml", "project_doc_fallback_filenames = ['style.txt']", "style.txt"),
+    "aider": (".aider.conf.yml", "read:\n  - docs/style.txt\n", "docs/style.txt"),
+    "many globs": (
+        "opencode.json",
+        '{"instructions": [' + '"%s*", ' * 200 % tuple(range(200)) + '"docs/s*"]}',
+        "docs/style.txt",
+    ),
+}
+
+
+@pytest.mark.parametrize("how", LEADING)
+def test_what_leads_to_a_file_is_seen_in_every_spelling(repo: Repo, how: str) -> None:
+    leading, text, led = LEADING[how]
+    repo.commit("start", {leading: text, led: "x\n", "src/a.txt.py": "x\n"})
+    opened = open_repository(repo.path, os.environ)
+    found = imported_files(opened, opened.entries("HEAD"))
+    assert found == {led} if how != "many globs" else led in found
+    assert "src/a.txt.py" not in found
+
+
+def test_a_file_that_was_there_before_something_leads_to_it_is_scanned_then(repo: Repo) -> None:
+    repo.commit("start", {"MEMORY.md": "- one\n", "docs/style.txt": ORDER})
+    repo.mem("install")
+    repo.write("CLAUDE.md", "@docs/style.txt\n")
+    repo.git("add", "-A")
+    done = repo.run("git", "commit", "-qm", "x", check=False)
+    assert done.returncode == 1 and "docs/style.txt" in done.stderr
+    repo.commit("past the hooks")
+    assert "docs/style.txt" in repo.mem("scan", "--range", "HEAD~1..HEAD", check=False).stdout
+    repo.commit("other", {"src/a.py": "x\n"})
+    assert repo.mem("scan", "--range", "HEAD~1..HEAD").returncode == 0
+
+
+@pytest.mark.parametrize("text", ['"instructions":[', "fileName=", "read:\n- a", "@a ", '@"', "{", "read:\n "])
+def test_long_files_that_lead_are_read_in_steps_that_grow_with_them(repo: Repo, text: str) -> None:
+    whole = text * (200_000 // len(text))
+    repo.commit(
+        "start", dict.fromkeys(("CLAUDE.md", "opencode.json", ".gemini/settings.json", ".aider.conf.yml"), whole)
+    )
+    opened = open_repository(repo.path, os.environ)
+    assert imported_files(opened, opened.entries("HEAD")) == frozenset()
+
+
 def test_imports_that_name_each_other_end(repo: Repo) -> None:
     repo.commit("start", {"CLAUDE.md": "@a.md @../b.md @/etc/passwd", "a.md": "@b.md", "b.md": "@a.md @CLAUDE.md"})
     opened = open_repository(repo.path, os.environ)
