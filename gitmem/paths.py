@@ -42,6 +42,9 @@ DATED = lazy(r"^(?:.*/)?(\d{4})-(\d{2})-(\d{2})(?:[.-][^/]*)?\.md$")
 # What agents read besides memory, wherever it lies (gitmem/agent_paths.py): the gate scans it, the index does not know
 # it. These lists serve the scanner, the shell filter of the hooks (git/hook_files) and .pre-commit-hooks.yaml.
 AGENT_ENDINGS = (".md", ".mdc")  # of the files in their folders that are instructions
+NOTE_ENDINGS = (  # and of other notes below memory/
+    ".rst", ".org", ".adoc", ".html", ".htm", ".csv", ".tsv", ".log", ".text", ".xml", ".jsonl", ".tex",
+)  # fmt: skip
 TEXT_ENDINGS = (*AGENT_ENDINGS, ".mdx", ".txt", ".toml", ".json", ".yaml", ".yml")  # and of what an agent opens there
 # Files of settings -> their keys whose strings name files that agents are given.
 LEADING_SETTINGS = {

@@ -17,6 +17,7 @@ from gitmem.gate.exceptions import Allowlist
 from gitmem.paths import (
     INSTRUCTIONS,
     LIMIT,
+    NOTE_ENDINGS,
     TEXT_ENDINGS,
     Kind,
     Layout,
@@ -61,9 +62,9 @@ class Policy:
         Other text among memory counts too: an agent that looks around there opens it, and a link may lead to it.
         """
         folded = canonical(path)
-        beside = folded.endswith(TEXT_ENDINGS) and (
-            folded.startswith("memory/") or (folded.endswith(".mdc") and self.remembers(path[:-1]))
-        )
+        beside = folded.endswith(".mdc") and self.remembers(path[:-1])
+        if folded.startswith("memory/"):
+            beside = folded.endswith((*TEXT_ENDINGS, *NOTE_ENDINGS)) or "." not in folded.rpartition("/")[2]
         return self.remembers(path) or agents_read(path) or path in self.imported or beside
 
     def instructs(self, path: str) -> bool:

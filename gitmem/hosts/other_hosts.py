@@ -6,7 +6,11 @@ from gitmem.hosts.host import settings_in
 
 INSTRUCTIONS = (  # as Host.instructions
     ".windsurfrules", ".windsurf/rules/", ".windsurf/workflows/", ".clinerules/", ".kiro/steering/", ".roo/rules/",
-    ".roo/commands/", ".continue/rules/", ".junie/", ".amazonq/rules/", ".trae/rules/",
+    ".roo/commands/", ".continue/rules/", ".junie/", ".amazonq/rules/", ".trae/rules/", ".clinerules", ".roorules",
+    *(f".roo/rules-{mode}/" for mode in ("architect", "ask", "code", "debug", "orchestrator")), "AGENT.md", "WARP.md",
+    ".idx/airules.md", ".augment-guidelines", ".augment/rules/", ".kilocode/rules/",
+    ".agent/rules/", ".agent/workflows/", ".agent/skills/", ".openhands/microagents/", ".factory/droids/",
+    ".tabnine/guidelines/",
 )  # fmt: skip
 AUTHORS = (  # as Host.authors
     "aider", "* (aider)", "*@aider.chat", "amp", "amp@ampcode.com", "windsurf", "devin", "devin ai",

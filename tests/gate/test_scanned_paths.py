@@ -19,7 +19,15 @@ from tests.samples import GITHUB
 
 NAMES = [*FILES, *(f"{folder}/a/x{end}" for folder in FOLDERS for end in TEXT_ENDINGS)]
 AGENTS = [spelled for name in NAMES for spelled in (name, f"packages/web/{name}", name.upper())]
-MEMORY = ["MEMORY.md", "SOUL.md", "memory/a.md", "Memory/deep/2026-02-05.MD", ".claude/rules/x.md"]
+MEMORY = [
+    "MEMORY.md",
+    "SOUL.md",
+    "memory/a.md",
+    "memory/a.html",
+    "memory/README",
+    "Memory/deep/2026-02-05.MD",
+    ".claude/rules/x.md",
+]
 ELSEWHERE = ["src/app.py", "docs/x.txt", "xmemory/a.py", "agents.py", "skills/run.sh"]
 LINKS = ["memory/x", "memory", *FOLDERS, ".claude", "packages/.cursor", "a/.claude/skills/deploy"]
 POLICY = Policy()

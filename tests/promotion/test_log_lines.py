@@ -210,3 +210,19 @@ def test_a_heading_that_names_a_kind_of_line_is_no_topic(heading: str) -> None:
 def test_a_last_day_is_that_of_the_text(text: str, until: str) -> None:
     (one,) = offered(f"- {text}\n")
     assert one.until == until
+
+
+@pytest.mark.parametrize(
+    ("log", "line"),
+    [
+        ("## A page <!-- mem origin=web -->\n\n- one\n", 3),
+        ("## A page <!-- mem origin=web -->\n\n### Part\n\n- one\n", 5),
+        ("From the page: <!-- mem origin=web -->\n\n- one\n", 3),
+        ("- one <!--mem origin=web-->\n", 1),
+        ("- one <!-- MEM Origin=Web -->\n", 1),
+    ],
+)
+def test_an_origin_holds_for_all_below_it_in_any_spelling(log: str, line: int) -> None:
+    whole = [*log.splitlines(), "", "## Other", "", "- two"]
+    origins = line_origins(read(whole))
+    assert origins[line - 1] == "web" and not origins[-1]
