@@ -47,6 +47,7 @@ WITHHELD = "[a line with a secret]"
 DEEPEST_SHOWN = 8  # items above a line that are read with it
 NAMES = ("title", "name", "aliases", "description")  # front matter that says what a note is called
 LAPSED = 0.5  # of the score of a line that no longer holds, where the question is about now
+BELOW = 64  # lines below a line that its statement may have at least
 SECTION = 400  # lines above a passage that are read for what it is about
 PLAIN, UNSAID = Shape(), Held()
 STATES = {State.HOLDS: "", State.ENDED: "expired", State.REPLACED: "superseded", State.FORGOTTEN: "forgotten"}
@@ -167,6 +168,8 @@ class Passages:
         self.hidden: dict[str, AbstractSet[int]] = {}
         self.moments: dict[tuple[str, str, int], str] = {}
         self.statements: dict[tuple[str, str, int], Statement | None] = {}
+        # (last line that was read, headings put in front, statements) of a part of a file
+        self.windows: dict[tuple[str, str, int, int], tuple[int, int, Sequence[Statement]]] = {}
         # Of the files that cite code, by the value of a `code` key what is not as it was when it was cited.
         self.code: dict[tuple[str, str], dict[str, CitedCode]] = {}
         self.asked: set[tuple[tuple[str, str], str]] = set()  # files and `code` values
@@ -632,17 +635,26 @@ class Passages:
         return self.statements[key]
 
     def _read_statement(self, file: File, line: int) -> Statement | None:
+        """Read the section of a line once, in windows of SECTION lines with as many above: a long flat list would
+        otherwise be read anew for each hit."""
         above = self._open_headings(file, bisect_right(file.shape.headings, (line, DEEPEST)))
-        begin = max(above[-1][0] if above else file.shape.front + 1, line - SECTION)
+        window = (line - 1) // SECTION
+        first = max(above[-1][0] if above else file.shape.front + 1, (window - 1) * SECTION + 1)
         lines = file.lines
-        titles = [f"{'#' * level} {text}" for number, level, text in above if number < begin]
-        until = line
-        while until < len(lines) and lines[until].strip():  # a table's head and a setext line need the next
-            until += 1
-        front = {key: values[0] for key, values in file.front.items() if values}
-        name = statements.note_name(file.path, front)
-        found = statements.read([*titles, "", *lines[begin - 1 : until]], name=name)
-        at = len(titles) + 1 + line - begin + 1
+        last = line
+        most = max(line + BELOW, (window + 1) * SECTION)
+        while last < min(len(lines), most) and lines[last].strip():  # a table's head and a setext line need the next
+            last += 1
+        key = file.path, file.oid, first, window
+        reach, titles, found = self.windows.get(key, (0, 0, ()))
+        if reach < last:
+            open_above = [f"{'#' * level} {text}" for number, level, text in above if number < first]
+            front = {key: values[0] for key, values in file.front.items() if values}
+            name = statements.note_name(file.path, front)
+            reach, titles = last, len(open_above)
+            found = statements.read([*open_above, "", *lines[first - 1 : last]], name=name)
+            self.windows[key] = reach, titles, found
+        at = titles + 1 + line - first + 1
         return next((one for one in found if one.first <= at <= one.last), None)
 
     # -- joining ---------------------------------------------------------------------------------------------
