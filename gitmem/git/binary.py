@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice
@@ -216,15 +217,15 @@ class BinaryRepository:
         with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, env=self._env) as process:
             system.bound_memory(process.pid, MAX_MEMORY)
             assert process.stdout is not None and process.stderr is not None
+            words = _drained(process.stderr)
             while piece := process.stdout.read(PIECE):
                 pieces.append(piece)
                 count += piece.count(b"\0")
                 if count > fields * MAX_FILES:
                     process.kill()
                     raise too_many_files()
-            words = process.stderr.read()
         if process.returncode != 0:
-            raise failed_list(args[0], words, process.returncode)
+            raise failed_list(args[0], words(), process.returncode)
         return b"".join(pieces)
 
     def _pipes(self) -> tuple[IO[bytes], IO[bytes]]:
@@ -458,11 +459,12 @@ class BinaryRepository:
         command = self._command(["rev-list", "--objects", "--no-object-names", "--all", "--indexed-objects"])
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self._env) as process:
             assert process.stdout is not None and process.stderr is not None
+            words = _drained(process.stderr)
             for line in process.stdout:
                 yield line.decode().strip()
-            words = process.stderr.read()
+            said = words()
         if process.returncode != 0:
-            raise GitFailed(f"git rev-list: {first_line(os.fsdecode(words))}")
+            raise GitFailed(f"git rev-list: {first_line(os.fsdecode(said))}")
 
     # -- objects ---------------------------------------------------------------------------------------------
 
@@ -589,10 +591,11 @@ class BinaryRepository:
         with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=self._env) as process:
             system.bound_memory(process.pid, MAX_MEMORY)
             assert process.stdin is not None and process.stdout is not None and process.stderr is not None
+            words = _drained(process.stderr)
             with suppress(BrokenPipeError), process.stdin as lines:
                 lines.write("".join(f"{line}\n" for line in given).encode("utf-8", "surrogateescape"))
             yield process.stdout
-            said = process.stderr.read()
+            said = words()
         if process.returncode:
             raise failed_list(args[0], said, process.returncode)
 
@@ -607,6 +610,25 @@ class BinaryRepository:
 
     def user_config(self) -> list[tuple[str, str, str]]:
         return users_own(self._run(["config", *OURS], ok=(0, 1)))
+
+
+def _drained(pipe: IO[bytes]) -> Callable[[], bytes]:
+    """Read a pipe to its end beside the caller, and give the beginning of what came. Git warns once a folder of a path
+    that is too long; with the pipe full it would wait for a reader, and its reader for it."""
+    said = bytearray()
+
+    def read() -> None:
+        while piece := pipe.read(PIECE):
+            said.extend(piece[: MAX_WORDS - len(said)])
+
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
+
+    def words() -> bytes:
+        reader.join()
+        return bytes(said)
+
+    return words
 
 
 class _Log:
@@ -670,6 +692,7 @@ NAMES = (
 )  # fmt: skip
 MESSAGE = "%x00%x00%m%H%x00%an%x00%B"  # as `parse_messages` reads it
 PIECE = 1 << 18  # bytes read at once of what may be long
+MAX_WORDS = 4096  # bytes of what Git says went wrong that are kept
 RAW = ("--raw", "-z", "--no-abbrev", "--no-ext-diff", "--no-textconv")
 HEX = frozenset("0123456789abcdef")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from datetime import UTC, date, datetime
 
+import pygit2
 import pytest
 
 from gitmem.errors import TooManyFiles
@@ -108,3 +109,24 @@ def test_a54_a_change_of_thousands_of_alike_facts_is_compared_in_steps_that_grow
     assert len(changes) == 1000
     find_rivals(changes, [("MEMORY.md", fact) for fact in facts(1000, 1)], date(2026, 2, 5))
     assert 0 < asked <= 1000 * rivals.JUDGED
+
+
+def test_a54_a_path_too_long_for_the_file_system_stops_no_command(repo: Repo) -> None:
+    """Git warns of each folder of such a path when it looks for renames: more than a pipe holds."""
+    repo.commit("start", {"MEMORY.md": "# Memory\n\n- one\n"})
+    blob = repo.git("hash-object", "-w", "--stdin", input="# x\n\n- two\n").strip()
+    written = pygit2.Repository(str(repo.path))
+    folder = written.TreeBuilder()
+    folder.insert("a.md", blob, pygit2.enums.FileMode.BLOB)
+    tree = folder.write()
+    for _ in range(2_500):
+        builder = written.TreeBuilder()
+        builder.insert("d", tree, pygit2.enums.FileMode.TREE)
+        tree = builder.write()
+    top = written.TreeBuilder(repo.git("rev-parse", "HEAD^{tree}").strip())
+    top.insert("memory", tree, pygit2.enums.FileMode.TREE)
+    deep = repo.git("commit-tree", "-p", "HEAD", "-m", "deep", str(top.write())).strip()
+    repo.git("branch", "deep", deep)
+    for args in (["review", "main..deep"], ["scan", "--range", "main..deep"], ["verify", "main..deep"]):
+        done = repo.mem(*args, check=False)
+        assert done.returncode in (0, 1, 3) and "a bug" not in done.stderr, args
