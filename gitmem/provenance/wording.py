@@ -26,9 +26,11 @@ MAX_SENTENCES = 400  # of the cited lines
 _TOKEN = lazy(r"\w+(?:['’.,:/@+-]\w+)*|~~|[<>=≠≤≥%€$£¥+?]")
 _END = lazy(r"(?<=[.!?;])\s+|(?<=[。！？；])|\n")
 _LABEL = lazy(r"[^:：]{1,40}[:：]\s+|[\[【(][^\])】]{1,40}[\])】]:?\s*")
-_TAKEN_BACK = lazy(  # a label after which the words do not hold
+_QUOTED = lazy(r"[\"“”«„「『]")
+_TAKEN_BACK = lazy(  # a label after which the words do not hold, or are only what somebody said
     r"reject|wrong|myth|false|untrue|drop|avoid|instead of|if\b|unless|withdrawn"
-    r"|기각|거짓|오해|반려|아님|却下|誤り|否决|错误",
+    r"|propos|suggest|rumou?r|\bclaim|alleg|\boption\b|\bidea|question|\bsa(?:id|ys)\b|\bask(?:s|ed)?\b|\bthinks?\b"
+    r"|기각|거짓|오해|반려|아님|제안|소문|却下|誤り|提案|噂|否决|错误|建议|提议|传闻",
     re.I,
 )
 _MARKER = lazy(r"^\s*(?:>\s*)*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
@@ -92,7 +94,8 @@ def _forms(sentence: str) -> list[tuple[str, ...]]:
     """The words of a sentence, and those without its label (`Decision: ...`, `We decided: ...`) or opening word."""
     forms = [_words(sentence)]
     label = _LABEL.match(sentence)
-    if label and not denials(label[0]) and not _TAKEN_BACK.search(label[0]):
+    quoted = label and _QUOTED.match(sentence, label.end())
+    if label and not quoted and not denials(label[0]) and not _TAKEN_BACK.search(label[0]):
         forms.append(_words(sentence[label.end() :]))
     for form in list(forms):
         if len(form) > 1 and form[0] in OPENING_WORDS:

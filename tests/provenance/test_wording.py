@@ -57,3 +57,19 @@ def test_sentences_of_several_lines_join_in_their_order_alone() -> None:
     lines = ["- PoC phase 1 uses REST webhooks.", "- They are easier to debug."]
     assert wording("PoC phase 1 uses REST webhooks: easier to debug.", lines, []).same
     assert not wording("Easier to debug: PoC phase 1 uses REST webhooks.", lines, []).same
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'Bob said: "we should pay the invoice twice".',
+        "Bob said: we should pay the invoice twice.",
+        "Carol: \N{LEFT DOUBLE QUOTATION MARK}we should pay the invoice twice\N{RIGHT DOUBLE QUOTATION MARK}.",
+        "Proposal: we should pay the invoice twice.",
+        "The vendor claims: we should pay the invoice twice.",
+        "제안: we should pay the invoice twice.",
+    ],
+)
+def test_what_somebody_only_said_is_not_what_the_line_says(line: str) -> None:
+    assert not wording("We should pay the invoice twice.", [line], [DAY]).same
+    assert wording(line, [line], [DAY]).same
