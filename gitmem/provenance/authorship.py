@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from itertools import islice
 
 from gitmem.agent_paths import AUTHORS
@@ -30,6 +31,8 @@ MODELS = (
     "devin*", "qwen*", "codex*", "@openai", "@anthropic", "ai", "an ai*",
 )  # fmt: skip
 BOTS = ("github-actions", "dependabot", "renovate", "renovate bot", "gitlab-bot")  # accounts that leave `[bot]` out
+_ADDRESSES = tuple(known for known in AUTHORS if "@" in known)
+_NAMES = tuple(known for known in (*AUTHORS, *BOTS) if "@" not in known)
 MERGES = 8  # reviewed merges above a commit that are asked whether they brought it in
 MAX_NAMED = 50  # such lines of a message that are looked at, and people of one
 _NAME = lazy(r"\s*(?P<name>[^<]*?)\s*(?:<(?P<email>[^>]*)>.*)?")
@@ -49,6 +52,7 @@ _GENERATED = lazy(
 )
 
 
+@lru_cache(maxsize=4096)  # asked for each fact, of few commits
 def agent_of_commit(commit: Commit) -> str:
     """The name of the agent or bot that made the commit, "" for a person.
 
@@ -97,18 +101,18 @@ def by_machine(commit: Commit) -> bool:
 
 
 def _like(name: str, forms: Iterable[str]) -> bool:
-    return any(fnmatchcase(" ".join(name.casefold().split()), form) for form in forms)
+    folded = " ".join(name.casefold().split())
+    return any(fnmatchcase(folded, form) for form in forms)
 
 
+@lru_cache(maxsize=4096)
 def is_agent(one: Person) -> bool:
     """Whether a name or an e-mail is a bot's, or one under which an agent of a known host commits."""
     name, email = " ".join(plain(one.name).casefold().split()), plain(one.email).casefold().strip()
     if _BOT.search(name) or _BOT.search(email):
         return True
     names = {name, *_NICKNAME.findall(name)}
-    addresses = (known for known in AUTHORS if "@" in known)
-    called = [known for known in (*AUTHORS, *BOTS) if "@" not in known]
-    return any(fnmatchcase(email, known) for known in addresses) or any(_like(each, called) for each in names)
+    return any(fnmatchcase(email, known) for known in _ADDRESSES) or any(_like(each, _NAMES) for each in names)
 
 
 def named(one: Person) -> str:
