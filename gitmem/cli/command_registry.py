@@ -22,3 +22,29 @@ SECTIONS: dict[str, tuple[str, ...]] = {
 for _section in SECTIONS.values():
     for _name in _section:
         COMMANDS[_name] = f"gitmem.cli.commands.{_name.replace('-', '_')}" + ("_" if iskeyword(_name) else "")
+
+# What a person types who knows another tool -> the command that does it here: its spelling may be near to none or to
+# a wrong one.
+MEANT: dict[str, str] = {
+    word: command
+    for command, words in {
+        "add": "remember write save store note new create append put insert memorize memorise learn record",
+        "search": "find grep query ask recall lookup retrieve",
+        "forget": "delete remove rm drop",
+        "edit": "update replace modify change correct",
+        "show": "read get cat view open list ls",
+        "log": "history journal",
+        "changes": "diff",
+        "why": "blame source explain",
+        "undo": "restore rollback reset",
+        "redact": "mask clean",
+        "scan": "lint audit",
+        "index": "reindex rebuild build",
+        "publish": "push",
+        "sync": "pull fetch",
+        "server": "serve",
+        "ui": "web browse page",
+        "doctor": "fix repair",
+    }.items()
+    for word in words.split()
+}

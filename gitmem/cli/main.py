@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from gitmem import __version__
-from gitmem.cli.command_registry import COMMANDS, SECTIONS
+from gitmem.cli.command_registry import COMMANDS, MEANT, SECTIONS
 from gitmem.cli.exits import ending
 from gitmem.cli.terminal import say
 from gitmem.errors import Exit, GitMemError
@@ -49,7 +49,9 @@ class Commands(click.Group):
         if not name.startswith("-") and self.get_command(ctx, name) is None:
             import difflib
 
-            near = difflib.get_close_matches(name, self.list_commands(ctx), n=1)
+            there = self.list_commands(ctx)
+            meant = MEANT.get(name.lower(), "")
+            near = [meant] if meant in there else difflib.get_close_matches(name, there, n=1)
             hint = f"did you mean 'git mem {near[0]}'?" if near else "'git mem -h' lists the commands."
             raise click.UsageError(f"there is no command '{name}'; {hint}", ctx)
         return super().resolve_command(ctx, args)

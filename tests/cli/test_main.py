@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from gitmem.cli import main
+from gitmem.cli.command_registry import COMMANDS, MEANT
 from tests.harness import Repo
 
 
@@ -192,3 +193,16 @@ def test_help_of_a_command_is_what_its_own_option_shows(tmp_path: Path, names: t
 def test_help_of_no_command_says_so(tmp_path: Path, names: tuple[str, ...]) -> None:
     done = Repo(tmp_path, init=False).mem("help", *names, check=False)
     assert done.returncode == 2 and names[-1] in done.stderr and "-h" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("find", "search"), ("remember", "add"), ("Delete", "forget"), ("serach", "search")]
+)
+def test_a_command_of_another_tool_is_answered_with_the_one_that_is_meant(repo: Repo, typed: str, meant: str) -> None:
+    done = repo.mem(typed, "x", check=False)
+    assert done.returncode == 2 and f"there is no command '{typed}'; did you mean 'git mem {meant}'?" in done.stderr
+
+
+def test_every_word_that_means_a_command_means_one_and_is_none() -> None:
+    assert set(MEANT.values()) <= set(COMMANDS) and not set(MEANT) & set(COMMANDS)
+    assert all(word == word.lower() for word in MEANT)
