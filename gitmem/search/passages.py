@@ -188,6 +188,8 @@ class Passages:
         """The hits with whether they are committed and, with `blame`, by whom."""
         if not self.commit:
             hits = trusted(self.repo, hits, lambda hit: self._lines(hit.path, hit.blob))
+            today = self.filters.today.isoformat()  # of a line in no commit yet, as `line_days` has it
+            hits = [hit._replace(date=today) if hit.trust == "uncommitted" and not hit.date else hit for hit in hits]
         return [blamed(self.repo, hit, self.commit) for hit in hits] if blame else hits
 
     # -- reading ---------------------------------------------------------------------------------------------

@@ -98,3 +98,22 @@ def test_memory_that_a_sparse_checkout_leaves_out_is_read_at_head(repo: Repo) ->
     repo.git("sparse-checkout", "disable")
     done = repo.mem("search", "spire light")
     assert "amber" in done.stdout and "sparse" not in done.stderr
+
+
+def test_a_fact_that_is_in_no_commit_yet_is_of_today(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GITMEM_NOW", "2026-02-01T12:00:00")
+    repo.commit("one", {"MEMORY.md": "# Memory\n\n- The organ is tuned by Odile\n"}, date="2026-01-05T12:00:00Z")
+    repo.write("MEMORY.md", repo.read("MEMORY.md") + "- The spire light is amber <!-- mem type=decision -->\n")
+    repo.write("memory/2026-01-03.md", "# 2026-01-03\n\n- The bell is bronze\n")
+
+    def dates(question: str) -> list[object]:
+        return [hit["date"] for hit in json.loads(repo.mem("search", "--json", "-n", "1", question).stdout)["hits"]]
+
+    assert (
+        dates("spire light amber") == ["2026-02-01"]
+        and dates("organ tuned") == [None]
+        and dates("bell") == ["2026-01-03"]
+    )
+    repo.git("add", "-A")
+    repo.git("commit", "-q", "-m", "two")
+    assert dates("spire light amber") == [None]
