@@ -28,21 +28,20 @@ def open_index(directory: Path, name: str = FILE, *, temporary: bool = False) ->
 
     A `temporary` directory (`system.make_folder`) goes when the index is closed. Raises `IndexDamaged` when the file is
     no index of this version, `IndexUnusable` for a newer version, a symbolic link, another owner. Where nothing can be
-    written the file is read as it is (`index.frozen`).
+    written, for its permissions or for a full disk, the file is read as it is (`index.frozen`).
     """
     path = directory / name
     with translated():
         if not ensure_ours(directory, name):
             return None
         frozen = not os.access(directory, os.W_OK) or not os.access(path, os.W_OK)
-        connection, copy = _connect(path, frozen)
         try:
-            connection.pragma("query_only", 1)
-            _verify(connection, path)
-        except BaseException:
-            connection.close()
-            drop_copy(copy)
-            raise
+            connection, copy = _connect_for_reading(path, frozen)
+        except (apsw.IOError, apsw.FullError, apsw.CantOpenError):
+            if frozen:
+                raise
+            frozen = True  # a full disk has no room for the -shm that SQLite makes to read
+            connection, copy = _connect_for_reading(path, frozen)
         return Index(connection, path, frozen, directory if temporary else copy)
 
 
@@ -157,6 +156,19 @@ def _connect(path: Path, frozen: bool) -> tuple[apsw.Connection, Path | None]:
         )
     try:
         _harden(connection)
+    except BaseException:
+        connection.close()
+        drop_copy(copy)
+        raise
+    return connection, copy
+
+
+def _connect_for_reading(path: Path, frozen: bool) -> tuple[apsw.Connection, Path | None]:
+    """As `_connect`, verified and closed to writes."""
+    connection, copy = _connect(path, frozen)
+    try:
+        connection.pragma("query_only", 1)
+        _verify(connection, path)
     except BaseException:
         connection.close()
         drop_copy(copy)

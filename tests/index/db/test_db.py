@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import shlex
 import stat
+import subprocess
 import sys
 import time
 from array import array
@@ -22,7 +24,7 @@ from gitmem.index.db.connection import _connect
 from gitmem.index.db.values import bits, int8, norm, pack_shape, unpack_shape
 from gitmem.memory.snapshot import read
 from gitmem.models import embedding
-from tests.harness import Repo
+from tests.harness import SOURCE, Repo
 from tests.read_only import read_only_run
 from tests.words_embedder import WordsEmbedder
 
@@ -273,6 +275,31 @@ got.close()
     repo.write("memory/n0.md", "- other\n")
     second = read_only_run(repo, sys.executable, "-c", code)
     assert second.stdout == "True True the index cannot be written here 12 24\n", second
+
+
+def _without_room() -> None:
+    """What a full disk does to SQLite: no file of this process may grow."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no limits of processes here")
+@pytest.mark.parametrize("stale", [False, True])
+def test_on_a_full_disk_the_index_that_is_there_is_searched(filled: Path, repo: Repo, stale: bool) -> None:
+    repo.mem("search", "gamma")
+    assert [path.name for path in filled.glob("index.sqlite*")] == ["index.sqlite"]
+    if stale:
+        repo.write("memory/n3.md", "- delta\n")
+    environ = {**os.environ, "PYTHONPATH": str(SOURCE)}
+    command = [sys.executable, "-m", "gitmem", "search", "--json", "gamma"]
+    done = subprocess.run(
+        command, cwd=repo.path, env=environ, capture_output=True, text=True, preexec_fn=_without_room, check=False
+    )
+    answer = json.loads(done.stdout)
+    assert done.returncode == 0 and answer["hits"] and answer["stale"] is stale
+    assert all(hit["path"] != "memory/n3.md" for hit in answer["hits"]) or not stale
+    assert json.loads(repo.mem("search", "--json", "gamma").stdout)["stale"] is False
 
 
 def test_norms_shapes_and_vectors_come_back() -> None:
