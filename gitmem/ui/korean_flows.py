@@ -248,6 +248,7 @@ FLOWS = {
     "'{}' is no type of a fact": "'{}'은(는) 사실의 종류가 아닙니다",
     "mem.searchWeight: '{}' is no weight": "mem.searchWeight: '{}'은(는) 가중치가 아닙니다",
     "NAME=VALUE with a NAME of {}": "NAME=VALUE, NAME은 {} 중 하나",
+    "the index has no vectors": "색인에 벡터가 없습니다",
     "the vectors are of another embedder": "벡터가 다른 임베더의 것입니다",
     "words only: {}": "단어로만 검색했습니다: {}",
     "there is no memory here yet; 'git mem add TEXT' writes the first line": "아직 메모리가 없습니다. git mem add TEXT로 첫 줄을 적을 수 있습니다",
