@@ -27,6 +27,7 @@ COMMENT = re.compile(r"<!--.*?-->")
 BULK_SHARE = 0.5  # MEMORY.md may lose half of its facts in one commit ...
 BULK_LINES = 4  # ... and this many, without a word
 DAYS_WRITTEN = 1  # days from a log's own within which it is still being written
+_STATES_ORIGIN = re.compile(r"<!--|^\s*origin\s*:", re.I)
 DEVICES = frozenset(
     ["con", "prn", "aux", "nul", *(f"com{n}" for n in range(1, 10)), *(f"lpt{n}" for n in range(1, 10))]
 )
@@ -200,17 +201,19 @@ def check_history(
     where it is not known), `new` is "" when it is deleted, `reason` the value of the commit's Memory-Rewrite trailer:
     with one, history may be changed, since it says so. A log that is one by a pattern of `daily` warns only: another
     program writes it, and ticks and moves lines as it likes. So does the log of `today`, the day of the change, or of
-    the day before (a night's work, another time zone): it is still being written, but not deleted.
+    the day before (a night's work, another time zone): it is still being written, but not deleted, and no line goes
+    that says where its words come from: what came from the web would be somebody's own.
     """
     if reason.strip() or not olds:
         return
     what = kind(path)
     if is_daily(path, daily):
-        lost = len(lost_lines(olds, new, before))
-        if lost:
-            words = f"{RULES['log-rewritten']} ({counted(lost, 'line')})"
+        gone_lines = lost_lines(olds, new, before)
+        if gone_lines:
+            words = f"{RULES['log-rewritten']} ({counted(len(gone_lines), 'line')})"
             day = log_date(path) if what is Kind.DAILY else None
-            warn = day is None or (new != "" and abs((today - day).days) <= DAYS_WRITTEN)
+            is_written = day is not None and new != "" and abs((today - day).days) <= DAYS_WRITTEN
+            warn = day is None or (is_written and not any(map(_STATES_ORIGIN.search, gone_lines)))
             yield finding("log-rewritten", path, words, warn=warn, commit=commit)
     elif what is Kind.MEMORY:
         had = min(_bullets(old) for old in olds)

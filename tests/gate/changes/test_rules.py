@@ -111,6 +111,14 @@ def test_the_log_of_the_day_may_still_be_changed_but_not_deleted(today: date, af
     assert (found.rule, found.severity) == ("log-rewritten", severity)
 
 
+@pytest.mark.parametrize(
+    "line", ["- read there <!-- mem origin=web -->", "## A page <!--mem origin=web-->", "origin: web"]
+)
+def test_where_words_come_from_is_not_taken_out_of_the_log_of_the_day(line: str) -> None:
+    (found,) = check_history("memory/2026-02-05.md", [f"{line}\n"], "- read there\n", "", today=date(2026, 2, 5))
+    assert found.severity is Severity.BLOCK
+
+
 def test_a_daily_note_of_another_program_warns_where_it_loses_a_line() -> None:
     daily = ["journals/YYYY_MM_DD.md"]
     (found,) = check_history("journals/2026_02_05.md", ["- [ ] call\n"], "- [x] call\n", "", daily=daily)
