@@ -32,6 +32,11 @@ def is_ours(status: os.stat_result) -> bool:
     return not POSIX or status.st_uid == os.geteuid()
 
 
+def is_root() -> bool:
+    """Whether this process is root's; False where there is no such user."""
+    return POSIX and os.geteuid() == 0
+
+
 def lock(handle: int) -> None:
     """Take the lock of an open file against other processes, at once. Raises OSError where another one has it."""
     try:

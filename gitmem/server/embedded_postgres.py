@@ -81,7 +81,7 @@ def start(engine: Any, say: Callable[[str], None] = lambda text: None) -> None:
 
 def _hint(log: str = "") -> str:
     """What to do about an engine that fails; of root what it needs besides."""
-    return "; ".join(filter(None, (log, AS_ROOT if system.POSIX and os.geteuid() == 0 else "")))
+    return "; ".join(filter(None, (log, AS_ROOT if system.is_root() else "")))
 
 
 def _info(engine: Any) -> Any:
