@@ -69,13 +69,14 @@ class Mode(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Request:
     """What is asked for. `accept` are ids of facts of origin web or tool that the person lets in; `reviewed`: a person
-    looked at each fact, and the commit names them. `shown`: id of each fact they saw -> id of the one it replaces, ""
-    for none; anything else is not promoted."""
+    looked at each fact, and the commit names them. `branch`: where Mode.BRANCH commits and what a dry run plans for, ""
+    for the current one. `shown`: id of each fact they saw -> id of the one it replaces, "" for none; anything else is
+    not promoted."""
 
     mode: Mode = Mode.COMMIT
     since: str = ""
     limit: int = 0
-    branch: str = BRANCH
+    branch: str = ""
     accept: tuple[str, ...] = ()
     reviewed: bool = False
     agent: str = ""
@@ -145,12 +146,18 @@ def promote(repo: Repository, config: Config, model: Model, policy: Policy, requ
         raise GitMemError("there is no commit here yet, so no log to read", "git add -A && git commit")
     run = Run(repo, repo, config, model, policy, request, now)
     if request.mode is Mode.NOTHING:
-        return _planned(run, head, head).outcome
+        return _planned(run, head, _tip(repo, request.branch, head)).outcome
     ensure_can_commit(repo)
     with locked(repo.common_dir, "promote", wait=0):
         if request.mode is Mode.BRANCH and repo.branch() != request.branch:
             return _promote_on_branch(run, head)
         return _promote_here(run)
+
+
+def _tip(repo: Repository, branch: str, head: str) -> str:
+    """The commit that a promotion on a branch goes on from: the branch's, where it has what `head` lacks."""
+    old = dict(repo.refs()).get(f"refs/heads/{branch}", "") if branch else ""
+    return old if old and not repo.is_ancestor(old, head) else head
 
 
 def _promote_here(run: Run) -> Outcome:
@@ -181,8 +188,7 @@ def _promote_here(run: Run) -> Outcome:
 def _promote_on_branch(run: Run, head: str) -> Outcome:
     repo, name = run.repo, run.request.branch
     run_git(repo, ["check-ref-format", "--branch", name])
-    old = dict(repo.refs()).get(f"refs/heads/{name}", "")
-    start = old if old and not repo.is_ancestor(old, head) else head
+    start = _tip(repo, name, head)
     with branch_worktree(repo, name, start) as there:
         if not repo.is_ancestor(head, start):
             _merge(there, head, name)

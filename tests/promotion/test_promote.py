@@ -216,7 +216,9 @@ def test_on_a_branch_the_work_tree_is_left_alone(logs: Repo) -> None:
     assert logs.git("rev-parse", "memory/review").strip() == answer["commits"][-1]
     assert len(logs.git("worktree", "list").splitlines()) == 1
     logs.commit("more", {"memory/2026-02-07.md": "# 2026-02-07\n\n- We agreed to keep Python 3.11 as the floor\n"})
+    shown = promote(logs, "--branch", "memory/review", "--dry-run")
     again = promote(logs, "--branch", "memory/review")
+    assert [f["text"] for f in shown["facts"]] == [f["text"] for f in again["facts"]]
     assert [f["text"] for f in again["facts"]] == ["We agreed to keep Python 3.11 as the floor"]
     logs.git("merge", "-q", "--no-edit", "memory/review")
     assert len(texts(logs)) == 5
