@@ -51,7 +51,7 @@ _HANGUL = re.compile(r"[가-힣]")
 _WIDE = re.compile(r"([가-힣])|([\u3041-\u30ff])|([\u3400-\u9fff])")  # Hangul, Kana, Han
 _LATIN = re.compile(r"[A-Za-z]+")
 _MACHINE = re.compile(
-    r"\b(?:promot(?:ed|ion)|dream(?:s|ing)?|heartbeat|cron|consolidation|recall(?:ed)?|digest|auto-?generated|insights?|audit\s+(?:log|trail))\b"
+    r"\b(?:promot(?:ed|ion)|dream(?:s|ing)?|(?:light|deep|rem)\ssleep|heartbeat|cron|consolidation|recall(?:ed)?|digest|auto-?generated|insights?|audit\s+(?:log|trail))\b"
     r"|자동\s*생성|승격|회상|크론|요약\s*봇",
     re.I,
 )

@@ -80,8 +80,9 @@ def test_an_origin_is_inherited_from_parents_quotations_and_fences() -> None:
     assert [bool(origin) for origin in origins] == [True, True, True, False, False, True, False, True, True, True]
 
 
-def test_what_stands_below_a_machines_heading_is_no_source_at_any_depth() -> None:
-    assert candidates_of(log("## Heartbeat\n\n### Inbox\n\n- We decided to use REST\n"), LABELS) == []
+@pytest.mark.parametrize("heading", ["Heartbeat", "Light Sleep", "REM Sleep"])
+def test_what_stands_below_a_machines_heading_is_no_source_at_any_depth(heading: str) -> None:
+    assert candidates_of(log(f"## {heading}\n\n### Inbox\n\n- We decided to use REST\n"), LABELS) == []
 
 
 def test_what_lines_say_has_their_headings_and_parents() -> None:
