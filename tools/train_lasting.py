@@ -40,7 +40,7 @@ from gitmem.promotion.rules_model import LABELS, cues_of_line  # noqa: E402
 FILE = Path(lasting.__file__).with_name("lasting.json")
 NEARNESS = 2.0  # times which a vector counts beside the other features of the first regression
 LEAN_FIRST = 0.4  # log-odds for keeping: a person leaves out what is offered in vain; what is not offered is lost
-LEAN_SECOND = 1.0  # ... of an agent's log: from there on about .47 of what is offered is worth keeping
+LEAN_SECOND = 0.75  # ... of an agent's log: from there on about .48 of what is offered is worth keeping
 SELDOM = 4  # lines in which a cue must stand to be a feature of the first regression
 REPOSITORIES = 4  # in which a feature of the second must stand: no name of one owner's things is one
 HARMLESS = 0.4  # how far a line that a reader found harmless counts as one to keep
@@ -91,7 +91,7 @@ def real(files: Iterable[Path]) -> list[Line]:
             judged = {(one["line"], one["text"]): (0.0, HARMLESS, 1.0)[one["value"]] for one in row["judged"]}
             for each in candidates_of(log_of(row["path"], row["lines"]), LABELS):
                 kept = judged.get((each.number, " ".join(each.text.split())))
-                if kept is not None and (each.topic or not lasting.is_peoples(each)):
+                if kept is not None and (each.topic or each.prose or not lasting.is_peoples(each)):
                     found.append(Line(row["repository"], each, lasting.forms(each, cues_of_line(each)), kept))
     return found
 

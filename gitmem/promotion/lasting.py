@@ -162,7 +162,7 @@ def score(line: Candidate, result: CueResult, *, named: bool = False) -> float:
     likelier. It is no less where the line is `named` by a label of a kind of fact (`Decision:`), nor for a line of a
     person's log whose cues decide alone."""
     peoples = is_peoples(line)
-    plain = peoples and not line.topic
+    plain = peoples and not (line.topic or line.prose)
     odds = first_odds(line.text, result) if plain else second_odds(forms(line, result))
     if named or (peoples and result.score >= (FOUND_OUT if result.kind == "lesson" else ALONE)):
         odds = max(odds, 0.0)
@@ -170,8 +170,8 @@ def score(line: Candidate, result: CueResult, *, named: bool = False) -> float:
 
 
 def is_peoples(line: Candidate) -> bool:
-    """Whether a line stands in a short list, as people write a day down."""
-    return line.beside <= PEOPLES_LOG and not (line.prose or line.reported)
+    """Whether a line stands in a short list, or in a short text without headings, as people write a day down."""
+    return line.beside <= PEOPLES_LOG and not line.reported and not (line.prose and line.topic)
 
 
 def second_odds(found: dict[str, float]) -> float:
