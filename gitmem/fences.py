@@ -9,6 +9,11 @@ import re
 _MARK = re.compile(r"`{3,}(?=[^`]*$)|~{3,}")  # backticks with another one behind them are code within a sentence
 
 
+def around(*texts: str) -> str:
+    """A run of backticks that opens a block which none of these texts closes."""
+    return "`" * max(3, 1 + max((len(run) for text in texts for run in re.findall("`+", text)), default=0))
+
+
 def opening(text: str) -> str:
     """The run of marks with which a line opens a fenced block, "" where it opens none.
 

@@ -25,6 +25,7 @@ from gitmem.text.sentences import sentences
 from gitmem.text.terms import without_particle
 
 LONGEST_ITEM = 300  # characters of a list item that is taken whole; of a longer one each sentence by itself
+LONGEST_STATEMENT = 16_000  # characters of a statement that can hold a fact: each fact of it is held against all of it
 LONGEST_READ = 4000  # characters of a statement whose sentences are read, from its beginning
 WIDTHS = {"W": 2, "F": 2}  # columns of a letter by its East Asian width; any other has one
 
@@ -132,7 +133,7 @@ def passages_of(lines: Sequence[str]) -> Iterator[Passage]:
         if any(key == "src" for key, _ in statement.meta):  # it came from memory
             continue
         text = statement.text
-        if text.startswith((">", "|")) or not any(map(str.isalnum, text)):
+        if text.startswith((">", "|")) or len(text) > LONGEST_STATEMENT or not any(map(str.isalnum, text)):
             continue
         if statement.form is Form.ITEM:
             yield Passage(statement.first, statement.last, text, statement, origin)
@@ -201,7 +202,7 @@ def _candidates(
     """The candidates of one passage: an item whole where it is short, else each sentence with the lines it is on."""
     match = _SPEAKER.match(passage.text) if speakers else None
     if match and match[1] in speakers:
-        text = passage.text[match.end() :]
+        text = passage.text[match.end() : LONGEST_READ]
         yield Candidate(
             passage.first, text, passage.text, "", match[1], "", languages_of(text), passage.origin, passage.last
         )
@@ -257,13 +258,11 @@ def _labels_in(heading: str, labels: Mapping[str, tuple[str, float]]) -> Iterato
 def _in_sentences(lines: Sequence[str], passage: Passage) -> Iterator[Passage]:
     """A passage sentence by sentence, each with the lines that hold a letter of it."""
     sizes = [len(_letters(_visible(line))) for line in lines[passage.first - 1 : passage.last]]
-    parts = sentences(passage.text)
-    at = sum(sizes) - sum(len(_letters(part)) for part in parts)  # the marker and the time in front
-    read = 0
+    parts = sentences(passage.text[:LONGEST_READ])
+    if len(passage.text) > LONGEST_READ:
+        parts = parts[:-1]  # it is cut there
+    at = sum(sizes) - len(_letters(passage.text))  # the marker and the time in front
     for part in parts:
-        read += len(part)
-        if read > LONGEST_READ:
-            return
         start, at = at, at + len(_letters(part))
         first, last = _line_at(sizes, start), _line_at(sizes, at - 1)
         yield passage._replace(first=passage.first + first, last=passage.first + last, text=part)

@@ -21,10 +21,6 @@ if TYPE_CHECKING:
     from gitmem.promotion.proposal import Model
 
 
-def silent(words: str) -> None:
-    """Say nothing of how far a run is."""
-
-
 def open_model(name: str, setting: Setting, words: str = "") -> Model:
     """The model `name` says (`rules`, `gguf:/path/to.gguf`, `http:https://HOST/v1#NAME`).
 
@@ -63,12 +59,16 @@ def judges(name: str, use: str) -> bool:
 
 
 def promotion_model(
-    repo: Repository, config: Config, today: date, environ: Mapping[str, str], progress: Callable[[str], None] = silent
+    repo: Repository,
+    config: Config,
+    today: date,
+    environ: Mapping[str, str],
+    progress: Callable[[str], None] | None = None,
 ) -> tuple[Model, Policy]:
     """The model in force for promotion, and the gate's policy for what is written here. `progress` is told in words how
     far a run is."""
     made, policy = model_setting(repo, config, today, environ)
-    return open_model(config.model, replace(made, progress=progress)), policy
+    return open_model(config.model, replace(made, progress=progress) if progress else made), policy
 
 
 def model_setting(repo: Repository, config: Config, today: date, environ: Mapping[str, str]) -> tuple[Setting, Policy]:

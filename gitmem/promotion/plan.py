@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from enum import StrEnum
 from functools import cache
+from typing import TYPE_CHECKING
 
 from gitmem.git.objects import Span
 from gitmem.memory.deciding_words import claim
@@ -36,6 +37,9 @@ from gitmem.provenance.cited_text import CitedText, cited_text
 from gitmem.provenance.grounding import denied, uncounted, undated, unnamed, unreasoned, unsaid
 from gitmem.provenance.line_origins import line_origins
 from gitmem.text.heading_words import names_no_thing
+
+if TYPE_CHECKING:
+    from gitmem.memory.relation import Relation
 
 TEXT_LIMIT = 600  # characters of a fact: one line that a person can read
 SOURCE_LINES = 12  # lines one operation may cite in one span
@@ -271,14 +275,16 @@ class _Run:
             return Refused(operation, Why.DUPLICATE, "it says the same as another fact of this run")
         log = self.logs[operation.sources[0].path, operation.sources[0].blob]
         new = _placed(operation, log)
-        if operation.op is Op.ADD and (said := self._said_in_other_words(new, topic)):
+        near = [(row, judge(row, new)) for row in self.standing.nearest(new.fact) if _speaks_of(row.fact, topic)]
+        if operation.op is Op.ADD and (said := self._said_in_other_words(new, topic, near)):
             return Refused(operation, Why.DUPLICATE, said)
         proposes = ""
         if target is not None and why_not(target, new, corrects=operation.op is Op.UPDATE, named=named):
             proposes = target.id if of_one_matter(text, target.text) else ""
             operation, target = replace(operation, op=Op.ADD, target=""), None
         if target is None:
-            target = self._replaced(new, topic)
+            # The fact, not newer than the log, that an addition surely replaces or ends; of several the most alike.
+            target = next((row.fact for row, found in near if row.day <= new.day and found.automatic), None)
             if target is not None:
                 operation = replace(operation, op=Op.SUPERSEDE, target=target.id)
         elif operation.op is Op.UPDATE and likeness(terms(text), terms(target.text)) < UPDATED:
@@ -289,15 +295,16 @@ class _Run:
             meta += ((PROPOSES, proposes),)
         return Approved(operation, meta, target)
 
-    def _said_in_other_words(self, new: Placed, topic: str) -> str:
-        """Why an addition is no news: a fact, or another of this run, surely says the same; "" where none does."""
-        for row in self.standing.nearest(new.fact):
-            if _speaks_of(row.fact, topic) and _surely_same(row, new):
+    def _said_in_other_words(self, new: Placed, topic: str, near: Iterable[tuple[Placed, Relation]]) -> str:
+        """Why an addition is no news: a fact, or another of this run, surely says the same; "" where none does. `near`:
+        the facts that may, each with what the addition is to it."""
+        for row, found in near:
+            if _surely_same(found):
                 return f"it says the same as {row.fact.id} in other words"
         words = terms(new.fact.text)
         for other in self.additions:
-            near = likeness(words, terms(other.fact.text)) >= UPDATED
-            if near and _speaks_of(other.fact, topic) and _surely_same(other, new):
+            alike = likeness(words, terms(other.fact.text)) >= UPDATED
+            if alike and _speaks_of(other.fact, topic) and _surely_same(judge(other, new)):
                 return f"it says the same as {other.fact.id} of this run in other words"
         return ""
 
@@ -310,13 +317,6 @@ class _Run:
         known = any(ident and fact.id.startswith(ident) for fact in self.facts.values())
         return replace(operation, op=Op.SUPERSEDE, target=ident) if known else operation
 
-    def _replaced(self, new: Placed, topic: str) -> Fact | None:
-        """The fact, not newer than the log, that an addition surely replaces or ends; of several the most alike."""
-        for row in self.standing.nearest(new.fact):
-            if _speaks_of(row.fact, topic) and row.day <= new.day and judge(row, new).automatic:
-                return row.fact
-        return None
-
 
 def _placed(operation: Operation, log: Log) -> Placed:
     """The fact of an operation, as it would stand in MEMORY.md, from the day of its log."""
@@ -324,11 +324,10 @@ def _placed(operation: Operation, log: Log) -> Placed:
     return Placed(MEMORY, fact, log.day.isoformat())
 
 
-def _surely_same(old: Placed, new: Placed) -> bool:
+def _surely_same(found: Relation) -> bool:
     """Whether two statements surely say the same: of 1,766 labelled pairs 1 in 1,600 that do not are taken for it."""
     from gitmem.memory.relation import Kind
 
-    found = judge(old, new)
     return found.kind is Kind.SAME and found.probability >= SAID_AGAIN
 
 

@@ -9,7 +9,7 @@ import pytest
 from gitmem.git.objects import Span
 from gitmem.memory import facts
 from gitmem.memory.statements import read
-from gitmem.promotion.log_lines import candidates_of
+from gitmem.promotion.log_lines import LONGEST_READ, candidates_of
 from gitmem.promotion.plan import Rules, decide
 from gitmem.promotion.proposal import Log, Op, Operation
 from gitmem.promotion.rules_model import LABELS, RulesModel
@@ -183,6 +183,14 @@ def test_under_a_heading_of_reports_a_line_is_worth_less_and_a_named_decision_is
 def test_a_long_item_is_read_from_its_beginning() -> None:
     text = "- Decision: the archive keeps its backups for 30 days." + " It is the rule of the house." * 400
     assert [each.text for each in offered(text)][:1] == ["the archive keeps its backups for 30 days."]
+
+
+def test_a_long_item_whose_lines_wrap_names_the_line_of_each_sentence() -> None:
+    rest = "\n".join(["  It is the rule of the house, as all agreed to it."] * 120)
+    text = f"# 2026-03-01\n\n- Decision: the archive keeps its backups for 30 days.\n{rest}\n"
+    found = candidates_of(log(text), LABELS)
+    assert found[0].number == 3 and [each.number for each in found[:4]] == [3, 4, 5, 6]
+    assert sum(len(each.text) for each in found) <= LONGEST_READ
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from gitmem.gate.policy import Policy
 from gitmem.git.objects import LINKS, Entry
 from gitmem.git.ranges import PathChange
 from gitmem.git.repository import Repository
+from gitmem.paths import Kind, kind
 
 LIMIT = 1 << 20  # bytes of a .gitattributes or of settings
 
@@ -55,7 +56,7 @@ def history_findings(
     if any(size > policy.limit for size in repo.sizes(oids).values()):
         return
     texts = {oid: (data or b"").decode("utf-8", "replace") for oid, data in repo.read_many(oids)}
-    today = repo.commit(commit).commit_date.date() if commit else policy.today
+    today = repo.commit(commit).commit_date.date() if commit and kind(path) is Kind.DAILY else policy.today
     yield from rules.check_history(
         path, [texts.get(oid, "") for oid in olds], texts.get(new, ""), "", commit,
         daily=policy.daily, before=None if before is None else texts.get(before, ""), today=today,

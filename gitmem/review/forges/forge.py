@@ -9,12 +9,12 @@ answer.
 from __future__ import annotations
 
 import hashlib
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from gitmem import fences
 from gitmem.errors import GitMemError
 from gitmem.review.marked_text import marked, updated
 
@@ -261,7 +261,7 @@ SUGGESTED = "<!-- git-mem:suggestion "
 def _suggested(row: Suggestion, word: str) -> str:
     """The comment that suggests a row, with a mark of its own: one for each path and text."""
     mark = hashlib.sha256(f"{row.path}\0{row.text}".encode("utf-8", "backslashreplace")).hexdigest()[:12]
-    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", row.text)), default=0))
+    fence = fences.around(row.text)
     return f"{SUGGESTED}{mark} -->\n{row.why}\n\n{fence}{word}\n{row.text}\n{fence}\n"
 
 

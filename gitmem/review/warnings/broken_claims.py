@@ -6,11 +6,11 @@ lines too is silent.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from gitmem import fences
 from gitmem.claims import documents
 from gitmem.claims.finding import Finding, State, as_value
 from gitmem.claims.mending import MendedLine, mended_lines
@@ -85,7 +85,7 @@ class BrokenClaims(ReviewWarning):
 def _difference(one: MendedLine) -> str:
     """A line as it is and as it should be, for a reader: no forge takes a suggestion for a line outside the change."""
     old, new = flat(one.old), flat(one.text)
-    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", old + new)), default=0))
+    fence = fences.around(old, new)
     return f"\n  {fence}diff\n  -{old}\n  +{new}\n  {fence}"
 
 

@@ -106,8 +106,7 @@ def _names_of_keys(address: str) -> list[str] | None:
     """The names of the services whose keys an address asks for, where these are all that it asks for and its host
     has each of their names, or where it asks for what a manual leaves to its reader (""):
     `tenor.googleapis.com/?key=$TENOR_API_KEY`, `?key=YOUR_API_KEY`. None for any other address."""
-    host, _, tail = address.split("//", 1)[1].partition("/")
-    labels = host.lower().split(".")
+    labels, tail = _host_and_rest(address)
     if ".".join(labels[-2:]) not in _PLATFORMS:
         labels = labels[-2:]
     holes = [hole.group() for hole in _HOLE.finditer(unquoted(tail)) if _GRAVE.search(hole.group())]
@@ -119,12 +118,17 @@ def _names_of_keys(address: str) -> list[str] | None:
     return named if own else None
 
 
+def _host_and_rest(address: str) -> tuple[list[str], str]:
+    """The labels of an address's host (a port is part of the last) and what stands behind the host."""
+    host, _, rest = address.split("//", 1)[1].partition("/")
+    return host.lower().split("."), rest
+
+
 def _is_service(address: str, name: str) -> bool:
     """Whether an address leads to the domain of a known service of this name: `api.trello.com`."""
     from gitmem.gate.detectors.secrets.service_names import service_names
 
-    host = address.split("//", 1)[1].partition("/")[0].lower().partition(":")[0]
-    labels = host.split(".")
+    labels, _ = _host_and_rest(address)
     return bool(name) and labels[-2:] == [name, "com"] and name in service_names().latin
 
 
