@@ -23,6 +23,23 @@ for _section in SECTIONS.values():
     for _name in _section:
         COMMANDS[_name] = f"gitmem.cli.commands.{_name.replace('-', '_')}" + ("_" if iskeyword(_name) else "")
 
+# The commands that `git mem -h` lists, with their summaries: the list is shown without importing any command, and a
+# test compares each summary with the first sentence of its command.
+EVERYDAY: dict[str, str] = {
+    "setup": "Set a memory up in FOLDER, step by step.",
+    "add": "Append TEXT to today's log, or to MEMORY.md by its type.",
+    "search": "Find the lines that answer QUERY, by words and by meaning.",
+    "show": "Print lines A to B of the memory file PATH, numbered.",
+    "why": "Say where the line at PATH:LINE comes from.",
+    "context": "Assemble what a model should know for PROMPT.",
+    "promote": "Promote lasting facts from daily logs to MEMORY.md.",
+    "review": "Review what BASE..HEAD changes in memory.",
+    "scan": "Scan memory for what must not be there.",
+    "status": "Show how memory, its index and its gate stand.",
+    "undo": "Take back the last thing that git mem wrote in this work tree.",
+    "uninstall": "Restore the hooks byte for byte, take the merge driver out.",
+}
+
 # What a person types who knows another tool -> the command that does it here: its spelling may be near to none or to
 # a wrong one.
 MEANT: dict[str, str] = {

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from gitmem import __version__
-from gitmem.cli.command_registry import COMMANDS, MEANT, SECTIONS
+from gitmem.cli.command_registry import COMMANDS, EVERYDAY, MEANT, SECTIONS
 from gitmem.cli.exits import ending
 from gitmem.cli.terminal import say
 from gitmem.errors import Exit, GitMemError
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 COMPLETE = "_GIT_MEM_COMPLETE"
+ALL_COMMANDS = "gitmem.all_commands"  # key of click's `Context.meta`: the help lists every command
 SUMMARY = 62  # characters that the help has for what a command does, where the terminal has 80 columns
 CONTEXT: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -75,6 +76,16 @@ class Commands(click.Group):
             raise
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The everyday commands; all of them, section by section, where `ctx.meta` holds ALL_COMMANDS."""
+        if ctx.meta.get(ALL_COMMANDS):
+            self._format_all_commands(ctx, formatter)
+            return
+        with formatter.section("Everyday commands"):
+            formatter.write_dl(list(EVERYDAY.items()))
+        with formatter.section("More"):
+            formatter.write_dl([("git mem help --all", "lists every command"), ("git mem COMMAND -h", "explains one")])
+
+    def _format_all_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         present = set(self.list_commands(ctx))
         width = max(map(len, present))
         for section, names in SECTIONS.items():

@@ -77,6 +77,15 @@ def open_here(
     return repo, config
 
 
+def own_commits(repo: Repository) -> str:
+    """The range of a command that was given none (`git.upstream.default_range`), said on standard error."""
+    from gitmem.git.upstream import default_range
+
+    span = default_range(repo)
+    say(f"git mem: {span}")
+    return span
+
+
 def say_if_detached(repo: Repository, commit: str) -> None:
     """Say that no branch holds what was committed just now, where none is checked out."""
     if commit and repo.branch() is None:
@@ -109,6 +118,7 @@ __all__ = [
     "keeping",
     "now",
     "open_here",
+    "own_commits",
     "settings",
     "tracked_text",
 ]

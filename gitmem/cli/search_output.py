@@ -91,7 +91,7 @@ def answer(request: SearchRequest, repo: Repository, config: Config) -> None:
     else:
         on = coloured(request.colour)
         text = render(answered, query.text, on, scored=request.verbose, explained=request.explain)
-        page(text + (settings_text(answered.settings) if answered.settings and request.explain else ""))
+        page(text + (settings_text(answered.settings) if answered.settings and request.explain else ""), wrap=True)
         if hint := _hint(request, answered):
             say(hint)
         if (sys.stderr.isatty() or not answered.hits) and (words := _left_out(request, repo)):
@@ -131,7 +131,7 @@ def answer_of_server(request: SearchRequest) -> None:
     elif request.as_json:
         write_json(value)
     else:
-        page(render(answered, words, coloured(request.colour), scored=request.verbose))
+        page(render(answered, words, coloured(request.colour), scored=request.verbose), wrap=True)
         if not answered.hits:
             say("nothing found")
         elif not answered.answered:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import codecs
 import json
 import os
+import re
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -33,6 +34,9 @@ STYLES = {
     "good": "32",
     "warn": "33",
 }
+
+
+SEVERITY = re.compile(r"^((?:accepted: )?\S[^\n]*?:\d+:\d+: )(block|warn)(?= )", re.MULTILINE)  # of gate.report's lines
 
 
 def escape(text: str, keep: str = "\n\t") -> str:
@@ -83,6 +87,14 @@ def colour(when: str, stream: TextIO | None = None) -> bool:
 def paint(text: str, style: str, on: bool) -> str:
     """`text` in a style of STYLES when `on`."""
     return f"\x1b[{STYLES[style]}m{text}\x1b[m" if on else text
+
+
+def paint_severities(report: str) -> str:
+    """A scan's report with `block` in red and `warn` in yellow, where standard output takes colour."""
+    if not colour("auto"):
+        return report
+    styles = {"block": "bad", "warn": "warn"}
+    return SEVERITY.sub(lambda found: found[1] + paint(found[2], styles[found[2]], True), report)
 
 
 def json_text(value: Any, *, lines: bool = False) -> str:
@@ -142,13 +154,20 @@ def say_differs(rivals: Iterable[Rival], *, each: bool = True) -> None:
         say(f"and {len(found) - MAX_RIVALS} more: git mem settle lists them")
 
 
-def page(text: str) -> None:
+def page(text: str, *, wrap: bool = False) -> None:
     """`write`, on a terminal that `text` does not fit through Git's pager (GIT_PAGER, the user's own core.pager, PAGER,
-    less -FRX).
+    less -FRX). `wrap`: on a terminal, lines are wrapped to its width (what a program or a model reads is not).
 
     Git is asked outside the repository: a command of the clone's configuration is never run.
     """
-    if not sys.stdout.isatty() or _fits(text):
+    if not sys.stdout.isatty():
+        write(text)
+        return
+    if wrap:
+        from gitmem.cli.line_wrapping import terminal_width, wrapped
+
+        text = wrapped(text, terminal_width())
+    if _fits(text):
         write(text)
         return
     import subprocess
@@ -167,8 +186,10 @@ def page(text: str) -> None:
 
 def _fits(text: str) -> bool:
     """Whether the terminal shows all of `text` and a prompt below it."""
+    from gitmem.cli.line_wrapping import columns_of
+
     size = os.get_terminal_size(sys.stdout.fileno())
-    return sum(1 + len(line) // (size.columns or 80) for line in text.splitlines()) < (size.lines or 24)
+    return sum(1 + columns_of(line) // (size.columns or 80) for line in text.splitlines()) < (size.lines or 24)
 
 
 def edited(repo: Repository, text: str) -> str | None:

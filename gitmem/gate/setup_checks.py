@@ -49,6 +49,7 @@ def examine(repo: Repository, config: Config, hooks: Path, today: date) -> list[
             "settings",
             "; ".join(config.warnings[:3]),
             "docs/config.md says who may set what" if config.warnings else "",
+            "every key that is set is known, and may be set where it is",
         ),
     ]
 
@@ -79,7 +80,8 @@ def hook_check(repo: Repository, folder: Path) -> Check:
 def _driver(repo: Repository) -> Check:
     """Whether Git's merge driver can start: one that cannot leaves facts of the other side to a merge of text."""
     wrong = merge_driver.driver_problem(repo, sys.executable)
-    return Check("merge driver", wrong, "git mem install" if wrong else "")
+    detail = "Git can start it" if merge_driver.is_set_up(repo) else "none is set up"
+    return Check("merge driver", wrong, "git mem install" if wrong else "", detail)
 
 
 def _runs_elsewhere(repo: Repository, folder: Path, name: str) -> bool:
@@ -161,7 +163,7 @@ def _modes(repo: Repository) -> Check:
     folder = repo.common_dir / "gitmem"
     open_ = [path.name for path in _files_in(folder) if stat.S_IMODE(path.lstat().st_mode) & 0o077]
     wrong = f"others can read or write {', '.join(open_[:3])} in {folder}" if open_ else ""
-    return Check("modes", wrong, f"chmod -R go-rwx '{folder}'" if wrong else "")
+    return Check("modes", wrong, f"chmod -R go-rwx '{folder}'" if wrong else "", f"only you read {folder}")
 
 
 def _files_in(folder: Path) -> Sequence[Path]:
@@ -194,7 +196,8 @@ def _gone_rows(repo: Repository, today: date) -> int:
 def _refusal(repo: Repository) -> Check:
     """Whether the last commit or push of memory was refused, which nobody sees who did not watch its terminal."""
     last = last_refusal.read(repo.common_dir)
-    return Check("last commit", str(last) if last else "", "git mem scan shows what it is" if last else "")
+    hint = "git mem scan shows what it is" if last else ""
+    return Check("last commit", str(last) if last else "", hint, "the gate refused none since the last that passed")
 
 
 def _text(repo: Repository, path: str) -> str:

@@ -45,6 +45,11 @@ def merge_driver_settings(python: str = "") -> tuple[tuple[str, str], ...]:
     )
 
 
+def is_set_up(repo: Repository) -> bool:
+    """Whether this clone has a merge driver under our name, of whatever version."""
+    return _setting(repo, DRIVER) is not None
+
+
 def driver_problem(repo: Repository, python: str) -> str:
     """What is wrong with the merge driver of this clone, "" where it merges or was never set up.
 

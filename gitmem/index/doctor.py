@@ -76,7 +76,8 @@ def examine(repo: Repository, config: Config) -> list[Check]:
 
 def _compare(repo: Repository, config: Config, index: Index) -> Iterator[Check]:
     complaint = index.integrity()
-    yield Check("file", complaint and f"SQLite finds it damaged: {complaint}", REPAIR if complaint else "")
+    damage = f"SQLite finds it damaged: {complaint}" if complaint else ""
+    yield Check("file", damage, REPAIR if complaint else "", str(directory(repo) / db.FILE))
     if complaint:
         return
     wrong, later, files = _tree(repo, config, index)
@@ -86,7 +87,7 @@ def _compare(repo: Repository, config: Config, index: Index) -> Iterator[Check]:
     wrong, chunks = _chunks(index, rows)
     yield Check("chunks", wrong, FULL if wrong else "", counted(len(chunks), "chunk"))
     wrong = _words(index, chunks)
-    yield Check("words", wrong, REPAIR if wrong else "")
+    yield Check("words", wrong, REPAIR if wrong else "", f"of {counted(len(chunks), 'chunk')}, counted again")
     wrong, count = _vectors(config, index, chunks)
     hint = "" if not wrong else "git mem index" if count < 0 else REPAIR
     yield Check("vectors", wrong, hint, counted(count, "vector"))

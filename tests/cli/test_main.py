@@ -22,7 +22,7 @@ def test_a_typo_gets_the_nearest_command_and_exit_2(repo: Repo) -> None:
 @pytest.mark.parametrize("flag", ["-h", "--help"])
 def test_help_works_with_both_flags(repo: Repo, flag: str) -> None:
     assert "Append TEXT" in repo.mem("add", flag).stdout
-    assert "Commands" not in repo.mem(flag).stderr and "init" in repo.mem(flag).stdout
+    assert "Commands" not in repo.mem(flag).stderr and "setup" in repo.mem(flag).stdout
 
 
 def test_an_unknown_option_says_how_to_get_help(repo: Repo) -> None:

@@ -192,4 +192,4 @@ def _show(
     out += [f"  {paint(f'{name:<9}', 'dim', on)}{escape(value, '')}" for name, value in rows]
     out += ["", paint("Facts changed in it", "heading", on), ""]
     none = "  none: lines of logs and notes did, or the day passed that ended a fact\n"
-    page(mask.masked("".join(f"{row}\n" for row in out) + ("".join(lines_of(changes, on)) or none)))
+    page(mask.masked("".join(f"{row}\n" for row in out) + ("".join(lines_of(changes, on)) or none)), wrap=True)

@@ -8,7 +8,7 @@ import click
 
 from gitmem.cli import completions
 from gitmem.cli.changed_facts import SIGNS, lines_of
-from gitmem.cli.options import colour_option, json_option, open_here
+from gitmem.cli.options import colour_option, json_option, open_here, own_commits
 from gitmem.cli.terminal import colour as coloured
 from gitmem.cli.terminal import page, say, write_json
 from gitmem.environment import now
@@ -16,13 +16,14 @@ from gitmem.review.commit_diff import as_value
 
 
 @click.command()
-@click.argument("span", metavar="A..B", shell_complete=completions.ranges)
+@click.argument("span", metavar="[A..B]", default="", shell_complete=completions.ranges)
 @colour_option
 @json_option
 def command(span: str, colour: str, as_json: bool) -> None:
     """List what became of facts from A to B, by file and author.
 
-    Facts are added, promoted, changed, removed, moved, or they expire.
+    Facts are added, promoted, changed, removed, moved, or they expire. Without a range, what the current branch has
+    and its upstream (else the default branch) has not.
 
     \b
     git mem changes main..HEAD
@@ -34,7 +35,7 @@ def command(span: str, colour: str, as_json: bool) -> None:
     from gitmem.review.commit_diff import fact_changes, without_forgotten
 
     repo, config = open_here()
-    base, head, _ = split_range(repo, span, both=True)
+    base, head, _ = split_range(repo, span or own_commits(repo), both=True)
     changes = fact_changes(repo, base, head, layout_at(repo, head, config), now().date())
     changes = without_forgotten(changes, forgotten_texts(repo))
     if as_json:
@@ -49,6 +50,6 @@ def command(span: str, colour: str, as_json: bool) -> None:
         )
         return
     on = coloured(colour)
-    page("".join(lines_of(changes, on)))
+    page("".join(lines_of(changes, on)), wrap=True)
     if not changes:
         say("no fact changed")

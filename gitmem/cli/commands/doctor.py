@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gitmem.cli.options import json_option, open_here
-from gitmem.cli.terminal import escape, page, say, write_json
+from gitmem.cli.terminal import colour, escape, page, paint, say, write_json
 from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError
 
@@ -56,12 +56,14 @@ def command(repair: bool, remote: bool, as_json: bool) -> int:
     if as_json:
         write_json({"ok": not wrong, "checks": [asdict(check) for check in checks]})
     else:
-        out = []
+        on = colour("auto")
+        out: list[str] = []
         for check in checks:
             detail = check.wrong or check.detail
-            line = f"{'wrong' if check.wrong else 'ok':5}  {check.name}{': ' if detail else ''}{detail}"
-            out += [line, *([f"       {check.hint}"] if check.hint else [])]
-        page("".join(escape(line) + "\n" for line in out))
+            state = paint("wrong", "bad", on) if check.wrong else paint("ok", "good", on) + "   "
+            out.append(f"{state}  {escape(check.name)}{': ' if detail else ''}{escape(detail)}")
+            out += [f"       {escape(check.hint)}"] if check.hint else []
+        page("".join(f"{line}\n" for line in out), wrap=True)
     return Exit.FINDINGS if wrong else Exit.DONE
 
 

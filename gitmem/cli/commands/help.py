@@ -9,14 +9,21 @@ from gitmem.cli.terminal import page
 
 @click.command()
 @click.argument("names", nargs=-1, metavar="[COMMAND]...")
-def command(names: tuple[str, ...]) -> None:
+@click.option("--all", "all_commands", is_flag=True, help="List every command.")
+def command(names: tuple[str, ...], all_commands: bool) -> None:
     """Show the help of git mem or of one of its commands.
 
     \b
+    git mem help --all
     git mem help search
     git mem help session end
     """
+    from gitmem.cli.main import ALL_COMMANDS
+
     context = click.get_current_context().find_root()
+    context.meta[ALL_COMMANDS] = all_commands
+    if all_commands and names:
+        raise click.UsageError("--all lists every command, and goes with no name of one")
     for name in names:
         group = context.command
         if not isinstance(group, click.Group):

@@ -67,7 +67,7 @@ def command(since: str, until: str, agent: str, at: str, count: int | None, colo
         for path, fact in day.facts:
             arrow = paint("=>", "good", on)
             out.append(f"  {arrow} {escape(fact.text, '')}  {paint(escape(f'{path}:{fact.line}', ''), 'dim', on)}")
-    page("".join(f"{line}\n" for line in out))
+    page("".join(f"{line}\n" for line in out), wrap=True)
     if not days:
         say("no daily log here" + (" in that time" if since or until or agent else ""))
 

@@ -67,7 +67,7 @@ def command(session: str, since: str, colour: str, as_json: bool) -> None:
                 times = f"{total.counts[fact.id]}x" if fact.id in total.counts else ""
                 out.append(f"  {paint(f'MEMORY.md:{fact.line}', 'path', on)}  {times:<4} {escape(fact.text, '')}")
             out += [f"  and {len(facts) - SHOWN} more"] if len(facts) > SHOWN else []
-    page("".join(f"{row}\n" for row in out))
+    page("".join(f"{row}\n" for row in out), wrap=True)
 
 
 def _without_blocked_text(facts: Sequence[Fact]) -> list[Fact]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gitmem.cli import completions
-from gitmem.cli.options import open_here
+from gitmem.cli.options import open_here, own_commits
 from gitmem.cli.terminal import escape, page, write_json
 from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("span", metavar="BASE..HEAD", shell_complete=completions.ranges)
+@click.argument("span", metavar="[BASE..HEAD]", default="", shell_complete=completions.ranges)
 @click.option(
     "--format", "form", type=click.Choice(["md", "json", "sarif", "github"]), default="md",
     help="Markdown, JSON (docs/json.md), SARIF 2.1.0, or annotations of a GitHub workflow.",
@@ -31,9 +31,11 @@ def command(ctx: click.Context, span: str, form: str, as_json: bool) -> None:
     """Review what BASE..HEAD changes in memory.
 
     Shows facts that change, findings, provenance, contradictions and sizes. Exit 1 when the gate blocks a version in
-    the range or the provenance of a changed line of MEMORY.md does not hold.
+    the range or the provenance of a changed line of MEMORY.md does not hold. Without a range, what the current branch
+    has and its upstream (else the default branch) has not.
 
     \b
+    git mem review
     git mem review main..HEAD
     git mem review origin/main..HEAD --format sarif > review.sarif
     """
@@ -46,7 +48,7 @@ def command(ctx: click.Context, span: str, form: str, as_json: bool) -> None:
     from gitmem.review.review_value import as_value
 
     repo, config = open_here()
-    chosen = split_range(repo, span, both=True)
+    chosen = split_range(repo, span or own_commits(repo), both=True)
     layout = layout_at(repo, chosen.tip, config)
     result = review(repo, config, chosen, layout, now(), time.perf_counter)
     form = "json" if as_json else form

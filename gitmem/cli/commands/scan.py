@@ -225,7 +225,10 @@ def render(report: Report, form: str, *, accepted: bool = False) -> None:
     """The report on stdout; as text with what the baseline accepts, where that is wanted (JSON has it always)."""
     from gitmem.cli import terminal
 
-    terminal.page(_text(report, accepted=accepted) if form == "text" else FORMATS[form](report))
+    if form == "text":
+        terminal.page(terminal.paint_severities(_text(report, accepted=accepted)), wrap=True)
+    else:
+        terminal.page(FORMATS[form](report))
 
 
 def show_explanation(repo: Repository, place: str, form: str) -> int:
@@ -246,7 +249,7 @@ def show_explanation(repo: Repository, place: str, form: str) -> int:
     if form == "json":
         terminal.write_json(explanation.as_value(explained))
     else:
-        terminal.page(explanation.as_text(explained, terminal.escape))
+        terminal.page(explanation.as_text(explained, terminal.escape), wrap=True)
     return Exit.FINDINGS if explained.blocks else Exit.DONE
 
 
@@ -269,7 +272,7 @@ def show_trial(repo: Repository, number: int, form: str) -> int:
     if form == "json":
         terminal.write_json(trial.as_value(result))
     else:
-        terminal.page(trial.as_text(result, terminal.escape))
+        terminal.page(trial.as_text(result, terminal.escape), wrap=True)
     return Exit.DONE
 
 
@@ -290,7 +293,7 @@ def show_audit(repo: Repository, form: str) -> int:
             texts = entry.fingerprint or f"{counted(len(entry.fingerprints), 'text')} of the file:"
             line = f"{state} {until} {texts} {entry.rule} {entry.path}: {entry.reason}"
             out.append(terminal.escape(line, keep="") + "\n")
-        terminal.page("".join(out) or "no exceptions\n")
+        terminal.page("".join(out) or "no exceptions\n", wrap=True)
     return Exit.FINDINGS if any(state == "ended" for _, state in rows) else Exit.DONE
 
 

@@ -454,7 +454,7 @@ def list_command(prefix: str, as_json: bool) -> None:
         return
     if not values:
         say(escape(f"there are no working values below '{prefix}'" if prefix else "there are no working values", ""))
-    page("".join(escape(f"{value.key}  {value.text}", keep="") + "\n" for value in values))
+    page("".join(escape(f"{value.key}  {value.text}", keep="") + "\n" for value in values), wrap=True)
 
 
 def _without_forgotten(repo: Repository, values: Iterable[Value]) -> list[Value]:

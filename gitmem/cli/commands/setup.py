@@ -104,7 +104,24 @@ def command(**given: Any) -> int:
         say("hint: mend what it says, then git mem setup again: what is done is left as it is")
     elif not runs:
         say("nothing was run: git mem setup --yes runs them")
+    else:
+        write(escape(_what_next(choices)))
     return Exit.CANNOT_RUN if failed else Exit.DONE
+
+
+def _what_next(choices: Choices) -> str:
+    """What a person can do with the memory that now stands, one command a line."""
+    enter = [] if choices.folder.resolve() == Path.cwd() else [f"cd {shlex.quote(str(choices.folder))}"]
+    hosts = choices.agents or tuple(hosts_on_path())
+    write_first = "start your agent and tell it something to keep" if hosts else 'git mem add "what is to be kept"'
+    steps = [*enter, write_first, "git mem search 'a question'", "git mem ui", "git mem undo"]
+    notes = {
+        "git mem ui": "memory in a browser: what is kept, by whom, from where",
+        "git mem undo": "takes back what git mem wrote last",
+    }
+    width = max(len(step) for step in steps if step in notes) + 2
+    rows = [f"  {step:<{width}}{notes[step]}" if step in notes else f"  {step}" for step in steps]
+    return "\n".join(["", "memory is set up; from here on:", *rows, ""])
 
 
 def _take(step: Step, choices: Choices, title: str, *, runs: bool, quiet: bool) -> str:

@@ -55,5 +55,6 @@ def command(place: str, at: str, colour: str, as_json: bool) -> None:
         "".join(
             f"{paint(f'{number:>{width}}', 'line', on)}  {escape(line, chr(9))}\n"
             for number, line in enumerate(shown, start)
-        )
+        ),
+        wrap=True,
     )

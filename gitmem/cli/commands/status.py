@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gitmem.cli.options import json_option, open_here
-from gitmem.cli.terminal import escape, page, write_json
+from gitmem.cli.terminal import colour, escape, page, paint, write_json
 from gitmem.environment import now
 from gitmem.plural import counted
 
@@ -61,7 +61,17 @@ def command(as_json: bool) -> None:
         lines.append(f"receipts  {recalled}")
     for odd in status.odd:
         lines.append(f"! {odd.path}: {odd.reason}" + (f"\n    {odd.hint}" if odd.hint else ""))
-    page("\n".join(escape(line) for line in lines) + "\n")
+    on = colour("auto")
+    page("\n".join(_painted(escape(line), on) for line in lines) + "\n", wrap=True)
+
+
+def _painted(line: str, on: bool) -> str:
+    """A line of the answer; in colour where it says that something is wrong."""
+    if line.startswith(("hooks ", "refused ")):
+        return paint(line, "bad", on)
+    if line.startswith("! "):
+        return paint(line, "warn", on)
+    return line
 
 
 def _index_lines(status: Status) -> list[str]:

@@ -45,7 +45,7 @@ def command(ctx: click.Context, span: str, policy: bool, colour: str, as_json: b
     if as_json:
         write_json(as_value(verdict))
     else:
-        page(render(verdict, coloured(colour)))
+        page(render(verdict, coloured(colour)), wrap=True)
         say(summary(verdict))
     if verdict.flaws:
         ctx.exit(Exit.FINDINGS)

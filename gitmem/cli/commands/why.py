@@ -53,7 +53,7 @@ def command(place: str, at: str, colour: str, as_json: bool) -> None:
             say(f"note: {note}")
         write_json(why.as_value(answer))
         return
-    page(render(answer, coloured(colour)))
+    page(render(answer, coloured(colour)), wrap=True)
 
 
 def render(answer: Answer, on: bool) -> str:

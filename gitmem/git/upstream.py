@@ -1,0 +1,55 @@
+"""What a branch is compared with where nobody says: its upstream, else the default branch, else its last commit."""
+
+from __future__ import annotations
+
+from gitmem.errors import GitFailed, GitMemError, UnknownRevision
+from gitmem.git.repository import Repository
+from gitmem.git.write import run_git
+
+DEFAULT_BRANCHES = ("refs/remotes/origin/HEAD", "refs/heads/main", "refs/heads/master")
+LAST_COMMIT = "HEAD~1..HEAD"
+
+
+def default_range(repo: Repository) -> str:
+    """The range of the current branch's own commits, as a person would type it: `origin/main..HEAD`.
+
+    The base is the branch's upstream, the first of DEFAULT_BRANCHES that is another branch, or the commit before HEAD.
+    Raises GitMemError where there is no commit, or one commit only and no other branch.
+    """
+    if repo.head() is None:
+        raise GitMemError("there is no commit here yet", "git commit")
+    for name in (_upstream(repo), *_default_branches(repo)):
+        if name:
+            return f"{name}..HEAD"
+    try:
+        repo.resolve("HEAD~1")
+    except UnknownRevision:
+        raise GitMemError("there is one commit only, and no other branch to compare it with", "git mem log") from None
+    return LAST_COMMIT
+
+
+def _upstream(repo: Repository) -> str:
+    """The short name of the current branch's upstream; "" where it has none, or where that branch is gone."""
+    branch = repo.branch()
+    if branch is None:
+        return ""
+    try:
+        name = run_git(repo, ["for-each-ref", "--format=%(upstream)", f"refs/heads/{branch}"]).strip()
+    except GitFailed:
+        return ""
+    return _short_name(repo, name) if name else ""
+
+
+def _default_branches(repo: Repository) -> list[str]:
+    """The short names of those of DEFAULT_BRANCHES that exist and are not the current branch."""
+    current = f"refs/heads/{repo.branch()}"
+    return [found for name in DEFAULT_BRANCHES if name != current and (found := _short_name(repo, name))]
+
+
+def _short_name(repo: Repository, name: str) -> str:
+    """A ref's name without its first folders, as a person types it; "" where there is no such ref."""
+    try:
+        repo.resolve(name)
+    except UnknownRevision:
+        return ""
+    return name.removeprefix("refs/heads/").removeprefix("refs/remotes/")
