@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from gitmem import system
 from gitmem.cli.server_check import count_tools
 from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.errors import Exit, GitMemError, UsageError
@@ -53,7 +54,7 @@ def register(repo: Repository, names: Sequence[str], *, dry_run: bool, as_json: 
         raise GitMemError("an agent works in a work tree, and the repository is bare", "run it in a clone")
     hosts = [host_named(name) for name in _hosts_named(repo.root, names, remove)]
     program, notes = _program()
-    setup = Setup(str(repo.root), program, remove)
+    setup = Setup(str(repo.root), program, remove, system.POSIX)
     staying = [host for host in all_hosts() if host not in hosts and _is_here(repo.root, host)] if remove else []
     done = [_register(repo.root, host, setup, dry_run, staying) for host in hosts]
     if remove and FOUND in names:  # a host that shares its file with one before it
@@ -141,7 +142,9 @@ def _show(done: Registration, setup: Setup, dry_run: bool) -> None:
 
 def is_registered(repo: Repository, name: str) -> bool:
     """Whether there is nothing that `register` would write. Raises GitMemError for a file that would be refused."""
-    return repo.root is not None and not _changes(repo.root, host_named(name), Setup(str(repo.root), _program()[0]))
+    if repo.root is None:
+        return False
+    return not _changes(repo.root, host_named(name), Setup(str(repo.root), _program()[0], posix=system.POSIX))
 
 
 def hosts_on_path() -> list[str]:

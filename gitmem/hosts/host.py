@@ -92,6 +92,7 @@ class Hooks:
     end_seconds: int = 10  # the time limit of SessionEnd: only what starts the process that writes the episode
     session_fields: tuple[str, ...] = ("session_id", "sessionId")  # of the event's JSON, the first that is there
     prompt_fields: tuple[str, ...] = ("prompt",)  # of the event's JSON before a prompt, the first that is there
+    prompt_text: Callable[[str], str] = str  # what the person typed of a prompt, from what the event gives as it
     turn_fields: tuple[str, ...] = ()  # of that at the end of a turn: what the person said, what the agent answered
     transcript: Callable[[Mapping[str, Any]], bytes | None] | None = None  # of the event's JSON, which holds it itself
     workspace_field: str = ""  # of the event's JSON: the folder whose memory files it loads, where it may be another
@@ -103,11 +104,13 @@ class Hooks:
 @dataclass(frozen=True, slots=True)
 class Setup:
     """What is registered: the memory's folder `root`, for a host that starts servers elsewhere, and the `program` it
-    starts, a name on its PATH or a whole path without a space; or, with `remove`, that all of it is taken out."""
+    starts, a name on its PATH or a whole path without a space; or, with `remove`, that all of it is taken out. `posix`:
+    hooks are run by a shell of POSIX, and their commands say what happens where the program is not there."""
 
     root: str = ""
     program: str = "git-mem"
     remove: bool = False
+    posix: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
 """Registering with an agent's host: its MCP configuration and its hooks. Values in, file contents out.
 
 What we add is ours alone to take out again: one server named `git-mem`, and hook commands that begin with `git-mem
-session hook`. Everything else in a file stays as it is; a file that cannot be read as what it should be is refused.
-Which files, and in which form, each host says in its own module.
+session hook`. A hook's command ends with 0 and says nothing where git-mem is not there: the files of a project are
+committed, and not everybody who has them has git-mem. Everything else in a file stays as it is; a file that cannot be
+read as what it should be is refused. Which files, and in which form, each host says in its own module.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ from gitmem.hosts.json_editing import edited
 NAME = "git-mem"
 SERVER = {"command": NAME, "args": ["mcp"]}
 OUR_COMMAND = re.compile(rf"(?:/\S*/)?{OURS}\b")
+# The end of a hook's command in a shell of POSIX (and fish): Gemini CLI refuses the prompt where a hook's command ends
+# with 127, and shows the person what one that ends with 0 writes to standard error.
+HARMLESS = " 2>/dev/null || exit 0"
 START, END = "# >>> git-mem >>>", "# <<< git-mem <<<"
 Rewrite = Callable[[Host, str, str, Setup], str]  # host.RegistrationFile says what the arguments are
 
@@ -137,7 +141,7 @@ def hooks_file(host: Host, path: str, text: str, setup: Setup) -> str:
             raise GitMemError(f"'hooks.{name}' of '{path}' is no list and is left as it is")
         rows = [left for row in present if (left := _without_ours(row)) is not None]
         if not setup.remove:
-            rows.append(_hook(host, form, event, setup.program))
+            rows.append(_hook(host, form, event, setup))
         if rows:
             hooks[name] = rows
         else:
@@ -157,9 +161,9 @@ def server_and_hooks(**more: Any) -> Rewrite:
     return lambda host, path, text, setup: hooks_file(host, path, server(host, path, text, setup), setup)
 
 
-def _hook(host: Host, form: Hooks, event: str, program: str) -> dict[str, Any]:
-    words = f"{program}{OURS.removeprefix(NAME)} {event}{command_option(host)}"
-    command: dict[str, Any] = {"command": words}
+def _hook(host: Host, form: Hooks, event: str, setup: Setup) -> dict[str, Any]:
+    words = f"{setup.program}{OURS.removeprefix(NAME)} {event}{command_option(host)}"
+    command: dict[str, Any] = {"command": words + (HARMLESS if setup.posix else "")}
     seconds = form.end_seconds if event == "SessionEnd" else EVENT_SECONDS[event]
     command["timeout"] = seconds * (1000 if form.milliseconds else 1)
     if form.typed:

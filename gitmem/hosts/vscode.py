@@ -7,13 +7,14 @@ from dataclasses import replace
 from gitmem.hosts import copilot
 from gitmem.hosts.copilot import HOOKS, READS
 from gitmem.hosts.host import Host, RegistrationFile, Setup
-from gitmem.hosts.registration import hooks_file, json_server
+from gitmem.hosts.registration import command_option, hooks_file, json_server
 
 
 def _hooks(host: Host, path: str, text: str, setup: Setup) -> str:
-    """Copilot CLI's own hooks do the same for both and have the end of a session too: where they are, they stay."""
-    if not setup.remove and text and hooks_file(copilot.HOST, path, text, setup) == text:
-        return text
+    """Copilot CLI's own hooks do the same for both and have the end of a session too: where they are, they stay, and
+    those of an older version become its present ones."""
+    if not setup.remove and command_option(copilot.HOST) in text:
+        return hooks_file(copilot.HOST, path, text, setup)
     return hooks_file(host, path, text, setup)
 
 

@@ -70,7 +70,7 @@ def test_a_program_that_is_not_on_the_path_is_registered_by_its_whole_path_and_t
     whole = str(Path(sys.executable).with_name("git-mem"))
     assert f"hosts are told {whole}, which is right on this machine alone" in done.stderr
     assert f'command = "{whole}"' in repo.read(".codex/config.toml")
-    assert f'"{whole} session hook Stop --host codex"' in repo.read(".codex/hooks.json")
+    assert f'"{whole} session hook Stop --host codex ' in repo.read(".codex/hooks.json")
     repo.commit("memory", {"MEMORY.md": "# Memory\n"})
     repo.mem("index")
     assert "hooks of codex: Codex runs no hook" in repo.mem("doctor").stdout

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
 import tomllib
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +16,7 @@ import pytest
 from gitmem.errors import GitMemError
 from gitmem.hosts import registration
 from gitmem.hosts.host import Setup
-from gitmem.hosts.registration import Change
+from gitmem.hosts.registration import HARMLESS, Change
 from gitmem.hosts.registry import HOSTS, host_named
 
 
@@ -134,13 +137,79 @@ def test_hooks_name_every_event_the_host_has_by_its_own_name_with_a_time_limit()
     gemini = hooks_of("gemini")
     assert set(gemini) == {"SessionStart", "BeforeAgent", "AfterAgent", "PreCompress", "SessionEnd"}
     asked = gemini["BeforeAgent"][0]["hooks"][0]
-    assert asked["timeout"] == 5000 and asked["command"] == "git-mem session hook UserPromptSubmit --host gemini"
+    assert asked["timeout"] == 5000 and asked["command"].startswith(
+        "git-mem session hook UserPromptSubmit --host gemini "
+    )
     cursor = hooks_of("cursor")
     assert set(cursor) == {"sessionStart", "beforeSubmitPrompt", "stop", "preCompact", "sessionEnd"}
-    assert cursor["stop"] == [{"command": "git-mem session hook Stop --host cursor", "timeout": 10}]
+    assert cursor["stop"] == [{"command": "git-mem session hook Stop --host cursor" + HARMLESS, "timeout": 10}]
     assert hooks_of("vscode")["SessionStart"][0]["type"] == "command"
     assert set(hooks_of("vscode")) == ours - {"SessionEnd"} | {"SubagentStart"}
     assert set(hooks_of("qwen")) == ours
+
+
+def commands_in(value: Any) -> list[str]:
+    """All commands of hooks in a host's settings."""
+    if isinstance(value, dict):
+        own = [value["command"]] if isinstance(value.get("command"), str) else []
+        return own + [command for inner in value.values() for command in commands_in(inner)]
+    return [command for inner in value for command in commands_in(inner)] if isinstance(value, list) else []
+
+
+WITH_SHELL_HOOKS = [name for name in HOSTS if name not in ("opencode", "openclaw")]  # theirs are plugins
+SHELLS = [shell for name in ("sh", "bash", "dash", "zsh", "fish") if (shell := shutil.which(name))]
+
+
+@pytest.mark.parametrize("program", ["git-mem", "/opt/gone/bin/git-mem"])
+@pytest.mark.parametrize("host", WITH_SHELL_HOOKS)
+def test_a_hooks_command_is_harmless_and_silent_where_git_mem_is_not(host: str, program: str, tmp_path: Path) -> None:
+    changes = registration.plan(host_named(host), {}, Setup(program=program))
+    written = [json.loads(change.text)["hooks"] for change in changes if '"hooks"' in change.text]
+    commands = commands_in(written)
+    assert len(commands) >= 5 and all(command.startswith(f"{program} session hook ") for command in commands)
+    for shell in SHELLS:
+        for command in commands:
+            done = subprocess.run(
+                [shell, "-c", command], input=b"{}", capture_output=True, cwd=tmp_path, env={"PATH": "/nowhere"}
+            )
+            assert (done.returncode, done.stdout, done.stderr) == (0, b"", b""), (shell, command)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("script", ["exit 1", "exit 2", "exit 127", "kill -9 $$"])
+def test_a_git_mem_that_does_not_start_stops_no_turn(script: str, tmp_path: Path) -> None:
+    program = tmp_path / "git-mem"
+    program.write_text(f"#!/bin/sh\necho broken >&2\n{script}\n")
+    program.chmod(0o755)
+    (command, *_) = commands_in(hooks_of("gemini"))
+    done = subprocess.run(["/bin/sh", "-c", command], capture_output=True, env={"PATH": str(tmp_path)})
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def without_guard(text: str) -> str:
+    return text.replace(HARMLESS, "")
+
+
+@pytest.mark.parametrize("host", WITH_SHELL_HOOKS)
+def test_what_an_older_version_wrote_is_mended_by_installing_again_and_goes_with_uninstall(host: str) -> None:
+    texts = {path: THEIRS[path] for path in host_named(host).paths}
+    new = {**texts, **{change.path: change.text for change in plan(host, texts)}}
+    old = {path: without_guard(text) for path, text in new.items()}
+    assert old != new
+    assert {**old, **{change.path: change.text for change in plan(host, old)}} == new
+    assert {**old, **{change.path: change.text for change in plan(host, old, remove=True)}} == texts
+
+
+def test_hooks_of_copilot_that_an_older_version_wrote_keep_the_end_of_a_session_for_vscode() -> None:
+    path = ".github/hooks/git-mem.json"
+    (ours,) = [change.text for change in plan("copilot", {}) if change.path == path]
+    (mended,) = [change.text for change in plan("vscode", {path: without_guard(ours)}) if change.path == path]
+    assert mended == ours and [change.path for change in plan("vscode", {path: ours})] == [".vscode/mcp.json"]
+
+
+def test_where_there_is_no_shell_of_posix_the_command_is_the_program_alone() -> None:
+    changes = registration.plan(host_named("gemini"), {}, Setup(posix=False))
+    assert all("/dev/null" not in change.text and "||" not in change.text for change in changes)
 
 
 def test_tools_are_there_without_a_search_for_them_where_the_host_can_be_told() -> None:
