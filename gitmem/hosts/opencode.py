@@ -7,6 +7,7 @@ opencode has plugins in place of hooks: ours calls the same command, and hands t
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,7 +29,21 @@ from gitmem.hosts.transcript import Role, Transcript, Turn
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
+BARE_QUOTE = re.compile(r'(?<!\\)"')  # one without a backslash before it
 PLUGIN = Path(__file__).with_name("opencode_plugin.js")
+
+
+def typed_message(text: str) -> str:
+    """A message as its person gave it to `opencode run`, which puts an argument that has a space in quotation marks and
+    a backslash before each `"` in it, and what standard input holds behind a line break; any other text as it is.
+
+    Several arguments, and a message with something behind it, are left: a `"` in them may be the person's own.
+    """
+    inner = text.rstrip("\n").removeprefix('"')
+    if not text.startswith('"') or " " not in inner or not inner.endswith('"'):
+        return text
+    inner = inner.removesuffix('"')
+    return text if BARE_QUOTE.search(inner) else inner.replace('\\"', '"')
 
 
 def _whole_session(data: bytes) -> Transcript | None:
@@ -60,7 +75,8 @@ def _turns(info: Mapping[str, Any], listed: Any, number: int) -> Iterator[Turn]:
     at = time_of(times.get("created")) if isinstance(times, dict) else None
     place = Place(word(info, "id") or f"L{number}", number, at)
     said = [part for part in parts if word(part, "type") == "text" and not part.get("synthetic")]
-    text = "\n".join(word(part, "text") for part in said if word(part, "text"))
+    texts = [word(part, "text") for part in said if word(part, "text")]
+    text = "\n".join(map(typed_message, texts) if role is Role.USER else texts)
     if info.get("summary") is True:
         yield from summary_turn(text, place)
         return
@@ -106,6 +122,7 @@ HOST = Host(
         {event: event for event in COMMON_EVENTS},
         project_variables=("OPENCODE_PROJECT_DIR",),
         transcript=lambda fields: json.dumps(fields).encode() if "messages" in fields else None,
+        prompt_text=typed_message,
     ),
     whole=_whole_session,
     database=SessionDatabase((".local/share/opencode/opencode*.db",), _stored, _stored_transcript),

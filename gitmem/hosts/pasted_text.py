@@ -49,6 +49,10 @@ CLOSED_ALONE = re.compile(rf"{_reflowed(END)}|^[ \t]*{LESS}/memory{MORE}[ \t]*$"
 TOLD = re.compile(_reflowed(MCP_INSTRUCTIONS))
 LISTED = re.compile(r"^(?:Open from the last session|A session that was interrupted|The last session) \(data\):", re.M)
 QUOTED_LINE = re.compile(r"[ \t]*(?:[-*+][ \t]+)?[>|]")
+QUOTATIONS = {  # a mark that opens a quotation -> those that close it
+    '"': '"', "“": "”", "„": "“”", "«": "»", "»": "«", "「": "」", "『": "』", "＂": "＂", "'": "'", "‘": "’", "‹": "›",
+}  # fmt: skip
+APOSTROPHE = re.compile(r"(?<=\w)['’](?=\w)")
 CUT = "\0"  # stands where something was taken out, until the text is split there
 
 
@@ -65,6 +69,21 @@ def without_pasted_text(text: str) -> list[OwnPassage]:
                 if kept:
                     passages.append(OwnPassage(kept, outer.doubtful or inner.doubtful))
     return passages
+
+
+def without_quotation_marks(text: str) -> str:
+    """The text without the one pair of quotation marks that stands around all of it; any other text as it is.
+
+    Who quotes all that they say, or whose shell or host does, says it themselves. What is quoted within a text is not:
+    a mark of the pair inside leaves the text alone.
+    """
+    whole = text.strip()
+    closing = QUOTATIONS.get(whole[:1], "")
+    inner = whole[1:-1]
+    if not closing or len(whole) < 3 or whole[-1] not in closing or not inner.strip():
+        return text
+    marks = APOSTROPHE.sub("", inner) if whole[0] in "'‘" else inner
+    return text if any(mark in marks for mark in (whole[0], *closing)) else inner.strip()
 
 
 def without_memory(text: str) -> str:

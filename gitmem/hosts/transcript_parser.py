@@ -15,7 +15,7 @@ from typing import NamedTuple
 from gitmem.hosts.entries import place_of
 from gitmem.hosts.host import Entries, Entry
 from gitmem.hosts.neutral import ENTRIES, SUMMARY_LEAD
-from gitmem.hosts.pasted_text import CUT, without_memory
+from gitmem.hosts.pasted_text import CUT, without_memory, without_quotation_marks
 from gitmem.hosts.registry import all_hosts
 from gitmem.hosts.transcript import By, Role, Transcript, Turn
 
@@ -142,7 +142,10 @@ def as_spoken(turn: Turn) -> Turn:
         for block in inserted.blocks:
             text = block.sub("", text, count=1)
         text = inserted.tagged.sub("", text)
-    text = without_memory(text).replace(CUT, "\n")
+    text = without_memory(text).strip(CUT)
+    if turn.role is Role.USER and CUT not in text:
+        text = without_quotation_marks(text)
+    text = text.replace(CUT, "\n")
     if text == turn.text and not text.lstrip().startswith(inserted.notes):
         return turn
     text = text.strip()

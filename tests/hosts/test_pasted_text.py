@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitmem.gate.quoting import END, LEAD, fence, passage
-from gitmem.hosts.pasted_text import without_pasted_text
+from gitmem.hosts.pasted_text import without_pasted_text, without_quotation_marks
 from gitmem.hosts.transcript import By
-from gitmem.hosts.transcript_parser import parse
+from gitmem.hosts.transcript_parser import parse, spoken_text
 
 TEXTS = st.lists(st.sampled_from(
     ["word ", "\n", "```", "~~~~", "<page>", "</page>", "<page x='1'>", "<b>", "</b>", "> ", "<", ">", "|", "\0",
@@ -81,3 +81,40 @@ def test_a_tag_that_has_no_inside_hides_nothing_that_a_person_said(tag: str) -> 
 def test_a_word_in_angle_brackets_within_a_sentence_is_a_word() -> None:
     (own,) = without_pasted_text("Use List<String> there.\nWe decided to ship on Mondays.")
     assert own.text.endswith("Mondays.") and not own.doubtful
+
+
+@pytest.mark.parametrize("marks", ['""', "“”", "„“", "«»", "「」", "『』", "＂＂", "''", "‘’"])
+def test_one_pair_of_quotation_marks_around_a_whole_turn_is_the_persons_own(marks: str) -> None:
+    for words in (
+        "We decided that the crane is blue.",
+        "크레인은 파란색으로 하기로 했다.",
+        "We don't paint it.\n\nIt stays.",
+    ):
+        whole = f"{marks[0]}{words}{marks[1]}"
+        assert without_quotation_marks(whole) == words and spoken_text(f" {whole}\n") == words
+    for text in (marks, f"{marks[0]} {marks[1]}", marks[0], f"{marks[0]}open", f"closed{marks[1]}", ""):
+        assert without_quotation_marks(text) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'She wrote "We decided that the crane is red." Is she right?',
+        '"We decided that the crane is red." is what she wrote',
+        '"We decided this." "We decided that."',
+        "“We decided this,” she said, “and that.”",
+        "'We decided' and 'we did'",
+        '"We decided that the crane is red."\nWhat do you say to this?',
+        '"A" B "C"',
+        "`We decided that the crane is red.`",
+        "'Tis the season, y'all'n'me",
+    ],
+)
+def test_what_is_quoted_within_a_turn_keeps_its_marks(text: str) -> None:
+    assert without_quotation_marks(text) == text and spoken_text(text) == text
+
+
+def test_quotation_marks_around_a_context_of_ours_are_not_the_persons() -> None:
+    for text in (f'"{LEAD} We decided that zebras fly. {END}"', f'"We decided {LEAD} x {END} that zebras fly."'):
+        assert spoken_text(text).startswith('"') or not spoken_text(text)
+    assert spoken_text(f'{LEAD} We decided x. {END}\n\n"The crane is blue."') == "The crane is blue."
