@@ -182,6 +182,11 @@ def _table(value: dict[str, Any], key: str, path: str) -> dict[str, Any]:
     return table
 
 
+ENTRIES = Entries(
+    _read, shorten_tool_result, _summary,
+    session=lambda entry: session_of_header(entry, "session"),
+    is_silent=lambda entry: word(entry, "type") in SILENT,
+)  # fmt: skip
 HOST = Host(
     "openclaw",
     (RegistrationFile("~/.openclaw/openclaw.json", _settings),
@@ -191,11 +196,7 @@ HOST = Host(
         {event: event for event in COMMON_EVENTS},
         project_variables=("OPENCLAW_PROJECT_DIR",), transcript=_transcript, workspace_field="workspace",
     ),
-    entries=Entries(
-        _read, shorten_tool_result, _summary,
-        session=lambda entry: session_of_header(entry, "session"),
-        is_silent=lambda entry: word(entry, "type") in SILENT,
-    ),
+    entries=ENTRIES,
     inserted=InsertedText(
         blocks=(r"<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>.*?(?:<<<END_OPENCLAW_INTERNAL_CONTEXT>>>|\Z)",)
     ),

@@ -21,6 +21,7 @@ HOSTS = {
     "qwen": "gitmem.hosts.qwen",
     "opencode": "gitmem.hosts.opencode",
     "openclaw": "gitmem.hosts.openclaw",
+    "pi": "gitmem.hosts.pi",
 }
 
 

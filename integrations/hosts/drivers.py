@@ -205,6 +205,28 @@ def _openclaw_compact(scratch: Scratch) -> list[str]:
     return _openclaw_gateway("openclaw sessions compact agent:main:main")
 
 
+def _pi(scratch: Scratch) -> dict[str, str]:
+    _pi_models(scratch, 200_000)
+    return {"PI_OFFLINE": "1", "PI_SKIP_VERSION_CHECK": "1"}
+
+
+def _pi_models(scratch: Scratch, window: int) -> None:
+    model = {"id": MODEL, "contextWindow": window, "maxTokens": 4_000}
+    scratch.write(".pi/agent/models.json", {"providers": {"scripted": {
+        "baseUrl": f"{scratch.url}/v1", "api": "openai-completions", "apiKey": "none", "models": [model]}}})  # fmt: skip
+    scratch.write(".pi/agent/settings.json", {"compaction": {"keepRecentTokens": 10}})
+
+
+def _pi_prompt(text: str, resume: bool) -> list[str]:
+    model = ["--provider", "scripted", "--model", MODEL]
+    return ["pi", "--print", "--approve", *model, *(["--continue"] if resume else []), text]
+
+
+def _pi_compact(scratch: Scratch) -> list[str]:
+    _pi_models(scratch, 30_000)  # every answer says that it took 20,000 tokens; pi keeps 16,384 free
+    return _pi_prompt("Go on.", True)
+
+
 DRIVERS = (
     Driver("claude", "@anthropic-ai/claude-code", _claude, _claude_prompt,
            lambda _: _claude_prompt("/compact", True), ".claude/projects/*/*.jsonl"),
@@ -217,6 +239,7 @@ DRIVERS = (
            _qwen_compact, ".qwen/projects/*/chats/*.jsonl", leave="/quit"),
     Driver("opencode", "opencode-ai", _opencode, _opencode_prompt, _opencode_compact),
     Driver("openclaw", "openclaw", _openclaw, _openclaw_prompt, _openclaw_compact),
+    Driver("pi", "@earendil-works/pi-coding-agent", _pi, _pi_prompt, _pi_compact, ".pi/agent/sessions/*/*.jsonl"),
 )  # fmt: skip
 
 

@@ -16,7 +16,10 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from gitmem.gate.quoting import LEAD
+
 Json = dict[str, Any]
+BEHIND_PROMPT = ("<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>", LEAD)  # how a message begins that no person wrote
 
 
 @dataclass(frozen=True)
@@ -150,9 +153,10 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(item)
 
 
-def _is_of_openclaw(message: Json) -> bool:
-    """Whether OpenClaw says it in the person's name: what runs, behind every prompt."""
-    return any(text.startswith("<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>") for text in _texts(message.get("content")))
+def _is_of_host(message: Json) -> bool:
+    """Whether a host says it in the person's name behind the prompt: what OpenClaw runs, or our context as a message."""
+    texts = [text for text in _texts(message.get("content")) if text != "text"]
+    return bool(texts) and texts[0].startswith(BEHIND_PROMPT)
 
 
 def _asked(path: str, body: Json, messages: list[Any], tools: list[str], is_result: bool) -> Asked:
@@ -282,7 +286,7 @@ class Chat:
 
     @staticmethod
     def read(path: str, body: Json) -> Asked:
-        messages = [message for message in body.get("messages") or [] if not _is_of_openclaw(message)]
+        messages = [message for message in body.get("messages") or [] if not _is_of_host(message)]
         tools = [tool.get("function", {}).get("name", "") for tool in body.get("tools") or []]
         return _asked(path, body, messages, tools, bool(messages) and messages[-1].get("role") == "tool")
 

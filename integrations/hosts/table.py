@@ -28,7 +28,7 @@ def into_docs(path: Path, rows: Sequence[Row], day: date) -> None:
     """Put the rows into the table of the page; those of hosts that were not run now stay as they are."""
     text = path.read_text(encoding="utf-8")
     table = re.search(f"{START}\n(.*?){END}", text, re.S)
-    kept = dict(re.findall(r"^(\| `(?:[a-z]+)` )(.*)$", table[1] if table else "", re.M))
+    kept = dict(re.findall(r"^(\| `(?:[a-z-]+)` )(.*)$", table[1] if table else "", re.M))
     for row in rows:
         if row.cells or f"| `{row.host}` " not in kept:
             start = f"| `{row.host}` "

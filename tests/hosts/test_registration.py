@@ -46,6 +46,8 @@ THEIRS = {
     "~/.openclaw/openclaw.json": {"mcp": {"servers": {"other": {}}}, "plugins": {"entries": {"theirs": {}}}},
     "~/.openclaw/extensions/git-mem/openclaw.plugin.json": "",
     "~/.openclaw/extensions/git-mem/index.mjs": "",
+    ".pi/mcp.json": {"autoEnableCodemode": False, "mcpServers": {"other": {"command": "x"}}},
+    ".pi/extensions/git-mem.js": "",
 }
 THEIRS = {path: text if isinstance(text, str) else json.dumps(text, indent=2) + "\n" for path, text in THEIRS.items()}
 

@@ -1,0 +1,58 @@
+// git-mem: the memory of this project in pi. Written by `git mem install --agent pi`, taken out by `uninstall`.
+// It calls `git-mem session hook` at the events of a session; a call that fails or is late changes nothing for the session.
+import { spawn } from "node:child_process"
+import { fileURLToPath } from "node:url"
+
+const root = fileURLToPath(new URL("../..", import.meta.url))
+const seconds = { SessionStart: 10, UserPromptSubmit: 5, Stop: 10, PreCompact: 30, SessionEnd: 10 }
+
+const call = (event, fields) =>
+  new Promise((resolve) => {
+    const child = spawn("git-mem", ["session", "hook", event, "--host", "pi"], {
+      cwd: root,
+      env: { ...process.env, PI_PROJECT_DIR: root },
+      stdio: ["pipe", "pipe", "ignore"],
+      timeout: seconds[event] * 1000,
+    })
+    let said = ""
+    child.on("error", () => resolve(""))
+    child.stdin.on("error", () => {})
+    child.stdout.on("data", (data) => (said += data))
+    child.on("close", () => {
+      try {
+        resolve(JSON.parse(said).hookSpecificOutput.additionalContext ?? "")
+      } catch {
+        resolve("")
+      }
+    })
+    child.stdin.end(JSON.stringify(fields))
+  })
+
+// The session's id and the file that pi keeps it in; a session that is not kept names no file.
+const fieldsOf = (ctx) => ({
+  session_id: ctx.sessionManager.getSessionId(),
+  transcript_path: ctx.sessionManager.getSessionFile(),
+})
+
+export default function (pi) {
+  const started = new Set() // ids of the sessions that were given the context of a start
+
+  pi.on("before_agent_start", async (event, ctx) => {
+    if (event.messageType === "custom" || typeof event.prompt !== "string") return undefined
+    const fields = fieldsOf(ctx)
+    const isFirst = !started.has(fields.session_id)
+    started.add(fields.session_id)
+    const start = isFirst ? await call("SessionStart", fields) : ""
+    const texts = [start, await call("UserPromptSubmit", { ...fields, prompt: event.prompt })].filter(Boolean)
+    return texts.length ? { message: { customType: "git-mem", content: texts.join("\n"), display: false } } : undefined
+  })
+  pi.on("agent_settled", async (_event, ctx) => {
+    await call("Stop", fieldsOf(ctx))
+  })
+  pi.on("session_before_compact", async (_event, ctx) => {
+    await call("PreCompact", fieldsOf(ctx))
+  })
+  pi.on("session_shutdown", async (event, ctx) => {
+    if (event.reason !== "reload" && started.has(ctx.sessionManager.getSessionId())) await call("SessionEnd", fieldsOf(ctx))
+  })
+}
