@@ -194,10 +194,23 @@ def _start(event: Event) -> str:
     logs = [key for part in context.parts if part.layer is Layer.DAILY for key in keys_of_part(part)]
     recalled_parts.begin(event.repo.common_dir, event.session, logs, started=True)
     text = context.text
-    for part in checkpoint(event.repo, event.config, event.now, event.session):
+    for part in checkpoint(event.repo, event.config, event.now, _part_of_session(event)):
         if len(text) + len(part) < INJECTED:  # whole or not at all: a cut would leave a quotation open
             text = f"{text}\n{part}".strip()
     return text
+
+
+def _part_of_session(event: Event) -> str:
+    """The name of the session's part that begins or goes on; of one that may be either, since the host hands over no
+    turns, the session's own name."""
+    from gitmem.hosts.transcript_parser import parse
+    from gitmem.sessions.state import part_at_start
+
+    hooks = event.host.hooks
+    held = hooks.transcript(event.fields) if hooks is not None and hooks.transcript is not None else None
+    if held is None or not event.session:
+        return event.session
+    return part_at_start(event.repo.common_dir, parse(held), event.session)
 
 
 def _receipt(event: Event, kind: str, context: Context, began: float) -> None:

@@ -23,7 +23,7 @@ EPISODES_READ = 10  # until one of this agent's is found
 def checkpoint(repo: Repository, config: Config, when: datetime, session: str = "") -> list[str]:
     """Where the last session left off: working values that have not ended, what was said in a session that was
     interrupted, and the last episode; nothing that holds no longer. Quoted as data. `session` is the one that begins or
-    goes on."""
+    goes on, or the part of it where that is known (`s1#2`)."""
 
     @cache
     def known() -> Lapsed:
@@ -95,7 +95,8 @@ def _last_episode(repo: Repository, config: Config, session: str, known: Callabl
         except (OSError, GitMemError):
             continue
         agent = document.front_matter.get("agent", "")
-        own = session and str(document.front_matter.get("session", "")).partition("#")[0] == session
+        written = str(document.front_matter.get("session", ""))
+        own = session and session in (written, written.partition("#")[0])
         if own or (config.agent and agent and agent != config.agent):
             continue
         found = within(holding(document, known()), EPISODE, len, EPISODE)

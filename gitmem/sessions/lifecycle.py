@@ -37,7 +37,18 @@ from gitmem.sessions.log_files import log_files
 from gitmem.sessions.read_code import ReadCode
 from gitmem.sessions.rolling_summary import key
 from gitmem.sessions.selection import Selected, select
-from gitmem.sessions.state import State, load_state, lock_of, name_of, present, save_state, summary, touched
+from gitmem.sessions.state import (
+    State,
+    load_state,
+    lock_of,
+    name_of,
+    present,
+    save_state,
+    summary,
+    touched,
+    with_ended_part,
+    with_part_of,
+)
 
 if TYPE_CHECKING:
     from gitmem.gate.redaction import Mask
@@ -92,7 +103,7 @@ def flush(
     Raises GitMemError in a bare repository, Locked.
     """
     session = name_of(transcript, source.session)
-    with _of_session(repo, session, FLUSH_WAIT) as (root, state):
+    with _of_session(repo, transcript, session, FLUSH_WAIT) as (root, state):
         flushed = _flush(
             repo, config, transcript, replace(source, session=session), FlushInput(root, state, now, model)
         )
@@ -101,12 +112,15 @@ def flush(
 
 
 @contextmanager
-def _of_session(repo: Repository, session: str, wait: float) -> Iterator[tuple[Path, State]]:
-    """The work tree's root and what the session has given, while nobody else writes for it."""
+def _of_session(
+    repo: Repository, transcript: Transcript, session: str, wait: float
+) -> Iterator[tuple[Path, State]]:  # fmt: skip
+    """The work tree's root and what the session has given in the part that the transcript is of, while nobody else
+    writes for it."""
     if repo.root is None:
         raise GitMemError("a bare repository has no memory files", "run it in a clone")
     with locked(repo.common_dir, lock_of(session), wait):
-        yield repo.root, load_state(repo.common_dir, session)
+        yield repo.root, with_part_of(load_state(repo.common_dir, session), transcript)
 
 
 class FlushInput(NamedTuple):
@@ -244,22 +258,24 @@ def end(
 ) -> tuple[Flushed, str]:  # fmt: skip
     """Flush, then write the session's episode; its path, "" when nothing was said.
 
-    A session has one episode however often it ends: ends and flushes wait for each other, and one that knows nothing
-    new (an older reading of the transcript, say) leaves the episode that is there. Raises what `flush` and
-    `write_episode` raise.
+    A part of a session has one episode however often it ends: ends and flushes wait for each other, and one that knows
+    nothing new (an older reading of the transcript, say) leaves the episode that is there. A session that begins again
+    without its old turns is a new part (`state.with_part_of`). Raises what `flush` and `write_episode` raise.
     """
     session = name_of(transcript, source.session)
-    with _of_session(repo, session, END_WAIT) as (root, state):
+    with _of_session(repo, transcript, session, END_WAIT) as (root, state):
         flushed = _flush(
             repo, config, transcript, replace(source, session=session), FlushInput(root, state, now, model, True)
         )
         part = present(repo.common_dir, transcript, session)
-        save_state(repo.common_dir, session, replace(load_state(repo.common_dir, session), ended=True))
-        path = episode_of(root, part.session) if state.ended else ""
-        if not path or any(key(turn) not in state.turns for turn in part.spoken()):
+        known = frozenset(turn for each in state.parts if each.part == state.part for turn in each.turns)
+        path = episode_of(root, part.session) if known else ""
+        if not path or any(key(turn) not in known for turn in part.spoken()):
             spoken = dated(part.spoken(), now, now, now.tzinfo)
             last = (spoken[-1].at if spoken else None) or now
             path = write_episode(repo, config, spoken, part.session, source.agent or config.agent, last)
+        ended = with_ended_part(load_state(repo.common_dir, session), part.spoken())
+        save_state(repo.common_dir, session, ended)
     summary(repo.common_dir, transcript, session)
     return flushed, path
 

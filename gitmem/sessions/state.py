@@ -9,25 +9,38 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import NamedTuple
 
 from gitmem import system
 from gitmem.errors import GitMemError, OutsideRepository
 from gitmem.git.worktree import read_bytes, resolve, state_dir, write_atomic
-from gitmem.hosts.transcript import By, Role, Transcript
+from gitmem.hosts.transcript import By, Role, Transcript, Turn
 from gitmem.hosts.transcript_parser import parse
 from gitmem.regular_file import read_regular
 from gitmem.sessions import rolling_summary
 from gitmem.sessions.compaction import KEEP
-from gitmem.sessions.rolling_summary import Rolling
+from gitmem.sessions.rolling_summary import MARKS, Rolling
 
 LIMIT = 4 << 20  # bytes of one file
 READ = 16 << 20  # bytes of a transcript that a start reads again
 RECALLED = ".recalled.json"
 FORGOTTEN = timedelta(days=180)  # a session that was quiet for so long is forgotten; its log and episode stay
+ENDED_PARTS = 20  # ended parts of a session that are remembered; a transcript of an older one begins a new part
+TURNS_OF_PART = 1_000  # keys of an ended part's turns that are remembered, the last ones
+
+
+class EndedPart(NamedTuple):
+    """A part of a session that has ended. `part`: its number. `closed`: as `State.closed` was in it. `turns`: keys of
+    the turns its episode was made of. `at`: when the last of them was said, None where the host gives no time."""
+
+    part: int
+    closed: tuple[str, ...]
+    turns: tuple[str, ...]
+    at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +49,8 @@ class State:
 
     `transcript` is the host's file, `seen` when the session was last active, `closed` the keys of the last turns of
     its parts that were ended by a reset, `part` the number of the present one, `ended` whether it has its episode.
+    `parts`: the parts that have ended, each once, in the order in which they ended. A part that begins without the
+    turns of the others has `turns` of its own: a yes in it is another yes.
     """
 
     turns: frozenset[str] = frozenset()
@@ -46,6 +61,7 @@ class State:
     part: int = 1
     closed: tuple[str, ...] = ()
     ended: bool = False
+    parts: tuple[EndedPart, ...] = ()
 
 
 def name_of(transcript: Transcript, session: str = "") -> str:
@@ -83,10 +99,19 @@ def _state(data: bytes) -> State:
         return State(
             frozenset(map(str, value["turns"])), frozenset(map(str, value["facts"])), str(value["name"]),
             str(value["transcript"]), seen if seen is None or seen.tzinfo else None, int(value["part"]),
-            tuple(map(str, value["closed"])), bool(value["ended"]),
+            tuple(map(str, value["closed"])), bool(value["ended"]), tuple(map(_part, value.get("parts", ()))),
         )  # fmt: skip
     except (ValueError, KeyError, TypeError, RecursionError, OverflowError):
         return State()
+
+
+def _part(value: dict[str, object]) -> EndedPart:
+    """An ended part from its JSON. Raises ValueError, KeyError or TypeError for another form."""
+    closed, turns = value["closed"], value["turns"]
+    if not isinstance(closed, list) or not isinstance(turns, list):
+        raise ValueError("keys are a list")
+    at = datetime.fromisoformat(str(value["at"])) if value["at"] else None
+    return EndedPart(int(str(value["part"])), tuple(map(str, closed)), tuple(map(str, turns)), at)
 
 
 def save_state(common_dir: Path, session: str, state: State) -> None:
@@ -95,6 +120,7 @@ def save_state(common_dir: Path, session: str, state: State) -> None:
         "turns": sorted(state.turns), "facts": sorted(state.facts), "name": session, "transcript": state.transcript,
         "seen": state.seen.isoformat() if state.seen else "", "part": state.part, "closed": list(state.closed),
         "ended": state.ended,
+        "parts": [{**each._asdict(), "at": each.at.isoformat() if each.at else ""} for each in state.parts],
     }  # fmt: skip
     write_private(common_dir, f"{file_of(session)}.json", json.dumps(value).encode())
 
@@ -132,16 +158,87 @@ def part_name(session: str, part: int) -> str:
     return session if part == 1 else f"{session}#{part}"
 
 
+def with_part_of(state: State, transcript: Transcript) -> State:
+    """The state in the part that a transcript is of.
+
+    A transcript that holds the last turns of an ended part goes on with that part. One that has none of them begins a
+    new part where the present one has ended: a host may keep a session's id when its person starts anew (OpenClaw's
+    `/new`). One with nothing but turns of an ended part is an older reading of it; one without turns says nothing.
+    """
+    spoken = transcript.spoken()
+    if not spoken or not state.parts:
+        return state
+    keys = [rolling_summary.key(turn) for turn in spoken]
+    there = [(_end_in(each, keys, spoken), at) for at, each in enumerate(state.parts)]
+    place, at = max(there)
+    if not place:
+        at = next((at for at, each in enumerate(state.parts) if _is_older_reading(each, keys, spoken)), -1)
+    if place or at >= 0:
+        return _in_ended_part(state, state.parts[at], keys[:place])
+    return _in_new_part(state)
+
+
+def _in_new_part(state: State) -> State:
+    """The state in a part that begins now; one that runs goes on, whatever it has lost has no episode yet."""
+    if all(each.part != state.part for each in state.parts):
+        return state
+    number = max(each.part for each in state.parts) + 1
+    return replace(state, part=number, closed=(), turns=frozenset(), ended=False)
+
+
+def _in_ended_part(state: State, ended: EndedPart, keys: Sequence[str]) -> State:
+    """The state in a part that has ended, or in the running one where a reset began that after these turns."""
+    running = all(each.part != state.part for each in state.parts)
+    cut_by_reset = running and rolling_summary.after(keys, state.closed) == len(keys) > 0
+    if state.part == ended.part or cut_by_reset:
+        return state
+    return replace(state, part=ended.part, closed=ended.closed, turns=frozenset((*ended.turns, *keys)), ended=True)
+
+
+def _end_in(ended: EndedPart, keys: Sequence[str], spoken: Sequence[Turn]) -> int:
+    """How many of the turns stand up to the last one of an ended part, 0 where they have it not."""
+    return 0 if _is_later(ended, spoken) else rolling_summary.after(keys, ended.turns[-MARKS:])
+
+
+def _is_older_reading(ended: EndedPart, keys: Sequence[str], spoken: Sequence[Turn]) -> bool:
+    return not _is_later(ended, spoken) and set(keys) <= set(ended.turns)
+
+
+def _is_later(ended: EndedPart, spoken: Sequence[Turn]) -> bool:
+    """Whether every turn was said after an ended part: what is said again later is no old turn."""
+    times = [turn.at for turn in spoken]
+    return ended.at is not None and all(at is not None and at > ended.at for at in times)
+
+
+def with_ended_part(state: State, spoken: Sequence[Turn]) -> State:
+    """The state whose present part has ended with these turns; with no turns, or an older reading, as it is."""
+    keys = tuple(rolling_summary.key(turn) for turn in spoken)[-TURNS_OF_PART:]
+    own = next((each for each in state.parts if each.part == state.part), None)
+    if not keys or (own is not None and set(keys) <= set(own.turns)):
+        return replace(state, ended=True)
+    others = [each for each in state.parts if each.part != state.part]
+    ended = EndedPart(state.part, state.closed, keys, spoken[-1].at)
+    return replace(state, ended=True, parts=(*others, ended)[-ENDED_PARTS:])
+
+
 def present(common_dir: Path, transcript: Transcript, session: str = "") -> Transcript:
-    """The transcript since the last reset of its session, under the name of that part; all of it without a reset."""
+    """The transcript since the last reset of its session, under the name of the part that it is of (`with_part_of`);
+    all of it without a reset."""
     name = name_of(transcript, session)
-    state = load_state(common_dir, name)
+    state = with_part_of(load_state(common_dir, name), transcript)
     if state.part == 1:
         return replace(transcript, session=name)
     spoken = [at for at, turn in enumerate(transcript.turns) if turn.text and _is_spoken(transcript, at)]
     count = rolling_summary.after([rolling_summary.key(transcript.turns[at]) for at in spoken], state.closed)
     start = spoken[count - 1] + 1 if count else 0
     return replace(transcript, turns=transcript.turns[start:], session=part_name(name, state.part))
+
+
+def part_at_start(common_dir: Path, transcript: Transcript, session: str) -> str:
+    """The name of the part of `session` that begins or goes on with all the turns the host has; none: a new one."""
+    state = load_state(common_dir, session)
+    state = with_part_of(state, transcript) if transcript.spoken() else _in_new_part(state)
+    return part_name(session, state.part)
 
 
 def _is_spoken(transcript: Transcript, at: int) -> bool:

@@ -63,6 +63,23 @@ def test_a_session_that_goes_on_does_not_get_its_own_episode_again(memory: Repo,
     assert "The last session" in other.stdout
 
 
+def test_a_new_conversation_under_an_old_id_is_told_the_episode_before_it_and_one_that_goes_on_is_not(
+    memory: Repo, tmp_path: Path
+) -> None:
+    said = [{"role": "user", "content": "We decided that the crane is blue.", "timestamp": 1770000000000}]
+    later = [{"role": "user", "content": "What is left to do?", "timestamp": 1770000900000}]
+    fire(memory, "SessionEnd", "openclaw", messages=said)
+    for held in (said, [*said, *later]):
+        assert "The last session" not in fire(memory, "SessionStart", "openclaw", messages=held)
+    for held in ([], later):
+        assert "the crane is blue" in fire(memory, "SessionStart", "openclaw", messages=held)
+    fire(memory, "Stop", "openclaw", messages=later)
+    fire(memory, "SessionEnd", "openclaw", messages=[*later, {**said[0], "content": "We decided to paint the pier."}])
+    found = [path.read_text() for path in (memory.path / "memory/sessions").glob("*.md")]
+    assert len(found) == 2 and sum("the crane is blue" in text for text in found) == 1
+    assert sum('session: "s1#2"' in text for text in found) == 1
+
+
 def test_an_end_that_names_no_transcript_is_of_the_sessions_last_one(memory: Repo, tmp_path: Path) -> None:
     path = tmp_path / "events.jsonl"
     entry = {"type": "user.message", "id": "e1", "data": {"content": "We decided that the crane is blue."}}

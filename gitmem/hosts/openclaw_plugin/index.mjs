@@ -78,7 +78,9 @@ export default {
       if (!ctx.sessionId || !isOfPerson(ctx)) return
       const session = known(ctx.sessionId)
       session.sessionKey = ctx.sessionKey
-      const fields = { session_id: ctx.sessionId, workspace: ctx.workspaceDir }
+      // With the messages that are there: a session that begins anew (`/new`) keeps its id and has none of the old ones.
+      const messages = Array.isArray(event.messages) ? { messages: said(event.messages) } : {}
+      const fields = { session_id: ctx.sessionId, workspace: ctx.workspaceDir, ...messages }
       session.start ??= call("SessionStart", fields)
       const start = await session.start
       const prompt = event.currentUserMessage ?? event.prompt
