@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -41,6 +42,7 @@ INJECTED = 10_000  # characters of context that Claude Code takes
 ENVELOPE = 500  # of them for what stands around a context
 SHARE = 0.8  # of the time a host gives, the rest is for starting and ending
 DETACHED = "GITMEM_DETACHED"
+SESSION_ID = re.compile(r"[A-Za-z0-9][\w-]{0,127}", re.ASCII)  # of a session whose transcript is looked for by its id
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +58,12 @@ class Event:
 
     @property
     def transcript(self) -> Path | None:
-        path = self.fields.get("transcript_path")
-        return Path(path) if isinstance(path, str) and path else None
+        hooks = self.host.hooks
+        if hooks is None:
+            return None
+        named = (self.fields.get(name) for name in hooks.transcript_fields)
+        path = next((value for value in named if isinstance(value, str) and value), "")
+        return Path(path) if path else _transcript_file(hooks.transcript_files, self.session)
 
     @property
     def session(self) -> str:
@@ -72,6 +78,15 @@ class Event:
         folder = self.fields.get(name) if name else None
         elsewhere = isinstance(folder, str) and self.repo.root is not None and Path(folder) != self.repo.root
         return () if elsewhere else self.host.loads
+
+
+def _transcript_file(globs: Sequence[str], session: str) -> Path | None:
+    """The newest file of the person's home that a host keeps the session in; None where there is none."""
+    if not SESSION_ID.fullmatch(session):
+        return None
+    home = Path(os.path.expanduser("~"))
+    found = [path for pattern in globs for path in home.glob(pattern.replace("{session}", session)) if path.is_file()]
+    return max(found, key=lambda path: path.stat().st_mtime, default=None)
 
 
 def handle(event: str, host_name: str, opened: Callable[[], tuple[Repository, Config]]) -> None:
@@ -178,7 +193,8 @@ def _answer(host: Host, event: str, text: str) -> str:
     """The text to add to the context in the form the host reads, "" for nothing."""
     if not text or host.hooks is None:
         return ""
-    return json.dumps(host.hooks.answer(host.hooks.events.get(event, event), text), ensure_ascii=False)
+    answer = host.hooks.answer(host.hooks.events.get(event, event), text)
+    return answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
 
 
 def _start(event: Event) -> str:
@@ -269,6 +285,39 @@ def _remember(event: Event) -> None:
 
 
 def _prompt(event: Event) -> str:
+    """What memory says to a prompt, with the context of the start where the host takes none there."""
+    from gitmem.sessions import recalled_parts
+
+    hooks = event.host.hooks
+    starts = hooks is not None and hooks.starts_at_prompt and bool(event.session)
+    start = ""
+    if starts and not recalled_parts.load(event.repo.common_dir, event.session).started:
+        start = _start(event)
+        _remember(event)
+    return "\n".join(text for text in (start, _recall(event)) if text)
+
+
+def _prompt_text(event: Event) -> str:
+    """The prompt as the event holds it, a text or parts of a message, or as the last turn of the transcript."""
+    from gitmem.hosts.entries import text_of
+    from gitmem.hosts.transcript import By, Role
+    from gitmem.hosts.transcript_parser import parse
+    from gitmem.regular_file import read_regular
+
+    hooks = event.host.hooks
+    if hooks is None:
+        return ""
+    path = event.transcript
+    if hooks.prompt_in_transcript and path is not None and path.is_file() and path.stat().st_size <= PROMPT_TRANSCRIPT:
+        turns = parse(read_regular(path)).turns
+        is_prompt = bool(turns) and turns[-1].role is Role.USER and turns[-1].by is By.SPEAKER
+        return turns[-1].text if is_prompt else ""
+    given = (event.fields.get(name) for name in hooks.prompt_fields)
+    texts = (text_of(value) if isinstance(value, list) else value for value in given)
+    return next((text for text in texts if isinstance(text, str)), "")
+
+
+def _recall(event: Event) -> str:
     """What memory says to a prompt: much to the first that it answers, later what is telling and new to the session."""
     from gitmem.context.assembly import keys_of_part
     from gitmem.context.request import build, request_of
@@ -277,9 +326,7 @@ def _prompt(event: Event) -> str:
     from gitmem.sessions import recalled_parts
 
     began = time.monotonic()
-    names = event.host.hooks.prompt_fields if event.host.hooks is not None else ()
-    asked = next((text for name in names if isinstance(text := event.fields.get(name), str)), "")
-    prompt = spoken_text(asked)  # Gemini CLI puts the context of the start before it
+    prompt = spoken_text(_prompt_text(event))  # Gemini CLI puts the context of the start before it
     if not prompt.strip():
         return ""
     # What the conversation names stands behind a short question; the turns themselves the host has.

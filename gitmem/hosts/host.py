@@ -80,12 +80,16 @@ class Hooks:
     """A host's own hooks.
 
     `events` gives the host's name for those of EVENT_SECONDS it has and takes an answer to. `answer` is what it reads
-    on standard output, from its name of the event and the text to add. Commands stand in groups (`grouped`), say that
-    they are commands (`typed`), and have a time limit in seconds or `milliseconds`.
+    on standard output, from its name of the event and the text to add: an object as JSON, or a text as it is. Commands
+    stand in groups (`grouped`), say that they are commands (`typed`), and have a time limit in seconds or
+    `milliseconds`. `starts_at_prompt`: the host adds no context at the start of a session, so the first prompt is
+    answered with that context too. `prompt_in_transcript`: the event before a prompt does not hold it; the prompt is
+    the last turn of the transcript where that turn is the person's. `transcript_files`: globs of the session's
+    transcript from home, with `{session}` in the place of its id, for a host whose events name no file.
     """
 
     events: Mapping[str, str]
-    answer: Callable[[str, str], dict[str, Any]] = hook_specific_output
+    answer: Callable[[str, str], dict[str, Any] | str] = hook_specific_output
     grouped: bool = True
     typed: bool = True
     milliseconds: bool = False
@@ -94,6 +98,10 @@ class Hooks:
     prompt_fields: tuple[str, ...] = ("prompt",)  # of the event's JSON before a prompt, the first that is there
     prompt_text: Callable[[str], str] = str  # what the person typed of a prompt, from what the event gives as it
     turn_fields: tuple[str, ...] = ()  # of that at the end of a turn: what the person said, what the agent answered
+    starts_at_prompt: bool = False
+    prompt_in_transcript: bool = False
+    transcript_fields: tuple[str, ...] = ("transcript_path",)  # of the event's JSON: the transcript's path
+    transcript_files: tuple[str, ...] = ()
     transcript: Callable[[Mapping[str, Any]], bytes | None] | None = None  # of the event's JSON, which holds it itself
     workspace_field: str = ""  # of the event's JSON: the folder whose memory files it loads, where it may be another
     project_variables: tuple[str, ...] = ()  # of the environment, with the root of the host's project

@@ -8,8 +8,8 @@ INSTRUCTIONS = (  # as Host.instructions
     ".windsurfrules", ".windsurf/rules/", ".windsurf/workflows/", ".clinerules/", ".kiro/steering/", ".roo/rules/",
     ".roo/commands/", ".continue/rules/", ".junie/", ".amazonq/rules/", ".trae/rules/", ".clinerules", ".roorules",
     *(f".roo/rules-{mode}/" for mode in ("architect", "ask", "code", "debug", "orchestrator")), "AGENT.md", "WARP.md",
-    ".idx/airules.md", ".augment-guidelines", ".augment/rules/", ".kilocode/rules/",
-    ".agent/rules/", ".agent/workflows/", ".agent/skills/", ".openhands/microagents/", ".factory/droids/",
+    ".idx/airules.md", ".augment-guidelines", ".augment/rules/",
+    ".openhands/microagents/",
     ".tabnine/guidelines/",
 )  # fmt: skip
 AUTHORS = (  # as Host.authors

@@ -161,6 +161,36 @@ def server_and_hooks(**more: Any) -> Rewrite:
     return lambda host, path, text, setup: hooks_file(host, path, server(host, path, text, setup), setup)
 
 
+def named_hooks_file(host: Host, path: str, text: str, setup: Setup) -> str:
+    """A file of named groups of hooks with a group of our name, or without it; `enabled` stays as a person set it."""
+    form = host.hooks
+    assert form is not None
+    value = load_json(path, text)
+    present = value.get(NAME, {})
+    if not isinstance(present, dict):
+        raise GitMemError(f"'{NAME}' of '{path}' is no object and is left as it is")
+    if setup.remove:
+        value.pop(NAME, None)
+    else:
+        rows = {name: [_hook(host, form, event, setup)] for event, name in form.events.items()}
+        value[NAME] = {**{key: present[key] for key in present if key == "enabled"}, **rows}
+    return dump_json(value, text)
+
+
+def toml_hooks(host: Host, path: str, text: str, setup: Setup) -> str:
+    """A TOML file with a table of `[[hooks]]` for each of our events in our marked block, or without them."""
+    form = host.hooks
+    assert form is not None
+    if not setup.remove and re.search(r"^hooks\s*=", text, re.M):
+        raise GitMemError(f"'hooks' of '{path}' is no array of tables and is left as it is")
+    rows = [(name, _hook(host, form, event, setup)) for event, name in form.events.items()]
+    tables = [
+        f"[[hooks]]\nevent = {json.dumps(name)}\ncommand = {json.dumps(row['command'])}\ntimeout = {row['timeout']}\n"
+        for name, row in rows
+    ]
+    return toml_block("".join(tables))(host, path, text, setup)
+
+
 def _hook(host: Host, form: Hooks, event: str, setup: Setup) -> dict[str, Any]:
     words = f"{setup.program}{OURS.removeprefix(NAME)} {event}{command_option(host)}"
     command: dict[str, Any] = {"command": words + (HARMLESS if setup.posix else "")}
@@ -184,11 +214,15 @@ def _without_ours(row: Any) -> Any:
     return {**row, "hooks": left} if left else None
 
 
-def own_file(source: Path) -> Rewrite:
-    """A file that is ours as a whole, with the text of `source`, whose first line names us. It starts `"git-mem"`."""
+def own_file(source: Path, names: Mapping[str, str] | None = None) -> Rewrite:
+    """A file that is ours as a whole, with the text of `source`, whose first line names us. It starts `"git-mem"`.
+    `names`: words of the source and what stands in their place, for a host that runs another's extension."""
 
     def rewrite(host: Host, path: str, text: str, setup: Setup) -> str:
-        ours = source.read_text(encoding="utf-8").replace(f'spawn("{NAME}"', f"spawn({json.dumps(setup.program)}")
+        ours = source.read_text(encoding="utf-8")
+        for old, new in (names or {}).items():
+            ours = ours.replace(old, new)
+        ours = ours.replace(f'spawn("{NAME}"', f"spawn({json.dumps(setup.program)}")
         if text and text.partition("\n")[0] != ours.partition("\n")[0]:
             if setup.remove:
                 return text

@@ -21,7 +21,11 @@ HOSTS = {
     "qwen": "gitmem.hosts.qwen",
     "opencode": "gitmem.hosts.opencode",
     "openclaw": "gitmem.hosts.openclaw",
+    "antigravity": "gitmem.hosts.antigravity",
     "pi": "gitmem.hosts.pi",
+    "droid": "gitmem.hosts.droid",
+    "kimi": "gitmem.hosts.kimi",
+    "kilo": "gitmem.hosts.kilo",
 }
 
 

@@ -41,6 +41,7 @@ class Driver:
     compact: Callable[[Scratch], list[str]] | None = None
     transcripts: str = ""
     has_hooks: bool = True
+    unseen: tuple[str, ...] = ()  # cells that nothing can be said of: a run from a command line has no such event
     leave: str = ""  # what is typed to leave a host that must run in a terminal: without one its session has no end
 
 
@@ -150,8 +151,8 @@ def _opencode(scratch: Scratch) -> dict[str, str]:
     return {"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1"}
 
 
-def _opencode_settings(scratch: Scratch, window: int) -> None:
-    scratch.write(".config/opencode/opencode.json", {
+def _opencode_settings(scratch: Scratch, window: int, path: str = ".config/opencode/opencode.json") -> None:
+    scratch.write(path, {
         "autoupdate": False, "model": f"scripted/{MODEL}", "small_model": f"scripted/{MODEL}", "share": "disabled",
         "provider": {"scripted": {
             "npm": "@ai-sdk/openai-compatible", "name": "scripted",
@@ -168,6 +169,23 @@ def _opencode_compact(scratch: Scratch) -> list[str]:
 
 def _opencode_prompt(text: str, resume: bool) -> list[str]:
     return ["opencode", "run", "--auto", *(["--continue"] if resume else []), *text.split()]
+
+
+KILO_SETTINGS = ".config/kilo/kilo.json"
+
+
+def _kilo(scratch: Scratch) -> dict[str, str]:
+    _opencode_settings(scratch, 200_000, KILO_SETTINGS)
+    return {"KILO_DISABLE_AUTOUPDATE": "1", "KILO_DISABLE_MODELS_FETCH": "1"}
+
+
+def _kilo_compact(scratch: Scratch) -> list[str]:
+    _opencode_settings(scratch, 20_000, KILO_SETTINGS)
+    return _kilo_prompt("Go on.", True)
+
+
+def _kilo_prompt(text: str, resume: bool) -> list[str]:
+    return ["kilo", *_opencode_prompt(text, resume)[1:]]
 
 
 PORT = 18_997  # of OpenClaw's gateway
@@ -213,7 +231,8 @@ def _pi(scratch: Scratch) -> dict[str, str]:
 def _pi_models(scratch: Scratch, window: int) -> None:
     model = {"id": MODEL, "contextWindow": window, "maxTokens": 4_000}
     scratch.write(".pi/agent/models.json", {"providers": {"scripted": {
-        "baseUrl": f"{scratch.url}/v1", "api": "openai-completions", "apiKey": "none", "models": [model]}}})  # fmt: skip
+        "baseUrl": f"{scratch.url}/v1", "api": "openai-completions", "apiKey": "none",
+        "models": [model]}}})  # fmt: skip
     scratch.write(".pi/agent/settings.json", {"compaction": {"keepRecentTokens": 10}})
 
 
@@ -223,8 +242,52 @@ def _pi_prompt(text: str, resume: bool) -> list[str]:
 
 
 def _pi_compact(scratch: Scratch) -> list[str]:
-    _pi_models(scratch, 30_000)  # every answer says that it took 20,000 tokens; pi keeps 16,384 free
+    _pi_models(scratch, 30_000)
     return _pi_prompt("Go on.", True)
+
+
+def _droid(scratch: Scratch) -> dict[str, str]:
+    model = {
+        "model": MODEL, "id": f"custom:{MODEL}", "displayName": MODEL, "baseUrl": f"{scratch.url}/v1",
+        "apiKey": "none", "provider": "generic-chat-completion-api", "maxOutputTokens": 4_000,
+    }  # fmt: skip
+    scratch.write(".factory/settings.json", {"cloudSessionSync": False, "customModels": [model]})
+    return {"FACTORY_API_KEY": "none", "FACTORY_DISABLE_KEYRING": "1"}
+
+
+def _droid_prompt(text: str, resume: bool) -> list[str]:
+    last = '-s "$(basename "$(ls -t "$HOME"/.factory/sessions/*/*.jsonl | head -n 1)" .jsonl)"' if resume else ""
+    return ["sh", "-c", f"droid exec --skip-permissions-unsafe -m custom:{MODEL} {last} {shlex.quote(text)}"]
+
+
+def _kimi(scratch: Scratch) -> dict[str, str]:
+    scratch.write(
+        KIMI_SETTINGS,
+        f"""default_model = "{MODEL}"
+[providers.scripted]
+type = "openai"
+base_url = "{scratch.url}/v1"
+api_key = "none"
+[models.{MODEL}]
+provider = "scripted"
+model = "{MODEL}"
+max_context_size = 200000
+""",
+    )
+    return {}
+
+
+KIMI_SETTINGS = ".kimi-code/config.toml"
+
+
+def _kimi_prompt(text: str, resume: bool) -> list[str]:
+    return ["kimi", *(["--continue"] if resume else []), "--prompt", text]
+
+
+def _kimi_compact(scratch: Scratch) -> list[str]:
+    path = scratch.home / KIMI_SETTINGS  # with our hooks in it by now
+    path.write_text(path.read_text(encoding="utf-8").replace("200000", "22000"), encoding="utf-8")
+    return _kimi_prompt("Go on.", True)
 
 
 DRIVERS = (
@@ -240,6 +303,11 @@ DRIVERS = (
     Driver("opencode", "opencode-ai", _opencode, _opencode_prompt, _opencode_compact),
     Driver("openclaw", "openclaw", _openclaw, _openclaw_prompt, _openclaw_compact),
     Driver("pi", "@earendil-works/pi-coding-agent", _pi, _pi_prompt, _pi_compact, ".pi/agent/sessions/*/*.jsonl"),
+    Driver("droid", "droid", _droid, _droid_prompt, transcripts=".factory/sessions/*/*.jsonl",
+           unseen=("MCP", "prompt context", "compaction", "resume")),
+    Driver("kimi", "@moonshot-ai/kimi-code", _kimi, _kimi_prompt, _kimi_compact,
+           ".kimi-code/sessions/*/*/agents/main/wire.jsonl", unseen=("MCP", "episode")),
+    Driver("kilo", "@kilocode/cli", _kilo, _kilo_prompt, _kilo_compact),
 )  # fmt: skip
 
 

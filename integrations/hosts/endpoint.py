@@ -19,7 +19,11 @@ from typing import Any
 from gitmem.gate.quoting import LEAD
 
 Json = dict[str, Any]
-BEHIND_PROMPT = ("<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>", LEAD)  # how a message begins that no person wrote
+BEHIND_PROMPT = (
+    "<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>",
+    LEAD,
+    "<system-reminder>",
+)  # how a message begins that no person wrote
 
 
 @dataclass(frozen=True)
@@ -154,7 +158,7 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _is_of_host(message: Json) -> bool:
-    """Whether a host says it in the person's name behind the prompt: what OpenClaw runs, or our context as a message."""
+    """Whether a host says it in the person's name: what OpenClaw runs, our context in pi, a reminder."""
     texts = [text for text in _texts(message.get("content")) if text != "text"]
     return bool(texts) and texts[0].startswith(BEHIND_PROMPT)
 

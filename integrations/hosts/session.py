@@ -37,6 +37,7 @@ LONG = 20_000  # tokens of a conversation before it is compacted
 SUMMARISE = (  # what hosts ask for a summary with
     "create a detailed summary", "CONTEXT CHECKPOINT COMPACTION", "state_snapshot", "Summarize the conversation",
     "summary of the conversation so far", "anchored summary", "context summarization assistant",
+    "Create a handoff summary",
 )  # fmt: skip
 
 
@@ -220,6 +221,8 @@ cat $call.out
         return sorted(self.scratch.project.glob("memory/sessions/*.md"))
 
     def _say(self, cell: str, holds: bool, seen: str = "") -> None:
+        if cell in self.driver.unseen:
+            return
         self.row.cells[cell] = "yes" if holds else "no"
         if not holds and seen:
             self.row.notes.append(f"{cell}: {seen}")
@@ -264,7 +267,7 @@ cat $call.out
         clean = not any(words in log for words in ("by nobody", "400 kilos", "Thursdays"))
         goes_on = any(FIRST in a.text or SUMMARY in a.text for a in asked)
         own = any("The last session (data)" in a.text for a in asked)
-        one = len(self._episodes()) == 1
+        one = len(self._episodes()) == (0 if "episode" in self.driver.unseen else 1)
         self._say(
             "resume", kept and clean and goes_on and one and not own,
             f"kept {kept}, clean {clean}, goes on {goes_on}, one episode {one}, own episode injected {own}",

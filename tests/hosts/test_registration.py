@@ -48,6 +48,14 @@ THEIRS = {
     "~/.openclaw/extensions/git-mem/index.mjs": "",
     ".pi/mcp.json": {"autoEnableCodemode": False, "mcpServers": {"other": {"command": "x"}}},
     ".pi/extensions/git-mem.js": "",
+    ".agents/mcp_config.json": {"mcpServers": {"other": {"command": "x"}}},
+    ".agents/hooks.json": {"theirs": {"enabled": False, "Stop": [{"command": "x"}]}},
+    ".factory/mcp.json": {"mcpServers": {"other": {"type": "stdio", "command": "x"}}},
+    ".factory/settings.json": {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "theirs"}]}]}},
+    ".kimi-code/mcp.json": {"mcpServers": {"other": {"command": "x"}}},
+    "~/.kimi-code/config.toml": 'default_model = "m"\n\n[[hooks]]\nevent = "Stop"\ncommand = "theirs"\n',
+    "kilo.json": {"mcp": {"other": {"type": "local", "command": ["x"]}}},
+    ".kilo/plugins/git-mem.js": "",
 }
 THEIRS = {path: text if isinstance(text, str) else json.dumps(text, indent=2) + "\n" for path, text in THEIRS.items()}
 

@@ -1,0 +1,97 @@
+"""Antigravity CLI (`agy`): .agents/mcp_config.json, .agents/hooks.json and the transcript that its hooks name
+(antigravity.google/docs/hooks and /docs/mcp; which file it loads, as github.com/stbenjam/skillsaw measured with agy
+1.1.26). Documented: its program comes from neither npm nor PyPI, and was not run here.
+
+It has no event for a prompt: `PreInvocation` comes before every request to the model and holds no prompt, so the prompt
+is the transcript's last step where that is the person's. It has none for the end of a session and for a compaction.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from gitmem.hosts.entries import summary_turn, time_of, word
+from gitmem.hosts.host import SKILLS, Entries, Entry, Hooks, Host, InsertedText, Place, RegistrationFile
+from gitmem.hosts.registration import json_server, named_hooks_file
+from gitmem.hosts.transcript import By, Role, Turn
+
+REQUEST = re.compile(r"<USER_REQUEST>\n?(.*?)\n?(?:</USER_REQUEST>|\Z)", re.DOTALL)
+SOURCES = ("USER_EXPLICIT", "USER_IMPLICIT", "MODEL", "SYSTEM")
+
+
+def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
+    kind, number = word(entry, "type"), entry.get("step_index")
+    if word(entry, "source") not in SOURCES or not isinstance(number, int):
+        return None
+    place = replace(place, id=f"step-{number}", at=time_of(entry.get("created_at")))
+    text = word(entry, "content")
+    if kind == "USER_INPUT":
+        return _of_person(entry, text, place)
+    if kind == "PLANNER_RESPONSE":
+        return _of_model(entry, text, place)
+    if kind == "CHECKPOINT":
+        return summary_turn(text, place)
+    return iter((Turn(place.id, Role.TOOL, text, place.line, place.at),)) if text else iter(())
+
+
+def _of_person(entry: Entry, text: str, place: Place) -> Iterator[Turn]:
+    """The request alone: what stands around it is Antigravity's."""
+    found = REQUEST.search(text)
+    said = found[1].strip() if found else text
+    by = By.SPEAKER if word(entry, "source") == "USER_EXPLICIT" else By.HOST
+    if said:
+        yield Turn(place.id, Role.USER, said, place.line, place.at, by=by)
+
+
+def _of_model(entry: Entry, text: str, place: Place) -> Iterator[Turn]:
+    calls = entry.get("tool_calls")
+    made = [call for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
+    if text or made:
+        ids = tuple(word(call, "id") for call in made if word(call, "id"))
+        names = ",".join(word(call, "name") for call in made)
+        yield Turn(place.id, Role.ASSISTANT, text, place.line, place.at, ids, "", names)
+
+
+def _shorten(entry: dict[str, Any], call: str, text: str) -> None:
+    entry["content"] = text
+
+
+def _summary(like: Entry, last: Entry, text: str) -> dict[str, Any]:
+    kept = {name: like[name] for name in ("step_index", "created_at") if name in like}
+    return {"source": "SYSTEM", "type": "CHECKPOINT", "status": "DONE", "content": text, **kept}
+
+
+def _answer(event: str, text: str) -> dict[str, Any]:
+    """A message that is given with the next request and is none of the conversation's steps."""
+    return {"injectSteps": [{"ephemeralMessage": text}]}
+
+
+HOST = Host(
+    "antigravity",
+    (RegistrationFile(".agents/mcp_config.json", json_server("mcpServers")),
+     RegistrationFile(".agents/hooks.json", named_hooks_file)),
+    hooks=Hooks(
+        {"UserPromptSubmit": "PreInvocation", "Stop": "Stop"},
+        answer=_answer,
+        grouped=False, starts_at_prompt=True, prompt_in_transcript=True,
+        session_fields=("conversationId",), transcript_fields=("transcriptPath",), project_fields=("workspacePaths",),
+    ),
+    entries=Entries(_read, _shorten, _summary),
+    inserted=InsertedText(tags=("ADDITIONAL_METADATA", "USER_SETTINGS_CHANGE", "EPHEMERAL_MESSAGE")),
+    loads=("AGENTS.md", "GEMINI.md"),
+    transcripts=(".gemini/antigravity-cli/brain/*/.system_generated/logs/transcript_full.jsonl",),
+    settings=(".agents/hooks.json", ".agents/mcp_config.json", ".agents/plugins/**"),
+    authors=("antigravity", "google antigravity", "antigravity cli"),
+    reads={
+        "instructions": ("AGENTS.md", "GEMINI.md", ".agents/rules/", ".agent/rules/"),
+        "commands": (".agents/workflows/", ".agent/workflows/"),
+        "agents": (".agents/agents/",),
+        "styles": (),
+        "skills": (*SKILLS, ".agent/skills/"),
+        "imports": (),
+    },
+    programs=("agy",),
+)  # fmt: skip

@@ -1,0 +1,95 @@
+"""Kimi Code: .kimi-code/mcp.json, hooks of ~/.kimi-code/config.toml, ~/.kimi-code/sessions/*/*/agents/main/wire.jsonl
+(docs/en of github.com/MoonshotAI/kimi-code: customization/hooks, customization/mcp, configuration/data-locations; run
+with 2.1.0).
+
+Its hooks stand in the person's own settings and run in every project; ours do nothing where no memory is. They name no
+transcript: it is found by the session's id. What a hook prints before a prompt goes to the model as it is; at the start
+of a session nothing does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from gitmem.hosts.entries import role_of, summary_turn, text_of, time_of, tool_output, word
+from gitmem.hosts.host import COMMON_EVENTS, SKILLS, Entries, Entry, Hooks, Host, InsertedText, Place, RegistrationFile
+from gitmem.hosts.registration import json_server, toml_hooks
+from gitmem.hosts.transcript import Role, Turn
+
+MESSAGE, EVENT, COMPACTED = "context.append_message", "context.append_loop_event", "context.apply_compaction"
+
+
+def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
+    place = replace(place, at=time_of(entry.get("time")))
+    kind, message, event = word(entry, "type"), entry.get("message"), entry.get("event")
+    if kind == MESSAGE and isinstance(message, dict):
+        return _message(message, place)
+    if kind == EVENT and isinstance(event, dict):
+        return _event(event, place)
+    if kind == COMPACTED:
+        return summary_turn(entry.get("summary") or entry.get("contextSummary"), place)
+    return None
+
+
+def _message(message: dict[str, Any], place: Place) -> Iterator[Turn]:
+    """A person's words: a message of any other origin is a hook's, a reminder, or repeats an event."""
+    origin, content = message.get("origin"), message.get("content")
+    is_of_person = isinstance(origin, dict) and origin.get("kind") == "user"
+    text = text_of(content) if isinstance(content, list) else word(message, "content")
+    if is_of_person and role_of(message.get("role")) is Role.USER and text:
+        yield Turn(word(message, "id") or place.id, Role.USER, text, place.line, place.at)
+
+
+def _event(event: dict[str, Any], place: Place) -> Iterator[Turn]:
+    kind, part, result = word(event, "type"), event.get("part"), event.get("result")
+    ident, call = word(event, "uuid") or place.id, word(event, "toolCallId")
+    if kind == "content.part" and isinstance(part, dict) and word(part, "type") == "text" and word(part, "text"):
+        answer = word(event, "stepUuid")
+        yield Turn(ident, Role.ASSISTANT, word(part, "text"), place.line, place.at, answer=answer)
+    elif kind == "tool.call":
+        yield Turn(ident, Role.ASSISTANT, "", place.line, place.at, (call,), "", word(event, "name"))
+    elif kind == "tool.result" and isinstance(result, dict):
+        yield Turn(ident, Role.TOOL, tool_output(result.get("output")), place.line, place.at, (), call)
+
+
+def _shorten(entry: dict[str, Any], call: str, text: str) -> None:
+    entry["event"]["result"] = {**entry["event"]["result"], "output": text}
+
+
+def _summary(like: Entry, last: Entry, text: str) -> dict[str, Any]:
+    kept = {name: like[name] for name in ("agentId", "time") if name in like}
+    return {"type": COMPACTED, "summary": text, "compactedCount": 0, **kept}
+
+
+def _is_silent(entry: Entry) -> bool:
+    """Whether an entry is Kimi Code's own record, or an event or a message of no speaker."""
+    return "agentId" in entry or entry.get("kind") == "event" or word(entry, "type") == "metadata"
+
+
+HOST = Host(
+    "kimi",
+    (RegistrationFile(".kimi-code/mcp.json", json_server("mcpServers")),
+     RegistrationFile("~/.kimi-code/config.toml", toml_hooks)),
+    hooks=Hooks(
+        {event: event for event in COMMON_EVENTS},
+        answer=lambda event, text: text,
+        grouped=False, starts_at_prompt=True,
+        transcript_files=(".kimi-code/sessions/*/{session}/agents/main/wire.jsonl",),
+    ),
+    entries=Entries(_read, _shorten, _summary, is_silent=_is_silent),
+    inserted=InsertedText(tags=("hook_result",)),
+    transcripts=(".kimi-code/sessions/*/*/agents/main/wire.jsonl",),
+    settings=(".kimi-code/mcp.json", ".kimi-code/config.toml"),
+    authors=("kimi", "kimi code", "kimi-code"),
+    reads={
+        "instructions": ("AGENTS.md", ".kimi-code/AGENTS.md"),
+        "commands": (),
+        "agents": (".kimi-code/agents/",),
+        "styles": (".kimi-code/output-styles/",),
+        "skills": (*SKILLS, ".kimi-code/skills/"),
+        "imports": (),
+    },
+    programs=("kimi",),
+)  # fmt: skip
