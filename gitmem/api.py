@@ -168,6 +168,8 @@ class Memory:
         subjects: Sequence[str] = (),
         at: str = "",
         transcript: str | Path | None = None,
+        session: str = "",
+        entity: str | Sequence[str] = (),
         include: Sequence[str] = (),
         loaded: Sequence[str] = (),
         without_layers: Sequence[str] = (),
@@ -180,7 +182,8 @@ class Memory:
     ) -> Value:
         """`git mem context`: what a model should know for `prompt`; `text` is the block, `parts` its structure.
 
-        `subjects` are those of `--for`, `include` is `PATH:A-B`. Raises UsageError, BadConfig.
+        `subjects` are those of `--for`, `include` is `PATH:A-B`. `session`: whose working values come along; `entity`:
+        prefixes of keys outside of which none does ("": no bound). Raises UsageError, BadConfig.
         """
         from gitmem.context.layer_limits import PRESETS, Layer
         from gitmem.context.request import build, place, repository_path, request_of, staged_of, value_of
@@ -197,7 +200,8 @@ class Memory:
             staged=() if subjects else staged_of(self.repo), transcript=Path(transcript) if transcript else None,
             include=tuple(place(value) for value in include), loaded=tuple(loaded),
             without_layers=frozenset(without_layers), without_paths=tuple(without_paths),
-            without_agents=tuple(without_agents), characters=max_characters,
+            without_agents=tuple(without_agents), characters=max_characters, session=session,
+            entities=(entity,) if isinstance(entity, str) else tuple(entity),
         )  # fmt: skip
         if merge:
             from dataclasses import replace

@@ -106,9 +106,10 @@ async def _report_progress(context: Context[Any, Any]) -> None:
         await context.report_progress(anyio.current_time() - began, message="git mem is working")
 
 
-def build(folder: Path, *, read_only: bool = False) -> MCPServer:
-    """The server of one repository; with `read_only`, without the tools that write."""
-    pool = RepositoryPool(folder)
+def build(folder: Path, *, read_only: bool = False, session: str = "") -> MCPServer:
+    """The server of one repository; with `read_only`, without the tools that write. `session`: whose working values the
+    tools keep, "" for the project's."""
+    pool = RepositoryPool(folder, session)
     server = MemoryServer("git-mem", title="git mem", instructions=MCP_INSTRUCTIONS, version=__version__)
     server.pool = pool
     for name, (tool, title, hints) in TOOLS.items():
@@ -428,7 +429,7 @@ def assembler(pool: RepositoryPool) -> Callable[..., Assembled]:
             )
             if not left:
                 return Assembled(text="", tokens=0, summary="nothing", limits=[CEILING], withheld=0)
-            request = request_of(config, prompt, budget=left, subjects=tuple(paths or ()))
+            request = request_of(config, prompt, budget=left, subjects=tuple(paths or ()), session=pool.values_session)
             made = assemble(repo, config, request, now(), environ=os.environ, cache=cache_folder())
             limits = [one_line(limit) for limit in made.limits]
             given = receipts.of_parts([(part.layer.value, part.content, part.tokens) for part in made.parts])
@@ -513,7 +514,7 @@ def setter(pool: RepositoryPool) -> Callable[..., Value]:
         from gitmem.sessions.automation import keep_value
 
         with pool.lent() as (repo, config), pool.values(repo, config) as store:
-            stored, masks = keep_value(store, config, key, value, now(), hours)
+            stored, masks = keep_value(store, config, key, value, now(), hours, pool.owner(config))
             return Value(**{**_value(stored), "masked": mask_counts(masks)})
 
     return memory_session_set
@@ -527,7 +528,7 @@ def recaller(pool: RepositoryPool) -> Callable[..., Values]:
     ) -> Values:
         """The working value of a key; no values when there is none or its time is over."""
         with pool.lent() as (repo, config), pool.values(repo, config) as store:
-            stored = store.get(key, now())
+            stored = store.get(key, now(), pool.owner(config))
             return Values(values=[_value(stored)] if stored else [])
 
     return memory_session_get
@@ -541,7 +542,7 @@ def lister(pool: RepositoryPool) -> Callable[..., Values]:
     ) -> Values:
         """The working values of this session and the ones before it that still hold, by key."""
         with pool.lent() as (repo, config), pool.values(repo, config) as store:
-            return Values(values=[_value(stored) for stored in store.list(prefix, now())[:LISTED]])
+            return Values(values=[_value(stored) for stored in store.list(prefix, now(), pool.owner(config))[:LISTED]])
 
     return memory_session_list
 

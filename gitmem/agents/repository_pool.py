@@ -20,7 +20,7 @@ from gitmem.errors import GitFailed, NotARepository
 from gitmem.git.git_config import config_files
 from gitmem.git.opening import Repository, open_repository
 from gitmem.index.kept_index import KeptIndex
-from gitmem.sessions.working_memory import Store
+from gitmem.sessions.working_memory import Owner, Store, owner_of
 
 IDLE = 4  # repositories that are kept open for the next call
 # Calls from which on repositories are opened over libgit2: importing it costs 165 ms once, and a call that reads Git's
@@ -45,10 +45,12 @@ class OpenRepository(NamedTuple):
 
 
 class RepositoryPool:
-    """The memory of the repository that holds a folder."""
+    """The memory of the repository that holds a folder. `values_session`: the session whose working values are read and
+    written, "" for the project's."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, values_session: str = "") -> None:
         self.folder = folder
+        self.values_session = values_session
         self.session = f"mcp-{os.getpid()}-{round(time.time())}"  # what its receipts are kept under
         self._lock = threading.Lock()
         self._idle: list[OpenRepository] = []
@@ -82,6 +84,10 @@ class RepositoryPool:
         """The working values of sessions, in memory before the files; one call at a time."""
         with self._lock:
             yield self._stores.setdefault((repo.common_dir, config.profile), Store(repo.common_dir, config.profile))
+
+    def owner(self, config: Config) -> Owner:
+        """Whose working values the calls read and write: the session's that was named, and the configured agent's."""
+        return owner_of(self.values_session, config.agent)
 
     def close(self) -> None:
         """Close what is open and lent to nobody."""

@@ -84,7 +84,8 @@ class Merged:
 @dataclass(frozen=True, slots=True)
 class Request:
     """What is asked for. `subjects` are paths or names that rules may match and that are asked by; `staged` paths that
-    rules may match; `loaded` what the host has already;
+    rules may match; `loaded` what the host has already; `session` names the session whose working values come along
+    ("": the transcript's), and `entities` are prefixes of keys, outside of which no working value comes along;
     `summary` what was said before the recent turns; `warn` and `characters` bound the text, 0 for no bound.
 
     A part of memory is silent where it has not evidence of `enough` and of `each` (0: whatever is asked;
@@ -103,6 +104,8 @@ class Request:
     whole: int | None = None
     include: tuple[tuple[str, int, int], ...] = ()
     loaded: tuple[str, ...] = ()
+    session: str = ""
+    entities: tuple[str, ...] = ()
     without_layers: frozenset[str] = frozenset()
     without_paths: tuple[str, ...] = ()
     without_agents: tuple[str, ...] = ()

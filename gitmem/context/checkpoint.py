@@ -11,7 +11,7 @@ from gitmem.config import Config
 from gitmem.errors import GitMemError
 from gitmem.git.opening import Repository
 from gitmem.memory.state import Lapsed, State, of_text
-from gitmem.sessions.working_memory import Store
+from gitmem.sessions.working_memory import Owner, Store
 
 OPEN = 20  # working values a checkpoint shows
 EPISODE = 1_500  # characters of the last episode it shows
@@ -33,7 +33,7 @@ def checkpoint(repo: Repository, config: Config, when: datetime, session: str = 
         return layers.lapsed(scope.read, scope.paths, when.date(), scope.forgotten())
 
     sections = (
-        _values(repo, config, when, known), _interrupted(repo, when, session),
+        _values(repo, config, when, session, known), _interrupted(repo, when, session),
         _last_episode(repo, config, session, known),
     )  # fmt: skip
     return [text for text in sections if text]
@@ -58,12 +58,13 @@ def _interrupted(repo: Repository, when: datetime, session: str) -> str:
     return "A session that was interrupted (data):\n" + fence(text, f"session:{last.name}", note=note)
 
 
-def _values(repo: Repository, config: Config, when: datetime, known: Callable[[], Lapsed]) -> str:
+def _values(repo: Repository, config: Config, when: datetime, session: str, known: Callable[[], Lapsed]) -> str:
+    """The values of the project and of this session that this agent may see."""
     if not (repo.common_dir / "gitmem").is_dir():
         return ""
     from gitmem.gate.quoting import HIDDEN, neutral, without_secrets
 
-    open_values = Store(repo.common_dir, config.profile).list("", when)[:OPEN]
+    open_values = Store(repo.common_dir, config.profile).list("", when, Owner(session, config.agent))[:OPEN]
     open_values = [value for value in open_values if of_text(value.text, known()) is State.HOLDS]
     rows = [f"- {neutral(' '.join(f'{value.key}: {value.text[:200]}'.split()))}" for value in open_values]
     rows = [row for row in without_secrets(rows) if row != HIDDEN] if rows else []

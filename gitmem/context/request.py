@@ -90,8 +90,13 @@ def build(
     `cache` is the folder with copies of memories behind a URL, `environ` what git is started with to fetch them.
     """
     from gitmem.context import scopes
+    from gitmem.context.working_values import values_for
     from gitmem.git.revision import resolve_at
+    from gitmem.sessions.state import name_of
 
+    owner = request.session
+    if request.transcript is not None and not owner:
+        owner = name_of(request.transcript)
     if request.transcript is not None and not request.summary:
         from gitmem.provenance.forgotten_texts import forgotten_texts
         from gitmem.sessions import rolling_summary, state
@@ -107,8 +112,11 @@ def build(
         day = repo.commit(commit).commit_date if commit else when  # what held then is judged by the day of the commit
         history = Layer.HISTORY.value not in request.without_layers and request.shares[Layer.HISTORY].on
         known = [*others, scopes.project(repo, config, day, commit=commit, history=history)]
-        session = scopes.session(repo, config, when)
-        known += [session] if session.values and not at else []
+        if not at:
+            asked = " ".join((request.prompt, *request.subjects))
+            values = values_for(repo, config, when, session=owner, entities=request.entities, asked=asked)
+            session = scopes.session(repo, values)
+            known += [session] if session.values else []
         request, missing = _with_tokenizer(request, config)
         made = replace(assemble(known, request, day), assembled_at=when)
         return replace(made, notes=(missing,)) if missing else made

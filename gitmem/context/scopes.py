@@ -29,7 +29,7 @@ from gitmem.memory.snapshot import left_out_memory
 from gitmem.paths import LIMIT, Kind, is_memory, kind, layout_of, more_than_memory
 from gitmem.search import hits, validity
 from gitmem.search import search as searching
-from gitmem.sessions.working_memory import Store
+from gitmem.sessions.working_memory import Value
 
 RECALL = 60  # hits a scope is asked for
 FRESH_HOURS = 24  # a mirror younger than this is not fetched again
@@ -136,12 +136,10 @@ def forgotten(repo: Repository, commit: str) -> frozenset[str]:
     return forgotten_texts(repo, commit).ids if commit else frozenset()
 
 
-def session(repo: Repository, config: Config, now: datetime) -> Scope:
-    """The working values of the session (`git mem session set`), those that have not ended, without what was
-    forgotten."""
+def session(repo: Repository, values: Sequence[Value]) -> Scope:
+    """The working values as a scope, without what was forgotten."""
     from gitmem.provenance.forgotten_texts import forgotten_texts
 
-    values = Store(repo.common_dir, config.profile).list("", now)
     known = forgotten_texts(repo) if values else NOTHING
     kept = (value for value in values if not known.says_only(value.text))
     return Scope("session", values=tuple((value.key, known.masked(value.text)) for value in kept))

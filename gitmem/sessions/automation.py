@@ -13,7 +13,7 @@ from gitmem.git.opening import Repository
 from gitmem.hosts.transcript import Transcript
 from gitmem.memory.fact import Fact
 from gitmem.promotion.proposal import Log, Model, Proposal
-from gitmem.sessions.working_memory import Store, Value
+from gitmem.sessions.working_memory import PROJECT, Owner, Store, Value
 
 if TYPE_CHECKING:
     from gitmem.gate.redaction import Mask
@@ -65,25 +65,26 @@ def model_of(repo: Repository, config: Config, when: datetime, environ: Mapping[
 
 
 def keep_value(
-    store: Store, config: Config, key: str, text: str, when: datetime, hours: float
+    store: Store, config: Config, key: str, text: str, when: datetime, hours: float, owner: Owner = PROJECT
 ) -> tuple[Value, tuple[Mask, ...]]:
-    """Keep a working value, and say what was masked of it; an empty one forgets the key.
+    """Keep a working value of its owner, and say what was masked of it; an empty one forgets the owner's key.
 
     Secrets are masked, and an instruction aimed at the model is refused: the next session starts with it. Raises
     UsageError, Refused.
     """
     from gitmem.gate.redaction import refuse_or_mask
-    from gitmem.sessions.working_memory import normalise
+    from gitmem.sessions.working_memory import key_to_read, normalise
 
     if not text:
-        key = normalise(key)
-        store.drop(key)
-        return Value(key, "", when, when), ()
+        store.drop(key, owner)
+        return Value(key_to_read(key), "", when, when, owner), ()
+    key = normalise(key)
     place = "memory/sessions/value.md"
     safe = refuse_or_mask(text, place, config._replace(on_secret="mask"))
+    refuse_or_mask(owner.session, place, config)
     if refuse_or_mask(key, place, config).masks:
         raise UsageError("a key holds no personal data", "write it as entity:name[:phase[:sub]]")
-    return store.set(key, safe.text, when, hours), safe.masks
+    return store.set(key, safe.text, when, hours, owner), safe.masks
 
 
 def propose(repo: Repository, config: Config, paths: list[str], when: datetime, environ: Mapping[str, str]) -> Outcome:

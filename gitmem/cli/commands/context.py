@@ -34,6 +34,8 @@ class ContextOptions(NamedTuple):
     subjects: tuple[str, ...]
     staged: bool
     transcript: Path | None
+    session: str
+    entities: tuple[str, ...]
     include: tuple[str, ...]
     loaded: tuple[str, ...]
     no_layers: tuple[str, ...]
@@ -54,6 +56,10 @@ class ContextOptions(NamedTuple):
 @click.option("--for", "subjects", multiple=True, metavar="PATH", help="Rules for this path or name; `*` for all.")
 @click.option("--staged", is_flag=True, help="Rules for the staged files beside --for.")
 @click.option("--transcript", type=click.Path(path_type=Path), help="A session: its recent turns and their summary.")
+@click.option("--session", default="", metavar="S", help="The session whose working values come along.")
+@click.option(
+    "--entity", "entities", multiple=True, metavar="KEY", help="Only working values below this key; repeatable."
+)
 @click.option("--include", multiple=True, metavar="PATH:A-B", help="These lines first; repeatable.")
 @click.option("--loaded", multiple=True, metavar="PATH", help="An instruction file the host loads itself; repeatable.")
 @click.option(
@@ -115,6 +121,8 @@ def _request(options: ContextOptions, repo: Repository, config: Config) -> Reque
         subjects=tuple(repository_path(repo, subject) for subject in options.subjects),
         staged=staged_of(repo) if options.staged or not options.subjects else (),
         transcript=options.transcript,
+        session=options.session,
+        entities=options.entities,
         include=tuple(place(value) for value in options.include),
         loaded=options.loaded,
         without_layers=frozenset(options.no_layers),

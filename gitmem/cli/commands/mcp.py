@@ -17,7 +17,8 @@ from gitmem.errors import GitMemError
 
 @click.command()
 @click.option("--read-only", is_flag=True, help="Without the tools that write.")
-def command(read_only: bool) -> None:
+@click.option("--session", default="", metavar="S", help="Keep working values of this session, not of the project.")
+def command(read_only: bool, session: str) -> None:
     """Serve memory as MCP tools over standard input and output.
 
     `git mem install --agent HOST` registers it with an agent's host; `git mem install -h` names them. Needs
@@ -25,13 +26,16 @@ def command(read_only: bool) -> None:
     """
     if find_spec("mcp") is None:
         raise GitMemError("the MCP server needs the package 'mcp'", "pip install 'git-mem[mcp]'")
-    repo, _ = open_here()
+    from gitmem.sessions.working_memory import owner_of
+
+    repo, config = open_here()
+    owner_of(session, config.agent)  # a name that is none is said now, not with every call
     # The SDK makes half a million objects that stay: the collector need look at them neither while they are made nor
     # with every search.
     gc.disable()
     from gitmem.agents.mcp_server import build
 
-    server = build(Path(repo.root or repo.git_dir), read_only=read_only)
+    server = build(Path(repo.root or repo.git_dir), read_only=read_only, session=session)
     gc.freeze()
     gc.enable()
     signal.signal(signal.SIGINT, _leave)

@@ -27,13 +27,16 @@ if TYPE_CHECKING:
     from gitmem.promotion.promote import Outcome
     from gitmem.sessions.lifecycle import Flushed
     from gitmem.sessions.resets import EndedSession
-    from gitmem.sessions.working_memory import Value
+    from gitmem.sessions.working_memory import SessionValue, Value
 
 HOOKED = [host.name for host in all_hosts() if host.hooks is not None]  # hosts with hooks of their own
 CENTURY = 100 * 365 * 86_400  # seconds; what is asked to be older than that is older than everything
 
 transcript_argument = click.argument("transcript", type=click.Path(path_type=Path))
 session_option = click.option("--session", "session", default="", help="The session's id (default: the transcript's).")
+owner_session_option = click.option(
+    "--session", "session", default="", metavar="S", help="The session that the value is of (default: the project)."
+)
 output_option = click.option(
     "-o", "--output", "target", type=click.Path(path_type=Path), help="Write here, not to stdout."
 )
@@ -400,20 +403,24 @@ def hook_command(event: str, host: str) -> None:
 @click.argument("key")
 @click.argument("value")
 @click.option("--ttl", type=float, default=24.0, show_default=True, help="Hours until it is dropped.")
+@owner_session_option
+@agent_option("Whose value it is (mem.agent); no agent: every agent's.")
 @keep_option("pii: keep personal data as it is (mem.onPersonal).")
 @json_option
-def set_command(key: str, value: str, ttl: float, keep: str | None, as_json: bool) -> None:
+def set_command(key: str, value: str, ttl: float, session: str, agent: str, keep: str | None, as_json: bool) -> None:
     """Keep VALUE under KEY; nothing is committed.
 
-    KEY is entity:name[:phase[:sub]], and it is kept in the Git directory. An empty VALUE forgets KEY. Secrets and
-    personal data are masked in it, and that is said.
+    KEY is entity:name[:phase[:sub]], and it is kept in the Git directory. With --session the value is that session's,
+    and no other one sees it; else it is the project's. An empty VALUE forgets KEY. Secrets and personal data are masked
+    in it, and that is said.
     """
     from gitmem.sessions.automation import keep_value
-    from gitmem.sessions.working_memory import Store
+    from gitmem.sessions.working_memory import Store, owner_of
 
     repo, config = open_here()
     store = Store(repo.common_dir, config.profile)
-    kept, masks = keep_value(store, keeping(config, keep), key, value, now(), ttl)
+    owner = owner_of(session, agent or config.agent)
+    kept, masks = keep_value(store, keeping(config, keep), key, value, now(), ttl, owner)
     if as_json:
         write_json(shape(kept))
     else:
@@ -423,38 +430,63 @@ def set_command(key: str, value: str, ttl: float, keep: str | None, as_json: boo
 
 @command.command("get")
 @click.argument("key")
+@owner_session_option
+@agent_option("Who reads (mem.agent).")
 @json_option
-def get_command(key: str, as_json: bool) -> int:
-    """Print the value of KEY; exit 1 when there is none."""
-    from gitmem.sessions.working_memory import Store
+def get_command(key: str, session: str, agent: str, as_json: bool) -> int:
+    """Print the value of KEY; exit 1 when there is none.
+
+    A session's value comes before the project's, an agent's own before that of every agent.
+    """
+    from gitmem.sessions.working_memory import Store, key_to_read, owner_of
 
     repo, config = open_here()
-    value = Store(repo.common_dir, config.profile).get(key, now())
+    store = Store(repo.common_dir, config.profile)
+    value = store.get(key, now(), owner_of(session, agent or config.agent))
     value = _without_forgotten(repo, [value])[0] if value else None
     if as_json:
         write_json(shape(value) if value else None)
     elif value:
         write(escape(value.text) + "\n")
     else:
-        say(f"git mem: there is no value of '{key}'")
+        say(escape(f"git mem: there is no value of '{key}'", ""))
+        if any(other.key == key_to_read(key) for other in store.of_everybody(key, now())):
+            say("hint: it is another session's or agent's: git mem session list")
     return 0 if value else 1
 
 
 @command.command("list")
 @click.argument("prefix", default="")
+@owner_session_option
+@agent_option("Only what this agent sees.")
 @json_option
-def list_command(prefix: str, as_json: bool) -> None:
-    """List the working values below PREFIX."""
-    from gitmem.sessions.working_memory import Store
+def list_command(prefix: str, session: str, agent: str, as_json: bool) -> None:
+    """List the working values below PREFIX.
+
+    Everybody's, each with whose it is; with --session or --agent what that session and agent see.
+    """
+    from gitmem.sessions.working_memory import Store, owner_of
 
     repo, config = open_here()
-    values = _without_forgotten(repo, Store(repo.common_dir, config.profile).list(prefix, now()))
+    store = Store(repo.common_dir, config.profile)
+    if session or agent:
+        found: Sequence[Value] = store.list(prefix, now(), owner_of(session, agent or config.agent))
+    else:
+        found = store.of_everybody(prefix, now())
+    values = _without_forgotten(repo, found)
     if as_json:
         write_json({"values": [shape(value) for value in values]})
         return
     if not values:
         say(escape(f"there are no working values below '{prefix}'" if prefix else "there are no working values", ""))
-    page("".join(escape(f"{value.key}  {value.text}", keep="") + "\n" for value in values), wrap=True)
+    page("".join(escape(f"{value.key}  {value.text}{_whose(value)}", keep="") + "\n" for value in values), wrap=True)
+
+
+def _whose(value: Value) -> str:
+    """Whose value it is, in words; "" for the project's."""
+    names = (("session", value.owner.session), ("agent", value.owner.agent))
+    words = ", ".join(f"{what} {name}" for what, name in names if name)
+    return f"  ({words})" if words else ""
 
 
 def _without_forgotten(repo: Repository, values: Iterable[Value]) -> list[Value]:
@@ -465,6 +497,8 @@ def _without_forgotten(repo: Repository, values: Iterable[Value]) -> list[Value]
     return [replace(value, text=mask.masked(value.text)) for value in values]
 
 
-def shape(value: Value) -> dict[str, str]:
+def shape(value: Value) -> SessionValue:
     """A working value of docs/json.md."""
-    return {"key": value.key, "value": value.text, "at": value.at.isoformat(), "until": value.until.isoformat()}
+    from gitmem.sessions.working_memory import as_value
+
+    return as_value(value)

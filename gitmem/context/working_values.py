@@ -1,0 +1,57 @@
+"""Which working values a context is given: those of its own session, and of the project's those that are asked about.
+
+A context about one entity must not carry another entity's values: an agent that is asked about Globex takes what is
+said of Acme for an answer. Reads the values of one repository, and never writes or drops one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from gitmem.config import Config
+from gitmem.git.opening import Repository
+from gitmem.sessions.working_memory import Owner, Store, Value, is_below
+from gitmem.text.heading_words import names_no_thing
+from gitmem.text.terms import terms
+
+# First parts of keys that say what kind of thing is named behind them: the name of `company:acme` is `acme`.
+_KINDS = """account agent alert app bug build case client company contact customer department deployment device document
+    employee entity environment experiment feature host incident investor invoice job market member model order
+    organisation organization partner patient person pipeline portfolio pr process product project release repo
+    repository request run server service site stage stock story supplier symbol system team tenant ticker ticket
+    topic user vendor workflow
+    거래처 계정 고객 기업 담당자 모델 배포판 사람 사용자 서버 서비스 시스템 실험 업체 장애 제품 종목 주문 지원자
+    직원 티켓 팀 파이프라인 프로젝트 환경 회사 会社 企業 顧客 製品 案件 担当 チーム 公司 客户 产品 项目 团队"""
+KINDS_OF_ENTITY = frozenset(_KINDS.split())
+
+
+def values_for(
+    repo: Repository, config: Config, now: datetime, *, session: str, entities: Sequence[str], asked: str
+) -> list[Value]:
+    """The values that a context is given, by key.
+
+    `session`: whose context it is, "" for none; the agent is the configured one. `entities`: prefixes of keys; where
+    there are any, values of other keys are left out, the session's own included. `asked`: the prompt and its subjects;
+    where nothing is asked and no entity is named, every value of the project counts.
+    """
+    values = Store(repo.common_dir, config.profile).list("", now, Owner(session, config.agent))
+    entities = [entity for entity in entities if entity.strip()]
+    if entities:
+        return [value for value in values if any(is_below(value.key, entity) for entity in entities)]
+    if not asked.strip():
+        return values
+    words = frozenset(terms(asked))
+    return [value for value in values if value.owner.session or is_named(value.key, words)]
+
+
+def is_named(key: str, words: frozenset[str]) -> bool:
+    """Whether the words, terms of what is asked, name the entity of a key: `acme` of `acme:analysis` and of
+    `company:acme:analysis`."""
+    first, _, rest = key.partition(":")
+    second = rest.partition(":")[0]
+    is_kind = first in KINDS_OF_ENTITY or first.removesuffix("s") in KINDS_OF_ENTITY or names_no_thing(first)
+    name = second if is_kind else first
+    # Terms of Hangul and Kana are pairs of signs and the last sign alone, which a particle takes the place of.
+    own = [term for term in terms(name) if len(term) > 1 or term.isascii()] or terms(name)
+    return bool(own) and words.issuperset(own)
