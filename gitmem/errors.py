@@ -39,6 +39,21 @@ class UsageError(GitMemError):
     exit_code = Exit.USAGE
 
 
+class Incomplete(UsageError):
+    """An insight has values that are missing. `missing`: each of them in words; nothing was written."""
+
+    def __init__(self, missing: list[str]) -> None:
+        super().__init__(
+            f"the insight is not complete: {'; '.join(missing)}",
+            "give these values, or say what is known without them; nothing was written",
+        )
+        self.missing = tuple(missing)
+
+
+class UnknownFact(GitMemError):
+    """There is no fact at that place or of that id, or an id stands for several."""
+
+
 class NotARepository(GitMemError):
     """There is no Git repository here."""
 

@@ -325,12 +325,18 @@ def test_an_example_runs(name: str, prepared: Path, tmp_path: Path) -> None:
 
 def test_the_program_of_the_api_page_runs(prepared: Path, tmp_path: Path) -> None:
     shutil.copytree(prepared / "work", tmp_path / "memory", symlinks=True)
-    (program,) = re.findall(r"```python\n(.*?)```", (SOURCE / "docs/api.md").read_text(encoding="utf-8"), re.S)
+    page = (SOURCE / "docs/api.md").read_text(encoding="utf-8")
+    program, pipeline = re.findall(r"```python\n(.*?)```", page, re.S)
     env = {"HOME": str(tmp_path), "GITMEM_NOW": NOW}
     done = Repo(tmp_path, init=False).run(
         sys.executable, "-c", program + "    assert isinstance(block, str)\n", env=env
     )
     assert "MEMORY.md" in done.stdout and "webhooks" in done.stdout
+    told = Repo(tmp_path, init=False).run(sys.executable, "-c", pipeline, env=env).stdout.splitlines()
+    (promised,) = re.findall(r"^This prints `(.+?)`, then `(.+?)`:", page, re.M)
+    assert told == list(promised)
+    written = (tmp_path / "memory/MEMORY.md").read_text(encoding="utf-8")
+    assert "[Acme] margin fell to 3 % in Q2" in written and "Globex" not in written
 
 
 def test_what_is_declared_here_is_in_the_docs() -> None:

@@ -200,7 +200,7 @@ def other_memories(
         if not where:
             continue
         try:
-            scope, other = _open(name, where, config, environ, cache, now)
+            scope, other = open_memory(name, where, config, environ, cache, now)
             opened.append(other)
             same = seen.setdefault(other.common_dir.resolve(), name)
             scopes.append(
@@ -212,9 +212,11 @@ def other_memories(
     return scopes[::-1], opened
 
 
-def _open(
+def open_memory(
     name: str, where: str, config: Config, environ: Mapping[str, str], cache: Path, now: datetime
 ) -> tuple[Scope, Repository]:
+    """The scope of another memory and its repository, which the caller closes. `where`: a path or a URL, with `#ref`;
+    a URL is read from its copy in the folder `cache`. Raises GitMemError, OSError."""
     place, _, ref = where.partition("#")
     note = ""
     if is_url(place):

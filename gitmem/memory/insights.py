@@ -9,26 +9,44 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from gitmem.config import Config
-from gitmem.errors import GitMemError, UsageError
+from gitmem.errors import GitMemError, Incomplete, UsageError
 from gitmem.git.opening import Repository
 from gitmem.git.transaction import Draft, Reading, write
 from gitmem.memory import facts
 from gitmem.memory.fact import Meta, fact_id, normalise
 from gitmem.memory.facts import INSIGHTS, Entry, Memory, Moved
+from gitmem.memory.insight_holes import holes
 
 if TYPE_CHECKING:
     from gitmem.gate.redaction import Mask
 
 MEMORY = "MEMORY.md"
+MIN_LETTERS = 4  # letters and digits of an insight's text: less says nothing
 KEPT = 50  # insights in MEMORY.md; older ones are in the archive
 _FORM = re.compile(r"\[([^\[\]\n]{1,80})\]\s+(\S.*)", re.DOTALL)
-_HOLES = re.compile(
-    r"\{[{%]?[^{}]*[}%]?\}|\$\{?\w+\}?|\b(?:undefined|null|None|NaN|TODO|TBD|N/A)\b|<[^<>]*>"
-    r"|(?:^|[\s:=(])[-–—?]+\s*$"
-)
+
+
+class ArchivedInsight(TypedDict):
+    """An insight that moved to the archive to make room: its text and the file it stands in now."""
+
+    text: str
+    path: str
+
+
+class InsightValue(TypedDict):
+    """An insight as JSON (docs/json.md). `line`: None where nothing was written; `reason`: why, None where it was;
+    `masked`: how many values the gate masked, by rule."""
+
+    text: str
+    path: str
+    line: int | None
+    written: bool
+    reason: str | None
+    masked: dict[str, int]
+    archived: list[ArchivedInsight]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +73,7 @@ def record(
 ) -> Recorded:
     """Write one insight, with the further keys `more` of its comment.
 
-    Raises UsageError (another form than `[entity] text`, data with holes), Refused, Locked.
+    Raises UsageError for another form than `[entity] text`, Incomplete for data with holes, Refused, Locked.
     """
     from gitmem.gate.redaction import refuse_or_mask
 
@@ -63,6 +81,7 @@ def record(
         raise GitMemError("a bare repository has no MEMORY.md to write", "run it in a clone")
     entity, words = parse(text)
     gated = refuse_or_mask(f"[{entity}] {words}", MEMORY, config)
+    ensure_complete(entity, words, quoted=not gated.masks)
 
     def plan(reading: Reading) -> Draft[Recorded]:
         draft = _recorded(reading, entity, gated.text, now, (*_origin(agent or config.agent), *more))
@@ -93,16 +112,40 @@ def _recorded(reading: Reading, entity: str, words: str, now: datetime, more: Me
 
 
 def parse(text: str) -> tuple[str, str]:
-    """(entity, text) of `[entity] text`. Raises UsageError for another form and for data that is not complete."""
+    """(entity, text) of `[entity] text`. Raises UsageError for another form."""
     match = _FORM.fullmatch(normalise(text))
     if match is None:
         raise UsageError("an insight is '[entity] text'", "git mem insight '[ACME] margin fell to 3 % in Q2'")
     entity, words = normalise(match[1]), normalise(match[2])
-    if not entity or _HOLES.search(entity) or _HOLES.search(words) or sum(c.isalnum() for c in words) < 4:
-        raise UsageError("the insight is not complete: it has a placeholder or no value", "nothing was written")
     if "<!--" in words or "-->" in words or "<!--" in entity:
         raise UsageError("an insight is one line of text without comment marks")
     return entity, words
+
+
+def ensure_complete(entity: str, words: str, *, quoted: bool = True) -> None:
+    """Raise Incomplete, with what is missing, where an insight has holes. `quoted`: whether the words around a hole may
+    be told (they passed the gate); else its place is told alone."""
+    found = [*((hole, "the entity: ") for hole in holes(entity)), *((hole, "") for hole in holes(words))]
+    missing = [f"{where}{hole if quoted else f'character {hole.start + 1}'}" for hole, where in found]
+    if not found and (not any(c.isalnum() for c in entity) or sum(c.isalnum() for c in words) < MIN_LETTERS):
+        missing = [f"a finding of at least {MIN_LETTERS} letters or digits"]
+    if missing:
+        raise Incomplete(missing)
+
+
+def as_value(done: Recorded) -> InsightValue:
+    """The JSON of docs/json.md, "insight"."""
+    from gitmem.gate.redaction import mask_counts
+
+    return {
+        "text": done.text,
+        "path": MEMORY,
+        "line": done.line or None,
+        "written": done.written,
+        "reason": done.reason or None,
+        "masked": mask_counts(done.masks),
+        "archived": [{"text": moved.fact.text, "path": moved.path} for moved in done.archived],
+    }
 
 
 def insights(memory: Memory) -> list[Entry]:

@@ -6,6 +6,7 @@ The commit names places, ids and hashes, never the text that was taken out, and 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -14,7 +15,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from gitmem.config import Config
-from gitmem.errors import GitMemError, MissingFile, Refused, UsageError
+from gitmem.errors import MissingFile, Refused, UnknownFact, UsageError
 from gitmem.gate.changes.rules import BULK_LINES
 from gitmem.git.objects import Commit, Span
 from gitmem.git.repository import Repository
@@ -83,6 +84,7 @@ class Correction:
 Draft = CommitDraft[tuple[Removal, ...]]
 Plan = Callable[[Reading], Draft]
 CORRECTED, SUPERSEDED = "correct 1 fact", "supersede 1 fact"  # what `edit` and `supersede` say that they did
+MIN_ID = 8  # hexadecimal digits of an id that name a fact
 LASTING_KEYS = ("type", "tags", "importance", "pinned")  # of a comment: what its successor keeps
 
 
@@ -170,6 +172,29 @@ def _to_replace(reading: Reading, config: Config, path: str, line: int, text: st
     if any(fact.trail == entry.fact.trail for fact in same):
         raise Refused(f"{path} says that already, on another line")
     return memory, entry
+
+
+def place_of(repo: Repository, ident: str) -> tuple[str, int]:
+    """(path, line) of the fact of long-term memory at HEAD whose id is `ident`, or begins with it.
+
+    `ident`: hex, MIN_ID to 12 characters. Raises UsageError for anything else, UnknownFact where no fact has it, or
+    several have.
+    """
+    wanted = ident.strip().casefold()
+    if not re.fullmatch(rf"[0-9a-f]{{{MIN_ID},12}}", wanted):
+        raise UsageError(
+            f"the id of a fact is {MIN_ID} to 12 hexadecimal digits",
+            "results of edit, promote and receipts name it; or name the place",
+        )
+    head = repo.head()
+    rows = facts_at(repo, head) if head else ()
+    places = [(path, fact.line) for path, _, fact in rows if fact.id.startswith(wanted)]
+    if not places:
+        raise UnknownFact(f"no committed fact has the id {wanted}", "commit the file first, or name the place")
+    if len(places) > 1:
+        shown = ", ".join(f"{path}:{line}" for path, line in places[:5])
+        raise UnknownFact(f"{len(places)} facts have the id {wanted}: {shown}", "name the place of one of them")
+    return places[0]
 
 
 @contextmanager
@@ -454,12 +479,12 @@ class Account:
 
 def fact_at(reading: Reading, config: Config, path: str, line: int) -> tuple[Memory, Entry]:
     """The memory file and the fact that the line, any of its own, belongs to. Raises MissingFile for a file that is not
-    memory, GitMemError for a line of no fact and for a file with edits."""
+    memory, UnknownFact for a line of no fact, GitMemError for a file with edits."""
     ensure_memory(reading.repo, config, path)
     memory = memory_facts.parse(reading.committed(path))
     entry = memory.at(line)
     if entry is None or line > entry.fact.end:
-        raise GitMemError(
+        raise UnknownFact(
             f"there is no fact on {path}:{line}", "name a line of text: headings, comments and blank lines are no facts"
         )
     return memory, entry

@@ -18,6 +18,7 @@ from gitmem.sessions.working_memory import PROJECT, Owner, Store, Value
 if TYPE_CHECKING:
     from gitmem.gate.redaction import Mask
     from gitmem.promotion.promote import Outcome
+    from gitmem.sessions.lifecycle import Flushed
     from gitmem.sessions.resets import EndedSession
 
 
@@ -85,6 +86,25 @@ def keep_value(
     if refuse_or_mask(key, place, config).masks:
         raise UsageError("a key holds no personal data", "write it as entity:name[:phase[:sub]]")
     return store.set(key, safe.text, when, hours, owner), safe.masks
+
+
+def flushed_value(flushed: Flushed, ended: Sequence[EndedSession], episode: str = "") -> dict[str, object]:
+    """The JSON of docs/json.md, "session end": what a flush wrote, the episode, and the sessions that a reset ended."""
+    from gitmem.gate.redaction import mask_counts
+    from gitmem.memory.rivals import as_value as rival_value
+
+    return {
+        "kept": [
+            {"path": line.path, "line": line.line, "text": line.text, "type": line.type, "turn": line.turn}
+            for line in flushed.kept
+        ],
+        "skipped": [{"text": text, "reason": reason} for text, reason in flushed.skipped],
+        "notes": list(flushed.notes),
+        "masked": mask_counts(flushed.masks),
+        "differs": list(map(rival_value, flushed.differs)),
+        "episode": episode or None,
+        "reset": [session.as_value() for session in ended],
+    }
 
 
 def propose(repo: Repository, config: Config, paths: list[str], when: datetime, environ: Mapping[str, str]) -> Outcome:

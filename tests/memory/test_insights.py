@@ -8,7 +8,7 @@ import pytest
 
 from gitmem.errors import UsageError
 from gitmem.memory import facts
-from gitmem.memory.insights import KEPT, parse
+from gitmem.memory.insights import KEPT, ensure_complete, parse
 from tests.harness import Repo
 
 DAY = {"GITMEM_NOW": "2026-02-07T12:00:00+00:00"}
@@ -54,12 +54,23 @@ def test_fifty_stay_and_the_oldest_goes_to_the_archive(repo: Repo) -> None:
         "[A] growth: -",
         "[A] TODO write",
         "[{name}] value rose",
+        "[unknown] value rose",
         "[A] x <!-- y",
+        "[A] 5 %",
+        "[A] 출시일 미정",
     ],
 )
 def test_incomplete_data_is_refused(text: str) -> None:
     with pytest.raises(UsageError):
-        parse(text)
+        ensure_complete(*parse(text))
+
+
+def test_a_refusal_says_what_is_missing_and_quotes_nothing_personal(repo: Repo) -> None:
+    done = repo.mem("insight", "[ACME] margin: ?, revenue 0.00 in Q2", check=False, env=DAY)
+    assert done.returncode == 2 and "'?' behind 'margin'" in done.stderr and "'0.00' behind 'revenue'" in done.stderr
+    done = repo.mem("insight", "[ACME] 010-9482-7315 ? in May", check=False, env=DAY)
+    assert done.returncode == 2 and "character 15" in done.stderr and "9482" not in done.stderr
+    assert not (repo.path / "MEMORY.md").exists()
 
 
 def test_a_dry_run_writes_nothing_and_a_secret_is_refused(repo: Repo) -> None:

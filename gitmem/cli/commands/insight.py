@@ -22,14 +22,13 @@ def command(
     """Put '[ENTITY] TEXT' first under "Insights" in MEMORY.md.
 
     It stands there once an entity and day. The newest 50 stay, older ones go to memory/archive/YYYY.md. Data with holes
-    (null, TODO, {placeholder}) is refused. Nothing is committed. Personal data is masked unless --keep pii;
-    what was masked is said.
+    (`?`, 0.00, unknown, N/A, {placeholder}, a field without a value) is refused, with what is missing. Nothing is
+    committed. Personal data is masked unless --keep pii; what was masked is said.
 
     \b
     git mem insight '[ACME] margin fell to 3 % in Q2'
     """
     from gitmem.claims.anchoring import anchors
-    from gitmem.gate.redaction import mask_counts
     from gitmem.memory import insights
 
     repo, config = open_here()
@@ -37,17 +36,7 @@ def command(
     done = insights.record(repo, config, " ".join(text), now(), agent=agent, more=anchors(repo, cites), dry_run=dry_run)
     say_masked(done.masks)
     if as_json:
-        write_json(
-            {
-                "text": done.text,
-                "path": insights.MEMORY,
-                "line": done.line or None,
-                "written": done.written,
-                "reason": done.reason or None,
-                "masked": mask_counts(done.masks),
-                "archived": [{"text": moved.fact.text, "path": moved.path} for moved in done.archived],
-            }
-        )
+        write_json(insights.as_value(done))
     elif done.reason:
         write(escape(f"nothing written: {done.reason}\n"))
     else:

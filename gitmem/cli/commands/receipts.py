@@ -8,7 +8,6 @@ import click
 
 from gitmem.cli import completions
 from gitmem.cli.options import colour_option, json_option, open_here
-from gitmem.cli.recalled_facts import recalled
 from gitmem.cli.terminal import colour as coloured
 from gitmem.cli.terminal import escape, page, paint, say, write_json
 from gitmem.environment import now
@@ -16,7 +15,6 @@ from gitmem.environment import now
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gitmem.memory.fact import Fact
     from gitmem.sessions.receipts import Receipt
 
 COLUMNS = f"{'began':<16}  {'session':<24}  contexts  searches    tokens  median ms"
@@ -36,23 +34,16 @@ def command(session: str, since: str, colour: str, as_json: bool) -> None:
     `mem.contextCeiling` bounds what one session is given.
     """
     from gitmem.sessions import receipts
+    from gitmem.sessions.recalled_facts import as_value, shown
     from gitmem.text.named_times import first_day
 
     repo, config = open_here()
     found = receipts.read(repo.common_dir, session, first_day(since, now()))
-    total = receipts.totals(found)
-    most, never = (_without_blocked_text(facts) for facts in recalled(repo, config, total.counts))
     if as_json:
-        write_json(
-            {
-                "receipts": [receipt.as_value() for receipt in found],
-                "tokens_a_day": total.tokens_a_day,
-                "tokens": total.tokens,
-                "most": [{**_value(fact), "times": total.counts[fact.id]} for fact in most],
-                "never": [_value(fact) for fact in never],
-            }
-        )
+        write_json(as_value(repo, config, found))
         return
+    total = receipts.totals(found)
+    most, never = shown(repo, config, total.counts)
     if not found:
         say("no receipts yet: they are written where a host's hooks or the MCP server ask memory (git mem install)")
         return
@@ -68,18 +59,6 @@ def command(session: str, since: str, colour: str, as_json: bool) -> None:
                 out.append(f"  {paint(f'MEMORY.md:{fact.line}', 'path', on)}  {times:<4} {escape(fact.text, '')}")
             out += [f"  and {len(facts) - SHOWN} more"] if len(facts) > SHOWN else []
     page("".join(f"{row}\n" for row in out), wrap=True)
-
-
-def _without_blocked_text(facts: Sequence[Fact]) -> list[Fact]:
-    """The facts without the text of those that the gate would block."""
-    from gitmem.gate.withholding import without_blocked
-
-    texts = without_blocked([fact.text for fact in facts], "MEMORY.md")
-    return [fact._replace(text=text) for fact, text in zip(facts, texts, strict=True)]
-
-
-def _value(fact: Fact) -> dict[str, object]:
-    return {"id": fact.id, "path": "MEMORY.md", "line": fact.line, "text": fact.text}
 
 
 def _sessions(found: Sequence[Receipt]) -> list[str]:

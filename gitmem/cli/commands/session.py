@@ -140,22 +140,10 @@ class Report:
 
     def write_json(self, *, of_flush: bool) -> None:
         """The JSON of docs/json.md; `due` and `promotion` are keys of a flush alone."""
-        from gitmem.gate.redaction import mask_counts
-        from gitmem.memory.rivals import as_value as rival_value
         from gitmem.promotion.outcome import as_value
+        from gitmem.sessions.automation import flushed_value
 
-        flushed = self.flushed
-        kept = [
-            {"path": line.path, "line": line.line, "text": line.text, "type": line.type, "turn": line.turn}
-            for line in flushed.kept
-        ]
-        skipped = [{"text": text, "reason": reason} for text, reason in flushed.skipped]
-        value: dict[str, object] = {
-            "kept": kept, "skipped": skipped, "notes": list(flushed.notes),
-            "masked": mask_counts(flushed.masks), "differs": list(map(rival_value, flushed.differs)),
-            "episode": self.episode or None,
-            "reset": [session.as_value() for session in self.ended],
-        }  # fmt: skip
+        value = flushed_value(self.flushed, self.ended, self.episode)
         if of_flush:
             value |= {"due": self.due or None, "promotion": as_value(self.promotion) if self.promotion else None}
         write_json(value)
@@ -414,6 +402,7 @@ def set_command(key: str, value: str, ttl: float, session: str, agent: str, keep
     and no other one sees it; else it is the project's. An empty VALUE forgets KEY. Secrets and personal data are masked
     in it, and that is said.
     """
+    from gitmem.gate.redaction import mask_counts
     from gitmem.sessions.automation import keep_value
     from gitmem.sessions.working_memory import Store, owner_of
 
@@ -422,7 +411,7 @@ def set_command(key: str, value: str, ttl: float, session: str, agent: str, keep
     owner = owner_of(session, agent or config.agent)
     kept, masks = keep_value(store, keeping(config, keep), key, value, now(), ttl, owner)
     if as_json:
-        write_json(shape(kept))
+        write_json({**shape(kept), "masked": mask_counts(masks)})
     else:
         write(escape(kept.key + "\n"))
     say_masked(masks)

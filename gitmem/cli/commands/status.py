@@ -95,8 +95,8 @@ def _index_lines(status: Status) -> list[str]:
 
 def _receipts_in_words(repo: Repository, config: Config) -> str:
     """What the sessions of the last week were given, "" where they left no receipts."""
-    from gitmem.cli.recalled_facts import recalled
     from gitmem.sessions import receipts
+    from gitmem.sessions.recalled_facts import recalled
 
     found = receipts.read(repo.common_dir, since=now().date() - timedelta(days=6))
     if not found:

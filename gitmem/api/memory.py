@@ -1,0 +1,416 @@
+"""The memory of one repository from a program: opened, asked, told, corrected. Every write passes the gate."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import cast
+
+from gitmem.api.organisation import Organisation
+from gitmem.api.reading import read_lines, search
+from gitmem.api.session import Session
+from gitmem.api.values import Added, Corrected, Insight, Value
+from gitmem.config import Config
+from gitmem.environment import cache_folder, in_force
+from gitmem.environment import now as clock
+from gitmem.environment import settings as load_settings
+from gitmem.errors import GitMemError, UsageError
+from gitmem.git.git_config import user_settings
+from gitmem.git.opening import Repository, open_repository
+
+
+def open(
+    path: str | Path | None = None,
+    *,
+    profile: str = "",
+    settings: Mapping[str, str] | None = None,
+    now: Callable[[], datetime] = clock,
+) -> Memory:
+    """The memory of the repository that holds `path`; without one, that of the profile in force or of the folder the
+    program is in, as for a command. Use it in a `with` block, or close it.
+
+    `settings` are `mem.*` keys in the spelling of `gitmem.config.Config` (`{"agent": "coder"}`), above the user's own;
+    `now` is the clock. With `profile` it is that profile's memory, wherever `path` leads. Raises NotARepository,
+    BadConfig. One Memory is for one thread.
+    """
+    if profile:
+        from gitmem import profiles
+
+        path = profiles.named(profiles.read(user_settings(os.environ)), profile).root
+    elif path is None:
+        path = _folder_of_profile()
+    repo = open_repository(Path(os.path.expanduser(path)), os.environ)
+    try:
+        return Memory(repo, load_settings(repo, settings), now)
+    except BaseException:
+        repo.close()
+        raise
+
+
+def _folder_of_profile() -> Path:
+    """The memory a command started here would speak of; GitMemError where that is another profile's."""
+    pairs = user_settings(os.environ)
+    if not any(key.startswith("mem.profile") for key, _, _ in pairs):
+        return Path()
+    return in_force(pairs, Path.cwd()) or Path()
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """An open memory; made by `open`."""
+
+    repo: Repository
+    config: Config
+    now: Callable[[], datetime]
+    _opened: ExitStack = field(default_factory=ExitStack)  # what `organisation` opened
+
+    def __enter__(self) -> Memory:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End what the repository, and the organisation's, hold open."""
+        self._opened.close()
+        self.repo.close()
+
+    def session(self, name: str, *, agent: str = "") -> Session:
+        """The session of that name: its working values, its context, its flush and end. `agent`: whose values they are
+        (default: `mem.agent`; without one they are every agent's). Raises UsageError for a name that is none."""
+        from gitmem.sessions.working_memory import owner_of
+
+        if not name.strip():
+            raise UsageError("a session has a name", "give the run's or the host's session id")
+        owner = owner_of(name, agent or self.config.agent)
+        config = self.config._replace(agent=owner.agent)
+        memory = Memory(self.repo, config, self.now)
+        return Session(
+            self.repo, config, self.now, owner,
+            lambda prompt, entity: memory.context(prompt, session=owner.session, entity=entity),
+        )  # fmt: skip
+
+    def organisation(self) -> Organisation | None:
+        """The organisation's memory (`mem.organisation`), None where none is configured; closed with this one. Raises
+        GitMemError where it cannot be opened."""
+        if not self.config.organisation:
+            return None
+        from gitmem.context.scopes import open_memory
+
+        try:
+            scope, repo = open_memory(
+                "organisation", self.config.organisation, self.config, os.environ, cache_folder(), self.now()
+            )
+        except OSError as error:
+            raise GitMemError(
+                f"the organisation's memory cannot be read: {error.strerror}", "git config --global mem.organisation"
+            ) from None
+        self._opened.callback(repo.close)
+        return Organisation(repo, load_settings(repo), self.now, scope.commit, scope.note)
+
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int = 6,
+        at: str = "",
+        paths: Sequence[str] = (),
+        types: Sequence[str] = (),
+        tags: Sequence[str] = (),
+        since: str | date | None = None,
+        until: str | date | None = None,
+        expired: bool = False,
+        min_score: float | None = None,
+        history: bool = False,
+        history_only: bool = False,
+        everything: bool = False,
+    ) -> Value:
+        """`git mem search`: {"query", "at", "lanes", "stale", "answered", "hits": [...]}, best hit first. Any text is a
+        query; `everything` is `--all`."""
+        from gitmem.git.revision import resolve_at
+
+        moment, kind = self.now(), "with" if history else ""
+        return search(
+            self.repo, self.config, query, moment, commit=resolve_at(self.repo, at, moment) if at else "", limit=limit,
+            paths=paths, types=types, tags=tags, since=since, until=until, expired=expired, min_score=min_score,
+            history="only" if history_only else kind, everything=everything,
+        )  # fmt: skip
+
+    def get(self, path: str, first: int = 0, last: int = 0, *, at: str = "") -> Value:
+        """`git mem show`: lines `first` to `last` of a memory file, all of it without them. Raises MissingFile."""
+        from gitmem.git.revision import resolve_at
+
+        commit = resolve_at(self.repo, at, self.now()) if at else ""
+        return read_lines(self.repo, self.config, path, first, last, commit)
+
+    def add(
+        self,
+        text: str,
+        *,
+        type: str = "",
+        to: str = "auto",
+        agent: str = "",
+        origin: str = "",
+        tags: Sequence[str] = (),
+        topic: str = "",
+        cites: Sequence[str] = (),
+    ) -> Added:
+        """`git mem add`: append one line through the gate; nothing is committed. `cites`: code that it is true of, as
+        `PATH:LINES` or `PATH#SYMBOL`. Raises UsageError, Refused."""
+        from gitmem.claims.anchoring import anchors
+        from gitmem.memory import writing
+        from gitmem.memory.fact import ORIGINS, TYPES
+        from gitmem.memory.writing import as_value
+
+        if type and type not in TYPES:
+            raise UsageError(f"'{type}' is no type", f"one of {', '.join(TYPES)}")
+        if origin and origin not in ORIGINS:
+            raise UsageError(f"'{origin}' is no origin", f"one of {', '.join(ORIGINS)}")
+        line = writing.NewLine(
+            text, type, to=to, agent=agent, origin=origin, tags=tuple(tags), topic=topic,
+            more=anchors(self.repo, tuple(cites)) if cites else (),
+        )  # fmt: skip
+        return cast(Added, as_value(writing.add(self.repo, self.config, line, now=self.now())))
+
+    def insight(
+        self, entity: str, text: str, *, agent: str = "", cites: Sequence[str] = (), dry_run: bool = False
+    ) -> Insight:
+        """`git mem insight`: what a pipeline found about `entity`, first under "Insights" in MEMORY.md, once an entity
+        and day; nothing is committed.
+
+        Raises Incomplete for data with holes (`?`, 0.00, unknown, a field without a value), its `missing` says which;
+        UsageError, Refused. A dry run checks the same and writes nothing.
+        """
+        from gitmem.claims.anchoring import anchors
+        from gitmem.memory import insights
+
+        done = insights.record(
+            self.repo, self.config, f"[{entity}] {text}", self.now(), agent=agent,
+            more=anchors(self.repo, tuple(cites)) if cites else (), dry_run=dry_run,
+        )  # fmt: skip
+        return insights.as_value(done)
+
+    def context(
+        self,
+        prompt: str = "",
+        *,
+        budget: int | None = None,
+        subjects: Sequence[str] = (),
+        at: str = "",
+        transcript: str | Path | None = None,
+        session: str = "",
+        entity: str | Sequence[str] = (),
+        include: Sequence[str] = (),
+        loaded: Sequence[str] = (),
+        without_layers: Sequence[str] = (),
+        without_paths: Sequence[str] = (),
+        without_agents: Sequence[str] = (),
+        preset: str = "",
+        max_characters: int = 0,
+        max_age: int = 3_600,
+        merge: str = "",
+    ) -> Value:
+        """`git mem context`: what a model should know for `prompt`; `text` is the block, `parts` its structure.
+
+        `subjects` are those of `--for`, `include` is `PATH:A-B`. `session`: whose working values come along; `entity`:
+        prefixes of keys outside of which none does ("": no bound). Raises UsageError, BadConfig.
+        """
+        from gitmem.context.layer_limits import PRESETS, Layer
+        from gitmem.context.request import build, place, repository_path, request_of, staged_of, value_of
+
+        for layer in without_layers:
+            if layer not in tuple(Layer):
+                raise UsageError(f"'{layer}' is no layer", f"one of {', '.join(Layer)}")
+        if preset and preset not in PRESETS:
+            raise UsageError(f"'{preset}' is no preset", f"one of {', '.join(PRESETS)}")
+        config = self.config._replace(context_preset=preset) if preset else self.config
+        moment = self.now()
+        request = request_of(
+            config, prompt, budget=budget, subjects=tuple(repository_path(self.repo, subject) for subject in subjects),
+            staged=() if subjects else staged_of(self.repo), transcript=Path(transcript) if transcript else None,
+            include=tuple(place(value) for value in include), loaded=tuple(loaded),
+            without_layers=frozenset(without_layers), without_paths=tuple(without_paths),
+            without_agents=tuple(without_agents), characters=max_characters, session=session,
+            entities=(entity,) if isinstance(entity, str) else tuple(entity),
+        )  # fmt: skip
+        if merge:
+            from dataclasses import replace
+
+            from gitmem.context.condensing import merger
+
+            request = replace(request, merge=merger(self.repo, config, merge, moment, os.environ))
+        return value_of(
+            build(self.repo, config, request, moment, at, environ=os.environ, cache=cache_folder()), max_age
+        )
+
+    def why(self, path: str, line: int, *, at: str = "") -> Value:
+        """`git mem why`: commit, author, reason, reviewers, verified sources and amendments of a line."""
+        from gitmem.provenance import why
+        from gitmem.provenance.why import as_value
+
+        commit = self.repo.resolve(at) if at else ""
+        return as_value(why.why(self.repo, self.config, path, line, commit, now=self.now()))
+
+    def receipts(self, *, session: str = "", since: str = "") -> Value:
+        """`git mem receipts`: what sessions were given of memory, and what it cost them; numbers, no text."""
+        from gitmem.sessions import recalled_facts
+        from gitmem.sessions.receipts import read
+        from gitmem.text.named_times import first_day
+
+        found = read(self.repo.common_dir, session, first_day(since, self.now(), "since") if since else None)
+        return recalled_facts.as_value(self.repo, self.config, found)
+
+    def promote(
+        self, *, since: str = "", limit: int = 0, mode: str = "commit", branch: str = "", accept: Sequence[str] = (),
+        dry_run: bool = False,
+    ) -> Value:  # fmt: skip
+        """`git mem promote`: facts from committed logs into MEMORY.md.
+
+        `mode`: commit, commit-per-fact or stage; `branch`: commit there instead; `accept`: ids of facts of origin web
+        or tool that a person let in. Raises UsageError, ModelUnavailable, Refused, Changed.
+        """
+        from gitmem.promotion.model_registry import promotion_model
+        from gitmem.promotion.outcome import as_value
+        from gitmem.promotion.promote import Mode, Request, promote
+        from gitmem.provenance.forgotten_texts import forgotten_texts
+
+        modes = (Mode.COMMIT.value, Mode.EACH.value, Mode.STAGE.value)
+        if mode not in modes:
+            raise UsageError(f"'{mode}' is no mode", f"one of {', '.join(modes)}, or branch=")
+        where = Mode.BRANCH if branch else Mode(mode)
+        request = Request(
+            mode=Mode.NOTHING if dry_run else where, since=since, limit=limit, branch=branch, accept=tuple(accept)
+        )
+        moment = self.now()
+        model, policy = promotion_model(self.repo, self.config, moment.date(), os.environ)
+        outcome = promote(self.repo, self.config, model, policy, request, moment)
+        return cast(Value, forgotten_texts(self.repo).without(as_value(outcome)))
+
+    def edit(
+        self,
+        path: str = "",
+        line: int = 0,
+        *,
+        id: str = "",
+        text: str = "",
+        reason: str,
+        supersede: bool = False,
+        pinned: bool | None = None,
+        until: date | str | None = None,
+        over: bool = False,
+    ) -> Corrected:
+        """`git mem edit`: change one fact in one commit; its place, or its `id`, names it.
+
+        `text`: what it says from now on (`supersede`: from today, the old text was true until now); else one of
+        `pinned`, `until` (the last day on which it is true, "never" for none), `over` (yesterday was that day). Raises
+        UsageError, UnknownFact, MissingFile, Refused, Changed.
+        """
+        from gitmem.gate.exceptions import parse_date
+        from gitmem.provenance import corrections, lifetimes
+
+        _ensure_reason(reason)
+        if sum((bool(text), pinned is not None, until is not None, over)) != 1 or (supersede and not text):
+            raise UsageError("what is to become of the fact?", "give text, or one of pinned, until and over")
+        place, today = self._place(path, line, id), self.now().date()
+        if text:
+            change = corrections.supersede if supersede else corrections.edit
+            return _corrected(change(self.repo, self.config, place, text, reason, today))
+        if pinned is not None:
+            plan = lifetimes.pin_plan(self.config, *place, pinned, reason)
+        elif until is not None:
+            last = parse_date(until) if isinstance(until, str) and until != "never" else until
+            plan = lifetimes.until_plan(self.config, *place, last if isinstance(last, date) else None, reason)
+        else:
+            plan = lifetimes.over_plan(self.config, *place, today, reason)
+        return _corrected(lifetimes.change(self.repo, place[0], plan))
+
+    def forget(
+        self,
+        path: str = "",
+        line: int = 0,
+        *,
+        id: str = "",
+        reason: str,
+        everywhere: bool = False,
+        dry_run: bool = False,
+    ) -> Corrected:
+        """`git mem forget`: remove one fact and commit that alone; its place, or its `id`, names it.
+
+        With `everywhere` the lines of logs, episodes and notes that say it go too, and the result has `lines`,
+        `remaining` and `session_values` as well. A dry run writes nothing. Raises as `edit`.
+        """
+        from gitmem.provenance import corrections, erasure
+
+        _ensure_reason(reason)
+        path, line = self._place(path, line, id)
+        if everywhere:
+            from gitmem.sessions.working_memory import drop_saying
+
+            done = erasure.forget_everywhere(self.repo, self.config, path, line, reason, dry_run=dry_run)
+            values = [] if dry_run else drop_saying(self.repo.common_dir, done.texts)
+            return cast(Corrected, {**erasure.erasure_value(done), "session_values": values})
+        return _corrected(corrections.forget(self.repo, self.config, path, line, reason, dry_run=dry_run))
+
+    def revert(
+        self,
+        *,
+        source: str = "",
+        lines: tuple[int, int] = (0, 0),
+        commit: str = "",
+        agent: str = "",
+        session: str = "",
+        origin: str = "",
+        reason: str = "",
+        dry_run: bool = False,
+    ) -> Corrected:
+        """`git mem revert`: remove every fact that derives from one source, in one commit.
+
+        Exactly one of `source` (a path; `lines` narrow it), `commit`, `agent`, `session`, `origin`. Raises UsageError,
+        UnknownRevision, MissingFile, Refused, Changed.
+        """
+        from gitmem.provenance import corrections
+        from gitmem.provenance.corrections import By, Selector
+
+        given = (
+            (By.SOURCE, source),
+            (By.COMMIT, commit),
+            (By.AGENT, agent),
+            (By.SESSION, session),
+            (By.ORIGIN, origin),
+        )
+        named = [(by, value) for by, value in given if value]
+        if len(named) != 1:
+            raise UsageError("name one of source, commit, agent, session, origin", "see docs/api.md")
+        by, value = named[0]
+        if by is By.COMMIT:
+            value = self.repo.resolve(value)
+        selector = Selector(by, value, lines if by is By.SOURCE else (0, 0))
+        return _corrected(corrections.revert(self.repo, self.config, selector, reason, dry_run=dry_run))
+
+    def _place(self, path: str, line: int, ident: str) -> tuple[str, int]:
+        """The place of a fact that is named by path and line, or by its id. Raises UsageError, UnknownFact."""
+        if bool(ident) == bool(path):
+            raise UsageError("name a fact by path and line, or by its id", "forget('MEMORY.md', 17, reason=...)")
+        if not ident:
+            return path, line
+        from gitmem.provenance.corrections import place_of
+
+        return place_of(self.repo, ident)
+
+
+def _ensure_reason(reason: str) -> None:
+    if not reason.strip():
+        raise UsageError("a reason is missing", "say why the fact goes or changes")
+
+
+def _corrected(done: object) -> Corrected:
+    from gitmem.provenance.corrections import as_value
+
+    return cast(Corrected, as_value(done))

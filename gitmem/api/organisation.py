@@ -1,0 +1,34 @@
+"""The organisation's memory from a program: searched and read at the commit that is pinned, never written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from gitmem.api.reading import read_lines, search
+from gitmem.api.values import Value
+from gitmem.config import Config
+from gitmem.git.opening import Repository
+
+
+@dataclass(frozen=True, slots=True)
+class Organisation:
+    """The memory that `mem.organisation` names; made by `Memory.organisation`, which closes it.
+
+    `note`: what to know of its copy ("last copy, 30 hours old"), "" for nothing.
+    """
+
+    repo: Repository
+    config: Config
+    now: Callable[[], datetime]
+    commit: str
+    note: str = ""
+
+    def search(self, query: str, *, limit: int = 6) -> Value:
+        """`git mem search` there; {"query", "at", "lanes", "stale", "answered", "hits": [...]}."""
+        return search(self.repo, self.config, query, self.now(), commit=self.commit, limit=limit)
+
+    def get(self, path: str, first: int = 0, last: int = 0) -> Value:
+        """`git mem show` there. Raises MissingFile."""
+        return read_lines(self.repo, self.config, path, first, last, self.commit)

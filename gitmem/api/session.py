@@ -1,0 +1,115 @@
+"""A session from a program: its working values, its context, its flush and its end. Every write passes the gate."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import cast
+
+from gitmem.api.values import Episode, Flushed, KeptValue, SessionValue, Turn, Value
+from gitmem.config import Config
+from gitmem.errors import GitMemError, UsageError
+from gitmem.git.opening import Repository
+from gitmem.hosts.transcript import Transcript
+from gitmem.sessions.lifecycle import Source
+from gitmem.sessions.working_memory import Owner, Store, as_value
+from gitmem.sessions.working_memory import Value as Stored
+
+Contexts = Callable[[str, "str | Sequence[str]"], Value]  # (prompt, entity) -> the context of this session
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One session of one agent; made by `Memory.session`. `owner`: whose values it sets and sees."""
+
+    repo: Repository
+    config: Config
+    now: Callable[[], datetime]
+    owner: Owner
+    contexts: Contexts
+
+    def set(self, key: str, value: str, *, hours: float = 24.0) -> KeptValue:
+        """`git mem session set`: keep a value under `entity:name[:phase[:sub]]` for `hours`; "" forgets it.
+
+        Raises UsageError for a key that is none and a value that is too large, Refused.
+        """
+        from gitmem.gate.redaction import mask_counts
+        from gitmem.sessions.automation import keep_value
+
+        kept, masks = keep_value(self._store(), self.config, key, value, self.now(), hours, self.owner)
+        return {**as_value(kept), "masked": mask_counts(masks)}
+
+    def get(self, key: str) -> SessionValue | None:
+        """`git mem session get`: the session's value, else the project's, else None."""
+        found = self._store().get(key, self.now(), self.owner)
+        return self._shown([found])[0] if found else None
+
+    def list(self, prefix: str = "") -> Sequence[SessionValue]:
+        """`git mem session list`: what this session and agent see below `prefix`, by key."""
+        return self._shown(self._store().list(prefix, self.now(), self.owner))
+
+    def context(self, prompt: str = "", *, entity: str | Sequence[str] = ()) -> Value:
+        """`git mem context --session`: what a model should know; of working values those of this session, and of
+        `entity` alone where one is named."""
+        return self.contexts(prompt, entity)
+
+    def flush(self, turns: str | Path | Sequence[Turn]) -> Flushed:
+        """`git mem session flush`: write what the conversation decided to the agent's daily log; twice is the same as
+        once.
+
+        `turns`: the turns so far, or the path of a host's transcript. Raises GitMemError for one that cannot be read.
+        """
+        from gitmem.sessions.automation import end_due_sessions, flushed_value, model_of
+        from gitmem.sessions.lifecycle import flush
+
+        conversation, source, moment = *self._conversation(turns), self.now()
+        ended = end_due_sessions(self.repo, self.config, moment, conversation, self.owner.session)
+        model = model_of(self.repo, self.config, moment, os.environ)
+        done = flush(self.repo, self.config, conversation, source, now=moment, model=model)
+        value = flushed_value(done, ended)
+        del value["episode"]
+        return cast(Flushed, value)
+
+    def end(self, turns: str | Path | Sequence[Turn]) -> Episode:
+        """`git mem session end`: flush, then write the episode of the session. Raises as `flush`."""
+        from gitmem.sessions.automation import end_due_sessions, flushed_value, model_of
+        from gitmem.sessions.lifecycle import end
+
+        conversation, source, moment = *self._conversation(turns), self.now()
+        ended = end_due_sessions(self.repo, self.config, moment, conversation, self.owner.session)
+        model = model_of(self.repo, self.config, moment, os.environ)
+        done, path = end(self.repo, self.config, conversation, source, now=moment, model=model)
+        return cast(Episode, flushed_value(done, ended, path))
+
+    def _store(self) -> Store:
+        return Store(self.repo.common_dir, self.config.profile)
+
+    def _shown(self, values: Sequence[Stored]) -> Sequence[SessionValue]:
+        """The values as JSON, without what a person took out of memory."""
+        from gitmem.provenance.forgotten_texts import forgotten_texts
+
+        mask = forgotten_texts(self.repo)
+        return [as_value(replace(value, text=mask.masked(value.text))) for value in values]
+
+    def _conversation(self, turns: str | Path | Sequence[Turn]) -> tuple[Transcript, Source]:
+        """The conversation and whose it is."""
+        from gitmem.hosts.transcript_parser import parse
+        from gitmem.regular_file import read_regular
+
+        agent = self.owner.agent
+        if isinstance(turns, str | Path):
+            try:
+                data = read_regular(Path(turns))
+            except OSError as error:
+                raise GitMemError(f"cannot read '{turns}': {error.strerror}", "check the path") from None
+            return parse(data), Source(self.owner.session, agent, str(Path(turns).absolute()))
+        rows = []
+        for turn in turns:
+            if not isinstance(turn.get("role"), str) or not isinstance(turn.get("text"), str):
+                raise UsageError("a turn has a role and a text", '{"role": "user", "text": "We use REST webhooks."}')
+            rows.append(json.dumps(turn))
+        return parse("\n".join(rows).encode("utf-8")), Source(self.owner.session, agent)
