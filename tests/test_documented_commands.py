@@ -95,6 +95,7 @@ BEFORE = {
     "git mem redact": "leak",
     "git mem redact --staged": "git add memory/x.md",
     "cd my-memory": "mkdir -p my-memory",
+    "git mem setup --yes notes": "cd ~",
     'git mem add --type rule "Login': "code",
     "git mem insight '[auth]": "code",
     "git mem confirm": "code; git mem confirm MEMORY.md:17 --cites src/auth.py:10-24; code moved",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -30,14 +31,22 @@ def test_the_first_minute_of_the_readme_runs_as_written(tmp_path: Path) -> None:
     shim = place.write("bin/git-mem", f'#!/bin/sh\nexec "{sys.executable}" -m gitmem "$@"\n')
     shim.chmod(0o755)
     commands = first_minute()
-    assert len(commands) >= 7
+    assert len(commands) >= 6
     script = "set -e\n" + "\n".join(f"{command}\necho '--'" for command, _ in commands)
     env = {"PATH": f"{shim.parent}{os.pathsep}{os.environ['PATH']}", "GITMEM_NOW": "2026-02-05T14:30:00"}
     env |= {"GIT_AUTHOR_DATE": "2026-02-05T14:31:00", "GIT_COMMITTER_DATE": "2026-02-05T14:31:00"}
     answers = place.run("bash", "-c", script, env=env).stdout.split("--\n")
     for (command, wanted), answer in zip(commands, answers, strict=False):
         assert wanted.strip() in answer, command
-    assert "REST webhooks" in answers[-3] and "order_id" in answers[-2]
+    assert "order_id" in answers[-3] and "REST webhooks" in answers[-2]
+
+
+def test_the_readme_names_no_version_and_no_package_index_that_does_not_exist() -> None:
+    tags = subprocess.run(["git", "tag"], cwd=SOURCE, capture_output=True, text=True, check=True).stdout.split()
+    assert all(version in tags for version in re.findall(r"\bv\d+\.\d+\.\d+\b", README))
+    assert "pip install git-mem" not in README
+    for link in re.findall(r"\]\(([^)#]+)\)", README):
+        assert link.startswith("https://") or (SOURCE / link).exists(), link
 
 
 def test_a_newcomer_with_notes_finds_one_and_leaves_no_trace(tmp_path: Path) -> None:
