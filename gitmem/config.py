@@ -20,6 +20,8 @@ TRACKED = ".gitmem.toml"
 
 _KEYS: list[Mapping[str, Any]] = []  # what `_key` was told, in the order of the fields
 COUNT = (0, 1_000_000_000)
+MIN_TRACKED_LIFE = 30  # days: no .gitmem.toml gives facts a shorter life, else a hostile one makes them vanish
+MAX_LIFE = 36_500  # days
 SHARE = (0.0, 1.0)
 
 
@@ -35,8 +37,9 @@ def _key(
 ) -> Any:
     """A setting. `tracked` is its place in .gitmem.toml (`table.key`), `tighten` how that may change it:
     `union` (lists add), `min`, `max`, `or` (may only turn on), `last` (`true` or its name there is the last of
-    `choices`). `limits` are the least and the greatest number that the user may give, `form` brings a text into the
-    form it is used in, or raises UsageError."""
+    `choices`), `shorter` (may give a shorter life, of MIN_TRACKED_LIFE days at least; its place is a whole table,
+    written `table.*`). `limits` are the least and the greatest number that the user may give, `form` brings a text
+    into the form it is used in, or raises UsageError."""
     if limits is None and isinstance(default, (int, float)) and not isinstance(default, bool):
         limits = COUNT
     meta = {
@@ -45,6 +48,33 @@ def _key(
     }  # fmt: skip
     _KEYS.append(meta)
     return default
+
+
+def life_form(text: str) -> str:
+    """`Note = 180d` -> `note=180d`. Raises UsageError for anything else, and for a life of no day."""
+    kind, _, life = ("".join(text.casefold().split())).partition("=")
+    days = life.removesuffix("d")
+    name = kind.replace("-", "")
+    right = name.isascii() and name.isalpha() and days.isascii() and days.isdigit() and len(days) <= 6
+    if not right or not 1 <= int(days) <= MAX_LIFE:
+        raise UsageError(f"'{text}' is no life of a type", f"TYPE=DAYSd, 1 to {MAX_LIFE} days, as in note=180d")
+    return f"{kind}={int(days)}d"
+
+
+def lives(entries: Iterable[str]) -> dict[str, int]:
+    """Days by type of entries in the form of `life_form`; of several of one type the last."""
+    pairs = (entry.partition("=") for entry in entries)
+    return {kind: int(life.removesuffix("d")) for kind, _, life in pairs}
+
+
+def _shorter(old: tuple[str, ...], new: tuple[str, ...]) -> tuple[str, ...]:
+    """The user's lives with those of .gitmem.toml that are shorter, each of MIN_TRACKED_LIFE days at least."""
+    known, found = lives(old), old
+    for kind, days in lives(new).items():
+        days = max(days, MIN_TRACKED_LIFE)
+        if kind not in known or days < known[kind]:
+            found = (*found, f"{kind}={days}d")
+    return found
 
 
 class Config(NamedTuple):
@@ -70,6 +100,10 @@ class Config(NamedTuple):
     profile: str = _key("", "The profile in force (`git mem profile switch NAME`): its own memory, index and identity.")
     organisation: str = _key("", "The organisation's memory: a path or URL, with `#ref` pinned. Read only.")
     personal: str = _key("", "Your own memory beside any project: a path or URL, with `#ref`. Read only.")
+    retention: tuple[str, ...] = _key(
+        (), "Days that new facts of a type last, as in `note=180d`; repeatable.", tracked="retention.*",
+        tighten="shorter", form=life_form,
+    )  # fmt: skip
     # context
     context_budget: int = _key(1600, "Tokens of a context.")
     context_layer: tuple[str, ...] = _key(
@@ -275,6 +309,7 @@ TIGHTEN: dict[str, Callable[[Any, Any], Any]] = {
     "max": max,
     "or": lambda old, new: old or new,
     "last": lambda old, new: new,
+    "shorter": _shorter,
 }
 
 
@@ -290,13 +325,19 @@ def _tracked(text: str, warnings: list[str]) -> Iterable[tuple[str, Any]]:
     places = {meta["tracked"]: (name, meta) for name, meta in keys() if meta["tracked"]}
     for table, content in tables.items():
         for key, value in content.items() if isinstance(content, dict) else [("", content)]:
-            setting = places.get(f"{table}.{key}")
+            setting = places.get(f"{table}.{key}") or (places.get(f"{table}.*") if key else None)
             if setting is None:
                 warnings.append(f"{TRACKED}: '{table}.{key}' is unknown or only the user's own to set; ignored")
                 continue
             name, meta = setting
             default = meta["default"]
-            if isinstance(default, tuple) and isinstance(value, list) and all(isinstance(v, str) for v in value):
+            if meta["tighten"] == "shorter":
+                text = f"{key}={value}" if isinstance(value, str) else ""
+                try:
+                    yield name, (life_form(text),)
+                except UsageError as error:
+                    warnings.append(f"{TRACKED}: '{table}.{key}' is no life of a type ({error.hint}); ignored")
+            elif isinstance(default, tuple) and isinstance(value, list) and all(isinstance(v, str) for v in value):
                 yield name, tuple(value)
             elif meta["tighten"] == "last" and isinstance(value, bool):
                 yield from [(name, meta["choices"][-1])] if value else []
@@ -328,7 +369,7 @@ def _read(key: str, text: str, meta: Mapping[str, Any]) -> Any:
             raise BadConfig(f"{key} must be {low:g} to {high:g}, not {text}", hint)
         return number
     if isinstance(default, tuple):
-        return (text,)
+        return (_formed(key, text, meta["form"]) if meta["form"] else text,)
     if meta["choices"] and text not in meta["choices"]:
         raise BadConfig(f"{key} must be one of {', '.join(meta['choices'])}, not '{text}'")
     return _formed(key, text, meta["form"]) if meta["form"] else text

@@ -8,11 +8,12 @@ from datetime import datetime, timedelta
 from functools import cache
 
 from gitmem.config import Config
-from gitmem.errors import GitMemError
+from gitmem.errors import GitMemError, OutsideRepository
 from gitmem.git.opening import Repository
 from gitmem.memory.state import Lapsed, State, of_text
 from gitmem.sessions.working_memory import Owner, Store
 
+EXCEPTIONS = 10  # exceptions that have ended a checkpoint shows
 OPEN = 20  # working values a checkpoint shows
 EPISODE = 1_500  # characters of the last episode it shows
 ACTIVE, INTERRUPTED = timedelta(minutes=10), timedelta(days=2)  # since then a session is over, and is of interest
@@ -33,10 +34,36 @@ def checkpoint(repo: Repository, config: Config, when: datetime, session: str = 
         return layers.lapsed(scope.read, scope.paths, when.date(), scope.forgotten())
 
     sections = (
+        _ended_exceptions(repo, config, when),
         _values(repo, config, when, session, known), _interrupted(repo, when, session),
         _last_episode(repo, config, session, known),
     )  # fmt: skip
     return [text for text in sections if text]
+
+
+def _ended_exceptions(repo: Repository, config: Config, when: datetime) -> str:
+    """Exceptions of MEMORY.md that ended not long ago: whoever knows them from before must not go on by them."""
+    from gitmem.errors import MissingFile
+    from gitmem.memory.facts import parse_lines
+    from gitmem.memory.retention import ended_exceptions
+    from gitmem.memory.show import read
+
+    if repo.root is None or not os.path.lexists(repo.root / "MEMORY.md"):
+        return ""
+    try:
+        lines = read(repo, config, "MEMORY.md", "").lines
+    except (MissingFile, OutsideRepository):
+        return ""
+    if not any("exception" in line for line in lines):
+        return ""
+    from gitmem.gate.quoting import HIDDEN, neutral, without_secrets
+
+    ended = ended_exceptions(parse_lines(lines).facts, when.date())[:EXCEPTIONS]
+    rows = [
+        f"- {neutral(' '.join(fact.text[:200].split()))} (MEMORY.md:{fact.line}, until {day})" for day, fact in ended
+    ]
+    rows = [row for row in without_secrets(rows) if row != HIDDEN] if rows else []
+    return "\n".join(["Exceptions that have ended, and allow nothing any more (data):", *rows]) if rows else ""
 
 
 def _interrupted(repo: Repository, when: datetime, session: str) -> str:

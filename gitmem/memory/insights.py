@@ -19,6 +19,7 @@ from gitmem.memory import facts
 from gitmem.memory.fact import Meta, fact_id, normalise
 from gitmem.memory.facts import INSIGHTS, Entry, Memory, Moved
 from gitmem.memory.insight_holes import holes
+from gitmem.memory.retention import with_until
 
 if TYPE_CHECKING:
     from gitmem.gate.redaction import Mask
@@ -84,7 +85,8 @@ def record(
     ensure_complete(entity, words, quoted=not gated.masks)
 
     def plan(reading: Reading) -> Draft[Recorded]:
-        draft = _recorded(reading, entity, gated.text, now, (*_origin(agent or config.agent), *more))
+        meta = (("type", "note"), ("from", now.date().isoformat()), *_origin(agent or config.agent), *more)
+        draft = _recorded(reading, entity, gated.text, now, with_until(meta, config.retention, now.date()))
         return Draft({}, replace(draft.result, written=False)) if dry_run else draft
 
     return replace(write(repo, plan), masks=gated.masks)
@@ -94,13 +96,12 @@ def _origin(agent: str) -> Meta:
     return (("origin", "agent"),) if agent else ()
 
 
-def _recorded(reading: Reading, entity: str, words: str, now: datetime, more: Meta) -> Draft[Recorded]:
+def _recorded(reading: Reading, entity: str, words: str, now: datetime, meta: Meta) -> Draft[Recorded]:
     """The files with the insight, the archive first: nothing is ever nowhere."""
     memory = facts.parse(reading.read(MEMORY) or b"")
     day = now.date().isoformat()
     if any(facts.fact_date(e.fact) == day and _entity(e) == entity.casefold() for e in insights(memory)):
         return Draft({}, Recorded(words, 0, False, reason=f"{entity} has its insight of {day} already"))
-    meta = [("type", "note"), ("from", day), *more]
     memory = facts.add(memory, words, meta, heading=INSIGHTS)
     memory, moved = facts.take(memory, insights(memory)[KEPT:], now.date())
     files: dict[str, bytes] = {}

@@ -18,6 +18,7 @@ from gitmem.git.worktree import relative
 from gitmem.memory import facts
 from gitmem.memory.fact import Meta, fact_id, normalise, render_comment
 from gitmem.memory.files import is_memory_path
+from gitmem.memory.retention import with_until
 from gitmem.paths import LIMIT, Kind, daily_name, daily_path, is_daily
 from gitmem.paths import kind as kind_of
 
@@ -156,6 +157,8 @@ def addition(
         raise UsageError(f"'{path}' is no file of memory", "name one below memory/; mem.memoryPaths adds files")
     own = [("type", new_line.kind), ("origin", new_line.origin), ("tags", ",".join(new_line.tags))]
     meta: Meta = (*((key, value) for key, value in own if value), *new_line.more)
+    if kind_of(path) is Kind.MEMORY and not is_daily(path, config.memory_daily):
+        meta = with_until(meta, config.retention, now.date())
     gated = _through_the_gate(text, meta, path, config)
     text = gated.text
 

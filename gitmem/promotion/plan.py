@@ -28,6 +28,7 @@ from gitmem.memory.fact import (
     worst_origin,
 )  # fmt: skip
 from gitmem.memory.facts import SUPERSEDES, Memory
+from gitmem.memory.retention import with_until
 from gitmem.memory.rivals import MEMORY, PROPOSES, Placed, Standing, judge, of_one_matter, placed
 from gitmem.memory.similarity import ALIKE, likeness, same, terms
 from gitmem.memory.statements import read
@@ -119,7 +120,8 @@ class Rules:
 
     `gate` returns the rule that blocks a text, "" for none. `covered` are spans already promoted or refused, as
     (path, normalised line text); `refused` hashes (64 hex) of texts a person took out; `accepted` ids of facts of
-    origin web or tool a person let in; `may_grow` says whether MEMORY.md has space for one more.
+    origin web or tool a person let in; `may_grow` says whether MEMORY.md has space for one more. `retention`: how
+    long facts of a type last (`Config.retention`).
     """
 
     today: date
@@ -130,6 +132,7 @@ class Rules:
     accepted: frozenset[str] = frozenset()
     archived: Mapping[str, Fact] = field(default_factory=dict)
     may_grow: bool = True
+    retention: tuple[str, ...] = ()
 
 
 def decide(operations: Iterable[Operation], logs: Sequence[Log], memory: Memory, rules: Rules) -> Plan:
@@ -290,7 +293,7 @@ class _Run:
         elif operation.op is Op.UPDATE and likeness(terms(text), terms(target.text)) < UPDATED:
             # An update keeps the matter and corrects the words; anything else takes a fact away, and counts as that.
             operation = replace(operation, op=Op.SUPERSEDE)
-        meta = meta_of(operation, log, target)
+        meta = with_until(meta_of(operation, log, target), self.rules.retention, self.rules.today)
         if proposes and target is None:
             meta += ((PROPOSES, proposes),)
         return Approved(operation, meta, target)

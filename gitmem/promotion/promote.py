@@ -266,6 +266,7 @@ def _rules(run: Run, memory: Memory, past: logs.Precedents) -> Rules:
         accepted=frozenset(run.request.accept),
         archived=past.archived,
         may_grow=_has_room(memory, today, run.config.memory_lines),
+        retention=run.config.retention,
     )
 
 

@@ -25,6 +25,7 @@ from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Fact, encode, fact_id, normalise, render_span, text_hash
 from gitmem.memory.facts import BESIDE, SUPERSEDES, Entry, Memory
 from gitmem.memory.files import ensure_memory
+from gitmem.memory.retention import with_until
 from gitmem.paths import Kind, agent_of, is_daily, kind, spelling
 from gitmem.provenance import trailers
 from gitmem.provenance.cited_sources import cited, facts_at
@@ -150,6 +151,7 @@ def supersede_plan(config: Config, path: str, line: int, text: str, reason: str,
         memory, entry = _to_replace(reading, config, path, line, text)
         meta = [(key, value) for key, value in entry.fact.meta if key in LASTING_KEYS]
         meta.append(("from", today.isoformat()))
+        meta = list(with_until(tuple(meta), config.retention, today))
         with as_usage_error(path, entry):
             new = memory_facts.supersede(memory, entry, text, meta)
             moved = memory_facts.superseded(entry.fact, fact_id(text), today)

@@ -20,6 +20,7 @@ from gitmem.git.worktree import read_bytes
 from gitmem.memory import facts
 from gitmem.memory.document import Document, parse
 from gitmem.memory.fact import fact_id, normalise, render_span
+from gitmem.memory.retention import with_until
 from gitmem.memory.snapshot import read_work_tree
 from gitmem.paths import LIMIT, Kind, kind, log_date
 from gitmem.plural import counted
@@ -73,7 +74,7 @@ def distill(repo: Repository, config: Config, *, now: datetime, older_than: int,
     if memory.find(fact_id(text)) is None:
         links = [("src", render_span(_span(repo, path, data))) for path, data in after.items()]
         meta = [("type", "episode-digest"), ("from", episodes[0].day.isoformat()), *links, ("origin", "agent")]
-        memory = facts.add(memory, text, meta)
+        memory = facts.add(memory, text, with_until(tuple(meta), config.retention, now.date()))
     entry = facts.parse(memory.data()).find(fact_id(text))
     noted = {**reading.noted, **{episode.path: episode.data for episode in episodes}}
     write_over(repo, noted, {MEMORY: memory.data(), **after})

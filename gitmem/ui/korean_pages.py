@@ -161,6 +161,8 @@ WORDS = {
     "Forgotten": "잊은 사실",
     "Refused": "거절한 내용",
     "Not committed": "커밋 안 됨",
+    "Ends within {days} days": "{days}일 안에 끝남",
+    "until {day}": "{day}까지",
     # Health
     "{count} citations of code compared with it; gone: {gone}, changed: {changed}": "코드 인용 {count}건을 코드와 비교했습니다. 없어짐 {gone}, 바뀜 {changed}",
     "{place} cites {code}, which is not in the code any more": "{place}에서 인용한 {code}가 코드에 더 이상 없습니다",

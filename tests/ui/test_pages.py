@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from datetime import date, timedelta
 
 import pytest
 
@@ -325,6 +326,19 @@ def test_today_shows_the_facts_that_are_not_committed(memory: Repo, browse: Brow
     text = browser.get("today").split("Not committed")[1]
     assert "written since, and not committed" in text and "an archived line that is new" in text
     assert "REST webhooks" not in text and "Not committed" not in browser.get("today?at=HEAD")
+
+
+def test_today_lists_the_facts_that_end_soon(repo: Repo, browse: Browse) -> None:
+    day = date.today()
+    soon, later = day + timedelta(days=20), day + timedelta(days=40)
+    rows = (
+        f"- 포트 <b>8080</b> <!-- mem type=exception until={soon} -->\n- Later <!-- mem type=note until={later} -->\n"
+    )
+    repo.commit("one", {"MEMORY.md": f"# Memory\n\n{rows}", "memory/a.md": rows})
+    page = browse(repo).get("today")
+    section = page.partition("Ends within 30 days")[2].partition("</section>")[0]
+    assert "포트 &lt;b&gt;8080" in section and f"until {soon}" in section and "MEMORY.md:3" in section
+    assert "Later" not in section and section.count("<li") == 1
 
 
 def test_today_counts_what_waits_for_a_decision(repo: Repo, browse: Browse) -> None:

@@ -12,10 +12,14 @@ from gitmem.cli.options import json_option, open_here
 from gitmem.cli.terminal import colour, escape, page, paint, say, write_json
 from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError
+from gitmem.plural import counted
 
 if TYPE_CHECKING:
+    from gitmem.config import Config
     from gitmem.gate.setup_checks import Check
     from gitmem.git.opening import Repository
+
+SHOWN = 10  # facts that end soon, named by `doctor`
 
 
 @click.command()
@@ -27,8 +31,8 @@ def command(repair: bool, remote: bool, as_json: bool) -> int:
 
     Tree, chunks, words and vectors of the index are compared with Git; exit 1 where they differ. Every memory file is
     read and parsed again, and what is stored must be what comes out. Also whether the gate stands as it was put up:
-    hooks, pinned revisions, modes, exceptions, settings; what hooks of hosts could not do; and what a run that was
-    killed has left, Git's locks and a merge that has not ended.
+    hooks, pinned revisions, modes, exceptions, settings; which facts end in the next 30 days; what hooks of hosts could
+    not do; and what a run that was killed has left, Git's locks and a merge that has not ended.
     """
     from gitmem.agents import host_checks
     from gitmem.gate import setup_checks
@@ -50,6 +54,7 @@ def command(repair: bool, remote: bool, as_json: bool) -> int:
     checks += doctor.unfinished(repo)
     checks += host_checks.examine(repo, now())
     checks += setup_checks.examine(repo, config, hooks_folder(repo), now().date())
+    checks.append(_endings(repo, config))
     if remote:
         checks += _remote(repo)
     wrong = [check for check in checks if check.wrong]
@@ -65,6 +70,25 @@ def command(repair: bool, remote: bool, as_json: bool) -> int:
             out += [f"       {escape(check.hint)}"] if check.hint else []
         page("".join(f"{line}\n" for line in out), wrap=True)
     return Exit.FINDINGS if wrong else Exit.DONE
+
+
+def _endings(repo: Repository, config: Config) -> Check:
+    """Which facts of MEMORY.md end soon; nothing is wrong with that."""
+    from gitmem.errors import MissingFile
+    from gitmem.gate.setup_checks import Check
+    from gitmem.memory.facts import parse_lines
+    from gitmem.memory.retention import SOON_DAYS, ending_soon
+    from gitmem.memory.show import read
+
+    try:
+        soon = ending_soon(parse_lines(read(repo, config, "MEMORY.md", "").lines).facts, now().date())
+    except MissingFile:
+        soon = []
+    shown = ", ".join(f"MEMORY.md:{fact.line} on {day}" for day, fact in soon[:SHOWN])
+    more = f" and {len(soon) - SHOWN} more" if len(soon) > SHOWN else ""
+    detail = f"{counted(len(soon), 'fact')} in the next {SOON_DAYS} days" + (f": {shown}{more}" if soon else "")
+    hint = "git mem edit PATH:LINE --until DAY --reason WHY keeps one" if soon else ""
+    return Check("endings", hint=hint, detail=detail)
 
 
 def _remote(repo: Repository) -> list[Check]:

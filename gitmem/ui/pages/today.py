@@ -10,10 +10,11 @@ from starlette.responses import Response
 from gitmem.errors import GitMemError
 from gitmem.git.objects import Commit, Span
 from gitmem.memory.fact import id_of_hash
+from gitmem.memory.retention import SOON_DAYS, ending_soon
 from gitmem.memory.snapshot import layout_at
-from gitmem.paths import is_daily, kind
+from gitmem.paths import Kind, is_daily, kind
 from gitmem.provenance.ledger import read_ledger
-from gitmem.provenance.present_facts import KINDS, uncommitted
+from gitmem.provenance.present_facts import KINDS, PresentFact, uncommitted
 from gitmem.provenance.trailers import REASON, memory_trailers, values
 from gitmem.review.commit_diff import fact_changes, without_forgotten
 from gitmem.review.fact_diff import FactChange, Op
@@ -52,8 +53,16 @@ def page(view: View) -> Response:
     return view.render(
         "today.html", groups=groups, refused=(refused := _refused(view, base, head, changes))[:SHOWN],
         refusals=len(refused), logged=len(logged), news=bool(everything or refused), since=since, base=base, head=head,
-        unsaved=unsaved[:SHOWN],
+        unsaved=unsaved[:SHOWN], ending=(ending := _ending(view))[:SHOWN], endings=len(ending), soon_days=SOON_DAYS,
     )  # fmt: skip
+
+
+def _ending(view: View) -> list[tuple[str, PresentFact]]:
+    """(last day, fact) of the facts of MEMORY.md that end soon, the nearest end first."""
+    rows = [row for row in view.facts.rows if kind(row.path) is Kind.MEMORY and row.state != "superseded"]
+    by_fact = {id(row.fact): row for row in rows}
+    soon = ending_soon([row.fact for row in rows], view.today)
+    return [(day.isoformat(), by_fact[id(fact)]) for day, fact in soon]
 
 
 def _refused(view: View, base: str, head: str, changes: Sequence[FactChange]) -> list[Refused]:
