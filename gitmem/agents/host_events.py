@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,8 +26,9 @@ from gitmem.environment import cache_folder, now
 from gitmem.errors import GitMemError
 from gitmem.git.opening import Repository, discover
 from gitmem.git.worktree import state_dir
-from gitmem.hosts.host import EVENT_SECONDS, Host
+from gitmem.hosts.host import EVENT_SECONDS, USER, Host
 from gitmem.hosts.registry import host_named
+from gitmem.plural import counted
 
 if TYPE_CHECKING:
     from gitmem.context.assembly import Context
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from gitmem.sessions.lifecycle import Flushed, Source
 
 INPUT_LIMIT = 32 << 20  # bytes of a host's JSON; a prompt may hold a pasted log
+AT_START = 1 << 20  # bytes of a transcript that waits to be written and is, before a session's start is answered
 PROMPT_TRANSCRIPT = 8 << 20  # bytes of a transcript that is read before a prompt is answered
 NOT_AGAIN = frozenset(("pinned", "rule", "working", "recent", "summary"))  # layers a session has had
 DEEP = 2  # times the budget for the first prompt that memory answers: one deep recall helps, one each turn distracts
@@ -89,10 +91,13 @@ def _transcript_file(globs: Sequence[str], session: str) -> Path | None:
     return max(found, key=lambda path: path.stat().st_mtime, default=None)
 
 
-def handle(event: str, host_name: str, opened: Callable[[], tuple[Repository, Config]]) -> None:
+def handle(
+    event: str, host_name: str, opened: Callable[[], tuple[Repository, Config]], *, user: bool = False
+) -> None:  # fmt: skip
     """Carry out one event of a host. Never raises, and ends within the time the host gives it (EVENT_SECONDS).
 
-    The host waits one second for the end of a session: that is done by a process of its own.
+    The host waits one second for the end of a session: that is done by a process of its own. `user`: the hook stands
+    in the person's own settings.
     """
     repo: Repository | None = None
     is_ours = False
@@ -100,13 +105,13 @@ def handle(event: str, host_name: str, opened: Callable[[], tuple[Repository, Co
     try:
         data = sys.stdin.buffer.read(INPUT_LIMIT + 1) or b"{}"
         fields, problem = _fields(data)
-        is_ours = _enter_project(host, fields)
+        is_ours = _enter_project(host, fields, user)
         if not is_ours:
             return
         if problem:
             raise GitMemError(problem)
         if event == "SessionEnd" and DETACHED not in os.environ:
-            _detach(event, host_name, data)
+            _detach(event, host_name, data, user)
             return
         repo, config = opened()
         given = Event(repo, config, host, fields, now())
@@ -117,6 +122,7 @@ def handle(event: str, host_name: str, opened: Callable[[], tuple[Repository, Co
                 sys.stdout.buffer.flush()
             if event == "SessionStart":
                 _remember(given)
+                _catch_up(given)
     except Exception as error:  # noqa: BLE001 - a host's turn must not break on our account
         if is_ours:
             _log(repo, host, event, error)
@@ -133,10 +139,10 @@ def _fields(data: bytes) -> tuple[dict[str, Any], str]:
     return (loaded, "") if isinstance(loaded, dict) else ({}, "what the host hands over is no JSON object")
 
 
-def _enter_project(host: Host, fields: dict[str, Any]) -> bool:
+def _enter_project(host: Host, fields: dict[str, Any], user: bool) -> bool:
     """Go to the folder of the project the hook belongs to; False where there is none. What the environment says of a
     repository does not count where the project is known."""
-    folder = project_folder(host, fields, os.environ)
+    folder = project_folder(host, fields, os.environ, user=user)
     if folder is None:
         return False
     if stated_root(host, fields, os.environ) is not None:
@@ -165,10 +171,10 @@ def _time_limit(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def _detach(event: str, host_name: str, data: bytes) -> None:
+def _detach(event: str, host_name: str, data: bytes, user: bool) -> None:
     """The same handler in a process that outlives this one and its host."""
     child = subprocess.Popen(
-        [sys.executable, "-P", "-m", "gitmem", "session", "hook", event, "--host", host_name],
+        [sys.executable, "-P", "-m", "gitmem", "session", "hook", event, "--host", host_name, *([USER] * user)],
         stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         env={**os.environ, DETACHED: "1"}, start_new_session=True,
     )  # fmt: skip
@@ -203,6 +209,7 @@ def _start(event: Event) -> str:
     from gitmem.context.layer_limits import Layer
     from gitmem.sessions import recalled_parts
 
+    _catch_up(event, AT_START)  # so that this session begins with what the last one decided
     context = _context_of_start(event)
     if context is None:
         return ""
@@ -314,7 +321,7 @@ def _prompt_text(event: Event) -> str:
         return turns[-1].text if is_prompt else ""
     given = (event.fields.get(name) for name in hooks.prompt_fields)
     texts = (text_of(value) if isinstance(value, list) else value for value in given)
-    return next((text for text in texts if isinstance(text, str)), "")
+    return hooks.prompt_text(next((text for text in texts if isinstance(text, str)), ""))
 
 
 def _recall(event: Event) -> str:
@@ -383,41 +390,81 @@ def _end(event: Event) -> str:
         model = model_of(event.repo, event.config, event.now, os.environ)
         return end(event.repo, event.config, transcript, source, now=event.now, model=model)[0]
 
-    _propose(event, _write(event, write))
+    _propose(event, _write(event, write, ended=True))
     return ""
 
 
-def _write(event: Event, write: Callable[[Transcript, Source], Flushed]) -> Flushed | None:
-    """Read the session's transcript, end the sessions that are over, and `write`; None where nothing is to be kept."""
+def _write(
+    event: Event, write: Callable[[Transcript, Source], Flushed], *, ended: bool = False
+) -> Flushed | None:  # fmt: skip
+    """Read the session's transcript, end the sessions that are over, and `write`; None where nothing is to be kept.
+    What cannot be written now waits as a note, and the notes of others are written."""
+    from gitmem.hosts.transcript import since
     from gitmem.sessions.automation import end_due_sessions
     from gitmem.sessions.lifecycle import Source
+    from gitmem.sessions.pending import done
 
-    transcript = _transcript(event) if event.config.session_flush else None
+    transcript, file = _transcript(event) if event.config.session_flush else (None, "")
     if transcript is None:
         return None
-    transcript = _of_this_memory(event.repo, transcript)
+    start = _start_of_this_memory(event.repo)
+    transcript = since(transcript, start)
+    source = Source(event.session, file=file)
+    left = _leave(event, transcript, source, ended, start)
     end_due_sessions(event.repo, event.config, event.now, transcript, event.session)
-    return write(transcript, Source(event.session, file=str(event.transcript or "")))
+    flushed = write(transcript, replace(source, file=str(event.transcript or "")))
+    done(event.repo.common_dir, left)
+    _catch_up(event)
+    return flushed
 
 
-def _transcript(event: Event) -> Transcript | None:
+def _leave(event: Event, transcript: Transcript, source: Source, ended: bool, start: datetime | None) -> str:
+    """Leave a note of the session until it is written (sessions/pending.py): its name, "" where there is none."""
+    from gitmem.sessions.pending import Leaving, leave
+
+    try:
+        name, dropped = leave(event.repo, transcript, source, Leaving(event.now, ended, start))
+    except (GitMemError, OSError):  # the session is written all the same
+        return ""
+    if dropped:
+        sessions = ", ".join(session[:40] for session in dropped[:3])
+        problem = f"{counted(len(dropped), 'session')} that waited to be written had to go for newer ones: {sessions}"
+        _log(event.repo, event.host, "pending", GitMemError(problem))
+    return name
+
+
+def _catch_up(event: Event, largest: int | None = None) -> None:
+    """Write the sessions whose own events could not; `largest` as in `write_pending`. What keeps one from being written
+    is a line of the log, and `git mem doctor` names it."""
+    from gitmem.sessions.pending import write_pending
+
+    if not event.config.session_flush:
+        return
+    for written in write_pending(event.repo, event.config, event.now, largest=largest):
+        if written.problem:
+            _log(event.repo, event.host, "pending", GitMemError(written.problem))
+        _propose(event, written.flushed)
+
+
+def _transcript(event: Event) -> tuple[Transcript | None, str]:
     """The transcript the event holds or names, or the session's last one (the end of a session of Copilot CLI names
-    none); where there is none yet, the turn that the event holds itself; else None."""
+    none); where there is none yet, the turn that the event holds itself; else None. And the file it was read from, ""
+    for none."""
     from gitmem.hosts.transcript_parser import parse
     from gitmem.regular_file import read_regular
 
     hooks = event.host.hooks
     if hooks is not None and hooks.transcript is not None:
         held = hooks.transcript(event.fields)
-        return None if held is None else parse(held)
+        return (None, "") if held is None else (parse(held), "")
     names = hooks.turn_fields if hooks is not None else ()
     given = zip(("user", "assistant"), map(event.fields.get, names), strict=False)
     said = [(role, text) for role, text in given if isinstance(text, str)]
     file = event.transcript or _last_transcript(event)
     if file is not None and (file.exists() or not said):
-        return parse(read_regular(file))
+        return parse(read_regular(file)), str(file)
     rows = [json.dumps({"role": role, "text": text, "at": event.now.isoformat()}) for role, text in said]
-    return parse("\n".join(rows).encode("utf-8", "replace")) if rows else None
+    return (parse("\n".join(rows).encode("utf-8", "replace")) if rows else None), ""
 
 
 def _last_transcript(event: Event) -> Path | None:
@@ -436,15 +483,14 @@ def _propose(event: Event, flushed: Flushed | None) -> None:
         propose(event.repo, event.config, paths_of(flushed.kept), event.now, os.environ)
 
 
-def _of_this_memory(repo: Repository, transcript: Transcript) -> Transcript:
-    """A transcript since the last switch of profile: what was said before is of another memory."""
+def _start_of_this_memory(repo: Repository) -> datetime | None:
+    """The last switch of profile: what was said before it is of another memory. None where there was none."""
     pairs = repo.user_config()
     if not any(key.startswith("mem.profile") for key, _, _ in pairs):
-        return transcript
+        return None
     from gitmem import profiles
-    from gitmem.hosts.transcript import since
 
-    return since(transcript, profiles.switched(pairs))
+    return profiles.switched(pairs)
 
 
 EVENTS: dict[str, Callable[[Event], str]] = {

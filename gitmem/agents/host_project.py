@@ -24,18 +24,25 @@ LOCATION = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY"
 SETTINGS_LIMIT = 1 << 20  # bytes of a host's file in which our hook is looked for
 
 
-def project_folder(host: Host, fields: Mapping[str, Any], environ: Mapping[str, str]) -> Path | None:
+def project_folder(
+    host: Host, fields: Mapping[str, Any], environ: Mapping[str, str], *, user: bool = False
+) -> Path | None:  # fmt: skip
     """The folder a hook of `host` works in, None where there is nothing for it to do.
 
     The root that the host states, in a variable or in the event's `fields`, else the nearest folder from here upwards
     in which `install` registered the host. Here itself where its repository is the same as the root's (a linked work
     tree). Without any of that, as by hand, here. A root or a folder in which neither memory is nor the host was
     registered is nobody's project (a hook in a person's own settings runs in every one), unless a profile is in force.
-    A plugin's hook works where memory is, and leaves those alone that run our hooks themselves.
+    A plugin's hook works where memory is, and leaves those alone that run our hooks themselves. So does one in the
+    person's own settings (`user`): where the host was started in a folder below a project that has our hooks, the host
+    runs those of the person alone.
     """
     here = _current_folder()
     stated = stated_root(host, fields, environ)
     root = stated or _installed(host, here)
+    start = stated or here
+    if user and (start is None or (start != _home() and is_registered(host, start))):
+        return None  # the project's own hooks do the same
     if host.hooks is not None and environ.get(host.hooks.plugin_variable):
         return _folder_for_plugin(host, root, environ)
     if root is not None:
@@ -53,6 +60,12 @@ def is_project(host: Host, folder: Path, environ: Mapping[str, str]) -> bool:
     return _installed(host, folder) is not None or _holds_memory(folder, environ)
 
 
+def serves_memory(environ: Mapping[str, str]) -> bool:
+    """Whether there is a memory for a server that was started here: one in this repository, or that of a profile."""
+    here = _current_folder()
+    return here is not None and (_holds_memory(here, environ) or _has_profile(environ))
+
+
 def _has_profile(environ: Mapping[str, str]) -> bool:
     return in_force(user_settings(environ), None) is not None
 
@@ -61,7 +74,7 @@ def _folder_for_plugin(host: Host, root: Path | None, environ: Mapping[str, str]
     """The root, where memory is and the project has no hooks of its own, which would do the same a second time."""
     if root is None or not _holds_memory(root, without_location(environ)):
         return None
-    return None if is_registered(host, root) else root
+    return None if is_registered(host, root) or is_registered_for_user(host) else root
 
 
 def stated_root(host: Host, fields: Mapping[str, Any], environ: Mapping[str, str]) -> Path | None:
@@ -91,7 +104,7 @@ def _current_folder() -> Path | None:
 
 def _installed(host: Host, here: Path | None) -> Path | None:
     """The nearest folder upwards in which the host runs our hook; home is the person's, of no project."""
-    home = Path(os.path.expanduser("~"))
+    home = _home()
     paths = [path for path in host.paths if not path.startswith("~/")]
     for folder in (here, *here.parents) if here is not None else ():
         if folder != home and any(_runs_our_hook(folder, path) for path in paths):
@@ -102,6 +115,15 @@ def _installed(host: Host, here: Path | None) -> Path | None:
 def is_registered(host: Host, root: Path) -> bool:
     """Whether the host runs our hooks in the project at `root`."""
     return any(_runs_our_hook(root, path) for path in host.paths if not path.startswith("~/"))
+
+
+def is_registered_for_user(host: Host) -> bool:
+    """Whether the host runs our hooks in all projects of the person."""
+    return any(_runs_our_hook(_home(), file.path.removeprefix("~/")) for file in host.personal)
+
+
+def _home() -> Path:
+    return Path(os.path.expanduser("~"))
 
 
 def _runs_our_hook(folder: Path, path: str) -> bool:

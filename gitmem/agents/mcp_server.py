@@ -106,6 +106,11 @@ async def _report_progress(context: Context[Any, Any]) -> None:
         await context.report_progress(anyio.current_time() - began, message="git mem is working")
 
 
+def without_memory() -> MCPServer:
+    """A server without tools, for a project of a person that has no memory: an error would be shown in each of them."""
+    return MCPServer("git-mem", version=__version__)
+
+
 def build(folder: Path, *, read_only: bool = False, session: str = "") -> MCPServer:
     """The server of one repository; with `read_only`, without the tools that write. `session`: whose working values the
     tools keep, "" for the project's."""

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from gitmem.config import Config
     from gitmem.git.opening import Repository
 
+USER = "--user"  # hosts/host.py has it; that module is not loaded for this
 ANSWERED = ("SessionStart", "UserPromptSubmit", "SubagentStart")  # events that memory has something to say to
 
 
@@ -29,31 +30,31 @@ def run(words: Sequence[str]) -> bool:
 
     Never raises.
     """
-    event, host, plain = _read(words)
+    event, host, plain = _read([word for word in words if word != USER])
     if not plain:
         return False
     try:
-        carry_out(event, host)
+        carry_out(event, host, user=USER in words)
     except Exception as error:  # noqa: BLE001 - a host's turn must not break on our account
         _log(event, error)
     return True
 
 
 def _read(words: Sequence[str]) -> tuple[str, str, bool]:
-    """(event, host, whether they are spelled plainly): `EVENT` or `EVENT --host HOST`."""
+    """(event, host, whether they are spelled plainly): `EVENT` or `EVENT --host HOST`; `--user` may stand with them."""
     if len(words) not in (1, 3) or words[0].startswith("-") or (len(words) == 3 and words[1] != "--host"):
         return "", "", False
     return words[0], words[2] if len(words) == 3 else "claude", True
 
 
-def carry_out(event: str, host: str) -> None:
+def carry_out(event: str, host: str, *, user: bool = False) -> None:
     """Handle the event, or say on standard error that there is none of that name: to a host, the exit code of a
-    mistyped word would stop the turn."""
+    mistyped word would stop the turn. `user`: the hook stands in the person's own settings."""
     from gitmem.agents.host_events import EVENTS, handle
     from gitmem.hosts.registry import HOSTS, host_named
 
     if event in EVENTS and host in HOSTS and host_named(host).hooks is not None:
-        handle(event, host, partial(_opened, event))
+        handle(event, host, partial(_opened, event), user=user)
         return
     from gitmem.cli.terminal import escape, say
 

@@ -14,13 +14,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gitmem import system
+from gitmem.agents.host_checks import started_below
+from gitmem.agents.host_project import is_registered_for_user
 from gitmem.cli.server_check import count_tools
 from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.errors import Exit, GitMemError, UsageError
 from gitmem.git.opening import Repository
 from gitmem.git.worktree import read_bytes, resolve, write_atomic
 from gitmem.hosts import registration
-from gitmem.hosts.host import Host, Setup
+from gitmem.hosts.host import Host, RegistrationFile, Setup
+from gitmem.hosts.own_memory import bringing, kept_here, remembered
 from gitmem.hosts.registry import HOSTS, all_hosts, host_named
 from gitmem.plural import counted
 
@@ -44,18 +47,27 @@ class Registration:
         return {"agent": self.host, "dry_run": dry_run, "files": files, "problem": self.problem or None}
 
 
-def register(repo: Repository, names: Sequence[str], *, dry_run: bool, as_json: bool, remove: bool = False) -> int:
+def register(
+    repo: Repository, names: Sequence[str], *, dry_run: bool, as_json: bool, remove: bool = False,
+    own_memory: bool = False,
+) -> int:  # fmt: skip
     """Register with these hosts (or leave them): only our own entries change; files of others are kept.
 
-    One that cannot be registered with leaves the others as they are; the exit code says so. Of one host alone it
-    raises GitMemError.
+    `own_memory` has a host keep what it remembers by itself in memory/HOST here, and nothing else; leaving a host takes
+    that back too. One that cannot be registered with leaves the others as they are; the exit code says so. Of one host
+    alone it raises GitMemError.
     """
     if repo.root is None:
         raise GitMemError("an agent works in a work tree, and the repository is bare", "run it in a clone")
     hosts = [host_named(name) for name in _hosts_named(repo.root, names, remove)]
     program, notes = _program()
     setup = Setup(str(repo.root), program, remove, system.POSIX)
-    staying = [host for host in all_hosts() if host not in hosts and _is_here(repo.root, host)] if remove else []
+    if own_memory:
+        hosts = [_keeping_its_memory_here(host) for host in hosts]
+    elif remove:
+        hosts = [_with_own_memory(host) for host in hosts]
+    leaving = {host.name for host in hosts}
+    staying = [host for host in all_hosts() if host.name not in leaving and _is_here(repo.root, host)] if remove else []
     done = [_register(repo.root, host, setup, dry_run, staying) for host in hosts]
     if remove and FOUND in names:  # a host that shares its file with one before it
         done = [each for each in done if each.changes or each.problem or each.host in names]
@@ -67,10 +79,72 @@ def register(repo: Repository, names: Sequence[str], *, dry_run: bool, as_json: 
     else:
         for each in done:
             _show(each, setup, dry_run)
+    if own_memory and not dry_run:
+        home = Path(os.path.expanduser("~"))
+        kept = [remembered(host, home, repo.root) for host in hosts]
+        notes = [f"what it has stays where it is: {bringing(has)} brings it along" for has in kept if has is not None]
+    elif not remove and not dry_run:
+        notes += [note for host in hosts for note in _first_steps(repo.root, host)]
+        notes += [f"{check.detail}, {check.hint}" for host in hosts if (check := started_below(host, repo.root))]
+        notes += [] if all(each.problem for each in done) else _server_problem(repo.root, program)
     if not remove:
-        if not dry_run:
-            notes += [note for host in hosts for note in _first_steps(repo.root, host)]
-            notes += [] if all(each.problem for each in done) else _server_problem(repo.root, program)
+        for note in notes:
+            say(escape(f"note: {note}"))
+    return Exit.CANNOT_RUN if any(each.problem for each in done) else Exit.DONE
+
+
+def _with_own_memory(host: Host) -> Host:
+    """The host with the setting by which it keeps its own memory here among its files."""
+    own = host.own_memory
+    if own is None or not own.setting:
+        return host
+    return replace(host, registration=(*host.registration, RegistrationFile(own.settings, kept_here, names_us=False)))
+
+
+def _keeping_its_memory_here(host: Host) -> Host:
+    """The host with that setting alone. Raises UsageError for one that has none."""
+    if host.own_memory is None or not host.own_memory.setting:
+        able = ", ".join(each.name for each in all_hosts() if each.own_memory is not None and each.own_memory.setting)
+        raise UsageError(f"{host.name} cannot be told where it keeps its own memory", f"--own-memory goes with {able}")
+    return replace(host, registration=_with_own_memory(host).registration[-1:])
+
+
+def agents_for_user(names: Sequence[str]) -> Sequence[str]:
+    """The hosts named with `--user`. Raises UsageError where none is."""
+    if not names:
+        raise UsageError("--user goes with --agent", "git mem install --agent claude --user")
+    return names
+
+
+def register_for_user(names: Sequence[str], *, dry_run: bool, as_json: bool, remove: bool = False) -> int:
+    """Register with these hosts in the person's own settings, for all projects; or leave them there.
+
+    Raises UsageError for a host that has no such settings, GitMemError as `register`.
+    """
+    known = {host.name: host for host in all_hosts() if host.personal}
+    registered = [name for name, host in known.items() if is_registered_for_user(host)]
+    there = registered if remove else [name for name in hosts_on_path() if name in known]
+    chosen = dict.fromkeys(name for given in names for name in (there if given == FOUND else [given]))
+    unable = [name for name in chosen if name not in known]
+    if unable or not chosen:
+        what = f"{unable[0]} is not registered in a person's own settings" if unable else "no agent's host was found"
+        raise UsageError(what, f"--user goes with {', '.join(known)}")
+    program, notes = _program()
+    setup = Setup("", program, remove, system.POSIX, user=True)
+    hosts = [replace(known[name], registration=known[name].personal) for name in chosen]
+    home = Path(os.path.expanduser("~"))
+    done = [_register(home, host, setup, dry_run) for host in hosts]
+    if len(done) == 1 and done[0].problem:
+        raise GitMemError(done[0].problem, done[0].hint)
+    if as_json:
+        values = [each.as_value(dry_run) for each in done]
+        write_json(values[0] if len(values) == 1 and FOUND not in names else {"agents": values})
+    else:
+        for each in done:
+            _show(each, setup, dry_run)
+    if not remove:
+        notes += [f"the tools of {host.name}: {host.personal_tools}" for host in hosts if host.personal_tools]
+        notes.append("in a project without memory the hooks do nothing; where a project has its own, those are run")
         for note in notes:
             say(escape(f"note: {note}"))
     return Exit.CANNOT_RUN if any(each.problem for each in done) else Exit.DONE
@@ -135,7 +209,8 @@ def _show(done: Registration, setup: Setup, dry_run: bool) -> None:
             say(escape(f"hint: {done.hint}"))
         return
     if changes and not setup.remove and not dry_run:
-        write(f"next: start {host} in this folder again; it may ask whether you trust the server and the hooks\n")
+        where = "" if setup.user else " in this folder"
+        write(f"next: start {host}{where} again; it may ask whether you trust the server and the hooks\n")
     if not changes:
         write(f"{host} is {'not registered' if setup.remove else 'registered already'}\n")
 

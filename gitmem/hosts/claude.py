@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from gitmem.hosts import own_memory
 from gitmem.hosts.entries import kept_identity, message_turns, shorten_tool_result, word
 from gitmem.hosts.host import (
     EVENT_SECONDS,
@@ -17,6 +18,7 @@ from gitmem.hosts.host import (
     RegistrationFile,
     settings_in,
 )
+from gitmem.hosts.own_memory import OwnMemory
 from gitmem.hosts.registration import hooks_file, json_server
 from gitmem.hosts.transcript import Turn
 
@@ -70,4 +72,8 @@ HOST = Host(
         "imports": ("CLAUDE.md", "CLAUDE.local.md"),
     },
     programs=("claude",),
+    personal=(RegistrationFile("~/.claude/settings.json", hooks_file),),  # its servers stand in a file of its state
+    own_memory=OwnMemory(own_memory.claude, ".claude/settings.local.json", "autoMemoryDirectory"),
+    below="Claude Code has the tools and runs no hooks",
+    personal_tools="claude mcp add --scope user git-mem -- git-mem mcp --user",
 )  # fmt: skip

@@ -7,9 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from gitmem.hosts import own_memory
 from gitmem.hosts.entries import time_of, tool_output, word
 from gitmem.hosts.host import SKILLS, Hooks, Host, InsertedText, RegistrationFile, settings_in
-from gitmem.hosts.registration import server_and_hooks
+from gitmem.hosts.own_memory import OwnMemory
+from gitmem.hosts.registration import PERSONAL_SERVER, server_and_hooks
 from gitmem.hosts.transcript import By, Role, Transcript, Turn
 
 HEAD = 4_096  # bytes in which a session's first line names its project
@@ -130,4 +132,7 @@ HOST = Host(
         "imports": ("GEMINI.md",),
     },
     programs=("gemini",),
+    personal=(RegistrationFile("~/.gemini/settings.json", server_and_hooks(PERSONAL_SERVER)),),
+    own_memory=OwnMemory(own_memory.gemini),
+    below="Gemini CLI has neither tools nor hooks",
 )  # fmt: skip

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from gitmem.hosts.own_memory import OwnMemory
 from gitmem.hosts.transcript import Transcript, Turn
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
 OURS = "git-mem session hook"  # what our commands in a host's hooks say
+USER = "--user"  # the option of our commands in a person's own settings
 Entry = Mapping[str, Any]  # one line of a transcript, or one message of it
 READS = ("instructions", "commands", "agents", "styles", "skills", "imports")  # the keys of `Host.reads`
 SKILLS = (".agents/skills/", "SKILL.md")  # agentskills.io
@@ -113,21 +115,25 @@ class Hooks:
 class Setup:
     """What is registered: the memory's folder `root`, for a host that starts servers elsewhere, and the `program` it
     starts, a name on its PATH or a whole path without a space; or, with `remove`, that all of it is taken out. `posix`:
-    hooks are run by a shell of POSIX, and their commands say what happens where the program is not there."""
+    hooks are run by a shell of POSIX, and their commands say what happens where the program is not there. `user`: it is
+    registered in the person's own settings, for all projects."""
 
     root: str = ""
     program: str = "git-mem"
     remove: bool = False
     posix: bool = True
+    user: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class RegistrationFile:
     """A file a host is registered in: its path from the project (or home, with `~/`), and `rewrite`, which gives its
-    text with our entries, or without them: (host, path, text, setup) -> text."""
+    text with our entries, or without them: (host, path, text, setup) -> text. `names_us`: a text that holds our entries
+    has our name in it."""
 
     path: str
     rewrite: Callable[[Host, str, str, Setup], str]
+    names_us: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +170,10 @@ class Host:
     `transcripts` are globs of the files it keeps its sessions in, from the person's home folder; () where it has none.
     `database` is where it keeps them besides, or now. `programs` are names of which one is on the PATH of a person who
     has the host, `trust` what it asks of a person before it runs our hooks, and `validator` the command with which it
-    checks its own settings; "" and () where it has none.
+    checks its own settings; "" and () where it has none. `personal` are the files of the person's own settings that it
+    can be registered in for all projects, `below` what it lacks where it is started in a folder below the project's,
+    `own_memory` is what it remembers by itself, and `personal_tools` the command that gives it our tools in all
+    projects, where that is none of these files.
     """
 
     name: str
@@ -182,6 +191,10 @@ class Host:
     programs: tuple[str, ...] = ()
     trust: str = ""
     validator: tuple[str, ...] = ()
+    personal: tuple[RegistrationFile, ...] = ()
+    below: str = ""
+    personal_tools: str = ""
+    own_memory: OwnMemory | None = None
 
     @property
     def instructions(self) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from gitmem.hosts import own_memory
 from gitmem.hosts.entries import kept_identity, summary_turn, tool_output, word
 from gitmem.hosts.host import (
     COMMON_EVENTS,
@@ -18,7 +19,8 @@ from gitmem.hosts.host import (
     RegistrationFile,
     settings_in,
 )
-from gitmem.hosts.registration import server_and_hooks
+from gitmem.hosts.own_memory import OwnMemory
+from gitmem.hosts.registration import PERSONAL_SERVER, server_and_hooks
 from gitmem.hosts.transcript import By, Role, Turn
 
 ROLES = {"user": Role.USER, "assistant": Role.ASSISTANT, "tool_result": Role.TOOL}
@@ -110,4 +112,7 @@ HOST = Host(
         "imports": ("QWEN.md", "AGENTS.md"),
     },
     programs=("qwen",),
+    personal=(RegistrationFile("~/.qwen/settings.json", server_and_hooks(PERSONAL_SERVER, alwaysLoadTools=True)),),
+    own_memory=OwnMemory(own_memory.qwen),
+    below="Qwen Code has neither tools nor hooks",
 )  # fmt: skip

@@ -16,11 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from gitmem.errors import GitMemError
-from gitmem.hosts.host import EVENT_SECONDS, OURS, Hooks, Host, RegistrationFile, Setup
+from gitmem.hosts.host import EVENT_SECONDS, OURS, USER, Hooks, Host, RegistrationFile, Setup
 from gitmem.hosts.json_editing import edited
 
 NAME = "git-mem"
 SERVER = {"command": NAME, "args": ["mcp"]}
+PERSONAL_SERVER = {"command": NAME, "args": ["mcp", USER]}  # in a project without memory it has no tools
 OUR_COMMAND = re.compile(rf"(?:/\S*/)?{OURS}\b")
 # The end of a hook's command in a shell of POSIX (and fish): Gemini CLI refuses the prompt where a hook's command ends
 # with 127, and shows the person what one that ends with 0 writes to standard error.
@@ -54,7 +55,7 @@ def plan(host: Host, texts: Mapping[str, str], setup: Setup, staying: Sequence[H
 
 def _left(host: Host, file: RegistrationFile, text: str, setup: Setup, staying: Sequence[Host]) -> str:
     """A file without what a host has in it, and with what others need there; one that does not name us is not read."""
-    if NAME not in text:
+    if file.names_us and NAME not in text:
         return text
     put_back = replace(setup, remove=False)
     others = [(other, each.rewrite) for other in staying for each in other.registration if each.path == file.path]
@@ -155,10 +156,10 @@ def hooks_file(host: Host, path: str, text: str, setup: Setup) -> str:
     return dump_json(value, text)
 
 
-def server_and_hooks(**more: Any) -> Rewrite:
+def server_and_hooks(server: Mapping[str, Any] = SERVER, **more: Any) -> Rewrite:
     """A file of settings in which both stand, the server below `mcpServers`."""
-    server = json_server("mcpServers", **more)
-    return lambda host, path, text, setup: hooks_file(host, path, server(host, path, text, setup), setup)
+    rewrite = json_server("mcpServers", server, **more)
+    return lambda host, path, text, setup: hooks_file(host, path, rewrite(host, path, text, setup), setup)
 
 
 def named_hooks_file(host: Host, path: str, text: str, setup: Setup) -> str:
@@ -192,7 +193,7 @@ def toml_hooks(host: Host, path: str, text: str, setup: Setup) -> str:
 
 
 def _hook(host: Host, form: Hooks, event: str, setup: Setup) -> dict[str, Any]:
-    words = f"{setup.program}{OURS.removeprefix(NAME)} {event}{command_option(host)}"
+    words = f"{setup.program}{OURS.removeprefix(NAME)} {event}{command_option(host)}{f' {USER}' if setup.user else ''}"
     command: dict[str, Any] = {"command": words + (HARMLESS if setup.posix else "")}
     seconds = form.end_seconds if event == "SessionEnd" else EVENT_SECONDS[event]
     command["timeout"] = seconds * (1000 if form.milliseconds else 1)

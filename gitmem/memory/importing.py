@@ -89,8 +89,9 @@ class Imported:
     commit: str
 
 
-def look_at(source: Path, config: Config, environ: Mapping[str, str], here: Path) -> Plan:
-    """What importing `source` into the work tree `here` would do; reads only.
+def look_at(source: Path, config: Config, environ: Mapping[str, str], here: Path, into: str = "") -> Plan:
+    """What importing `source` into the work tree `here` would do; reads only. `into`: all of it goes below that folder
+    of memory/, as notes, its MEMORY.md too.
 
     Raises UsageError for a folder that is not there or is the target itself.
     """
@@ -98,9 +99,13 @@ def look_at(source: Path, config: Config, environ: Mapping[str, str], here: Path
     source = Path(os.path.expanduser(source)).absolute()
     names, left = markdown_below(source)
     shape = shape_of(["MEMORY.md" if name == "memory.md" else name for name in names])
-    moved = {name: to for name in names if (to := _place(name, names, shape))}
+    if into:
+        shape, moved = Shape.NOTES, {name: f"memory/{into}/{name}" for name in names}
+    else:
+        moved = {name: to for name in names if (to := _place(name, names, shape))}
     left += [(name, _reason_to_stay(name)) for name in names if name not in moved]
-    pictures = _pictures(source, moved, {name for name, reason in left if reason == NO_MARKDOWN}, shape)
+    others = {name for name, reason in left if reason == NO_MARKDOWN}
+    pictures = {} if into else _pictures(source, moved, others, shape)
     left = [(name, reason) for name, reason in left if name not in pictures]
     moved |= {name: to for name, (to, _) in pictures.items()}
     files: list[tuple[str, str, bytes]] = []

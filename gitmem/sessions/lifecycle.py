@@ -93,17 +93,17 @@ class Flushed:
 
 def flush(
     repo: Repository, config: Config, transcript: Transcript, source: Source = Source(), *, now: datetime,
-    model: Model | None = None,
+    model: Model | None = None, wait: float = FLUSH_WAIT,
 ) -> Flushed:  # fmt: skip
     """Write what the transcript decided, promised, preferred or excepted to the agent's logs of the days it was said.
 
     A turn is read once, the agent's last ones when they are answered or the session ends; a fact that MEMORY.md or a
     recent log holds is not written again. What the gate refuses is left out, with the reason, never quoted. A `model`
-    chooses more of the lines, and its failure is a note: what the rules choose is written all the same.
-    Raises GitMemError in a bare repository, Locked.
+    chooses more of the lines, and its failure is a note: what the rules choose is written all the same. `wait`: seconds
+    for another flush of the session. Raises GitMemError in a bare repository, Locked.
     """
     session = name_of(transcript, source.session)
-    with _of_session(repo, transcript, session, FLUSH_WAIT) as (root, state):
+    with _of_session(repo, transcript, session, wait) as (root, state):
         flushed = _flush(
             repo, config, transcript, replace(source, session=session), FlushInput(root, state, now, model)
         )
@@ -254,16 +254,17 @@ def _ids_in_memory(root: Path, daily: Sequence[str], now: datetime, others: Abst
 
 def end(
     repo: Repository, config: Config, transcript: Transcript, source: Source = Source(), *, now: datetime,
-    model: Model | None = None,
+    model: Model | None = None, wait: float = END_WAIT,
 ) -> tuple[Flushed, str]:  # fmt: skip
     """Flush, then write the session's episode; its path, "" when nothing was said.
 
     A part of a session has one episode however often it ends: ends and flushes wait for each other, and one that knows
     nothing new (an older reading of the transcript, say) leaves the episode that is there. A session that begins again
-    without its old turns is a new part (`state.with_part_of`). Raises what `flush` and `write_episode` raise.
+    without its old turns is a new part (`state.with_part_of`). `wait` as in `flush`. Raises what `flush` and
+    `write_episode` raise.
     """
     session = name_of(transcript, source.session)
-    with _of_session(repo, transcript, session, END_WAIT) as (root, state):
+    with _of_session(repo, transcript, session, wait) as (root, state):
         flushed = _flush(
             repo, config, transcript, replace(source, session=session), FlushInput(root, state, now, model, True)
         )

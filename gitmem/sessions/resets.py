@@ -11,7 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from gitmem.config import Config
-from gitmem.errors import GitMemError
+from gitmem.errors import GitMemError, Locked
 from gitmem.git.opening import Repository
 from gitmem.git.worktree import locked
 from gitmem.hosts.transcript import Transcript, Turn
@@ -110,8 +110,10 @@ def _end(
         transcript, problem = _remembered(state)
     old = _until(transcript, state, state.seen)
     try:
-        flushed, path = end(repo, config, old, Source(session=state.name), now=state.seen)
+        flushed, path = end(repo, config, old, Source(session=state.name), now=state.seen, wait=0)
         kept = len(flushed.kept)
+    except Locked as error:  # it is over all the same, and the next event ends it
+        return EndedSession(state.name, reason, problem=error.message)
     except GitMemError as error:
         problem = error.message
     last = load_state(repo.common_dir, state.name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -30,10 +31,11 @@ if TYPE_CHECKING:
     from gitmem.sessions.session_import import ImportedSession, Totals
 
 
+INTO = re.compile(r"[\w-]+")  # a folder of memory/
 DOCUMENTS = ("notes", "okf", "skills")  # sources of documents; the others are of sessions
 CLAUDE = "claude-export"  # its archive has conversations, and notes of what the service remembered
 OF_SESSIONS = ("project", "yes", "agent", "committing")  # options that mean nothing to documents
-OF_DOCUMENTS = ("name", "instructions", "keep", "no_history")
+OF_DOCUMENTS = ("name", "instructions", "keep", "no_history", "into")
 
 
 class ImportCommand(NamedTuple):
@@ -48,6 +50,7 @@ class ImportCommand(NamedTuple):
     name: str
     instructions: bool
     no_history: bool
+    into: str
     keep: str | None
     verbose: bool
     dry_run: bool
@@ -63,6 +66,7 @@ class NotesImport(NamedTuple):
     verbose: bool
     dry_run: bool
     as_json: bool
+    into: str = ""
 
 
 @click.command()
@@ -75,6 +79,7 @@ class NotesImport(NamedTuple):
 @click.option("--name", default="", metavar="NAME", help="okf: the folder below memory/ for a bundle of others.")
 @click.option("--instructions", is_flag=True, help="okf: also what tells agents what to do (SOUL.md, rules, skills).")
 @click.option("--no-history", is_flag=True, help="notes: of a Git repository too, the files alone.")
+@click.option("--into", default="", metavar="NAME", help="notes: all of it as notes below memory/NAME.")
 @click.option("--keep", type=click.Choice(["pii"]), help="pii: import personal data of documents as it is.")
 @click.option("-v", "--verbose", is_flag=True, help="Name each session, each document.")
 @click.option("--dry-run", is_flag=True, help="Say what would be written, write nothing.")
@@ -136,9 +141,13 @@ def _bring_documents(options: ImportCommand) -> int:
         raise UsageError("--name and --instructions go with okf")
     if options.no_history and options.source != "notes":
         raise UsageError("--no-history goes with notes")
+    if options.into and (options.source != "notes" or not INTO.fullmatch(options.into)):
+        raise UsageError("--into goes with notes, and names one folder", "--into claude")
     if options.source == "notes":
-        history = not options.no_history
-        asked = NotesImport(options.path, history, options.keep, options.verbose, options.dry_run, options.as_json)
+        history = not (options.no_history or options.into)
+        asked = NotesImport(
+            options.path, history, options.keep, options.verbose, options.dry_run, options.as_json, options.into
+        )
         return bring_notes(asked)
     repo, config = open_here()
     if options.keep:
@@ -191,7 +200,7 @@ def bring_notes(asked: NotesImport) -> int:
     if repo.root is None:
         raise GitMemError("a bare repository holds no memory files", "run it in a clone")
     config = config._replace(on_personal="keep") if asked.keep else config
-    plan = look_at(asked.source, config, os.environ, repo.root)
+    plan = look_at(asked.source, config, os.environ, repo.root, asked.into)
     if not plan.files and not any(name.endswith(".md") for name, _ in plan.left):
         raise UsageError(f"there is no Markdown in '{plan.source}'", "name a folder of notes")
     plan = without_ignored(repo, replace(plan, history=plan.history and asked.history))

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gitmem.cli.host_registration import AGENTS, FOUND, register
+from gitmem.cli.host_registration import AGENTS, FOUND, agents_for_user, register, register_for_user
 from gitmem.cli.options import open_here
 from gitmem.cli.terminal import escape, say, write, write_json
-from gitmem.errors import Exit
+from gitmem.errors import Exit, UsageError
 from gitmem.git import hook_files as hooks
 from gitmem.git import merge_driver
 from gitmem.git.worktree import state_dir
@@ -41,9 +41,18 @@ LEFTHOOK = {  # the hooks that lefthook can run for us, with what it has to hand
     "--agent", "agents", type=click.Choice(AGENTS), multiple=True, is_flag=False, flag_value=FOUND,
     help="Register with an agent's host instead: MCP and hooks. Repeatable; without a name, with those on the PATH.",
 )  # fmt: skip
+@click.option("--own-memory", is_flag=True, help="With --agent claude: have it keep its own memory in memory/claude.")
+@click.option("--user", is_flag=True, help="With --agent: in your own settings, for all projects.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/json.md).")
 def command(
-    dry_run: bool, refresh_only: bool, promote: str | None, server: bool, agents: Sequence[str], as_json: bool
+    dry_run: bool,
+    refresh_only: bool,
+    promote: str | None,
+    server: bool,
+    agents: Sequence[str],
+    own_memory: bool,
+    user: bool,
+    as_json: bool,
 ) -> int:
     """Install the Git hooks and the merge driver.
 
@@ -52,9 +61,13 @@ def command(
     in a folder for all repositories our lines act in this one only); all work trees share the hooks. Installing again
     updates. `git mem doctor` says when another program has taken them away.
     """
+    if own_memory and (user or not agents or FOUND in agents):
+        raise UsageError("--own-memory goes with --agent NAME", "git mem install --agent claude --own-memory")
+    if user:
+        return register_for_user(agents_for_user(agents), dry_run=dry_run, as_json=as_json)
     repo, config = open_here()
     if agents:
-        return register(repo, agents, dry_run=dry_run, as_json=as_json)
+        return register(repo, agents, dry_run=dry_run, as_json=as_json, own_memory=own_memory)
     folder = hooks.hooks_folder(repo)
     names = hooks.SERVER if server else hooks.REFRESH if refresh_only else hooks.HOOKS
     if not dry_run and not server:

@@ -11,6 +11,7 @@ from types import FrameType
 
 import click
 
+from gitmem.agents.host_project import serves_memory
 from gitmem.cli.options import open_here
 from gitmem.errors import GitMemError
 
@@ -18,7 +19,8 @@ from gitmem.errors import GitMemError
 @click.command()
 @click.option("--read-only", is_flag=True, help="Without the tools that write.")
 @click.option("--session", default="", metavar="S", help="Keep working values of this session, not of the project.")
-def command(read_only: bool, session: str) -> None:
+@click.option("--user", is_flag=True, help="Without any tool where there is no memory: for a person's own settings.")
+def command(read_only: bool, session: str, user: bool) -> None:
     """Serve memory as MCP tools over standard input and output.
 
     `git mem install --agent HOST` registers it with an agent's host; `git mem install -h` names them. Needs
@@ -26,16 +28,20 @@ def command(read_only: bool, session: str) -> None:
     """
     if find_spec("mcp") is None:
         raise GitMemError("the MCP server needs the package 'mcp'", "pip install 'git-mem[mcp]'")
-    from gitmem.sessions.working_memory import owner_of
+    has_memory = not user or serves_memory(os.environ)
+    folder = None
+    if has_memory:
+        from gitmem.sessions.working_memory import owner_of
 
-    repo, config = open_here()
-    owner_of(session, config.agent)  # a name that is none is said now, not with every call
+        repo, config = open_here()
+        owner_of(session, config.agent)  # a name that is none is said now, not with every call
+        folder = Path(repo.root or repo.git_dir)
     # The SDK makes half a million objects that stay: the collector need look at them neither while they are made nor
     # with every search.
     gc.disable()
-    from gitmem.agents.mcp_server import build
+    from gitmem.agents.mcp_server import build, without_memory
 
-    server = build(Path(repo.root or repo.git_dir), read_only=read_only, session=session)
+    server = build(folder, read_only=read_only, session=session) if folder is not None else without_memory()
     gc.freeze()
     gc.enable()
     signal.signal(signal.SIGINT, _leave)

@@ -15,7 +15,7 @@ import click
 from gitmem.cli.options import agent_option, json_option, keep_option, keeping, open_here
 from gitmem.cli.terminal import escape, page, say, say_differs, say_masked, write, write_json
 from gitmem.environment import cache_folder, now
-from gitmem.errors import GitMemError, UsageError
+from gitmem.errors import Exit, GitMemError, UsageError
 from gitmem.hosts.registry import all_hosts
 from gitmem.hosts.transcript import Transcript
 from gitmem.hosts.transcript_parser import LINE_LIMIT, parse
@@ -26,10 +26,12 @@ if TYPE_CHECKING:
     from gitmem.git.opening import Repository
     from gitmem.promotion.promote import Outcome
     from gitmem.sessions.lifecycle import Flushed
+    from gitmem.sessions.pending import Written
     from gitmem.sessions.resets import EndedSession
     from gitmem.sessions.working_memory import SessionValue, Value
 
 HOOKED = [host.name for host in all_hosts() if host.hooks is not None]  # hosts with hooks of their own
+RETRY_WAIT = 5.0  # seconds for another git mem that is at work
 CENTURY = 100 * 365 * 86_400  # seconds; what is asked to be older than that is older than everything
 
 transcript_argument = click.argument("transcript", type=click.Path(path_type=Path))
@@ -189,6 +191,59 @@ def end_command(transcript: Path, session: str, agent: str, as_json: bool) -> No
         model=model_of(repo, config, when, os.environ),
     )  # fmt: skip
     show_report(Report(flushed, ended, episode), as_json)
+
+
+@command.command("retry")
+@click.option("--dry-run", is_flag=True, help="Say which sessions wait, write nothing.")
+@json_option
+def retry_command(dry_run: bool, as_json: bool) -> int:
+    """Write the sessions that wait to be written.
+
+    A session waits where the hooks of its host could not write it: another git mem held a lock, or the host's time was
+    over. The next event of any session writes it as well. Exits with 1 when one still waits.
+    """
+    from gitmem.sessions.automation import model_of
+    from gitmem.sessions.pending import Written, notes, write_pending
+
+    repo, config = open_here()
+    when = now()
+    if dry_run:
+        done = [Written(note) for note in notes(repo.common_dir)]
+    else:
+        model = model_of(repo, config, when, os.environ)
+        done = list(write_pending(repo, config, when, model=model, tries=None, wait=RETRY_WAIT))
+    if as_json:
+        write_json({"sessions": [_pending_value(each) for each in done], "dry_run": dry_run})
+    else:
+        for each in done:
+            _show_pending(each, dry_run)
+        if not done:
+            write("no session waits to be written\n")
+    return Exit.FINDINGS if any(each.problem for each in done) else Exit.DONE
+
+
+def _pending_value(each: Written) -> dict[str, object]:
+    """An item of `sessions` of docs/json.md, "session retry"."""
+    return {
+        "session": each.note.session, "at": each.note.at.isoformat(), "ended": each.note.ended, "cut": each.note.cut,
+        "lines": [{"path": line.path, "line": line.line, "text": line.text} for line in each.flushed.kept],
+        "episode": each.episode or None, "problem": each.problem or None,
+    }  # fmt: skip
+
+
+def _show_pending(each: Written, dry_run: bool) -> None:
+    """A line for a session that waits, or what became of it."""
+    name = escape(each.note.session, keep="")
+    if each.note.cut:
+        say(f"git mem: session {name}: not kept for their size: {counted(each.note.cut, 'turn')}")
+    if dry_run:
+        write(f"{each.note.at:%Y-%m-%d %H:%M}  {name}{'  ended' if each.note.ended else ''}\n")
+    elif each.problem:
+        say(f"git mem: session {name} still waits: {escape(each.problem, keep='')}")
+    else:
+        lines = counted(len(each.flushed.kept), "line")
+        write(f"{name}: {lines}{escape(f', {each.episode}', keep='') if each.episode else ''}\n")
+        say_masked(each.flushed.masks)
 
 
 @command.command("distill")
@@ -372,7 +427,8 @@ def start_command(agent: str, as_json: bool) -> None:
 @command.command("hook", context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
 @click.argument("event")
 @click.option("--host", default="claude", show_default=True, help=f"Whose JSON it is: {', '.join(HOOKED)}.")
-def hook_command(event: str, host: str) -> None:
+@click.option("--user", is_flag=True, help="The hook stands in the person's own settings, not in a project's.")
+def hook_command(event: str, host: str, user: bool) -> None:
     """Handle EVENT of an agent's host.
 
     Reads the host's JSON from standard input and always ends with 0. EVENT is SessionStart, UserPromptSubmit, Stop,
@@ -381,7 +437,7 @@ def hook_command(event: str, host: str) -> None:
     """
     from gitmem.cli.host_hooks import carry_out
 
-    carry_out(event, host)
+    carry_out(event, host, user=user)
 
 
 # -- working values --------------------------------------------------------------------------------------------

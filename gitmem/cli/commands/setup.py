@@ -14,6 +14,7 @@ from typing import Any
 
 import click
 
+from gitmem.agents.host_checks import own_memories
 from gitmem.cli.commands.install import promoted
 from gitmem.cli.host_registration import hosts_on_path, is_registered
 from gitmem.cli.options import json_option
@@ -22,12 +23,13 @@ from gitmem.errors import Exit, NotARepository, UsageError
 from gitmem.git import hook_files
 from gitmem.git.opening import Repository, open_repository
 from gitmem.git.other_memories import shown_url
-from gitmem.hosts.registry import HOSTS
+from gitmem.hosts.own_memory import is_kept_here, remembered
+from gitmem.hosts.registry import HOSTS, host_named
 from gitmem.paths import is_memory, layout_of
 
 OURS = (".gitattributes", ".gitmem.toml", "memory/.gitkeep")  # what `git mem init` writes beside memory
 NEXT = "next: "  # what `git mem init` says last
-STEPS = ("repository", "hooks", "commit", "agents", "mcp", "fact", "check")
+STEPS = ("repository", "hooks", "commit", "agents", "mcp", "memories", "fact", "check")
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +186,7 @@ def _steps(choices: Choices) -> Iterator[Step]:
     hosts = choices.agents or tuple(hosts_on_path())
     yield _agents(choices.folder, hosts)
     yield _mcp(hosts)
+    yield _memories(choices, hosts)
     fact = choices.fact
     if choices.asks and not fact and "fact" not in choices.skip and _repo(choices.folder) is not None:
         fact = click.prompt("a first fact (Enter for none)", default="", show_default=False, err=True)
@@ -263,6 +266,33 @@ def _agents(folder: Path, hosts: tuple[str, ...]) -> Step:
     repo = _repo(folder)
     left = [host for host in hosts if repo is None or not is_registered(repo, host)]
     return Step("agents", tuple(("git-mem", "install", "--agent", host) for host in left))
+
+
+def _memories(choices: Choices, hosts: tuple[str, ...]) -> Step:
+    """What the hosts have remembered of the folder by themselves: a person is asked, and left alone by default."""
+    repo = _repo(choices.folder)
+    found = own_memories(repo) if repo is not None else []
+    named = [(name, check) for check in found if (name := check.name.rpartition(" ")[2]) in hosts]
+    if not named:
+        return Step("memories", (), "no host has a memory of its own that is not here")
+    if not choices.asks or "memories" in choices.skip:
+        return Step("memories", (), "; ".join(f"{check.detail}: {check.hint}" for _, check in named))
+    commands: list[tuple[str, ...]] = []
+    home = Path(os.path.expanduser("~"))
+    for name, check in named:
+        host = host_named(name)
+        assert repo is not None and repo.root is not None
+        has = remembered(host, home, repo.root)
+        assert has is not None and host.own_memory is not None
+        able = bool(host.own_memory.setting) and not is_kept_here(host, repo.root)
+        ways = click.Choice(["along", "here", "leave"] if able else ["along", "leave"])
+        said = f"{check.detail}. Bring it along" + (", keep it here from now on as well" if able else "")
+        answer = click.prompt(f"{said}, or leave it", type=ways, default="leave", err=True)
+        if answer != "leave":
+            commands.append(("git-mem", "import", "notes", str(has.folder), "--into", name))
+        if answer == "here":
+            commands.append(("git-mem", "install", "--agent", name, "--own-memory"))
+    return Step("memories", tuple(commands), "left as it is")
 
 
 def _mcp(hosts: tuple[str, ...]) -> Step:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import click
 
 from gitmem.cli.commands.install import show
-from gitmem.cli.host_registration import AGENTS, FOUND, register
+from gitmem.cli.host_registration import AGENTS, FOUND, agents_for_user, register, register_for_user
 from gitmem.cli.options import open_here
 from gitmem.cli.terminal import say
 from gitmem.errors import Exit, GitMemError
@@ -23,12 +23,15 @@ from gitmem.git import merge_driver
     "--agent", "agents", type=click.Choice(AGENTS), multiple=True, is_flag=False, flag_value=FOUND,
     help="Leave an agent's host instead. Repeatable; without a name, all that are registered here.",
 )  # fmt: skip
+@click.option("--user", is_flag=True, help="With --agent: in your own settings.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/json.md).")
-def command(dry_run: bool, purge: bool, agents: Sequence[str], as_json: bool) -> int:
+def command(dry_run: bool, purge: bool, agents: Sequence[str], user: bool, as_json: bool) -> int:
     """Restore the hooks byte for byte, take the merge driver out.
 
     Memory files and history stay as they are.
     """
+    if user:
+        return register_for_user(agents_for_user(agents), dry_run=dry_run, as_json=as_json, remove=True)
     repo, _ = open_here()
     if agents:
         return register(repo, agents, dry_run=dry_run, as_json=as_json, remove=True)

@@ -61,7 +61,7 @@ def test_it_says_nothing_that_a_later_step_does_or_that_nobody_asked(
     done = Repo(tmp_path / "m").mem("setup", "--yes", "--skip", "agents", *fact, env=tools)
     assert "write MEMORY.md" in done.stdout and "next:" not in done.stdout
     assert "nothing found" not in done.stdout + done.stderr
-    assert ("Invoices are in UTC" in done.stdout.split("/7 check")[1]) == bool(fact)
+    assert ("Invoices are in UTC" in done.stdout.split("/8 check")[1]) == bool(fact)
 
 
 def test_without_a_terminal_it_prints_the_commands_and_runs_none(tmp_path: Path, tools: dict[str, str]) -> None:

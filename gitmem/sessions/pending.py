@@ -1,0 +1,257 @@
+"""What a session said and nobody could write yet: a note of each, which the next event of any session writes.
+
+A note is left before a session is written and taken away afterwards, so that a lock that is held, a time that is over
+and a process that is killed lose nothing. It names the host's transcript where that is a file, else it holds what was
+said and not read yet, with its secrets masked. Notes lie in the folder of the sessions' state (0700, files 0600),
+MAX_NOTES and MAX_BYTES of them at most; what is dropped is said. Writing one twice is writing it once: flush and end
+know what they have written.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from gitmem.config import Config
+from gitmem.errors import GitMemError, Locked, OutsideRepository
+from gitmem.git.opening import Repository
+from gitmem.git.worktree import locked, read_bytes
+from gitmem.hosts.transcript import Role, Transcript, Turn, since
+from gitmem.hosts.transcript_parser import parse
+from gitmem.promotion.proposal import Model
+from gitmem.regular_file import read_regular
+from gitmem.sessions.compaction import KEEP
+from gitmem.sessions.lifecycle import Flushed, Source, end, flush, unread
+from gitmem.sessions.rolling_summary import key
+from gitmem.sessions.state import file_of, load_state, name_of, write_private
+
+FOLDER = "gitmem/sessions"  # in the Git directory, as of sessions/state.py
+ENDING = ".pending"
+MAX_NOTES = 64  # notes of one repository; the oldest are dropped first
+MAX_BYTES = 16 << 20  # bytes of all notes together
+MAX_COPY = 1 << 20  # bytes of the turns that one note holds; the oldest are dropped first
+LONGEST_TURN = 64 << 10  # bytes of one turn in a note; a longer one is left out
+MAX_TRIES = 3  # times an event tries to write a note; after them a person does
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A session that waits to be written.
+
+    `name`: the note's file. `session`, `agent`: as in `Source`. `at`: when it was left. `ended`: the session ended, so
+    that its episode is to be written too. `file`: the host's transcript, "" where `turns` holds what was said. `start`:
+    what was said before it is of another memory, None for nothing. `tries`: how often an event began to write it.
+    `cut`: turns that were too many for the note.
+    """
+
+    name: str
+    session: str
+    at: datetime
+    ended: bool = False
+    agent: str = ""
+    file: str = ""
+    start: datetime | None = None
+    tries: int = 0
+    cut: int = 0
+    turns: tuple[Turn, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What became of a note: what was written, its episode ("" for none), or `problem`, why it still waits."""
+
+    note: Note
+    flushed: Flushed = field(default_factory=lambda: Flushed((), ()))
+    episode: str = ""
+    problem: str = ""
+
+
+class Leaving(NamedTuple):
+    """How a note is left: the time, whether the session `ended`, and `start` as in `Note`."""
+
+    now: datetime
+    ended: bool = False
+    start: datetime | None = None
+
+
+def leave(
+    repo: Repository, transcript: Transcript, source: Source, how: Leaving
+) -> tuple[str, tuple[str, ...]]:  # fmt: skip
+    """Leave a note of a session before it is written: the note's name, "" where nothing is to be written, and the names
+    of the sessions whose notes had to go for it.
+
+    An older note of the session that says no more goes. Raises GitMemError, OSError.
+    """
+    common = repo.common_dir
+    session = name_of(transcript, source.session)
+    turns: tuple[Turn, ...] = ()
+    cut = 0
+    if not source.file:
+        spoken = transcript.spoken()  # an episode is of all of them
+        new = spoken if how.ended else unread(spoken, load_state(common, session).turns)
+        if not new:
+            return "", ()
+        turns, cut = _copied(new, spoken)
+    name = f"{file_of(session)}-{how.now.timestamp():.6f}-{os.getpid()}{ENDING}"
+    note = Note(name, session, how.now, how.ended, source.agent, source.file, how.start, 0, cut, turns)
+    _save(common, note)
+    for older in notes(common):
+        if older.name != name and older.session == session and _says_no_more(older, note):
+            done(common, older.name)
+    return name, _bounded(common, name)
+
+
+def _copied(new: Sequence[Turn], spoken: Sequence[Turn]) -> tuple[tuple[Turn, ...], int]:
+    """The turns that are to be read with those right before them, masked and within MAX_COPY, and how many of them are
+    left out for their size."""
+    from gitmem.gate.policy import Policy
+    from gitmem.gate.redaction import redact
+
+    first = next(at for at, turn in enumerate(spoken) if turn is new[0])
+    kept: list[Turn] = []
+    size, cut = 0, 0
+    for turn in reversed(spoken[max(0, first - KEEP) :]):
+        length = len(turn.text.encode("utf-8", "replace"))
+        if length > LONGEST_TURN or size + length > MAX_COPY:
+            cut += 1
+            continue
+        size += length
+        kept.append(replace(turn, text=redact(turn.text, "transcript", Policy(), only_secrets=True)))
+    return tuple(reversed(kept)), cut
+
+
+def _says_no_more(older: Note, newer: Note) -> bool:
+    """Whether all that an older note of the same session would write is written by the newer one."""
+    if older.ended and not newer.ended:
+        return False
+    if older.file or newer.file:
+        return older.file == newer.file and older.start == newer.start
+    return {key(turn) for turn in older.turns} <= {key(turn) for turn in newer.turns}
+
+
+def _bounded(common_dir: Path, newest: str) -> tuple[str, ...]:
+    """Drop the oldest notes beyond the limits; the sessions of those."""
+    folder = common_dir / FOLDER
+    dropped: list[str] = []
+    there = notes(common_dir)
+    sizes = {note.name: _size(folder / note.name) for note in there}
+    for note in there:
+        if note.name == newest or (len(sizes) <= MAX_NOTES and sum(sizes.values()) <= MAX_BYTES):
+            continue
+        done(common_dir, note.name)
+        del sizes[note.name]
+        dropped.append(note.session)
+    return tuple(dropped)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _save(common_dir: Path, note: Note) -> None:
+    """Write a note: a line of what it is, then a turn a line. No one waits for the disk."""
+    head = {
+        "session": note.session, "at": note.at.isoformat(), "ended": note.ended, "agent": note.agent,
+        "file": note.file, "start": note.start.isoformat() if note.start else "", "tries": note.tries, "cut": note.cut,
+    }  # fmt: skip
+    rows: list[dict[str, object]] = [head]
+    for turn in note.turns:
+        when = {"at": turn.at.isoformat()} if turn.at else {}
+        rows.append({"id": turn.id, "role": turn.role.value, "text": turn.text, **when})
+    text = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
+    write_private(common_dir, note.name, text.encode("utf-8", "replace"), durable=False)
+
+
+def done(common_dir: Path, name: str) -> None:
+    """Take a note away: what it is of has been written."""
+    if name:
+        (common_dir / FOLDER / name).unlink(missing_ok=True)
+
+
+def notes(common_dir: Path) -> list[Note]:
+    """The notes that wait, the oldest first; what is no note of ours is left out."""
+    folder = common_dir / FOLDER
+    if not folder.is_dir() or folder.is_symlink():
+        return []
+    names = sorted(name for name in os.listdir(folder) if name.endswith(ENDING) and not name.startswith("."))
+    found = (_note(folder, name) for name in names)
+    return sorted((note for note in found if note is not None), key=lambda note: (note.at, note.name))
+
+
+def _note(folder: Path, name: str) -> Note | None:
+    try:
+        data = read_bytes(folder, name, MAX_BYTES)
+        head, _, rest = data.partition(b"\n")
+        value = json.loads(head)
+        at = datetime.fromisoformat(value["at"])
+        start = datetime.fromisoformat(value["start"]) if value["start"] else None
+        turns = tuple(turn for turn in parse(rest).turns if turn.role is not Role.TOOL)
+        note = Note(
+            name, str(value["session"]), at, bool(value["ended"]), str(value["agent"]), str(value["file"]), start,
+            int(value["tries"]), int(value["cut"]), turns,
+        )  # fmt: skip
+    except (OSError, OutsideRepository, ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return note if at.tzinfo is not None else None
+
+
+def write_pending(
+    repo: Repository, config: Config, now: datetime, *, model: Model | None = None, largest: int | None = None,
+    tries: int | None = MAX_TRIES, wait: float = 0,
+) -> Iterator[Written]:  # fmt: skip
+    """Write the sessions that wait, the oldest first, and give what became of each.
+
+    Where another process writes for longer than `wait` seconds, all of them wait on. Notes of transcripts longer than
+    `largest` bytes, and those that were tried `tries` times, are left alone (None for no such limit). Raises nothing
+    of a single note but what ends the process, TimeoutError among it.
+    """
+    for note in notes(repo.common_dir):
+        too_long = largest is not None and note.file and _size(Path(note.file)) > largest
+        if too_long or (tries is not None and note.tries >= tries):
+            continue
+        try:
+            with locked(repo.common_dir, "write", wait):
+                pass  # a writer waits for much longer than an event of a host has
+        except GitMemError as error:
+            yield Written(note, problem=error.message)
+            return
+        yield _written(repo, config, note, now, model, wait)
+
+
+def _written(
+    repo: Repository, config: Config, note: Note, now: datetime, model: Model | None, wait: float
+) -> Written:  # fmt: skip
+    """Write one note and take it away; where that fails it stays, with the reason."""
+    common = repo.common_dir
+    source = Source(note.session, note.agent, note.file)
+    try:
+        _save(common, replace(note, tries=note.tries + 1))  # before it: the process may be ended in the middle
+        transcript = _transcript(note)
+        if note.ended:
+            flushed, episode = end(repo, config, transcript, source, now=now, model=model, wait=wait)
+        else:
+            flushed, episode = flush(repo, config, transcript, source, now=now, model=model, wait=wait), ""
+    except Locked as error:
+        _save(common, note)
+        return Written(note, problem=error.message)
+    except GitMemError as error:
+        return Written(note, problem=error.message)
+    except OSError as error:
+        return Written(note, problem=f"its transcript cannot be read: {error.strerror}")
+    done(common, note.name)
+    return Written(note, flushed, episode)
+
+
+def _transcript(note: Note) -> Transcript:
+    """What a note is of. Raises OSError."""
+    if not note.file:
+        return Transcript(note.turns, note.session)
+    return since(parse(read_regular(Path(note.file))), note.start)
