@@ -11,6 +11,13 @@ from pydantic import ConfigDict
 from typing_extensions import TypedDict
 
 
+class SourceLine(TypedDict):
+    path: str
+    start_line: int
+    end_line: int
+    snippet: str  # what the lines say, quoted, "" where the search did not find them
+
+
 class Hit(TypedDict):
     path: str
     start_line: int
@@ -23,6 +30,7 @@ class Hit(TypedDict):
     trust: str
     commit: NotRequired[str]  # of a commit, whose path is "" and whose heading is its subject
     author: NotRequired[str]
+    sources: NotRequired[list[SourceLine]]  # of a fact, the lines of logs that it was promoted from
     state: NotRequired[str]  # "expired", "superseded", of cited code "changed" or "gone"; of a commit "reverted by OID"
 
 

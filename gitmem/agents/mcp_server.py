@@ -36,6 +36,7 @@ from gitmem.agents.mcp_schemas import (
     Found,
     Got,
     Hit,
+    SourceLine,
     Value,
     Values,
     Why,
@@ -190,7 +191,7 @@ def searcher(pool: RepositoryPool) -> Callable[..., Found]:
             _search_receipt(pool, repo, answer, began)
             commit = "" if answer.at == "worktree" else answer.at
             hits = [
-                _of_commit(hit, query) if hit.kind else Hit(
+                _of_commit(hit, query) if hit.kind else _with_sources(hit, query, commit, Hit(
                     path=shown_name(hit.path), start_line=hit.start_line, end_line=hit.end_line,
                     score=round(hit.score, 4), heading=one_line(hit.where), date=one_line(hit.date),
                     type=one_line(hit.type), trust=one_line(hit.trust), state=hit.state,
@@ -198,7 +199,7 @@ def searcher(pool: RepositoryPool) -> Callable[..., Found]:
                         shortened(hit.text, query), hit.path, (hit.start_line, hit.end_line),
                         commit=commit, trust=hit.trust, note=one_line(hit.note),
                     ),
-                )
+                ))
                 for hit in answer.hits
             ]  # fmt: skip
             lanes = [one_line(lane) for lane in answer.lanes]
@@ -208,6 +209,21 @@ def searcher(pool: RepositoryPool) -> Callable[..., Found]:
             )  # fmt: skip
 
     return memory_search
+
+
+def _with_sources(passage: Passage, query: str, commit: str, hit: Hit) -> Hit:
+    """The hit of a fact with the lines of logs that it was promoted from."""
+    if passage.sources:
+        hit["sources"] = [
+            SourceLine(
+                path=shown_name(one.path), start_line=one.start_line, end_line=one.end_line,
+                snippet=fence(
+                    shortened(one.text, query), one.path, (one.start_line, one.end_line), commit=commit
+                ) if one.text else "",
+            )
+            for one in passage.sources
+        ]  # fmt: skip
+    return hit
 
 
 def _search_receipt(pool: RepositoryPool, repo: Repository, answer: Answer, began: float) -> None:

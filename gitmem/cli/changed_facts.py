@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from gitmem.cli.terminal import escape, paint
+from gitmem.review.fact_diff import Op, archives, doer
 
 if TYPE_CHECKING:
     from gitmem.review.fact_diff import FactChange
@@ -29,8 +30,9 @@ def lines_of(changes: Sequence[FactChange], on: bool) -> Iterator[str]:
             path = change.path
             yield f"{paint(escape(path, ''), 'path', on)}\n"
         sign = paint(SIGNS[change.op], STYLE[change.op], on)
-        who = change.author.partition(" <")[0]
-        tail = f"{change.op}" + (f" by {who}" if who else "") + (f", {change.commit[:12]}" if change.commit else "")
+        who = f" by {change.who}" if doer(change) else ""
+        archived = archives(change) and change.op is not Op.EXPIRED
+        tail = ("archived" if archived else f"{change.op}{who}") + (f", {change.commit[:12]}" if change.commit else "")
         tail += f" in {' > '.join(change.fact.trail)}" if change.fact.trail else ""
         if change.old and change.new and change.old.text != change.new.text:
             yield f"  {paint('-', 'dim', on)} {paint(escape(change.old.text, ''), 'dim', on)}\n"

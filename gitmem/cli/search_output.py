@@ -16,16 +16,18 @@ from gitmem.light_typing import TYPE_CHECKING, NamedTuple
 from gitmem.search.results import as_value, excerpt, hit_value, marked_words
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Mapping
     from datetime import datetime
     from typing import Any
 
     from gitmem.config import Config
     from gitmem.git.opening import Repository
-    from gitmem.search.hits import Hit, Linked
+    from gitmem.search.hits import Hit, Linked, SourceLine
     from gitmem.search.search import Answer, Query
 
 
+SOURCE_LINES = 3  # of a source below its fact
 UNCERTAIN = "nothing here seems to answer this; what is shown comes nearest"
 
 
@@ -223,10 +225,21 @@ def render(answer: Answer, query: str, on: bool, *, scored: bool = False, explai
         for line in excerpt(hit.text, query):
             shown = escape(line, "\t")
             out.append("    " + (marks.sub(lambda m: paint(m[0], "match", on), shown) if marks else shown))
+        for source in hit.sources:
+            out += _source(source, query, marks, on)
         if hit.explain and explained:
             out += [paint(f"    {row}", "dim", on) for row in _explained(hit)]
         out.append("")
     return "\n".join(out[:-1]) + "\n" if out else ""
+
+
+def _source(source: SourceLine, query: str, marks: re.Pattern[str] | None, on: bool) -> list[str]:
+    """Where a fact is from and, where the search found them, what these lines say."""
+    span = f"{source.start_line}-{source.end_line}" if source.end_line > source.start_line else f"{source.start_line}"
+    rows = [paint(f"    from {escape(source.path, '')}:{span}", "dim", on)]
+    lines = excerpt(source.text, query)[:SOURCE_LINES] if source.text else []
+    shown = (escape(line, "\t") for line in lines)
+    return rows + [f"      {marks.sub(lambda m: paint(m[0], 'match', on), line) if marks else line}" for line in shown]
 
 
 def _sureness(hit: Hit) -> str:

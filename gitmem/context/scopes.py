@@ -155,7 +155,7 @@ def recall(
 
     query = searching.Query(
         asked, limit=RECALL, commit=commit, everything=True, history="known" if history else "",
-        forgotten=forgotten_texts(repo),
+        forgotten=forgotten_texts(repo), promoted_lines=True,  # MEMORY.md stands in a context already
     )  # fmt: skip
     answer = searching.search(repo, config, query, now)
     found = [

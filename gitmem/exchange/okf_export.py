@@ -36,9 +36,11 @@ from gitmem.plural import counted
 from gitmem.provenance.attribution import newest
 from gitmem.provenance.authorship import agent_of_commit, reviewed_merge, reviewers
 from gitmem.provenance.checks import Checks
+from gitmem.provenance.cited_sources import facts_at
 from gitmem.provenance.forgotten_texts import forgotten_texts
 from gitmem.provenance.grounding import Support
 from gitmem.provenance.ledger import read_ledger
+from gitmem.provenance.writers import Writer, writers
 
 AT_ONCE = 500  # commits that are asked together for what they changed
 CHECK = "process:git-mem-verify"  # a fact follows from the lines that it cites (docs/provenance.md, "Check")
@@ -248,8 +250,9 @@ class _History:
         blamed = newest(self._repo, [self._repo.commit(oid) for oid in oids])
         found = self._checks.attributor.attribution(path, fact, lambda: blamed)
         problems = [*self._checks.wrong(fact, found), *self._checks.against_policy(path, fact, found, lambda: blamed)]
-        record = None if found.edit else next(iter(found.records), None)
-        commit = found.edit.commit if found.edit else record.commit if record else blamed
+        writer = self._writers.get(fact.id)
+        commit = writer.commit if writer else blamed
+        record = next((one for one in found.records if one.commit.oid == commit.oid), None)
         model = record.model(text_hash(fact.text)) if record else ""
         by = f"git-mem/{_model(model)}" if model else actor(commit)
         verified = self._reviews(commit)
@@ -263,6 +266,10 @@ class _History:
             lines = memory_facts.split_lines(self._repo.read(self._repo.blobs(self._tip, [path])[path]))
             self._blames[path] = [row.commit for row in self._repo.blame(path, 1, len(lines), self._tip)]
         return self._blames[path]
+
+    @cached_property
+    def _writers(self) -> dict[str, Writer]:
+        return writers(self._repo, self._tip, [fact for _, _, fact in facts_at(self._repo, self._tip)])
 
     def _reviews(self, commit: Commit) -> list[tuple[str, datetime]]:
         """Who reviewed a commit, or the merge that brought it in, and when."""

@@ -34,8 +34,18 @@ class PathChange:
         return not self.olds and bool(self.new_oid)
 
 
-def touched(repo: Repository, commits: Iterable[str]) -> Iterator[tuple[str, list[PathChange]]]:
-    """(commit, its changes) for each commit oid, in the order given; root commits against nothing.
+def commits_touching(repo: Repository, revs: Sequence[str], paths: Sequence[str]) -> list[str]:
+    """The commits that `revs` (oids, `^oid`) reach and that touch a file below `paths` on any side of a merge, the
+    oldest first: a commit comes after all its parents. Raises GitFailed."""
+    order = ["--full-history", "--date-order", "--reverse"]
+    return _git(repo, ["rev-list", *order, "--end-of-options", *revs, "--", *paths]).decode("ascii").split()
+
+
+def touched(
+    repo: Repository, commits: Iterable[str], paths: Sequence[str] = ()
+) -> Iterator[tuple[str, list[PathChange]]]:
+    """(commit, its changes) for each commit oid, in the order given; root commits against nothing. Only changes below
+    `paths` where these are given.
 
     Where `oid parent` stands for an oid, the changes are those against this parent alone.
     """
@@ -43,6 +53,7 @@ def touched(repo: Repository, commits: Iterable[str]) -> Iterator[tuple[str, lis
     command = bounded([
         "git", *SAFE, "-C", str(at), "diff-tree", "--stdin", "-r", "-c", "--root", "--raw", "-z", "--no-abbrev",
         "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none",
+        "--", *paths,
     ])  # fmt: skip
     import tempfile  # the hooks' way does not come here
 

@@ -61,7 +61,7 @@ def last_turn(commits: Sequence[str], rank: Callable[[str], int]) -> Turn:
 def place_of(hits: Sequence[Hit], expected: str) -> int:
     """The place (from 1) of the first hit that has the expected text, whatever its case and spaces; 0 for none."""
     wanted = _plain(expected)
-    return next((place for place, hit in enumerate(hits, 1) if wanted in _plain(hit.text)), 0)
+    return next((place for place, hit in enumerate(hits, 1) if wanted in _plain(hit.whole)), 0)
 
 
 def _plain(text: str) -> str:

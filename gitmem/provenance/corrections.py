@@ -30,6 +30,7 @@ from gitmem.paths import Kind, agent_of, is_daily, kind, spelling
 from gitmem.provenance import trailers
 from gitmem.provenance.cited_sources import cited, facts_at
 from gitmem.provenance.ledger import Ledger, read_ledger
+from gitmem.provenance.writers import writers
 
 if TYPE_CHECKING:
     from gitmem.gate.redaction import Mask, Redaction
@@ -303,7 +304,7 @@ class Evidence:
     """What Git says of where facts come from, as far as one selector goes by it.
 
     `sources` are the lines of a fact that its promotion cites, and `promotions` that promotion's trailers, both by the
-    hash of the fact's text. `writers` are the trailers of the commit that wrote a line last, by (path, line). Of a
+    hash of the fact's text. `writers` are the trailers of the commit that wrote a fact, by its id. Of a
     commit that is selected: `linked` are the hashes of the facts it promoted, `added` the lines it added by path (under
     "" the texts of the facts of long-term memory that these belong to), `blobs` the lines of the sources in these paths
     by oid.
@@ -311,7 +312,7 @@ class Evidence:
 
     sources: Mapping[str, Sequence[Span]]
     promotions: Mapping[str, Sequence[trailers.Trailer]] = field(default_factory=dict)
-    writers: Mapping[tuple[str, int], Sequence[trailers.Trailer]] = field(default_factory=dict)
+    writers: Mapping[str, Sequence[trailers.Trailer]] = field(default_factory=dict)
     linked: frozenset[str] = frozenset()
     added: Mapping[str, frozenset[str]] = field(default_factory=dict)
     blobs: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -320,10 +321,9 @@ class Evidence:
         """The lines that a fact comes from: those it cites itself, then those of its promotion."""
         return [*cited(fact), *self.sources.get(text_hash(fact.text), [])]
 
-    def says(self, path: str, fact: Fact, key: str, value: str) -> bool:
-        """Whether the commit that promoted the fact, or wrote one of its lines, has such a trailer."""
-        wrote = (self.writers.get((path, line), ()) for line in range(fact.line, fact.end + 1))
-        rows = (self.promotions.get(text_hash(fact.text), ()), *wrote)
+    def says(self, fact: Fact, key: str, value: str) -> bool:
+        """Whether the commit that promoted the fact, or wrote it, has such a trailer."""
+        rows = (self.promotions.get(text_hash(fact.text), ()), self.writers.get(fact.id, ()))
         said = (spelling(each) for block in rows for each in trailers.values(block, key))
         return spelling(value) in said
 
@@ -342,14 +342,14 @@ def comes_from(selector: Selector, path: str, fact: Fact, evidence: Evidence) ->
             return fact.origin == selector.value.casefold()
         case By.AGENT:
             wrote = any(agent_of(span.path) == spelling(selector.value) for span in spans)
-            return wrote or evidence.says(path, fact, trailers.AGENT, selector.value)
+            return wrote or evidence.says(fact, trailers.AGENT, selector.value)
         case By.SESSION:
             name = selector.value.removesuffix(".md").rsplit("/", 1)[-1]
             stems = [
                 span.path.rsplit("/", 1)[-1].removesuffix(".md") for span in spans if kind(span.path) is Kind.SESSION
             ]
             own = fact.get("session") == selector.value or name in stems
-            return own or evidence.says(path, fact, trailers.SESSION, selector.value)
+            return own or evidence.says(fact, trailers.SESSION, selector.value)
         case By.COMMIT:
             return _comes_from_commit(fact, spans, evidence)
 
@@ -379,7 +379,7 @@ def _read_evidence(
             return Evidence(known.sources)
         case By.AGENT | By.SESSION:
             promotions = _promotions(repo, {text_hash(fact.text) for _, _, fact in rows}, known)
-            return Evidence(known.sources, promotions, _writers(repo, head, {path: data for path, data, _ in rows}))
+            return Evidence(known.sources, promotions, _writers(repo, head, [fact for _, _, fact in rows]))
         case By.COMMIT:
             commit = repo.commit(repo.resolve(selector.value))
             links = trailers.links(trailers.memory_trailers(commit.message), trailers.SOURCE)
@@ -398,19 +398,11 @@ def _promotions(repo: Repository, digests: Iterable[str], known: Ledger) -> dict
     return {digest: trailers.block_with(messages[oid], trailers.SOURCE, digest) for digest, oid in promoted.items()}
 
 
-def _writers(
-    repo: Repository, head: str, files: Mapping[str, bytes]
-) -> dict[tuple[str, int], Sequence[trailers.Trailer]]:
-    """The trailers of the commit that wrote each line last: who wrote a fact without a promotion."""
-    of_commit: dict[str, list[trailers.Trailer]] = {}
-    writers: dict[tuple[str, int], Sequence[trailers.Trailer]] = {}
-    for path, data in files.items():
-        for row in repo.blame(path, 1, max(1, len(blob_lines(data))), head):
-            if row.commit not in of_commit:
-                of_commit[row.commit] = trailers.memory_trailers(repo.commit(row.commit).message)
-            if of_commit[row.commit]:
-                writers[path, row.line] = of_commit[row.commit]
-    return writers
+def _writers(repo: Repository, head: str, facts: Iterable[Fact]) -> dict[str, Sequence[trailers.Trailer]]:
+    """Fact id -> the trailers of the commit that wrote it."""
+    found = writers(repo, head, facts)
+    rows = {ident: trailers.memory_trailers(writer.commit.message) for ident, writer in found.items()}
+    return {ident: block for ident, block in rows.items() if block}
 
 
 def _added_lines(repo: Repository, commit: Commit) -> dict[str, frozenset[str]]:

@@ -65,7 +65,7 @@ def amendments(
     """The links of the line of `text` at `place`, as of the commit `at`, "" for the work tree."""
     path, line = place
     try:
-        hits = search(repo, config, Query(text, limit=HITS, commit=at, expired=True), now).hits
+        hits = search(repo, config, Query(text, limit=HITS, commit=at, expired=True, promoted_lines=True), now).hits
         hit = next((hit for hit in hits if hit.path == path and hit.start_line <= line <= hit.end_line), None)
         if hit is None:
             return Amendments()

@@ -19,16 +19,16 @@ from gitmem.git.opening import Repository
 from gitmem.git.worktree import read_files
 from gitmem.memory.fact import Fact
 from gitmem.memory.facts import expired, fact_date, parse, pinned
-from gitmem.memory.files import memory_paths
+from gitmem.memory.files import memory_paths, read_memory_file
 from gitmem.memory.snapshot import tree_files
 from gitmem.paths import LIMIT, Kind, kind
 from gitmem.provenance.cited_sources import file_meta, inherit
+from gitmem.provenance.writers import Writer, writers
 
 KINDS = (Kind.MEMORY, Kind.ARCHIVE, Kind.NOTE, Kind.RULE)
 LASTING = (Kind.MEMORY, Kind.ARCHIVE)
 STATES = ("current", "pinned", "expired", "superseded", "archived")
 TRUST = ("promoted", "committed", "uncommitted")  # as a search says of a passage
-COMMITS = 1_000  # that are asked who wrote them
 KEPT = 3  # snapshots whose facts are kept: 10,000 facts take some 10 MB
 AGES = {"week": 7, "month": 31, "year": 366}  # name -> days
 
@@ -66,7 +66,7 @@ class Choice:
     trust: str = ""
     age: str = ""
     path: str = ""
-    author: str = ""  # who changed its line last, by name
+    author: str = ""  # the name of its writer (`writers.Writer.name`)
 
     def matches(self, row: PresentFact, today: date) -> bool:
         """Whether a fact is wanted."""
@@ -107,8 +107,7 @@ class FactList:
 
     def __init__(self, rows: Sequence[PresentFact]) -> None:
         self.rows = tuple(rows)
-        self._authors: dict[tuple[str, int], str] | None = None
-        self._names: list[str] | None = None
+        self._writers: Mapping[str, Writer] | None = None
 
     @cached_property
     def by_id(self) -> dict[str, list[PresentFact]]:
@@ -145,24 +144,25 @@ class FactList:
         wanted = replace(choice, author="")
         return self.rows if wanted == Choice() else [row for row in self.rows if wanted.matches(row, today)]
 
+    def writers(self, repo: Repository, commit: str) -> Mapping[str, Writer]:
+        """Fact id -> who wrote it, of the facts that are committed. The first question reads every version of the files
+        of long-term memory."""
+        if self._writers is None:
+            committed = (row.fact for row in self.rows if row.trust != "uncommitted")
+            self._writers = writers(repo, commit or repo.head() or "", committed)
+        return self._writers
+
     def by_author(
         self, repo: Repository, commit: str, rows: Sequence[PresentFact], author: str
     ) -> Sequence[PresentFact]:
-        """Those of `rows` whose line `author` (a name) changed last. The first question reads the blame of every file,
-        which takes seconds in a long history."""
-        if self._authors is None:
-            self._authors = dict(_authors(repo, commit, self.rows))
-        known = self._authors
-        return [row for row in rows if known.get((row.path, row.fact.line)) == author]
+        """Those of `rows` that `author` (a name) wrote."""
+        known = self.writers(repo, commit)
+        return [row for row in rows if (one := known.get(row.fact.id)) is not None and one.name == author]
 
-    def author_names(self, repo: Repository, commit: str) -> Sequence[str]:
-        """Who wrote commits that changed these files, the newest first; of the last COMMITS ones."""
-        if self._names is None:
-            at = commit or repo.head()
-            files = sorted(self.counts["path"])
-            commits = repo.log([at], files, limit=COMMITS) if at and files else ()
-            self._names = list(dict.fromkeys(commit.author.name for commit in commits))
-        return self._names
+    def author_names(self, repo: Repository, commit: str) -> Sequence[tuple[str, int]]:
+        """(name, how many of the facts it wrote) of everybody who wrote one, the most first."""
+        known = self.writers(repo, commit)
+        return Counter(one.name for row in self.rows if (one := known.get(row.fact.id))).most_common()
 
 
 class FactLists:
@@ -190,6 +190,28 @@ class FactLists:
             while len(self._kept) > KEPT:
                 del self._kept[next(iter(self._kept))]
         return known
+
+
+def statements_of(repo: Repository, config: Config, path: str, commit: str = "") -> list[PresentFact]:
+    """The statements of any memory file, a log or an adopted note too, as facts of a list are; of `commit`, or of the
+    work tree. Raises MissingFile, OutsideRepository, GitMemError for a file beyond LIMIT."""
+    data = read_memory_file(repo, config, path, commit)
+    if b"\0" in data:
+        return []
+    blob = repo.hash_blob(data)
+    file = FactFile(path, blob, data)
+    there = "" if commit else _in_head(repo, [file]).get(path, "")
+    known = None if commit or repo.root is None else _committed(repo, file, there)
+    return [
+        PresentFact(path, blob, entry.fact, entry.end, "current", _trust_of(entry.fact, known), fact_date(entry.fact))
+        for entry in parse(data).entries
+    ]
+
+
+def _trust_of(fact: Fact, known: frozenset[str] | None) -> str:
+    if known is not None and fact.id not in known:
+        return "uncommitted"
+    return "promoted" if fact.get("src") else "committed"
 
 
 def uncommitted(repo: Repository, config: Config, today: date) -> list[PresentFact]:
@@ -225,25 +247,8 @@ def _facts_of(path: str, blob: str, data: bytes, known: frozenset[str] | None, t
     for entry in parse(data).entries:
         fact = inherit(entry.fact, whole)
         state = "expired" if expired(fact, today) else "pinned" if pinned(fact) else "current"
-        trust = "promoted" if fact.get("src") else "committed"
-        if known is not None and fact.id not in known:
-            trust = "uncommitted"
-        yield PresentFact(path, blob, fact, entry.end, "archived" if archived else state, trust, fact_date(fact))
-
-
-def _authors(repo: Repository, commit: str, rows: Sequence[PresentFact]) -> Iterator[tuple[tuple[str, int], str]]:
-    """((path, line), name) of the author of each fact's line; none for one that is not committed."""
-    last: dict[str, int] = {}
-    for row in rows:
-        if row.trust != "uncommitted":
-            last[row.path] = max(row.fact.line, last.get(row.path, 0))
-    names: dict[str, str] = {}
-    for path, end in last.items():
-        for line in repo.blame(path, 1, end, commit):
-            if line.commit.strip("0"):
-                if line.commit not in names:
-                    names[line.commit] = repo.commit(line.commit).author.name
-                yield (path, line.line), names[line.commit]
+        state = "archived" if archived else state
+        yield PresentFact(path, blob, fact, entry.end, state, _trust_of(fact, known), fact_date(fact))
 
 
 def _in_head(repo: Repository, files: Sequence[FactFile]) -> dict[str, str]:

@@ -40,9 +40,9 @@ class FileChange:
 @dataclass(frozen=True, slots=True)
 class Undo:
     """What is taken back: when it was written (ISO, UTC), its commits, the oldest first (none where it was not
-    committed), the first one's subject, and its files. `held` are those of them that somebody else committed since.
-    `commit` is the one that did it, "" before, and for a write that was not committed. After the undo of a `merge` Git
-    counts that branch as merged all the same."""
+    committed), the first one's subject, and its files. `held` are those of them that somebody committed by hand since,
+    `held_in` the commits that did. `commit` is the one that took it back, "" before, and for a write that was not
+    committed. After the undo of a `merge` Git counts that branch as merged all the same."""
 
     at: str
     commits: tuple[str, ...]
@@ -51,6 +51,7 @@ class Undo:
     held: tuple[str, ...] = ()
     commit: str = ""
     merge: bool = False
+    held_in: tuple[str, ...] = ()
 
 
 def last_write(repo: Repository) -> Undo:
@@ -115,7 +116,8 @@ def _plan(repo: Repository, entries: Sequence[Entry], reading: Reading) -> Undo:
     if not oids:
         before = {path: file.text for entry in reversed(entries) for path, file in entry.files.items()}
         changes = _changes(reading, before)
-        return Undo(entries[0].at, (), "", changes, tuple(file.path for file in changes if _is_held(repo, file)))
+        kept = tuple(file.path for file in changes if _is_held(repo, file))
+        return Undo(entries[0].at, (), "", changes, kept, held_in=_commits_of(repo, kept))
     first = repo.commit(oids[0])
     head = repo.head()
     if head is None or not (head == oids[-1] or repo.is_ancestor(oids[-1], head)):
@@ -161,6 +163,13 @@ def _is_held(repo: Repository, file: FileChange) -> bool:
     return bool(gone and oid) and not lost_lines(["\n".join(gone)], _text(repo.read(oid)))
 
 
+def _commits_of(repo: Repository, paths: Sequence[str]) -> tuple[str, ...]:
+    """The newest commit of each path, each once."""
+    head = repo.head()
+    newest = (commit.oid for path in paths for commit in repo.log([head], [path], limit=1)) if head else ()
+    return tuple(dict.fromkeys(newest))
+
+
 def _text(data: bytes | None) -> str:
     return (data or b"").decode("utf-8", "replace")
 
@@ -192,5 +201,6 @@ def as_value(done: Undo, dry_run: bool) -> dict[str, object]:
         "commit": done.commit or None,
         "files": [{"path": file.path, "lines": file.lines()} for file in done.files],
         "committed_since": list(done.held),
+        "committed_in": list(done.held_in),
         "dry_run": dry_run,
     }

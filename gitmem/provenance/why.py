@@ -18,9 +18,10 @@ from gitmem.git.objects import Commit
 from gitmem.git.ranges import shallow
 from gitmem.git.repository import Repository
 from gitmem.memory import facts as memory_facts
+from gitmem.memory.arrivals import LASTING
 from gitmem.memory.fact import Fact, fact_id, normalise, render_span, text_hash
 from gitmem.memory.files import read_memory_file
-from gitmem.paths import agent_of
+from gitmem.paths import agent_of, kind
 from gitmem.plural import counted
 from gitmem.provenance import trailers
 from gitmem.provenance.attribution import TEXT, Attribution, Attributor, Edit, newest
@@ -31,6 +32,7 @@ from gitmem.provenance.forgotten_texts import forgotten_texts
 from gitmem.provenance.grounding import WORDS, Support
 from gitmem.provenance.ledger import ledger_of, matching_commits, promotes
 from gitmem.provenance.line_amendments import Amendment, Amendments, amendments, replaced
+from gitmem.provenance.writers import writers
 
 if TYPE_CHECKING:
     from gitmem.claims.cited_code import Compared
@@ -44,7 +46,8 @@ CUT = (
 @dataclass(frozen=True, slots=True)
 class Answer:
     """Why a statement is there: `text`, on `line` to `end_line`, about what `trail` says. `commit` is the one that
-    touched a line of it last, "" for one not committed yet; `model` "" for a fact added by hand.
+    first brought a fact's text (`writers`), of another line the one that touched it last, "" for one not committed yet;
+    `author`, `date` and `agent` are that commit's; `model` is "" for a fact that no promotion brought.
 
     `support` says what holds the text up, `problem` in words why it does not or which source is missing; `edit` what
     was changed after the promotion and by whom; `links` what amends the line, and what it amends. `session` and `turn`
@@ -112,7 +115,8 @@ def why(repo: Repository, config: Config, path: str, line: int, rev: str = "", *
     del recorded  # ends Git's walk
     checks = Checks(repo, at, known, config.memory_paths, whole=False)
     attribution = checks.attributor.attribution(path, fact, lambda: commit)
-    origin, block = _recorded(attribution, fact, commit)
+    writer = writers(repo, at, [fact]).get(fact.id) if kind(path) in LASTING else None
+    origin, block = _recorded(attribution, fact, writer.commit if writer else commit)
     notes += _notes(checks.attributor, attribution, origin, commit)
     problems = list(checks.wrong(fact, attribution))
     if commit is not None:
@@ -218,15 +222,16 @@ def _until_promoted(commits: Iterable[Commit], blamed: Commit | None, digest: st
 
 
 def _recorded(
-    attribution: Attribution, fact: Fact, blamed: Commit | None
+    attribution: Attribution, fact: Fact, writing: Commit | None
 ) -> tuple[Commit | None, list[trailers.Trailer]]:
-    """The commit that recorded this very text with a source, and what it said; else the blamed one's words."""
+    """The commit that wrote the fact and what its message says of it; of a text whose writing is in no commit the
+    newest one that recorded it."""
     digest = text_hash(fact.text)
-    own = next((record for record in attribution.records if blamed and record.commit.oid == blamed.oid), None)
-    record = own or next(iter(attribution.records), None)
+    own = next((record for record in attribution.records if writing and record.commit.oid == writing.oid), None)
+    record = own or (next(iter(attribution.records), None) if writing is None else None)
     if record:
         return record.commit, record.block(digest)
-    return blamed, trailers.memory_trailers(blamed.message) if blamed else []
+    return writing, trailers.memory_trailers(writing.message) if writing else []
 
 
 def _answer(path: str, fact: Fact, commit: Commit | None, block: Sequence[trailers.Trailer]) -> Answer:

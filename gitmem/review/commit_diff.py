@@ -12,11 +12,12 @@ from gitmem.git.objects import EXECUTABLE, REGULAR, Change, Commit
 from gitmem.git.ranges import PathChange, touched
 from gitmem.git.repository import Repository
 from gitmem.memory import facts as memory_facts
+from gitmem.memory.arrivals import LASTING, Arrivals, arrivals
 from gitmem.memory.fact import Fact, text_hash
 from gitmem.memory.facts import expired
 from gitmem.memory.forgotten import Forgotten
-from gitmem.paths import LIMIT, Kind, Layout, is_memory, kind
-from gitmem.provenance.authorship import by_machine, named
+from gitmem.paths import LIMIT, Layout, is_memory, kind
+from gitmem.provenance.authorship import agent_of_commit, named
 from gitmem.provenance.cited_sources import facts_at
 from gitmem.provenance.ledger import read_ledger
 from gitmem.review.fact_diff import FactChange, Op, compare
@@ -61,7 +62,7 @@ def fact_changes(
         else change
         for change in changes
     ]
-    return Authors(repo, commits, head).attribute(changes) if authors else changes
+    return Authors(repo, commits, base, head).attribute(changes) if authors else changes
 
 
 def without_forgotten(changes: Sequence[FactChange], forgotten: Forgotten) -> list[FactChange]:
@@ -117,53 +118,44 @@ def _newly_expired(repo: Repository, base: str, head: str, known: set[tuple[str,
     ]
 
 
-LASTING = (Kind.MEMORY, Kind.ARCHIVE, Kind.NOTE, Kind.RULE)
-
-
 class Authors:
-    """Who made each change of a range: blame for what is there, a walk over the versions for what is gone.
-
-    A file that one commit of the range touched needs neither.
+    """Who made each change of a range: the first commit that brought the fact, or its comment, to where it is now; of
+    what is gone, the newest commit that took it out. What only lapsed (its last day passed) nobody did.
     """
 
-    def __init__(self, repo: Repository, commits: Sequence[Commit], head: str) -> None:
-        self.repo, self.head = repo, head
+    def __init__(self, repo: Repository, commits: Sequence[Commit], base: str, head: str) -> None:
+        self.repo, self.base, self.head = repo, base, head
         self.commits = {commit.oid: commit for commit in commits}
         self.versions: dict[str, list[tuple[Commit, PathChange]]] = defaultdict(list)  # newest first
-        if len(commits) > 1:
-            for oid, items in touched(repo, self.commits):
-                for item in items:
-                    self.versions[item.path].append((self.commits[oid], item))
+        for oid, items in touched(repo, self.commits):
+            for item in items:
+                self.versions[item.path].append((self.commits[oid], item))
         self.merges = [commit for commit in commits if len(commit.parents) > 1]
         self.ids: dict[str, frozenset[str]] = {}  # blob -> ids of its facts
 
     def attribute(self, changes: Sequence[FactChange]) -> list[FactChange]:
         """The same changes, each with its commit where that can be told."""
-        only = {path: rows[0][0] for path, rows in self.versions.items() if len(rows) == 1}
-        if len(self.commits) == 1:
-            only = dict.fromkeys((change.path for change in changes), next(iter(self.commits.values())))
-        writers: dict[tuple[str, int], Commit] = {}
+        placed = [(change.path, change.new) for change in changes if change.new]
+        brought = arrivals(self.repo, self.base, self.head, placed)
         removers: dict[tuple[str, str], Commit] = {}
-        for path in dict.fromkeys(change.path for change in changes if change.path not in only):
-            mine = [change for change in changes if change.path == path]
-            lines = [change.new.line for change in mine if change.new]
-            for row in self.repo.blame(path, min(lines), max(lines), self.head) if lines else ():
-                if row.line in lines:
-                    writers[path, row.line] = self.commits.get(row.commit) or self.repo.commit(row.commit)
-            removers |= self._removers(path, _removed_ids(mine))
-        for path in dict.fromkeys(change.path for change in changes if change.path in only and not change.new):
-            removers |= (
-                self._removers(path, _removed_ids([c for c in changes if c.path == path])) if self.merges else {}
-            )
-        attributed = []
-        for change in changes:
-            known = only.get(change.path)
-            if known is None and change.new is not None:
-                known = writers.get((change.path, change.new.line))
-            elif change.new is None:
-                known = removers.get((change.path, change.fact.id), known)
-            attributed.append(_with_author(change, known) if known else change)
-        return attributed
+        for path in dict.fromkeys(change.path for change in changes if not change.new):
+            removers |= self._removers(path, _removed_ids(change for change in changes if change.path == path))
+        return [self._attributed(change, brought, removers) for change in changes]
+
+    def _attributed(
+        self, change: FactChange, brought: Arrivals, removers: Mapping[tuple[str, str], Commit]
+    ) -> FactChange:
+        new = change.new
+        if new is None:
+            remover = removers.get((change.path, change.fact.id))
+            return _with_author(change, [remover]) if remover else change
+        if lapsed(change):
+            return change
+        made = brought.texts[change.path, new.id]
+        if not made:  # its comment alone is another
+            made = brought.comments[change.path, new.id, new.meta][-1:]
+        commits = [self.commits.get(oid) or self.repo.commit(oid) for oid in made]
+        return _with_author(change, commits) if commits else change
 
     def _removers(self, path: str, wanted: set[str]) -> dict[tuple[str, str], Commit]:
         """(path, fact id) -> the newest commit whose version lacks a fact that its parent's has, else the merge that
@@ -199,10 +191,20 @@ def _removed_ids(changes: Iterable[FactChange]) -> set[str]:
     return {change.old.id for change in changes if change.old and not change.new}
 
 
-def _with_author(change: FactChange, commit: Commit) -> FactChange:
+def _with_author(change: FactChange, commits: Sequence[Commit]) -> FactChange:
+    """The change, made by the first of the commits; by a machine where one of them is, which so takes no person's name:
+    what an agent puts back after a person took it out is the agent's."""
+    first = commits[0]
+    machine = next((agent for commit in commits if (agent := agent_of_commit(commit))), "")
     return replace(
-        change, commit=commit.oid, author=named(commit.author), date=commit.author_date, by_machine=by_machine(commit)
-    )
+        change, commit=first.oid, author=named(first.author), date=first.author_date, by_machine=bool(machine),
+        agent=agent_of_commit(first),
+    )  # fmt: skip
+
+
+def lapsed(change: FactChange) -> bool:
+    """Whether the last day of a fact passed while it stood where it stands: nobody did that."""
+    return change.op is Op.EXPIRED and change.old is change.new
 
 
 def as_value(change: object) -> dict[str, object]:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from gitmem.memory.fact import Fact, parse_span
 from gitmem.memory.facts import expired
 from gitmem.memory.similarity import likeness, terms
-from gitmem.paths import passes
+from gitmem.paths import Kind, kind, passes
 
 # Which fact was edited, not which two say the same: an edit changes the numbers, names and denials in which those must
 # agree (`same` of memory/similarity.py).
@@ -54,8 +54,8 @@ class Op(StrEnum):
 class FactChange:
     """One fact before (`old`, None when added) and after (`new`, None when it is gone), each with its path.
 
-    `commit`, `author`, `date` are of the commit that did it, "" and None where nobody asked; `by_machine`: an agent or
-    a bot made it.
+    `commit`, `author`, `date` are of the commit that did it, "" and None where nobody asked or did it; `agent`: the
+    name of the agent or bot that made this commit, "" for a person; `by_machine`: an agent or a bot had a part in it.
     """
 
     op: Op
@@ -67,6 +67,12 @@ class FactChange:
     author: str = ""
     date: datetime | None = None
     by_machine: bool = False
+    agent: str = ""
+
+    @property
+    def who(self) -> str:
+        """The name of who did it: the agent's, else the author's; "" where nobody is known."""
+        return self.agent or self.author.partition(" <")[0]
 
     @property
     def fact(self) -> Fact:
@@ -88,6 +94,26 @@ class FactChange:
             "old_text": self.old.text if self.old else None,
             "type": self.fact.get("type") or None,
         }
+
+
+def archives(change: FactChange) -> bool:
+    """Whether a change put a fact into the archive, where it was not before."""
+    there = kind(change.path) is Kind.ARCHIVE
+    return there and change.new is not None and (not change.old or kind(change.old_path) is not Kind.ARCHIVE)
+
+
+def doer(change: FactChange) -> str:
+    """What the person or agent of a change did, before their name: "promoted by". "" where a change is nobody's: the
+    fact went to the archive, or its last day passed."""
+    if change.op is Op.EXPIRED or archives(change) or not change.who:
+        return ""
+    return DONE[change.op]
+
+
+DONE = {
+    Op.ADDED: "added by", Op.PROMOTED: "promoted by", Op.CHANGED: "edited by", Op.REMOVED: "taken out by",
+    Op.MOVED: "moved by", Op.REORDERED: "moved by", Op.EXPIRED: "",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,6 +62,7 @@ TITLES = {
     Op.MOVED: "Moved", Op.REORDERED: "Reordered",
 }  # fmt: skip
 RISK = (State.BROKEN, State.AGENT, State.EDITED, State.PERSON, None, State.SHARED, State.PROMOTED)  # the worst first
+CITING = "citing a source that nothing checked"
 UNCHECKED = "without a source"  # of notes that cite none: verify has no row of them
 ROTATE = "A secret that was pushed is known: rotate it first, then remove it from history."
 
@@ -428,9 +429,11 @@ class _View:
         """Where a fact comes from, for counting and for grouping."""
         line = self.verdict_of(change)
         if line is None:
-            return f"**by an agent**, {UNCHECKED}" if change.by_machine else UNCHECKED
+            words = CITING if change.fact.get("src") else UNCHECKED
+            return f"**by an agent**, {words}" if change.by_machine else words
         if line.state is State.PERSON and line.support:
-            words = UNCHECKED if line.support == Support.NO_SOURCE else line.words
+            bare = CITING if change.fact.get("src") else UNCHECKED
+            words = bare if line.support == Support.NO_SOURCE else line.words
             return f"by a person, {words}"
         promoted = line.state is not State.EDITED or line.promoted
         return STATES[line.state] if promoted else "by a person, with another comment"

@@ -163,9 +163,13 @@ def score(question: LabelledQuestion, hits: Iterable[Hit]) -> dict[str, float]:
     rank = 0
     for rank, hit in enumerate(hits, 1):
         lines = hit.text.split("\n")
-        for number, line in enumerate(lines, hit.start_line):
+        shown = [(hit.path, number, line) for number, line in enumerate(lines, hit.start_line)]
+        for source in hit.sources:  # which are read with the fact
+            said_there = source.text.split("\n") if source.text else ()
+            shown += [(source.path, number, line) for number, line in enumerate(said_there, source.start_line)]
+        for path, number, line in shown:
             characters += len(line) + 1
-            answers = wanted.get((hit.path, number))
+            answers = wanted.get((path, number))
             if answers is None and hit.commit and hit.kind and number == hit.start_line + len(lines) - 1 and said:
                 answers = 0 if len(said & terms(f"{hit.subject} {hit.text}")) >= HOLDS * len(said) else None
             if answers is not None:

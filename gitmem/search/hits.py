@@ -39,6 +39,19 @@ class Linked(NamedTuple):
         return value
 
 
+class SourceLine(NamedTuple):
+    """The lines of a log that a fact was promoted from: `text` what they say, "" where the search did not find them."""
+
+    path: str
+    start_line: int
+    end_line: int
+    text: str = ""
+
+    def as_value(self) -> dict[str, Any]:
+        """The JSON of docs/json.md, "search"."""
+        return self._asdict()
+
+
 class Hit(NamedTuple):
     """A passage. `trail` is what it is about, from the outside in: the note's name, headings, parent items, a table's
     header. `score` is 0..1, comparable within one answer; `state` "", "expired", "superseded", "promoted", or of one
@@ -46,6 +59,8 @@ class Hit(NamedTuple):
     (earlier lines that say otherwise, and nobody can say which holds) as far as the lines that answer tell, newest
     first; `commit`, `author` only when blame was asked for, `branch` only across
     branches.
+
+    Of a fact that was promoted `sources` are the lines that it was promoted from, those that the search found first.
 
     Of a commit (`kind` "commit") `path` and `blob` are "", the lines those of its message; `state` is "reverted",
     "amended" or "", `by` the commit that says so, `repository` the clone it is of where that is another."""
@@ -83,6 +98,7 @@ class Hit(NamedTuple):
     trail: tuple[str, ...] = ()
     code: tuple[CitedCode, ...] = ()  # that it cites and that is not as it was
     names: tuple[str, ...] = ()  # what else its note is called: aliases, description
+    sources: tuple[SourceLine, ...] = ()
 
     @property
     def where(self) -> str:
@@ -94,6 +110,11 @@ class Hit(NamedTuple):
     def about(self) -> str:
         """All that says what it is about, as one text."""
         return " ".join((*self.trail, *self.names))
+
+    @property
+    def whole(self) -> str:
+        """Its text, and below it what the lines say that it was promoted from, where the search found them."""
+        return "\n".join([self.text, *(source.text for source in self.sources if source.text)])
 
     @property
     def until(self) -> tuple[tuple[int, str], ...]:
@@ -130,18 +151,30 @@ def trusted(repo: Repository, hits: list[Hit], lines: Callable[[Hit], list[str]]
     return made
 
 
-def blamed(repo: Repository, hit: Hit, commit: str) -> Hit:
-    """With the newest commit that changed its lines, as of `commit` ("": the work tree)."""
-    lines = repo.blame(hit.path, hit.start_line, hit.end_line, commit)
-    oids = [line.commit for line in lines if line.commit.strip("0")]
-    if not oids:
-        return hit
-    newest = max((repo.commit(oid) for oid in dict.fromkeys(oids)), key=lambda written: written.author_date)
-    return hit._replace(
-        commit=newest.oid,
-        author=f"{newest.author.name} <{newest.author.email}>",
-        date=hit.date or newest.author_date.date().isoformat(),
-    )
+def blamed(repo: Repository, hits: Sequence[Hit], commit: str) -> list[Hit]:
+    """The hits with who wrote them, as of `commit` ("": the work tree): of a fact the commit that first brought it, of
+    other lines the newest one that changed them."""
+    from gitmem.memory.arrivals import LASTING, first_commits
+    from gitmem.memory.fact import Fact, normalise
+    from gitmem.paths import kind
+
+    facts = [Fact(normalise(hit.text), hit.id, hit.start_line) for hit in hits if kind(hit.path) in LASTING]
+    first = first_commits(repo, commit or repo.head() or "", facts) if facts else {}
+    made = []
+    for hit in hits:
+        oids = [first[hit.id]] if hit.id in first and kind(hit.path) in LASTING else _touching(repo, hit, commit)
+        if not oids:
+            made.append(hit)
+            continue
+        newest = max((repo.commit(oid) for oid in dict.fromkeys(oids)), key=lambda written: written.author_date)
+        author, day = f"{newest.author.name} <{newest.author.email}>", newest.author_date.date().isoformat()
+        made.append(hit._replace(commit=newest.oid, author=author, date=hit.date or day))
+    return made
+
+
+def _touching(repo: Repository, hit: Hit, commit: str) -> list[str]:
+    """The commits that changed the lines of a hit last; none of lines that are in no commit."""
+    return [row.commit for row in repo.blame(hit.path, hit.start_line, hit.end_line, commit) if row.commit.strip("0")]
 
 
 def fitting(hits: Sequence[Hit], budget: int) -> tuple[tuple[Hit, ...], tuple[str, ...]]:

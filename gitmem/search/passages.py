@@ -28,7 +28,8 @@ from gitmem.memory.state import Lapsed, State
 from gitmem.paths import Kind, kind, log_date, log_day
 from gitmem.search import amendments, subjects
 from gitmem.search.amendments import Line, Link
-from gitmem.search.hits import BY_HAND, Hit, Linked, blamed, text_lines, trusted
+from gitmem.search.hits import BY_HAND, Hit, Linked, SourceLine, blamed, text_lines, trusted
+from gitmem.search.promoted_facts import Citing, citing, fact_of
 from gitmem.search.question import Question
 from gitmem.search.scoring import RankedLine, ScoredLines, Strip, with_matches
 from gitmem.search.validity import Held, day, held, last_day, over, stood
@@ -79,6 +80,7 @@ class Filters(NamedTuple):
     promoted: bool = False  # episodes that are in a digest count too
     keep: Callable[[str], bool] | None = None  # which paths: those of files were chosen already, a commit's were not
     forgotten: Forgotten = NOTHING
+    promoted_lines: bool = False  # as `Query` has it
 
     @property
     def narrow(self) -> bool:
@@ -190,7 +192,7 @@ class Passages:
             hits = trusted(self.repo, hits, lambda hit: self._lines(hit.path, hit.blob))
             today = self.filters.today.isoformat()  # of a line in no commit yet, as `line_days` has it
             hits = [hit._replace(date=today) if hit.trust == "uncommitted" and not hit.date else hit for hit in hits]
-        return [blamed(self.repo, hit, self.commit) for hit in hits] if blame else hits
+        return blamed(self.repo, hits, self.commit) if blame else hits
 
     # -- reading ---------------------------------------------------------------------------------------------
 
@@ -503,12 +505,14 @@ class Passages:
         return 0
 
     def _candidate(self, at: int) -> Candidate | None:
-        """A line that may be a hit, not scored yet; None for one that may not."""
+        """A scored line that may be a hit, not scored with its priors yet; None for one that may not."""
         line = self.lines[at]
         strip = self.strips[line.strip]
         file = self.files.get((strip.path, strip.oid))
-        if file is None or line.last > len(file.lines):
-            return None
+        return self._candidate_of(at, line, file) if file is not None and line.last <= len(file.lines) else None
+
+    def _candidate_of(self, at: int, line: RankedLine, file: File) -> Candidate | None:
+        """The same of the lines of a file; `at` is the scored line that led there."""
         if file.kind is Kind.SESSION and self._heading(file, line.first).endswith(WORD_LISTS):
             return None
         if self._forgotten(file).says_only("\n".join(file.lines[line.first - 1 : line.last])):
@@ -672,6 +676,9 @@ class Passages:
         used: set[int] = set()
         hits: list[Hit] = []
         kept: list[frozenset[str]] = []
+        facts = self._citing(candidates)
+        places = {(one.file.path, one.line.first): one for one in candidates} if facts else {}
+        placed: dict[tuple[str, int], int] = {}  # where the hit of a fact is among `hits`
         for candidate in candidates:
             if candidate.at in used or candidate.repeats:
                 continue
@@ -680,14 +687,55 @@ class Passages:
             members = self._grow(candidate, by_at, used, slack)
             used.update(member.at for member in members)
             hit = self._hit(candidate, members)
+            own = [(one.file.path, one.line.first) for one in members]
+            promoted = self._promoted_to(candidate, facts, places)
+            if promoted is not None:
+                own = [(promoted.file.path, promoted.line.first)]
+                if (at := placed.get(own[0])) is not None:
+                    hits[at] = _with_source(hits[at], hit)
+                    continue
+                used.add(promoted.at)
+                hit = _with_source(self._hit(promoted, [promoted]), hit)
             words = frozenset(_WORD.findall(hit.text.casefold()))
             if any(_twins(words, other, self.ranking.twins) for other in kept):
                 continue
             kept.append(words)
+            placed |= dict.fromkeys(own, len(hits))
             hits.append(hit)
             if len(hits) == limit:
                 break
         return hits
+
+    def _citing(self, candidates: Sequence[Candidate]) -> Mapping[str, Sequence[Citing]]:
+        """The lines of logs that facts cite, by path; none where a line that was promoted may answer by itself."""
+        if self.filters.promoted_lines:
+            return {}
+        paths = {one.file.path for one in candidates if one.file.kind not in (Kind.MEMORY, Kind.ARCHIVE)}
+        files = ((key, file.lines) for key in self.memory if (file := self.files.get(key)) is not None)
+        return citing(files, paths) if paths else {}
+
+    def _promoted_to(
+        self, candidate: Candidate, facts: Mapping[str, Sequence[Citing]], places: Mapping[tuple[str, int], Candidate]
+    ) -> Candidate | None:
+        """The fact that a line of a log was promoted to, as good an answer as the line; None where the line is none, or
+        where that fact may be no hit."""
+        file, line = candidate.file, candidate.line
+        if not facts or file.kind in (Kind.MEMORY, Kind.ARCHIVE):
+            return None
+        cited = facts.get(file.path, ())
+        fact = fact_of(cited, line.first, line.last, self._text(candidate)) if cited else None
+        if fact is None or (self.filters.keep is not None and not self.filters.keep(fact.key[0])):
+            return None
+        home = self.files[fact.key]
+        assert home is not None
+        if self._repository(home) != self._repository(file):
+            return None
+        known = places.get((home.path, fact.first))
+        if known is None:
+            where = line._replace(first=fact.first, last=fact.last, flags=0, parent=-1)
+            made = self._candidate_of(candidate.at, where, home)
+            known = made and made._replace(scale=candidate.scale)
+        return known and known._replace(score=max(known.score, candidate.score))
 
     def _grow(self, centre: Candidate, by_at: dict[int, Candidate], used: set[int], slack: float) -> list[Candidate]:
         members = [centre]
@@ -782,6 +830,7 @@ class Passages:
             amended_by=self._linked(members, self.amended, later=True),
             supersedes=self._linked(members, self.amending),
             differs=self._linked(members, self.differing),
+            sources=_sources(meta) if file.kind in (Kind.MEMORY, Kind.ARCHIVE) else (),
         )
 
     def _linked(
@@ -849,6 +898,24 @@ def _twins(words: frozenset[str], other: frozenset[str], share: float) -> bool:
         return words == other
     both = len(words & other)
     return both >= share * (len(words) + len(other) - both)
+
+
+def _sources(meta: Mapping[str, Sequence[str]]) -> tuple[SourceLine, ...]:
+    """The lines that a fact cites."""
+    spans = (parse_span(value) for value in meta.get("src", ()))
+    return tuple(SourceLine(span.path, span.start_line, span.end_line) for span in spans if span is not None)
+
+
+def _with_source(hit: Hit, found: Hit) -> Hit:
+    """The hit of a fact with the lines of a log that led to it, before those that were not found."""
+    source = SourceLine(found.path, found.start_line, found.end_line, found.text)
+    others = [one for one in hit.sources if one.text or not _overlap(one, source)]
+    before = [one for one in others if one.text]
+    return hit._replace(sources=(*before, source, *(one for one in others if not one.text)))
+
+
+def _overlap(one: SourceLine, other: SourceLine) -> bool:
+    return one.path == other.path and one.start_line <= other.end_line and other.start_line <= one.end_line
 
 
 def _tags(meta: dict[str, list[str]]) -> tuple[str, ...]:

@@ -65,6 +65,8 @@ def hit_value(hit: Hit, query: str) -> dict[str, Any]:
     for name in ("state", "by", "branch", "commit", "author", "repository", "explain"):
         if getattr(hit, name):
             value[name] = getattr(hit, name)
+    if hit.sources:
+        value["sources"] = [source.as_value() for source in hit.sources]
     if hit.code:
         value["code"] = [said.as_value() for said in hit.code]
     for name in ("amended_by", "supersedes", "differs"):

@@ -75,6 +75,7 @@ class Query(NamedTuple):
     explain: bool = False
     everything: bool = False  # more than `FIRST` hits where none of these comes near an answer
     history: str = ""  # "with": commits too, "known": where they are indexed or soon can be, "only": nothing else
+    promoted_lines: bool = False  # a line of a log that was promoted is a hit of its own, beside its fact
     forgotten: Forgotten = NOTHING  # texts that are given to nobody (`provenance/forgotten_texts`)
 
 
@@ -241,6 +242,7 @@ def _filters(
         promoted=query.expired or bool(query.paths),
         keep=keep,
         forgotten=query.forgotten,
+        promoted_lines=query.promoted_lines or question.only_days,
     )
 
 
@@ -308,7 +310,7 @@ def _evidence_of(
         return 1.0
     from gitmem.search.evidence import Asked, strongest
 
-    texts = ((f"{hit.subject}\n{hit.text}" if hit.kind else hit.text, hit.about) for hit in hits)
+    texts = ((f"{hit.subject}\n{hit.text}" if hit.kind else hit.whole, hit.about) for hit in hits)
     return strongest(Asked(question, table, chunks), texts, enough)
 
 

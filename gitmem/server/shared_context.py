@@ -54,7 +54,9 @@ def recall(
     the numbers of the repositories that were searched."""
 
     def found(asked: str) -> Found:
-        answer, searched = shared.search(tenant, permitted, Query(asked, limit=RECALLED, everything=True), now)
+        answer, searched = shared.search(
+            tenant, permitted, Query(asked, limit=RECALLED, everything=True, promoted_lines=True), now
+        )
         read.update(searched)
         hits = [
             Hit(

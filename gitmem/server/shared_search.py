@@ -321,7 +321,7 @@ class SharedPassages(Passages):
             home = self.mirrored.homes[hit.path, hit.blob]
             if blame:
                 with self.mirrored.shared.mirrors.lent(self.mirrored.tenant, home.repository) as repo:
-                    hit = blamed(repo, hit, home.commit)
+                    (hit,) = blamed(repo, [hit], home.commit)
             made.append(hit._replace(repository=home.name, commit=hit.commit or home.commit))
         return made
 

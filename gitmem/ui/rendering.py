@@ -168,9 +168,27 @@ def name(text: str) -> Shown:
     return Shown(text, lambda masked: plain(masked.partition(" <")[0] or masked), person=True)
 
 
-def passage(text: str, most: int) -> Shown:
-    """The lines of a hit without the marks of their list, cut after they are masked."""
-    return Shown(text, lambda masked: _cut("\n".join(unmarked(line) for line in masked.split("\n")), most))
+def passage(text: str, most: int, marks: re.Pattern[str] | None = None) -> Shown:
+    """The lines of a hit without the marks of their list, cut after they are masked; around the words that `marks`
+    finds, which are marked."""
+
+    def written(masked: str) -> Markup:
+        whole = "\n".join(unmarked(line) for line in masked.split("\n"))
+        found = marks.search(whole) if marks else None
+        first = max(0, found.start() - most // 2) if found and found.end() > most else 0
+        text = visible(("\u2026" if first else "") + _shortened(whole[first:], most))
+        return _marked(text, marks) if marks else escape(text)
+
+    return Shown(text, written)
+
+
+def _marked(text: str, marks: re.Pattern[str]) -> Markup:
+    """A text with what a pattern finds as `<mark>`."""
+    pieces, at = [], 0
+    for found in marks.finditer(text):
+        pieces += [escape(text[at : found.start()]), Markup("<mark>{}</mark>").format(found[0])]
+        at = found.end()
+    return Markup("").join([*pieces, escape(text[at:])])
 
 
 def _cut(text: str, most: int) -> Markup:

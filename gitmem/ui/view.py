@@ -22,7 +22,8 @@ from gitmem.git.opening import Repository
 from gitmem.git.write import merging
 from gitmem.memory.forgotten import Forgotten
 from gitmem.provenance.forgotten_texts import forgotten_texts
-from gitmem.provenance.present_facts import FactList, FactLists, PresentFact
+from gitmem.provenance.present_facts import FactList, FactLists, PresentFact, statements_of
+from gitmem.review.fact_diff import FactChange, doer
 from gitmem.review.masking import masked
 from gitmem.ui.file_findings import Examined
 from gitmem.ui.korean_pages import WORDS
@@ -36,8 +37,8 @@ from gitmem.ui.translation import translate
 from gitmem.ui.visits import Visit
 
 NAVIGATION = (  # the name of a page (`pages.PAGES`), its title
-    ("today", "Today"), ("facts", "Facts"), ("timeline", "Timeline"), ("review", "Review"), ("compare", "Compare"),
-    ("sessions", "Sessions"), ("pictures", "Pictures"),
+    ("today", "Today"), ("facts", "Facts"), ("notes", "Files"), ("timeline", "Timeline"), ("review", "Review"),
+    ("compare", "Compare"), ("sessions", "Sessions"), ("pictures", "Pictures"),
 )  # fmt: skip
 
 FACT = 400  # characters of a fact in a list
@@ -151,6 +152,20 @@ class View:
         rows = tuple(row for row in found.rows if not self.forgotten.says_only(row.fact.text))
         return found if len(rows) == len(found.rows) else FactList(rows)
 
+    def statements(self, path: str) -> Sequence[PresentFact]:
+        """The statements of a memory file that are shown: those of a log or a note too. Raises MissingFile,
+        OutsideRepository."""
+        if path not in self._statements:
+            rows = statements_of(self.repo, self.config, path, self.snapshot.commit)
+            kept = (row for row in rows if not self.forgotten.says_only(row.fact.text))
+            listed = {(row.path, row.fact.line): row for row in self.facts.rows if row.path == path}
+            self._statements[path] = tuple(listed.get((row.path, row.fact.line), row) for row in kept)
+        return self._statements[path]
+
+    @cached_property
+    def _statements(self) -> dict[str, Sequence[PresentFact]]:
+        return {}
+
     @cached_property
     def forgotten(self) -> Forgotten:
         """The texts that people took out: shown nowhere."""
@@ -159,6 +174,10 @@ class View:
     def mask(self, value: Any) -> Any:
         """The value (a list becomes a tuple) with its texts masked: for what does not go through a template."""
         return masked(tuple(value) if isinstance(value, list) else value, Policy())
+
+    def done_by(self, change: FactChange) -> str:
+        """What stands before the name of who made a change, "" where it is nobody's."""
+        return doer(change)
 
     def longest(self, rows: Sequence[PresentFact]) -> int:
         """Characters of a fact in a list of these: fewer where they are many and long."""

@@ -259,7 +259,7 @@ def test_what_somebody_committed_since_is_said_and_goes_from_the_work_tree_alone
     memory.commit("mine")
     head = memory.git("rev-parse", "HEAD")
     told = memory.mem("undo", "--dry-run").stdout
-    assert "committed since\n" in told and "not committed" not in told
+    assert "committed by hand since, in " in told and "not committed" not in told
     assert undo(memory, "--dry-run")["committed_since"] == ["MEMORY.md"]
     done = memory.mem("undo", "--yes")
     assert "HEAD still has it: git commit -- MEMORY.md takes it out there" in done.stderr

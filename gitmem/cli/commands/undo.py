@@ -76,7 +76,8 @@ def _since(plan: Undo) -> str:
     """What became of a write that was not committed."""
     if not plan.held:
         return "not committed"
-    return "committed since" + ("" if len(plan.held) == len(plan.files) else " in part")
+    part = "" if len(plan.held) == len(plan.files) else " in part"
+    return f"committed by hand since{part}, in {', '.join(oid[:12] for oid in plan.held_in)}"
 
 
 def _commit_of(paths: Sequence[str]) -> str:

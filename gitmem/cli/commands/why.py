@@ -92,7 +92,9 @@ def render(answer: Answer, on: bool) -> str:
             f"  {paint('taken from that session, as its comment says; no line of memory is its source', 'dim', on)}",
         ]
     elif not answer.sources and answer.commit and not answer.model:
-        out += ["", f"  {paint('written by hand: no source recorded, its author is its provenance', 'dim', on)}"]
+        by_hand = "written by hand: no source recorded, its author is its provenance"
+        words = f"written by an agent, {answer.agent}: no source recorded" if answer.agent else by_hand
+        out += ["", f"  {paint(escape(words, ''), 'dim', on)}"]
     for one in answer.code:
         out += _cited(one, on)
     for word, ends in (("amended by", answer.links.amended_by), ("amends", answer.links.supersedes)):

@@ -9,11 +9,11 @@ from datetime import date
 from typing import Any, ClassVar
 
 from gitmem.memory import rivals
+from gitmem.memory.arrivals import LASTING
 from gitmem.memory.fact import Fact
 from gitmem.memory.facts import fact_date
 from gitmem.paths import kind, passes
 from gitmem.plural import counted
-from gitmem.review.commit_diff import LASTING
 from gitmem.review.fact_diff import FactChange
 from gitmem.review.markup import Links, shown
 from gitmem.review.page import Row, some

@@ -57,6 +57,7 @@ def _fact_change(action: str) -> Change:
 PAGES: Mapping[str, tuple[str, Page]] = {  # name -> its address below the site's, what answers
     "today": ("today", _lazily("today")),
     "facts": ("facts", _lazily("facts")),
+    "notes": ("notes", _lazily("notes")),
     "fact": ("fact/{id}", _lazily("fact")),
     "file": ("file", _lazily("file")),
     "waiting": ("waiting", _lazily("waiting")),

@@ -1,4 +1,8 @@
-"""The page Compare: two commits, branches or days as facts: what came, what changed in which words, what went."""
+"""The page Compare: two commits, branches or days as facts: what came, what changed in which words, what went.
+
+Of two that parted, what the second did since: it is compared with their merge base, so that what the first has got
+meanwhile is not told as taken out.
+"""
 
 from __future__ import annotations
 
@@ -44,13 +48,14 @@ class Row:
 def page(view: View) -> Response:
     """The facts of `to` beside those of `from`; without `from` only what may be compared."""
     first, last = view.fields.get("from", "").strip(), view.fields.get("to", "").strip()
-    base = head = ""
+    base = head = parted_from = ""
     groups: list[tuple[str, int, Sequence[Row]]] = []
     sharing, skipped = 1, 0
     logged: list[FactChange] = []
     if first:
         base = resolve_at(view.repo, first, view.now)
         head = resolve_at(view.repo, last, view.now) if last else view.snapshot.commit or view.repo.head() or ""
+        base, parted_from = _start_of(view, base, head)
         changes = fact_changes(view.repo, base, head, layout_at(view.repo, head, view.config), view.today)
         changes = without_forgotten(changes, view.forgotten)
         lasting, logged = parted(changes, view.config.memory_daily)
@@ -63,9 +68,16 @@ def page(view: View) -> Response:
             groups = [(title, len(some), rows_of(view, some, sharing)) for title, some in own.items()]
     return view.render(
         "compare.html", first=first, last=last, base=base, head=head, groups=groups, ways=_ways(view),
-        newer=_newer(view, base, head), logged=len(logged), skipped=skipped,
+        newer=_newer(view, base, head), parted_from=parted_from, logged=len(logged), skipped=skipped,
         lines=rows_of(view, logged, sharing),
     )  # fmt: skip
+
+
+def _start_of(view: View, first: str, head: str) -> tuple[str, str]:
+    """(the commit to compare `head` with, `first` where that is another): their merge base where the two parted;
+    `first` itself where one is an ancestor of the other, or where they share no history."""
+    meeting = view.repo.merge_base(first, head) if first and head else None
+    return (meeting, first) if meeting and meeting not in (first, head) else (first, "")
 
 
 def start_of(view: View, count: int) -> int:

@@ -52,7 +52,8 @@ def page(view: View) -> Response:
     return view.render(
         "fact.html", row=row, answer=answer, quotes=quotes, older=older, code=code,
         newer=view.facts.successors.get(row.fact.id, []),
-        alike=[other for other in view.facts.by_id[row.fact.id] if other != row],
+        alike=[other for other in view.facts.by_id.get(row.fact.id, ()) if other != row],
+        listed=row in view.facts.by_id.get(row.fact.id, ()),
         recalls=_recalls(view, row.fact.id), promotions=_promotions(view, answer),
         legible=view.mask(row).fact.text == row.fact.text,
     )  # fmt: skip
@@ -85,6 +86,8 @@ def chosen(view: View) -> PresentFact:
     """The fact of an address or a form. Raises MissingFile where the snapshot has none with that id."""
     wanted, path = view.parts.get("id", "") or view.fields.get("id", ""), view.fields.get("path", "")
     found = view.facts.by_id.get(wanted, [])
+    if path and not any(row.path == path for row in found):  # a line of a log or of a note
+        found = [row for row in view.statements(path) if row.fact.id == wanted] or found
     if not found:
         raise MissingFile(view.t("This fact is not in memory here"), view.t("it was changed or removed; search for it"))
     return next((row for row in found if row.path == path), found[0])

@@ -5,7 +5,7 @@ blob of its file when the form was written, then by the token of the preview. Th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from gitmem.gate.quoting import visible
 from gitmem.gate.redaction import Mask
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import fact_id
+from gitmem.memory.files import memory_paths
 from gitmem.provenance import corrections, erasure, lifetimes
 from gitmem.provenance.present_facts import PresentFact
 from gitmem.provenance.preview import Plan, Preview, commit_previewed, preview
@@ -142,11 +143,19 @@ def _with_unseen_fields(view: View, action: Action, form: Form) -> Form:
 
 def _row(view: View, form: Form) -> PresentFact | None:
     """The fact that the form was written for, None where its file holds other bytes by now."""
-    found = [
-        row for row in view.facts.by_id.get(form.get("id", ""), ())
-        if (row.blob, str(row.fact.line)) == (form.get("blob"), form.get("line"))
-    ]  # fmt: skip
-    return next((row for row in found if file_key(row.path) == form.get("file")), None)
+    wanted = form.get("id"), form.get("blob"), form.get("line")
+    here = _rows_of_file(view, form)
+    return next((row for row in here if (row.fact.id, row.blob, str(row.fact.line)) == wanted), None)
+
+
+def _rows_of_file(view: View, form: Form) -> Sequence[PresentFact]:
+    """The facts of the file that a form names, or the statements of a log or a note; none where it went."""
+    key = form.get("file")
+    listed = [row for row in view.facts.rows if file_key(row.path) == key]
+    if any(row.fact.id == form.get("id") for row in listed):
+        return listed
+    path = next((path for path in memory_paths(view.repo, view.config) if file_key(path) == key), None)
+    return listed if path is None else view.statements(path)
 
 
 def _preview_page(view: View, name: str, form: Form, shown: Preview, status: int = 200, **both: object) -> Response:
@@ -189,7 +198,7 @@ def _earlier(view: View, form: Form) -> PresentFact | None:
 
 def _later(view: View, form: Form, was: PresentFact | None) -> PresentFact | None:
     """What has become of the fact in its file: the same text, else what it was changed to; None where it went."""
-    here = [row for row in view.facts.rows if file_key(row.path) == form.get("file")]
+    here = _rows_of_file(view, form)
     same = next((row for row in here if row.fact.id == form.get("id")), None)
     if same is not None or was is None or not here:
         return same

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from starlette.responses import Response
 
+from gitmem.errors import GitMemError
 from gitmem.memory.fact import ORIGINS
 from gitmem.provenance.present_facts import AGES, STATES, TRUST, Choice, PresentFact
 from gitmem.search.hits import Hit
 from gitmem.search.weights import MEANING, WORDS
+from gitmem.ui.pages.notes import file_paths
 from gitmem.ui.view import View
 
 SHOWN = 50  # facts of one page
@@ -55,7 +58,8 @@ def page(view: View) -> Response:
     shown = rows[(number - 1) * SHOWN : number * SHOWN]
     return view.render(
         "facts.html", rows=shown, total=len(rows), number=number, pages=count, asked="", choice=choice,
-        options=options(view), hits=(), notes=(), answered=False,
+        options=options(view), hits=(), notes=(), answered=False, marks=None,
+        files=0 if view.facts.rows else len(file_paths(view)),
     )  # fmt: skip
 
 
@@ -77,7 +81,7 @@ def options(view: View) -> list[tuple[str, list[tuple[str, int]]]]:
         listed("origin", (*ORIGINS, "none")),
         ("age", [(name, 0) for name in (*AGES, "older")]),
         ("tag", counts["tag"].most_common(40)),
-        ("author", [(name, 0) for name in view.facts.author_names(view.repo, view.snapshot.commit)]),
+        ("author", [*view.facts.author_names(view.repo, view.snapshot.commit)]),
         ("path", counts["path"].most_common(40)),
     ]
 
@@ -85,6 +89,7 @@ def options(view: View) -> list[tuple[str, list[tuple[str, int]]]]:
 def _search_page(view: View, asked: str, choice: Choice) -> Response:
     """What `git mem search` answers: the same hits in the same order."""
     from gitmem.provenance.forgotten_texts import forgotten_texts
+    from gitmem.search.results import marked_words
     from gitmem.search.search import Query, search
 
     others = replace(choice, type="", tag="", path="") != Choice()  # what a search cannot be asked
@@ -96,7 +101,8 @@ def _search_page(view: View, asked: str, choice: Choice) -> Response:
     answer = search(view.repo, view.config, query, view.now, view.opened.kept_index)
     rows = {(row.path, row.fact.line): row for row in view.facts.rows}
     found = _hits_of_choice(view, answer.hits, rows, choice) if others else answer.hits
-    hits = [(hit, row.fact.id if (row := rows.get((hit.path, hit.start_line))) else "", parts(hit)) for hit in found]
+    marks = marked_words(asked)
+    hits = [(hit, _statement_of(view, hit, rows, marks), parts(hit)) for hit in found]
     answered = bool(answer.lanes) or not answer.stale  # an index that cannot be read answers nothing
     uncertain = view.t("Nothing here seems to answer this; what is shown comes nearest.")
     notes = [
@@ -107,8 +113,26 @@ def _search_page(view: View, asked: str, choice: Choice) -> Response:
     ]
     return view.render(
         "facts.html", rows=(), total=len(hits), number=1, pages=1, asked=asked, choice=choice,
-        options=options(view), hits=hits, notes=notes, answered=answered,
+        options=options(view), hits=hits, notes=notes, answered=answered, marks=marks, files=0,
     )  # fmt: skip
+
+
+def _statement_of(
+    view: View, hit: Hit, rows: Mapping[tuple[str, int], PresentFact], marks: re.Pattern[str] | None
+) -> str:
+    """The id of the statement that a hit leads to: the fact, or of the lines of a log or a note the one with most of
+    the words that were asked for. "" for a commit and for lines that are in no statement."""
+    if not hit.path:
+        return ""
+    if (row := rows.get((hit.path, hit.start_line))) is not None:
+        return row.fact.id
+    try:
+        here = view.statements(hit.path)
+    except GitMemError:
+        return ""
+    own = [row for row in here if row.fact.line <= hit.end_line and hit.start_line <= row.fact.end]
+    found = [(len(marks.findall(row.fact.text)) if marks else 0, -row.fact.line, row.fact.id) for row in own]
+    return max(found)[2] if found else ""
 
 
 def _hits_of_choice(

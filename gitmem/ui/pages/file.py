@@ -29,7 +29,8 @@ def page(view: View) -> Response:
     lines = [
         Line(at, text, first <= at <= max(first, last)) for at, text in enumerate(shown.lines[begin - 1 : end], begin)
     ]
-    facts = {row.fact.line: row.fact.id for row in view.facts.rows if row.path == path}
+    here = [row for row in view.facts.rows if row.path == path] if view.static else view.statements(path)
+    facts = {row.fact.line: row.fact.id for row in here}
     return view.render(
         "file.html", path=path, lines=lines, total=len(shown.lines), begin=begin, end=end, blob=shown.blob,
         facts=facts, before=max(1, begin - SHOWN),

@@ -17,16 +17,13 @@ from gitmem.provenance.ledger import read_ledger
 from gitmem.provenance.present_facts import KINDS, PresentFact, uncommitted
 from gitmem.provenance.trailers import REASON, memory_trailers, values
 from gitmem.review.commit_diff import fact_changes, without_forgotten
-from gitmem.review.fact_diff import FactChange, Op
+from gitmem.review.fact_diff import FactChange, Op, archives
 from gitmem.ui.view import View
 
 SHOWN = 20  # facts of one kind
 WEEK = 7  # days that are told where there was no visit before
-GROUPS = (  # title, the operations it has
-    ("Learned", (Op.ADDED, Op.PROMOTED)),
-    ("Changed", (Op.CHANGED, Op.MOVED)),
-    ("Forgotten", (Op.REMOVED, Op.EXPIRED)),
-)
+LEARNED, CHANGED, FORGOTTEN, RETIRED = "Learned", "Changed", "Forgotten", "Archived or over"
+GROUPS = (LEARNED, CHANGED, FORGOTTEN, RETIRED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +43,8 @@ def page(view: View) -> Response:
     changes = [change for change in everything if kind(change.path) in KINDS]
     logged = [change for change in everything if change.new and is_daily(change.path, view.config.memory_daily)]
     groups = []
-    for title, ops in GROUPS:
-        own = [change for change in changes if change.op in ops]
+    for title in GROUPS:
+        own = [change for change in changes if _group_of(change) == title]
         groups.append((title, len(own), own[:SHOWN]))
     unsaved = [] if view.snapshot.past else uncommitted(view.repo, view.config, view.today)
     return view.render(
@@ -63,6 +60,16 @@ def _ending(view: View) -> list[tuple[str, PresentFact]]:
     by_fact = {id(row.fact): row for row in rows}
     soon = ending_soon([row.fact for row in rows], view.today)
     return [(day.isoformat(), by_fact[id(fact)]) for day, fact in soon]
+
+
+def _group_of(change: FactChange) -> str:
+    """The title of the group that a change is told in. A fact that went to the archive, or whose last day passed, was
+    neither learned nor forgotten by anybody."""
+    if change.op is Op.EXPIRED or archives(change):
+        return RETIRED
+    if change.op in (Op.ADDED, Op.PROMOTED):
+        return LEARNED
+    return FORGOTTEN if change.op is Op.REMOVED else CHANGED
 
 
 def _refused(view: View, base: str, head: str, changes: Sequence[FactChange]) -> list[Refused]:

@@ -25,7 +25,8 @@ def change(view: View, form: dict[str, str]) -> Response:
     if _token(last) != form.get("shown"):
         return _undo_page(view, last, 409)
     if not last.commits:
-        raise UsageError(view.t("The last write is not committed"), "git mem undo")
+        since = "The last write was committed by hand" if last.held else "The last write is not committed"
+        raise UsageError(view.t(since), "git mem undo")
     try:
         done = flow.undo(view.repo, view.config, last)
     except Changed:

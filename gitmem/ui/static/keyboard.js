@@ -32,6 +32,14 @@
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") sent = false;
     if (sent || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select")) return;
+    if (event.key === "/" || (event.code === "Slash" && !event.shiftKey)) { // the search field of this page
+      const field = document.querySelector('[data-focus="/"]');
+      if (!field) return;
+      field.focus();
+      field.select();
+      event.preventDefault();
+      return;
+    }
     const key = keyOf(event), cards = [...document.querySelectorAll(".card")];
     if (event.repeat && key !== "j" && key !== "k") return; // a key held down decides nothing twice
     const at = cards.findIndex((card) => card.contains(document.activeElement));

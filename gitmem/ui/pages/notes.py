@@ -1,0 +1,66 @@
+"""The page Files: every memory file, folder by folder, adopted notes too; or those whose path has some words."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from starlette.responses import Response
+
+from gitmem.memory.files import memory_paths
+from gitmem.memory.snapshot import tree_files
+from gitmem.paths import spelling
+from gitmem.ui.view import View
+
+SHOWN = 100  # files of one page
+FOLDERS = 200  # folders of one page
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder below the one that is shown, and how many memory files are in it and below it."""
+
+    path: str
+    name: str
+    files: int
+
+
+def page(view: View) -> Response:
+    """The files of the folder that the address names, or all whose path has the words of `name`."""
+    folder, asked = view.fields.get("folder", "").strip("/"), " ".join(view.fields.get("name", "").split())
+    paths = [path for path in file_paths(view) if not folder or path.startswith(f"{folder}/")]
+    if asked:
+        words = spelling(asked).split()
+        files, folders = [path for path in paths if all(word in spelling(path) for word in words)], list[Folder]()
+    else:
+        files, folders = _inside(paths, folder)
+    count = max(1, -(-len(files) // SHOWN))
+    number = min(max(1, _number(view.fields.get("page", "1"))), count)
+    steps = folder.split("/") if folder else []
+    above = [("/".join(steps[: at + 1]), step) for at, step in enumerate(steps)]
+    return view.render(
+        "notes.html", files=files[(number - 1) * SHOWN : number * SHOWN], total=len(files), folders=folders[:FOLDERS],
+        left=max(0, len(folders) - FOLDERS), above=above, folder=folder, asked=asked, number=number, pages=count,
+        everything=len(paths),
+    )  # fmt: skip
+
+
+def file_paths(view: View) -> Sequence[str]:
+    """The paths of the memory files of the snapshot, in order."""
+    if not view.snapshot.commit:
+        return memory_paths(view.repo, view.config)
+    files, _ = tree_files(view.repo, view.repo.tree(view.snapshot.commit), view.config.memory_paths)
+    return sorted(files)
+
+
+def _inside(paths: Sequence[str], folder: str) -> tuple[list[str], list[Folder]]:
+    """The files that stand in a folder itself, and the folders in it."""
+    start = len(folder) + 1 if folder else 0
+    files = [path for path in paths if "/" not in path[start:]]
+    below = Counter(path[start:].partition("/")[0] for path in paths if "/" in path[start:])
+    return files, [Folder(f"{folder}/{name}" if folder else name, name, below[name]) for name in sorted(below)]
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 7 else 1
