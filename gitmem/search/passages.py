@@ -684,18 +684,17 @@ class Passages:
                 continue
             if candidate.score < self.filters.min_score:
                 break
-            members = self._grow(candidate, by_at, used, slack)
-            used.update(member.at for member in members)
-            hit = self._hit(candidate, members)
-            own = [(one.file.path, one.line.first) for one in members]
             promoted = self._promoted_to(candidate, facts, places)
-            if promoted is not None:
-                own = [(promoted.file.path, promoted.line.first)]
+            members = [promoted] if promoted else self._grow(candidate, by_at, used, slack)
+            used.update([candidate.at, *(member.at for member in members)])
+            own = [(one.file.path, one.line.first) for one in members]
+            hit = self._hit(members[0] if promoted else candidate, members)
+            if promoted:
+                said = self._hit(candidate, [candidate])
                 if (at := placed.get(own[0])) is not None:
-                    hits[at] = _with_source(hits[at], hit)
+                    hits[at] = _with_source(hits[at], said)
                     continue
-                used.add(promoted.at)
-                hit = _with_source(self._hit(promoted, [promoted]), hit)
+                hit = _with_source(hit, said)
             words = frozenset(_WORD.findall(hit.text.casefold()))
             if any(_twins(words, other, self.ranking.twins) for other in kept):
                 continue

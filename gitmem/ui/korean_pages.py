@@ -112,6 +112,7 @@ WORDS = {
     "moved": "이동",
     "reordered": "순서 변경",
     # Who did what; files
+    "promoted from": "승격된 줄:",
     "{count} files": "파일 {count}개",
     "Words of a file's name": "파일 이름의 낱말",
     "Files": "파일",

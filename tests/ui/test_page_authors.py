@@ -82,17 +82,21 @@ def between_two_commits(repo: Repo, browser: Browser) -> None:
         elif change["text"] != change["old_text"] or change["path"] != change["old_path"]:
             ident = id_of(repo, head, change["path"], change["text"])
             assert ident in after and not any(ident in one for one in before)
-    said = rows_of(browser.get(f"compare?from={base}&to={head}"))
-    by = {
-        change["text"] or change["old_text"]: who_made(repo, change["commit"]) for change in found if change["commit"]
-    }
-    for row in said:
-        for text, name in by.items():
-            if f" {text} " in row and (claim := re.search(r"(added|promoted|edited|taken out|moved) by (\S+)", row)):
-                assert claim[2] == name, row
-    for row in said:
-        if "memory/archive" in row and "→" in row and not row.strip().startswith("memory/archive"):
-            assert not re.search(r"\b(added|promoted|moved) by\b", row.partition("→ memory/archive")[2]), row
+    made = {change["commit"][:10]: who_made(repo, change["commit"]) for change in found if change["commit"]}
+    claims = 0
+    for page in (f"compare?from={base}&to={head}", "today?at=HEAD", f"timeline?day={day_of(repo, head)}"):
+        for row in rows_of(browser.get(page)):
+            claim = re.search(r"(added|promoted|edited|taken out|moved) by (\S+) [0-9-]+ [0-9:]+ ([0-9a-f]{10})", row)
+            if claim is not None:
+                claims += 1
+                assert made[claim[3]] == claim[2], row
+            if "→ memory/archive" in row:
+                assert " by " not in row.partition("→ memory/archive")[2], row
+    assert claims
+
+
+def day_of(repo: Repo, commit: str) -> str:
+    return repo.git("log", "-1", "--format=%cs", commit).strip()
 
 
 def id_of(repo: Repo, commit: str, path: str, text: str) -> str:
