@@ -13,6 +13,7 @@ from gitmem.memory.fact import fact_id
 from gitmem.ui.rendering import STATIC
 from tests.harness import Repo
 from tests.ui.conftest import Browse
+from tests.ui.forms import forms
 
 
 def test_facts_are_listed_with_what_is_known_of_them(memory: Repo, browse: Browse) -> None:
@@ -49,8 +50,56 @@ def test_a_search_gives_the_hits_of_the_command_in_its_order(memory: Repo, brows
     [("state=pinned", "Deploy before 11:00 only"), ("origin=web", "배포는 오전"), ("age=week", ""), ("type=rule&origin=web", "배포는 오전")],
 )  # fmt: skip
 def test_every_filter_counts_in_a_search_too(memory: Repo, browse: Browse, query: str, said: str) -> None:
-    page = browse(memory).get(f"facts?q=deploy&{query}")
+    page = re.sub("</?mark>", "", browse(memory).get(f"facts?q=deploy&{query}"))
     assert page.count('class="hit"') == (1 if said else 0) and said in page
+
+
+def test_a_search_marks_the_words_that_were_asked_for(memory: Repo, browse: Browse) -> None:
+    page = browse(memory).get("facts?q=webhooks+%EB%B0%B0%ED%8F%AC")
+    assert "<mark>webhooks</mark>" in page and "<mark>배포" in page
+    odd = browse(memory).get("facts?q=%3Cscript%3E+REST")
+    assert "<mark>REST</mark>" in odd and "<script>" not in odd.partition("<main")[2]
+
+
+def test_a_line_of_a_log_leads_to_its_page_and_is_edited_and_forgotten_there(memory: Repo, browse: Browse) -> None:
+    log = "# 2026-02-06\n\n## 10:00 - 점심\n\n- 점심은 국수였다\n- lunch was noodles\n"
+    memory.commit("log", {"memory/2026-02-06.md": log})
+    browser = browse(memory)
+    page = browser.get("facts?q=lunch+noodles")
+    ident, path = re.findall(r'<a class="text" href="[^"]*/fact/([0-9a-f]{12})\?path=([^"&]+)"', page)[0]
+    assert path == "memory%2F2026-02-06.md"
+    shown = browser.get(f"fact/{ident}?path={path}")
+    assert '<h1 class="said">lunch was noodles</h1>' in shown and "fact/edit" in shown and "fact/forget" in shown
+    every = re.findall(r"/fact/([0-9a-f]{12})", browser.get("file?path=memory/2026-02-06.md"))
+    assert ident in every and len(every) == 2
+    form = next(one for one in forms(browser, shown) if one.address == "fact/edit")
+    preview = form.send(browser, text="lunch was soup", reason="a slip")
+    done = next(one for one in forms(browser, preview) if one.address == "fact/edit").send(browser)
+    assert "lunch was soup" in done and "- lunch was soup\n" in memory.read("memory/2026-02-06.md")
+    assert browser.get("fact/0123456789ab?path=memory/2026-02-06.md", 404)
+    assert browser.get(f"fact/{ident}?path=../secret.md", 404)
+
+
+def test_adopted_notes_are_listed_and_browsed(repo: Repo, browse: Browse) -> None:
+    notes = {f"notes/{n % 3}/회의 {n}.md": f"# Meeting {n}\n\nWe met.\n" for n in range(230)}
+    repo.commit("notes", {**notes, "README.md": "# Notes\n"})
+    browser = browse(repo)
+    page = browser.get("facts")
+    assert "Nothing is remembered here yet" not in page and "231 files" in page
+    assert "231 files" in browser.get("notes") and "README.md" in browser.get("notes")
+    inside = browser.get("notes?folder=notes/1")
+    assert inside.count('<li class="row">') == 77
+    found = browser.get("notes?name=회의+22")
+    assert "회의 22.md" in found and "12 files" in found
+    assert "We met." in browser.get("file?path=notes/1/회의 22.md")
+    assert browser.get("notes?folder=../..").count('<li class="row">') == 0
+
+
+def test_every_page_has_a_search_field(memory: Repo, browse: Browse) -> None:
+    browser = browse(memory)
+    for address in ("today", "facts", "notes", "timeline", "review", "compare", "sessions", "pictures", "undo"):
+        status = 409 if address == "undo" else 200
+        assert browser.get(address, status).count('data-focus="/"') == 1, address
 
 
 def test_a_search_as_you_type_gets_the_content_alone(memory: Repo, browse: Browse) -> None:
@@ -225,12 +274,12 @@ def test_pictures_of_the_gate_come_after_the_others(history: Repo, browse: Brows
     assert "blocking" in browser.get("pictures") and "blocking" in browse(history).get("pictures?whole=yes")
 
 
-def test_facts_are_filtered_by_who_changed_them_last(memory: Repo, browse: Browse) -> None:
+def test_facts_are_filtered_by_who_wrote_them(memory: Repo, browse: Browse) -> None:
     memory.git("config", "user.name", "Dana Reyes")
     memory.commit("memory: more", {"MEMORY.md": memory.read("MEMORY.md") + "- written by another\n"})
     memory.write("MEMORY.md", memory.read("MEMORY.md") + "- not committed yet\n")
     browser = browse(memory)
-    assert ">Dana Reyes<" in browser.get("facts")
+    assert ">Dana Reyes (1)<" in browser.get("facts")
     text = browser.get("facts?author=Dana+Reyes")
     assert "1 fact<" in text and "written by another" in text
     assert "4 facts" in browser.get("facts?author=Test") and "0 facts" in browser.get("facts?author=nobody")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from unicodedata import normalize
 
 from starlette.responses import Response
 
 from gitmem.memory.files import memory_paths
 from gitmem.memory.snapshot import tree_files
-from gitmem.paths import spelling
 from gitmem.ui.view import View
 
 SHOWN = 100  # files of one page
@@ -31,8 +31,8 @@ def page(view: View) -> Response:
     folder, asked = view.fields.get("folder", "").strip("/"), " ".join(view.fields.get("name", "").split())
     paths = [path for path in file_paths(view) if not folder or path.startswith(f"{folder}/")]
     if asked:
-        words = spelling(asked).split()
-        files, folders = [path for path in paths if all(word in spelling(path) for word in words)], list[Folder]()
+        words = _plain(asked).split()
+        files, folders = [path for path in paths if all(word in _plain(path) for word in words)], list[Folder]()
     else:
         files, folders = _inside(paths, folder)
     count = max(1, -(-len(files) // SHOWN))
@@ -60,6 +60,11 @@ def _inside(paths: Sequence[str], folder: str) -> tuple[list[str], list[Folder]]
     files = [path for path in paths if "/" not in path[start:]]
     below = Counter(path[start:].partition("/")[0] for path in paths if "/" in path[start:])
     return files, [Folder(f"{folder}/{name}" if folder else name, name, below[name]) for name in sorted(below)]
+
+
+def _plain(text: str) -> str:
+    """A text as names are compared: some systems write 회 as three letters."""
+    return normalize("NFC", text).casefold()
 
 
 def _number(text: str) -> int:
