@@ -1,4 +1,4 @@
-"""`python integrations/hosts [HOST ...]`: run each host through a session, assert what it did, print the table.
+"""`python integrations/hosts [HOST ...]`: run each host through four sessions, assert what it did, print the table.
 
 The table goes to standard output and, with `--docs`, into docs/agents.md. Ends with 1 where a cell says no.
 """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -30,8 +30,14 @@ class Scratch:
 
 @dataclass(frozen=True)
 class Driver:
-    """One host. `prompt` gives the command for a prompt, in the session before (`resume`) or a new one; `compact` the
-    command that compacts the session, None where nothing can make it; `transcripts` where it keeps sessions, from home.
+    """One host. `prompt` gives the command for a prompt, one argument as a person types it, in the session before
+    (`resume`) or a new one; `compact` the command that compacts the session, None where nothing can make it.
+
+    `screen`: the command that opens the host's screen with a first prompt. `new`: the lines that are typed there
+    for a new session. `leave`: what is typed there to leave. `needs_screen`: a prompt is given on the screen too,
+    because without one a session of the host has no end. `messages`: the command that says several messages, one after
+    the other, in place of a screen. `bare`: the command for a prompt where git-mem cannot be started; None: `prompt`.
+    `none`: for a cell that the host cannot fill, the reason.
     """
 
     name: str
@@ -39,24 +45,38 @@ class Driver:
     prepare: Callable[[Scratch], dict[str, str]]
     prompt: Callable[[str, bool], list[str]]
     compact: Callable[[Scratch], list[str]] | None = None
-    transcripts: str = ""
-    has_hooks: bool = True
+    screen: Callable[[str], list[str]] | None = None
+    new: Sequence[str] = ("/new",)
+    leave: str = "/quit"
+    needs_screen: bool = False
+    messages: Callable[[Sequence[str]], list[str]] | None = None
+    bare: Callable[[str], list[str]] | None = None
+    none: Mapping[str, str] = field(default_factory=dict)
     unseen: tuple[str, ...] = ()  # cells that nothing can be said of: a run from a command line has no such event
-    leave: str = ""  # what is typed to leave a host that must run in a terminal: without one its session has no end
 
 
 def _claude(scratch: Scratch) -> dict[str, str]:
-    scratch.write(".claude/settings.json", {"enableAllProjectMcpServers": True})
-    scratch.write(".claude.json", {"hasCompletedOnboarding": True, "projects": {
-        str(scratch.project): {"hasTrustDialogAccepted": True}}})  # fmt: skip
+    scratch.write(".claude/settings.json", {
+        "enableAllProjectMcpServers": True, "skipDangerousModePermissionPrompt": True})  # fmt: skip
+    scratch.write(".claude.json", {
+        "hasCompletedOnboarding": True, "bypassPermissionsModeAccepted": True, "theme": "dark",
+        "customApiKeyResponses": {"approved": ["none"], "rejected": []},
+        "projects": {str(scratch.project): {"hasTrustDialogAccepted": True, "hasCompletedProjectOnboarding": True}},
+    })  # fmt: skip
     return {
         "ANTHROPIC_BASE_URL": scratch.url, "ANTHROPIC_API_KEY": "none", "DISABLE_AUTOUPDATER": "1", "IS_SANDBOX": "1",
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        # On a slow machine the first answer is else without the tools: it waits five seconds for a server.
+        "MCP_CONNECT_TIMEOUT_MS": "90000", "CLAUDE_CODE_MCP_STARTUP_WAIT_MS": "90000",
     }  # fmt: skip
 
 
 def _claude_prompt(text: str, resume: bool) -> list[str]:
     return ["claude", "-p", text, "--dangerously-skip-permissions", *(["--continue"] if resume else [])]
+
+
+def _claude_screen(text: str) -> list[str]:
+    return ["claude", text, "--dangerously-skip-permissions"]
 
 
 def _codex(scratch: Scratch) -> dict[str, str]:
@@ -78,10 +98,8 @@ trust_level = "trusted"
 
 
 # Codex waits for no server but a required one, and asks its first question without the tools of one that is late.
-CODEX = [
-    "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust",
-    "-c", "mcp_servers.git-mem.required=true", "-c", "mcp_servers.git-mem.startup_timeout_sec=90",
-]  # fmt: skip
+FREE = ["--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust"]
+CODEX = [*FREE, "-c", "mcp_servers.git-mem.required=true", "-c", "mcp_servers.git-mem.startup_timeout_sec=90"]
 
 
 def _codex_prompt(text: str, resume: bool) -> list[str]:
@@ -91,6 +109,16 @@ def _codex_prompt(text: str, resume: bool) -> list[str]:
 def _codex_compact(scratch: Scratch) -> list[str]:
     limit = ["-c", "model_auto_compact_token_limit=50"]  # of 100 tokens that every answer says it took
     return ["codex", "exec", *CODEX, *limit, "resume", "--last", "Go on."]
+
+
+def _codex_screen(text: str) -> list[str]:
+    """Without settings of our server: the screen reads them also apart from the project's, and stops at a server
+    without a command."""
+    return ["codex", *FREE, "-c", "check_for_update_on_startup=false", text]
+
+
+def _codex_bare(text: str) -> list[str]:
+    return ["codex", "exec", *FREE, text]
 
 
 def _gemini(scratch: Scratch) -> dict[str, str]:
@@ -116,6 +144,10 @@ def _gemini_compact(scratch: Scratch) -> list[str]:
     return _gemini_prompt("Go on.", True)
 
 
+def _gemini_screen(text: str) -> list[str]:
+    return ["gemini", "--yolo", "-m", "gemini-2.5-flash", "-i", text]
+
+
 def _copilot(scratch: Scratch) -> dict[str, str]:
     scratch.write(
         ".copilot/config.json", {"trusted_folders": [str(scratch.project)], "trustedFolders": [str(scratch.project)]}
@@ -129,6 +161,10 @@ def _copilot_prompt(text: str, resume: bool) -> list[str]:
     return ["copilot", "--allow-all-tools", *(["--continue"] if resume else []), "-p", text]
 
 
+def _copilot_screen(text: str) -> list[str]:
+    return ["copilot", "--allow-all-tools", "-i", text]
+
+
 def _qwen(scratch: Scratch) -> dict[str, str]:
     scratch.write(".qwen/settings.json", {
         "security": {"auth": {"selectedType": "openai"}, "folderTrust": {"enabled": False}},
@@ -140,6 +176,10 @@ def _qwen(scratch: Scratch) -> dict[str, str]:
 
 def _qwen_prompt(text: str, resume: bool) -> list[str]:
     return ["qwen", "--yolo", *(["--continue"] if resume else []), "-i", text]
+
+
+def _qwen_screen(text: str) -> list[str]:
+    return _qwen_prompt(text, False)
 
 
 def _qwen_compact(scratch: Scratch) -> list[str]:
@@ -168,7 +208,11 @@ def _opencode_compact(scratch: Scratch) -> list[str]:
 
 
 def _opencode_prompt(text: str, resume: bool) -> list[str]:
-    return ["opencode", "run", "--auto", *(["--continue"] if resume else []), *text.split()]
+    return ["opencode", "run", "--auto", *(["--continue"] if resume else []), text]
+
+
+def _opencode_screen(text: str) -> list[str]:
+    return ["opencode", "--auto", "--prompt", text]
 
 
 KILO_SETTINGS = ".config/kilo/kilo.json"
@@ -215,8 +259,13 @@ kill -TERM $!; wait $!; cat $HOME/gateway.log; rm $HOME/gateway.log
     return ["sh", "-c", script]
 
 
+def _openclaw_messages(texts: Sequence[str]) -> list[str]:
+    said = (f"openclaw agent --agent main --message {shlex.quote(text)}" for text in texts)
+    return _openclaw_gateway("\n".join(said))
+
+
 def _openclaw_prompt(text: str, resume: bool) -> list[str]:
-    return _openclaw_gateway(f"openclaw agent --agent main --message {shlex.quote(text)}")
+    return _openclaw_messages([text] if resume else ["/new", text])
 
 
 def _openclaw_compact(scratch: Scratch) -> list[str]:
@@ -290,23 +339,26 @@ def _kimi_compact(scratch: Scratch) -> list[str]:
     return _kimi_prompt("Go on.", True)
 
 
+# What the settings of a host's project are read from.
+STARTED_IN = {"subfolder": "it reads the hooks of the folder it was started in alone"}
+
 DRIVERS = (
     Driver("claude", "@anthropic-ai/claude-code", _claude, _claude_prompt,
-           lambda _: _claude_prompt("/compact", True), ".claude/projects/*/*.jsonl"),
-    Driver("codex", "@openai/codex", _codex, _codex_prompt, _codex_compact, ".codex/sessions/*/*/*/*.jsonl"),
-    Driver("gemini", "@google/gemini-cli", _gemini, _gemini_prompt,
-           _gemini_compact, ".gemini/tmp/*/chats/*"),
+           lambda _: _claude_prompt("/compact", True), _claude_screen, ("/clear",), "/exit", none=STARTED_IN),
+    Driver("codex", "@openai/codex", _codex, _codex_prompt, _codex_compact, _codex_screen,
+           ("/new", ""), bare=_codex_bare),
+    Driver("gemini", "@google/gemini-cli", _gemini, _gemini_prompt, _gemini_compact, _gemini_screen, ("/clear",),
+           none=STARTED_IN),
     Driver("copilot", "@github/copilot", _copilot, _copilot_prompt,
-           lambda _: _copilot_prompt("/compact", True), ".copilot/session-state/*/*.jsonl"),
-    Driver("qwen", "@qwen-code/qwen-code", _qwen, _qwen_prompt,
-           _qwen_compact, ".qwen/projects/*/chats/*.jsonl", leave="/quit"),
-    Driver("opencode", "opencode-ai", _opencode, _opencode_prompt, _opencode_compact),
-    Driver("openclaw", "openclaw", _openclaw, _openclaw_prompt, _openclaw_compact),
-    Driver("pi", "@earendil-works/pi-coding-agent", _pi, _pi_prompt, _pi_compact, ".pi/agent/sessions/*/*.jsonl"),
-    Driver("droid", "droid", _droid, _droid_prompt, transcripts=".factory/sessions/*/*.jsonl",
-           unseen=("MCP", "prompt context", "compaction", "resume")),
-    Driver("kimi", "@moonshot-ai/kimi-code", _kimi, _kimi_prompt, _kimi_compact,
-           ".kimi-code/sessions/*/*/agents/main/wire.jsonl", unseen=("MCP", "episode")),
+           lambda _: _copilot_prompt("/compact", True), _copilot_screen, ("/clear",), "/exit"),
+    Driver("qwen", "@qwen-code/qwen-code", _qwen, _qwen_prompt, _qwen_compact, _qwen_screen, ("/clear",),
+           needs_screen=True, none=STARTED_IN),
+    Driver("opencode", "opencode-ai", _opencode, _opencode_prompt, _opencode_compact, _opencode_screen,
+           leave="/exit"),
+    Driver("openclaw", "openclaw", _openclaw, _openclaw_prompt, _openclaw_compact, messages=_openclaw_messages),
+    Driver("pi", "@earendil-works/pi-coding-agent", _pi, _pi_prompt, _pi_compact),
+    Driver("droid", "droid", _droid, _droid_prompt, unseen=("MCP", "prompt context", "compaction", "resume")),
+    Driver("kimi", "@moonshot-ai/kimi-code", _kimi, _kimi_prompt, _kimi_compact, unseen=("MCP", "episode")),
     Driver("kilo", "@kilocode/cli", _kilo, _kilo_prompt, _kilo_compact),
 )  # fmt: skip
 

@@ -1,38 +1,60 @@
-"""One host's session: two prompts with a tool call, compaction, resumption, end; and what of it can be asserted.
+"""One host's trial: four sessions over two days, and what of them can be asserted.
 
-What reached the endpoint says what the host sent to its model; what Git holds says what was kept.
+What reached the endpoint says what the host sent to its model; what Git holds says what was kept; what our hooks
+answered says what was injected.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import subprocess
-import sys
 import tempfile
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from gitmem.gate.quoting import LEAD
 from gitmem.hosts.registry import HOSTS
-from integrations.hosts.drivers import Driver, Scratch, program
+from gitmem.models.token_count import BUILT_IN, count_of
+from integrations.hosts.drivers import Driver, program
 from integrations.hosts.endpoint import Answer, Asked, Endpoint, serving
-from integrations.hosts.terminal import Terminal
+from integrations.hosts.host_run import SUBFOLDER, Call, HostRun
+from integrations.hosts.injections import Repeats, in_force, measured
 
-SOURCE = Path(__file__).resolve().parents[2]
 MEMORY = {
     "MEMORY.md": "# Memory\n\n- Invoices are sent on Thursdays.\n",
     "AGENTS.md": "# Rules\n\n- Marmots are counted twice.\n",
     "memory/lift.md": "# The lighthouse lift\n\nThe lighthouse lift carries 400 kilos of coal.\n",
+    f"{SUBFOLDER}/plan.txt": "Nothing yet.\n",
 }
+# The first session, on the first day.
 FIRST = "We decided that the harbour crane is painted blue. Look it up: on which day are invoices sent?"
 SECOND = "How much coal does the lighthouse lift carry?"
 THIRD = "We decided that the second mast is made of oak."
+# The second, on the same day: two conversations, the host's own command for a new session between them.
+KOREAN = "등대 문은 초록색으로 칠하기로 결정했습니다."
+AFTER_NEW = "We decided that the fog bell is rung at noon."
+# One more, whose end finds another git mem at work.
+LOCKED = "We decided that the ferry leaves at seven."
+# The third, on the second day.
+CHANGE = "We decided that the harbour crane is painted red instead of blue."
+KOREAN_CHANGE = "등대 문은 초록색 대신 노란색으로 칠하기로 결정했습니다."
+# The fourth.
+ASKED = "Which colour is the harbour crane painted?"
+KOREAN_ASKED = "등대 문은 무슨 색으로 칠하나요?"
+# And three short ones.
+SMALL_TALK = ("hi", "고마워요")
+WITHOUT_US = "Say that you are there."
+BELOW = "We decided that the lamp is cleaned on Mondays. Look it up: on which day are invoices sent?"
+
 SUMMARY = "We decided that summaries are written by nobody."
-CELLS = ("registration", "MCP", "start context", "prompt context", "flush", "episode", "compaction", "resume")
-LIMIT = 240  # seconds for one prompt
+CELLS = (
+    "registration", "MCP", "start context", "prompt context", "flush", "episode", "compaction", "resume", "new session",
+    "lock held", "changed decision", "small talk", "no git-mem", "subfolder",
+)  # fmt: skip
+FIGURES = ("repeats", "tokens")
+OF_HOOKS = frozenset(CELLS) - {"registration", "MCP", "no git-mem"}  # cells of hosts that have hooks
 LONG = 20_000  # tokens of a conversation before it is compacted
 SUMMARISE = (  # what hosts ask for a summary with
     "create a detailed summary", "CONTEXT CHECKPOINT COMPACTION", "state_snapshot", "Summarize the conversation",
@@ -43,15 +65,24 @@ SUMMARISE = (  # what hosts ask for a summary with
 
 @dataclass
 class Row:
-    """What one host did: a cell says "yes" or "no", `notes` what was seen; a missing cell was not run."""
+    """What one host did. `cells`: "yes", "no", or "-" where the host has none; a cell that was not run is missing.
+    `figures`: the measured values by name. `notes`: what was seen where a cell does not say yes."""
 
     host: str
     version: str = ""
     cells: dict[str, str] = field(default_factory=dict)
+    figures: dict[str, str] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
     def summary(self) -> str:
-        return ", ".join(f"{cell} {self.cells.get(cell, 'not run')}" for cell in CELLS)
+        said = [f"{cell} {self.cells.get(cell, 'not run')}" for cell in CELLS]
+        return ", ".join([*said, *(f"{name} {value}" for name, value in self.figures.items())])
+
+    def values(self) -> list[str]:
+        """What stands in the table, in the order of its columns."""
+        return [self.cells.get(cell, "not run") for cell in CELLS] + [
+            self.figures.get(name, "not run") for name in FIGURES
+        ]
 
 
 def script(asked: Asked) -> Answer:
@@ -89,186 +120,232 @@ def run_session(driver: Driver, programs: Path, keep: Path | None) -> Row:
     shutil.rmtree(folder, ignore_errors=True)
     try:
         with serving(script) as endpoint:
-            _Run(driver, programs, folder, endpoint, row).all()
-            (folder / "requests.json").write_text(
-                json.dumps([{"path": a.path, "body": a.body} for a in endpoint.asked], indent=1), encoding="utf-8"
-            )
+            try:
+                _Trial(HostRun(driver, programs, folder, endpoint), endpoint, row).all()
+            finally:
+                (folder / "requests.json").write_text(
+                    json.dumps([{"path": a.path, "body": a.body} for a in endpoint.asked], indent=1), encoding="utf-8"
+                )
     finally:
         if keep is None:
             shutil.rmtree(folder, ignore_errors=True)
     return row
 
 
-class _Run:
-    def __init__(self, driver: Driver, programs: Path, folder: Path, endpoint: Endpoint, row: Row) -> None:
-        self.driver, self.endpoint, self.row = driver, endpoint, row
-        self.folder, self.calls = folder, folder / "calls"
-        self.scratch = Scratch(folder / "home", folder / "project", programs, endpoint.url)
-        for path in (self.scratch.home, self.scratch.project, self.calls, folder / "bin"):
-            path.mkdir(parents=True)
+@dataclass
+class _Session:
+    """One of the four sessions: what our hooks were called for, and the requests."""
+
+    calls: list[Call] = field(default_factory=list)
+    asked: list[Asked] = field(default_factory=list)
+
+    @property
+    def injected(self) -> list[str]:
+        return [call.injection.text for call in self.calls if call.injection is not None]
+
+
+class _Trial:
+    def __init__(self, run: HostRun, endpoint: Endpoint, row: Row) -> None:
+        self.host, self.endpoint, self.row = run, endpoint, row
+        self.driver = run.driver
+        self.sessions: dict[int, _Session] = {}
 
     def all(self) -> None:
-        self._prepare()
-        self._version()
-        done = self._run(["git-mem", "install", "--agent", self.driver.name])
-        self.row.cells["registration"] = "yes" if done.returncode == 0 else "no"
+        self.host.prepare(MEMORY)
+        self.row.version = self.host.version()
+        done = self.host.run(["git-mem", "install", "--agent", self.driver.name])
+        self._say("registration", done.returncode == 0, done.stderr)
         if done.returncode:
             return
-        first = self._prompt(FIRST, False)
-        second = self._prompt(SECOND, True)
-        self._assert_first(first)
-        self._assert_second(second)
-        self._compact()
-        self._assert_resumed(self._prompt(THIRD, True))
+        self._first_session()
+        self._second_session()
+        self._session_under_a_lock()
+        self._end_of_day()
+        self._third_session()
+        self._fourth_session()
+        self._small_talk()
+        self._without_us()
+        self._in_a_subfolder()
+        self._figures()
 
-    def _prepare(self) -> None:
-        """An empty home, a project with a memory, and our program under its name, which keeps what a hook is given."""
-        recorder = self.folder / "bin/git-mem"
-        start = f"{sys.executable} -m gitmem"
-        recorder.write_text(f"""#!/bin/sh
-export PYTHONPATH={SOURCE}
-if [ "$1" = mcp ]; then date > {self.calls}/mcp.txt; exec {start} "$@" 2>> {self.calls}/mcp.txt; fi
-if [ "$1" != session ]; then exec {start} "$@"; fi
-call={self.calls}/$(date +%s%N)
-printf '%s\\n' "$*" > $call.args; pwd >> $call.args; env | grep _PROJECT_DIR >> $call.args
-cat > $call.in
-{start} "$@" < $call.in > $call.out
-cat $call.out
-: > $call.done
-""")
-        recorder.chmod(0o755)
-        self.scratch.write(".gitconfig", "[user]\n\tname = A person\n\temail = person@example.com\n")
-        path = os.pathsep.join([str(self.folder / "bin"), str(self.scratch.programs), os.environ["PATH"]])
-        kept = {name: os.environ[name] for name in ("LANG", "LC_ALL", "TERM") if name in os.environ}
-        self.scratch.environ = {
-            **kept, "HOME": str(self.scratch.home), "PATH": path, "NO_COLOR": "1", "CI": "1",
-            "NO_PROXY": "127.0.0.1", "npm_config_offline": "true",
-        }  # fmt: skip
-        self.scratch.environ |= self.driver.prepare(self.scratch)
-        for name, text in MEMORY.items():
-            target = self.scratch.project / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(text)
-        for args in (["init", "-q", "-b", "main"], ["add", "-A"], ["commit", "-q", "-m", "memory"]):
-            self._run(["git", *args])
+    # -- the first day
 
-    def _version(self) -> None:
-        package = self.scratch.programs.parent / self.driver.package / "package.json"
-        self.row.version = str(json.loads(package.read_text(encoding="utf-8")).get("version", ""))
-
-    def _run(self, command: list[str]) -> subprocess.CompletedProcess[str]:
-        with open(self.folder / "output.txt", "a", encoding="utf-8") as log:
-            try:
-                done = subprocess.run(
-                    command, cwd=self.scratch.project, env=self.scratch.environ, text=True, errors="replace",
-                    capture_output=True, timeout=LIMIT, stdin=subprocess.DEVNULL, check=False,
-                )  # fmt: skip
-            except subprocess.TimeoutExpired as late:
-                done = subprocess.CompletedProcess(command, 124, str(late.stdout or ""), str(late.stderr or ""))
-            log.write(f"$ {' '.join(command)}\n{done.stdout}{done.stderr}\n[{done.returncode}]\n")
-        return done
-
-    def _run_in_terminal(self, command: list[str]) -> None:
-        """Run a host that has a screen: it is left once it has called our hook at the end of the turn."""
-        turns = self._calls("Stop")
-        terminal = Terminal(command, self.scratch.project, self.scratch.environ)
-        try:
-            terminal.read_until(lambda: self._calls("Stop") > turns, LIMIT)
-            terminal.type(self.driver.leave)
-            terminal.read_until(lambda: terminal.has_ended, 30)
-        finally:
-            terminal.close()
-            with open(self.folder / "output.txt", "ab") as log:
-                log.write(f"$ {' '.join(command)}\n".encode() + terminal.shown + b"\n")
-
-    def _calls(self, event: str) -> int:
-        """How many calls of our hook for the event have ended."""
-        done = {path.stem for path in self.calls.glob("*.done")}
-        return sum(path.stem in done and event in path.read_text().split() for path in self.calls.glob("*.args"))
-
-    def _prompt(self, text: str, resume: bool) -> list[Asked]:
-        """The requests that one prompt led to."""
-        before = len(self.endpoint.asked)
-        command = self.driver.prompt(text, resume)
-        if self.driver.leave:
-            self._run_in_terminal(command)
-        else:
-            self._run(command)
-        self._wait()
-        return self.endpoint.asked[before:]
-
-    def _wait(self) -> None:
-        """Until what a hook left behind has ended: the end of a session is written by a process of its own."""
-        deadline = time.monotonic() + 60
-        while self._left_behind() and time.monotonic() < deadline:
-            time.sleep(0.1)
-
-    def _left_behind(self) -> bool:
-        marker = str(self.scratch.home).encode()
-        for path in Path("/proc").glob("[0-9]*"):
-            try:
-                if b"SessionEnd" in (path / "cmdline").read_bytes() and marker in (path / "environ").read_bytes():
-                    return True
-            except OSError:
-                continue
-        return False
-
-    def _log(self) -> str:
-        files = sorted(self.scratch.project.glob("memory/2*.md"))
-        return "\n".join(path.read_text(encoding="utf-8") for path in files)
-
-    def _episodes(self) -> list[Path]:
-        return sorted(self.scratch.project.glob("memory/sessions/*.md"))
-
-    def _say(self, cell: str, holds: bool, seen: str = "") -> None:
-        if cell in self.driver.unseen:
-            return
-        self.row.cells[cell] = "yes" if holds else "no"
-        if not holds and seen:
-            self.row.notes.append(f"{cell}: {seen}")
-
-    def _fired(self, event: str) -> bool:
-        return any(event in path.read_text().split() for path in self.calls.glob("*.args"))
-
-    def _assert_first(self, asked: list[Asked]) -> None:
+    def _first_session(self) -> None:
+        asked = self._in_session(1, lambda: self.host.prompt(FIRST, False))
         offered = any(name.endswith("memory_search") for a in asked for name in a.tools)
         answered = any(a.is_result and "Thursdays" in a.last for a in asked)
         self._say("MCP", offered and answered, f"offered {offered}, answered {answered}")
-        if not self.driver.has_hooks:
-            return
         told, ruled = (any(words in a.text for a in asked) for words in (LEAD, "Marmots"))
         self._say("start context", told and ruled, f"memory {told}, AGENTS.md {ruled}")
-        log = self._log()
-        self._say("flush", log.count("painted blue") == 1 and "Thursdays" not in log, f"{log!r}")
-        self._say("episode", len(self._episodes()) == 1, f"{len(self._episodes())} episodes")
-
-    def _assert_second(self, asked: list[Asked]) -> None:
-        if self.driver.has_hooks:
-            self._say("prompt context", any("400 kilos" in a.text for a in asked if SECOND in a.text))
+        once, own = self._kept("painted blue"), "origin=agent" not in self._line("painted blue")
+        self._say("flush", once and own and "Thursdays" not in self.host.logs(),
+                  f"once {once}, the person's word {own}: {self._line('painted blue')}")  # fmt: skip
+        self._say("episode", len(self.host.episodes()) == 1, f"{len(self.host.episodes())} episodes")
+        asked = self._in_session(1, lambda: self.host.prompt(SECOND, True))
+        self._say("prompt context", any("400 kilos" in a.text for a in asked if SECOND in a.text))
+        self._compact()
+        self._resumed(self._in_session(1, lambda: self.host.prompt(THIRD, True)))
 
     def _compact(self) -> None:
-        if self.driver.compact is None or not self.driver.has_hooks:
+        if self.driver.compact is None:
             return
         before = len(self.endpoint.asked)
-        self._run(self.driver.compact(self.scratch))
-        self._wait()
-        asked = self.endpoint.asked[before:]
-        summed_up = any(map(asks_for_summary, asked))
-        self._say(
-            "compaction", summed_up and self._fired("PreCompact") and "by nobody" not in self._log(),
-            f"asked for a summary {summed_up}, PreCompact {self._fired('PreCompact')}",
-        )  # fmt: skip
+        self.host.run(self.driver.compact(self.host.scratch))
+        self.host.wait()
+        summed_up = any(map(asks_for_summary, self.endpoint.asked[before:]))
+        fired = self.host.fired("PreCompact")
+        self._say("compaction", summed_up and fired and "by nobody" not in self.host.logs(),
+                  f"asked for a summary {summed_up}, PreCompact {fired}")  # fmt: skip
 
-    def _assert_resumed(self, asked: list[Asked]) -> None:
-        if not self.driver.has_hooks:
-            return
-        log = self._log()
-        kept = log.count("made of oak") == 1 and log.count("painted blue") == 1
+    def _resumed(self, asked: list[Asked]) -> None:
+        log = self.host.logs()
+        kept = self._kept("made of oak") and self._kept("painted blue")
         clean = not any(words in log for words in ("by nobody", "400 kilos", "Thursdays"))
         goes_on = any(FIRST in a.text or SUMMARY in a.text for a in asked)
         own = any("The last session (data)" in a.text for a in asked)
-        one = len(self._episodes()) == (0 if "episode" in self.driver.unseen else 1)
+        one = len(self.host.episodes()) == (0 if "episode" in self.driver.unseen else 1)
         self._say(
             "resume", kept and clean and goes_on and one and not own,
             f"kept {kept}, clean {clean}, goes on {goes_on}, one episode {one}, own episode injected {own}",
         )  # fmt: skip
+
+    def _second_session(self) -> None:
+        """Two conversations in one process: each leaves its decision and its episode, and the ones before stay."""
+        if self.driver.screen is None and self.driver.messages is None:
+            return
+        before = self.host.episodes()
+        asked = self._in_session(2, lambda: self.host.new_session_between(KOREAN, AFTER_NEW))
+        if not any(AFTER_NEW in a.text for a in asked):
+            self._say("new session", False, "the second conversation never reached the model")
+            return
+        apart = not any(AFTER_NEW in a.text and KOREAN in _said_by_people(a) for a in asked)
+        kept = self._kept("초록색으로 칠하기로") and self._kept("rung at noon")
+        after = self.host.episodes()
+        stayed = all(after.get(name) == text for name, text in before.items())
+        new = [text for name, text in after.items() if name not in before]
+        two = (
+            len(new) == 2 and sum("초록색" in text for text in new) == 1 and sum("at noon" in text for text in new) == 1
+        )
+        self._say(
+            "new session", apart and kept and stayed and two,
+            f"apart {apart}, kept {kept}, earlier episodes as they were {stayed}, one episode each {two}",
+        )  # fmt: skip
+
+    def _session_under_a_lock(self) -> None:
+        with self.host.locks_held():
+            self.host.prompt(LOCKED, False)
+
+    def _end_of_day(self) -> None:
+        """What a person does in the evening: commit the logs, promote what they say. The next day begins."""
+        self.host.commit("the day's logs")
+        self.host.run(["git-mem", "promote"])
+        self.host.begin_day(1)
+
+    # -- the second day
+
+    def _third_session(self) -> None:
+        self._in_session(3, lambda: self.host.prompt(CHANGE, False))
+        self._say("lock held", self._kept("ferry leaves at seven"), f"in the log: {self._line('ferry')!r}")
+        self._in_session(3, lambda: self.host.prompt(KOREAN_CHANGE, True))
+
+    def _fourth_session(self) -> None:
+        self._in_session(4, lambda: self.host.prompt(ASKED, False))
+        self._in_session(4, lambda: self.host.prompt(KOREAN_ASKED, True))
+        session = self.sessions[4]
+        arrived = [text for text in session.injected if any(text in a.text for a in session.asked)]
+        told, stale = in_force(arrived, "red", "blue")
+        korean, korean_stale = in_force(arrived, "노란색", "초록색")
+        self._say("changed decision", told and korean and not stale and not korean_stale,
+                  f"red told {told}, blue as if it held {len(stale)} times; "
+                  f"노란색 told {korean}, 초록색 as if it held {len(korean_stale)} times")  # fmt: skip
+
+    def _small_talk(self) -> None:
+        episodes, log = self.host.episodes(), self.host.logs()
+        for number, text in enumerate(SMALL_TALK):
+            self.host.prompt(text, number > 0)
+        same, new = log == self.host.logs(), sorted(self.host.episodes().keys() - episodes.keys())
+        self._say("small talk", same and episodes == self.host.episodes(), f"log as it was {same}, new episodes {new}")
+
+    def _without_us(self) -> None:
+        asked, status, shown = self.host.prompt_without_us(WITHOUT_US)
+        reached, answered = any(WITHOUT_US in a.text for a in asked), "Noted." in shown
+        self._say("no git-mem", reached and answered and status == 0,
+                  f"asked the model {reached}, answer shown {answered}, exit status {status}")  # fmt: skip
+
+    def _in_a_subfolder(self) -> None:
+        asked = self.host.prompt(BELOW, False, within=SUBFOLDER)
+        tools = any(a.is_result and "Thursdays" in a.last for a in asked)
+        told, kept = any(LEAD in a.text for a in asked), self._kept("cleaned on Mondays")
+        self._say("subfolder", tools and told and kept, f"tools {tools}, context {told}, decision kept {kept}")
+
+    # -- what was measured
+
+    def _figures(self) -> None:
+        count = count_of(BUILT_IN)
+        found: dict[int, Repeats] = {}
+        for number, session in self.sessions.items():
+            requests = [a.text for a in session.asked]
+            total = Repeats()
+            for calls in self._conversations(session.calls):
+                given = [call.injection for call in calls if call.injection is not None]
+                total += measured(given, requests, count)
+            found[number] = total
+        later = sum((found.get(number, Repeats()) for number in (2, 3, 4)), Repeats())
+        share = f"{100 * later.had / later.statements:.0f} %" if later.statements else "-"
+        self.row.figures["repeats"] = f"{later.had} of {later.statements} ({share})"
+        self.row.figures["tokens"] = " + ".join(str(found.get(n, Repeats()).tokens) for n in (1, 2, 3, 4))
+
+    def _in_session(self, number: int, speak: Callable[[], list[Asked]]) -> list[Asked]:
+        """The requests of what is said, which belongs to the session of that number."""
+        since = time.time_ns()
+        asked = speak()
+        session = self.sessions.setdefault(number, _Session())
+        session.calls += self.host.calls(since)
+        session.asked += asked
+        return asked
+
+    def _conversations(self, calls: Sequence[Call]) -> list[list[Call]]:
+        """The calls of each conversation. Another one begins with another id, after a compaction, and, for a host that
+        keeps its id over its command for a new session, with the start before the first prompt of that one."""
+        first = next((at for at, call in enumerate(calls) if AFTER_NEW in call.given), -1)
+        again = max((at for at in range(first) if calls[at].event == "SessionStart"), default=-1)
+        parts: dict[tuple[str, int], list[Call]] = {}
+        number = 0
+        for at, call in enumerate(calls):
+            number += call.event == "PreCompact" or at == again
+            parts.setdefault((self.host.session_of(call), number), []).append(call)
+        return list(parts.values())
+
+    def _kept(self, words: str) -> bool:
+        """Whether exactly one line of the logs says it."""
+        return self.host.logs().count(words) == 1
+
+    def _line(self, words: str) -> str:
+        return next((line for line in self.host.logs().split("\n") if words in line), "")
+
+    def _say(self, cell: str, holds: bool, seen: str = "") -> None:
+        """Fill a cell: what a host has none of is "-" with the reason, but for one that holds all the same."""
+        if cell in self.driver.unseen:
+            return
+        reason = self.driver.none.get(cell, "")
+        self.row.cells[cell] = "yes" if holds else "-" if reason else "no"
+        if not holds:
+            self.row.notes.append(f"{cell}: {'; '.join(filter(None, (reason, ' '.join(seen.split()))))}")
+
+
+def _said_by_people(asked: Asked) -> str:
+    """The messages of a request without what we injected: every text that holds no context of ours."""
+    texts: list[str] = []
+
+    def walk(value: object) -> None:
+        if isinstance(value, str):
+            texts.append(value if LEAD not in value else "")
+        elif isinstance(value, dict):
+            for item in value.values():
+                walk(item)
+        elif isinstance(value, list):
+            for item in value:
+                walk(item)
+
+    walk(asked.body)
+    return "\n".join(texts)

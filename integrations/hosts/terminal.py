@@ -14,6 +14,12 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 PAUSE = 0.2  # seconds between two looks
+BETWEEN_SIGNS = 0.03  # seconds between two signs of a line: a screen takes several at once for pasted text
+ANSWERS = {  # what a screen asks of its terminal before it shows anything, and what a terminal answers
+    b"\x1b[6n": b"\x1b[1;1R",  # where the cursor is
+    b"\x1b[c": b"\x1b[?62;22c",  # which terminal it is
+    b"\x1b]11;?": b"\x1b]11;rgb:0000/0000/0000\x1b\\",  # its background
+}
 
 
 class Terminal:
@@ -42,20 +48,30 @@ class Terminal:
                 return True
         return False
 
+    def read_for(self, seconds: float) -> None:
+        """Keep what is shown for so many seconds."""
+        self.read_until(lambda: False, seconds)
+
     def _read(self) -> None:
         if not select.select([self._ours], [], [], PAUSE)[0]:
             return
         try:
-            self.shown += os.read(self._ours, 1 << 16)
+            new = os.read(self._ours, 1 << 16)
         except OSError:  # the program closed its side
             time.sleep(PAUSE)
+            return
+        self.shown += new
+        for asked, answer in ANSWERS.items():
+            for _ in range(new.count(asked)):
+                os.write(self._ours, answer)
 
     def type(self, line: str) -> None:
-        """Type a line, sign by sign as a person does: a screen takes several at once for pasted text."""
-        for sign in (*line, "\r"):
+        """Type a line, sign by sign as a person does, then Enter once the screen had time to show it."""
+        for sign in line:
             os.write(self._ours, sign.encode())
-            self.read_until(lambda: True, PAUSE)
-            time.sleep(PAUSE)
+            self.read_for(BETWEEN_SIGNS)
+        self.read_for(1)
+        os.write(self._ours, b"\r")
 
     def close(self) -> None:
         if not self.has_ended:

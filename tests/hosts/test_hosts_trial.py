@@ -1,0 +1,119 @@
+"""What the trial of the hosts measures (integrations/hosts): repeats, states, the two days, the table."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from gitmem.gate.quoting import END, LEAD
+from integrations.hosts.drivers import DRIVERS
+from integrations.hosts.host_run import zone_of_day
+from integrations.hosts.injections import Injection, Repeats, in_force, measured, statements, text_of
+from integrations.hosts.session import CELLS, FIGURES, Row
+from integrations.hosts.table import into_docs
+
+PROMPT = "We decided that the harbour crane is painted blue."
+
+
+def _context(*lines: str) -> str:
+    return "\n".join([LEAD, "<memory>", "<from MEMORY.md:3 memory>", "# Memory", *lines, "</memory>", END])
+
+
+def _words(text: str) -> int:
+    return len(text.split())
+
+
+def test_an_injection_is_its_statements_without_marks_headings_and_topics() -> None:
+    text = _context("- Invoices are sent on Thursdays. The crane is blue.", "## Topics", "crane, invoices, mast, oak")
+    assert statements(text) == ["Invoices are sent on Thursdays.", "The crane is blue."]
+    assert statements(_context("- 등대 문은 초록색으로 칠하기로 결정했습니다.")) == [
+        "등대 문은 초록색으로 칠하기로 결정했습니다."
+    ]
+
+
+def test_a_fact_in_the_message_of_a_commit_is_the_same_statement() -> None:
+    line = "- The crane is painted blue. (decision) memory/2026-11-29.md#L5"
+    assert statements(_context(line)) == statements(_context("- The crane is painted blue."))
+
+
+def test_what_a_hook_adds_is_read_from_every_form_of_answer() -> None:
+    assert text_of(json.dumps({"hookSpecificOutput": {"additionalContext": "a"}})) == "a"
+    assert text_of(json.dumps({"additionalContext": "b"})) == "b"
+    assert text_of("") == text_of("{}") == ""
+
+
+def test_a_statement_of_an_earlier_injection_of_the_transcript_or_of_the_same_injection_is_a_repeat() -> None:
+    start = Injection(1, "SessionStart", _context("- Invoices are sent on Thursdays."))
+    prompt = Injection(2, "UserPromptSubmit", _context(
+        "- Invoices are sent on Thursdays.", "- Marmots are counted twice.", "- The mast is of oak.", "- The mast is of oak."
+    ))  # fmt: skip
+    request = "\n".join(["Rules: Marmots are counted twice.", start.text, "How many marmots?", prompt.text])
+    assert measured([start, prompt], [request], _words) == Repeats(5, 3, _words(start.text) + _words(prompt.text))
+
+
+def test_what_is_injected_later_is_no_reason_to_call_the_first_a_repeat() -> None:
+    given = [Injection(at, "UserPromptSubmit", _context(f"- Fact number {at} holds.")) for at in (1, 2)]
+    assert measured(given, ["\n".join(each.text for each in given)], _words).had == 0
+
+
+def test_the_same_words_inside_of_a_longer_word_are_no_repeat() -> None:
+    given = [Injection(1, "SessionStart", _context("- The mast is oak."))]
+    assert measured(given, [given[0].text + "\nThe mast is oaken."], _words).had == 0
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        (["- It is painted red instead of blue."], (True, 0)),
+        (["- It is painted blue.", "- It is painted red instead of blue."], (True, 1)),
+        (["- until 2026-11-30: It is painted blue.", "- It is painted red."], (True, 0)),
+        (["- It is painted blue."], (False, 1)),
+    ],
+)
+def test_an_old_decision_is_marked_or_absent(lines: list[str], expected: tuple[bool, int]) -> None:
+    told, stale = in_force([_context(*lines)], "red", "blue")
+    assert (told, len(stale)) == expected
+
+
+@pytest.mark.parametrize("hour", range(24))
+def test_the_second_day_is_the_next_one_at_every_hour_and_none_begins_soon(hour: int) -> None:
+    moment = datetime(2026, 11, 29, hour, 30, tzinfo=UTC)
+    days = [_local(zone_of_day(number, moment), moment) for number in (0, 1)]
+    assert (days[1].date() - days[0].date()).days == 1
+    assert days[0].time() == days[1].time() and days[0].hour not in (22, 23)
+
+
+def _local(zone: str, moment: datetime) -> datetime:
+    shown = subprocess.run(
+        ["date", "-d", f"@{int(moment.timestamp())}", "+%Y-%m-%dT%H:%M"], env={"TZ": zone, "PATH": "/usr/bin:/bin"},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return datetime.fromisoformat(shown.stdout.strip())
+
+
+@pytest.mark.parametrize("driver", DRIVERS, ids=lambda driver: driver.name)
+def test_a_prompt_is_one_argument_as_a_person_types_it(driver: object) -> None:
+    command = driver.prompt(PROMPT, False)  # type: ignore[attr-defined]
+    assert PROMPT in command or f"'{PROMPT}'" in command[-1]  # OpenClaw's is a script of the shell
+
+
+def test_the_table_keeps_hosts_that_were_not_run_and_says_why_a_cell_is_no(tmp_path: Path) -> None:
+    page = tmp_path / "agents.md"
+    page.write_text(
+        "Before.\n<!-- hosts: begin -->\n| `cursor` | - |\n* `cursor`, lock held: old\n<!-- hosts: end -->\nAfter.\n"
+    )
+    row = Row("claude", "1", {cell: "yes" for cell in CELLS}, {name: "1" for name in FIGURES})
+    row.cells["lock held"], row.notes = "no", ["lock held: <!-- mem a --> nothing"]
+    into_docs(page, [row], date(2026, 11, 29))
+    into_docs(page, [row], date(2026, 11, 29))
+    text = page.read_text()
+    assert text.startswith("Before.\n") and text.endswith("\nAfter.\n")
+    assert text.count("| `claude` |") == 1 and "| `cursor` | - | not run |" in text
+    assert text.count("* `claude`, lock held: nothing") == 1 and "* `cursor`, lock held: old" in text
