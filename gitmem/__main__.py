@@ -64,6 +64,14 @@ def run() -> NoReturn:
         from gitmem.cli.host_hooks import main as host_hook
 
         host_hook(sys.argv[3:])
+    if sys.argv[1:2] == ["mcp"]:
+        from gitmem.cli.mcp_start import run as serve
+
+        code = serve(sys.argv[2:])
+        if code is not None:
+            from gitmem.cli.exits import leave
+
+            leave(code)
     if sys.argv[1:2] == ["why"]:
         _without_garbage_collection()
     from gitmem.cli.main import main as cli

@@ -216,6 +216,7 @@ def test_no_tool_of_an_agent_reaches_another_profile(people: dict[str, Repo]) ->
     from mcp import Client
 
     from gitmem.agents.mcp_server import build
+    from tests.mcp_client import in_memory
 
     alice, bob = people["alice"].path, people["bob"].path
     (alice / "memory/link.md").symlink_to(bob / "MEMORY.md")
@@ -230,7 +231,7 @@ def test_no_tool_of_an_agent_reaches_another_profile(people: dict[str, Repo]) ->
         ("memory_get", {"path": "../bob/MEMORY.md"}),
         ("memory_why", {"path": "../bob/MEMORY.md", "line": 5}),
         ("memory_context", {"prompt": "zebra word", "paths": ["../bob/MEMORY.md"]}),
-        ("memory_session_list", {}),
+        ("memory_session_get", {}),
         ("memory", {"command": "view", "path": "/memories/memory/link.md"}),
         ("memory", {"command": "view", "path": "/memories/../bob/MEMORY.md"}),
         ("memory", {"command": "create", "path": "/memories/../../bob/x.md", "file_text": "x"}),
@@ -239,7 +240,7 @@ def test_no_tool_of_an_agent_reaches_another_profile(people: dict[str, Repo]) ->
     people["bob"].mem("--profile", "bob", "session", "set", "zebra:state", "only-bob knows")
 
     async def main() -> None:
-        async with Client(build(alice)) as client:
+        async with Client(in_memory(build(alice))) as client:
             for tool, arguments in calls:
                 told = await client.call_tool(tool, arguments)
                 assert "only-bob" not in str(told), (tool, arguments)

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +46,7 @@ ENVELOPE = 500  # of them for what stands around a context
 SHARE = 0.8  # of the time a host gives, the rest is for starting and ending
 DETACHED = "GITMEM_DETACHED"
 SESSION_ID = re.compile(r"[A-Za-z0-9][\w-]{0,127}", re.ASCII)  # of a session whose transcript is looked for by its id
+TURN = "compacted-turn"  # the file with the session of the last turn whose compaction was acted on
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +71,7 @@ class Event:
 
     @property
     def session(self) -> str:
-        names = self.host.hooks.session_fields if self.host.hooks is not None else ()
-        value = next((self.fields[name] for name in names if self.fields.get(name)), "")
-        return value if isinstance(value, str) else ""
+        return _session(self.host, self.fields)
 
     @property
     def loaded(self) -> tuple[str, ...]:
@@ -110,6 +110,8 @@ def handle(
             return
         if problem:
             raise GitMemError(problem)
+        if _acted_in_this_turn(host, event, fields):
+            return
         if event == "SessionEnd" and DETACHED not in os.environ:
             _detach(event, host_name, data, user)
             return
@@ -123,9 +125,52 @@ def handle(
             if event == "SessionStart":
                 _remember(given)
                 _catch_up(given)
+        if event == "PreCompact" and host.hooks is not None and host.hooks.compacts_each_request:
+            _note_turn(given)
     except Exception as error:  # noqa: BLE001 - a host's turn must not break on our account
         if is_ours:
             _log(repo, host, event, error)
+
+
+def _session(host: Host, fields: dict[str, Any]) -> str:
+    """The id of the session as the host's JSON has it, "" where it has none."""
+    names = host.hooks.session_fields if host.hooks is not None else ()
+    value = next((fields[name] for name in names if fields.get(name)), "")
+    return value if isinstance(value, str) else ""
+
+
+def _acted_in_this_turn(host: Host, event: str, fields: dict[str, Any]) -> bool:
+    """Whether a host that announces a compaction before every request has been heard in this turn of the session
+    already: what is said in the turn is written at its end. Any other event of the session begins another turn.
+
+    Reads one file and imports nothing: this is most of what such a host asks.
+    """
+    if host.hooks is None or not host.hooks.compacts_each_request:
+        return False
+    try:
+        mark = discover(Path.cwd(), os.environ).common_dir / "gitmem" / TURN
+        said = mark.read_bytes() if mark.is_file() and not mark.is_symlink() else b""
+        heard = bool(said) and said == _turn_mark(host, fields)
+        if heard and event != "PreCompact":
+            mark.unlink(missing_ok=True)
+        return heard and event == "PreCompact"
+    except (OSError, GitMemError):  # the event itself meets the same, and says it
+        return False
+
+
+def _note_turn(event: Event) -> None:
+    """Remember that a compaction of this turn was acted on."""
+    from gitmem.git.worktree import write_atomic
+
+    mark = _turn_mark(event.host, event.fields)
+    if mark:
+        write_atomic(state_dir(event.repo.common_dir), TURN, mark, private=True)
+
+
+def _turn_mark(host: Host, fields: dict[str, Any]) -> bytes:
+    """What the mark holds: the session's id, hashed; empty where the host names no session."""
+    session = _session(host, fields)
+    return sha256(session.encode("utf-8", "replace")).hexdigest().encode() if session else b""
 
 
 def _fields(data: bytes) -> tuple[dict[str, Any], str]:

@@ -1,37 +1,223 @@
-"""Arguments that an MCP tool does not take: named in an error with those that it takes, never ignored.
+"""The arguments of a tool call, before the tool runs: other spellings read, kinds checked, all in our own words.
 
-A call that ignored one would answer another question than was asked. Quotes the names of arguments, never their values.
+A call that ignored an argument would answer another question than was asked: an unknown one is an error that names it
+and those the tool takes. Quotes the names of arguments, never their values: one may be a secret in the wrong field.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from mcp.server import MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
+from gitmem.errors import UsageError
 
-from gitmem.gate.quoting import one_line, without_secrets
-
+Schema = Mapping[str, Any]  # JSON Schema, of it `type`, `enum`, `items`, `properties`, `required` and the limits
 SHOWN = 40  # characters of the name of an unknown argument that are quoted
+SHOWN_NAMES = 10  # unknown arguments that are named
+# An argument -> how other tools and models spell it; without case, `_` and `-`, so `max_results` is `maxResults`
+# anyway. No name stands below two arguments of one tool (a test).
+SPELLINGS: dict[str, tuple[str, ...]] = {
+    "query": ("q", "question", "search", "searchquery", "text", "prompt"),
+    "maxResults": ("limit", "n", "k", "topk", "count", "maxhits", "numresults", "size"),
+    "at": ("ref", "revision", "commit", "asof"),
+    "since": ("after", "startdate", "datefrom"),
+    "until": ("before", "enddate", "dateto"),
+    "path": ("file", "filepath", "filename"),
+    "from": ("start", "startline", "first", "firstline", "line"),
+    "first": ("start", "startline", "from", "firstline", "line"),
+    "line": ("linenumber", "startline"),
+    "lines": ("n", "limit", "count", "numlines", "linecount"),
+    "text": ("content", "fact", "note", "memory"),
+    "value": ("text", "content"),
+    "type": ("kind", "category"),
+    "quote": ("quotation", "text"),
+    "paths": ("files",),
+    "range": ("commits", "revisionrange"),
+    "hours": ("ttl", "ttlhours"),
+    "budget": ("maxtokens", "tokens"),
+    "key": ("prefix", "name"),
+    "old_str": ("oldstring", "oldtext"),
+    "new_str": ("newstring", "newtext"),
+}
+LAST_LINE = ("end", "endline", "last", "lastline", "to")  # of a tool that takes a first line and `lines`
+WHOLE: Schema = {"type": "integer", "minimum": 1}
+END = "(last line)"  # the key of LAST_LINE until `lines` is counted from it
+KINDS = {
+    str: "text",
+    bool: "true or false",
+    int: "a whole number",
+    float: "a number",
+    list: "a list",
+    dict: "an object",
+}
 
 
-class UnknownArgument(ToolError):
-    """A call with an argument that its tool does not take."""
+def accepted(tool: str, schema: Schema, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a call by the tool's own names and of the kinds of its schema; null stands for one left out.
+
+    Raises UsageError with what to type.
+    """
+    properties: Mapping[str, Schema] = schema.get("properties", {})
+    names = spellings(properties)
+    given: dict[str, tuple[str, Any]] = {}  # the tool's own name -> the spelling, the value
+    unknown = []
+    for spelled, value in arguments.items():
+        name = spelled if spelled in properties else names.get(folded(spelled), "")
+        if value is None and (name or spelled in properties):
+            continue
+        if not name:
+            unknown.append(spelled)
+        elif name in given:
+            raise UsageError(f"'{given[name][0]}' and '{spelled}' are one argument of {tool}", f"give '{name}' alone")
+        else:
+            given[name] = spelled, value
+    if unknown:
+        raise UsageError(f"unknown: {_quoted(unknown)} ({tool} takes {', '.join(properties) or 'no arguments'})")
+    read = {name: _checked(spelled, properties.get(name, WHOLE), value) for name, (spelled, value) in given.items()}
+    read = _with_last_line(read, given, "first" if "first" in properties else "from")
+    for name in schema.get("required", ()):
+        if name not in read:
+            raise UsageError(
+                f"{tool} needs '{name}'", f"{_wanted(properties[name])}, as in {_example(name, properties[name])}"
+            )
+    return read
 
 
-def announce(server: MCPServer) -> None:
-    """Let the schema of each tool say that it takes no other arguments."""
-    for tool in server._tool_manager.list_tools():
-        tool.parameters["additionalProperties"] = False
+def spellings(properties: Mapping[str, Schema]) -> dict[str, str]:
+    """Each folded spelling -> the tool's own name that it stands for; the tool's own names win."""
+    own = {folded(name): name for name in properties}
+    others = {other: name for name in properties for other in SPELLINGS.get(name, ())}
+    has_range = "lines" in properties and ("from" in properties or "first" in properties)
+    last = dict.fromkeys(LAST_LINE, END) if has_range else {}
+    return {**last, **others, **own}
 
 
-def check(server: MCPServer, tool: str, arguments: Mapping[str, Any]) -> None:
-    """Raise UnknownArgument where a call has arguments that the tool does not take; nothing for a name that is no
-    tool's."""
-    known = {each.name: list(each.parameters["properties"]) for each in server._tool_manager.list_tools()}
-    wrong = [name for name in arguments if name not in known.get(tool, arguments)]
-    if wrong:
-        names = ", ".join(f"'{one_line(name)[:SHOWN]}'" for name in without_secrets(wrong))
-        takes = ", ".join(known[tool]) or "no arguments"
-        raise UnknownArgument(f"unknown: {names} ({tool} takes {takes})")
+def _with_last_line(read: dict[str, Any], given: Mapping[str, tuple[str, Any]], begins: str) -> dict[str, Any]:
+    """`lines` counted from the last line, where that was given; `begins` is the argument with the first."""
+    if END not in read:
+        return read
+    last, spelled = read.pop(END), given[END][0]
+    if "lines" in read:
+        raise UsageError(f"'{given['lines'][0]}' and '{spelled}' both say where to end", "give one of them")
+    first = read.get(begins, 1)
+    if last < first:
+        raise UsageError(f"'{spelled}' is {last}, before the first line {first}", f'"from": {last}, "lines": 1')
+    return {**read, "lines": last - first + 1}
+
+
+def folded(name: str) -> str:
+    """A name without what differs between habits of writing: case, `_` and `-`."""
+    return name.lower().replace("_", "").replace("-", "")
+
+
+def _quoted(names: list[str]) -> str:
+    from gitmem.gate.quoting import one_line, without_secrets
+
+    shown = ", ".join(f"'{one_line(name)[:SHOWN]}'" for name in without_secrets(names[:SHOWN_NAMES]))
+    more = len(names) - SHOWN_NAMES
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+def _checked(name: str, schema: Schema, value: Any) -> Any:
+    """A value of the kind of the schema: numbers, truth and lists are read from text too. Raises UsageError."""
+    schema = plain(schema)
+    wanted = schema.get("type")
+    read = _read(wanted, value)
+    if not _is(wanted, read):
+        kind = next((words for kind, words in KINDS.items() if type(value) is kind), "something else")
+        raise UsageError(f"'{name}' takes {_wanted(schema)}, not {kind}", f"as in {_example(name, schema)}")
+    if not all(_keeps(schema, read)):
+        raise UsageError(f"'{name}' takes {_wanted(schema)}", f"as in {_example(name, schema)}")
+    if wanted == "array":
+        return [_checked(f"{name}[{at}]", schema["items"], item) for at, item in enumerate(read)]
+    if wanted == "object":
+        return accepted(name, schema, read)
+    return read
+
+
+def plain(schema: Schema) -> Schema:
+    """A schema without the null that stands for an argument left out."""
+    choices = [each for each in schema.get("anyOf", ()) if each.get("type") != "null"]
+    return {**schema, **choices[0]} if len(choices) == 1 else schema
+
+
+def _read(wanted: Any, value: Any) -> Any:
+    if wanted == "array" and isinstance(value, str | dict) and not _begins(value, "["):
+        return [value]
+    if isinstance(value, float) and wanted == "integer" and value.is_integer():
+        return int(value)
+    if not isinstance(value, str) or wanted == "string":
+        return value
+    word = value.strip()
+    if wanted == "boolean":
+        return {"true": True, "false": False}.get(word.lower(), value)
+    if wanted == "integer" and len(word) <= 18 and word.removeprefix("-").isdecimal():
+        return int(word)
+    try:
+        if wanted == "number":
+            return float(word) if len(word) <= 40 else value
+        return json.loads(value) if wanted in ("array", "object") else value
+    except (ValueError, RecursionError):
+        return value
+
+
+def _begins(value: Any, sign: str) -> bool:
+    return isinstance(value, str) and value.lstrip().startswith(sign)
+
+
+def _is(wanted: Any, value: Any) -> bool:
+    if isinstance(value, bool):
+        return wanted in ("boolean", None)
+    kinds: dict[Any, type | tuple[type, ...]] = {
+        "string": str, "integer": int, "number": (int, float), "array": list, "object": dict, "boolean": bool,
+    }  # fmt: skip
+    return isinstance(value, kinds.get(wanted, object))
+
+
+def _keeps(schema: Schema, value: Any) -> Iterator[bool]:
+    """Whether a value is within each limit of its schema; not a number is within none."""
+    if "enum" in schema:
+        yield value in schema["enum"]
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        yield value == value and abs(value) != float("inf")
+        yield value >= schema.get("minimum", value)
+        yield value <= schema.get("maximum", value)
+        yield "exclusiveMinimum" not in schema or value > schema["exclusiveMinimum"]
+    if isinstance(value, list):
+        yield len(value) <= schema.get("maxItems", len(value))
+
+
+def _wanted(schema: Schema) -> str:
+    """What an argument takes, in words."""
+    schema = plain(schema)
+    if "enum" in schema:
+        return f"one of {', '.join(schema['enum'])}"
+    kind = schema.get("type")
+    if kind in ("integer", "number"):
+        words = "a whole number" if kind == "integer" else "a number"
+        low = f" from {schema['minimum']}" if "minimum" in schema else ""
+        low = f" above {schema['exclusiveMinimum']}" if "exclusiveMinimum" in schema else low
+        return words + low + (f" to {schema['maximum']}" if "maximum" in schema else "")
+    if kind == "array":
+        limit = f" of at most {schema['maxItems']}" if "maxItems" in schema else ""
+        return f"a list{limit}"
+    return {"string": "a text", "boolean": "true or false", "object": "an object"}.get(str(kind), "a value")
+
+
+def _example(name: str, schema: Schema) -> str:
+    return f'"{name}": {json.dumps(_example_value(plain(schema)), ensure_ascii=False)}'
+
+
+def _example_value(schema: Schema) -> Any:
+    schema = plain(schema)
+    if "enum" in schema:
+        return schema["enum"][0]
+    kind = schema.get("type")
+    if kind in ("integer", "number"):
+        return schema.get("default") or max(schema.get("minimum", 1), min(5, schema.get("maximum", 5)))
+    if kind == "array":
+        return [_example_value(schema["items"])]
+    if kind == "object":
+        return {name: _example_value(schema["properties"][name]) for name in schema.get("required", ())}
+    return {"boolean": True, "string": "..."}.get(str(kind), "...")

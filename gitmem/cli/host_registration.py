@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
 import shutil
@@ -258,8 +257,6 @@ def _first_steps(root: Path, host: Host) -> list[str]:
 
 def _server_problem(root: Path, program: str) -> list[str]:
     """Why a host would get no tools; [] where the server answers, which is said."""
-    if importlib.util.find_spec("mcp") is None:
-        return ["the MCP server needs the extra: pip install 'git-mem[mcp]'"]
     if shutil.which(program) is None:
         return []
     try:

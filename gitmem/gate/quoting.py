@@ -112,6 +112,11 @@ def passage(text: str, path: str, *spans: tuple[int, int], commit: str = "", tru
     return f"{mark(path, spans, commit=commit, trust=trust, note=note)}\n{neutral(text)}"
 
 
+def block(passages: Sequence[str]) -> str:
+    """Passages, each below its mark, between `<memory>` and `</memory>`."""
+    return "\n".join(("<memory>", *passages, "</memory>"))
+
+
 def mark(path: str, spans: Sequence[tuple[int, int]], *, commit: str = "", trust: str = "", note: str = "") -> str:
     """The mark before a passage: where it stands, then whatever else is known, in words. A path that could be taken
     for more than a path stands in quotes."""

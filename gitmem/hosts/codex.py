@@ -88,7 +88,8 @@ def _repeats_answer(entry: Entry) -> bool:
 HOST = Host(
     "codex",
     (RegistrationFile(".codex/config.toml", toml_block(SERVER)), RegistrationFile(".codex/hooks.json", hooks_file)),
-    hooks=Hooks({event: event for event in WITH_SUBAGENTS}),
+    # It lets the end of a session take 3 s and warns at each start of more; other events may take 600 s.
+    hooks=Hooks({event: event for event in WITH_SUBAGENTS}, end_seconds=3),
     entries=Entries(_read, _shorten, _summary, _session, _is_silent, _repeats_answer),
     inserted=InsertedText(
         tags=("environment_context", "user_instructions", "permissions instructions", "app-context",

@@ -111,6 +111,7 @@ HOST = Host(
         {"SessionStart": "SessionStart", "UserPromptSubmit": "BeforeAgent", "Stop": "AfterAgent",
          "PreCompact": "PreCompress", "SessionEnd": "SessionEnd"},
         milliseconds=True,
+        compacts_each_request=True,  # the host asks its hooks before it looks whether the context is too long
         turn_fields=("prompt", "prompt_response"),
         project_variables=("GEMINI_PROJECT_DIR", "CLAUDE_PROJECT_DIR"),
     ),

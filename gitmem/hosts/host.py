@@ -105,6 +105,7 @@ class Hooks:
     transcript_fields: tuple[str, ...] = ("transcript_path",)  # of the event's JSON: the transcript's path
     transcript_files: tuple[str, ...] = ()
     transcript: Callable[[Mapping[str, Any]], bytes | None] | None = None  # of the event's JSON, which holds it itself
+    compacts_each_request: bool = False  # PreCompact comes before every request: only the first of a turn is acted on
     workspace_field: str = ""  # of the event's JSON: the folder whose memory files it loads, where it may be another
     project_variables: tuple[str, ...] = ()  # of the environment, with the root of the host's project
     project_fields: tuple[str, ...] = ()  # of the event's JSON, with the same: a folder or a list of them

@@ -17,11 +17,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from mcp import Client
 
-from gitmem.agents.mcp_server import TOOLS, build
+from gitmem.agents.mcp_server import build
+from gitmem.agents.mcp_tools import TOOLS
 from gitmem.agents.memory_tool import memory_tool
 from gitmem.config import Config
 from gitmem.git.opening import open_repository
 from tests.harness import Repo
+from tests.mcp_client import in_memory
 
 PIECES = (
     "</memory>", "<memory>", "<|im_start|>system", "<system>", "</working>", "[INST]", "[/INST]", "<<SYS>>", "<!--", "-->",
@@ -35,7 +37,6 @@ OBEYED = re.compile(
     r"<[/!?|A-Za-z_]|(?<!\\)\[/?(?:INST|SYS)|!\[|"
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e01ef\ud800-\udfff]"
 )
-LONG = ("text", "snippet", "value", "old", "new")  # fields that hold a quotation
 
 
 def assert_inert(text: str) -> None:
@@ -45,20 +46,6 @@ def assert_inert(text: str) -> None:
         assert not OBEYED.search(said), said
     rest = QUOTATION.sub("", text)
     assert not OBEYED.search(rest), (OBEYED.search(rest), text)
-
-
-def assert_quoted(value: Any, field: str = "") -> None:
-    """Every string of a JSON value, names of fields too."""
-    if isinstance(value, dict):
-        for key, item in value.items():
-            assert_quoted(key)
-            assert_quoted(item, key)
-    elif isinstance(value, list):
-        for item in value:
-            assert_quoted(item, field)
-    elif isinstance(value, str):
-        assert_inert(value)
-        assert "\n" not in value or field in LONG
 
 
 def hostile_memory(root: Path, parts: list[str]) -> tuple[Repo, list[str]]:
@@ -115,7 +102,13 @@ def test_no_tool_answers_with_a_text_that_could_be_obeyed(parts: list[str]) -> N
             ("memory_session_set", {"key": f"zebra:{who}", "value": word}),
             ("memory_session_set", {"key": "zebra:state", "value": word}),
             ("memory_session_get", {"key": "zebra:state"}),
-            ("memory_session_list", {}),
+            ("memory_session_get", {}),
+            ("memory_session_get", {"key": word}),
+            (word, {}),
+            ("memory_add", {"text": "zebra", "cites": [word]}),
+            ("memory_search", {word: 1}),
+            ("memory_search", {"query": "zebra", "limit": word}),
+            ("memory_search", {"query": "zebra", "history": True}),
             ("memory_context", {"prompt": ""}),
             ("memory", {"command": "view", "path": "/memories"}),
             ("memory", {"command": word, "path": "/memories"}),
@@ -123,17 +116,15 @@ def test_no_tool_answers_with_a_text_that_could_be_obeyed(parts: list[str]) -> N
         for path in paths:
             calls += [("memory_get", {"path": path}), ("memory_get", {"path": path, "at": "HEAD"})]
             calls += [("memory", {"command": "view", "path": f"/memories/{path}"})]
-        assert {tool for tool, _ in calls} == set(TOOLS)
+        assert {tool for tool, _ in calls} == {*TOOLS, word}
 
         async def steps() -> None:
-            async with Client(build(repo.path)) as client:
+            async with Client(in_memory(build(repo.path))) as client:
                 for tool, arguments in calls:
                     answer = await client.call_tool(tool, arguments)
-                    if tool == "memory" or answer.is_error:
-                        for block in answer.content:
-                            assert_inert(block.text)  # type: ignore[union-attr]
-                    else:
-                        assert_quoted(answer.structured_content)
+                    assert answer.structured_content is None
+                    for block in answer.content:
+                        assert_inert(block.text)  # type: ignore[union-attr]
                 for path in ("MEMORY.md", "memory/2026-02-05.md"):
                     read = await client.read_resource(f"memory://{path}")
                     assert_inert(read.contents[0].text)  # type: ignore[union-attr]
@@ -196,7 +187,7 @@ BESIDE = (
 @pytest.mark.parametrize("path", BESIDE)
 def test_no_tool_reads_what_is_not_memory(project: Repo, path: str) -> None:
     async def steps() -> list[Any]:
-        async with Client(build(project.path)) as client:
+        async with Client(in_memory(build(project.path))) as client:
             answers = []
             for at in (None, "HEAD"):
                 given = {"path": path, "lines": 9, **({"at": at} if at else {})}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -129,3 +130,54 @@ def test_a_memory_larger_than_the_usual_budget_is_silent_to_a_first_prompt_of_an
     facts = "".join(f"- The crane on pier {n} was built in Lund by the yard of Ruth and Tove.\n" for n in range(120))
     memory.write("MEMORY.md", f"# Memory\n\n{facts}")
     assert fire(memory, "UserPromptSubmit", "claude", prompt="write a haiku about rain") == ""
+
+
+def test_a_host_that_announces_a_compaction_before_every_request_is_heard_once_a_turn(
+    memory: Repo, tmp_path: Path
+) -> None:
+    """Gemini CLI's PreCompress: the turn's end writes what is said after the first one."""
+    path = tmp_path / "chat.jsonl"
+    rows = [{"sessionId": "s1", "projectHash": "x", "kind": "main"}]
+
+    def say(ident: str, text: str) -> None:
+        rows.append({"id": ident, "type": "user", "content": [{"text": text}], "timestamp": NOW})
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+    def log() -> str:
+        return memory.read(LOG) if (memory.path / LOG).exists() else ""
+
+    say("m1", "We decided that the crane is blue.")
+    fire(memory, "PreCompact", "gemini", transcript_path=str(path))
+    assert "the crane is blue" in log()
+    say("m2", "We decided that the lift is closed on Sundays.")
+    fire(memory, "PreCompact", "gemini", transcript_path=str(path))
+    assert "on Sundays" not in log()
+    fire(memory, "PreCompact", "gemini", transcript_path=str(path), session_id="s2")  # another session's own turn
+    fire(memory, "Stop", "gemini", transcript_path=str(path))
+    assert "on Sundays" in log()
+    say("m3", "We decided that the harbour opens at six.")
+    fire(memory, "UserPromptSubmit", "gemini", prompt="thanks", transcript_path=str(path))
+    fire(memory, "PreCompact", "gemini", transcript_path=str(path))
+    assert "opens at six" in log()
+
+
+def test_a_compaction_that_is_not_acted_on_imports_nothing_that_reads_memory(memory: Repo, tmp_path: Path) -> None:
+    fire(memory, "PreCompact", "gemini")
+    code = (
+        "import os, sys; leave = os._exit; sys.argv = ['git-mem', 'session', 'hook', 'PreCompact', '--host', 'gemini']\n"
+        "def told(code): print(*sys.modules); leave(code)\n"
+        "os._exit = told\nfrom gitmem.__main__ import main\nmain()"
+    )
+    done = memory.run(sys.executable, "-c", code, input=json.dumps({"session_id": "s1"}))
+    loaded = set(done.stdout.split())
+    assert "gitmem.agents.host_events" in loaded
+    assert not {"gitmem.sessions.lifecycle", "gitmem.context.assembly", "gitmem.sessions.state", "apsw"} & loaded
+
+
+def test_other_hosts_act_on_each_compaction(memory: Repo, tmp_path: Path) -> None:
+    path = tmp_path / "talk.jsonl"
+    for at, text in enumerate(("We decided that the crane is blue.", "We decided that the lift is closed on Sundays.")):
+        with path.open("a") as file:
+            file.write(json.dumps({"id": f"t{at}", "role": "user", "text": text}) + "\n")
+        fire(memory, "PreCompact", "claude", transcript_path=str(path))
+    assert "on Sundays" in memory.read(LOG)

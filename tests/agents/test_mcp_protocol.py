@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from gitmem.agents import mcp_protocol
+from gitmem.agents.mcp_server import build
 from tests.harness import Repo
 
 HANDSHAKES = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
@@ -72,6 +76,129 @@ def test_every_version_of_the_protocol_is_spoken(server: Server, version: str) -
     wrong = server.ask("tools/call", name="memory", arguments={"command": "view", "path": "/memories/x"}, **more)
     assert wrong["isError"] and wrong["content"][0]["text"].startswith("The path /memories/x does not exist")
     assert server.ask("resources/list", **more)["resources"][0]["uri"] == "memory://MEMORY.md"
+
+
+def read(server: Server) -> Any:
+    assert server.process.stdout is not None
+    return json.loads(server.process.stdout.readline())
+
+
+def write(server: Server, line: str) -> None:
+    assert server.process.stdin is not None
+    server.process.stdin.write(line + "\n")
+    server.process.stdin.flush()
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "ident"),
+    [
+        ("{not JSON", -32700, None),
+        ("[" * 100_000, -32700, None),
+        ("[]", -32600, None),
+        ('{"jsonrpc": "1.0", "id": 1, "method": "ping"}', -32600, None),
+        ('{"jsonrpc": "2.0", "id": 7}', -32600, 7),
+        ('{"jsonrpc": "2.0", "id": null, "method": "ping"}', -32600, None),
+        ('{"jsonrpc": "2.0", "id": {"a": 1}, "method": "ping"}', -32600, None),
+        ('{"jsonrpc": "2.0", "id": "x", "method": "ping", "params": [1]}', -32602, "x"),
+        ('{"jsonrpc": "2.0", "id": "x", "method": "memory/none"}', -32601, "x"),
+        ('{"jsonrpc": "2.0", "id": "x", "method": "tools/call", "params": {"name": 5}}', -32602, "x"),
+        ('{"jsonrpc": "2.0", "id": "x", "method": "resources/read", "params": {"uri": "file:///etc/passwd"}}', -32002, "x"),
+    ],
+)  # fmt: skip
+def test_what_is_no_request_is_an_error_and_the_next_one_is_answered(
+    server: Server, line: str, code: int, ident: Any
+) -> None:
+    write(server, line)
+    answer = read(server)
+    assert (answer["error"]["code"], answer["id"]) == (code, ident)
+    assert server.ask("ping") == {}
+
+
+def test_a_message_that_is_too_long_is_refused_and_the_next_one_is_answered(
+    repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, answers = (
+        io.BytesIO(b'{"a": "' + b"x" * 500 + b'"}\n{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n'),
+        io.BytesIO(),
+    )
+    monkeypatch.setattr(mcp_protocol, "LINE_LIMIT", 100)
+    monkeypatch.setattr(mcp_protocol, "_own_streams", lambda: (source, answers))
+    mcp_protocol.serve(build(repo.path))
+    refused, answered = map(json.loads, answers.getvalue().splitlines())
+    assert refused["error"]["code"] == -32600 and answered == {"jsonrpc": "2.0", "id": 1, "result": {}}
+
+
+def test_a_version_that_is_not_spoken_is_refused_with_those_that_are(server: Server) -> None:
+    hello = server.ask("initialize", protocolVersion="2031-01-01", capabilities={}, clientInfo=CLIENT)
+    assert hello["protocolVersion"] == HANDSHAKES[-1]
+    meta = {"io.modelcontextprotocol/protocolVersion": "2031-01-01"}
+    server.send({"id": 9, "method": "tools/list", "params": {"_meta": meta}})
+    error = read(server)["error"]
+    assert error["code"] == -32022 and error["data"]["supported"] == [MODERN]
+
+
+def test_the_first_answers_need_neither_a_search_nor_the_repositorys_reader(repo: Repo) -> None:
+    """Each session of each host waits for them, most never call a tool."""
+    repo.commit("one", {"MEMORY.md": "- a\n"})
+    asked = ("initialize", "tools/list", "prompts/list", "resources/templates/list", "ping")
+    lines = "".join(
+        json.dumps({"jsonrpc": "2.0", "id": at, "method": method, "params": {}}) + "\n"
+        for at, method in enumerate(asked)
+    )
+    code = (
+        "import atexit, os, sys; sys.argv = ['git-mem', 'mcp']; leave = os._exit\n"
+        "def told(code): print(*sys.modules, file=sys.stderr); leave(code)\n"
+        "os._exit = told\nfrom gitmem.__main__ import main\nmain()"
+    )
+    done = repo.run(sys.executable, "-c", code, input=lines)
+    assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == list(range(len(asked)))
+    heavy = {"mcp", "pydantic", "anyio", "apsw", "click", "gitmem.search.search", "gitmem.index.kept_index"}
+    assert "gitmem.agents.mcp_server" in done.stderr.split() and heavy & set(done.stderr.split()) == set()
+
+
+def test_requests_at_the_end_of_the_input_are_answered_all_the_same(repo: Repo) -> None:
+    repo.commit("one", {"MEMORY.md": "# Memory\n\n- The webhook uses REST.\n"})
+    call = {"name": "memory_search", "arguments": {"query": "webhook"}}
+    lines = [json.dumps({"jsonrpc": "2.0", "id": at, "method": "tools/call", "params": call}) for at in range(20)]
+    done = repo.run(sys.executable, "-m", "gitmem", "mcp", input="\n".join(lines))
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert sorted(answer["id"] for answer in answers) == list(range(20))
+    assert all("REST" in answer["result"]["content"][0]["text"] for answer in answers)
+
+
+def test_a_call_that_its_client_cancelled_is_not_answered(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, go_on, sent = threading.Event(), threading.Event(), []
+
+    def slow(params: Any) -> dict[str, Any]:
+        begun.set()
+        assert go_on.wait(60)
+        return {}
+
+    methods = {"slow": mcp_protocol.Method(slow, slow=True)}
+    connection = mcp_protocol.Connection(mcp_protocol.Server("a", "A", "1", "", methods), sent.append)
+    connection.take({"jsonrpc": "2.0", "id": 1, "method": "slow"})
+    assert begun.wait(60)
+    connection.take({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
+    connection.take({"jsonrpc": "2.0", "id": 2, "method": "ping"})
+    go_on.set()
+    connection.finish()
+    assert [message["id"] for message in sent] == [2]
+
+
+def test_what_a_hook_prints_stays_out_of_the_conversation(repo: Repo) -> None:
+    repo.commit("one", {"src/a.py": "a = 1\nb = 2\n", "MEMORY.md": "# Memory\n"})
+    repo.mem("add", "--type", "rule", "--commit", "--cites", "src/a.py:1-2", "The value of b is always 2")
+    repo.commit("two", {"src/a.py": "a = 1\nb = 2  # two\n"})
+    hook = repo.path / ".git/hooks/pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\necho chatter\ncat\n")
+    hook.chmod(0o755)
+    place = {"path": "MEMORY.md", "line": 5, "quote": "a = 1\nb = 2  # two"}
+    call = {"name": "memory_confirm", "arguments": place}
+    line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call})
+    done = repo.run(sys.executable, "-m", "gitmem", "mcp", input=f"{line}\n")
+    (answer,) = map(json.loads, done.stdout.splitlines())
+    assert answer["id"] == 1 and "Confirmed" in answer["result"]["content"][0]["text"], answer
 
 
 def test_an_interrupt_ends_a_server_that_waits(server: Server) -> None:

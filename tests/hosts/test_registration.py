@@ -143,7 +143,7 @@ def test_hooks_name_every_event_the_host_has_by_its_own_name_with_a_time_limit()
     ours = {"SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"}
     for host in ("claude", "codex"):
         assert set(hooks_of(host)) == ours | {"SubagentStart"}
-        assert all(group[0]["hooks"][0]["timeout"] in (1, 5, 10, 30) for group in hooks_of(host).values())
+        assert all(group[0]["hooks"][0]["timeout"] in (1, 3, 5, 10, 30) for group in hooks_of(host).values())
     gemini = hooks_of("gemini")
     assert set(gemini) == {"SessionStart", "BeforeAgent", "AfterAgent", "PreCompress", "SessionEnd"}
     asked = gemini["BeforeAgent"][0]["hooks"][0]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import shlex
 import subprocess
@@ -29,7 +28,7 @@ from gitmem.paths import is_memory, layout_of
 
 OURS = (".gitattributes", ".gitmem.toml", "memory/.gitkeep")  # what `git mem init` writes beside memory
 NEXT = "next: "  # what `git mem init` says last
-STEPS = ("repository", "hooks", "commit", "agents", "mcp", "memories", "fact", "check")
+STEPS = ("repository", "hooks", "commit", "agents", "memories", "fact", "check")
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +184,6 @@ def _steps(choices: Choices) -> Iterator[Step]:
     yield _commit(choices.folder)  # after the hooks, which scan it
     hosts = choices.agents or tuple(hosts_on_path())
     yield _agents(choices.folder, hosts)
-    yield _mcp(hosts)
     yield _memories(choices, hosts)
     fact = choices.fact
     if choices.asks and not fact and "fact" not in choices.skip and _repo(choices.folder) is not None:
@@ -293,11 +291,3 @@ def _memories(choices: Choices, hosts: tuple[str, ...]) -> Step:
         if answer == "here":
             commands.append(("git-mem", "install", "--agent", name, "--own-memory"))
     return Step("memories", tuple(commands), "left as it is")
-
-
-def _mcp(hosts: tuple[str, ...]) -> Step:
-    if not hosts or importlib.util.find_spec("mcp") is not None:
-        return Step("mcp", (), "there already" if hosts else "no host asks for it")
-    if importlib.util.find_spec("pip") is None:
-        return Step("mcp", (), "its installer adds it: pipx inject git-mem mcp, or uv tool install 'git-mem[mcp]'")
-    return Step("mcp", ((sys.executable, "-m", "pip", "install", "git-mem[mcp]"),))

@@ -110,16 +110,20 @@ class CountedTools(MCPServer):
             await run_in_threadpool(self.operations.take_turn, caller)
         except GitMemError as problem:
             raise _tool_error(problem) from None
+        tool = next((tool for tool in self._tool_manager.list_tools() if tool.name == name), None)
         try:
-            tool_arguments.check(self, name, arguments)
-            return await super().call_tool(name, arguments, context)
-        except ToolError as problem:
-            unknown = isinstance(problem, tool_arguments.UnknownArgument)
-            if name not in ACTIONS or unknown or isinstance(problem.__cause__, ValidationError):
+            read = arguments if tool is None else tool_arguments.accepted(name, tool.parameters, arguments)
+            return await super().call_tool(name, read, context)
+        except (ToolError, UsageError) as problem:
+            if tool is None or isinstance(problem, UsageError) or isinstance(problem.__cause__, ValidationError):
                 ERRORS.labels(type(refused).__name__).inc()
                 action = ACTIONS.get(name, "unknown")
                 with suppress(GitMemError):  # the answer is the same where the log is away
                     await run_in_threadpool(record_failure, self.operations, caller, action, refused)
+            if isinstance(problem, UsageError):
+                raise _tool_error(problem) from None
+            if isinstance(problem.__cause__, ValidationError):  # its words quote what was given
+                raise _tool_error(refused) from None
             raise
 
 
@@ -132,7 +136,8 @@ def tools(operations: Operations) -> MCPServer:
     server.add_tool(reader(operations), annotations=reads)
     server.add_tool(assembler(operations), annotations=reads)
     server.add_tool(proposer(operations), annotations=writes)
-    tool_arguments.announce(server)
+    for tool in server._tool_manager.list_tools():
+        tool.parameters["additionalProperties"] = False
     return server
 
 

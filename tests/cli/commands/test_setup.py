@@ -43,7 +43,7 @@ def test_a_new_folder_is_set_up_and_again_nothing_is_to_be_done(tmp_path: Path, 
     folder = tmp_path / "내 기억"
     done = setup(folder, "--yes", "--fact", "Invoices are in UTC", env=tools)
     assert {name: step["state"] for name, step in done.items()} == {
-        "repository": "done", "hooks": "done", "commit": "done", "agents": "done", "mcp": "nothing to do",
+        "repository": "done", "hooks": "done", "commit": "done", "agents": "done",
         "fact": "done", "check": "done",
     }  # fmt: skip
     made = Repo(folder, init=False)
@@ -87,7 +87,7 @@ def test_a_memory_is_cloned_and_a_folder_of_notes_adopted(tmp_path: Path, tools:
 
 
 def test_skipped_steps_are_not_run(tmp_path: Path, tools: dict[str, str]) -> None:
-    skips = [word for name in ("commit", "hooks", "agents", "mcp", "fact") for word in ("--skip", name)]
+    skips = [word for name in ("commit", "hooks", "agents", "fact") for word in ("--skip", name)]
     done = setup(tmp_path / "m", "--yes", "--fact", "x", *skips, env=tools)
     assert [name for name, step in done.items() if step["state"] == "done"] == ["repository", "check"]
     assert ">>> git mem >>>" not in "".join(p.read_text() for p in (tmp_path / "m/.git/hooks").glob("pre-commit"))

@@ -1,0 +1,279 @@
+"""The Model Context Protocol over standard input and output: JSON-RPC messages, one a line. Knows no memory.
+
+Written here and not taken from the protocol's SDK because every session of every host waits for the start: the SDK
+imports 29 packages (0.7 s of processor time on two cores), these lines import `json` and `threading`. The SDK's own
+client is the test (`tests/agents/test_mcp_protocol.py`). It never prints, and no log line of it quotes a message.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any, BinaryIO, NamedTuple
+
+HANDSHAKES = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")  # versions that begin with `initialize`
+MODERN = "2026-07-28"  # has no handshake: `_meta` of each request names the version
+META = "io.modelcontextprotocol/"
+LINE_LIMIT = 64 << 20  # bytes of one message; the rest of a longer line is skipped
+MAX_CALLS = 16  # calls that run at once; the next one waits
+BEAT = 1.0  # seconds between two progress messages of a call: clients wait 30 to 60 for the next
+WARM_AFTER = 2.0  # seconds after the first answer until `warm` runs: the start of a session has the processor first
+PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL = -32700, -32600, -32601, -32602, -32603
+NOT_FOUND = -32002  # a resource that is not there; since 2026-07-28 INVALID_PARAMS
+UNSUPPORTED_VERSION = -32022
+CACHEABLE = frozenset(
+    ("server/discover", "tools/list", "resources/list", "resources/templates/list", "resources/read", "prompts/list")
+)
+
+
+class ProtocolError(Exception):
+    """A JSON-RPC error: `code`, a sentence, and `data` for the client's program (None for none)."""
+
+    def __init__(self, code: int, message: str, data: Any = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.data = data
+
+
+class Method(NamedTuple):
+    """A method of the protocol. `run` takes the request's params and gives the result; `slow` ones run in a thread."""
+
+    run: Callable[[Mapping[str, Any]], dict[str, Any]]
+    slow: bool = False
+
+
+class Server(NamedTuple):
+    """What a server says of itself, and its methods by name. `warm` imports and opens what the first call needs."""
+
+    name: str
+    title: str
+    version: str
+    instructions: str
+    methods: Mapping[str, Method]
+    warm: Callable[[], object] = lambda: None
+
+    @property
+    def info(self) -> dict[str, str]:
+        return {"name": self.name, "title": self.title, "version": self.version}
+
+
+class Connection:
+    """One client's conversation: `write` takes an answer or notification, from any thread, one at a time."""
+
+    def __init__(self, server: Server, write: Callable[[dict[str, Any]], None]) -> None:
+        self.server = server
+        self._write = write
+        self._lock = threading.Lock()
+        self._turns = threading.BoundedSemaphore(MAX_CALLS)
+        self._running: dict[str, threading.Event] = {}  # the request's id as JSON -> set when its client cancelled it
+        self._threads: set[threading.Thread] = set()
+
+    def take(self, message: Any) -> None:
+        """Answer one message; a slow one in a thread of its own. Raises what `write` raises."""
+        if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
+            self.refuse(INVALID_REQUEST, 'a message is a JSON object with "jsonrpc": "2.0"')
+            return
+        method, ident = message.get("method"), message.get("id")
+        params = message.get("params") or {}
+        if not isinstance(method, str):
+            if "result" not in message and "error" not in message:  # an answer: we asked nothing
+                self.refuse(INVALID_REQUEST, "a message names a method", ident)
+        elif "id" not in message:
+            if method == "notifications/cancelled" and isinstance(params, dict):
+                self._cancel(params.get("requestId"))
+        elif not isinstance(ident, str | int) or isinstance(ident, bool):
+            self.refuse(INVALID_REQUEST, "an id is a text or a whole number")
+        elif not isinstance(params, dict):
+            self.refuse(INVALID_PARAMS, "params is a JSON object", ident)
+        else:
+            self._start(method, ident, params)
+
+    def refuse(self, code: int, words: str, ident: Any = None) -> None:
+        """Answer with an error; without an `ident` to a message of which none could be read."""
+        known = ident if isinstance(ident, str | int) else None
+        self.send({"id": known, "error": {"code": code, "message": words}})
+
+    def send(self, fields: dict[str, Any]) -> None:
+        """Write one message."""
+        with self._lock:
+            self._write({"jsonrpc": "2.0", **fields})
+
+    def finish(self) -> None:
+        """Wait for the calls that run."""
+        while True:
+            with self._lock:
+                left = next(iter(self._threads), None)
+            if left is None:
+                return
+            left.join()
+
+    def _start(self, method: str, ident: str | int, params: dict[str, Any]) -> None:
+        known = self.server.methods.get(method)
+        if known is None or not known.slow:
+            self.send(self._answer(method, ident, params))
+            return
+        cancelled = threading.Event()
+        self._running[json.dumps(ident)] = cancelled
+        thread = threading.Thread(target=self._call, args=(method, ident, params, cancelled), daemon=True)
+        with self._lock:
+            self._threads.add(thread)
+        thread.start()
+
+    def _call(self, method: str, ident: str | int, params: dict[str, Any], cancelled: threading.Event) -> None:
+        """Run a slow method, and tell the client that asked for it every BEAT seconds that it goes on."""
+        meta = params.get("_meta")
+        token = meta.get("progressToken") if isinstance(meta, dict) else None
+        done = threading.Event()
+        with suppress(OSError, ValueError):  # the client is gone: `serve` sees it at its next line
+            if token is not None:
+                threading.Thread(target=self._beat, args=(token, done, cancelled), daemon=True).start()
+            try:
+                with self._turns:
+                    answer = self._answer(method, ident, params)
+                if not cancelled.is_set():
+                    self.send(answer)
+            finally:
+                done.set()
+                self._running.pop(json.dumps(ident), None)
+                with self._lock:
+                    self._threads.discard(threading.current_thread())
+
+    def _beat(self, token: Any, done: threading.Event, cancelled: threading.Event) -> None:
+        passed = 0.0
+        with suppress(OSError, ValueError):
+            while not done.wait(BEAT) and not cancelled.is_set():
+                passed += BEAT
+                params = {"progressToken": token, "progress": passed, "message": "git mem is working"}
+                self.send({"method": "notifications/progress", "params": params})
+
+    def _cancel(self, ident: Any) -> None:
+        """A cancelled call is not answered; what it writes is whole, so it is left to end."""
+        running = self._running.get(json.dumps(ident))
+        if running is not None:
+            running.set()
+
+    def _answer(self, method: str, ident: str | int, params: dict[str, Any]) -> dict[str, Any]:
+        try:
+            return {"id": ident, "result": self._result(method, params)}
+        except ProtocolError as error:
+            data = {} if error.data is None else {"data": error.data}
+            return {"id": ident, "error": {"code": error.code, "message": str(error), **data}}
+        except Exception as error:  # noqa: BLE001 - one call fails, the server goes on; its words may quote memory
+            words = f"git mem failed ({type(error).__name__}); 'git mem doctor' may say why"
+            return {"id": ident, "error": {"code": INTERNAL, "message": words}}
+
+    def _result(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        version = _version_of(params)
+        if version and version not in (*HANDSHAKES, MODERN):
+            data = {"supported": [MODERN], "requested": version}
+            raise ProtocolError(UNSUPPORTED_VERSION, "this version of the protocol is not spoken", data)
+        if method == "initialize":
+            return self._initialize(params)
+        if method == "ping":
+            return {}
+        if method == "server/discover":
+            result = {"supportedVersions": [MODERN], **self._offer()}
+        elif method in self.server.methods:
+            result = self._of_version(version, method, params)
+        else:
+            raise ProtocolError(METHOD_NOT_FOUND, "Method not found", method[:80])
+        if version != MODERN:
+            return result
+        cache = {"ttlMs": 0, "cacheScope": "private"} if method in CACHEABLE else {}
+        return {**result, **cache, "resultType": "complete", "_meta": {f"{META}serverInfo": self.server.info}}
+
+    def _of_version(self, version: str, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        try:
+            return self.server.methods[method].run(params)
+        except ProtocolError as error:
+            if error.code == NOT_FOUND and version == MODERN:
+                raise ProtocolError(INVALID_PARAMS, str(error), error.data) from None
+            raise
+
+    def _initialize(self, params: dict[str, Any]) -> dict[str, Any]:
+        wanted = params.get("protocolVersion")
+        version = wanted if wanted in HANDSHAKES else HANDSHAKES[-1]
+        return {"protocolVersion": version, "serverInfo": self.server.info, **self._offer()}
+
+    def _offer(self) -> dict[str, Any]:
+        kinds = dict.fromkeys(name.partition("/")[0] for name in self.server.methods)
+        return {"capabilities": {kind: {} for kind in kinds}, "instructions": self.server.instructions}
+
+
+def _version_of(params: Mapping[str, Any]) -> str:
+    """The version that a request of MODERN names; "" for one of a conversation with a handshake."""
+    meta = params.get("_meta")
+    value = meta.get(f"{META}protocolVersion", "") if isinstance(meta, dict) else ""
+    return value if isinstance(value, str) else "?"
+
+
+def text_argument(params: Mapping[str, Any], name: str) -> str:
+    """A text that the protocol demands of a request. Raises ProtocolError."""
+    value = params.get(name)
+    if not isinstance(value, str):
+        raise ProtocolError(INVALID_PARAMS, f"'{name}' takes a text")
+    return value
+
+
+def serve(server: Server) -> None:
+    """Answer the client at standard input until it leaves. Raises BrokenPipeError where it left before its answer."""
+    source, sink = _own_streams()
+    gone = threading.Event()
+
+    def write(message: dict[str, Any]) -> None:
+        try:
+            sink.write(json.dumps(message, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n")
+            sink.flush()
+        except (OSError, ValueError):
+            gone.set()
+            raise
+
+    connection = Connection(server, write)
+    warming: threading.Timer | None = None
+    while line := source.readline(LINE_LIMIT + 1):
+        if len(line) > LINE_LIMIT:
+            _skip_line(source, line)
+            connection.refuse(INVALID_REQUEST, f"a message has at most {LINE_LIMIT >> 20} MiB")
+            continue
+        if not line.strip():
+            continue
+        try:
+            message = json.loads(line)
+        except (ValueError, RecursionError):
+            connection.refuse(PARSE_ERROR, "a message is one line of JSON")
+            continue
+        connection.take(message)
+        if warming is None:
+            warming = threading.Timer(WARM_AFTER, _warm, (server,))
+            warming.daemon = True
+            warming.start()
+    connection.finish()
+    if gone.is_set():
+        raise BrokenPipeError
+
+
+def _warm(server: Server) -> None:
+    with suppress(Exception):  # the first call meets the same, and says it
+        server.warm()
+
+
+def _skip_line(source: BinaryIO, part: bytes) -> None:
+    """Read on to the end of the line that `part` begins."""
+    while part and not part.endswith(b"\n"):
+        part = source.readline(LINE_LIMIT)
+
+
+def _own_streams() -> tuple[BinaryIO, BinaryIO]:
+    """Standard input and output for the protocol alone: what git, its hooks or a library prints goes to standard
+    error, and what they read is empty."""
+    sys.stdout.flush()
+    source, sink = os.dup(0), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.dup2(2, 1)
+    os.close(nothing)
+    return os.fdopen(source, "rb"), os.fdopen(sink, "wb")

@@ -1,0 +1,390 @@
+"""What each MCP tool answers: calls one flow, and gives text in which everything of memory is quoted as data.
+
+One answer is read by a model as it stands, so a passage is there once, with where it stands, and whatever else is known
+only where it says something: a state, lines withheld, an index that is behind. Strings beside a quotation are one line
+without markup. Writing goes through the gate. Nothing is committed but what `confirm_fact` confirms.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from gitmem.agents.repository_pool import RepositoryPool
+from gitmem.environment import cache_folder, now
+from gitmem.errors import GitMemError, MissingFile, UsageError
+from gitmem.gate.quoting import block, fence, one_line, passage, shown_name, without_secrets
+from gitmem.plural import counted
+
+if TYPE_CHECKING:
+    from gitmem.git.opening import Repository
+    from gitmem.memory.rivals import Rival
+    from gitmem.search.hits import Hit, Linked
+    from gitmem.search.search import Answer
+
+Arguments = Mapping[str, Any]
+MAX_RESULTS = 6  # passages of a search that does not say how many
+MAX_LINES = 400  # lines that memory_get returns where the call does not say how many
+MAX_VALUES = 100  # working values of one answer
+MAX_CHANGES = 200  # facts of one answer of memory_changes
+LAST_COMMIT = "HEAD~1..HEAD"
+AGENT = "mcp"  # who confirms where `mem.agent` names nobody
+CEILING = "the session has had what mem.contextCeiling allows"
+SUPPORT = {
+    "in-source": "checked: its text follows from the source",
+    "shares-words": "its numbers, dates and names are in the source, its words differ",
+    "not-in-source": "the source does not say it",
+    "edited": "changed after its promotion",
+    "no-source": "it names no source",
+}
+RELATIONS = {"same": "repeats", "replaces": "replaces", "ends": "ends", "conflicts": "contradicts"}
+
+
+class ToolFailed(GitMemError):
+    """An error of the memory tool, in the words that its models know."""
+
+
+def search_memory(pool: RepositoryPool, given: Arguments) -> str:
+    """memory_search: the passages, best first, and what is to be known of the answer as a whole."""
+    from gitmem.git.revision import resolve_at
+    from gitmem.provenance.forgotten_texts import forgotten_texts
+    from gitmem.search.search import Query, search
+    from gitmem.text.named_times import first_day, last_day
+
+    path, kind, at = given.get("path"), given.get("type"), given.get("at")
+    with pool.opened() as opened:
+        repo, config = opened.repo, opened.config
+        when, began = now(), time.monotonic()
+        asked = Query(
+            given["query"], limit=given.get("maxResults", MAX_RESULTS), commit=resolve_at(repo, at, when) if at else "",
+            paths=(path,) if path else (), types=(kind,) if kind else (),
+            since=first_day(given.get("since", ""), when, "since"),
+            until=last_day(given.get("until", ""), when, "until"),
+            history="with" if given.get("history") else "", forgotten=forgotten_texts(repo),
+        )  # fmt: skip
+        answer = search(repo, config, asked, when, opened.kept_index)
+        _search_receipt(pool, repo, answer, began)
+    commit = "" if answer.at == "worktree" else answer.at
+    passages = [_of_commit(hit, asked.text) if hit.kind else _of_file(hit, asked.text, commit) for hit in answer.hits]
+    said = [block(passages)] if passages else ["Memory has nothing on that."]
+    if passages and not answer.answered:
+        said.append("None of these seems to answer the question.")
+    if answer.withheld:
+        said.append(f"{counted(answer.withheld, 'line')} with a secret left out.")
+    if answer.stale:
+        said.append(f"The index is behind: {one_line(answer.reason) or 'it could not be brought up to date'}.")
+    return "\n".join(said)
+
+
+def _of_file(hit: Hit, query: str, commit: str) -> str:
+    """A passage with its path and lines; the heading above it and its day where neither text nor path say them."""
+    from gitmem.search.results import shortened
+
+    text = shortened(hit.text, query)
+    about = hit.heading.rpartition(" > ")[2]
+    under = "" if not about or about in text or about in hit.path else f"in '{about}'"
+    date = "" if hit.date in hit.path else hit.date
+    trust = "" if hit.trust == "committed" else hit.trust
+    note = _note(under, date, hit.type, hit.note, *map(_place_of_source, hit.sources))
+    return passage(text, hit.path, (hit.start_line, hit.end_line), commit=commit, trust=trust, note=note)
+
+
+def _place_of_source(source: Linked) -> str:
+    """Where a promoted fact comes from; the line itself says what the fact says."""
+    lines = f"{source.start_line}" if source.start_line == source.end_line else f"{source.start_line}-{source.end_line}"
+    return f"from {shown_name(source.path)}:{lines}"
+
+
+def _note(*words: str) -> str:
+    """What is known of a passage beside its place, in words of one line without markup or a secret."""
+    return "; ".join(one_line(word) for word in words if word)
+
+
+def _of_commit(hit: Hit, query: str) -> str:
+    from gitmem.search.results import shortened
+
+    state = f"{hit.state} by {hit.by[:12]}" if hit.by else hit.state
+    said = f"{hit.author}, {hit.date}: {hit.subject}\n{shortened(hit.text, query)}"
+    return passage(said, "", commit=hit.commit, note=_note("history", state))
+
+
+def _search_receipt(pool: RepositoryPool, repo: Repository, answer: Answer, began: float) -> None:
+    """Keep what a search gave, without its text."""
+    from gitmem.models.token_count import estimate
+    from gitmem.sessions import receipts
+
+    tokens = {receipts.SEARCH: sum(estimate(hit.text) for hit in answer.hits)}
+    took, parts = round(1000 * (time.monotonic() - began)), [hit.id for hit in answer.hits]
+    receipts.record(repo.common_dir, receipts.Receipt(now(), pool.session, receipts.SEARCH, took, tokens, parts))
+
+
+def read_file(pool: RepositoryPool, given: Arguments) -> str:
+    """memory_get: lines of a file; a file that is not there is said, a line past the end an error."""
+    from gitmem.git.revision import resolve_at
+    from gitmem.memory.show import read
+    from gitmem.provenance.forgotten_texts import forgotten_texts
+
+    path, first, at = given["path"], given.get("from", 1), given.get("at")
+    with pool.lent() as (repo, config):
+        commit = resolve_at(repo, at, now()) if at else ""
+        try:
+            lines = read(repo, config, path, commit, forgotten_texts(repo)).lines
+        except MissingFile:
+            return f"There is no memory file '{shown_name(path)}'."
+    if first > max(1, len(lines)):
+        raise UsageError(f"'{path}' has {counted(len(lines), 'line')}", "ask from one of these")
+    last = min(len(lines), first + given.get("lines", MAX_LINES) - 1)
+    text = "\n".join(without_secrets(lines)[first - 1 : last])
+    if not text:
+        return f"'{shown_name(path)}' is empty there ({counted(len(lines), 'line')})."
+    more = f"\nThe file has {counted(len(lines), 'line')}." if last < len(lines) else ""
+    return fence(text, path, (first, last), commit=commit) + more
+
+
+def add_line(pool: RepositoryPool, given: Arguments) -> str:
+    """memory_add: where the line stands, what was masked in it, and the facts it repeats, replaces or contradicts."""
+    from gitmem.claims.anchoring import anchors
+    from gitmem.memory import writing
+    from gitmem.memory.fact import TYPES
+    from gitmem.memory.successor import successor
+
+    text, kind, supersedes = given["text"], given.get("type") or "note", given.get("supersedes", "")
+    if kind not in TYPES:
+        raise UsageError(f"'{one_line(kind)[:40]}' is no type", f"one of {', '.join(TYPES)}")
+    with pool.lent() as (repo, config):
+        meta, why = successor(repo, text, kind, supersedes, now().date()) if supersedes else ((), "")
+        more = (*anchors(repo, _places(given)), *meta)
+        line = writing.NewLine(text, kind, to="daily", origin="agent", more=more)
+        done = writing.add(repo, config, line, now=now())
+    said = [f"Written: {shown_name(done.path)}:{done.line}.{_masked(done.masks)}"]
+    if why:
+        said.append(f"A person decides whether it replaces fact {one_line(supersedes)}: {one_line(why)}.")
+    elif meta:
+        said.append(f"The next promotion replaces fact {one_line(meta[0][1])} by it.")
+    if done.differs:
+        said += ["Other facts on this, which all stay:", block([_rival(rival) for rival in done.differs])]
+    return "\n".join(said)
+
+
+def _places(given: Arguments) -> list[str]:
+    """The code a call cites, as `path:10-24` or `path#symbol`; objects are what this tool took before."""
+    from gitmem.claims.anchoring import places_of
+
+    cites = given.get("cites", ())
+    return [place for one in cites for place in ([one] if isinstance(one, str) else places_of([one]))]
+
+
+def _masked(masks: Sequence[Any]) -> str:
+    """How many values the gate masked, by rule; "" for none."""
+    from gitmem.gate.redaction import mask_counts
+
+    counts = mask_counts(masks)
+    if not counts:
+        return ""
+    rules = ", ".join(f"{one_line(rule)} {count}" for rule, count in counts.items())
+    return f" {counted(sum(counts.values()), 'value')} masked ({rules})."
+
+
+def _rival(rival: Rival) -> str:
+    """A fact that a new line repeats, replaces, ends or contradicts, with its id and why."""
+    path, fact = rival.old.path, rival.old.fact
+    relation = RELATIONS.get(rival.kind, rival.kind)
+    note = _note(f"id {fact.id}", f"the new line {relation} it: {rival.reason}")
+    return passage(fact.text, path, (fact.line, fact.end), note=note)
+
+
+def confirm_fact(pool: RepositoryPool, given: Arguments) -> str:
+    """memory_confirm: the places that the fact cites now, and the commit."""
+    from gitmem.provenance import confirmation
+
+    path, line = given["path"], given["line"]
+    with pool.lent() as (repo, config):
+        said = confirmation.Confirmed(
+            tuple(_places(given)), given["quote"], given.get("reason", ""), config.agent or AGENT
+        )
+        done = confirmation.confirm(repo, config, path, line, said)
+    places = ", ".join(one_line(place) for place in done.places)
+    return f"Confirmed: {shown_name(done.path)}:{line} cites {places} (commit {done.commit[:12]})."
+
+
+def explain_line(pool: RepositoryPool, given: Arguments) -> str:
+    """memory_why: a line, its commit and source, whether that bears it out, and what amends it."""
+    from gitmem.provenance.why import as_value, why
+
+    path = given["path"]
+    with pool.lent() as (repo, config):
+        value: dict[str, Any] = as_value(why(repo, config, path, given["line"], now=now()))
+    support = str(value["support"])
+    said = [fence(str(value["text"]), path, (value["line"], value["end_line"]), note=_note(" > ".join(value["trail"])))]
+    by = [value["author"], value["date"], *(f"reviewed by {name}" for name in value["reviewers"])]
+    made = ", ".join(one_line(str(each)) for each in by if each)
+    commit = f"commit {one_line(str(value['commit']))[:12]}" if value["commit"] else "not committed yet"
+    said.append(f"Written: {commit}{', ' if made else ''}{made}.")
+    for name in ("agent", "model", "reason", "session", "turn"):
+        if value.get(name):
+            said.append(f"{name.capitalize()}: {one_line(str(value[name]))}")
+    said.append(f"Support: {one_line(support)} ({SUPPORT.get(support, 'see docs')}).")
+    if value["problem"]:
+        said.append(f"Problem: {one_line(str(value['problem']))}")
+    said += _edit(value["edited"], path, given["line"])
+    said += _linked("Source", [{**one, "text": one.get("text") or ""} for one in value["sources"]])
+    said += _linked("Amended by, which holds and not this line", value["amended_by"])
+    said += _linked("It changes", value["supersedes"])
+    for code in value.get("code", ()):
+        said.append(f"Code: {one_line(code['cites'])}: {one_line(code['state'])}, {one_line(code['words'])}")
+    return "\n".join(said)
+
+
+def _edit(edited: dict[str, Any] | None, path: str, line: int) -> list[str]:
+    """Who changed a fact after its promotion, and what: old and new are text of memory, so they are quoted."""
+    if edited is None:
+        return []
+    said = [f"Edited by {one_line(edited['by'])} in commit {one_line(edited['commit'])[:12]}:"]
+    quoted = [
+        passage(text, path, (line, line), note=_note(change["what"], when))
+        for change in edited["changes"]
+        for when, text in (("before", change["old"]), ("after", change["new"]))
+        if text
+    ]
+    return [*said, block(quoted)] if quoted else said
+
+
+def _linked(title: str, ends: Sequence[dict[str, Any]]) -> list[str]:
+    """Lines of memory beside the one that was asked for: sources, and what amends it."""
+    if not ends:
+        return []
+    quoted = [
+        passage(
+            str(end["text"]), str(end["path"]), (end["start_line"], end["end_line"]), note=_note(*_known(end))
+        )
+        for end in ends
+    ]  # fmt: skip
+    return [f"{title}:", block(quoted)]
+
+
+def _known(end: dict[str, Any]) -> list[str]:
+    """What is said of a linked line beside its text and place, in words."""
+    known = [str(end[name]) for name in ("date", "reason") if end.get(name)]
+    known += [name for name in ("proposed", "moved") if end.get(name)]
+    return [*known, "not checked"] if end.get("verified") is False else known
+
+
+def assemble_context(pool: RepositoryPool, given: Arguments) -> str:
+    """memory_context: the context of a prompt, quoted, and what was left out of it."""
+    from gitmem.context.request import build as assemble
+    from gitmem.context.request import request_of
+    from gitmem.sessions import receipts
+
+    with pool.lent() as (repo, config):
+        began = time.monotonic()
+        wanted = given.get("budget") or config.context_budget
+        left = receipts.left_of(config.context_ceiling, repo.common_dir, pool.session, wanted)
+        if not left:
+            return f"Nothing more: {CEILING}."
+        request = request_of(
+            config,
+            given.get("prompt", ""),
+            budget=left,
+            subjects=tuple(given.get("paths", ())),
+            session=pool.values_session,
+        )
+        made = assemble(repo, config, request, now(), environ=os.environ, cache=cache_folder())
+        parts = receipts.of_parts([(part.layer.value, part.content, part.tokens) for part in made.parts])
+        took = round(1000 * (time.monotonic() - began))
+        receipts.record(repo.common_dir, receipts.Receipt(now(), pool.session, "context", took, *parts))
+    said = [made.text] if made.text else ["Memory has nothing on that."]
+    said += [f"Left out: {one_line(limit)}" for limit in made.limits]
+    if made.withheld:
+        said.append(f"{counted(made.withheld, 'line')} with a secret left out.")
+    return "\n".join(said)
+
+
+def list_changes(pool: RepositoryPool, given: Arguments) -> str:
+    """memory_changes: each fact gained, changed or lost, quoted; of the first commit all there is."""
+    from gitmem.git.ranges import shallow
+    from gitmem.git.revision import split_range
+    from gitmem.memory.snapshot import layout_at
+    from gitmem.provenance.forgotten_texts import forgotten_texts
+    from gitmem.review.commit_diff import as_value, fact_changes, without_forgotten
+
+    wanted = given.get("range") or LAST_COMMIT
+    with pool.lent() as (repo, config):
+        head = repo.head() or ""
+        first = wanted == LAST_COMMIT and head and not repo.commit(head).parents and head not in shallow(repo)
+        base, head, _ = ("", head, "") if first else split_range(repo, wanted, both=True)
+        layout = layout_at(repo, head, config)
+        found = without_forgotten(fact_changes(repo, base, head, layout, now().date()), forgotten_texts(repo))
+    changes: list[dict[str, Any]] = [as_value(change) for change in found]
+    if not changes:
+        return "No fact changed."
+    left = len(changes) - MAX_CHANGES
+    more = f"\n{counted(left, 'more change')}: ask for a shorter range." if left > 0 else ""
+    return block([quoted for change in changes[:MAX_CHANGES] for quoted in _change(change)]) + more
+
+
+def _change(change: dict[str, Any]) -> list[str]:
+    """A fact as it is, and as it was, each with where it stands."""
+    words = [str(change[name]) for name in ("op", "type", "date", "author") if change.get(name)]
+    words += [f"from {source}" for source in change["sources"]]
+    commit, note, parts = str(change["commit"] or ""), _note(*words), []
+    if change["text"] is not None:
+        span = (change["line"], change["end_line"])
+        parts.append(passage(str(change["text"]), str(change["path"]), span, commit=commit, note=note))
+    if change["old_text"] is not None:
+        said = note if change["text"] is None else "before"
+        span = (change["old_line"], change["old_line"])
+        parts.append(passage(str(change["old_text"]), str(change["old_path"]), span, commit=commit, note=said))
+    return parts
+
+
+def use_files(pool: RepositoryPool, given: Arguments) -> str:
+    """memory: the six file commands of the memory tool, in the words that its models know."""
+    from gitmem.agents.memory_tool import memory_tool
+
+    with pool.lent() as (repo, config):
+        answer = memory_tool(repo, config, dict(given))
+    if answer.is_error:
+        raise ToolFailed(answer.text)
+    return answer.text
+
+
+def set_value(pool: RepositoryPool, given: Arguments) -> str:
+    """memory_session_set: the key as it is kept, until when, and what was masked."""
+    from gitmem.sessions.automation import keep_value
+
+    hours = given.get("hours", 24.0)
+    with pool.lent() as (repo, config), pool.values(repo, config) as store:
+        stored, masks = keep_value(store, config, given["key"], given["value"], now(), hours, pool.owner(config))
+    if not stored.text:
+        return f"Forgotten: {one_line(stored.key)}."
+    return f"Kept until {stored.until.isoformat(timespec='minutes')}: {one_line(stored.key)}.{_masked(masks)}"
+
+
+def get_values(pool: RepositoryPool, given: Arguments) -> str:
+    """memory_session_get: the value of a key and of the keys below it; of none, all that still hold."""
+    with pool.lent() as (repo, config), pool.values(repo, config) as store:
+        values = store.list(given.get("key", ""), now(), pool.owner(config))
+    if not values:
+        return "No working value holds."
+    quoted = [
+        passage(value.text, f"session:{value.key}", note=f"until {value.until.isoformat(timespec='minutes')}")
+        for value in values[:MAX_VALUES]
+    ]
+    left = len(values) - MAX_VALUES
+    return block(quoted) + (f"\n{left} more: give a key." if left > 0 else "")
+
+
+ANSWERS: dict[str, Callable[[RepositoryPool, Arguments], str]] = {
+    "memory_search": search_memory,
+    "memory_get": read_file,
+    "memory_add": add_line,
+    "memory_confirm": confirm_fact,
+    "memory_why": explain_line,
+    "memory_context": assemble_context,
+    "memory_changes": list_changes,
+    "memory_session_set": set_value,
+    "memory_session_get": get_values,
+    "memory": use_files,
+}
