@@ -179,7 +179,9 @@ def test_mcp_over_http_with_the_sdks_client(filled: Server, address: str) -> Non
             wrong = await client.call_tool("memory_get", {"repository": "absent", "path": "MEMORY.md"})
             made = await client.call_tool("memory_context", {"prompt": "okapi"})
             refused = await client.call_tool("memory_propose", {"repository": "notes", "text": "an ibex"})
-            unknown = await client.call_tool("memory_search", {"query": "okapi", "limit": 1})
+            unknown = await client.call_tool("memory_search", {"query": "okapi", "colour": 1})
+            spelled = await client.call_tool("memory_search", {"q": "okapi", "limit": "1"})
+            assert not spelled.is_error and len(spelled.structured_content["hits"]) == 1
             return names, found, got, wrong, made, refused, unknown
 
     names, found, got, wrong, made, refused, unknown = anyio.run(talk, filled.tokens["acme read"])
@@ -189,7 +191,7 @@ def test_mcp_over_http_with_the_sdks_client(filled: Server, address: str) -> Non
     assert hit["repository"] == "notes" and "okapi" in hit["snippet"] and hit["snippet"].startswith("<memory")
     assert "기린은" in got.structured_content["text"]
     assert wrong.is_error and "no such repository" in str(wrong.content)
-    assert unknown.is_error and "unknown: 'limit' (memory_search takes query, maxResults" in str(unknown.content)
+    assert unknown.is_error and "unknown: 'colour' (memory_search takes query, maxResults" in str(unknown.content)
 
 
 def test_mcp_without_a_token_is_refused(filled: Server) -> None:

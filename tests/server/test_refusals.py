@@ -61,7 +61,7 @@ def test_a_refusal_over_mcp_is_audited(filled: Server) -> None:
             ("memory_search", {"query": "okapi", "maxResults": 1000}, ("search", 400)),
             ("memory_get", {"repository": "notes"}, ("lines", 400)),
             ("memory_context", {"repositories": ["notes"] * 6}, ("context", 400)),
-            ("memory_search", {"query": "okapi", "limit": 1}, ("search", 400)),
+            ("memory_search", {"query": "okapi", "colour": 1}, ("search", 400)),
             ("no_such_tool", {}, ("unknown", 400)),
         ):
             assert call(filled, "acme read", tool, **given)["isError"]
