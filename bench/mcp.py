@@ -1,6 +1,6 @@
 """How long the MCP server takes, over real stdio with the SDK's own client: the first answer, then warm searches.
 
-Beside them, in the same run and in turns, what a server of the same SDK with one tool that does nothing takes.
+Beside them, in the same run and in turns, what a server of the SDK with one tool that does nothing takes.
 
     python bench/mcp.py 10000 [REPOSITORY]
 
@@ -48,7 +48,7 @@ def server(root: Path) -> StdioServerParameters:
 
 
 def empty(root: Path) -> StdioServerParameters:
-    """A server of the same SDK with one tool that answers what it was asked."""
+    """A server of the SDK with one tool that answers what it was asked."""
     return StdioServerParameters(command=sys.executable, args=["-c", EMPTY], cwd=str(root), env=dict(os.environ))
 
 

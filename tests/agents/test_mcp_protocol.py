@@ -193,7 +193,7 @@ def test_what_a_hook_prints_stays_out_of_the_conversation(repo: Repo) -> None:
     hook.parent.mkdir(exist_ok=True)
     hook.write_text("#!/bin/sh\necho chatter\ncat\n")
     hook.chmod(0o755)
-    place = {"path": "MEMORY.md", "line": 5, "quote": "a = 1\nb = 2  # two"}
+    place = {"path": "MEMORY.md", "line": 5, "quote": "a = 1\nb = 2  # two", "cites": ["src/a.py:1-2"]}
     call = {"name": "memory_confirm", "arguments": place}
     line = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call})
     done = repo.run(sys.executable, "-m", "gitmem", "mcp", input=f"{line}\n")
