@@ -84,7 +84,8 @@ def _of_file(hit: Hit, query: str, commit: str) -> str:
 
     text = shortened(hit.text, query)
     about = hit.heading.rpartition(" > ")[2]
-    under = "" if not about or about in text or about in hit.path else f"in '{about}'"
+    is_said = about in text or about.casefold() in hit.path.casefold()
+    under = f"in '{about}'" if about and not is_said else ""
     date = "" if hit.date in hit.path else hit.date
     trust = "" if hit.trust == "committed" else hit.trust
     note = _note(under, date, hit.type, hit.note, *map(_place_of_source, hit.sources))
