@@ -21,7 +21,7 @@ from gitmem.plural import counted
 if TYPE_CHECKING:
     from gitmem.git.opening import Repository
     from gitmem.memory.rivals import Rival
-    from gitmem.search.hits import Hit, Linked
+    from gitmem.search.hits import Hit, SourceLine
     from gitmem.search.search import Answer
 
 Arguments = Mapping[str, Any]
@@ -92,7 +92,7 @@ def _of_file(hit: Hit, query: str, commit: str) -> str:
     return passage(text, hit.path, (hit.start_line, hit.end_line), commit=commit, trust=trust, note=note)
 
 
-def _place_of_source(source: Linked) -> str:
+def _place_of_source(source: SourceLine) -> str:
     """Where a promoted fact comes from; the line itself says what the fact says."""
     lines = f"{source.start_line}" if source.start_line == source.end_line else f"{source.start_line}-{source.end_line}"
     return f"from {shown_name(source.path)}:{lines}"

@@ -141,7 +141,7 @@ def test_setup_without_a_terminal_says_what_to_type_and_does_nothing(memory: Rep
     done = json.loads(memory.mem("setup", "--json", env=env, check=False).stdout)
     (step,) = [step for step in done["steps"] if step["step"] == "memories"]
     assert step == {"step": "memories", "commands": [], "state": "nothing to do"}
-    said = memory.mem("setup", "--yes", "--skip", "check", "--skip", "mcp", env=env, check=False).stdout
+    said = memory.mem("setup", "--yes", "--skip", "check", env=env, check=False).stdout
     assert (
         "memories: claude keeps a memory of its own" in said and f"git mem import notes {folder} --into claude" in said
     )
