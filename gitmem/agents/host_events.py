@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -33,8 +33,11 @@ from gitmem.plural import counted
 
 if TYPE_CHECKING:
     from gitmem.context.assembly import Context
+    from gitmem.context.layers import Part
+    from gitmem.context.session_contents import Contents
     from gitmem.hosts.transcript import Transcript
     from gitmem.sessions.lifecycle import Flushed, Source
+    from gitmem.sessions.recalled_parts import RecalledParts
 
 INPUT_LIMIT = 32 << 20  # bytes of a host's JSON; a prompt may hold a pasted log
 AT_START = 1 << 20  # bytes of a transcript that waits to be written and is, before a session's start is answered
@@ -47,6 +50,7 @@ SHARE = 0.8  # of the time a host gives, the rest is for starting and ending
 DETACHED = "GITMEM_DETACHED"
 SESSION_ID = re.compile(r"[A-Za-z0-9][\w-]{0,127}", re.ASCII)  # of a session whose transcript is looked for by its id
 TURN = "compacted-turn"  # the file with the session of the last turn whose compaction was acted on
+RESUMED = "resume"  # the `source` of a SessionStart with the old turns
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +77,37 @@ class Event:
     def session(self) -> str:
         return _session(self.host, self.fields)
 
-    @property
-    def loaded(self) -> tuple[str, ...]:
-        """The memory files the host has loaded itself: none where it loads those of another folder."""
+    def contents(self, conversation: Transcript | None = None, given: RecalledParts | None = None) -> Contents:
+        """What the session holds: the files its host has loaded itself (none where it loads those of another folder),
+        what was said in its conversation, and what it was given before."""
+        from gitmem.context.loaded_files import loaded_files
+        from gitmem.context.session_contents import Contents, texts_of
+
         name = self.host.hooks.workspace_field if self.host.hooks is not None else ""
         folder = self.fields.get(name) if name else None
-        elsewhere = isinstance(folder, str) and self.repo.root is not None and Path(folder) != self.repo.root
-        return () if elsewhere else self.host.loads
+        root = self.repo.root
+        elsewhere = root is None or (isinstance(folder, str) and Path(folder) != root)
+        loaded, texts = ((), ()) if elsewhere or root is None else loaded_files(self.host, root)
+        said = texts_of(conversation) if conversation is not None else ()
+        keys, places, alone = frozenset[str](), frozenset[tuple[str, str]](), ""
+        if given is not None:
+            keys, places = frozenset(given.keys), frozenset(given.places)
+            alone = self.session if conversation is None and not given.compacted else ""
+        return Contents(keys, places, (*texts, *said), alone, loaded)
+
+    def conversation(self) -> Transcript | None:
+        """What was said in the session so far, None where the host does not hand it over, or too much of it."""
+        from gitmem.hosts.transcript_parser import parse
+        from gitmem.regular_file import read_regular
+
+        hooks = self.host.hooks
+        if hooks is not None and hooks.transcript is not None:
+            held = hooks.transcript(self.fields)
+            return None if held is None else parse(held)
+        path = self.transcript
+        if path is None or not path.is_file() or path.stat().st_size > PROMPT_TRANSCRIPT:
+            return None
+        return parse(read_regular(path))
 
 
 def _transcript_file(globs: Sequence[str], session: str) -> Path | None:
@@ -249,23 +277,61 @@ def _answer(host: Host, event: str, text: str) -> str:
 
 
 def _start(event: Event) -> str:
-    from gitmem.context.assembly import keys_of_part
+    """What memory says as a session begins, and where the last one left off. A session that is resumed with what it was
+    given in its transcript is given what is new."""
     from gitmem.context.checkpoint import checkpoint
-    from gitmem.context.layer_limits import Layer
+    from gitmem.context.session_contents import KnownStatements, mark_of
     from gitmem.sessions import recalled_parts
+    from gitmem.sessions.recalled_parts import RecalledParts
 
     _catch_up(event, AT_START)  # so that this session begins with what the last one decided
-    context = _context_of_start(event)
+    conversation = event.conversation()
+    before = _still_given(event, conversation)
+    contents = event.contents(conversation if before.keys else None, before)
+    context = _context_of_start(event, contents)
     if context is None:
         return ""
-    # A fact of a start may be said again beside the question that it answers, a day's log may not.
-    logs = [key for part in context.parts if part.layer is Layer.DAILY for key in keys_of_part(part)]
-    recalled_parts.begin(event.repo.common_dir, event.session, logs, started=True)
+    known = KnownStatements(contents.texts)
+    for part in context.parts:
+        known.add_part(part)
     text = context.text
-    for part in checkpoint(event.repo, event.config, event.now, _part_of_session(event)):
-        if len(text) + len(part) < INJECTED:  # whole or not at all: a cut would leave a quotation open
-            text = f"{text}\n{part}".strip()
+    given = list(context.parts)
+    for section in checkpoint(event.repo, event.config, event.now, _part_of_session(event), known):
+        if len(text) + len(section.text) < INJECTED:  # whole or not at all: a cut would leave a quotation open
+            text = f"{text}\n{section.text}".strip()
+            given += section.parts
+    keys, places = _keys_and_places(given)
+    mark = mark_of(conversation) if conversation is not None else ""
+    now = RecalledParts(
+        tuple(dict.fromkeys((*before.keys, *keys))), started=True,
+        places=tuple(dict.fromkeys((*before.places, *places))), mark=mark,
+    )  # fmt: skip
+    recalled_parts.begin(event.repo.common_dir, event.session, now)
     return text
+
+
+def _still_given(event: Event, conversation: Transcript | None) -> RecalledParts:
+    """What a session that is resumed still has of what it was given: only a transcript that holds our contexts shows
+    that the host gives them to its agent again."""
+    from gitmem.context.session_contents import mark_of
+    from gitmem.gate.quoting import LEAD
+    from gitmem.regular_file import read_regular
+    from gitmem.sessions import recalled_parts
+    from gitmem.sessions.recalled_parts import RecalledParts
+
+    if event.fields.get("source") != RESUMED or conversation is None or event.transcript is None:
+        return RecalledParts()
+    if LEAD.encode() not in read_regular(event.transcript):
+        return RecalledParts()
+    return recalled_parts.load(event.repo.common_dir, event.session).after(mark_of(conversation))
+
+
+def _keys_and_places(parts: Iterable[Part]) -> tuple[list[str], list[tuple[str, str]]]:
+    """The keys of what parts say, and the files that they stand in."""
+    from gitmem.context.session_contents import keys_of_part
+
+    keys = [key for part in parts for key in keys_of_part(part)]
+    return keys, [(part.scope, part.path) for part in parts if part.path and part.pieces]
 
 
 def _part_of_session(event: Event) -> str:
@@ -302,11 +368,11 @@ def _budget(event: Event, wanted: int) -> int:
 
 def _agent_start(event: Event) -> str:
     """What an agent that this one starts is told: memory, not where the session left off, which is its starter's."""
-    context = _context_of_start(event)
+    context = _context_of_start(event, event.contents())
     return context.text if context is not None else ""
 
 
-def _context_of_start(event: Event) -> Context | None:
+def _context_of_start(event: Event, contents: Contents) -> Context | None:
     """What memory says before anything is asked; None where the session's ceiling is reached."""
     from gitmem.context.request import build, request_of
 
@@ -315,8 +381,8 @@ def _context_of_start(event: Event) -> Context | None:
     if not budget:
         return None
     request = request_of(
-        event.config, "", budget=budget, loaded=event.loaded, without_layers=frozenset(("working",)),
-        characters=INJECTED - ENVELOPE,
+        event.config, "", budget=budget, loaded=event.host.loads if contents.loaded else (), contents=contents,
+        without_layers=frozenset(("working",)), characters=INJECTED - ENVELOPE,
     )  # fmt: skip
     context = build(event.repo, event.config, request, event.now, environ=os.environ, cache=cache_folder())
     _receipt(event, "start", context, began)
@@ -370,9 +436,10 @@ def _prompt_text(event: Event) -> str:
 
 
 def _recall(event: Event) -> str:
-    """What memory says to a prompt: much to the first that it answers, later what is telling and new to the session."""
-    from gitmem.context.assembly import keys_of_part
+    """What memory says to a prompt: much to the first that it answers, later what is telling; never what the session
+    holds already."""
     from gitmem.context.request import build, request_of
+    from gitmem.context.session_contents import mark_of
     from gitmem.hosts.transcript_parser import spoken_text
     from gitmem.search.evidence import STRONG
     from gitmem.sessions import recalled_parts
@@ -382,25 +449,23 @@ def _recall(event: Event) -> str:
     if not prompt.strip():
         return ""
     # What the conversation names stands behind a short question; the turns themselves the host has.
-    path = event.transcript
-    readable = path if path is not None and path.is_file() and path.stat().st_size <= PROMPT_TRANSCRIPT else None
-    given = recalled_parts.load(event.repo.common_dir, event.session)
+    conversation = event.conversation()
+    mark = mark_of(conversation) if conversation is not None else ""
+    given = recalled_parts.load(event.repo.common_dir, event.session).after(mark)
     first = bool(event.session) and not (given.started or given.answered)  # memory has told this session nothing
     budget = _budget(event, event.config.context_budget * (1 if given.answered else DEEP))
     if not budget:
         return ""
     request = request_of(
-        event.config, prompt[:4_000], transcript=readable, without_layers=NOT_AGAIN, characters=INJECTED - ENVELOPE,
-        budget=budget, each=STRONG if given.answered else 0.0,
-        had=frozenset(given.keys), whole=event.config.context_budget if first else 0,
+        event.config, prompt[:4_000], transcript=conversation, without_layers=NOT_AGAIN,
+        characters=INJECTED - ENVELOPE, budget=budget, each=STRONG if given.answered else 0.0,
+        contents=event.contents(conversation, given), whole=event.config.context_budget if first else 0,
     )  # fmt: skip
     context = build(event.repo, event.config, request, event.now, environ=os.environ, cache=cache_folder())
     if not context.parts:
         return ""
     _receipt(event, "prompt", context, began)
-    recalled_parts.add(
-        event.repo.common_dir, event.session, [key for part in context.parts for key in keys_of_part(part)]
-    )
+    recalled_parts.add(event.repo.common_dir, event.session, given, *_keys_and_places(context.parts))
     return context.text
 
 
@@ -417,7 +482,7 @@ def _compact(event: Event) -> str:
     from gitmem.sessions.automation import model_of
     from gitmem.sessions.lifecycle import flush
 
-    recalled_parts.begin(event.repo.common_dir, event.session, ())
+    recalled_parts.announce_compaction(event.repo.common_dir, event.session)
 
     def write(transcript: Transcript, source: Source) -> Flushed:
         model = model_of(event.repo, event.config, event.now, os.environ)

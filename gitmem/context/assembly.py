@@ -12,13 +12,14 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from fnmatch import fnmatchcase
 
-from gitmem.context import layers, packing, recall_queries
+from gitmem.context import layers, packing, pieces, recall_queries
 from gitmem.context.code_marks import Ask, marked
 from gitmem.context.layer_limits import DEFAULTS, Count, Layer, Share, Weights
 from gitmem.context.layers import Found, Hit, Part
 from gitmem.context.pieces import without_metadata
 from gitmem.context.recall_queries import Question
 from gitmem.context.rendering import AROUND, before, lead, render, render_group
+from gitmem.context.session_contents import Contents, KnownStatements, each_once, fresh_of, keys_of_part, said_of
 from gitmem.errors import GitMemError, UsageError
 from gitmem.gate.quoting import END, HIDDEN, without_secrets
 from gitmem.hosts.transcript import Role, Transcript, Turn
@@ -89,7 +90,8 @@ class Request:
     `summary` what was said before the recent turns; `warn` and `characters` bound the text, 0 for no bound.
 
     A part of memory is silent where it has not evidence of `enough` and of `each` (0: whatever is asked;
-    `evidence.ENOUGH`), and a statement where its key is in `had`. A MEMORY.md goes in whole, whatever is asked, where
+    `evidence.ENOUGH`), and a statement where the session has it (`contents`). A MEMORY.md goes in whole, whatever is
+    asked, where
     it fits a budget of `whole` (None: `budget`; 0: never)."""
 
     prompt: str = ""
@@ -100,7 +102,7 @@ class Request:
     summary: str = ""
     enough: float = 0.0
     each: float = 0.0
-    had: frozenset[str] = frozenset()
+    contents: Contents = field(default_factory=Contents)
     whole: int | None = None
     include: tuple[tuple[str, int, int], ...] = ()
     loaded: tuple[str, ...] = ()
@@ -156,7 +158,9 @@ def assemble(scopes: Sequence[Scope], request: Request, now: datetime) -> Contex
     parts = [*included, *parts, *_session(request)]
     wanted = [part for part in parts if _is_requested(part, request)]
     wanted = [replace(part, tokens=request.count(before(part) + part.content)) for part in wanted]
-    parts, withheld = _answering(wanted, request, questions, now.date(), chunks)
+    new, held = _not_held(wanted, request, _known_statements(usable, request.contents))
+    parts, withheld = _answering(new, request, questions, now.date(), chunks)
+    withheld += held
     commits = {scope.name: scope.commit for scope in usable}
     left = request.budget - request.count(f"{lead(commits)}\n{AROUND}{END}")
     alone = lambda part: render_group([part], commits, bare=True)  # noqa: E731
@@ -169,6 +173,8 @@ def assemble(scopes: Sequence[Scope], request: Request, now: datetime) -> Contex
         unasked = {id(part) for part in weak if part.scope in whole}
         parts += [part for part in weak if id(part) in unasked]
         withheld = [(part, why) for part, why in withheld if id(part) not in unasked]
+
+    parts = _each_once(parts, request, withheld)
 
     def fitted(parts: Sequence[Part], total: int) -> packing.Fitted:
         return packing.fit(parts, total, request.shares, request.count, alone, whole)
@@ -344,15 +350,16 @@ def _parts_of(scope: Scope, request: Request, questions: Sequence[Question], kno
 
 
 def _answering(
-    parts: Sequence[Part], request: Request, questions: Sequence[Question], today: date, chunks: int
+    pairs: Sequence[tuple[Part, Part]], request: Request, questions: Sequence[Question], today: date, chunks: int
 ) -> tuple[list[Part], list[tuple[Part, str]]]:
-    """The parts without those that the prompt does not ask for, and these with the reason: each is asked by itself.
+    """The parts without those that the prompt does not ask for, and these with the reason: each is asked by itself, as
+    it was found (the first of a pair), and given without what the session holds (the second).
 
     What the conversation is about counts (`recall_queries.BEHIND`) for a part that the prompt has a word of, and where
     the prompt has no telling word: "and why does it fail?" asks for more than it says, thanks for nothing.
     """
-    if not (request.enough or request.each or request.had) or not request.prompt.strip() or not questions:
-        return list(parts), []  # without a prompt, and for `*`, nothing is asked
+    if not (request.enough or request.each) or not request.prompt.strip() or not questions:
+        return [fresh for _, fresh in pairs], []  # without a prompt, and for `*`, nothing is asked
     table = table_of_words()
     asked = [(Asked(parse(question.text, today), table, chunks), question.weight) for question in questions]
 
@@ -362,54 +369,78 @@ def _answering(
         known, texts = asked[:1] if alone else asked, _texts(part)
         return max(weight * evidence(each, text, about) for each, weight in known for text, about in texts)
 
-    answers = {at: measured(part) for at, part in enumerate(parts) if part.layer in RECALLED}
+    answers = {at: measured(found) for at, (found, _) in enumerate(pairs) if found.layer in RECALLED}
     best = max(answers.values(), default=0.0)
     silent = best < request.enough
     beside = BESIDE_STRONG if best >= STRONG else BESIDE
     enough = max(request.each, min(request.enough, beside))
     kept: list[Part] = []
     withheld: list[tuple[Part, str]] = []
-    for at, part in enumerate(parts):
+    for at, (_, part) in enumerate(pairs):
         if at not in answers:
             kept.append(part)
             continue
-        fresh = _without(part, request.had)
-        if fresh is None:
-            withheld.append((part, HAD))
-        elif silent or answers[at] < enough:
+        if silent or answers[at] < enough:
             withheld.append((part, SILENT if silent else WEAK))
         elif request.each and part.until:
             withheld.append((part, AMENDED))  # the session may have the later one already
         elif request.each and part.gone:
             withheld.append((part, CODE_GONE))
         else:
-            kept.append(fresh if fresh is part else replace(fresh, tokens=request.count(before(fresh) + fresh.content)))
+            kept.append(part)
     return kept, withheld
+
+
+def _known_statements(scopes: Sequence[Scope], contents: Contents) -> KnownStatements:
+    """What the session holds: what was said in it and loaded, and the statements that it was given before."""
+    known = KnownStatements(contents.texts)
+    for scope in scopes:
+        for path in sorted(path for name, path in contents.places if name == scope.name and not scope.error):
+            document = scope.read(path)
+            for piece in pieces.pieces(document) if document is not None else ():
+                part = layers.of(Part(Layer.MEMORY, "", "", 0.0, path, scope=scope.name), [piece])
+                if not contents.keys.isdisjoint(keys_of_part(part)):
+                    known.add(said_of(piece))
+    return known
+
+
+def _not_held(
+    parts: Sequence[Part], request: Request, known: KnownStatements
+) -> tuple[list[tuple[Part, Part]], list[tuple[Part, str]]]:
+    """Each part with what of it the session does not hold; and those that it holds whole, with the reason."""
+    kept: list[tuple[Part, Part]] = []
+    held: list[tuple[Part, str]] = []
+    for part in parts:
+        fresh = fresh_of(part, request.contents, known)
+        if fresh is None:
+            held.append((part, HAD))
+        else:
+            kept.append((part, _counted(fresh, part, request)))
+    return kept, held
+
+
+def _each_once(parts: Sequence[Part], request: Request, withheld: list[tuple[Part, str]]) -> list[Part]:
+    """The parts, each statement in one of them; those of which nothing is left are added to `withheld`."""
+    kept: list[Part] = []
+    for part, left in each_once(parts):
+        if left is None:
+            withheld.append((part, packing.SAME))
+        else:
+            kept.append(_counted(left, part, request))
+    return kept
+
+
+def _counted(part: Part, before_it: Part, request: Request) -> Part:
+    """A part with its tokens, counted again where it is not of the same text as `before_it`."""
+    if part.content == before_it.content:
+        return part
+    return replace(part, tokens=request.count(before(part) + part.content))
 
 
 def _texts(part: Part) -> list[tuple[str, str]]:
     """What a part is asked by: what it says with its trail, and each of several statements with its own."""
     own = [(piece.own.text, piece.statement.trail) for piece in part.pieces if len(part.pieces) > 1]
     return [(text, " ".join(trail)) for text, trail in ((part.content, part.trail), *own)]
-
-
-def keys_of_part(part: Part) -> list[str]:
-    """What tells the statements of a part apart from others, without their text."""
-    texts = [piece.said for piece in part.pieces] or [part.content]
-    return [_key(f"{part.scope}\0{part.path}\0{text}") for text in texts]
-
-
-def _key(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
-
-
-def _without(part: Part, had: frozenset[str]) -> Part | None:
-    """The part without the statements whose key is among these; None where nothing is left of it."""
-    keys = keys_of_part(part) if had else []
-    if had.isdisjoint(keys):
-        return part
-    fresh = [piece for piece, key in zip(part.pieces, keys, strict=False) if key not in had]
-    return layers.of(part, fresh) if fresh else None
 
 
 def _last_user_text(request: Request) -> str:

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from functools import cache
+from typing import NamedTuple
 
 from gitmem.config import Config
+from gitmem.context import layers
+from gitmem.context.layer_limits import Layer, shares
+from gitmem.context.layers import Part
+from gitmem.context.pieces import Piece, layout, within
+from gitmem.context.session_contents import KnownStatements, Said
 from gitmem.errors import GitMemError, OutsideRepository
 from gitmem.git.opening import Repository
+from gitmem.memory.similarity import terms
 from gitmem.memory.state import Lapsed, State, of_text
 from gitmem.sessions.working_memory import Owner, Store
 
@@ -18,27 +25,40 @@ OPEN = 20  # working values a checkpoint shows
 EPISODE = 1_500  # characters of the last episode it shows
 ACTIVE, INTERRUPTED = timedelta(minutes=10), timedelta(days=2)  # since then a session is over, and is of interest
 INTERRUPTED_TOKENS = 300  # of the summary of such a session
+AGENTS = " (agent)"  # behind what an agent said, in an episode
+TOPICS = "Topics"  # the heading of the words that an episode is filed under
 EPISODES_READ = 10  # until one of this agent's is found
 
 
-def checkpoint(repo: Repository, config: Config, when: datetime, session: str = "") -> list[str]:
+class Section(NamedTuple):
+    """One section of a checkpoint: its text, and the statements of memory that it gives, as parts of a context."""
+
+    text: str
+    parts: tuple[Part, ...] = ()
+
+
+def checkpoint(
+    repo: Repository, config: Config, when: datetime, session: str = "", given: KnownStatements | None = None
+) -> list[Section]:  # fmt: skip
     """Where the last session left off: working values that have not ended, what was said in a session that was
     interrupted, and the last episode; nothing that holds no longer. Quoted as data. `session` is the one that begins or
-    goes on, or the part of it where that is known (`s1#2`)."""
+    goes on, or the part of it where that is known (`s1#2`). `given`: what the session holds, which is not said again;
+    what is said here is added to it."""
+    held = given if given is not None else KnownStatements()
 
     @cache
     def known() -> Lapsed:
-        from gitmem.context import layers, scopes
+        from gitmem.context import scopes
 
         scope = scopes.project(repo, config, when)
         return layers.lapsed(scope.read, scope.paths, when.date(), scope.forgotten())
 
     sections = (
-        _ended_exceptions(repo, config, when),
-        _values(repo, config, when, session, known), _interrupted(repo, when, session),
-        _last_episode(repo, config, session, known),
+        Section(_ended_exceptions(repo, config, when)),
+        Section(_values(repo, config, when, session, known, held)), Section(_interrupted(repo, when, session, held)),
+        _last_episode(repo, config, session, known, held),
     )  # fmt: skip
-    return [text for text in sections if text]
+    return [section for section in sections if section.text]
 
 
 def _ended_exceptions(repo: Repository, config: Config, when: datetime) -> str:
@@ -66,26 +86,37 @@ def _ended_exceptions(repo: Repository, config: Config, when: datetime) -> str:
     return "\n".join(["Exceptions that have ended, and allow nothing any more (data):", *rows]) if rows else ""
 
 
-def _interrupted(repo: Repository, when: datetime, session: str) -> str:
+def _interrupted(repo: Repository, when: datetime, session: str, held: KnownStatements) -> str:
     """What was said in the session that was active last, where nothing ended it and it is not likely to go on."""
     if not (repo.common_dir / "gitmem/sessions").is_dir():
         return ""
     from gitmem.gate.quoting import fence
-    from gitmem.sessions.rolling_summary import render
+    from gitmem.sessions.rolling_summary import best
     from gitmem.sessions.state import all_states, so_far
 
     states = [state for state in all_states(repo.common_dir, when) if state.name != session]
     last = states[-1] if states else None
     if last is None or last.ended or last.seen is None or not ACTIVE < when - last.seen < INTERRUPTED:
         return ""
-    text = render(so_far(repo.common_dir, last), INTERRUPTED_TOKENS)
+    lines = [line for line in best(so_far(repo.common_dir, last), INTERRUPTED_TOKENS, "") if _is_new(line.text, held)]
+    text = "\n".join(f"- {line.role}: {line.text}" for line in lines)
     if not text:
         return ""
     note = f"not ended, last active {last.seen.isoformat(sep=' ', timespec='minutes')}"
     return "A session that was interrupted (data):\n" + fence(text, f"session:{last.name}", note=note)
 
 
-def _values(repo: Repository, config: Config, when: datetime, session: str, known: Callable[[], Lapsed]) -> str:
+def _is_new(text: str, held: KnownStatements) -> bool:
+    """Whether the session does not hold a text; it does from now on."""
+    if held.says(text):
+        return False
+    held.add(Said(text, frozenset(terms(text))))
+    return True
+
+
+def _values(
+    repo: Repository, config: Config, when: datetime, session: str, known: Callable[[], Lapsed], held: KnownStatements
+) -> str:  # fmt: skip
     """The values of the project and of this session that this agent may see."""
     if not (repo.common_dir / "gitmem").is_dir():
         return ""
@@ -93,19 +124,18 @@ def _values(repo: Repository, config: Config, when: datetime, session: str, know
 
     open_values = Store(repo.common_dir, config.profile).list("", when, Owner(session, config.agent))[:OPEN]
     open_values = [value for value in open_values if of_text(value.text, known()) is State.HOLDS]
+    open_values = [value for value in open_values if _is_new(value.text, held)]
     rows = [f"- {neutral(' '.join(f'{value.key}: {value.text[:200]}'.split()))}" for value in open_values]
     rows = [row for row in without_secrets(rows) if row != HIDDEN] if rows else []
     return "\n".join(["Open from the last session (data):", *rows]) if rows else ""
 
 
-def _last_episode(repo: Repository, config: Config, session: str, known: Callable[[], Lapsed]) -> str:
+def _last_episode(
+    repo: Repository, config: Config, session: str, known: Callable[[], Lapsed], held: KnownStatements
+) -> Section:  # fmt: skip
     """The newest episode of this agent, or of nobody in particular; none of `session`, which knows what it said."""
-    from gitmem.context.layer_limits import Layer, shares
-    from gitmem.context.layers import holding
-    from gitmem.context.pieces import layout, within
-
     if repo.root is None or not shares(config.context_layer)[Layer.EPISODE].on:
-        return ""
+        return Section("")
     from gitmem.gate.quoting import fence
     from gitmem.git.worktree import read_bytes
     from gitmem.memory.document import parse
@@ -115,7 +145,7 @@ def _last_episode(repo: Repository, config: Config, session: str, known: Callabl
     try:
         names = [f"memory/sessions/{name}" for name in os.listdir(folder)] if not folder.is_symlink() else []
     except OSError:
-        return ""
+        return Section("")
     dated = sorted(((log_date(name), name) for name in names if kind(name) is Kind.SESSION and log_date(name)), key=str)
     for _, name in dated[: -EPISODES_READ - 1 : -1]:
         try:
@@ -127,7 +157,20 @@ def _last_episode(repo: Repository, config: Config, session: str, known: Callabl
         own = session and session in (written, written.partition("#")[0])
         if own or (config.agent and agent and agent != config.agent):
             continue
-        found = within(holding(document, known()), EPISODE, len, EPISODE)
-        places = ((found[0].first, found[-1].last),) if found else ()
-        return "The last session (data):\n" + fence(layout(found), name, *places, note="episode") if found else ""
-    return ""
+        found = _new_statements(layers.holding(document, known()), held)
+        if not found:
+            return Section("")
+        text = fence(layout(found), name, (found[0].first, found[-1].last), note="episode")
+        part = layers.of(Part(Layer.EPISODE, name, "", 0.0, name), found)
+        return Section("The last session (data):\n" + text, (part,))
+    return Section("")
+
+
+def _new_statements(said: Sequence[Piece], held: KnownStatements) -> list[Piece]:
+    """What of an episode the session does not hold, as far as EPISODE goes; nothing where only its topics are left. Of
+    a decision and the sentence of the summary that it repeats the longer one is told."""
+    topics = [piece for piece in said if piece.section and piece.above[-1].text.lstrip("# ") == TOPICS]
+    others = sorted((piece for piece in said if piece not in topics), key=lambda piece: -len(piece.own.text))
+    new = {piece.at for piece in others if _is_new(piece.own.text.removesuffix(AGENTS), held)}
+    told = [piece for piece in said if piece.at in new or (new and piece in topics)]
+    return within(told, EPISODE, len, EPISODE)

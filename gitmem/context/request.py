@@ -13,6 +13,7 @@ from gitmem.context.assembly import Context, Request, as_value, assemble
 from gitmem.context.layer_limits import PRESETS, Layer, Weights, shares
 from gitmem.errors import GitMemError, ModelUnavailable, UsageError
 from gitmem.git.opening import Repository
+from gitmem.hosts.transcript import Transcript
 
 SUMMARY_TOKENS = 1_000  # of a summary before its layer's budget cuts it
 MAX_AGE = 3_600  # seconds a context may be used
@@ -50,12 +51,13 @@ def place(value: str) -> tuple[str, int, int]:
 
 
 def request_of(
-    config: Config, prompt: str, *, budget: int | None = None, transcript: Path | None = None, characters: int = 0,
-    **more: object,
+    config: Config, prompt: str, *, budget: int | None = None, transcript: Path | Transcript | None = None,
+    characters: int = 0, **more: object,
 ) -> Request:  # fmt: skip
-    """A request with the settings in force. Raises GitMemError for a transcript that cannot be read."""
-    conversation = None
-    if transcript is not None:
+    """A request with the settings in force; `transcript` is a file, or one that was read. Raises GitMemError for a
+    transcript that cannot be read."""
+    conversation = transcript if isinstance(transcript, Transcript) else None
+    if isinstance(transcript, Path):
         from gitmem.hosts.transcript_parser import parse
         from gitmem.regular_file import read_regular
 

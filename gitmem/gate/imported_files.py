@@ -90,17 +90,24 @@ def _texts(repo: Repository, files: Mapping[str, str], paths: Sequence[str]) -> 
 
 
 def _imports(path: str, text: str, tree: _Tree) -> Iterator[str]:
-    """The files that the `@path` of a text name, from its own folder on, and from the root, where hosts look for those
-    of a command; a mark behind the name is none of it."""
+    """The files that the `@path` of a text name."""
+    for places in import_places(path, text):
+        there = [file for place in places[:2] for file in tree.named(place)]
+        yield from there or (file for place in places[2:] for file in tree.named(place))
+
+
+def import_places(path: str, text: str) -> Iterator[list[str]]:
+    """For each `@path` of a text the paths that it may name, the likeliest first: from the text's own folder on, and
+    from the root, where hosts look for those of a command; then both without a mark behind the name, which is none of
+    it."""
     folder = path.rpartition("/")[0]
     for match in _IMPORT.finditer(text) if "@" in text else ():
         name = match["quoted"] or match["path"].replace("\\ ", " ")
-        for spelled in (name, name.rstrip(".,;:!?*_")):
-            places = dict.fromkeys(posixpath.normpath(posixpath.join(at, spelled)) for at in (folder, ""))
-            there = [file for place in places for file in tree.named(place)]
-            if there:
-                yield from there
-                break
+        yield [
+            posixpath.normpath(posixpath.join(at, spelled))
+            for spelled in (name, name.rstrip(".,;:!?*_"))
+            for at in (folder, "")
+        ]
 
 
 def _named_by_settings(path: str, text: str, tree: _Tree) -> set[str]:

@@ -7,34 +7,68 @@ from collections import Counter
 from collections.abc import Iterable
 
 from gitmem.text import english, korean
-from gitmem.text.telling import STOP
+from gitmem.text.telling import STOP, STOP_KOREAN
 from gitmem.text.terms import terms, without_particle
 
-WORD = re.compile(r"[A-Za-z][A-Za-z0-9_.-]+[A-Za-z0-9]|[가-힣]{2,}|[\u4e00-\u9fff\u30a0-\u30ff]{2,}")
+WORD = re.compile(
+    r"[A-Za-z](?:[A-Za-z0-9_.'’-]*[A-Za-z0-9])"
+    r"|(?<![A-Za-z0-9_])[가-힣]{2,}|[\u4e00-\u9fff\u30a0-\u30ff]{2,}"
+)
 NO_SLUG = re.compile(r"[^0-9a-z\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u4e00-\u9fff\uac00-\ud7af]+")
-COMMON = english.TOPIC_FILLERS | korean.TOPIC_FILLERS
+COMMON = english.TOPIC_FILLERS | english.FUNCTION_WORDS | korean.TOPIC_FILLERS | korean.COURTESY | STOP_KOREAN
+COPULA = re.compile(rf"(?:{korean.COPULA})$")
+PREDICATE = re.compile(rf"(?:{korean.PREDICATE_ENDINGS})$")
+MORE_PARTICLES = re.compile(rf"(?:{korean.TOPIC_PARTICLES})$")
+UNSURE = 0.5  # weight of a Korean word that may be none that names anything
+SHORT_PARTICLES = ("를", "는", "에")  # which end no noun of two syllables but few
 
 
 def topics(texts: Iterable[str]) -> list[str]:
     """The words that come up most, told apart by their stem or without their particle, in their first spelling."""
     counts: Counter[str] = Counter()
     spelling: dict[str, str] = {}
+    nouns: set[str] = set()  # Korean words that were seen with a particle: verbs and adverbs take none
     for text in texts:
         for word in WORD.findall(text):
-            bare = without_particle(word) if word[0] >= "가" and len(word) > 2 else word
+            bare = _noun(word) if word[0] >= "가" else _word(word)
             stems = terms(bare)
             if stems and len(bare) > 1 and bare.lower() not in COMMON and bare.lower() not in STOP:
                 key = stems[0] if bare.isascii() else bare
                 counts[key] += 1
+                nouns.update((key,) if bare != word else ())
                 spelling.setdefault(key, bare)
 
     def weight(key: str) -> float:
         # A syllable of Hangul or Han says about as much as three letters.
         length = len(spelling[key]) * (1 if spelling[key].isascii() else 3)
-        return counts[key] * min(length, 8)
+        unsure = "가" <= key[0] <= "힣" and counts[key] == 1 and key not in nouns
+        return counts[key] * min(length, 8) * (UNSURE if unsure else 1.0)
 
     ranked = sorted(counts, key=lambda key: (-weight(key), key))
     return [spelling[key] for key in ranked]
+
+
+def _noun(word: str) -> str:
+    """A Korean word without its particle or the verb *to be*, "" for a verb, an adjective and what is left of one
+    syllable."""
+    if word in COMMON:
+        return ""
+    noun = COPULA.sub("", word)
+    if noun == word:
+        if PREDICATE.search(word):
+            return ""
+        noun = without_particle(word) if len(word) > 2 or word.endswith(SHORT_PARTICLES) else word
+        noun = MORE_PARTICLES.sub("", noun) if len(noun) > 2 else noun
+    return noun if len(noun) > 1 and not PREDICATE.search(noun) else ""
+
+
+def _word(word: str) -> str:
+    """An English word without `'s`, "" for a contraction (`don't`, `we're`); any other word as it is."""
+    word = word.replace("’", "'")
+    head, mark, tail = word.partition("'")
+    if not mark:
+        return word
+    return head if tail in ("s", "S") and head.lower() not in COMMON and head.lower() not in STOP else ""
 
 
 def slug(texts: Iterable[str]) -> str:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,8 +29,9 @@ from gitmem.provenance.forgotten_texts import forgotten_texts
 from gitmem.search.evidence import COURTESY
 from gitmem.search.keywords import slug, topics
 from gitmem.sessions.decision_turns import AGREED, telling
-from gitmem.sessions.echoes import NOTHING_TOLD, Echoes, echoes
+from gitmem.sessions.echoes import NOTHING_TOLD, Echoes, acknowledges, echoes
 from gitmem.sessions.rolling_summary import Rolling, SummaryLine, best, fold
+from gitmem.sessions.rolling_summary import sentences as sentences_of
 from gitmem.sessions.selection import select
 from gitmem.sessions.state import file_of
 
@@ -41,6 +43,9 @@ MASK = re.compile(r"\[redacted[^\]\n]*\]|\[forgotten\]")
 HEAD = 4_096  # bytes of an episode that hold its front matter
 TRANSCRIPT = "transcript: sha256:"
 TRANSCRIPT_LINE = re.compile(rf"^{TRANSCRIPT}([0-9a-f]{{64}})$", re.M)
+MATTER_TURNS, MATTER_WORDS = 3, 10  # turns of a person, and telling words in them, that make a matter without a line
+# Tools by which an agent looks something up, in memory or on the web.
+LOOKS_UP = re.compile(r"(?i)memory|git.?mem|web.?(?:search|fetch)|google|weather|time")
 DECIDED = ("decision", "rule", "constraint", "policy", "exception")
 
 
@@ -112,7 +117,10 @@ def render_episode(turns: Sequence[Turn], heading: Heading, told: Echoes = NOTHI
     body = [*front, "---", f"# Session of {now.date().isoformat()}", "", "## Summary", ""]
     # No `user:` before a sentence: a role's name makes a plain wish look like a forged turn, to the gate and to models.
     lines = _most_telling(turns, decisions)
-    lines = [line for line in lines if line.role != Role.ASSISTANT or not told.hold(line.text)]
+    taken_up = acknowledgements(turns)
+    lines = [
+        line for line in lines if line.role != Role.ASSISTANT or not (line.text in taken_up or told.hold(line.text))
+    ]
     summary = [f"- {line.text}" + (" (agent)" if line.role == Role.ASSISTANT else "") for line in lines]
     body += [*(summary or ["- (nothing but small talk)"]), ""]
     body += ["## Decisions", "", *decisions, ""] if decisions else []
@@ -124,6 +132,37 @@ def _most_telling(turns: Sequence[Turn], decisions: Sequence[str]) -> list[Summa
     """The sentences of a summary: those of the decisions, and of the others those that say something of a subject."""
     decided = "\n".join(decisions)
     return [line for line in best(fold(Rolling(), turns), TOKENS) if line.text in decided or _says_something(line.text)]
+
+
+def acknowledgements(turns: Sequence[Turn]) -> frozenset[str]:
+    """The sentences of the agent that only take up what the person said right before."""
+    return frozenset(
+        text
+        for before, turn in pairwise(turns)
+        if before.role is Role.USER and turn.role is Role.ASSISTANT
+        for _, text in sentences_of(turn)
+        if acknowledges(text, turn.text, before.text)
+    )
+
+
+def has_matter(turns: Sequence[Turn], now: datetime, *, worked: bool) -> bool:
+    """Whether a session leaves something to remember: files were read or edited or commands run (`worked`), a line is
+    worth the log, or the person kept to a matter for MATTER_TURNS turns and more. Greetings, a riddle and a question of
+    general knowledge are small talk."""
+    if worked or select(turns, f"{FOLDER}/x.md", now)[0]:
+        return True
+    own = [turn for turn in turns if turn.role is Role.USER]
+    if len(own) < MATTER_TURNS or sum(telling(turn.text) for turn in own) < MATTER_WORDS:
+        return False
+    return any(
+        set(topics([turn.text])) & set(topics(earlier.text for earlier in own[:at])) for at, turn in enumerate(own)
+    )
+
+
+def worked(turns: Iterable[Turn]) -> bool:
+    """Whether an agent worked in these turns: it called a tool other than those that only look something up."""
+    names = [turn.name for turn in turns if turn.role is Role.TOOL or turn.calls]
+    return any(turn.files for turn in turns) or any(not LOOKS_UP.search(name) for name in names)
 
 
 def _says_something(text: str) -> bool:

@@ -32,7 +32,7 @@ from gitmem.promotion.proposal import Model
 from gitmem.provenance.forgotten_texts import forgotten_texts
 from gitmem.sessions.compaction import KEEP
 from gitmem.sessions.echoes import NOTHING_TOLD, echoes
-from gitmem.sessions.episode import episode_of, write_episode
+from gitmem.sessions.episode import episode_of, has_matter, worked, write_episode
 from gitmem.sessions.log_files import log_files
 from gitmem.sessions.read_code import ReadCode
 from gitmem.sessions.rolling_summary import key
@@ -256,7 +256,7 @@ def end(
     repo: Repository, config: Config, transcript: Transcript, source: Source = Source(), *, now: datetime,
     model: Model | None = None, wait: float = END_WAIT,
 ) -> tuple[Flushed, str]:  # fmt: skip
-    """Flush, then write the session's episode; its path, "" when nothing was said.
+    """Flush, then write the session's episode; its path, "" when nothing was said but small talk.
 
     A part of a session has one episode however often it ends: ends and flushes wait for each other, and one that knows
     nothing new (an older reading of the transcript, say) leaves the episode that is there. A session that begins again
@@ -273,6 +273,8 @@ def end(
         path = episode_of(root, part.session) if known else ""
         if not path or any(key(turn) not in known for turn in part.spoken()):
             spoken = dated(part.spoken(), now, now, now.tzinfo)
+            if not episode_of(root, part.session) and not has_matter(spoken, now, worked=worked(part.turns)):
+                spoken = []
             last = (spoken[-1].at if spoken else None) or now
             path = write_episode(repo, config, spoken, part.session, source.agent or config.agent, last)
         ended = with_ended_part(load_state(repo.common_dir, session), part.spoken())

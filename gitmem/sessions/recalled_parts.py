@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gitmem.errors import GitMemError
@@ -20,11 +20,27 @@ KEPT = 2_000  # keys of a session; the oldest go first
 @dataclass(frozen=True, slots=True)
 class RecalledParts:
     """`keys` of the parts, oldest first; `answered` whether a prompt of the session was answered from memory yet,
-    `started` whether it was told what memory says as it began."""
+    `started` whether it was told what memory says as it began. `places`: (scope, path) of the files that the parts
+    stand in. `mark`: that of the transcript (`session_contents.mark_of`) as a part was given last, "" where it is not
+    known. `compacting`: a compaction was announced since. `compacted`: one happened."""
 
     keys: tuple[str, ...] = ()
     answered: bool = False
     started: bool = False
+    places: tuple[tuple[str, str], ...] = ()
+    mark: str = ""
+    compacting: bool = False
+    compacted: bool = False
+
+    def after(self, mark: str) -> RecalledParts:
+        """What the session still has where its transcript has this mark; none of it where older turns were lost.
+
+        A host may announce a compaction before every request and carry out none (Gemini CLI): where the transcript is
+        the same, nothing was lost."""
+        known = bool(self.mark and mark)
+        if (known and self.mark != mark) or (self.compacting and not known):
+            return RecalledParts(mark=mark, compacted=True)
+        return replace(self, compacting=False, mark=mark or self.mark)
 
 
 def load(common_dir: Path, session: str) -> RecalledParts:
@@ -33,26 +49,41 @@ def load(common_dir: Path, session: str) -> RecalledParts:
         return RecalledParts()
     try:
         value = json.loads(read_private(common_dir, recalled_file(session)))
-        return RecalledParts(tuple(map(str, value["keys"])), bool(value["answered"]), bool(value.get("started")))
-    except (ValueError, KeyError, TypeError, RecursionError):
+        places = tuple((str(scope), str(path)) for scope, path in value.get("places", ()))
+        return RecalledParts(
+            tuple(map(str, value["keys"])), bool(value["answered"]), bool(value.get("started")), places,
+            str(value.get("mark", "")), bool(value.get("compacting")), bool(value.get("compacted")),
+        )  # fmt: skip
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return RecalledParts()
 
 
-def begin(common_dir: Path, session: str, keys: Iterable[str], *, started: bool = False) -> None:
-    """Remember what a session is given as it starts (`started`: memory was told), and nothing from before."""
-    _save(common_dir, session, RecalledParts(tuple(keys), started=started))
+def begin(common_dir: Path, session: str, given: RecalledParts) -> None:
+    """Remember what a session is given as it starts, and nothing from before."""
+    _save(common_dir, session, given)
 
 
-def add(common_dir: Path, session: str, keys: Sequence[str]) -> None:
-    """Remember what a prompt of the session was answered with."""
-    before = load(common_dir, session)
-    _save(common_dir, session, RecalledParts(tuple(dict.fromkeys([*before.keys, *keys])), True, before.started))
+def add(
+    common_dir: Path, session: str, before: RecalledParts, keys: Sequence[str], places: Iterable[tuple[str, str]]
+) -> None:  # fmt: skip
+    """Remember what a prompt of the session was answered with, besides what it has (`before`)."""
+    all_keys, all_places = dict.fromkeys([*before.keys, *keys]), dict.fromkeys([*before.places, *places])
+    _save(common_dir, session, replace(before, keys=tuple(all_keys), places=tuple(all_places), answered=True))
+
+
+def announce_compaction(common_dir: Path, session: str) -> None:
+    """Remember that the session is about to lose its older turns, and what it was given in them."""
+    _save(common_dir, session, replace(load(common_dir, session), compacting=True))
 
 
 def _save(common_dir: Path, session: str, parts: RecalledParts) -> None:
     if not session:
         return
-    value = {"keys": list(parts.keys[-KEPT:]), "answered": parts.answered, "started": parts.started}
+    value = {
+        "keys": list(parts.keys[-KEPT:]), "answered": parts.answered, "started": parts.started,
+        "places": [list(place) for place in parts.places[-KEPT:]], "mark": parts.mark, "compacting": parts.compacting,
+        "compacted": parts.compacted,
+    }  # fmt: skip
     try:
         write_private(common_dir, recalled_file(session), json.dumps(value).encode(), durable=False)
     except (GitMemError, OSError):

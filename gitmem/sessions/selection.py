@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import pairwise
 
 from gitmem.errors import GitMemError
 from gitmem.hosts.pasted_text import without_pasted_text
@@ -20,6 +21,7 @@ from gitmem.memory.fact import normalise
 from gitmem.promotion.log_lines import passages_of
 from gitmem.promotion.proposal import Log, Model, Op, Operation
 from gitmem.sessions.decision_turns import LONGEST, SETTLING, Settlement, agrees, settlements
+from gitmem.sessions.echoes import acknowledges
 from gitmem.text.languages import EASTERN, LANGUAGES
 from gitmem.text.sentences import sentences as split_sentences
 
@@ -85,8 +87,9 @@ def select(
     only say that an agent is in the talk, and that it is not over. A model that fails costs its choices
     alone: the rules choose all the same. Nothing is raised.
     """
-    context = sentences(earlier)
-    said = sentences(turns)
+    known = [*earlier, *turns]
+    context = _without_acknowledgements(sentences(earlier), known)
+    said = _without_acknowledgements(sentences(turns), known)
     if not said and not (context and any(turn.role is Role.USER and agrees(turn.text) for turn in turns)):
         return [], ()
     from gitmem.promotion.rules_model import RulesModel  # 0.1 s of tables, which a turn with nothing new need not pay
@@ -109,6 +112,18 @@ def select(
     alone = [(at, item, id(item.turn)) for at, item in _with_reasons(both, left)]
     new = set(map(id, turns))
     return [item for _, item, said_in in sorted(whole + alone, key=lambda row: row[0]) if said_in in new], notes
+
+
+def _without_acknowledgements(said: Sequence[Sentence], turns: Sequence[Turn]) -> list[Sentence]:
+    """The sentences but for those of the agent that only take up what the person said right before."""
+    before = {id(turn): earlier for earlier, turn in pairwise(turns) if earlier.role is Role.USER}
+    return [
+        each
+        for each in said
+        if each.turn.role is Role.USER
+        or id(each.turn) not in before
+        or not acknowledges(each.text, each.turn.text, before[id(each.turn)].text)
+    ]
 
 
 def _log(said: Sequence[Sentence], path: str, now: datetime) -> Log:

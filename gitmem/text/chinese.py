@@ -84,6 +84,8 @@ ERRAND = r"^\W*(?:[请請]|麻烦|帮我)"
 # What agrees and says no more; what thanks.
 AGREEMENT = "好的?|可以|同意|没问题|沒問題|行|对|對|是的|就这样吧?|就這樣吧?"
 THANKS = "谢|多谢"
+# How an agent acknowledges what it was told.
+ACKNOWLEDGEMENT = r"^\W*(?:(?:好的?|明白了?|收到|了解|知道了|没问题|沒問題|记住了|記住了|以后|今后)[,，、。.!！\s]*)+"
 # What refuses at the beginning of an answer, and anywhere in it.
 REFUSAL = r"^\W*(?:不(?!错|錯)|别|別|等)"
 DECLINING = "不用|不要|还是别|算了"

@@ -27,6 +27,24 @@ TOPIC_FILLERS = frozenset(
     "said now today tomorrow yesterday always never also still only really maybe think know look looked get got goes "
     "going done one two first last".split()
 )
+# Words of the closed classes, contractions without their mark among them, and the adverbs that stand beside anything.
+FUNCTION_WORDS = frozenset(
+    "about above across after against along among around as at before behind below beneath beside between beyond by "
+    "despite down during except for from inside into like near of off on onto out outside over past per since than "
+    "through throughout till to toward towards under underneath until up upon via with within without although and as "
+    "because but either however if instead nor or otherwise so that though unless whereas whether while yet anybody "
+    "anyone anything both each either every everybody everyone everything few he her hers him himself his it its itself "
+    "many me mine most much my myself neither nobody none nothing one ones other others our ours ourselves several she "
+    "some somebody someone something such that their theirs them themselves these they this those us we what whatever "
+    "which whichever who whoever whom whose you your yours yourself am are be been being can cannot could did do does "
+    "doing done had has have having is may might must ought shall should was were will would a an the no not again ago "
+    "all almost already another any away back else enough even ever far here how just less more next often once own "
+    "perhaps quite rather same seldom sometimes somewhat soon then there therefore thus together too very well when "
+    "where why hi hello hey sorry sure welcome yeah yep nope nah ok lol hmm um write wrote written tell told say says "
+    "asked ask show shows put puts take takes took taken give gives gave given keep keeps kept come comes came went "
+    "briefly quickly simply actually basically probably currently exactly usually help helps happy great good nice "
+    "don doesn didn isn wasn won couldn wouldn shouldn aren haven hasn ve ll re".split()
+)
 # Words that have a capital letter without being a name.
 NOT_NAMES = frozenset(
     "the a an our we it this that these those there in on at for from by to of with and or if when after before "
@@ -138,6 +156,12 @@ AGREEMENT = (
     r"(?:ok|okay|yes|yep|yeah|sure|right|exactly|absolutely|perfect|great|good|nice|fine|agreed?|done|deal|gotcha|understood)"
     r"|(?:i|we)\s+(?:fully\s+|totally\s+)?agree(?:\s+with\s+(?:you|that|this))?|(?:that\s+)?(?:sounds|looks)\s+(?:good|great|right|fine)(?:\s+to\s+me)?"
     r"|good\s+(?:call|point|idea|catch)|makes\s+sense|fair\s+(?:enough|point)|got\s+it|works\s+for\s+me|no\s+objections?"
+)
+# How an agent acknowledges what it was told, and says that it will comply.
+ACKNOWLEDGEMENT = (
+    r"^\W*(?:(?:noted|understood|got\s+it|will\s+do|sure(?:\s+thing)?|okay|ok|of\s+course|certainly|absolutely|alright|all\s+right|"
+    r"roger|acknowledged|thanks(?:\s+for\s+(?:the|letting)[^.,;:!]*)?|i(?:'|’)?ll\s+remember(?:\s+that)?|"
+    r"i(?:'|’)ll|i\s+will|i(?:'|’)ve\s+noted(?:\s+that)?|from\s+now\s+on|going\s+forward)\b[\W_]*)+"
 )
 FAINT_AGREEMENT = r"(?:ok(?:ay)?|great|good|nice|fine|perfect|thanks?|thank\s+you|thx)\b"
 THANKS = r"thanks?|thx|thank\s+you|great|perfect"

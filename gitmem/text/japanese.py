@@ -84,6 +84,11 @@ ERRAND = r"(?:教えて|見せて|確認して)\S*$"
 # What agrees and says no more; what thanks.
 AGREEMENT = "はい|ええ|了解(?:です|しました)?|賛成(?:です|します)?|同意(?:です|します)?|いいですね|そうですね|承知しました|それで(?:お願いします|いいです|いきましょう)"
 THANKS = "ありがと|助かり"
+# How an agent acknowledges what it was told, and how it says that it will comply.
+ACKNOWLEDGEMENT = (
+    r"^\W*(?:(?:はい|了解\S{0,6}?|承知\S{0,8}?|かしこまりました|わかりました|分かりました|今後は)[、。,.!！\s]*)+"
+)
+COMPLIANCE = r"(?:ます|いたします)\W*$"
 # What refuses at the beginning of an answer, and anywhere in it.
 REFUSAL = r"^\W*(?:いや|いえ|だめ|ダメ|違|待|ちょっと)"
 DECLINING = "やめ|結構です|いりません"

@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitmem.context.assembly import Context, Request, Scope, as_value, assemble, keys_of_part
+from gitmem.context.assembly import Context, Request, Scope, as_value, assemble
 from gitmem.context.layer_limits import Layer, shares
 from gitmem.context.layers import Found, Hit, Part
 from gitmem.context.rendering import render
+from gitmem.context.session_contents import Contents, keys_of_part
 from gitmem.errors import GitMemError, UsageError
 from gitmem.hosts.transcript import Role, Transcript, Turn
 from gitmem.memory.document import Document, parse
@@ -284,7 +285,7 @@ def test_later_prompts_get_parts_that_say_much_and_are_new() -> None:
     done = asked(prompt, each=STRONG, whole=0)
     assert WEBHOOKS in done.text and "Deploy window" not in done.text
     had = frozenset(key for part in done.parts for key in keys_of_part(part))
-    again = asked(prompt, each=STRONG, had=had, whole=0)
+    again = asked(prompt, each=STRONG, contents=Contents(had), whole=0)
     assert WEBHOOKS not in again.text and "the session has it" in {why for _, why in again.dropped}
 
 
@@ -462,7 +463,7 @@ def test_a_line_of_a_log_that_was_given_is_not_given_again_within_a_longer_passa
     first = assemble([scope({"memory/2026-01-05.md": log}, hits=hits)], request, NOW)
     had = frozenset(key for part in first.parts for key in keys_of_part(part))
     wider = [replace(hits[0], end_line=6)]
-    again = assemble([scope({"memory/2026-01-05.md": log}, hits=wider)], replace(request, had=had), NOW)
+    again = assemble([scope({"memory/2026-01-05.md": log}, hits=wider)], replace(request, contents=Contents(had)), NOW)
     assert "closed on Mondays" in first.text and "closed on Mondays" not in again.text and "Ruth" in again.text
 
 

@@ -277,6 +277,7 @@ def test_what_an_agent_says_again_of_memory_is_written_to_no_log_and_no_episode(
     said = talk(
         ("user", "How often do we retry failed payments in the billing service?"),
         ("assistant", f"{fact} The importer writes its rows in batches of two hundred, which I measured just now."),
+        ("tool", "rows in a batch: 200"),
         ("user", "Great, thanks."),
     )
     _, episode = end(git, Config(), said, now=NOW)

@@ -416,7 +416,7 @@ def start_command(agent: str, as_json: bool) -> None:
     )
     for note in made.notes:
         say(f"git mem: {note}")
-    left = "\n".join(checkpoint(repo, config, when))
+    left = "\n".join(section.text for section in checkpoint(repo, config, when))
     if as_json:
         write_json({**as_value(made), "checkpoint": left or None, "reset": [session.as_value() for session in ended]})
     else:

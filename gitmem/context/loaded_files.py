@@ -1,0 +1,58 @@
+"""The files of a project that a host gives its agent by itself: those it loads, their imports, its folder of rules.
+
+Reads the work tree, writes nothing. What cannot be read is not loaded.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from gitmem.errors import OutsideRepository
+from gitmem.gate.imported_files import DEPTH, import_places
+from gitmem.git.worktree import read_bytes
+from gitmem.hosts.host import Host
+from gitmem.paths import LIMIT
+
+MAX_FILES = 50  # files that are read
+RULES = "rules/"  # how the name of a host's folder of rules ends
+# An `@path` in code imports nothing.
+_CODE = re.compile(r"^(```|~~~).*?^\1|`[^`\n]*`", re.M | re.S)
+
+
+def loaded_files(host: Host, root: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The paths, and the folders with "/" at the end, that a host gives its agent whole; and the texts of those files
+    that are there."""
+    importing = set(host.reads.get("imports", ()))
+    own = [path for path in host.reads.get("instructions", ()) if not path.endswith("/")]
+    folders = [path for path in host.reads.get("instructions", ()) if path.endswith(RULES)]
+    texts: dict[str, str] = {}
+    left = list(dict.fromkeys((*host.loads, *own)))
+    imported: set[str] = set()
+    for _ in range(DEPTH + 1):
+        new: list[str] = []
+        for path in left:
+            text = _text(root, path) if path not in texts and len(texts) < MAX_FILES else None
+            if text is None:
+                continue
+            texts[path] = text
+            if path in importing or path in imported:
+                there = [_first_file(root, places) for places in import_places(path, _CODE.sub("", text))]
+                new += [name for name in there if name]
+        imported |= set(new)
+        left = new
+    paths = tuple(dict.fromkeys((*host.loads, *(path for path in texts if path in imported))))
+    return (*paths, *folders), tuple(texts.values())
+
+
+def _text(root: Path, path: str) -> str | None:
+    try:
+        return read_bytes(root, path, LIMIT).decode("utf-8", "replace")
+    except (OSError, OutsideRepository):
+        return None
+
+
+def _first_file(root: Path, places: list[str]) -> str:
+    """The first of these paths that is a file in the project, "" where none is."""
+    inside = (place for place in places if not place.startswith(("..", "/", "~")))
+    return next((place for place in inside if (root / place).is_file()), "")

@@ -1,0 +1,258 @@
+"""What a session holds already, and which statements of memory it therefore needs no second time. Pure.
+
+A session holds what its transcript says since its last compaction, what its host loaded by itself, and what memory gave
+it before. A statement is held where one of these says all of it: nearly all of its words, with every number, name and
+denial (`memory/similarity.repeats`). A question says nothing. A statement stays where it differs in a number, in a name
+or in what it is about.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from gitmem.context import layers
+from gitmem.context.layer_limits import Layer
+from gitmem.context.layers import Part
+from gitmem.context.pieces import Piece
+from gitmem.hosts.transcript import By, Role, Transcript
+from gitmem.memory.fact import parse_span
+from gitmem.memory.similarity import repeats, same, terms
+from gitmem.memory.statements import Form
+from gitmem.paths import log_date
+from gitmem.sessions.rolling_summary import key
+from gitmem.text.sentences import sentences
+
+# Layers whose statements may be copies of each other; of two copies the one in the earlier layer stays.
+COPIES = (Layer.PINNED, Layer.MEMORY, Layer.DAILY, Layer.PROJECT, Layer.EPISODE, Layer.HISTORY)
+GIVEN_ONCE = frozenset((*COPIES, Layer.RULE, Layer.PROCEDURE))
+COMPARED = 20  # statements with the most words in common that one is compared with
+MAX_SENTENCES = 20_000  # of a transcript and of loaded files that are compared, the last ones
+MAX_CHARACTERS = 4 << 20  # of a transcript that are read, the last ones
+LONGEST = 600  # characters of a sentence that can say what a statement says; longer ones have any words
+OWN_TOPIC = "session"  # what a flush writes as the topic of a section
+QUESTION_MARKS = ("?", "？")
+# What the heading of a day or of a section of a log begins with: a date, a time.
+_CLOCK = re.compile(r"^[\d:./\s–—-]*(?:[AaPp]\.?[Mm]\.?(?![A-Za-z]))?[\s–—-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What a session holds. `keys`: of the statements it was given (`keys_of_part`). `places`: (scope, path) of the
+    files these stand in. `texts`: what was said in it and what its host loaded. `session`: its name where it has no
+    transcript, so that what it wrote to a log itself is held; "" otherwise. `loaded`: the paths, and the folders with
+    "/" at the end, that the host gives its agent whole."""
+
+    keys: frozenset[str] = frozenset()
+    places: frozenset[tuple[str, str]] = frozenset()
+    texts: tuple[str, ...] = ()
+    session: str = ""
+    loaded: tuple[str, ...] = ()
+
+    def is_loaded(self, part: Part) -> bool:
+        """Whether the host gives its agent the file that a part of the project is of."""
+        if part.scope != "project" or not part.path:
+            return False
+        return any(part.path.startswith(path) if path.endswith("/") else part.path == path for path in self.loaded)
+
+
+class Said(NamedTuple):
+    """One statement that is held. `text`: what it says. `about`: the terms of it and of what it stands below. `cited`:
+    the lines (path, first, last) that it was taken from."""
+
+    text: str
+    about: frozenset[str]
+    cited: tuple[tuple[str, int, int], ...] = ()
+
+
+def texts_of(transcript: Transcript) -> tuple[str, ...]:
+    """What a session still has of what was said in it: all since the last summary that stands for older turns, and that
+    summary."""
+    first = max((at for at, turn in enumerate(transcript.turns) if turn.by is By.SUMMARY), default=0)
+    texts: list[str] = []
+    left = MAX_CHARACTERS
+    for turn in reversed(transcript.turns[first:]):
+        left -= len(turn.text)
+        if left < 0:
+            break
+        texts.append(turn.text)
+    return tuple(reversed(texts))
+
+
+def mark_of(transcript: Transcript) -> str:
+    """What changes in a transcript when older turns are lost: how often they were summed up, and the first turn; "" for
+    one in which nothing was said."""
+    first = next((turn for turn in transcript.turns if turn.text and turn.role is not Role.TOOL), None)
+    summaries = sum(turn.by is By.SUMMARY for turn in transcript.turns)
+    return f"{summaries}:{key(first)}" if first is not None else ""
+
+
+def keys_of_part(part: Part) -> list[str]:
+    """What tells the statements of a part apart from others, without their text."""
+    texts = [piece.said for piece in part.pieces] or [part.content]
+    return [_key(f"{part.scope}\0{part.path}\0{text}") for text in texts]
+
+
+def _key(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
+
+
+class KnownStatements:
+    """The statements that are held so far, looked up by their words."""
+
+    def __init__(self, texts: Iterable[str] = ()) -> None:
+        self._said: list[Said] = []
+        self._by_term: dict[str, list[int]] = defaultdict(list)
+        told = dict.fromkeys(one for text in texts for one in _told(text))
+        for one in list(told)[-MAX_SENTENCES:]:
+            self.add(Said(one, frozenset(terms(one))))
+
+    def add(self, said: Said) -> range:
+        """Hold one more statement, whole and by its sentences: a denial in one is none in the others. The numbers that
+        it has from now on."""
+        first = len(self._said)
+        found = sentences(said.text)
+        for text in (said.text, *(found if len(found) > 1 else ())):
+            for term in terms(text):
+                self._by_term[term].append(len(self._said))
+            self._said.append(said._replace(text=text))
+        return range(first, len(self._said))
+
+    def add_part(self, part: Part) -> None:
+        """Hold the statements of a part."""
+        for piece in part.pieces:
+            self.add(said_of(piece))
+
+    def says(self, text: str, about: frozenset[str] = frozenset(), place: tuple[str, int, int] = ("", 0, 0)) -> bool:
+        """Whether all sentences of a text are held. `about`: the terms of what it is about; `place`: its lines."""
+        return bool(self.saying(text, about, place))
+
+    def saying(self, text: str, about: frozenset[str], place: tuple[str, int, int]) -> list[int]:
+        """The numbers of statements that say each sentence of a text; none where one sentence is not held."""
+        found = [self._saying(sentence, about, place) for sentence in sentences(text)]
+        return [] if None in found else [number for number in found if number is not None]
+
+    def _saying(self, sentence: str, about: frozenset[str], place: tuple[str, int, int]) -> int | None:
+        counts: dict[int, int] = defaultdict(int)
+        for term in terms(sentence):
+            for number in self._by_term.get(term, ()):
+                counts[number] += 1
+        for number in sorted(counts, key=lambda number: -counts[number])[:COMPARED]:
+            said = self._said[number]
+            if (about <= said.about or _cites(said, place)) and (
+                repeats(sentence, said.text) or same(sentence, said.text)
+            ):
+                return number
+        return None
+
+
+def _told(text: str) -> list[str]:
+    """The sentences of a text that say something: no questions."""
+    found = [one for line in text.split("\n") for one in sentences(line)]
+    return [one for one in found if len(one) <= LONGEST and not one.rstrip().endswith(QUESTION_MARKS)]
+
+
+def _cites(said: Said, place: tuple[str, int, int]) -> bool:
+    path, first, last = place
+    return any(path == where and first <= end and begin <= last for where, begin, end in said.cited)
+
+
+def said_of(piece: Piece) -> Said:
+    """A statement of memory as one that is held from now on."""
+    spans = [parse_span(value) for key, value in piece.statement.meta if key == "src"]
+    cited = tuple((span.path, span.start_line, span.end_line) for span in spans if span is not None)
+    return Said(piece.own.text, frozenset(terms(piece.said)), cited)
+
+
+def about(part: Part, piece: Piece) -> frozenset[str]:
+    """The terms of what a statement is about. When it was said, and which category of facts it is, does not count: a
+    fact, the line of the log that it was taken from and an episode stand below headings that say no more."""
+    words = [line.text for line in piece.above if not line.level]
+    headings = [line.text for line in piece.above if line.level]
+    if part.path in layers.MEMORY:
+        words += layers.topics(replace(part, pieces=(piece,)))
+    elif part.layer is Layer.DAILY or (part.layer is not Layer.EPISODE and log_date(part.path)):
+        topics = (_CLOCK.sub("", heading.lstrip("# ")).strip() for heading in headings)
+        words += [topic for topic in topics if topic != OWN_TOPIC]
+    elif part.layer is not Layer.EPISODE:
+        words += piece.statement.trail
+    return frozenset(term for text in words for term in terms(text))
+
+
+def fresh_of(part: Part, contents: Contents, known: KnownStatements) -> Part | None:
+    """What of a part the session does not hold, None for nothing. Recent turns, a summary, working values and lines
+    that were asked for by name stay as they are."""
+    if part.layer not in GIVEN_ONCE:
+        return part
+    if contents.is_loaded(part):
+        return None
+    keys = keys_of_part(part)
+    if not part.pieces:
+        said = part.layer is Layer.HISTORY and _commit_is_said(part, known)
+        return None if said or not contents.keys.isdisjoint(keys) else part
+    fresh = [
+        piece
+        for piece, key in zip(part.pieces, keys, strict=True)
+        if key not in contents.keys
+        and not (contents.session and piece.statement.get("session") == contents.session)
+        and not _saying(part, piece, known)
+    ]
+    if len(fresh) == len(part.pieces):
+        return part
+    return layers.of(part, fresh) if fresh else None
+
+
+def _saying(part: Part, piece: Piece, known: KnownStatements) -> list[int]:
+    if piece.own.form is Form.CODE or part.layer not in COPIES:
+        return []
+    return known.saying(piece.own.text, about(part, piece), (part.path, piece.first, piece.last))
+
+
+def _commit_is_said(part: Part, known: KnownStatements) -> bool:
+    """Whether all that a commit's message says below its subject is held: the facts that a promotion wrote, say."""
+    lines = [line.strip().removeprefix("- ") for line in part.content.split("\n")[1:] if line.strip()]
+    return bool(lines) and all(known.says(line) for line in lines)
+
+
+def each_once(parts: Sequence[Part]) -> list[tuple[Part, Part | None]]:
+    """Each part with what is left of it once every statement stands in one part only: in that of the narrower scope;
+    there in the fact, else in the newest line of a log, else in a note, an episode, a commit. A statement that stays is
+    as relevant as its copies. `parts` come broad to narrow.
+
+    A part that a later line amends stays as it is: its copy does not say until when it held.
+    """
+    known = KnownStatements()
+    owners: dict[int, int] = {}
+    left: dict[int, Part | None] = {}
+    relevance = {at: part.relevance for at, part in enumerate(parts)}
+    scopes = list(dict.fromkeys(part.scope for part in parts))  # broad to narrow
+    copies_at = [at for at, part in enumerate(parts) if part.layer in COPIES]
+    for at in sorted(copies_at, key=lambda at: (-scopes.index(parts[at].scope), *_rank(parts[at]))):
+        part = parts[at]
+        if not part.pieces:
+            left[at] = None if _commit_is_said(part, known) else part
+            continue
+        fresh = []
+        for piece in part.pieces:
+            copies = [] if part.until else _saying(part, piece, known)
+            for number in copies:
+                relevance[owners[number]] = max(relevance[owners[number]], part.relevance)
+            if not copies:
+                owners |= dict.fromkeys(known.add(said_of(piece)), at)
+                fresh.append(piece)
+        left[at] = part if len(fresh) == len(part.pieces) else layers.of(part, fresh) if fresh else None
+    found = [(part, left.get(at, part)) for at, part in enumerate(parts)]
+    return [
+        (part, replace(rest, relevance=relevance[at]) if rest is not None and relevance[at] != rest.relevance else rest)
+        for at, (part, rest) in enumerate(found)
+    ]
+
+
+def _rank(part: Part) -> tuple[int, int, int, str]:
+    """Where a part stands among its copies: by its layer, then the newest file, then the longest statement."""
+    day = log_date(part.path)
+    return COPIES.index(part.layer), -day.toordinal() if day else 0, -len(part.content), part.path
