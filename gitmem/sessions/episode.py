@@ -43,7 +43,7 @@ MASK = re.compile(r"\[redacted[^\]\n]*\]|\[forgotten\]")
 HEAD = 4_096  # bytes of an episode that hold its front matter
 TRANSCRIPT = "transcript: sha256:"
 TRANSCRIPT_LINE = re.compile(rf"^{TRANSCRIPT}([0-9a-f]{{64}})$", re.M)
-MATTER_TURNS, MATTER_WORDS = 3, 10  # turns of a person, and telling words in them, that make a matter without a line
+MATTER_TURNS, MATTER_WORDS = 2, 10  # turns of a person, and telling words in them, that make a matter without a line
 # Tools by which an agent looks something up, in memory or on the web.
 LOOKS_UP = re.compile(r"(?i)memory|git.?mem|web.?(?:search|fetch)|google|weather|time")
 DECIDED = ("decision", "rule", "constraint", "policy", "exception")
