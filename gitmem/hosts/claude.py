@@ -14,11 +14,11 @@ from gitmem.hosts.host import (
     Hooks,
     Host,
     InsertedText,
+    OwnMemory,
     Place,
     RegistrationFile,
     settings_in,
 )
-from gitmem.hosts.own_memory import OwnMemory
 from gitmem.hosts.registration import hooks_file, json_server
 from gitmem.hosts.transcript import Turn
 

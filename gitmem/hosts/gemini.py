@@ -9,8 +9,7 @@ from typing import Any
 
 from gitmem.hosts import own_memory
 from gitmem.hosts.entries import time_of, tool_output, word
-from gitmem.hosts.host import SKILLS, Hooks, Host, InsertedText, RegistrationFile, settings_in
-from gitmem.hosts.own_memory import OwnMemory
+from gitmem.hosts.host import SKILLS, Hooks, Host, InsertedText, OwnMemory, RegistrationFile, settings_in
 from gitmem.hosts.registration import PERSONAL_SERVER, server_and_hooks
 from gitmem.hosts.transcript import By, Role, Transcript, Turn
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from gitmem.hosts.own_memory import OwnMemory
 from gitmem.hosts.transcript import Transcript, Turn
 
 if TYPE_CHECKING:
@@ -135,6 +135,17 @@ class RegistrationFile:
     path: str
     rewrite: Callable[[Host, str, str, Setup], str]
     names_us: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class OwnMemory:
+    """A host's own memory: `where` gives the folder it keeps for a project, from a person's home and
+    the project's root, None where there is none; `setting` is the key of `settings` (a path in
+    the project that is one person's alone) by which it keeps it elsewhere, "" where it has none."""
+
+    where: Callable[[Path, Path], Path | None]
+    settings: str = ""
+    setting: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,36 +8,21 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gitmem.errors import GitMemError, OutsideRepository
 from gitmem.git.worktree import read_bytes
+from gitmem.hosts.host import Host, Setup
 from gitmem.hosts.json_editing import edited
-
-if TYPE_CHECKING:
-    from gitmem.hosts.host import Host, Setup
 
 INDEX = "MEMORY.md"  # of such a folder; some hosts make it before there is anything to remember
 ITEM = re.compile(rb"^\s*(?:[-*+]|\d+[.)])\s+\S", re.M)
 LIMIT = 1 << 20  # bytes of a file that is looked at
 MOST_FILES = 2_000  # files of a folder that are counted
 LONGEST_SLUG = 200  # characters of a folder's name that Claude Code makes of a path; a longer one it cuts
-
-Where = Callable[[Path, Path], Path | None]  # (home, the project's root) -> the folder, None where there is none
-
-
-@dataclass(frozen=True, slots=True)
-class OwnMemory:
-    """A host's own memory: `where` is the folder it keeps for a project; `setting` is the key of `settings` (a path in
-    the project that is one person's alone) by which it keeps it elsewhere, "" where it has none."""
-
-    where: Where
-    settings: str = ""
-    setting: str = ""
 
 
 @dataclass(frozen=True, slots=True)

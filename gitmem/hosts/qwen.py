@@ -15,11 +15,11 @@ from gitmem.hosts.host import (
     Hooks,
     Host,
     InsertedText,
+    OwnMemory,
     Place,
     RegistrationFile,
     settings_in,
 )
-from gitmem.hosts.own_memory import OwnMemory
 from gitmem.hosts.registration import PERSONAL_SERVER, server_and_hooks
 from gitmem.hosts.transcript import By, Role, Turn
 
