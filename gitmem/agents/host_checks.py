@@ -14,6 +14,7 @@ from gitmem.hosts.host import Host
 from gitmem.hosts.own_memory import bringing, folder_here, is_kept_here, remembered
 from gitmem.hosts.registry import all_hosts
 from gitmem.plural import counted
+from gitmem.sessions.pending_names import waiting_sessions
 
 SESSIONS_NAMED, LONGEST_SESSION = 3, 80  # sessions that are named, and characters of each name
 LOG_DAYS = 7  # of the log of hosts' hooks that are read out
@@ -72,17 +73,15 @@ def _has_new(folder: Path, here: Path) -> bool:
 
 def waiting(repo: Repository) -> list[Check]:
     """The sessions that no event could write yet."""
-    from gitmem.sessions.pending import notes
-
-    found = notes(repo.common_dir)
+    found = waiting_sessions(repo.common_dir)
     if not found:
         return []
-    sessions = list(dict.fromkeys(note.session for note in found))
+    sessions = list(dict.fromkeys(session for _, session in found))
     named = ", ".join(session[:LONGEST_SESSION] for session in sessions[:SESSIONS_NAMED])
     more = f" and {len(sessions) - SESSIONS_NAMED} more" if len(sessions) > SESSIONS_NAMED else ""
     verb = "waits" if len(sessions) == 1 else "wait"
     wrong = (
-        f"{counted(len(sessions), 'session')} {verb} to be written, since {found[0].at:%Y-%m-%d %H:%M}: {named}{more}"
+        f"{counted(len(sessions), 'session')} {verb} to be written, since {found[0][0]:%Y-%m-%d %H:%M}: {named}{more}"
     )
     return [
         Check("pending sessions", wrong, "git mem session retry writes them now; the next event of a host does too")

@@ -27,11 +27,10 @@ from gitmem.promotion.proposal import Model
 from gitmem.regular_file import read_regular
 from gitmem.sessions.compaction import KEEP
 from gitmem.sessions.lifecycle import Flushed, Source, end, flush, unread
+from gitmem.sessions.pending_names import ENDING, FOLDER
 from gitmem.sessions.rolling_summary import key
 from gitmem.sessions.state import file_of, load_state, name_of, write_private
 
-FOLDER = "gitmem/sessions"  # in the Git directory, as of sessions/state.py
-ENDING = ".pending"
 MAX_NOTES = 64  # notes of one repository; the oldest are dropped first
 MAX_BYTES = 16 << 20  # bytes of all notes together
 MAX_COPY = 1 << 20  # bytes of the turns that one note holds; the oldest are dropped first

@@ -1,0 +1,34 @@
+"""The sessions that wait to be written, by the first line of each note of sessions/pending.py. Reads only."""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import datetime
+from pathlib import Path
+
+from gitmem.errors import OutsideRepository
+from gitmem.git.worktree import read_bytes
+
+FOLDER = "gitmem/sessions"  # in the Git directory, as of sessions/state.py
+ENDING = ".pending"
+HEAD = 64 << 10  # bytes in which the first line of a note ends
+
+
+def waiting_sessions(common_dir: Path) -> list[tuple[datetime, str]]:
+    """(when it was left, the session's name) of each note, the oldest first; what is no note of ours is left out."""
+    folder = common_dir / FOLDER
+    if not folder.is_dir() or folder.is_symlink():
+        return []
+    found = []
+    for name in os.listdir(folder):
+        if not name.endswith(ENDING):
+            continue
+        try:
+            value = json.loads(read_bytes(folder, name, HEAD).partition(b"\n")[0])
+            at, session = datetime.fromisoformat(value["at"]), str(value["session"])
+        except (OSError, OutsideRepository, ValueError, KeyError, TypeError, RecursionError):
+            continue
+        if at.tzinfo is not None:
+            found.append((at, session))
+    return sorted(found)
