@@ -195,8 +195,8 @@ def test_a_newer_note_takes_the_place_of_one_that_says_no_more(memory: Repo, tmp
     ):
         leave(repo, turns(*["more"] * at, DECIDED), Source("s1", "", file), how)
     assert [note.ended for note in notes(repo.common_dir)] == [True, False]
-    for said in (("a", "b"), ("c",), ("a", "b", "d")):
-        leave(repo, turns(*said), Source("s2"), Leaving(NOW))
+    for at, said in enumerate((("a", "b"), ("c",), ("a", "b", "d"))):
+        leave(repo, turns(*said), Source("s2"), Leaving(NOW + timedelta(seconds=at)))
     left = [[turn.text for turn in note.turns] for note in notes(repo.common_dir) if note.session == "s2"]
     assert sorted(left) == [["a", "b", "d"], ["c"]]
 
