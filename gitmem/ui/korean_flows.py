@@ -485,8 +485,8 @@ FLOWS = {
     "This form cannot be read.": "양식을 읽을 수 없습니다.",
     "This form is from another start of the server: load the page again.": "이전에 시작한 서버의 양식입니다. 페이지를 다시 여세요.",
     # What a host remembers by itself
-    "'7' is not plain JSON and is left as it is": "'7'은(는) 일반 JSON이 아니어서 그대로 둡니다.",
-    "set '7' in it by hand": "그 안의 '7'을(를) 직접 설정하세요.",
-    "'7' has another folder in '7'": "'7'의 '7'에 다른 폴더가 있습니다.",
+    "'{}' is not plain JSON and is left as it is": "'{}'은(는) 일반 JSON이 아니어서 그대로 둡니다.",
+    "set '{}' in it by hand": "그 안의 '{}'을(를) 직접 설정하세요.",
+    "'{}' has another folder in '{}'": "'{}'의 '{}'에 다른 폴더가 있습니다.",
     "remove it, or leave it as it is": "지우거나 그대로 두세요.",
 }
