@@ -430,9 +430,17 @@ def _prompt_text(event: Event) -> str:
         turns = parse(read_regular(path)).turns
         is_prompt = bool(turns) and turns[-1].role is Role.USER and turns[-1].by is By.SPEAKER
         return turns[-1].text if is_prompt else ""
-    given = (event.fields.get(name) for name in hooks.prompt_fields)
+    given = (_field(event.fields, name) for name in hooks.prompt_fields)
     texts = (text_of(value) if isinstance(value, list) else value for value in given)
     return hooks.prompt_text(next((text for text in texts if isinstance(text, str)), ""))
+
+
+def _field(fields: dict[str, Any], name: str) -> Any:
+    """The value of a field, of one in another where the name has a point; None where there is none."""
+    value: Any = fields
+    for part in name.split("."):
+        value = value.get(part) if isinstance(value, dict) else None
+    return value
 
 
 def _recall(event: Event) -> str:

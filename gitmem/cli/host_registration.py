@@ -227,7 +227,14 @@ def hosts_on_path() -> list[str]:
 
 
 def _changes(root: Path, host: Host, setup: Setup, staying: Sequence[Host] = ()) -> list[registration.Change]:
-    return registration.plan(host, {path: _read(root, path) for path in host.paths}, setup, staying)
+    texts = {path: _read(root, path) for path in host.paths}
+    used = [file for file in host.registration if _is_used(root, file, texts[file.path])]
+    return registration.plan(replace(host, registration=tuple(used)), texts, setup, staying)
+
+
+def _is_used(root: Path, file: RegistrationFile, text: str) -> bool:
+    """Whether a file is written and looked at: its product is used in the project, or we are in it already."""
+    return not file.only_with or (root / file.only_with).is_dir() or registration.NAME in text
 
 
 def _program() -> tuple[str, list[str]]:
@@ -285,6 +292,9 @@ def _write(root: Path, change: registration.Change) -> None:
     folder, name = _place(root, change.path)
     if change.text:
         write_atomic(folder, name, change.text.encode())
+        if change.text.startswith("#!"):
+            place = resolve(folder, name)
+            place.chmod(place.stat().st_mode | 0o111)
     else:
         place = resolve(folder, name)
         place.unlink(missing_ok=True)

@@ -130,11 +130,13 @@ class Setup:
 class RegistrationFile:
     """A file a host is registered in: its path from the project (or home, with `~/`), and `rewrite`, which gives its
     text with our entries, or without them: (host, path, text, setup) -> text. `names_us`: a text that holds our entries
-    has our name in it."""
+    has our name in it. `only_with`: a folder of the project without which `install` leaves the file out, for a product
+    that may not be used there; "" for always."""
 
     path: str
     rewrite: Callable[[Host, str, str, Setup], str]
     names_us: bool = True
+    only_with: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ OUR_COMMAND = re.compile(rf"(?:/\S*/)?{OURS}\b")
 # with 127, and shows the person what one that ends with 0 writes to standard error.
 HARMLESS = " 2>/dev/null || exit 0"
 START, END = "# >>> git-mem >>>", "# <<< git-mem <<<"
+MARKDOWN_START, MARKDOWN_END = "<!-- >>> git-mem >>> -->", "<!-- <<< git-mem <<< -->"
 Rewrite = Callable[[Host, str, str, Setup], str]  # host.RegistrationFile says what the arguments are
 
 
@@ -190,6 +191,96 @@ def toml_hooks(host: Host, path: str, text: str, setup: Setup) -> str:
         for name, row in rows
     ]
     return toml_block("".join(tables))(host, path, text, setup)
+
+
+def versioned_hooks_file(host: Host, path: str, text: str, setup: Setup) -> str:
+    """A JSON file with a list of hooks, each with a name, a trigger and an action, with ours or without them."""
+    form = host.hooks
+    assert form is not None
+    value = load_json(path, text)
+    hooks = value.get("hooks", [])
+    if not isinstance(hooks, list):
+        raise GitMemError(f"'hooks' of '{path}' is no list and is left as it is")
+    rows = [row for row in hooks if not (isinstance(row, dict) and str(row.get("name", "")).startswith(f"{NAME} "))]
+    for event, name in () if setup.remove else form.events.items():
+        command = _hook(host, form, event, setup)
+        action = {"type": "command", "command": command["command"]}
+        rows.append({"name": f"{NAME} {name}", "trigger": name, "action": action, "timeout": command["timeout"]})
+    if not rows and set(value) <= {"version", "hooks"}:
+        return ""
+    return dump_json({"version": "v1", **value, "hooks": rows}, text)
+
+
+def hook_script(event: str) -> Rewrite:
+    """A shell script that is ours as a whole and does one event; it ends with 0 whatever became of it."""
+
+    def rewrite(host: Host, path: str, text: str, setup: Setup) -> str:
+        form = host.hooks
+        assert form is not None
+        mark = f"# {NAME}: the memory of this project. Written by `git mem install --agent {host.name}`."
+        if text and mark not in text:
+            if setup.remove:
+                return text
+            raise GitMemError(f"'{path}' is not ours and is left as it is", "rename it, then install again")
+        command = _hook(host, form, event, setup)["command"]
+        return "" if setup.remove else f"#!/bin/sh\n{mark}\n{command}\nexit 0\n"
+
+    return rewrite
+
+
+def yaml_entry(table: str, entry: str) -> Rewrite:
+    """A YAML file with a marked block for our entry of the mapping `table`, or without it. `entry` is YAML without
+    indentation. The mapping must be written as a block; where it is missing the block holds it too."""
+
+    def rewrite(host: Host, path: str, text: str, setup: Setup) -> str:
+        text = _without_block(path, text)
+        if setup.remove:
+            return text
+        if re.search(rf"^\s*['\"]?{NAME}['\"]?\s*:", text, re.M):
+            raise GitMemError(f"'{path}' has an entry of our name already", "remove it, or leave it as it is")
+        ours = entry.replace(f'"{NAME}"', json.dumps(setup.program))
+        head = re.search(rf"^{re.escape(table)}:[ \t]*(?:#[^\n]*)?(?:\r?\n|\Z)", text, re.M)
+        if head is None:
+            if re.search(rf"^['\"]?{re.escape(table)}['\"]?\s*:", text, re.M):
+                raise GitMemError(f"'{table}' of '{path}' is no block mapping and is left as it is")
+            block = [START, f"{table}:", *(f"  {line}" for line in ours.splitlines()), END]
+            return text + ("\n" if text else "") + "\n".join(block) + "\n"
+        if not head[0].endswith("\n"):
+            raise GitMemError(f"'{path}' ends in the middle of a line and is left as it is")
+        following = re.search(r"^([ \t]*)[^\s#]", text[head.end() :], re.M)
+        indent = (following[1] if following else "") or "  "
+        block = [indent + line for line in (START, *ours.splitlines(), END)]
+        return text[: head.end()] + "\n".join(block) + "\n" + text[head.end() :]
+
+    return rewrite
+
+
+def _without_block(path: str, text: str) -> str:
+    """A YAML file without our block: with the line break it was given where it stands at the margin."""
+    found = re.search(rf"(^|\n)([ \t]*){re.escape(START)}\n.*?{re.escape(END)}(?:\n|\Z)", text, re.DOTALL)
+    if found is None:
+        if START in text:
+            raise GitMemError(f"the git-mem block of '{path}' has no end and is left as it is")
+        return text
+    kept = found[1] if found[2] else ""  # inside a mapping the line break is that of the line before
+    return text[: found.start()] + kept + text[found.end() :]
+
+
+def markdown_block(block: str) -> Rewrite:
+    """A Markdown file with our marked block at its end, or without it and the line break it was given."""
+
+    def rewrite(host: Host, path: str, text: str, setup: Setup) -> str:
+        before, start, rest = text.partition(MARKDOWN_START)
+        if start:
+            _, end, after = rest.partition(MARKDOWN_END + "\n")
+            if not end:
+                raise GitMemError(f"the git-mem block of '{path}' has no end and is left as it is")
+            text = before.removesuffix("\n") + ("\n" if after and not before.endswith("\n\n") else "") + after
+        if setup.remove:
+            return text
+        return text + ("\n" if text else "") + f"{MARKDOWN_START}\n{block}{MARKDOWN_END}\n"
+
+    return rewrite
 
 
 def _hook(host: Host, form: Hooks, event: str, setup: Setup) -> dict[str, Any]:

@@ -26,6 +26,11 @@ HOSTS = {
     "droid": "gitmem.hosts.droid",
     "kimi": "gitmem.hosts.kimi",
     "kilo": "gitmem.hosts.kilo",
+    "cline": "gitmem.hosts.cline",
+    "goose": "gitmem.hosts.goose",
+    "kiro": "gitmem.hosts.kiro",
+    "hermes": "gitmem.hosts.hermes",
+    "agents-md": "gitmem.hosts.agents_md",
 }
 
 

@@ -69,7 +69,9 @@ def test_an_answer_carries_the_text_in_the_hosts_form(host: str) -> None:
         assert answer == {"additionalContext": "context", **nested}
     elif host == "cursor":
         assert answer == {"additional_context": "context"}
-    elif host == "kimi":
+    elif host == "cline":
+        assert answer == {"cancel": False, "contextModification": "context"}
+    elif host in ("kimi", "kiro"):
         assert answer == "context"
     elif host == "antigravity":
         assert answer == {"injectSteps": [{"ephemeralMessage": "context"}]}

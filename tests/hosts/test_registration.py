@@ -56,6 +56,25 @@ THEIRS = {
     "~/.kimi-code/config.toml": 'default_model = "m"\n\n[[hooks]]\nevent = "Stop"\ncommand = "theirs"\n',
     "kilo.json": {"mcp": {"other": {"type": "local", "command": ["x"]}}},
     ".kilo/plugins/git-mem.js": "",
+    "~/.cline/data/settings/cline_mcp_settings.json": {"mcpServers": {"other": {"command": "x"}}},
+    ".clinerules/hooks/TaskStart": "",
+    ".clinerules/hooks/UserPromptSubmit": "",
+    "~/.config/goose/config.yaml": "GOOSE_MODE: auto\nextensions:\n    # theirs\n    other:\n        enabled: true\nx: 1\n",
+    ".agents/plugins/git-mem/plugin.json": "",
+    ".agents/plugins/git-mem/hooks/hooks.json": {"hooks": {"Stop": [{"hooks": [{"command": "theirs"}]}]}},
+    ".kiro/settings/mcp.json": {"mcpServers": {"other": {"command": "x"}}},
+    ".kiro/hooks/git-mem.json": {"version": "v1", "hooks": [{"name": "theirs", "trigger": "Stop", "action": {}}]},
+    "~/.hermes/plugins/git-mem/__init__.py": "",
+    "~/.hermes/plugins/git-mem/plugin.yaml": "",
+    "~/.hermes/plugins/git-mem/root.json": "",
+    "~/.hermes/config.yaml": "memory:\n  provider: ''\nmodel: m",
+    "AGENTS.md": "# Rules\n\n- Marmots are counted twice.",
+    ".junie/mcp/mcp.json": {"mcpServers": {"other": {"command": "x"}}},
+    ".roo/mcp.json": {"mcpServers": {"other": {"command": "x"}}},
+    ".amp/settings.json": {"amp.notifications.enabled": True, "amp.mcpServers": {"other": {"command": "x"}}},
+    ".continue/mcpServers/git-mem.yaml": "",
+    ".warp/.mcp.json": {"mcpServers": {"other": {"command": "x"}}},
+    ".zed/settings.json": {"tab_size": 2},
 }
 THEIRS = {path: text if isinstance(text, str) else json.dumps(text, indent=2) + "\n" for path, text in THEIRS.items()}
 
@@ -320,3 +339,48 @@ def test_a_hook_of_ours_that_a_person_put_beside_theirs_is_one_and_goes_again() 
     assert made.count("session hook Stop") == 1 and json.loads(made)["hooks"]["Stop"][0] == {"hooks": [theirs]}
     gone = next(c.text for c in plan("claude", {path: text}, remove=True) if c.path == path)
     assert json.loads(gone) == {"hooks": {"Stop": [{"hooks": [theirs]}]}}
+
+
+@pytest.mark.parametrize("theirs", ["", "# R", "# R\n", "# R\n\n", "# R\r\n\r\ntext", "\n", "---\na: 1\n---\n# 규칙\n"])
+def test_a_block_of_agents_md_goes_again_and_leaves_every_byte(theirs: str) -> None:
+    made = next(change.text for change in plan("agents-md", {"AGENTS.md": theirs}) if change.path == "AGENTS.md")
+    assert made.startswith(theirs) and made.count("memory_search") == 1
+    again = [change for change in plan("agents-md", {"AGENTS.md": made}) if change.path == "AGENTS.md"]
+    assert again == []
+    (gone,) = plan("agents-md", {"AGENTS.md": made}, remove=True)
+    assert gone.text == theirs
+    (later,) = plan("agents-md", {"AGENTS.md": made + "- more\n"}, remove=True)
+    assert later.text.startswith(theirs) and later.text.endswith("- more\n") and "git-mem" not in later.text
+    with pytest.raises(GitMemError):
+        plan("agents-md", {"AGENTS.md": made.replace("<!-- <<< git-mem <<< -->", "")})
+
+
+GOOSE = "~/.config/goose/config.yaml"
+MAPPINGS = [
+    "", "a: 1", "a: 1\n", "a: 1\n\n", "extensions:\n", "extensions: # ours\n  a:\n    b: 1\n",
+    "x: 1\nextensions:\n    a: {}\ny: 2\n", "extensions:\n\n  # c\n  a: 1\n",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("theirs", MAPPINGS)
+def test_a_yaml_file_gets_our_entry_in_the_mapping_and_back_every_byte(theirs: str) -> None:
+    made = next(change.text for change in plan("goose", {GOOSE: theirs}) if change.path == GOOSE)
+    lines = made.splitlines()
+    assert [line for line in lines if line.startswith("extensions:")] == [lines[lines.index(_head(lines))]]
+    indents = {len(line) - len(line.lstrip()) for line in lines if line.strip() in ("git-mem:", "a:", "a: {}")}
+    assert len(indents) <= 1 + ("extensions" not in theirs), "our entry stands beside the others"
+    assert all(change.path != GOOSE for change in plan("goose", {GOOSE: made}))
+    (gone,) = [change for change in plan("goose", {GOOSE: made}, remove=True) if change.path == GOOSE]
+    assert gone.text == theirs
+
+
+def _head(lines: list[str]) -> str:
+    return next(line for line in lines if line.startswith("extensions:"))
+
+
+@pytest.mark.parametrize(
+    "theirs", ["extensions: {}\n", "extensions:", '"extensions": {a: 1}\n', "extensions:\n  git-mem: {}\n"]
+)
+def test_a_yaml_file_that_cannot_be_extended_surely_is_left_alone(theirs: str) -> None:
+    with pytest.raises(GitMemError):
+        plan("goose", {GOOSE: theirs})

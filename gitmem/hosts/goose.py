@@ -1,0 +1,96 @@
+"""goose: a plugin in .agents/plugins/git-mem, ~/.config/goose/config.yaml, sessions in a database (documentation of
+github.com/block/goose: guides/context-engineering/hooks and plugins, guides/config-files; the tables as public readers
+of sessions.db have them). Documented; its program comes from neither npm nor PyPI, and was not run here.
+
+goose takes no context from a hook: memory reaches it as tools. Its hooks name no transcript: ours reads the session
+from goose's database.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gitmem.hosts.entries import role_of, time_of, word
+from gitmem.hosts.host import SKILLS, Hooks, Host, InsertedText, RegistrationFile, SessionDatabase, StoredSession
+from gitmem.hosts.registration import hooks_file, own_file, yaml_entry
+from gitmem.hosts.session_database import read_session
+from gitmem.hosts.transcript import Role
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+FOLDER = ".agents/plugins/git-mem"
+MANIFEST = Path(__file__).with_name("goose_plugin.json")
+EXTENSION = """git-mem:
+  enabled: true
+  name: git-mem
+  type: stdio
+  cmd: "git-mem"
+  args: [mcp]
+  timeout: 300
+"""
+DATABASE = ".local/share/goose/sessions/sessions.db"
+
+
+def _stored(connection: Connection) -> Iterator[StoredSession]:
+    for session, created, folder in connection.execute(
+        "SELECT id, created_at, working_dir FROM sessions ORDER BY created_at"
+    ):
+        yield StoredSession(str(session), time_of(created), folder if isinstance(folder, str) else "")
+
+
+def _stored_transcript(connection: Connection, session: str) -> bytes:
+    """A session in the neutral form, without what tools answered."""
+    query = "SELECT role, content_json, created_timestamp FROM messages WHERE session_id = ? ORDER BY id"
+    rows = []
+    for number, (role, content, at) in enumerate(connection.execute(query, (session,)), 1):
+        text = _text(content)
+        if text and role_of(role) in (Role.USER, Role.ASSISTANT):
+            said = time_of(at)
+            rows.append({"id": f"g{number}", "role": role, "text": text, "at": said.isoformat() if said else ""})
+    return "\n".join(json.dumps({"session": session, **row}) for row in rows).encode()
+
+
+def _text(content: Any) -> str:
+    """The texts of a message's parts; "" for what holds none."""
+    try:
+        parts = json.loads(content)
+    except (TypeError, ValueError, RecursionError):
+        return ""
+    listed = parts if isinstance(parts, list) else []
+    return "\n".join(word(part, "text") for part in listed if isinstance(part, dict) and word(part, "type") == "text")
+
+
+SESSIONS = SessionDatabase((DATABASE,), _stored, _stored_transcript)
+
+
+def _transcript(fields: Mapping[str, Any]) -> bytes | None:
+    """The session that an event names, from the person's database; None where there is none."""
+    path, session = Path.home() / DATABASE, word(fields, "session_id")
+    return read_session(path, SESSIONS, session) if session and path.is_file() else None
+
+
+HOST = Host(
+    "goose",
+    (RegistrationFile("~/.config/goose/config.yaml", yaml_entry("extensions", EXTENSION)),
+     RegistrationFile(f"{FOLDER}/plugin.json", own_file(MANIFEST)),
+     RegistrationFile(f"{FOLDER}/hooks/hooks.json", hooks_file)),
+    hooks=Hooks({"Stop": "Stop", "SessionEnd": "SessionEnd"}, transcript=_transcript),
+    inserted=InsertedText(tags=("turn-context",)),
+    loads=("AGENTS.md", ".goosehints"),
+    database=SESSIONS,
+    settings=(".agents/plugins/**",),
+    authors=("goose", "codename goose"),
+    reads={
+        "instructions": ("AGENTS.md", ".goosehints"),
+        "commands": (),
+        "agents": (".agents/agents/",),
+        "styles": (),
+        "skills": (*SKILLS, ".goose/skills/"),
+        "imports": (),
+    },
+    programs=("goose",),
+)  # fmt: skip
