@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -12,9 +13,13 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from gitmem.errors import Locked
 from gitmem.gate.quoting import END, LEAD
+from gitmem.git.worktree import locked
+from gitmem.sessions.state import lock_of
 from integrations.hosts.drivers import DRIVERS
-from integrations.hosts.host_run import zone_of_day
+from integrations.hosts.endpoint import Answer, serving
+from integrations.hosts.host_run import HostRun, zone_of_day
 from integrations.hosts.injections import Injection, Repeats, in_force, measured, statements, text_of
 from integrations.hosts.session import CELLS, FIGURES, Row
 from integrations.hosts.table import into_docs
@@ -102,6 +107,23 @@ def _local(zone: str, moment: datetime) -> datetime:
 def test_a_prompt_is_one_argument_as_a_person_types_it(driver: object) -> None:
     command = driver.prompt(PROMPT, False)  # type: ignore[attr-defined]
     assert PROMPT in command or f"'{PROMPT}'" in command[-1]  # OpenClaw's is a script of the shell
+
+
+def test_the_lock_of_a_session_is_held_from_its_first_event_until_the_end(tmp_path: Path) -> None:
+    with serving(lambda asked: Answer("Noted.")) as endpoint:
+        run = HostRun(DRIVERS[0], tmp_path / "bin", tmp_path / "run", endpoint)
+        common = run.scratch.project / ".git"
+        common.mkdir()
+        with run.locks_held():
+            call = run.calls_folder / f"{time.time_ns()}"
+            call.with_suffix(".in").write_text(json.dumps({"session_id": "s1"}))
+            call.with_suffix(".args").write_text("session hook SessionStart --host claude\n")
+            with pytest.raises(Locked):
+                for _ in range(1_000):  # until the other thread has looked
+                    with locked(common, lock_of("s1"), 0.0):
+                        time.sleep(0.01)
+        with locked(common, lock_of("s1"), 0.0):
+            assert (tmp_path / "run/held.txt").read_text() == "s1"
 
 
 def test_the_table_keeps_hosts_that_were_not_run_and_says_why_a_cell_is_no(tmp_path: Path) -> None:
