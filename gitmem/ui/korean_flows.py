@@ -463,6 +463,15 @@ FLOWS = {
     "hooks": "훅",
     "hooks of hosts": "호스트의 훅",
     "hooks of {}": "{}의 훅",
+    "pi loads neither the server nor the extension before you trust this project: it asks at its start, or type '/trust'": (
+        "pi는 이 프로젝트를 신뢰하기 전에는 서버도 확장도 불러오지 않습니다. 시작할 때 묻거나 '/trust'를 입력하면 됩니다"
+    ),
+    "Cline runs hooks once they are enabled in its settings; in an editor add the server in its own screen: command git-mem, argument mcp": (
+        "Cline은 설정에서 훅을 켜야 훅을 실행합니다. 편집기에서는 Cline 화면에서 서버를 직접 추가하세요. 명령은 git-mem, 인수는 mcp입니다"
+    ),
+    "Hermes has one memory provider at a time: choose git-mem with 'hermes memory setup'": (
+        "Hermes의 메모리 제공자는 한 번에 하나입니다. 'hermes memory setup'으로 git-mem을 고르세요"
+    ),
     "Codex runs no hook, and says nothing, before you trust this project and then each hook, in '/hooks' of its screen, and again after a change of it": (
         "Codex는 이 프로젝트와 각 훅을 화면의 '/hooks'에서 신뢰하기 전에는 아무 말 없이 훅을 실행하지 않습니다. 훅이 바뀌면 다시 신뢰해야 합니다"
     ),
