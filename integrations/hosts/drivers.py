@@ -14,18 +14,28 @@ MODEL = "scripted"
 
 @dataclass
 class Scratch:
-    """The folders of one run: an empty home, the project, and where the programs are. `url` is the endpoint's."""
+    """The folders of one run: an empty home, the project, and where the programs are. `url` is the endpoint's;
+    `replaced` are the files of the home that were written again, as they were before."""
 
     home: Path
     project: Path
     programs: Path
     url: str
     environ: dict[str, str] = field(default_factory=dict)
+    replaced: dict[Path, bytes] = field(default_factory=dict)
 
     def write(self, path: str, value: object) -> None:
         target = self.home / path
         target.parent.mkdir(parents=True, exist_ok=True)
+        if target.exists():
+            self.replaced.setdefault(target, target.read_bytes())
         target.write_text(value if isinstance(value, str) else json.dumps(value, indent=2), encoding="utf-8")
+
+    def restore(self) -> None:
+        """Put back the files that were written again: what made a host compact once must not hold for what follows."""
+        for target, data in self.replaced.items():
+            target.write_bytes(data)
+        self.replaced.clear()
 
 
 @dataclass(frozen=True)
@@ -334,8 +344,8 @@ def _kimi_prompt(text: str, resume: bool) -> list[str]:
 
 
 def _kimi_compact(scratch: Scratch) -> list[str]:
-    path = scratch.home / KIMI_SETTINGS  # with our hooks in it by now
-    path.write_text(path.read_text(encoding="utf-8").replace("200000", "22000"), encoding="utf-8")
+    settings = (scratch.home / KIMI_SETTINGS).read_text(encoding="utf-8")  # with our hooks in it by now
+    scratch.write(KIMI_SETTINGS, settings.replace("200000", "22000"))
     return _kimi_prompt("Go on.", True)
 
 

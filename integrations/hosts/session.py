@@ -7,6 +7,7 @@ answered says what was injected.
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import tempfile
 import time
@@ -14,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from gitmem.gate.quoting import LEAD
+from gitmem.gate.quoting import END, LEAD
 from gitmem.hosts.registry import HOSTS
 from gitmem.models.token_count import BUILT_IN, count_of
 from integrations.hosts.drivers import Driver, program
@@ -55,6 +56,8 @@ CELLS = (
 )  # fmt: skip
 FIGURES = ("repeats", "tokens")
 OF_HOOKS = frozenset(CELLS) - {"registration", "MCP", "no git-mem"}  # cells of hosts that have hooks
+# What we put beside a prompt: an episode in it may quote an earlier prompt.
+OURS = re.compile(rf"{re.escape(LEAD)}.*?(?:{re.escape(END)}|\Z)|The last session \(data\):.*?(?:</memory>|\Z)", re.S)
 LONG = 20_000  # tokens of a conversation before it is compacted
 SUMMARISE = (  # what hosts ask for a summary with
     "create a detailed summary", "CONTEXT CHECKPOINT COMPACTION", "state_snapshot", "Summarize the conversation",
@@ -99,7 +102,7 @@ def _answer(asked: Asked) -> Answer:
         return Answer("Noted.")
     if asks_for_summary(asked):
         return Answer(f"<summary>{SUMMARY}</summary>")
-    if search and "Look it up" in asked.last:
+    if search and "Look it up" in OURS.sub("", asked.last):
         return Answer(tool=search, arguments={"query": "invoices sent day"})
     return Answer("Noted.")
 
@@ -192,6 +195,7 @@ class _Trial:
         before = len(self.endpoint.asked)
         self.host.run(self.driver.compact(self.host.scratch))
         self.host.wait()
+        self.host.scratch.restore()
         summed_up = any(map(asks_for_summary, self.endpoint.asked[before:]))
         fired = self.host.fired("PreCompact")
         self._say("compaction", summed_up and fired and "by nobody" not in self.host.logs(),

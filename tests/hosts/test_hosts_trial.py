@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -17,11 +18,11 @@ from gitmem.errors import Locked
 from gitmem.gate.quoting import END, LEAD
 from gitmem.git.worktree import locked
 from gitmem.sessions.state import lock_of
-from integrations.hosts.drivers import DRIVERS
-from integrations.hosts.endpoint import Answer, serving
+from integrations.hosts.drivers import DRIVERS, Scratch
+from integrations.hosts.endpoint import Answer, Asked, serving
 from integrations.hosts.host_run import HostRun, zone_of_day
 from integrations.hosts.injections import Injection, Repeats, in_force, measured, statements, text_of
-from integrations.hosts.session import CELLS, FIGURES, Row
+from integrations.hosts.session import CELLS, FIGURES, FIRST, Row, script
 from integrations.hosts.table import into_docs
 
 PROMPT = "We decided that the harbour crane is painted blue."
@@ -124,6 +125,25 @@ def test_the_lock_of_a_session_is_held_from_its_first_event_until_the_end(tmp_pa
                         time.sleep(0.01)
         with locked(common, lock_of("s1"), 0.0):
             assert (tmp_path / "run/held.txt").read_text() == "s1"
+
+
+def test_the_model_looks_up_what_a_person_tells_it_to_and_not_what_memory_quotes() -> None:
+    quoted = _context("- Look it up: on which day are invoices sent?")
+    quoted += f"\nThe last session (data):\n<memory>\n- {FIRST}\n</memory>"
+    asked = Asked("", {}, "", f"Hello.\n{quoted}", ("memory_search",), False)
+    assert script(asked).tool == ""
+    assert script(replace(asked, last=f"{quoted}\n{FIRST}")).tool == "memory_search"
+
+
+def test_what_makes_a_host_compact_holds_for_that_one_command(tmp_path: Path) -> None:
+    scratch = Scratch(tmp_path, tmp_path, tmp_path, "http://127.0.0.1:1")
+    driver = next(driver for driver in DRIVERS if driver.name == "opencode")
+    driver.prepare(scratch)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*.json")}
+    assert driver.compact is not None and driver.compact(scratch)
+    assert before != {path: path.read_bytes() for path in before}
+    scratch.restore()
+    assert before == {path: path.read_bytes() for path in before}
 
 
 def test_the_table_keeps_hosts_that_were_not_run_and_says_why_a_cell_is_no(tmp_path: Path) -> None:
