@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from gitmem.errors import BadConfig, GitMemError, UsageError
 from gitmem.regular_file import read_regular
-from gitmem.search.hits import Hit
+from gitmem.search.hits import Hit, SourceLine
 from gitmem.search.search import Answer
 
 TIMEOUT = 30.0
@@ -89,7 +89,19 @@ def _hit(value: Any) -> Hit:
         words["repository"] = value["repository"]
     path = "" if commit else f"{value['repository']}:{value['path']}"
     tags = tuple(value["tags"])
-    return Hit(path=path, start_line=first, end_line=last, score=float(score), tags=tags, trail=tuple(trail), **words)
+    sources = tuple(_source(value["repository"], one) for one in value.get("sources") or ())
+    return Hit(
+        path=path, start_line=first, end_line=last, score=float(score), tags=tags, trail=tuple(trail), sources=sources,
+        **words,
+    )  # fmt: skip
+
+
+def _source(repository: str, value: Any) -> SourceLine:
+    """The lines that a fact of an answer was promoted from. Raises as `_hit`."""
+    path, first, last, text = (value[name] for name in ("path", "start_line", "end_line", "text"))
+    if not (isinstance(path, str) and isinstance(text, str) and type(first) is int and type(last) is int):
+        raise ValueError("no source")
+    return SourceLine(f"{repository}:{path}", first, last, text)
 
 
 def _post(address: str, token: str, asked: Mapping[str, Any]) -> dict[str, Any]:

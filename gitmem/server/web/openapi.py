@@ -11,7 +11,8 @@ TEXT, INTEGER, OBJECT = {"type": "string"}, {"type": "integer"}, {"type": "objec
 OBJECTS = {"type": "array", "items": OBJECT}
 NULLABLE = {"type": ["string", "null"]}
 # What a hit has where there is something to say.
-HIT_WORDS, HIT_LISTS = ("kind", "subject", "state", "by", "branch", "author"), ("amended_by", "supersedes", "differs")
+HIT_WORDS = ("kind", "subject", "state", "by", "branch", "author")
+HIT_LISTS = ("amended_by", "supersedes", "differs", "sources")
 
 
 def description() -> dict[str, Any]:
