@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from fnmatch import fnmatchcase
 
-from gitmem.context import layers, packing, pieces, recall_queries
+from gitmem.context import later_words, layers, packing, pieces, recall_queries
 from gitmem.context.code_marks import Ask, marked
 from gitmem.context.layer_limits import DEFAULTS, Count, Layer, Share, Weights
 from gitmem.context.layers import Found, Hit, Part
@@ -158,6 +158,8 @@ def assemble(scopes: Sequence[Scope], request: Request, now: datetime) -> Contex
     parts = [*included, *parts, *_session(request)]
     wanted = [part for part in parts if _is_requested(part, request)]
     wanted = [replace(part, tokens=request.count(before(part) + part.content)) for part in wanted]
+    daily = tuple(pattern for scope in usable for pattern in scope.daily)
+    wanted = later_words.marked(wanted, now.date(), daily)
     new, held = _not_held(wanted, request, _known_statements(usable, request.contents))
     parts, withheld = _answering(new, request, questions, now.date(), chunks)
     withheld += held

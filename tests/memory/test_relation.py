@@ -293,3 +293,16 @@ def test_a_long_text_is_compared_with_nothing() -> None:
 )
 def test_nothing_is_done_by_itself_where_the_later_text_lacks_a_word_of_the_earlier(old: str, new: str) -> None:
     assert not relation(old, new).automatic
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("우산 창고의 문은 초록색으로 칠하기로 결정했습니다.", "우산 창고의 문은 초록색 대신 노란색으로 칠하기로 결정했습니다."),
+        ("배포는 젠킨스로 하기로 했다.", "배포는 젠킨스 대신 깃허브 액션으로 하기로 했다."),
+        ("We decided that the crane is painted blue.", "We decided that the crane is painted red instead of blue."),
+    ],
+)  # fmt: skip
+def test_two_decisions_are_compared_by_what_was_decided(old: str, new: str) -> None:
+    judged = relation(Said(old, (), "2026-11-27"), Said(new, (), "2026-11-28"))
+    assert judged.kind is Kind.REPLACES and judged.automatic

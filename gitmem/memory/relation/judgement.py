@@ -12,6 +12,7 @@ from enum import StrEnum
 from math import exp
 
 from gitmem.light_typing import NamedTuple
+from gitmem.memory.deciding_words import claim
 from gitmem.memory.relation.alignment import VALUES, Alignment, align, classes_of, near, value_type
 from gitmem.memory.relation.features import Features, features
 from gitmem.memory.relation.reading import LANGUAGES, Reading, read
@@ -121,6 +122,7 @@ def relation(earlier: Said | str, later: Said | str) -> Relation:
     other = Said(later) if isinstance(later, str) else later
     if max(len(one.text), len(other.text)) > LONGEST:
         return _REPEATED if one.trail == other.trail and one.text.split() == other.text.split() else _TOO_LONG
+    one, other = _claims(one, other)
     old, new = _with_trails(one, other)
     if nothing_shared(read(old), read(new)):
         return _UNRELATED
@@ -164,6 +166,14 @@ _REPEATED = _UNRELATED._replace(
 def about_health(text: str) -> bool:
     """Whether a text has a word of health: what no program may replace by itself."""
     return "health" in read(text).cues
+
+
+def _claims(one: Said, other: Said) -> tuple[Said, Said]:
+    """Two decisions without the words that say that they were decided, which tell nothing where both have them."""
+    bare, bare_other = claim(one.text), claim(other.text)
+    if bare == one.text or bare_other == other.text:
+        return one, other
+    return one._replace(text=bare), other._replace(text=bare_other)
 
 
 def _with_trails(one: Said, other: Said) -> tuple[str, str]:

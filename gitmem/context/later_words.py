@@ -1,0 +1,116 @@
+"""A mark on what a later line of a daily log replaces or ends: a context must not give both as if both held.
+
+Promotion replaces a fact in MEMORY.md, and until then the log alone has the newer word. Only what `memory/relation` is
+sure of (`automatic`) is marked, only by words of a person, and never a fact that a person pinned or wrote by hand; a
+pair that is doubtful is left to `git mem settle`. Nothing is left out here. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import date
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from gitmem.context.layers import MEMORY, Part
+from gitmem.context.pieces import Piece
+from gitmem.lazy_patterns import lazy
+from gitmem.memory.fact import TYPES, Fact, fact_id, origin_of
+from gitmem.memory.facts import fact_date, pinned
+from gitmem.memory.rivals import Placed, Standing
+from gitmem.memory.sections import naming_steps
+from gitmem.paths import log_date, log_day
+
+if TYPE_CHECKING:
+    from gitmem.memory.relation import Said as Statement
+
+MAX_LATER = 200  # lines of logs, the newest, that are held against the rest
+
+
+def marked(parts: Sequence[Part], today: date, daily: Iterable[str] = ()) -> list[Part]:
+    """The parts, each with `until` on the statements that a later line of a log replaces or ends.
+
+    `daily` are patterns of logs beside those in memory/. A commit or an episode that repeats such a statement is marked
+    from the same day.
+    """
+    patterns = tuple(daily)
+    said = [row for part in parts for row in _rows(part)]
+    later = [row for row in said if log_day(row.path, patterns) and _is_of_person(row)]
+    later = sorted(later, key=lambda row: (row.day, row.fact.line), reverse=True)[:MAX_LATER]
+    if not later:
+        return list(parts)
+    standing = Standing([row for row in said if row.day], today)
+    over: dict[str, Placed] = {}  # id of a statement that is over -> the newest line that replaces or ends it
+    for new in later:
+        for old in standing.nearest(new.fact):
+            ident = old.fact.id
+            if ident not in over and ident != new.fact.id and _is_earlier(old, new) and _is_over(old, new):
+                over[ident] = new
+    return [_marked(part, over) for part in parts] if over else list(parts)
+
+
+def _rows(part: Part) -> Iterator[Placed]:
+    """The statements of a part as facts; none of a part without a file."""
+    if not part.path:
+        return
+    dated = log_date(part.path)
+    for piece in part.pieces:
+        fact = _fact(piece)
+        yield Placed(part.path, fact, fact_date(fact) or (dated.isoformat() if dated else ""))
+
+
+def _fact(piece: Piece) -> Fact:
+    statement = piece.statement
+    return Fact(
+        statement.text, fact_id(statement.text), statement.first, "", statement.meta, statement.last, statement.trail
+    )
+
+
+def _is_of_person(row: Placed) -> bool:
+    return origin_of(row.fact.meta) in ("", "user")
+
+
+def _is_earlier(one: Placed, other: Placed) -> bool:
+    """Whether a statement is of an earlier day than another, or stands above it in one log."""
+    if one.day != other.day:
+        return one.day < other.day
+    return one.path == other.path and one.fact.line < other.fact.line
+
+
+def _is_over(old: Placed, new: Placed) -> bool:
+    """Whether the later statement surely replaces or ends the earlier one."""
+    from gitmem.memory.relation import Kind, relation
+
+    judged = relation(_said(old), _said(new))
+    return judged.automatic and judged.kind in (Kind.REPLACES, Kind.ENDS)
+
+
+def _said(row: Placed) -> Statement:
+    from gitmem.memory.relation import Said as Statement
+
+    guarded = row.path in MEMORY and (pinned(row.fact) or not row.fact.get("src"))
+    return Statement(row.fact.text, naming_steps(row.fact.trail), row.day, row.fact.get("type"), guarded)
+
+
+def _marked(part: Part, over: Mapping[str, Placed]) -> Part:
+    """The part with what is over of it, but what is said already."""
+    known = {line for line, _ in part.until}
+    new = [
+        (row.fact.line, later.day)
+        for row in _rows(part)
+        if (later := over.get(row.fact.id)) is not None and row.fact.line not in known and _is_earlier(row, later)
+    ]
+    if not part.pieces and not known:
+        days = [over[ident].day for ident in _ids_of_text(part.content) if ident in over]
+        new = [(part.start_line, max(days))] if days else []
+    return replace(part, until=(*part.until, *new)) if new else part
+
+
+def _ids_of_text(text: str) -> Iterator[str]:
+    """The ids of the lines of a text without a file: a commit's message, whose facts are items with their type."""
+    for line in islice(text.splitlines(), MAX_LATER):
+        yield fact_id(_TYPE.sub("", line.strip().lstrip("-+* ")))
+
+
+_TYPE = lazy(rf"[ ]\((?:{'|'.join(TYPES)})\)$")
