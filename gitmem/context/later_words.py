@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 
 from gitmem.context.layers import MEMORY, Part
 from gitmem.context.pieces import Piece
-from gitmem.lazy_patterns import lazy
-from gitmem.memory.fact import TYPES, Fact, fact_id, origin_of
+from gitmem.memory.fact import Fact, fact_id, origin_of
 from gitmem.memory.facts import fact_date, pinned
+from gitmem.memory.forgotten import recorded_text
 from gitmem.memory.rivals import Placed, Standing
 from gitmem.memory.sections import naming_steps
 from gitmem.paths import log_date, log_day
@@ -108,9 +108,6 @@ def _marked(part: Part, over: Mapping[str, Placed]) -> Part:
 
 
 def _ids_of_text(text: str) -> Iterator[str]:
-    """The ids of the lines of a text without a file: a commit's message, whose facts are items with their type."""
+    """The ids of the lines of a text without a file: a commit's message, whose items record facts."""
     for line in islice(text.splitlines(), MAX_LATER):
-        yield fact_id(_TYPE.sub("", line.strip().lstrip("-+* ")))
-
-
-_TYPE = lazy(rf"[ ]\((?:{'|'.join(TYPES)})\)$")
+        yield fact_id(recorded_text(line.strip().lstrip("-+* ")))

@@ -21,6 +21,7 @@ from gitmem.context.layers import Part
 from gitmem.context.pieces import Piece
 from gitmem.hosts.transcript import By, Role, Transcript
 from gitmem.memory.fact import parse_span
+from gitmem.memory.forgotten import recorded_text
 from gitmem.memory.similarity import repeats, same, terms
 from gitmem.memory.statements import Form
 from gitmem.paths import log_date
@@ -214,7 +215,7 @@ def _saying(part: Part, piece: Piece, known: KnownStatements) -> list[int]:
 
 def _commit_is_said(part: Part, known: KnownStatements) -> bool:
     """Whether all that a commit's message says below its subject is held: the facts that a promotion wrote, say."""
-    lines = [line.strip().removeprefix("- ") for line in part.content.split("\n")[1:] if line.strip()]
+    lines = [recorded_text(line.strip().removeprefix("- ")) for line in part.content.split("\n")[1:] if line.strip()]
     return bool(lines) and all(known.says(line) for line in lines)
 
 

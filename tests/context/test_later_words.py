@@ -42,7 +42,11 @@ def test_a_fact_that_a_later_log_replaces_says_until_when_and_so_do_its_copies(o
     fact = part("MEMORY.md", f"# Memory\n\n- {old} {CITED}\n")
     episode = part("memory/sessions/2026-11-27-crane.md", f"# Session\n\n## Decisions\n\n- {old}\n", Layer.EPISODE)
     commit = Part(
-        Layer.HISTORY, "commit 70d584d6973a", f"promote 1 fact\n\n- {old} (decision)", 0.5, commit="70d584d6973a"
+        Layer.HISTORY,
+        "commit 70d584d6973a",
+        f"promote 1 fact\n\n- {old} (decision) memory/2026-11-27.md#L5",
+        0.5,
+        commit="70d584d6973a",
     )
     found = marks(fact, episode, commit, log(old, OLD_LOG), log(new))
     assert found == [
