@@ -14,6 +14,16 @@ from tests.harness import Repo
 
 HERE = Path(__file__).parent
 TRANSCRIPTS = {"vscode": "copilot", "cursor": "cursor"}  # VS Code's have the form of Copilot CLI's
+MEMORY = {
+    "MEMORY.md": "# Memory\n\n- The invoice date is UTC.\n",
+    "memory/ledger.md": "# Ledger\n\nThe ledger sets the invoice date on the last Friday.\n",
+}
+# What an answer says: a prompt is answered by what the start of the session did not give.
+SAYS = {
+    "UserPromptSubmit": "last Friday",
+    "SessionStart": "invoice date is UTC",
+    "SubagentStart": "invoice date is UTC",
+}
 COMMANDS = {"vscode": ".github/hooks/git-mem.json", "cursor": ".cursor/hooks.json"}
 
 
@@ -27,7 +37,7 @@ def test_each_documented_event_is_registered_and_answered_in_the_hosts_form(
 ) -> None:
     monkeypatch.setenv("GITMEM_NOW", "2026-02-05T14:35:00+00:00")
     monkeypatch.setenv("GITMEM_DETACHED", "1")
-    repo.commit("memory", {"MEMORY.md": "# Memory\n\n- The invoice date is UTC.\n"})
+    repo.commit("memory", MEMORY)
     repo.mem("install", "--agent", host)
     registered = json.loads(repo.read(COMMANDS[host]))["hooks"]
     transcript = tmp_path / "transcript.jsonl"
@@ -46,7 +56,8 @@ def test_each_documented_event_is_registered_and_answered_in_the_hosts_form(
         text: Any = answer
         for key in row["context"]:
             text = text[key]
-        assert not row["context"] or "invoice date is UTC" in text, row["event"]
+        assert not row["context"] or SAYS[row["event"]] in text, row["event"]
+        assert row["event"] != "UserPromptSubmit" or SAYS["SessionStart"] not in text  # the start gave it
         if "named" in row:
             assert answer["hookSpecificOutput"]["hookEventName"] == row["named"]
         assert answer.get("continue") is row.get("also", {}).get("continue")

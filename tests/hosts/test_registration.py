@@ -185,17 +185,37 @@ def commands_in(value: Any) -> list[str]:
     return [command for inner in value for command in commands_in(inner)] if isinstance(value, list) else []
 
 
-WITH_SHELL_HOOKS = [name for name in HOSTS if name not in ("opencode", "openclaw")]  # theirs are plugins
+def shell_hooks(host: str, setup: Setup) -> list[str]:
+    """What the shell runs for a host after registration: a command for each event in JSON or TOML, or a whole script."""
+    found = []
+    for change in registration.plan(host_named(host), {}, setup):
+        if change.text.startswith("#!/bin/sh\n"):
+            found.append(change.text)
+        elif change.path.endswith((".json", ".toml")):
+            value = json.loads(change.text) if change.path.endswith(".json") else tomllib.loads(change.text)
+            found += [command for command in commands_in(value) if " session hook " in command]
+    return found
+
+
+# How these hosts call us: a program in JavaScript or Python (tests/hosts/test_extensions.py and its neighbours run it).
+EXTENSIONS = {
+    "opencode": "plugins/git-mem.js", "kilo": "plugins/git-mem.js", "pi": "extensions/git-mem.js",
+    "openclaw": "git-mem/index.mjs", "hermes": "git-mem/__init__.py",
+}  # fmt: skip
+WITHOUT_HOOKS = [name for name in HOSTS if host_named(name).hooks is None]
+WITH_SHELL_HOOKS = [name for name in HOSTS if name not in (*EXTENSIONS, *WITHOUT_HOOKS)]
 SHELLS = [shell for name in ("sh", "bash", "dash", "zsh", "fish") if (shell := shutil.which(name))]
 
 
 @pytest.mark.parametrize("program", ["git-mem", "/opt/gone/bin/git-mem"])
 @pytest.mark.parametrize("host", WITH_SHELL_HOOKS)
 def test_a_hooks_command_is_harmless_and_silent_where_git_mem_is_not(host: str, program: str, tmp_path: Path) -> None:
-    changes = registration.plan(host_named(host), {}, Setup(program=program))
-    written = [json.loads(change.text)["hooks"] for change in changes if '"hooks"' in change.text]
-    commands = commands_in(written)
-    assert len(commands) >= 5 and all(command.startswith(f"{program} session hook ") for command in commands)
+    commands = shell_hooks(host, Setup(program=program))
+    form = host_named(host).hooks
+    assert form is not None
+    events = [re.findall(rf"^{re.escape(program)} session hook (\w+)", command, re.M) for command in commands]
+    assert sorted(events) == sorted([event] for event in form.events)
+    assert all(command.count(HARMLESS) == 1 for command in commands)
     for shell in SHELLS:
         for command in commands:
             done = subprocess.run(
@@ -203,6 +223,14 @@ def test_a_hooks_command_is_harmless_and_silent_where_git_mem_is_not(host: str, 
             )
             assert (done.returncode, done.stdout, done.stderr) == (0, b"", b""), (shell, command)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("host", [*EXTENSIONS, *WITHOUT_HOOKS])
+def test_a_host_with_an_extension_or_without_hooks_is_given_no_command_for_a_shell(host: str) -> None:
+    texts = {change.path: change.text for change in plan(host, {})}
+    assert shell_hooks(host, Setup()) == [] and HARMLESS not in "".join(texts.values())
+    calls = [path for path, text in texts.items() if '"session", "hook"' in text]
+    assert [path.endswith(EXTENSIONS.get(host, "\0")) for path in calls] == [True] * (host in EXTENSIONS)
 
 
 @pytest.mark.parametrize("script", ["exit 1", "exit 2", "exit 127", "kill -9 $$"])
