@@ -721,6 +721,8 @@ class Passages:
         file, line = candidate.file, candidate.line
         if not facts or file.kind in (Kind.MEMORY, Kind.ARCHIVE):
             return None
+        if candidate.state == "promoted":  # who asks for the episodes of a digest gets them, and not the digest again
+            return None
         cited = facts.get(file.path, ())
         fact = fact_of(cited, line.first, line.last, self._text(candidate)) if cited else None
         if fact is None or (self.filters.keep is not None and not self.filters.keep(fact.key[0])):
