@@ -100,6 +100,8 @@ def memory(repo: Repo) -> Repo:
 
 def test_the_contexts_of_a_hosts_session_leave_receipts_without_text(memory: Repo) -> None:
     hook(memory, "SessionStart", source="startup")
+    assert hook(memory, "UserPromptSubmit", prompt="on which day do deploys happen?") == ""  # the start said it
+    hook(memory, "PreCompact", trigger="auto")
     hook(memory, "UserPromptSubmit", prompt="on which day do deploys happen?")
     text = (memory.path / ".git/gitmem" / receipts.FILE).read_text()
     assert "Tuesdays" not in text and "deploys" not in text
@@ -128,6 +130,7 @@ def test_a_fact_that_the_gate_would_block_is_not_shown(memory: Repo) -> None:
 def test_nothing_is_injected_above_the_ceiling(memory: Repo) -> None:
     low = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "mem.contextCeiling", "GIT_CONFIG_VALUE_0": "20"}
     hook(memory, "SessionStart", source="startup")
+    hook(memory, "PreCompact", trigger="auto")  # what the start said may be given again
     assert "Tuesdays" not in hook(memory, "UserPromptSubmit", low, prompt="on which day do deploys happen?")
     assert "Tuesdays" in hook(memory, "UserPromptSubmit", prompt="on which day do deploys happen?")
 

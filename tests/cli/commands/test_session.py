@@ -122,13 +122,16 @@ def test_working_values_are_kept_found_listed_and_never_committed(memory: Repo) 
 
 
 def test_the_hooks_of_a_host_inject_context_and_keep_what_was_decided(memory: Repo, tmp_path: Path) -> None:
+    memory.commit("more", {"memory/ledger.md": "# Ledger\n\nThe ledger listens on port 5433 since the move.\n"})
     path = transcript(tmp_path, *SAID)
     given = {"session_id": "s1", "transcript_path": str(path), "cwd": str(memory.path)}
     started = json.loads(hook(memory, "SessionStart", given))["hookSpecificOutput"]
     assert started["hookEventName"] == "SessionStart" and "invoice date" in started["additionalContext"]
     assert len(started["additionalContext"]) <= 10_000
-    asked = json.loads(hook(memory, "UserPromptSubmit", {**given, "prompt": "invoice date?"}))["hookSpecificOutput"]
-    assert asked["hookEventName"] == "UserPromptSubmit" and "UTC" in asked["additionalContext"]
+    assert hook(memory, "UserPromptSubmit", {**given, "prompt": "invoice date?"}) == ""  # the start gave it
+    prompt = {**given, "prompt": "on which port does the ledger listen?"}
+    asked = json.loads(hook(memory, "UserPromptSubmit", prompt))["hookSpecificOutput"]
+    assert asked["hookEventName"] == "UserPromptSubmit" and "5433" in asked["additionalContext"]
     assert hook(memory, "UserPromptSubmit", given) == ""
     assert hook(memory, "Stop", given) == "" and "REST webhooks" in memory.read("memory/2026-02-05.md")
     before = memory.read("memory/2026-02-05.md")
@@ -370,7 +373,8 @@ def test_a_context_of_a_session_that_was_reset_begins_at_the_reset(memory: Repo,
 
 
 def test_a_start_after_an_interruption_says_what_was_said_last(memory: Repo, tmp_path: Path) -> None:
-    path = transcript(tmp_path, *SAID)
+    said = (*SAID, ("user", "Now find out why the retry queue of the gateway stays full."))
+    path = transcript(tmp_path, *said)
     given = {"session_id": "s1", "transcript_path": str(path)}
     hook(memory, "Stop", given)
 
@@ -382,13 +386,14 @@ def test_a_start_after_an_interruption_says_what_was_said_last(memory: Repo, tmp
 
     told = start("2026-02-05T15:30:00+00:00")
     assert '<memory path="session:s1" note="not ended, last active 2026-02-05' in told
-    assert "- user: We decided to use REST webhooks" in told and TOKEN not in told
+    assert "- user: Now find out why the retry queue" in told and TOKEN not in told
+    assert told.count("We decided to use REST webhooks") == 1  # the line of the log says it
     assert "session:s1" not in start("2026-02-05T14:35:00+00:00")  # it may well go on beside this one
     assert "session:s1" not in start("2026-02-05T15:30:00+00:00", "s1")  # it goes on
     assert "session:s1" not in start("2026-02-09T15:30:00+00:00")
     path.unlink()
-    assert "session:s1" not in start("2026-02-05T15:30:00+00:00")  # its three turns were too few for a summary
-    path = transcript(tmp_path, *SAID)
+    assert "session:s1" not in start("2026-02-05T15:30:00+00:00")  # its turns were too few for a summary
+    path = transcript(tmp_path, *said)
     memory.mem("session", "end", str(path), "--session", "s1")
     assert "session:s1" not in start("2026-02-05T15:30:00+00:00")
 
