@@ -44,7 +44,7 @@ def test_a_new_folder_is_set_up_and_again_nothing_is_to_be_done(tmp_path: Path, 
     done = setup(folder, "--yes", "--fact", "Invoices are in UTC", env=tools)
     assert {name: step["state"] for name, step in done.items()} == {
         "repository": "done", "hooks": "done", "commit": "done", "agents": "done",
-        "fact": "done", "check": "done",
+        "memories": "nothing to do", "fact": "done", "check": "done",
     }  # fmt: skip
     made = Repo(folder, init=False)
     assert "Invoices are in UTC" in made.read("MEMORY.md") and (folder / ".mcp.json").exists()
@@ -61,7 +61,7 @@ def test_it_says_nothing_that_a_later_step_does_or_that_nobody_asked(
     done = Repo(tmp_path / "m").mem("setup", "--yes", "--skip", "agents", *fact, env=tools)
     assert "write MEMORY.md" in done.stdout and "next:" not in done.stdout
     assert "nothing found" not in done.stdout + done.stderr
-    assert ("Invoices are in UTC" in done.stdout.split("/8 check")[1]) == bool(fact)
+    assert ("Invoices are in UTC" in done.stdout.split("/7 check")[1]) == bool(fact)
 
 
 def test_without_a_terminal_it_prints_the_commands_and_runs_none(tmp_path: Path, tools: dict[str, str]) -> None:
