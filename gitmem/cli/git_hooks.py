@@ -173,10 +173,16 @@ def say_cited(repo: Repository) -> None:
 def scan_staged(repo: Repository, names: tuple[str, ...], today: date, *, merging: bool = False) -> Report:
     """What is staged; with `names` (the framework's --all-files) the staged content of those too."""
     from gitmem.gate import sources
-    from gitmem.gate.scan import scan_source
+    from gitmem.gate.changes.staging import merge_heads
+    from gitmem.gate.scan import held_before, scan_source, set_apart
 
     policy = sources.staged_policy(repo, today, merging=merging)
-    return scan_source(sources.staged(repo, policy, names, merging=merging), policy, workers=2)
+    report = scan_source(sources.staged(repo, policy, names, merging=merging), policy, workers=2)
+    head = repo.head()
+    if not head or not report.findings:
+        return report
+    before = sources.before_of(repo, (head, *merge_heads(repo, merging=merging)), ())
+    return set_apart(report, held_before(report.findings, before, policy))
 
 
 def scan_message(repo: Repository, words: tuple[str, ...], today: date) -> Report:
@@ -312,6 +318,7 @@ def merged_reports(reports: list[Report]) -> Report:
             bytes=whole.bytes + report.bytes,
             allowed=(*whole.allowed, *report.allowed),
             accepted=tuple(dict.fromkeys((*whole.accepted, *report.accepted))),
+            before=tuple(dict.fromkeys((*whole.before, *report.before))),
         )
     return whole
 

@@ -153,7 +153,7 @@ def hook_lines(report: Report, hook: str, escape: Callable[[str], str]) -> list[
     for finding in ranked:
         block = finding_lines(finding, escape)
         block = block if finding.severity is Severity.BLOCK else block[:1]
-        if len(lines) + len(block) + len(foot) + 2 > HOOK_LINES:
+        if len(lines) + len(block) + len(foot) + 2 + bool(report.before) > HOOK_LINES:
             break
         lines += block
         shown += 1
@@ -162,7 +162,9 @@ def hook_lines(report: Report, hook: str, escape: Callable[[str], str]) -> list[
         lines.append(f"... and {hidden} more; git mem scan shows all of them")
     done = "pushed" if hook in ("pre-push", "pre-receive") else "committed"
     head = [f"git mem: {len(worst)} finding{'s'[: len(worst) != 1]}, so nothing was {done}"] if worst else []
-    return [*head, *lines, *(foot if worst else [])]
+    old = sum(finding.severity is Severity.WARN for finding in report.before)
+    before = [f"git mem: {counted(old, 'warning')} stood there before this change: git mem scan"] if old else []
+    return [*head, *lines, *before, *(foot if worst else [])]
 
 
 def _what_to_do(worst: Sequence[Finding], hook: str) -> list[str]:

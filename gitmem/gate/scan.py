@@ -7,6 +7,7 @@ opens a file or runs git (`gate/sources.py` does), and no finding it makes holds
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
@@ -39,7 +40,7 @@ Read = Callable[[Blob, Policy], Sequence[Finding]]
 @dataclass(frozen=True, slots=True)
 class Report:
     """What a scan found. `allowed` are finds that an exception covers, with the day it ends ("" for never); `accepted`
-    are those of the baseline."""
+    are those of the baseline; `before` are finds that their file held before the change (`set_apart`)."""
 
     findings: tuple[Finding, ...] = ()
     skipped: tuple[Skipped, ...] = ()
@@ -47,6 +48,7 @@ class Report:
     bytes: int = 0
     allowed: tuple[tuple[Finding, str], ...] = ()
     accepted: tuple[Finding, ...] = ()
+    before: tuple[Finding, ...] = ()
 
     @property
     def blocked(self) -> bool:
@@ -126,6 +128,31 @@ def rows_of_file(path: str, texts: Iterable[bytes], policy: Policy) -> set[Stand
     found = [finding for data in texts for finding in scan_blob(Blob(path, data), policy)]
     found += scan_names({path: ""}, policy)[0] if found else []
     return {Standing(path, finding.rule, finding.fingerprint) for finding in found}
+
+
+def held_before(findings: Iterable[Finding], before: Before, policy: Policy) -> list[Finding]:
+    """Those of some findings in texts that their file held before a change, as often as now; in order.
+
+    Findings of messages, of names and about a change as a whole belong to the change, and are never among them.
+    """
+    groups: dict[tuple[str, str, str], list[Finding]] = defaultdict(list)
+    for finding in findings:
+        if finding.path != MESSAGE and finding.start >= 0 and not finding.message.startswith(IN_NAME):
+            groups[finding.path, finding.rule, finding.fingerprint].append(finding)
+    counts: dict[str, Counter[tuple[str, str]]] = {}
+    for path in {path for path, _, _ in groups}:
+        counts[path] = Counter()
+        for data in before.texts(path):  # of a merge each side has one
+            of_side = Counter((one.rule, one.fingerprint) for one in scan_blob(Blob(path, data), policy))
+            counts[path] |= of_side
+    return [one for (path, *key), rows in groups.items() if len(rows) <= counts[path][key[0], key[1]] for one in rows]
+
+
+def set_apart(report: Report, held: Iterable[Finding]) -> Report:
+    """The report with `held` as what was there before the change; what blocks among it stays a finding too."""
+    old = tuple(held)
+    warnings = {one for one in old if one.severity is Severity.WARN}
+    return replace(report, findings=tuple(one for one in report.findings if one not in warnings), before=old)
 
 
 def scan_source(source: Source, policy: Policy, *, workers: int = 1) -> Report:

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from gitmem.gate.report import code
 from gitmem.memory.fact import Fact, parse_span
 from gitmem.review.forges.forge import Forge
-from gitmem.review.word_diff import Piece, word_diff
+from gitmem.review.word_diff import Piece, readable_diff
 
 SHOWN = 300  # characters of one text that are shown at once; the rest is folded
 CONTEXT = 40  # unchanged characters shown beside a change of a long text
-PIECES = 16  # pieces from which a difference is harder to read than both texts
 VALUE = 80  # characters of one value of a comment
 
 _ACTS = re.compile(r"@|://|www\.|#\d|\bGH-\d|\b[0-9a-f]{7,64}\b|[!~%$&][\w\"]|\[\w+:", re.IGNORECASE)
@@ -68,9 +67,8 @@ def difference(old: str, new: str) -> tuple[str, str]:
 
     What went is struck out, what came is bold. Two texts with little in common are shown one after the other.
     """
-    pieces = word_diff(old, new)
-    changed = sum(len(piece.text) for piece in pieces if piece.sign != "=")
-    if len(pieces) > PIECES or changed * 2 > len(old) + len(new):
+    pieces = readable_diff(old, new)
+    if not pieces:
         (one, rest), (other, more) = shown(old), shown(new)
         return f"{one} → {other}", "\n\n".join(part for part in (rest, more) if part)
     whole = len(new) <= SHOWN
@@ -123,18 +121,27 @@ def unread_sources(fact: Fact) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Where the links of a review lead: to the commits `base` and `head` (oids) at `forge`, None for no links."""
+    """Where the links of a review lead: to the commits `base` and `head` (oids) at `forge`, None for no links.
+
+    `longest`: the characters that are shown of a place, 0 for all of them.
+    """
 
     forge: Forge | None
     base: str
     head: str
+    longest: int = 0
+
+    def named(self, place: str) -> str:
+        """A place as code, its beginning left out where it is longer than `longest`."""
+        cut = self.longest and len(place) > self.longest
+        return code(flat("…" + place[-self.longest :] if cut else place))
 
     def line(self, path: str, line: int, commit: str = "") -> str:
         """A line (1-based) of a file at `commit`, "" for the head."""
-        words = code(flat(f"{path}:{line}"))
+        words = self.named(f"{path}:{line}")
         return f"[{words}]({self.forge.lines(commit or self.head, path, line, line)})" if self.forge else words
 
     def file(self, path: str) -> str:
         """A file at the head."""
-        words = code(flat(path))
+        words = self.named(path)
         return f"[{words}]({self.forge.lines(self.head, path, 1, 1)})" if self.forge else words

@@ -1,4 +1,4 @@
-"""A review as Markdown, whole or within the size of a comment. Pure: a review in, text out.
+"""A review as Markdown, whole. Pure: a review in, text out; `comment` has what a pull request shows of it.
 
 It answers in this order: is it safe (a verdict and what was checked), what decides how the next change is checked, what
 is wrong, what will the agent believe and where each of it comes from. Text of memory stands in it as code: nothing in
@@ -22,6 +22,7 @@ from gitmem.provenance.attribution import differing
 from gitmem.provenance.cited_sources import Source
 from gitmem.provenance.grounding import Support
 from gitmem.provenance.signatures import summary
+from gitmem.review.change_sentence import sentence
 from gitmem.review.fact_diff import FactChange, Op
 from gitmem.review.fact_words import (
     GONE,
@@ -50,13 +51,11 @@ from gitmem.review.markup import (
     shown,
     unread_sources,
 )
-from gitmem.review.page import PLACES, Page, Row, Section, fit, some, unbounded
+from gitmem.review.page import PLACES, Page, Row, Section, some, unbounded
 from gitmem.review.review import LineVerdict, Review, State
 from gitmem.review.text_changes import TextChange, TextOp
 from gitmem.review.warnings.warning import Place
 
-COMMENT = 65_536  # characters of a comment at GitHub, the smallest of the forges
-MARGIN = 1_000  # of a comment's characters, for the marker before it
 TITLES = {
     Op.CHANGED: "Changed", Op.ADDED: "Added", Op.PROMOTED: "Promoted", Op.REMOVED: "Removed", Op.EXPIRED: "Expired",
     Op.MOVED: "Moved", Op.REORDERED: "Reordered",
@@ -69,31 +68,13 @@ ROTATE = "A secret that was pushed is known: rotate it first, then remove it fro
 
 def as_markdown(review: Review, forge: Forge | None = None) -> str:
     """The whole review: a verdict, what was checked, then only the sections that have something to say."""
-    view = _View(review, forge)
-    return _page(view, Page(unbounded(view.sections)))
+    view = View(review, forge)
+    return page_of(view, Page(unbounded(view.sections)))
 
 
-def as_comment(
-    review: Review,
-    forge: Forge | None = None,
-    *,
-    limit: int = 0,
-    elsewhere: str = "",
-    size: Callable[[str], int] = len,
-) -> str:
-    """The review within `limit`, by `size` (0: what a comment of the forge holds).
-
-    What does not fit is counted by kind, and `elsewhere`, Markdown, says where all of it is ("": the
-    command that prints it).
-    """
-    view = _View(review, forge)
-    limit = limit or (forge.body_limit if forge else COMMENT) - MARGIN
-    head = size(_page(view, Page("", tuple("x" * 60 for _ in view.sections)), elsewhere))
-    return _page(view, fit(view.sections, limit - head, size), elsewhere)
-
-
-def _page(view: _View, page: Page, elsewhere: str = "") -> str:
-    lines = [f"### {view.verdict}", "", view.counts, ""]
+def page_of(view: View, page: Page, elsewhere: str = "") -> str:
+    """A page of the review below its verdict and counts; `elsewhere`, Markdown, says where what is missing is."""
+    lines = [f"### {view.verdict}", "", f"{view.sentence}.", "", view.counts, ""]
     if page.missing:
         span = f"{view.review.base[:12]}..{view.review.head[:12]}"
         where = elsewhere or f"`git mem review {span}` shows all of it"
@@ -102,12 +83,21 @@ def _page(view: _View, page: Page, elsewhere: str = "") -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
+def other_fix(line: LineVerdict) -> str:
+    """What a person may do about a line that fails, besides taking it out."""
+    if line.state is not State.BROKEN:
+        return "a person who means it commits it without `Memory-Agent`"
+    where = shell_word(f"{line.path}:{line.line}")
+    return f"{code(f'git mem why {where}')} shows what it cites"
+
+
 @dataclass(frozen=True)
-class _View:
-    """A review with what its parts say of each other, and where its links lead."""
+class View:
+    """A review with what its parts say of each other, and where its links lead. `longest`: as in `Links`."""
 
     review: Review
     forge: Forge | None
+    longest: int = 0
 
     # -- what is looked up -----------------------------------------------------------------------------------
 
@@ -138,7 +128,7 @@ class _View:
 
     @cached_property
     def links(self) -> Links:
-        return Links(self.forge, self.review.base, self.review.head)
+        return Links(self.forge, self.review.base, self.review.head, self.longest)
 
     def link(self, path: str, line: int, commit: str = "") -> str:
         return self.links.line(path, line, commit)
@@ -172,6 +162,15 @@ class _View:
     def unsourced(self) -> int:
         """1 where a fact came that cites nothing: one point, however many they are."""
         return int(bool(self._uncited))
+
+    @property
+    def unsourced_words(self) -> str:
+        return f"{counted(len(self._uncited), 'fact')} without a source"
+
+    @cached_property
+    def sentence(self) -> str:
+        """What the change does, in plain words."""
+        return sentence(self.review, self.facts, self.verdict_of)
 
     @property
     def verdict(self) -> str:
@@ -243,6 +242,7 @@ class _View:
         words = [f"**{kinds[Severity.BLOCK]} blocking**"] if kinds[Severity.BLOCK] else []
         words += [counted(kinds[Severity.WARN], "warning")] if kinds[Severity.WARN] else []
         words += [f"{len(report.allowed)} excepted"] if report.allowed else []
+        words += [f"{len(report.before)} there before this change"] if report.before else []
         what = f"Secrets, personal data, injection: {counted(report.blobs, 'version')} of files, every commit message"
         sign = "❌" if report.blocked else "⚠️" if kinds[Severity.WARN] else "✅"
         return sign, what, ", ".join(words) or "clean"
@@ -304,6 +304,9 @@ class _View:
             joined[finding.rule, finding.severity, finding.path, finding.message].append(finding)
         for rows in joined.values():
             yield self._finding(rows)
+        for finding in order(self.review.report.before):
+            if finding.severity is Severity.WARN:
+                yield Row(f"{plain(finding.rule)} {self._place_of(finding)}", group="there before this change")
         if any(row.secret for row in self.review.report.findings):
             yield Row(ROTATE)
 
@@ -374,8 +377,7 @@ class _View:
         parts = [f"{body} ({place})" + ("" if said else f": {plain(line.message)}"), *sources]
         if line.fails:
             where = shell_word(f"{line.path}:{line.line}")
-            why = f"{code(f'git mem why {where}')} shows what it cites"
-            other = why if line.state is State.BROKEN else "a person who means it commits it without `Memory-Agent`"
+            other = other_fix(line)
             which = "it" if len(lines) == 1 else f"the last of {len(lines)}"
             parts.append(f"  - fix: {code(f'git mem forget {where} --reason WHY')} takes {which} out; {other}")
         return Row("\n".join(parts), rest, f"{place} {STATES[line.state]}", group, len(lines))

@@ -16,10 +16,11 @@ from enum import StrEnum
 from gitmem.config import Config
 from gitmem.gate import sources
 from gitmem.gate.detectors.finding import Finding, Severity
+from gitmem.gate.examine import Before
 from gitmem.gate.policy import MESSAGE, Policy
 from gitmem.gate.redaction import redaction
 from gitmem.gate.report import remedy
-from gitmem.gate.scan import Report, once_each, scan, scan_source
+from gitmem.gate.scan import Report, held_before, once_each, scan, scan_source, set_apart
 from gitmem.git.objects import Commit
 from gitmem.git.repository import Repository
 from gitmem.git.revision import CommitRange
@@ -35,6 +36,7 @@ from gitmem.review.commit_diff import MergeBases, fact_changes, with_facts_taken
 from gitmem.review.fact_diff import FactChange
 from gitmem.review.forges.forge import Suggestion
 from gitmem.review.masking import masked
+from gitmem.review.renames import renames
 from gitmem.review.text_changes import OtherChanges, is_text, other_changes, with_texts_taken_out
 from gitmem.review.warnings.registry import WARNINGS
 from gitmem.review.warnings.warning import Clock, Range, ReviewWarning
@@ -126,7 +128,8 @@ def review(
     base, head, _ = span
     today = now.date()
     policy = sources.range_policy(repo, span, today)
-    report = once_each(scan_source(sources.commits_beyond(repo, base, head, policy), policy))
+    found = once_each(scan_source(sources.commits_beyond(repo, base, head, policy), policy))
+    report = _apart_from_base(repo, base, head, found, policy)
     extra = (glob for each in (layout, *policy.layouts) for glob in each.extra)
     layout = layout._replace(extra=tuple(dict.fromkeys(extra)))
     merges = _merge_bases(repo, span)
@@ -139,7 +142,7 @@ def review(
     lines = verdicts(verdict)
     commits = Range(repo, config, base, head, changes, verdict.standing, daily, now, clock)
     warnings = tuple(check(commits) for check in WARNINGS)
-    masks = tuple(_masked_lines(repo, head, report, policy))
+    masks = tuple(_masked_lines(repo, head, found, policy))
     other, lines = with_masks(other, lines, masks)
     whole = Review(
         base, head, tuple(changes),
@@ -179,6 +182,16 @@ def _standing(repo: Repository, head: str, report: Report, policy: Policy) -> fr
     places = [sources.BlobPlace(path, oid) for path, oid in repo.blobs(head, sorted(paths)).items()] if paths else []
     found = scan(sources.read(repo, places, policy), policy).findings
     return frozenset(finding.fingerprint for finding in found)
+
+
+def _apart_from_base(repo: Repository, base: str, head: str, report: Report, policy: Policy) -> Report:
+    """The report with what the files of `base` ("" for none) hold already set apart, under their former names too."""
+    if not base or not report.findings:
+        return report
+    former = renames(repo, base, head, repo.changes(base, head))
+    files = sources.before_of(repo, [base], ())
+    before = Before(lambda path: files.texts(former.get(path, path)))
+    return set_apart(report, held_before(report.findings, before, policy))
 
 
 def _masked_lines(repo: Repository, head: str, report: Report, policy: Policy) -> Iterator[MaskedLine]:

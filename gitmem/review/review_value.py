@@ -34,6 +34,7 @@ def as_value(review: Review, forge: Forge | None = None) -> dict[str, Any]:
         "renamed": [{"path": row.path, "old_path": row.old_path} for row in review.other.renamed],
         "unread": list(review.other.unread),
         "findings": [finding_value(finding) for finding in order(review.report.findings)],
+        "before": [finding_value(finding) for finding in order(review.report.before)],
         "provenance": [_line_value(line) for line in review.lines],
         **{warning.key: warning.as_value() for warning in review.warnings},
         "masks": [{"path": row.path, "line": row.line, "text": row.text} for row in review.masks],

@@ -12,6 +12,7 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 WORDS = 2_000  # of one text that are compared: longer ones are shown one after the other
+PIECES = 16  # pieces from which a difference is harder to read than both texts
 PAIRS = 20_000  # of equal words, one of each text: what more cost seconds, and is the same few words again and again
 
 _TOKEN = re.compile("[\u3040-\u30ff\u3400-\u9fff]|\\s+|[^\\W\u3040-\u30ff\u3400-\u9fff]+|.", re.S)
@@ -22,6 +23,13 @@ class Piece(NamedTuple):
 
     sign: str
     text: str
+
+
+def readable_diff(old: str, new: str) -> list[Piece]:
+    """As `word_diff`; none where the texts have so little in common that one after the other is easier to read."""
+    pieces = word_diff(old, new)
+    changed = sum(len(piece.text) for piece in pieces if piece.sign != "=")
+    return [] if len(pieces) > PIECES or changed * 2 > len(old) + len(new) else pieces
 
 
 def word_diff(old: str, new: str) -> list[Piece]:

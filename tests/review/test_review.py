@@ -463,7 +463,7 @@ def test_a_review_counts_in_sentences(repo: Repo) -> None:
     repo.commit(
         "other", {"MEMORY.md": "# Memory\n\n- The API listens on port 8080.\n- The API listens on port 9090.\n"}
     )
-    assert "1 contradicts" in repo.mem("review", f"{base}..HEAD", check=False).stdout
+    assert "1 may replace" in repo.mem("review", f"{base}..HEAD", check=False).stdout
 
 
 def test_a_renamed_file_is_compared_with_what_it_was(repo: Repo) -> None:

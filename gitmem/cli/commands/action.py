@@ -277,7 +277,8 @@ def review_command(markdown: str | None, json_file: str | None) -> int:
     When the review cannot be made, the comment that is there says so: an older one never stands for it.
     """
     from gitmem.gate import report
-    from gitmem.review.rendering import as_comment, as_markdown
+    from gitmem.review.comment import as_comment
+    from gitmem.review.rendering import as_markdown
     from gitmem.review.review import as_report
     from gitmem.review.review_value import as_value
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("span", metavar="[BASE..HEAD]", default="", shell_complete=completions.ranges)
 @click.option(
-    "--format", "form", type=click.Choice(["md", "json", "sarif", "github"]), default="md",
-    help="Markdown, JSON (docs/json.md), SARIF 2.1.0, or annotations of a GitHub workflow.",
+    "--format", "form", type=click.Choice(["md", "comment", "json", "sarif", "github"]), default="md",
+    help="Markdown, a pull request's comment, JSON (docs/json.md), SARIF 2.1.0, or annotations of a workflow.",
 )  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.pass_context
@@ -43,6 +43,7 @@ def command(ctx: click.Context, span: str, form: str, as_json: bool) -> None:
     from gitmem.gate import report
     from gitmem.git.revision import split_range
     from gitmem.memory.snapshot import layout_at
+    from gitmem.review.comment import as_comment
     from gitmem.review.rendering import as_markdown
     from gitmem.review.review import as_report, review
     from gitmem.review.review_value import as_value
@@ -55,6 +56,8 @@ def command(ctx: click.Context, span: str, form: str, as_json: bool) -> None:
     match form:
         case "json":
             write_json(as_value(result, _forge(repo)))
+        case "comment":
+            page(as_comment(result, _forge(repo)))
         case "sarif":
             page(report.as_sarif(as_report(result), __version__))
         case "github":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from gitmem.gate.report import code
@@ -18,12 +18,13 @@ HOST_BYTES = 25_000  # of MEMORY.md an agent's host loads
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """A file and its budget of lines (`mem.memoryLines`)."""
+    """A file and its budget of lines (`mem.memoryLines`). `over_before`: the file was over it at the base already."""
 
     path: str
     lines: int
     bytes: int
     budget: int
+    over_before: bool = False
 
     @property
     def over(self) -> bool:
@@ -41,22 +42,26 @@ class FileSizes(ReviewWarning):
     sizes: tuple[Size, ...] = ()
 
     def points(self) -> int:
-        return sum(size.over for size in self.sizes)
+        return sum(size.over and not size.over_before for size in self.sizes)
+
+    def old_points(self) -> int:
+        return sum(size.over and size.over_before for size in self.sizes)
 
     def checked(self) -> Iterator[Checked]:
         for size in self.sizes:
             words = f"{size.lines} of {size.budget} lines, {size.bytes:,} of {HOST_BYTES:,} bytes"
-            yield Checked(not size.over, f"Size of {code(flat(size.path))}", words)
+            yield Checked(not size.over or size.over_before, f"Size of {code(flat(size.path))}", words)
 
     def rows(self, links: Links) -> Iterator[Row]:
         for size in self.sizes:
             if size.over:
                 numbers = f"{size.lines} of {size.budget} lines, {size.bytes} of {HOST_BYTES} bytes"
-                yield Row(f"{code(flat(size.path))}: {numbers} **over budget**: hosts read less")
+                since = ", as before" if size.over_before else ""
+                yield Row(f"{code(flat(size.path))}: {numbers} **over budget**{since}: hosts read less")
 
     def remarks(self) -> Iterator[Remark]:
         for size in self.sizes:
-            if size.over:
+            if size.over and not size.over_before:
                 words = f"{size.lines} lines of {size.budget}, {size.bytes} bytes of {HOST_BYTES}: hosts read less"
                 yield Remark(size.path, 1, "over-budget", words)
 
@@ -69,9 +74,16 @@ class FileSizes(ReviewWarning):
 
 def check(commits: Range) -> FileSizes:
     """The sizes at the head; a link is no such file."""
+    base = {size.path for size in _sizes(commits, commits.base) if size.over} if commits.base else set()
+    sizes = [replace(size, over_before=size.path in base) for size in _sizes(commits, commits.head)]
+    return FileSizes(sizes=tuple(sizes))
+
+
+def _sizes(commits: Range, oid: str) -> list[Size]:
+    """The sizes of these files at a commit."""
     sizes = []
-    for entry in commits.repo.entries(commits.head, ["MEMORY.md", ".claude/MEMORY.md"]):
+    for entry in commits.repo.entries(oid, ["MEMORY.md", ".claude/MEMORY.md"]):
         if entry.mode == REGULAR:
             data = commits.repo.read(entry.oid)
             sizes.append(Size(entry.path, len(blob_lines(data)), len(data), commits.config.memory_lines))
-    return FileSizes(sizes=tuple(sizes))
+    return sizes

@@ -19,6 +19,9 @@ from gitmem.review.markup import Links, shown
 from gitmem.review.page import Row, some
 from gitmem.review.warnings.warning import Checked, Range, Remark, ReviewWarning
 
+BRIEF = 100  # characters of each of the two facts in a comment's short list
+VERBS = {"same": "repeats", "replaces": "may replace", "ends": "may end", "conflicts": "may contradict"}
+
 
 @dataclass(frozen=True, slots=True)
 class Rival:
@@ -36,6 +39,11 @@ class Rival:
     def contradicts(self) -> bool:
         return self.relation != "same"
 
+    @property
+    def words(self) -> str:
+        """What the later of the two does to the earlier, as `relation` judged it."""
+        return VERBS[self.relation]
+
 
 @dataclass(frozen=True, slots=True)
 class RivalFacts(ReviewWarning):
@@ -52,8 +60,9 @@ class RivalFacts(ReviewWarning):
         return len(self.pairs)
 
     def checked(self) -> Iterator[Checked]:
-        verbs = Counter("contradict" if pair.contradicts else "repeat" for pair in self.pairs)
-        words = ", ".join(f"{count} {verb}{'s'[: count == 1]}" for verb, count in sorted(verbs.items())) or "none"
+        verbs = Counter(pair.words for pair in self.pairs)
+        said = {verb: "repeat" if verb == VERBS["same"] and count > 1 else verb for verb, count in verbs.items()}
+        words = ", ".join(f"{count} {said[verb]}" for verb, count in sorted(verbs.items())) or "none"
         if any(pair.contradicts for pair in self.pairs):
             words += "; `git mem settle`, or the comment `/mem settle PLACE later`, says which one holds"
         yield Checked(not verbs, f"{counted(self.compared, 'fact')} beside the facts that are there", words)
@@ -65,11 +74,12 @@ class RivalFacts(ReviewWarning):
             equal[pair.text, pair.contradicts, pair.other_path, pair.other_line].append(pair)
         for pairs in equal.values():
             pair = pairs[0]
-            verb = "**contradicts**" if pair.contradicts else "repeats"
+            verb = f"**{pair.words}**" if pair.contradicts else pair.words
             one, other = shown(pair.text)[0], shown(pair.other_text)[0]
             places = some([links.line(row.path, row.line) for row in pairs])
             there = links.line(pair.other_path, pair.other_line)
-            yield Row(f"{one} ({places}) {verb} {other} ({there})", count=len(pairs))
+            brief = f"{shown(pair.text, BRIEF)[0]} ({places}) {verb} {shown(pair.other_text, BRIEF)[0]} ({there})"
+            yield Row(f"{one} ({places}) {verb} {other} ({there})", short=brief, count=len(pairs))
 
     def remarks(self) -> Iterator[Remark]:
         for pair in self.pairs:

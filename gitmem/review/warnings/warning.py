@@ -88,6 +88,10 @@ class ReviewWarning(ABC):
     def points(self) -> int:
         """How many points a person should look at."""
 
+    def old_points(self) -> int:
+        """How many points were there before the change; none of them is in `points`."""
+        return 0
+
     @abstractmethod
     def checked(self) -> Iterable[Checked]:
         """Its rows in the table of checks, none where nothing was looked at."""
