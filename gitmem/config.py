@@ -171,7 +171,16 @@ class Config(NamedTuple):
         (), "Any other constant of gitmem/search/weights.py as `NAME=VALUE`, as in `label=3`; repeatable."
     )
     rerank_hits: int = _key(20, "Hits a model of `--rerank` reads.", limits=(1, 200))
+    # encrypted files
+    encryption: str = _key(
+        "none",
+        "`git-crypt`: read what git-crypt encrypted, by the program of that name and the key of an unlocked clone.",
+        choices=("none", "git-crypt"),
+    )  # fmt: skip
     # gate
+    detect_secrets: bool = _key(
+        False, "Whether hooks ask the plugins of detect-secrets too, as `git mem scan --plugins` does; slower."
+    )
     on_secret: str = _key("refuse", "What our own writers do with a secret.", choices=("refuse", "mask"))
     on_personal: str = _key(
         "mask", "What our own writers do with personal data (e-mail, telephone, numbers).", choices=("mask", "keep")

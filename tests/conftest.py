@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests import real_model
+from tests import git_crypt, real_model
 from tests.harness import SOURCE, Repo
 from tests.ui.browser import chromium
 
@@ -82,3 +82,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if skipped:
         terminalreporter.section("THE TESTS WITH A REAL LANGUAGE MODEL DID NOT RUN", sep="!")
         terminalreporter.line(f"{len(skipped)} tests of promotion by a judge: {real_model.MISSING}")
+    skipped = [report for report in all_skipped if git_crypt.MISSING in str(report.longrepr)]
+    if skipped:
+        terminalreporter.section("THE TESTS WITH THE REAL GIT-CRYPT DID NOT RUN", sep="!")
+        terminalreporter.line(f"{len(skipped)} tests of encrypted memory: {git_crypt.MISSING}")

@@ -41,7 +41,8 @@ class Policy:
     `detectors` are names of `gitmem.gate.detectors.DETECTORS`, empty for all; `rules` are more token rules (of
     `--rules`); `daily` are patterns of daily logs; `today` ends exceptions; `strict`: what would warn blocks;
     `ids` are oids of commits, which no rule about random values takes for a secret; `imported` are files that another
-    leads agents to (`gate/imported_files.py`).
+    leads agents to (`gate/imported_files.py`); `encryption` is the user's `mem.encryption` ("" for none): what that
+    program encrypted is scanned as its text, so its filter is no finding.
     """
 
     layouts: tuple[Layout, ...] = MEMORY_ONLY
@@ -55,6 +56,7 @@ class Policy:
     strict: bool = False
     ids: frozenset[str] = frozenset()
     imported: frozenset[str] = frozenset()
+    encryption: str = ""
 
     def concerns(self, path: str) -> bool:
         """Whether the gate reads this path: memory, what some file system would take for memory, what agents read.

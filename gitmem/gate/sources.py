@@ -15,7 +15,7 @@ from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 
-from gitmem.config import TRACKED, load
+from gitmem.config import TRACKED, Config, load
 from gitmem.errors import GitFailed, GitMemError, OutsideRepository, UsageError
 from gitmem.gate import exceptions, tags_and_notes
 from gitmem.gate.changes import rules
@@ -25,12 +25,13 @@ from gitmem.gate.changes.merge_losses import before_merge, dropped
 from gitmem.gate.changes.rewrite_trailer import rewrite_reason
 from gitmem.gate.changes.staging import change_findings, counts, merge_heads, staged_change
 from gitmem.gate.changes.text_rules import attribute_findings, history_findings, link_target, range_loss
+from gitmem.gate.detectors import registry
 from gitmem.gate.detectors.finding import Finding
 from gitmem.gate.examine import Before, Blob, Source
 from gitmem.gate.imported_files import imported_files
 from gitmem.gate.policy import MESSAGE, Policy, distinct
 from gitmem.git import promised_objects
-from gitmem.git.objects import GITLINK, LFS_POINTER, LINKS, REGULAR, SYMLINK, Change, Commit, Entry
+from gitmem.git.objects import GITLINK, LFS_POINTER, LINKS, REGULAR, SYMLINK, Change, Commit, Entry, is_encrypted
 from gitmem.git.ranges import PathChange, commit_ids, shallow, touched
 from gitmem.git.repository import Repository
 from gitmem.git.revision import CommitRange, towards
@@ -38,6 +39,10 @@ from gitmem.git.worktree import read_bytes
 from gitmem.paths import LIMIT, layout_of
 
 WINDOW = 256  # blobs asked for at once
+STILL_ENCRYPTED = (
+    "git-crypt encrypted it, and its text cannot be read here; git-crypt unlock,"
+    " and git config --global mem.encryption git-crypt"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +91,19 @@ def policy_from(
         today=today,
         strict=any(config.gate == "strict" for config in configs),
         imported=frozenset().union(*(imported_files(repo, entries) for entries in trees)),
+        encryption=_encryption(configs[0]),
+        detectors=_detectors(configs[0]),
     )
+
+
+def _encryption(config: Config) -> str:
+    """The `encryption` of a policy, from the user's own settings."""
+    return "" if config.encryption == "none" else config.encryption
+
+
+def _detectors(config: Config) -> tuple[str, ...]:
+    """The `detectors` of a policy, from the user's own settings."""
+    return registry.WITH_PLUGINS if config.detect_secrets else ()
 
 
 def staged_policy(
@@ -148,6 +165,8 @@ def worktree_policy(repo: Repository, today: date) -> Policy:
         today=today,
         strict=config.gate == "strict",
         imported=policy.imported,
+        encryption=_encryption(config),
+        detectors=_detectors(config),
     )
 
 
@@ -443,6 +462,8 @@ def read(repo: Repository, wanted: Iterable[BlobPlace], policy: Policy) -> Itera
                     yield replace(blob, skipped="its object is missing or no blob")
                 elif data.startswith(LFS_POINTER):
                     yield replace(blob, skipped="a pointer of Git LFS: its text lies outside the repository")
+                elif is_encrypted(data):
+                    yield replace(blob, skipped=STILL_ENCRYPTED)
                 else:
                     yield replace(blob, data=data)
 
@@ -617,7 +638,8 @@ def _files(root: Path, files: Iterable[tuple[str, int]], policy: Policy) -> Iter
             if size > policy.limit:
                 yield Blob(path, b"", skipped=_too_large(size, policy))
             else:
-                yield Blob(path, read_bytes(root, path, policy.limit + 1))
+                data = read_bytes(root, path, policy.limit + 1)
+                yield Blob(path, b"", skipped=STILL_ENCRYPTED) if is_encrypted(data) else Blob(path, data)
         except (OSError, OutsideRepository) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is behind a link or no regular file"
             yield Blob(path, b"", skipped=f"cannot be read: {reason}")

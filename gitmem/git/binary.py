@@ -17,7 +17,7 @@ from pathlib import Path
 
 from gitmem import system
 from gitmem.errors import GitFailed, GitMemError, NotARepository, TooManyFiles, UnknownRevision
-from gitmem.git.objects import MAX_FILES, BlameLine, Change, Commit, Entry
+from gitmem.git.objects import ENCRYPTED, MAX_FILES, BlameLine, Change, Commit, Entry
 from gitmem.git.parse import (
     parse_blame,
     parse_commit,
@@ -33,6 +33,8 @@ from gitmem.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from typing import IO
+
+    from gitmem.git.encryption import GitCrypt
 
 # What Git sets for its hooks and what a person says about place and configuration; every other GIT_* is dropped.
 KEPT = {
@@ -173,6 +175,9 @@ class BinaryRepository:
         self._batch: subprocess.Popen[bytes] | None = None
         self._listed: dict[str, list[Entry]] = {}
         self._counted: dict[str, int] = {}
+        self._git_crypt: GitCrypt | None = None
+        self._git_crypt_sought = False
+        self._stored_as: dict[str, str] = {}  # oid of a text -> oid of the encrypted blob that stands for it here
 
     @property
     def root(self) -> Path | None:
@@ -484,7 +489,32 @@ class BinaryRepository:
     def read_many(self, oids: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
         left = iter(oids)
         while window := list(islice(left, WINDOW)):
-            yield from self._read_window(window)
+            yield from ((oid, self._readable(data)) for oid, data in self._read_window(window))
+
+    def _readable(self, data: bytes | None) -> bytes | None:
+        """A blob's bytes; of an encrypted one the text, where the user's settings and this clone's key give it."""
+        if data is None or not data.startswith(ENCRYPTED):
+            return data
+        git_crypt = self.git_crypt()
+        text = git_crypt.text(data) if git_crypt else None
+        return data if text is None else text
+
+    def git_crypt(self) -> GitCrypt | None:
+        if not self._git_crypt_sought:
+            folders = (self.common_dir, self.git_dir)
+            if any((folder / "git-crypt").is_dir() for folder in folders):
+                from gitmem.git import encryption  # few clones need it
+
+                named = [value for key, value, _ in self.user_config() if key.lower() == "mem.encryption"]
+                kind = named[-1] if named else ""
+                self._git_crypt = encryption.find(kind, folders, self.root, self._environ)
+            self._git_crypt_sought = True
+        return self._git_crypt
+
+    def stored(self, oids: Iterable[str]) -> Iterator[bytes | None]:
+        left = iter(oids)
+        while window := list(islice(left, WINDOW)):
+            yield from (data for _, data in self._read_window(window))
 
     def _read_window(self, oids: list[str]) -> Iterator[tuple[str, bytes | None]]:
         if any(not set(oid) <= HEX for oid in oids):
@@ -515,6 +545,19 @@ class BinaryRepository:
         return sizes
 
     def hash_blob(self, data: bytes) -> str:
+        plain = self._hash(data)
+        git_crypt = self.git_crypt() if data else None  # git-crypt leaves an empty file as it is
+        if git_crypt is None:
+            return plain
+        if plain not in self._stored_as:
+            candidates = map(self._hash, git_crypt.encryptions(data))
+            there = next((oid for oid in candidates if self.sizes([oid])), "")
+            if not there:
+                return plain
+            self._stored_as[plain] = there
+        return self._stored_as[plain]
+
+    def _hash(self, data: bytes) -> str:
         import hashlib
 
         digest = hashlib.new(self.object_format, b"blob %d\0" % len(data))
@@ -601,12 +644,24 @@ class BinaryRepository:
 
     def blame(self, path: str, start: int, end: int, rev: str = "") -> list[BlameLine]:
         if rev:
+            if self.git_crypt() is not None:
+                from gitmem.git.blame import blame_encrypted
+
+                rows = blame_encrypted(self, path, start, end, rev)
+                if rows is not None:
+                    return rows
             where = f"-L{start},{end}"
             out = self._run(["blame", "--porcelain", "-M", "--no-textconv", where, rev, "--", path])
             return parse_blame(out)
         from gitmem.git.blame import blame_work_tree
 
         return blame_work_tree(self, path, start, end)
+
+    def simplified_history(self, commit: str, path: str) -> dict[str, list[str]]:
+        """The commits up to `commit` that changed a path, newest first, each with those of them that come before it."""
+        how = ["rev-list", "--parents", "--topo-order", "--end-of-options", commit, "--", path]
+        rows = [line.split() for line in self._run(how).decode("ascii").splitlines()]
+        return {row[0]: row[1:] for row in rows}
 
     def user_config(self) -> list[tuple[str, str, str]]:
         return users_own(self._run(["config", *OURS], ok=(0, 1)))

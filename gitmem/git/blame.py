@@ -1,5 +1,7 @@
-"""Who wrote a line of the work tree that may not be committed yet. `git blame --contents` would run the clone's clean
-filters: the file is compared with HEAD's here, and Git asked of HEAD alone.
+"""Who wrote a line of the work tree that may not be committed yet, or of a file that is stored encrypted.
+
+`git blame --contents` would run the clone's clean filters: the file is compared with HEAD's here, and Git asked of HEAD
+alone. `git blame --textconv` would run the clone's programs: encrypted versions are compared here as well.
 """
 
 from __future__ import annotations
@@ -11,11 +13,13 @@ from itertools import compress, count
 from operator import ne
 
 from gitmem.errors import GitFailed
-from gitmem.git.objects import BlameLine
+from gitmem.git.binary import BinaryRepository
+from gitmem.git.objects import BlameLine, is_encrypted
 from gitmem.git.repository import Repository
 from gitmem.git.worktree import read_bytes
 
 COMPARED = 1 << 14  # pairs of lines of a block that are compared each with each; of a larger one only its ends
+MAX_BLAMED = 2_000  # versions of an encrypted file that are decrypted to say who wrote its lines
 SPLITS = 16  # times a block is cut at lines that stand once on both sides: each costs one pass over the file
 
 
@@ -36,6 +40,54 @@ def blame_work_tree(repo: Repository, path: str, start: int, end: int) -> list[B
         blamed[origin[line]]._replace(line=line) if line in origin else BlameLine(line, now[line - 1], nobody, line)
         for line in range(start, min(end, len(now)) + 1)
     ]
+
+
+def blame_encrypted(repo: BinaryRepository, path: str, start: int, end: int, rev: str) -> list[BlameLine] | None:
+    """As `Repository.blame`, of a file that is encrypted at `rev`: Git's own blame would count lines of ciphertext.
+
+    None where the file is not encrypted there or its text cannot be read. The texts of the commits that changed the
+    file are compared here, from `rev` back; a rename ends the search, and a line older than MAX_BLAMED versions counts
+    as written by the last one that was read.
+    """
+    reader = BinaryRepository(repo.place, repo.environ)  # blame is asked from several threads, one helper process each
+    try:
+        commit = reader.resolve(rev)
+        oid = reader.blobs(commit, [path]).get(path)
+        if oid is None or not all(data and is_encrypted(data) for data in reader.stored([oid])):
+            return None
+        data = reader.read(oid)
+        if is_encrypted(data):
+            return None
+        return _blamed_lines(reader, path, _lines(data), range(start, end + 1), commit)
+    finally:
+        reader.close()
+
+
+def _blamed_lines(
+    repo: BinaryRepository, path: str, lines: Sequence[str], wanted: range, commit: str
+) -> list[BlameLine]:
+    """Each wanted line with the commit that wrote it."""
+    parents = repo.simplified_history(commit, path)
+    first = next(iter(parents), commit)
+    # Of each commit that is still to be looked at: its line -> the line at the revision asked for.
+    open_lines = {first: {line: line for line in wanted if line <= len(lines)}}
+    texts = {first: lines}
+    blamed: dict[int, BlameLine] = {}
+    for number, (oid, before) in enumerate(parents.items()):  # children stand before their parents
+        left = open_lines.pop(oid, {})
+        text = texts.pop(oid, [])
+        for parent in before if number < MAX_BLAMED and left else ():
+            if parent not in texts:
+                there = repo.blobs(parent, [path]).get(path)
+                texts[parent] = _lines(repo.read(there)) if there else []
+            for old, new, length in same_runs(texts[parent], text):
+                for line in sorted(left.keys() & set(range(new, new + length))):
+                    open_lines.setdefault(parent, {})[line - new + old] = left.pop(line)
+        for line, asked in left.items():
+            blamed[asked] = BlameLine(asked, lines[asked - 1], oid, line)
+        if not open_lines:
+            break
+    return [blamed[line] for line in sorted(blamed)]
 
 
 def same_runs(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, int]]:

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from gitmem.errors import GitFailed, GitMemError, Refused
 from gitmem.git.history_filter import CITED, PROBED, Masking
+from gitmem.git.objects import is_encrypted
 from gitmem.git.repository import Repository
 from gitmem.git.write import HOOK_VIEW, IN_PROGRESS, run_git
 
@@ -130,6 +131,15 @@ def said_in(repo: Repository, masking: Masking) -> Found:
     signed = 0
     parts = [name.rpartition("/")[2].encode("utf-8", "surrogateescape") + b"\0" for name, _ in masking.paths]
     for oid, kind, data in _objects(repo):
+        if kind == "blob" and is_encrypted(data):
+            git_crypt = repo.git_crypt()
+            text = git_crypt.text(data) if git_crypt else None
+            if text is not None and not masking.says(text):
+                continue
+            raise GitMemError(
+                "this history holds files that git-crypt encrypted: what they say cannot be masked there",
+                "to be rid of one file: git filter-repo --invert-paths --path FILE (docs/at-rest.md)",
+            )
         if kind in ("commit", "tag"):
             head, _, _ = data.partition(b"\n\n")
             signed += b"\ngpgsig" in head or (kind == "tag" and b"-----BEGIN " in data)

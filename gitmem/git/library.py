@@ -112,7 +112,7 @@ class LibraryRepository(BinaryRepository):
                 continue
             except pygit2.GitError:
                 raise GitFailed(f"object {oid[:12]} cannot be read", "git fsck says what is damaged") from None
-            yield oid, data if kind == pygit2.enums.ObjectType.BLOB else None
+            yield oid, self._readable(data) if kind == pygit2.enums.ObjectType.BLOB else None
 
     def sizes(self, oids: Sequence[str]) -> dict[str, int]:
         sizes = {}

@@ -15,12 +15,18 @@ MAX_FILES = 1_000_000  # of a tree, or of the difference of two, that are listed
 REGULAR, EXECUTABLE, SYMLINK, GITLINK = 0o100644, 0o100755, 0o120000, 0o160000
 LFS_POINTER = b"version https://git-lfs.github.com/spec/"  # github.com/git-lfs/git-lfs, docs/spec.md
 LFS_POINTER_LIMIT = 1024  # bytes: a pointer is shorter, by the same page
+ENCRYPTED = b"\0GITCRYPT\0"  # how a blob of git-crypt begins: github.com/AGWA/git-crypt, commands.cpp
 LINKS = (SYMLINK, GITLINK)  # whatever is neither is read as a file: an odd mode hides nothing
 
 
 def is_lfs_pointer(data: bytes) -> bool:
     """Whether a file is a pointer of Git LFS that stands for a text, and no text that begins like one."""
     return data.startswith(LFS_POINTER) and len(data) < LFS_POINTER_LIMIT and b"\noid " in data
+
+
+def is_encrypted(data: bytes) -> bool:
+    """Whether these bytes are a file as git-crypt stores it."""
+    return data.startswith(ENCRYPTED)
 
 
 class Entry(NamedTuple):

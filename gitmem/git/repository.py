@@ -11,7 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from gitmem.git.objects import BlameLine, Change, Commit, Entry
-from gitmem.light_typing import Protocol
+from gitmem.light_typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from gitmem.git.encryption import GitCrypt
 
 
 class Repository(Protocol):
@@ -87,16 +90,27 @@ class Repository(Protocol):
         """The oid of every object that a ref, HEAD or Git's index reaches."""
 
     def read(self, oid: str) -> bytes:
-        """A blob's bytes. Raises GitFailed when it is missing or no blob."""
+        """A blob's bytes. Raises GitFailed when it is missing or no blob.
+
+        Of a blob that git-crypt encrypted the text, where the user's `mem.encryption` says so and the clone is
+        unlocked; elsewhere the bytes as they are stored (`objects.is_encrypted`).
+        """
 
     def read_many(self, oids: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
-        """(oid, bytes) in the order asked; None for a missing object."""
+        """(oid, bytes as of `read`) in the order asked; None for a missing object."""
+
+    def git_crypt(self) -> GitCrypt | None:
+        """What decrypts blobs here; None where the user's settings do not ask for it or the clone is locked."""
+
+    def stored(self, oids: Iterable[str]) -> Iterator[bytes | None]:
+        """The bytes of blobs as Git stores them, still encrypted, in the order asked; None for a missing one."""
 
     def sizes(self, oids: Sequence[str]) -> dict[str, int]:
         """Size in bytes of each object that exists, without reading it."""
 
     def hash_blob(self, data: bytes) -> str:
-        """The oid `data` would have as a blob; writes nothing."""
+        """The oid `data` would have as a blob; writes nothing. In a clone that git-crypt unlocked, that of the
+        encrypted blob which stands for `data`, where there is one."""
 
     def commit(self, oid: str) -> Commit:
         """One commit."""

@@ -20,7 +20,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from gitmem.errors import Changed, GitMemError, Locked, OutsideRepository
 from gitmem.git import undo_record
-from gitmem.git.objects import Entry, is_lfs_pointer
+from gitmem.git.objects import Entry, is_encrypted, is_lfs_pointer
 from gitmem.git.opening import Repository
 from gitmem.git.replacement import Replacement, sweep, sweep_beside, with_added_lines
 from gitmem.git.undo_record import digest
@@ -83,6 +83,9 @@ class Reading:
         """
         data = self.raw(path)
         if data is not None:
+            if is_encrypted(data):
+                message = f"'{path}' is encrypted by git-crypt, this clone is locked, and the file is left as it is"
+                raise GitMemError(message, "git-crypt unlock")
             ensure_utf8(data, path)
             if is_lfs_pointer(data):
                 message = f"'{path}' is a pointer of Git LFS: its text is not here, and the pointer is left as it is"
@@ -192,7 +195,7 @@ def write_over(
 
 
 def _stage_over(repo: Repository, staged: Sequence[StagedText]) -> None:
-    after = [text.before._replace(oid=store_blob(repo, text.data)) for text in staged]
+    after = [text.before._replace(oid=_stored(repo, text)) for text in staged]
     now = {entry.path: (entry.mode, entry.oid) for entry in repo.staged()}
     for text in staged:
         if now.get(text.before.path) != (text.before.mode, text.before.oid):
@@ -200,6 +203,19 @@ def _stage_over(repo: Repository, staged: Sequence[StagedText]) -> None:
                 f"something else was staged of '{text.before.path}' meanwhile; nothing was written", "run it again"
             )
     stage_entries(repo, after)
+
+
+def _stored(repo: Repository, text: StagedText) -> str:
+    """The blob of what is to be staged, encrypted where the staged blob is. Raises GitMemError where that fails."""
+    data = text.data
+    (before,) = repo.stored([text.before.oid])
+    if before is not None and is_encrypted(before):
+        git_crypt = repo.git_crypt()
+        encrypted = git_crypt.encrypted_as(data, before) if git_crypt and data else None
+        if encrypted is None:
+            raise GitMemError(f"'{text.before.path}' is stored encrypted, and git-crypt did not encrypt its new text")
+        data = encrypted
+    return store_blob(repo, data)
 
 
 def commit(

@@ -56,6 +56,7 @@ SIGNING_PROGRAMS = {  # Git's setting -> the program it names where it is not se
 }
 LOOK = 1.0  # seconds between two looks whether a git signs
 GRACE = 5.0  # seconds for a git that is told to end
+TRAILER = re.compile(r"(?:Memory-[A-Z][A-Za-z]*|Reviewed-by|Signed-off-by|Co-authored-by): \S")
 _MADE = re.compile(r"\[[^\n]* ([0-9a-f]{4,64})\] ")  # what `git commit` says it made: `[main 1a2b3c4] subject`
 # A hook's view of the repository must not reach a command that commits elsewhere in it.
 HOOK_VIEW = (
@@ -251,13 +252,22 @@ def commit_paths(
     """Commit the work tree's state of `paths` (new, changed or deleted) and nothing else; the new commit's oid. No
     paths: an empty commit.
 
-    Hooks and signing run. On failure what was staged before is staged still, and GitFailed says why. The caller holds
+    Hooks and signing run. The message of a commit of encrypted files says no text of theirs: Git stores messages in
+    clear. On failure what was staged before is staged still, and GitFailed says why. The caller holds
     the lock of all writers.
     """
     import tempfile
 
     ensure_can_commit(repo)
     assert repo.root is not None
+    encrypted = _encrypted_paths(repo, paths)
+    if encrypted and repo.git_crypt() is None:
+        raise GitMemError(
+            f"'{encrypted[0]}' is stored encrypted, and what is committed of it could not be checked",
+            "git-crypt unlock; git config --global mem.encryption git-crypt (docs/at-rest.md)",
+        )
+    if encrypted:
+        message = _without_text(message, len(encrypted))
     known = set(run_git(repo, ["ls-files", "-z"]).split("\0"))
     # `--only` takes paths that Git knows. The intent to add one would leave an empty blob that nothing names.
     new = [path for path in paths if path not in known and (repo.root / path).exists()]
@@ -277,6 +287,23 @@ def commit_paths(
             _forget_new(repo, new)
         raise
     return repo.resolve(made[1] if made else "HEAD")
+
+
+def _encrypted_paths(repo: Repository, paths: Sequence[str]) -> list[str]:
+    """Those of these paths that the attributes give to a filter of git-crypt. No program of the filter runs."""
+    if not paths or not any((folder / "git-crypt").is_dir() for folder in (repo.common_dir, repo.git_dir)):
+        return []
+    said = run_git(repo, ["check-attr", "-z", "--stdin", "filter"], input=_separated(paths)).split("\0")
+    return [path for path, value in zip(said[::3], said[2::3], strict=False) if value.startswith("git-crypt")]
+
+
+def _without_text(message: str, files: int) -> str:
+    """The message of a commit of encrypted files: how many, and the trailers; not the reason that a model wrote."""
+    trailers = [line for line in message.splitlines() if TRAILER.match(line)]
+    if any(line.startswith("Memory-Model:") for line in trailers):
+        trailers = [line for line in trailers if not line.startswith("Memory-Reason:")]
+    subject = f"memory: change {files} encrypted {'file' if files == 1 else 'files'}"
+    return "\n".join([subject, *(["", *trailers] if trailers else []), ""])
 
 
 def _forget_new(repo: Repository, paths: Sequence[str]) -> None:

@@ -18,6 +18,8 @@ from gitmem.errors import GitMemError, ModelUnavailable
 from gitmem.git.opening import Repository
 from gitmem.index.db.values import BlobRow, Cut, Shape
 from gitmem.index.db.writer import Writer
+from gitmem.index.index_file import LOCKED
+from gitmem.memory.document import STILL_ENCRYPTED
 from gitmem.memory.snapshot import read, work_tree_key
 from gitmem.paths import LIMIT
 from gitmem.plural import counted
@@ -70,6 +72,10 @@ class BlobIndexer:
                 if writer.meta("cut"):
                     writer.forget_blobs()
                 writer.set_meta("cut", self.cut.id)
+        if writer.meta(LOCKED) and repo.git_crypt() is not None:
+            with writer.writing():
+                writer.forget_blobs()
+                writer.set_meta(LOCKED, "")
         self.clock = time.monotonic
         self.reported = self.clock()
         self._embedders()
@@ -144,6 +150,8 @@ class BlobIndexer:
 
     def _add(self, rows: Sequence[BlobRow], vectors: Mapping[bytes, tuple[bytes, bytes]]) -> None:
         fresh = self.writer.add_blobs(rows)
+        if any(row.skipped == STILL_ENCRYPTED for row in rows) and self.repo.git_crypt() is None:
+            self.writer.set_meta(LOCKED, "yes")
         self.work.blobs += len(rows)
         self.work.chunks += len(fresh)
         home = {chunk.hash: row.oid for row in rows for chunk in row.chunks}

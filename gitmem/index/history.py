@@ -71,7 +71,7 @@ def _as_it_is(repo: Repository, config: Config, all_tips: Sequence[Tip], notes: 
     if index is None:
         return None
     try:
-        current = _current(index, all_tips, config)
+        current = _current(repo, index, all_tips, config)
         if current or index.frozen or not config.auto_index:
             stale = "" if current else "the history's index is not brought up to date here"
             return History(index, all_tips, stale, notes)
@@ -89,8 +89,8 @@ def opened(repo: Repository) -> Index | None:
     return None
 
 
-def _current(index: Index, all_tips: Sequence[Tip], config: Config) -> bool:
-    return all(index.scan(tip.key) for tip in all_tips) and cut_as_set(index, config)
+def _current(repo: Repository, index: Index, all_tips: Sequence[Tip], config: Config) -> bool:
+    return all(index.scan(tip.key) for tip in all_tips) and cut_as_set(repo, index, config)
 
 
 def _joint_norms(index: Index, all_tips: Sequence[Tip]) -> bytes:

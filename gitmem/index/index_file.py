@@ -85,14 +85,22 @@ class OpenIndex:
             self.kept.close()
 
 
+LOCKED = "locked"  # the key in `meta` that says: encrypted blobs were left out, as no key was here
+
+
 def directory(repo: Repository) -> Path:
     """Where the index of a repository and all its work trees lies."""
     return repo.common_dir / "gitmem"
 
 
-def cut_as_set(index: Index, config: Config) -> bool:
-    """Whether chunks are of the size that is set; where nothing may be written, any size will do."""
-    return index.frozen or not config.auto_index or index.meta("cut") == Cut(config.chunk_size, config.chunk_overlap).id
+def cut_as_set(repo: Repository, index: Index, config: Config) -> bool:
+    """Whether chunks are of the size that is set, and nothing was left out that a key opens by now; where nothing may
+    be written, any size will do."""
+    if index.frozen or not config.auto_index:
+        return True
+    if index.meta("cut") != Cut(config.chunk_size, config.chunk_overlap).id:
+        return False
+    return not index.meta(LOCKED) or repo.git_crypt() is None
 
 
 def discard(repo: Repository, wait: float = 5.0, *, unless_mended: bool = False) -> bool:

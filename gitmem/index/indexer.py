@@ -238,7 +238,7 @@ class _Refresh:
 
     def _current(self, index: Index, key: str, seen: WorkTree | None) -> bool:
         scan = index.scan(key)
-        return scan is not None and (seen is None or scan == seen.scan) and cut_as_set(index, self.config)
+        return scan is not None and (seen is None or scan == seen.scan) and cut_as_set(self.repo, index, self.config)
 
     def _update(self, wanted: WantedSnapshot, again: bool = False) -> str:
         """Bring one snapshot up to date; why it could not, or ""."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from gitmem.git.objects import is_lfs_pointer
+from gitmem.git.objects import is_encrypted, is_lfs_pointer
 from gitmem.memory import front_matter
 from gitmem.memory.fact import Fact
 from gitmem.memory.outline import Heading, Outline, outline
@@ -27,6 +27,7 @@ class Fault(StrEnum):
     UTF16 = "utf-16"
     CP949 = "cp949"
     LFS = "lfs-pointer"
+    ENCRYPTED = "encrypted"
     UTF8 = "invalid-utf-8"
     NUL = "nul"
     CR = "cr-only"
@@ -34,7 +35,8 @@ class Fault(StrEnum):
     FRONT = "front-matter"
 
 
-SKIPPED = (Fault.LARGE, Fault.UTF16, Fault.CP949, Fault.LFS)  # such a document has no lines
+STILL_ENCRYPTED = "is encrypted by git-crypt: its text cannot be read here"
+SKIPPED = (Fault.LARGE, Fault.UTF16, Fault.CP949, Fault.LFS, Fault.ENCRYPTED)  # such a document has no lines
 
 
 class Problem(NamedTuple):
@@ -150,6 +152,9 @@ def decode(data: bytes, path: str = "") -> tuple[str, list[Problem]]:
     if is_lfs_pointer(data):
         message = "is a pointer of Git LFS: its text is not here"
         return "", [Problem(Fault.LFS, 0, message, f"git lfs pull --include {name}")]
+    if is_encrypted(data):
+        unlock = "git-crypt unlock; git config --global mem.encryption git-crypt"
+        return "", [Problem(Fault.ENCRYPTED, 0, STILL_ENCRYPTED, unlock)]
     problems = []
     if _looks_utf16(data):
         convert = f"iconv -f UTF-16 -t UTF-8 -- {name} > utf8 && mv -- utf8 {name}"

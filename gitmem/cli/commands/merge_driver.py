@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from gitmem.cli.terminal import say
 from gitmem.errors import Exit, GitMemError, NotARepository
+from gitmem.git.objects import is_encrypted
 from gitmem.paths import Kind, kind
 from gitmem.plural import counted
+
+if TYPE_CHECKING:
+    from gitmem.git.encryption import GitCrypt
 
 # Length of marks from which Git merges what the two sides have in common (a criss-cross), two more for each level: the
 # result is the base of another merge and may hold no marks.
@@ -43,6 +49,7 @@ def command(ctx: click.Context, base: Path, ours: Path, theirs: Path, marker: in
         versions = [read_regular(file) for file in (base, ours, theirs)]
     except OSError as error:
         raise GitMemError(f"cannot read a version to merge: {error.strerror}") from None
+    stored, versions = versions, _texts(versions, path)
     labels = Labels(size=marker)
     if max(map(len, versions)) > LIMIT:
         merged, clean = merge_text(os.environ, versions[1], versions[0], versions[2], marker=marker)
@@ -57,11 +64,50 @@ def command(ctx: click.Context, base: Path, ours: Path, theirs: Path, marker: in
             merged = _settled(merged, versions)
     if marker >= VIRTUAL:
         merged, conflicts = with_base(merged, labels), 0
+    merged = _stored_as(merged, versions, stored, path)
     real = ours.resolve()
     write_atomic(real.parent, real.name, merged)
     if conflicts:
         say(f"{path}: {counted(conflicts, 'conflict')}, both texts are marked")
         ctx.exit(Exit.FINDINGS)
+
+
+def _texts(stored: Sequence[bytes], path: str) -> list[bytes]:
+    """The versions as texts: Git gives a merge driver what git-crypt encrypted. Raises GitMemError."""
+    if not any(map(is_encrypted, stored)):
+        return list(stored)
+    git_crypt = _git_crypt()
+    texts = [git_crypt.text(data) if git_crypt and is_encrypted(data) else data for data in stored]
+    readable = [data for data in texts if data is not None and not is_encrypted(data)]
+    if len(readable) != len(stored):
+        raise GitMemError(
+            f"'{path}' is encrypted, so its two versions cannot be merged here",
+            "git-crypt unlock; git config --global mem.encryption git-crypt; then merge again",
+        )
+    return readable
+
+
+def _stored_as(merged: bytes, texts: Sequence[bytes], stored: Sequence[bytes], path: str) -> bytes:
+    """The merged text as Git is to store it, without any filter: encrypted where one of its versions was."""
+    like = next((data for data in stored if is_encrypted(data)), None)
+    if like is None or not merged:
+        return merged
+    if merged in texts and is_encrypted(same := stored[texts.index(merged)]):
+        return same
+    git_crypt = _git_crypt()
+    data = git_crypt.encrypted_as(merged, like) if git_crypt else None
+    if data is None:
+        raise GitMemError(f"git-crypt did not encrypt the merged text of '{path}'", "git-crypt status")
+    return data
+
+
+@cache
+def _git_crypt() -> GitCrypt | None:
+    from gitmem.environment import opened
+
+    repo, _ = opened(stay=True)
+    repo.close()
+    return repo.git_crypt()
 
 
 def _settled(merged: bytes, versions: Sequence[bytes]) -> bytes:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from gitmem.agent_paths import FILES
 from gitmem.gate.changes.rules import finding
@@ -23,6 +23,7 @@ OWN_WORDS = (
     "text", "eol", "crlf", "binary", "diff", "merge", "ident", "whitespace", "delta", "encoding", "export-ignore",
     "export-subst", "conflict-marker-size", "lockable",
 )  # fmt: skip
+READ_FILTERS = {"git-crypt": re.compile(r"filter=git-crypt(?:-[A-Za-z0-9_-]+)?")}  # of each `Policy.encryption`
 FORGES_WORDS = ("linguist-", "gitlab-")
 SCANNED_ENDINGS = (*AGENT_ENDINGS, *FILES)
 ESCAPE = re.compile(r"\\([0-7]{3}|.)")
@@ -38,12 +39,13 @@ def check_attributes(path: str, text: str, policy: Policy, commit: str = "") -> 
     """Lines of a `.gitattributes` that may give a file the gate reads other text on disk than in the repository.
 
     An encoding is let through only for patterns whose ending no such file has. A filter (Git LFS on `assets/**`) is,
-    besides, for folders that hold no memory: it does nothing without a program that a person has set up. A macro counts
+    besides, for folders that hold no memory: it does nothing without a program that a person has set up. So is the
+    filter of the program whose blobs the gate reads as the work tree has them (`policy.encryption`). A macro counts
     where it is applied; below the top level, where this text does not say what a word stands for, any word may be one.
     """
     ends = (*SCANNED_ENDINGS, *(glob for layout in policy.layouts for glob in layout.extra))
     folder = path.rpartition("/")[0]
-    lines = list(_lines(text))
+    lines = [(number, pattern, _not_read(words, policy)) for number, pattern, words in _lines(text)]
     macros = {} if folder else _macros(lines)
     for number, pattern, words in lines:
         if pattern.startswith(MACRO):
@@ -59,6 +61,12 @@ def check_attributes(path: str, text: str, policy: Policy, commit: str = "") -> 
             found |= unknown
         if found and not apart:
             yield finding("encoding-attribute", path, _message(found), line=number, commit=commit)
+
+
+def _not_read(words: Sequence[str], policy: Policy) -> list[str]:
+    """The attributes of a line without the filter that the gate reads through."""
+    read = READ_FILTERS.get(policy.encryption)
+    return [word for word in words if read is None or not read.fullmatch(word)]
 
 
 def _message(found: set[str]) -> str:

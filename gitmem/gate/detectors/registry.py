@@ -114,12 +114,13 @@ DETECTORS: dict[str, Detector] = {
     ),
 }  # fmt: skip
 
-ON_REQUEST: dict[str, Detector] = {  # never in a hook, see there
+ON_REQUEST: dict[str, Detector] = {  # in a hook only where the user's `mem.detectSecrets` is on, see there
     "plugins": Detector(
         "gitmem.gate.detectors.secrets.detect_secrets", guessable=("plugin-secret-keyword", "plugin-basic-auth")
     ),
 }
 
+WITH_PLUGINS = (*DETECTORS, *ON_REQUEST)  # names, for `mem.detectSecrets` and `git mem scan --plugins`
 _ALL = (*DETECTORS.values(), *ON_REQUEST.values())
 GUESSABLE = tuple(beginning for detector in _ALL for beginning in detector.guessable)
 PERSONAL = tuple(beginning for detector in _ALL if detector.personal for beginning in detector.guessable)
