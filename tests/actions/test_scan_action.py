@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from gitmem.gate.detectors.secrets.examples import fake
 from tests.actions.stage import Stage
 
 TOKEN = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5" + "1nD5bw"
@@ -41,6 +42,17 @@ def test_a_secret_in_a_commit_message_is_found(stage: Stage) -> None:
     stage.repo.commit(f"use {TOKEN}", {"memory/a.md": "- a\n"})
     done = stage.run("scan", stage.pull_request(base, stage.push("change")))
     assert done.status == "failure" and "commit message" in done.summary and TOKEN not in done.log + done.summary
+
+
+def test_the_plugins_of_detect_secrets_are_asked_where_the_workflow_says_so(stage: Stage) -> None:
+    base = stage.repo.git("rev-parse", "HEAD").strip()
+    token = "AP6" + fake("<A>{16}")  # a shape that only the plugins know
+    stage.repo.commit("log", {"memory/b.md": f"- artifactory {token} in use\n"})
+    event = stage.pull_request(base, stage.push("change"))
+    assert stage.run("scan", event).status == "success"
+    done = stage.run("scan", event, inputs={"plugins": "true"})
+    assert done.status == "failure" and "plugin-" in done.log
+    assert token not in done.log + done.summary
 
 
 def test_a_range_cannot_excuse_itself(stage: Stage) -> None:

@@ -24,6 +24,7 @@ from gitmem.cli.terminal import escape, say, write
 from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError, ModelUnavailable, UnknownRevision
 from gitmem.gate.detectors.finding import Severity
+from gitmem.gate.detectors.registry import WITH_PLUGINS
 from gitmem.gate.report import code
 from gitmem.git.opening import Repository
 from gitmem.git.revision import CommitRange, towards
@@ -151,7 +152,8 @@ def summarise(markdown: str) -> None:
 @click.option("--code-quality", metavar="FILE", help="Write GitLab's code quality report here too.")
 @click.option("--sast", metavar="FILE", help="Write GitLab's SAST report here too.")
 @click.option("--severity", type=click.Choice(["block", "warn"]), default="block", help="What fails the check.")
-def scan_command(sarif: str | None, code_quality: str | None, sast: str | None, severity: str) -> int:
+@click.option("--plugins", is_flag=True, help="Ask the plugins of detect-secrets too.")
+def scan_command(sarif: str | None, code_quality: str | None, sast: str | None, severity: str, plugins: bool) -> int:
     """Scan every version of every memory file that the event brings, and the commit messages."""
     from gitmem import __version__
     from gitmem.gate import gitlab_report, report, sources
@@ -162,6 +164,8 @@ def scan_command(sarif: str | None, code_quality: str | None, sast: str | None, 
     brought = commits_of(repo, read_event())
     base, tip, _ = brought
     policy = sources.range_policy(repo, brought, started.date())
+    if plugins:
+        policy = replace(policy, detectors=WITH_PLUGINS)
     result = once_each(scan_source(sources.commits_beyond(repo, base, tip, policy), policy, workers=2))
     write(report.as_text(result, escape) if in_gitlab() else report.as_annotations(result, escape))
     text = report.as_markdown(result, escape, f"Memory scan of {base[:12] or 'the beginning'}..{tip[:12]}")

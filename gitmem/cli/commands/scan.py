@@ -15,7 +15,7 @@ from gitmem.cli.options import open_here
 from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError, UsageError
 from gitmem.gate.detectors.finding import Severity
-from gitmem.gate.detectors.registry import DETECTORS, ON_REQUEST
+from gitmem.gate.detectors.registry import WITH_PLUGINS
 from gitmem.gate.detectors.rule_file import Rule, parse_rules
 from gitmem.gate.examine import Before, Blob, Source, decode, not_text
 from gitmem.gate.exceptions import Entry
@@ -99,7 +99,9 @@ class ScanOptions(NamedTuple):
     help="block: leave warnings out. warn: warnings fail too. Otherwise they are shown and pass.",
 )  # fmt: skip
 @click.option("--rules", "rules_file", metavar="FILE", help="More token rules: a gitleaks.toml.")
-@click.option("--plugins", is_flag=True, help="Ask the plugins of detect-secrets too (slower; never in a hook).")
+@click.option(
+    "--plugins", is_flag=True, help="Ask the plugins of detect-secrets too; slower. In hooks: mem.detectSecrets."
+)
 @click.option("--audit", is_flag=True, help="List the exceptions; exit 1 when one has ended.")
 @click.option(
     "--trial", is_flag=False, flag_value=TRIAL, type=click.IntRange(1), metavar="[N]", default=None,
@@ -148,7 +150,7 @@ def command(**given: Any) -> int:
     if options.rules_file:
         policy = replace(policy, rules=read_rules(options.rules_file))
     if options.plugins:
-        policy = replace(policy, detectors=(*(policy.detectors or DETECTORS), *ON_REQUEST))
+        policy = replace(policy, detectors=WITH_PLUGINS)
     if options.message:
         source = replace(source, blobs=_with_message(source.blobs, options.message))
     if options.history:

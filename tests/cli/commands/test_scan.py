@@ -433,3 +433,30 @@ def test_scan_with_plugins_asks_detect_secrets_too(memory: Repo) -> None:
     assert done.returncode == 1
     assert any(finding["rule"].startswith("plugin-") for finding in json.loads(done.stdout)["findings"])
     assert token not in done.stdout + done.stderr
+
+
+def test_hooks_ask_detect_secrets_where_the_users_own_setting_says_so(memory: Repo) -> None:
+    token = "AP6" + fake("<A>{16}")
+    memory.mem("install")
+    memory.git("config", "mem.detectSecrets", "on")  # a clone's own configuration: not asked
+    memory.write("memory/b.md", f"- artifactory {token} in use\n")
+    memory.git("add", "-A")
+    memory.git("commit", "-q", "-m", "passes")
+    memory.git("config", "--global", "mem.detectSecrets", "on")
+    memory.write("memory/c.md", f"- 아티팩토리 {token} 사용\n")
+    memory.git("add", "-A")
+    done = memory.run("git", "commit", "-q", "-m", "refused", check=False)
+    assert done.returncode != 0 and "plugin-" in done.stderr + done.stdout
+    assert token not in done.stderr + done.stdout
+    assert memory.mem("scan", "--json", "memory/b.md", check=False).returncode == 1
+
+
+def test_a_detect_secrets_that_cannot_be_imported_blocks(memory: Repo, tmp_path: Path) -> None:
+    memory.git("config", "--global", "mem.detectSecrets", "on")
+    broken = tmp_path / "broken" / "detect_secrets"
+    broken.mkdir(parents=True)
+    (broken / "__init__.py").write_text("raise ImportError\n")
+    path = os.pathsep.join([str(broken.parent), os.environ["PYTHONPATH"]])
+    done = memory.mem("scan", "--json", check=False, env={"PYTHONPATH": path})
+    assert done.returncode == 1
+    assert {row["rule"] for row in json.loads(done.stdout)["findings"]} == {"scanner-failed"}

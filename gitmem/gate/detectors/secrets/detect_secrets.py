@@ -1,7 +1,7 @@
 """The plugins of detect-secrets, for those who ask for them: a second opinion beside our own rules.
 
-Only on request (`git mem scan --plugins`, CI), never in a hook: its import alone costs a fifth of a second. The
-entropy plugins and the one for public addresses stay off (they flag a fifth of harmless text), so does the filter
+Only on request (`git mem scan --plugins`, `plugins: true` of actions/scan, `mem.detectSecrets` for hooks): its import
+alone costs a fifth of a second. The entropy plugins and the one for public addresses stay off (they flag a fifth of harmless text), so does the filter
 that lets a comment in the text allow its own line, and nothing is verified over the network.
 """
 
