@@ -214,6 +214,9 @@ WORDS = {
     "nobody else can read or write what git mem keeps here": "git mem이 여기 두는 파일을 다른 사용자가 읽거나 쓸 수 없습니다",
     "every setting can be taken as it stands": "모든 설정을 그대로 쓸 수 있습니다",
     "nothing is wrong": "이상이 없습니다",
+    "Git can start it": "Git이 실행할 수 있습니다",
+    "none is set up": "설정된 것이 없습니다",
+    "the gate refused none since the last that passed": "마지막으로 통과한 뒤 거부된 것이 없습니다",
     # Timeline, compare, sessions, prompt, pictures.
     "Timeline": "타임라인",
     "Compare": "비교",

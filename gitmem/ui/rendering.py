@@ -15,6 +15,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import cache, lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -30,6 +31,7 @@ from gitmem.review.masking import Texts
 HERE = Path(__file__).parent
 STATIC = HERE / "static"
 LONGEST = 20_000  # characters of one text that are rendered as Markdown; how many more there are is said
+MARKED = 20  # places of one passage that are marked as what was asked for; a mark is longer than most words
 _OID = re.compile(r"[0-9a-f]{4,64}")
 _UNSEEN = re.compile("[\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
@@ -183,9 +185,9 @@ def passage(text: str, most: int, marks: re.Pattern[str] | None = None) -> Shown
 
 
 def _marked(text: str, marks: re.Pattern[str]) -> Markup:
-    """A text with what a pattern finds as `<mark>`."""
+    """A text with what a pattern finds first as `<mark>`, MARKED times at most."""
     pieces, at = [], 0
-    for found in marks.finditer(text):
+    for found in islice(marks.finditer(text), MARKED):
         pieces += [escape(text[at : found.start()]), Markup("<mark>{}</mark>").format(found[0])]
         at = found.end()
     return Markup("").join([*pieces, escape(text[at:])])

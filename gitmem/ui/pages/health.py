@@ -182,7 +182,7 @@ def set_up(view: View, _: bool) -> Iterator[Health]:
     if view.repo.root is not None:
         checks += setup_checks.examine(view.repo, view.config, hooks_folder(view.repo), view.now.date())
     for check in checks:
-        words = check.detail or HOLDS.get(check.name, "nothing is wrong")
+        words = HOLDS.get(check.name) or check.detail or "nothing is wrong"
         yield _checked(view, check, words, "note" if check.hint else "good")
     of_hosts = host_checks.examine(view.repo, view.now)
     yield from (_checked(view, check, check.detail, "note") for check in of_hosts)
@@ -205,7 +205,7 @@ PARTS: Mapping[str, tuple[str, Ask]] = {  # key -> its title, its rows (None: la
     "code": ("Code", cited),
     "set-up": ("Set-up", set_up),
 }
-HOLDS = {  # what a check of the set-up looked at, where it says nothing itself
+HOLDS = {  # what a check of the set-up looked at, in the place of words for a terminal, which name this machine's folder
     "modes": "nobody else can read or write what git mem keeps here",
     "settings": "every setting can be taken as it stands",
 }
