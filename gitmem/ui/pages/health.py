@@ -205,7 +205,7 @@ PARTS: Mapping[str, tuple[str, Ask]] = {  # key -> its title, its rows (None: la
     "code": ("Code", cited),
     "set-up": ("Set-up", set_up),
 }
-HOLDS = {  # what a check of the set-up looked at, in the place of words for a terminal, which name this machine's folder
+HOLDS = {  # what a check of the set-up looked at, without the folder of this machine that doctor names
     "modes": "nobody else can read or write what git mem keeps here",
     "settings": "every setting can be taken as it stands",
 }
