@@ -27,7 +27,9 @@ FROM_LOGS = {
 
 def sentence(review: Review, facts: Sequence[FactChange], verdict_of: VerdictOf) -> str:
     """The sentence, without its full stop; `facts` are the changed facts, those of logs apart."""
-    clauses = [*_of_facts(facts, verdict_of), *_of_other_lines(review)]
+    orders = [change for change in facts if holds_instructions(change.path)]
+    facts = [change for change in facts if not holds_instructions(change.path)]
+    clauses = [*_of_facts(facts, verdict_of), *_of_other_lines(review, len(orders))]
     headings = sum(text.heading for text in review.other.texts)
     if headings and not clauses:
         clauses = [f"{counted(headings, 'heading')} changed"]
@@ -74,9 +76,10 @@ def _edited_since(count: int) -> str:
     return "1 fact edited after it came from a log" if count == 1 else f"{count} facts edited after they came from logs"
 
 
-def _of_other_lines(review: Review) -> Iterator[str]:
+def _of_other_lines(review: Review, orders: int) -> Iterator[str]:
+    """`orders` are the items of instructions that changed, which other changes have as facts."""
     texts = review.other.texts
-    orders = sum(holds_instructions(text.path) for text in texts)
+    orders += sum(holds_instructions(text.path) and not text.heading for text in texts)
     if orders:
         yield f"{counted(orders, 'line')} of instructions changed"
     placed = [*review.other.placements, *(change for change in review.changes if change.op in STAYING)]

@@ -35,6 +35,7 @@ TEXT = 160  # characters of one fact or line that the open part shows
 PLACE = 60  # characters of a place that the open part shows
 ROW = 120  # pixels of one row of the open part, from which it is left to the fold
 MARKDOWN = 2_500  # characters of one row of the open part with its links, from which it is left to the fold
+ORDERS = 4  # lines of instructions that are shown before the facts
 FACTS = 4  # of ten pixels that rows need, those that facts have where problems need the others
 STEERING = ("injection", "exfil", "hidden", "invisible", "bidi", "encoded", "terminal")  # beginnings of rules
 WORDS = {
@@ -189,19 +190,24 @@ def _before_line(view: View) -> str:
 
 
 def _fact_rows(view: View) -> Iterator[str]:
-    """What changed, a row each: lines of instructions first, then facts, what weighs most first, then other lines.
-    What was archived or only stands elsewhere is counted in the sentence and shown in the fold."""
+    """What changed, a row each: what fails first, then lines of instructions, facts and other lines, of each what
+    weighs most first. What was archived or only stands elsewhere is counted in the sentence and shown in the fold, and
+    so are headings and lines without a word.
+    """
     texts = [text for text in view.review.other.texts if not view.passes(text.path) and not text.heading]
-    for text in texts:
-        if holds_instructions(text.path):
-            yield _text_row(view, text)
+    texts = [text for text in texts if any(map(str.isalnum, text.text or text.old_text))]
     order_of = {Op.CHANGED: 0, Op.PROMOTED: 1, Op.ADDED: 1, Op.REMOVED: 2, Op.EXPIRED: 3}
     changes = [change for change in view.facts if change.op not in STAYING and not archives(change)]
-    for change in sorted(changes, key=lambda one: (not _fails(view, one), order_of[one.op], weight(one))):
-        yield _fact_row(view, change)
-    for text in texts:
-        if not holds_instructions(text.path):
-            yield _text_row(view, text)
+    changes.sort(key=lambda one: (order_of[one.op], weight(one)))
+    orders = [_fact_row(view, one) for one in changes if holds_instructions(one.path) and not _fails(view, one)]
+    orders += [_text_row(view, text) for text in texts if holds_instructions(text.path)]
+    yield from (_fact_row(view, one) for one in changes if _fails(view, one))
+    yield from orders[:ORDERS]
+    for change in changes:
+        if not _fails(view, change) and not holds_instructions(change.path):
+            yield _fact_row(view, change)
+    yield from orders[ORDERS:]
+    yield from (_text_row(view, text) for text in texts if not holds_instructions(text.path))
 
 
 def _fails(view: View, change: FactChange) -> bool:
@@ -218,7 +224,7 @@ def _fact_row(view: View, change: FactChange) -> str:
     weighs = [f"**from {plain(change.fact.origin)}**"] if change.fact.origin in ("web", "tool") else []
     weighs += ["**pinned**"] if change.fact.get("pinned") else []
     about = "".join(f", {words}" for words in weighs)
-    what = f"**{WORDS[change.op]}**"
+    what = f"**{WORDS[change.op]}**{' instruction' if holds_instructions(change.path) else ''}"
     return _small(f"{what} {_body(change)} ({place}{said}{about})", f"{what} a fact that is long ({place})")
 
 
@@ -328,4 +334,4 @@ def _unchecked_rows(view: View) -> Iterator[str]:
     if view.unsourced:
         yield f"{LOOK} {view.unsourced_words}"
     if view.instructions:
-        yield f"{LOOK} what an agent is told to do changes: {counted(len(view.instructions), 'line')}"
+        yield f"{LOOK} what an agent is told to do changes"

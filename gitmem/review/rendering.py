@@ -154,9 +154,10 @@ class View:
 
     @cached_property
     def _uncited(self) -> list[FactChange]:
-        """The facts that came and cite nothing; a line that leads in a list and a fenced block claim nothing."""
+        """The facts that came and cite nothing; a line that leads in a list and a fenced block claim nothing, and what
+        tells an agent what to do needs no source."""
         came = [change for change in self.facts if change.op in (Op.ADDED, Op.CHANGED) and not change.fact.get("src")]
-        return [change for change in came if claims(change.fact.text)]
+        return [change for change in came if claims(change.fact.text) and not holds_instructions(change.path)]
 
     @property
     def unsourced(self) -> int:
@@ -253,7 +254,8 @@ class View:
             sum(line.fails for line in lines),
             sum(edited_after_promotion(line) and not line.fails for line in lines),
         )
-        bare = sum(line.support == Support.NO_SOURCE and not line.fails and claims(line.text) for line in lines)
+        facts = [line for line in lines if claims(line.text) and not holds_instructions(line.path)]
+        bare = sum(line.support == Support.NO_SOURCE and not line.fails for line in facts)
         words = [f"**{fails} {'fails' if fails == 1 else 'fail'}**"] if fails else []
         words += [f"{edited} edited after promotion"] if edited else []
         words += [f"{bare} without a source"] if bare else []

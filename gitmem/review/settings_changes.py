@@ -18,7 +18,9 @@ from gitmem.gate.changes.ignored_memory import NAME as IGNORE
 from gitmem.gate.changes.ignored_memory import newly_ignored
 from gitmem.gate.changes.layout_loss import layout_loss
 from gitmem.gate.changes.text_rules import loss_between
+from gitmem.git.objects import REGULAR, Change
 from gitmem.git.repository import Repository
+from gitmem.paths import LIMIT
 from gitmem.plural import counted
 
 NAMES = (
@@ -30,6 +32,8 @@ FOLDERS = (
     ".husky/",
 )  # fmt: skip
 ATTRIBUTES = ".gitattributes"  # in any folder
+# A line that `git mem init` writes (line ends as they are, our merge driver), a comment, a blank one.
+MERGED = re.compile(r"[^\s\"\[!]\S*(?: -text| merge=gitmem)+|\s*(?:#.*)?")
 WORDS = {"A": "added", "D": "removed"}
 
 
@@ -57,13 +61,29 @@ def settings_changes(repo: Repository, base: str, head: str) -> list[SettingsCha
         if ignored and change.path.rpartition("/")[2] == IGNORE:
             words = f"new memory is ignored there, and never committed: {', '.join(ignored)}"
             changes.append(SettingsChange(change.path, WORDS.get(change.status, "changed"), words))
-        if decides(change.path):
+        if decides(change.path) and not _only_merges(repo, change):
             lost = ""
             if change.path == TRACKED and change.old_oid.strip("0"):
                 lost = "; ".join(row.message for row in loss_between(repo, base, head))
             lost = _accepted(repo, base, head) if change.path == exceptions.FILE else lost
             changes.append(SettingsChange(change.path, WORDS.get(change.status, "changed"), lost))
     return sorted(changes, key=lambda change: (not change.loosened, change.path))
+
+
+def _only_merges(repo: Repository, change: Change) -> bool:
+    """Whether a .gitattributes gains lines of MERGED, as `git mem init` writes them, and nothing else:
+    they decide nothing of what is checked."""
+    if change.path.rpartition("/")[2] != ATTRIBUTES or change.status not in "AM" or change.new_mode != REGULAR:
+        return False
+    old = change.old_oid if change.status == "M" else ""
+    sizes = repo.sizes([oid for oid in (old, change.new_oid) if oid])
+    if any(size > LIMIT for size in sizes.values()):
+        return False
+    before, after = (
+        repo.read(oid).decode("utf-8", "replace").split("\n") if oid else [] for oid in (old, change.new_oid)
+    )
+    kept = [line for line in after if not MERGED.fullmatch(line)]
+    return kept == [line for line in before if not MERGED.fullmatch(line)] and set(before) <= set(after)
 
 
 def _accepted(repo: Repository, base: str, head: str) -> str:

@@ -44,3 +44,11 @@ def test_what_was_ignored_before_and_what_is_no_memory_is_not_said(memory: Repo)
     assert changes(memory, {".gitignore": "*.log\nbuild/\n", "docs/.gitignore": "*.md\n"}) == []
     memory.commit("private", {".gitignore": "memory/\n"})
     assert changes(memory, {".gitignore": "memory/\n*.tmp\n"}) == []
+
+
+def test_lines_that_git_mem_init_writes_into_attributes_are_no_change_of_the_checks(memory: Repo) -> None:
+    own = "# Memory\nMEMORY.md -text merge=gitmem\nmemory/*.md merge=gitmem\n"
+    assert changes(memory, {".gitattributes": own}) == []
+    for more in ("*.md filter=x\n", "[attr]x -text\n", "memory/*.md merge=gitmem filter=x\n", ""):
+        found = changes(memory, {".gitattributes": own + more if more else "# Memory\n"})
+        assert [row.path for row in found] == [".gitattributes"], more
