@@ -22,7 +22,7 @@ def problems(repo: Repo, base: str) -> list[str]:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_what_init_writes_has_no_finding_alone_or_in_a_review(repo: Repo, language: str) -> None:
-    base = repo.commit("start", {"README.md": "# Project\n"})
+    base = repo.commit("start")
     repo.mem("init", "--lang", language)
     assert repo.mem("scan", "--severity", "warn").stdout.startswith("clean")
     repo.commit("memory: lay out")
@@ -42,10 +42,12 @@ def test_an_empty_memory_has_no_finding(repo: Repo) -> None:
 def test_the_memory_of_the_demo_has_no_finding(repo: Repo) -> None:
     place = SOURCE / "examples" / "workspace"
     files = {path.relative_to(place).as_posix(): path.read_bytes() for path in sorted(place.rglob("*.md"))}
-    base = repo.commit("start", {"README.md": "# Project\n"})
+    base = repo.commit("start", {"src/app.py": "print(1)\n"})
     repo.commit("memory", files, date="2026-01-25T12:00:00Z")
     assert repo.mem("scan", "--severity", "warn", env=NOW).stdout.startswith("clean")
     assert " 0 findings" in repo.mem("check", env=NOW).stderr
+    repo.mem("promote", "--max", "8", env=NOW)
+    assert "repeats" not in repo.mem("review", f"{base}..HEAD", env=NOW).stdout
     found = problems(repo, base)
     assert TOLD_TO_DO in found and [row for row in found if "without a source" not in row] == [TOLD_TO_DO]
 

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 from gitmem.cli.terminal import escape, paint
 from gitmem.review.fact_diff import Op, archives, doer
+from gitmem.review.word_diff import readable_diff
 
 if TYPE_CHECKING:
     from gitmem.review.fact_diff import FactChange
+    from gitmem.review.word_diff import Piece
 
 SIGNS = {"added": "+", "promoted": "+", "changed": "~", "removed": "-", "moved": ">", "expired": "x"}
 STYLE = {
@@ -23,7 +25,10 @@ STYLE = {
 
 
 def lines_of(changes: Sequence[FactChange], on: bool) -> Iterator[str]:
-    """Each file's path, then its changes with who made them; in colour where that is `on`."""
+    """Each file's path, then its changes with who made them; in colour where that is `on`.
+
+    An edited fact is one line with its words marked; two texts with little in common are two lines.
+    """
     path = ""
     for change in changes:
         if change.path != path:
@@ -34,7 +39,20 @@ def lines_of(changes: Sequence[FactChange], on: bool) -> Iterator[str]:
         archived = archives(change) and change.op is not Op.EXPIRED
         tail = ("archived" if archived else f"{change.op}{who}") + (f", {change.commit[:12]}" if change.commit else "")
         tail += f" in {' > '.join(change.fact.trail)}" if change.fact.trail else ""
+        text = escape(change.fact.text, "")
         if change.old and change.new and change.old.text != change.new.text:
-            yield f"  {paint('-', 'dim', on)} {paint(escape(change.old.text, ''), 'dim', on)}\n"
+            pieces = readable_diff(change.old.text, change.new.text)
+            if pieces:
+                text = "".join(marked(piece, on) for piece in pieces)
+            else:
+                yield f"  {paint('-', 'dim', on)} {paint(escape(change.old.text, ''), 'dim', on)}\n"
         moved = f" (from {escape(change.old_path, '')})" if change.old_path not in ("", change.path) else ""
-        yield f"  {sign} {escape(change.fact.text, '')}{moved}  {paint(escape(tail, ''), 'dim', on)}\n"
+        yield f"  {sign} {text}{moved}  {paint(escape(tail, ''), 'dim', on)}\n"
+
+
+def marked(piece: Piece, on: bool) -> str:
+    """A piece of a difference for a terminal, as `git diff --word-diff` marks it: `[-what went-]`, `{+what came+}`."""
+    text = escape(piece.text, "")
+    if piece.sign == "=":
+        return text
+    return paint(f"[-{text}-]", "bad", on) if piece.sign == "-" else paint(f"{{+{text}+}}", "good", on)

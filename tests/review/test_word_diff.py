@@ -9,6 +9,7 @@ from gitmem.memory.rivals import NAMED
 from gitmem.review.fact_diff import FactChange, Op
 from gitmem.review.warnings.rival_facts import find_rivals
 from gitmem.review.word_diff import PAIRS, Piece, word_diff
+from tests.harness import Repo
 
 
 def test_texts_of_a_few_words_again_and_again_are_not_compared() -> None:
@@ -26,3 +27,13 @@ def test_each_of_many_facts_that_are_alike_names_a_few_rivals() -> None:
     found = find_rivals(changes, [("MEMORY.md", fact) for fact in facts], date(2026, 2, 5))
     of_first = [rival for rival in found if rival.line == 1]
     assert len(of_first) == NAMED and all(rival.contradicts for rival in of_first)
+
+
+def test_an_edited_fact_is_one_line_of_a_terminal_with_its_words_marked(repo: Repo) -> None:
+    base = repo.commit("start", {"MEMORY.md": "# Memory\n\n- The port is 80 here\n- 배포는 11시 전에 한다\n"})
+    repo.commit("edit", {"MEMORY.md": "# Memory\n\n- The port is 81 here\n- 배포는 10시 전에 한다\n"})
+    rows = repo.mem("changes", f"{base}..HEAD").stdout.split("\n")
+    assert rows[1].startswith("  ~ The port is [-80-]{+81+} here  changed by Test")
+    assert rows[2].startswith("  ~ 배포는 [-11시-]{+10시+} 전에 한다  changed by Test")
+    coloured = repo.mem("changes", f"{base}..HEAD", "--color", "always").stdout
+    assert "\x1b[" in coloured and "[-80-]" in coloured
