@@ -62,16 +62,26 @@ def is_temporary(root: Path) -> bool:
 def _temporary(repo: Repository, start: str) -> Iterator[Repository]:
     folder = tempfile.mkdtemp(prefix=PREFIX)
     try:
-        run_git(repo, ["worktree", "add", "--quiet", "--detach", folder, start])
+        keys = _git_crypt_folder(repo)
+        run_git(repo, ["worktree", "add", "--quiet", "--detach", *(["--no-checkout"] if keys else []), folder, start])
         environ = {key: value for key, value in repo.environ.items() if key not in _ELSEWHERE}
         there = open_repository(Path(folder), environ)
         try:
+            if keys:  # git-crypt 0.7 looks for its keys in a work tree's own Git directory
+                (there.git_dir / keys.name).symlink_to(keys)
+                run_git(there, ["reset", "--quiet", "--hard"])
             yield there
         finally:
             there.close()
     finally:
         with suppress(GitFailed):
             run_git(repo, ["worktree", "remove", "--force", "--force", folder])
+
+
+def _git_crypt_folder(repo: Repository) -> Path | None:
+    """Where git-crypt has its keys, None where the clone has none."""
+    places = (folder.absolute() / "git-crypt" for folder in (repo.common_dir, repo.git_dir))
+    return next((place for place in places if place.is_dir()), None)
 
 
 def _move(repo: Repository, ref: str, tip: str, old: str) -> None:

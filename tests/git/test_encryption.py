@@ -143,6 +143,31 @@ def test_a_merge_without_the_key_is_a_conflict_and_changes_nothing(memory: Repo,
 
 
 @needs_git_crypt
+def test_sync_and_promotion_on_a_branch_merge_and_store_encrypted_in_a_temporary_work_tree(
+    memory: Repo, tmp_path: Path
+) -> None:
+    memory.git("init", "-q", "--bare", str(tmp_path / "remote.git"))
+    memory.git("remote", "add", "origin", str(tmp_path / "remote.git"))
+    memory.git("push", "-q", "-u", "origin", "main")
+    memory.run("git-crypt", "export-key", str(tmp_path / "key"))
+    memory.git("clone", "-q", str(tmp_path / "remote.git"), str(tmp_path / "other"))
+    other = Repo(tmp_path / "other", init=False)
+    other.run("git-crypt", "unlock", str(tmp_path / "key"))
+    other.mem("install")
+    other.mem("add", "--commit", "--type", "decision", "The invoices go to Lisbon")
+    other.mem("sync")
+    memory.mem("add", "--commit", "--type", "decision", "배포는 화요일에만 한다")
+    memory.mem("sync")
+    assert "Lisbon" in memory.read("MEMORY.md") and "화요일" in memory.read("MEMORY.md")
+    memory.mem("promote", "--branch", "memory/next")
+    assert memory.git("diff", "--stat", "main", "memory/next") != ""
+    assert memory.git("worktree", "list").count("\n") == 1 and memory.git("status", "--short") == ""
+    for repo in (memory, other, Repo(tmp_path / "remote.git", init=False)):
+        everything = stored(repo)
+        assert [word for word in WORDS if word.encode() in everything] == []
+
+
+@needs_git_crypt
 def test_a_masked_staged_text_is_staged_encrypted(memory: Repo) -> None:
     memory.write(
         "memory/topic.md", "# Topic\n\n- The key of Lisbon is AKIA" + "QYLPMN5HHHFPZAM2 for now, and the rest stays\n"
