@@ -40,6 +40,7 @@ REMEDIES = registry.REMEDIES | {
     "settings-loosened": "put them back, or have it reviewed: git mem allow",
     "layout-narrowed": "name them in [memory] paths: git mem init --adopt; or have it reviewed: git mem allow",
     "encoding-attribute": "take it out of .gitattributes, or name files that are not scanned",
+    "stored-in-clear": "git-crypt unlock, then git add --renormalize the file; git-crypt status lists all such files",
     "log-rewritten": "put the lines back, or say why: git commit --trailer 'Memory-Rewrite: why'",
     "merge-lost-fact": "put the facts back, or say why: git commit --trailer 'Memory-Rewrite: why'",
     "memory-bulk-deletion": "put the facts back, or say why: git commit --trailer 'Memory-Rewrite: why'",

@@ -31,7 +31,18 @@ from gitmem.gate.examine import Before, Blob, Source
 from gitmem.gate.imported_files import imported_files
 from gitmem.gate.policy import MESSAGE, Policy, distinct
 from gitmem.git import promised_objects
-from gitmem.git.objects import GITLINK, LFS_POINTER, LINKS, REGULAR, SYMLINK, Change, Commit, Entry, is_encrypted
+from gitmem.git.objects import (
+    GITLINK,
+    LFS_POINTER,
+    LINKS,
+    REGULAR,
+    SYMLINK,
+    Change,
+    Commit,
+    Entry,
+    is_encrypted,
+    is_git_crypt_filter,
+)
 from gitmem.git.ranges import PathChange, commit_ids, shallow, touched
 from gitmem.git.repository import Repository
 from gitmem.git.revision import CommitRange, towards
@@ -209,9 +220,19 @@ def staged(repo: Repository, policy: Policy, names: Sequence[str] = (), *, mergi
     before = None
     if policy.allow.baseline and staging.parents:
         before = before_of(repo, staging.parents, (change.path for change in staging.changes if change.status == "D"))
-    findings = tuple(change_findings(repo, staging, policy))
+    findings = (*change_findings(repo, staging, policy), *_stored_in_clear(repo, wanted))
     blobs = chain(conflicts, read(repo, wanted, policy))
     return Source(blobs, findings, before, partial(commit_ids, repo))
+
+
+def _stored_in_clear(repo: Repository, wanted: Sequence[BlobPlace]) -> Iterator[Finding]:
+    """A finding for each staged file that git-crypt should encrypt and did not: in a clone that was never unlocked Git
+    knows no such filter, and stores what it is given."""
+    filters = repo.staged_filters([row.path for row in wanted])
+    rows = [row for row in wanted if is_git_crypt_filter(filters.get(row.path, ""))]
+    for row, data in zip(rows, repo.stored([row.oid for row in rows]), strict=True):
+        if data and not is_encrypted(data):  # git-crypt leaves an empty file as it is
+            yield rules.finding("stored-in-clear", row.path, rules.RULES["stored-in-clear"])
 
 
 def _newly_imported(

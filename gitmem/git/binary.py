@@ -511,6 +511,17 @@ class BinaryRepository:
             self._git_crypt_sought = True
         return self._git_crypt
 
+    def staged_filters(self, paths: Sequence[str]) -> dict[str, str]:
+        if not paths:
+            return {}
+        given = b"".join(path.encode("utf-8", "surrogateescape") + b"\0" for path in paths)
+        command = self._command(["check-attr", "-z", "--stdin", "--cached", "filter"])
+        done = subprocess.run(command, input=given, capture_output=True, env=self._env, check=False)
+        if done.returncode != 0:
+            raise GitFailed(f"git check-attr: {first_line(os.fsdecode(done.stderr))}")
+        said = [os.fsdecode(field) for field in done.stdout.split(b"\0")]
+        return dict(zip(said[::3], said[2::3], strict=False))
+
     def stored(self, oids: Iterable[str]) -> Iterator[bytes | None]:
         left = iter(oids)
         while window := list(islice(left, WINDOW)):

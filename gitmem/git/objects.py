@@ -29,6 +29,11 @@ def is_encrypted(data: bytes) -> bool:
     return data.startswith(ENCRYPTED)
 
 
+def is_git_crypt_filter(name: str) -> bool:
+    """Whether a `filter` attribute is of git-crypt: `git-crypt`, or `git-crypt-KEY` for a key of its own."""
+    return name == "git-crypt" or name.startswith("git-crypt-")
+
+
 class Entry(NamedTuple):
     """One path of a tree or of Git's index. `size` is -1 where it was not asked for."""
 

@@ -99,6 +99,9 @@ class Repository(Protocol):
     def read_many(self, oids: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
         """(oid, bytes as of `read`) in the order asked; None for a missing object."""
 
+    def staged_filters(self, paths: Sequence[str]) -> dict[str, str]:
+        """The `filter` attribute of these paths by the staged .gitattributes; runs no filter."""
+
     def git_crypt(self) -> GitCrypt | None:
         """What decrypts blobs here; None where the user's settings do not ask for it or the clone is locked."""
 

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from gitmem import system
 from gitmem.errors import GitFailed, GitMemError, NotSigned
 from gitmem.git.binary import first_line
-from gitmem.git.objects import Entry
+from gitmem.git.objects import Entry, is_git_crypt_filter
 from gitmem.git.repository import Repository
 from gitmem.git.worktree import state_dir
 from gitmem.system import temporary_folder
@@ -291,10 +291,10 @@ def commit_paths(
 
 def _encrypted_paths(repo: Repository, paths: Sequence[str]) -> list[str]:
     """Those of these paths that the attributes give to a filter of git-crypt. No program of the filter runs."""
-    if not paths or not any((folder / "git-crypt").is_dir() for folder in (repo.common_dir, repo.git_dir)):
+    if not paths:
         return []
     said = run_git(repo, ["check-attr", "-z", "--stdin", "filter"], input=_separated(paths)).split("\0")
-    return [path for path, value in zip(said[::3], said[2::3], strict=False) if value.startswith("git-crypt")]
+    return [path for path, value in zip(said[::3], said[2::3], strict=False) if is_git_crypt_filter(value)]
 
 
 def _without_text(message: str, files: int) -> str:

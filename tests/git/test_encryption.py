@@ -93,6 +93,20 @@ def test_what_cannot_be_decrypted_is_unscannable_and_never_clean(memory: Repo, t
 
 
 @needs_git_crypt
+def test_a_clone_that_was_never_unlocked_stores_nothing_in_clear(memory: Repo, tmp_path: Path) -> None:
+    clone = locked_clone(memory, tmp_path)
+    clone.mem("install")
+    refused = clone.mem("add", "--commit", "The harbour is Mombasa", check=False)
+    assert refused.returncode == 3 and "git-crypt unlock" in refused.stderr
+    clone.write("memory/새.md", "# 새\n\n- 항구는 Mombasa\n")
+    clone.git("add", "memory/새.md")
+    rules = {row["rule"] for row in json.loads(clone.mem("scan", "--staged", "--json", check=False).stdout)["findings"]}
+    assert rules == {"stored-in-clear"}
+    assert clone.run("git", "commit", "-q", "-m", "x", check=False).returncode != 0
+    assert clone.git("log", "--format=%s", "-1").strip() == "log"
+
+
+@needs_git_crypt
 def test_without_the_users_setting_the_filter_and_the_blobs_block(memory: Repo) -> None:
     memory.git("config", "--global", "--unset", "mem.encryption")
     memory.git("config", "mem.encryption", "git-crypt")  # a clone's own configuration says nothing

@@ -41,6 +41,7 @@ RULES: dict[str, str] = {
     "path-twin": "two paths that some file systems take for one",
     "protected-file": "a protected file is changed",
     "encoding-attribute": "`working-tree-encoding` or `filter` shows other text than the one that is committed",
+    "stored-in-clear": "`.gitattributes` has git-crypt encrypt this file, and it would be stored in clear",
     "settings-loosened": "settings no longer name what they kept under the gate",
     "layout-narrowed": "notes are memory no more since a file of memory is there, and the settings do not name them",
     "log-rewritten": "past lines of a daily log are changed without a `Memory-Rewrite` trailer",
