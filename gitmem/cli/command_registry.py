@@ -13,7 +13,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Write": ("init", "add", "insight", "edit", "confirm", "settle", "forget", "undo", "redact"),
     "Find": ("search", "show", "log", "changes", "bisect", "why", "context", "ui"),
     "Gate": ("scan", "allow", "verify", "check"),
-    "Promote": ("promote", "revert", "review"),
+    "Promote": ("promote", "consolidate", "revert", "review"),
     "Share": ("publish", "sync", "export", "server"),
     "Agents": ("mcp", "session", "receipts", "import", "profile", "watch"),
     "Index": ("index", "status", "doctor", "eval"),

@@ -180,16 +180,19 @@ def judged(new: Placed, old: Placed) -> Rival | None:
     return None
 
 
-def judge(earlier: Placed, later: Placed) -> Relation:
+def judge(earlier: Placed, later: Placed, *, as_if_derived: bool = False) -> Relation:
     """`relation` of two statements, each with its trail, day and type; the earlier one is guarded where it is a
-    person's."""
+    person's. `as_if_derived`: ask what the answer would be if no person had written or pinned either."""
     from gitmem.memory.relation import relation
 
     texts = (earlier.fact.text, later.fact.text)
     bare = (claim(texts[0]), claim(texts[1]))
     if (texts[0] == bare[0]) != (texts[1] == bare[1]):  # "We decided that" of one alone is no difference
         texts = bare
-    return relation(_said(earlier, texts[0]), _said(later, texts[1]))
+    said = [_said(row, text) for row, text in zip((earlier, later), texts, strict=True)]
+    if as_if_derived:
+        said = [each._replace(guarded=False) for each in said]
+    return relation(said[0], said[1])
 
 
 def _said(row: Placed, text: str) -> Said:

@@ -128,15 +128,20 @@ def past(repo: Repository, known: Ledger, head: str, here: Iterable[Fact], logs:
         spans += [span for key, value in fact.meta if key == "src" and (span := parse_span(value))]
     lifted = {text_hash(fact.text) for fact in present}
     spans += [span for given in known.sources.values() for span in given]
-    refused |= {
-        digest for digest in known.by_hash if id_of_hash(digest) not in ids
-    }  # promoted once, and taken out since
+    # Promoted once, and taken out since. A line of a digest of episodes was never promoted.
+    refused |= {digest for digest in known.by_hash if id_of_hash(digest) not in ids and _was_promoted(known, digest)}
     refused |= {digest for digest in removed_by_people(repo, head) if id_of_hash(digest) not in ids}
     return Precedents(
         frozenset(refused - lifted),
         frozenset(_lines_of(repo, spans, logs)),
         {fact_id(fact.text): fact for fact in archived if not fact.get(memory_facts.SUPERSEDED_BY)},
     )
+
+
+def _was_promoted(known: Ledger, digest: str) -> bool:
+    """Whether a record added the text (64 hex) to a file other than an episode or a digest of episodes."""
+    links = (link for record in known.recorded.get(digest, ()) for link in record.sources if link.sha256 == digest)
+    return any(kind(link.target) is not Kind.SESSION for link in links)
 
 
 def _archived(repo: Repository, head: str) -> list[Fact]:

@@ -146,7 +146,7 @@ def promote(repo: Repository, config: Config, model: Model, policy: Policy, requ
         raise GitMemError("there is no commit here yet, so no log to read", "git add -A && git commit")
     run = Run(repo, repo, config, model, policy, request, now)
     if request.mode is Mode.NOTHING:
-        return _planned(run, head, _tip(repo, request.branch, head)).outcome
+        return _planned(run, head, branch_tip(repo, request.branch, head)).outcome
     ensure_can_commit(repo)
     with locked(repo.common_dir, "promote", wait=0):
         if request.mode is Mode.BRANCH and repo.branch() != request.branch:
@@ -154,7 +154,7 @@ def promote(repo: Repository, config: Config, model: Model, policy: Policy, requ
         return _promote_here(run)
 
 
-def _tip(repo: Repository, branch: str, head: str) -> str:
+def branch_tip(repo: Repository, branch: str, head: str) -> str:
     """The commit that a promotion on a branch goes on from: the branch's, where it has what `head` lacks."""
     old = dict(repo.refs()).get(f"refs/heads/{branch}", "") if branch else ""
     return old if old and not repo.is_ancestor(old, head) else head
@@ -188,10 +188,10 @@ def _promote_here(run: Run) -> Outcome:
 def _promote_on_branch(run: Run, head: str) -> Outcome:
     repo, name = run.repo, run.request.branch
     run_git(repo, ["check-ref-format", "--branch", name])
-    start = _tip(repo, name, head)
+    start = branch_tip(repo, name, head)
     with branch_worktree(repo, name, start) as there:
         if not repo.is_ancestor(head, start):
-            _merge(there, head, name)
+            bring_up_to_date(there, head, name)
         tip = there.head()
         assert tip is not None
         run = replace(run, place=there)
@@ -213,7 +213,7 @@ def _planned(run: Run, head: str, tip: str) -> Planned:
     else:  # what a person now accepts was read before, but for what they go through in one run
         base = "" if request.accept and not request.reviewed else read_to
     reading = logs.new_logs(repo, head, base, config.memory_daily)
-    memory = facts.parse(_at(place, tip, MEMORY))
+    memory = facts.parse(file_at(place, tip, MEMORY))
     proposal = run.model.propose(reading.logs, memory.facts) if reading.logs else None
     if proposal and proposal.unreadable:
         raise ModelUnavailable(
@@ -314,7 +314,8 @@ def _has_room(memory: Memory, today: date, budget: int) -> bool:
     return bool(facts.fit(memory, today, len(memory.lines) - 1)[1])
 
 
-def _at(repo: Repository, commit: str, path: str) -> bytes:
+def file_at(repo: Repository, commit: str, path: str) -> bytes:
+    """The bytes of a memory file at a commit, b"" where it is not there. Raises GitMemError for a link."""
     entry = next((e for e in repo.entries(commit, [path]) if e.path == path), None)
     if entry is None:
         return b""
@@ -386,7 +387,7 @@ def archived(repo: Repository, commit: str, contents: dict[str, bytes], moved: I
     """`contents` with the moved entries filed in their archives."""
     for item in moved:
         old = contents.get(item.path)
-        contents[item.path] = facts.archive(_at(repo, commit, item.path) if old is None else old, [item])
+        contents[item.path] = facts.archive(file_at(repo, commit, item.path) if old is None else old, [item])
     return contents
 
 
@@ -476,7 +477,8 @@ def reviewer(repo: Repository) -> str:
     return words[: words.rfind(">") + 1]
 
 
-def _merge(there: Repository, head: str, name: str) -> None:
+def bring_up_to_date(there: Repository, head: str, name: str) -> None:
+    """Merge `head` into the branch `name`, checked out in `there`. Raises GitMemError where they conflict."""
     try:
         run_git(there, ["merge", "--quiet", "--no-edit", "-m", f"memory: bring {name} up to date", head])
     except GitMemError as error:

@@ -256,7 +256,7 @@ WORDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Change:
+class Change:
     """What becomes of MEMORY.md, what goes to the archive, and the log lines that a new fact comes from."""
 
     memory: Memory
@@ -264,18 +264,18 @@ class _Change:
     sources: tuple[trailers.Link, ...] = ()
 
 
-def _between_facts(memory: Memory, earlier: Placed, later: Placed, answer: Answer, today: date) -> _Change:
+def _between_facts(memory: Memory, earlier: Placed, later: Placed, answer: Answer, today: date) -> Change:
     """The answer about two facts of MEMORY.md."""
     match answer:
         case Answer.BOTH:
-            return _Change(_with_key(memory, later, BESIDE, earlier.fact.id))
+            return Change(_with_key(memory, later, BESIDE, earlier.fact.id))
         case Answer.LATER:
-            return _replaced(memory, later, earlier, today)
+            return put_in_place(memory, later, earlier, today)
         case Answer.EARLIER:
-            return _replaced(memory, earlier, later, today)
+            return put_in_place(memory, earlier, later, today)
         case Answer.SAME:
             kept, other = (later, earlier) if _better(later.fact, earlier.fact) else (earlier, later)
-            return _replaced(memory, kept, other, today, same=True)
+            return put_in_place(memory, kept, other, today, same=True)
     assert_never(answer)
 
 
@@ -305,7 +305,7 @@ def _answered(fact: Fact) -> Iterator[tuple[str, str]]:
     return (pair for pair in fact.meta if pair[0] != PROPOSES)
 
 
-def _replaced(memory: Memory, kept: Placed, gone: Placed, today: date, *, same: bool = False) -> _Change:
+def put_in_place(memory: Memory, kept: Placed, gone: Placed, today: date, *, same: bool = False) -> Change:
     """The fact `kept` in the place of both; the other in the archive. What is indented below the other stays, below the
     one that is kept."""
     entry, other = _entry(memory, kept), _entry(memory, gone)
@@ -318,22 +318,22 @@ def _replaced(memory: Memory, kept: Placed, gone: Placed, today: date, *, same: 
         moved = facts.superseded(other.fact, kept.fact.id, today, SAME_AS if same else SUPERSEDED_BY)
         if not memory.below(other):
             memory = facts.with_comment(memory, entry, meta)
-            return _Change(facts.remove(memory, _entry(memory, gone)), (moved,))
+            return Change(facts.remove(memory, _entry(memory, gone)), (moved,))
         if [fact for fact in memory.below(entry) if fact.line != other.start]:
             raise ValueError("facts stand below both, and only a person can say where these go")
         text = entry.fact.text
         memory = facts.remove(memory, entry)
-        return _Change(facts.update(memory, _entry(memory, gone), text, meta), (moved,))
+        return Change(facts.update(memory, _entry(memory, gone), text, meta), (moved,))
 
 
-def _with_line(reading: Reading, config: Config, memory: Memory, pair: Rival, answer: Answer, today: date) -> _Change:
+def _with_line(reading: Reading, config: Config, memory: Memory, pair: Rival, answer: Answer, today: date) -> Change:
     """The answer about a fact and a later line of a log: the log stays as it is."""
     earlier, later = pair.earlier_first
     match answer:
         case Answer.BOTH | Answer.SAME:
-            return _Change(_with_key(memory, earlier, BESIDE, later.fact.id))
+            return Change(_with_key(memory, earlier, BESIDE, later.fact.id))
         case Answer.EARLIER:
-            return _Change(_with_key(memory, earlier, SUPERSEDES, later.fact.id))
+            return Change(_with_key(memory, earlier, SUPERSEDES, later.fact.id))
         case Answer.LATER:
             pass
         case _:
@@ -354,7 +354,7 @@ def _with_line(reading: Reading, config: Config, memory: Memory, pair: Rival, an
     with as_usage_error(earlier.path, entry):
         new = facts.supersede(memory, entry, text, meta)
         moved = facts.superseded(entry.fact, fact_id(text), today)
-    return _Change(new, (moved,), (trailers.Link(span, MEMORY, text_hash(text)),) if committed else ())
+    return Change(new, (moved,), (trailers.Link(span, MEMORY, text_hash(text)),) if committed else ())
 
 
 # -- what it is as JSON --------------------------------------------------------------------------------------

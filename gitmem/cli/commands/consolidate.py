@@ -1,0 +1,116 @@
+"""`git mem consolidate`: what memory says twice, what was replaced, what nobody asks for, digests of old episodes."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+from gitmem.cli import completions
+from gitmem.cli.options import json_option, open_here, say_if_detached
+from gitmem.cli.terminal import escape, page, say_progress, write, write_json
+from gitmem.environment import now
+
+if TYPE_CHECKING:
+    from gitmem.git.opening import Repository
+    from gitmem.memory.fact import Fact
+    from gitmem.promotion.consolidation import Outcome, Receipts
+
+
+@click.command()
+@click.option(
+    "--since",
+    metavar="REV|DATE",
+    shell_complete=completions.revisions,
+    default="",
+    help="Look only at what was written since then.",
+)
+@click.option("--dry-run", is_flag=True, help="Say what would be done; write nothing.")
+@click.option(
+    "--model", metavar="ID", help="Who chooses lines for digests: rules, gguf:<path>, http:<url> (mem.model)."
+)
+@click.option(
+    "--branch",
+    metavar="NAME",
+    shell_complete=completions.branches,
+    default="",
+    help="Commit on branch NAME, from a temporary work tree.",
+)
+@json_option
+def command(since: str, dry_run: bool, model: str | None, branch: str, as_json: bool) -> None:
+    """Merge what MEMORY.md says twice, and digest old episodes.
+
+    One commit: facts in the same words become one, a fact that a later one surely replaced goes to the archive, a fact
+    that no session was given in 90 days loses importance, and the episodes of a month get a digest, word for word, each
+    line with its source. Pinned facts, facts about health and facts that a person wrote are never replaced; what is not
+    sure is listed for `git mem settle`. `git mem undo` takes it back.
+
+    \b
+    git mem consolidate --dry-run
+    git mem consolidate --since 2026-01-01
+    git mem consolidate --branch memory/consolidate
+    """
+    from gitmem.promotion.consolidation import Request, as_value, consolidate
+    from gitmem.promotion.model_registry import promotion_model
+    from gitmem.provenance.forgotten_texts import forgotten_texts
+
+    repo, config = open_here({"model": model} if model else {})
+    request = Request(since=since, dry_run=dry_run, branch=branch, receipts=_receipts(repo))
+    chosen, policy = promotion_model(repo, config, now().date(), os.environ, say_progress)
+    outcome = consolidate(repo, config, chosen, policy, request, now())
+    mask = forgotten_texts(repo)  # an episode may still say what was taken out of memory
+    if as_json:
+        write_json(mask.without(as_value(outcome, dry_run=dry_run)))
+        return
+    (page if dry_run else write)(mask.masked(_text(outcome, dry_run)))
+    say_if_detached(repo, outcome.commit if not outcome.branch else "")
+
+
+def _receipts(repo: Repository) -> Receipts | None:
+    """What the receipts of this clone say, None where it has none."""
+    from gitmem.promotion.consolidation import Receipts
+    from gitmem.sessions.receipts import read, totals
+
+    found = read(repo.common_dir)
+    if not found:
+        return None
+    days = {receipt.at.date() for receipt in found}
+    return Receipts(min(days), max(days), len(days), frozenset(totals(found).counts))
+
+
+def _text(outcome: Outcome, dry_run: bool) -> str:
+    """For a person: what was done, then what is asked, then the commit."""
+    from gitmem.cli.places import place_of
+    from gitmem.memory.rivals import without_secrets
+    from gitmem.promotion.consolidation import LOWERED, summary
+
+    lines = [f"merge    {_at(each.gone)} into {_at(each.kept)}: {each.gone.text}" for each in outcome.merges]
+    for done in outcome.replaced:
+        lines.append(f"replace  {_at(done.gone)} {done.gone.text}")
+        lines.append(f"         by {_at(done.kept)} {done.kept.text}")
+    for low in outcome.lowered:
+        lines.append(f"lower    {_at(low.fact)} {low.before:g} -> {LOWERED:g}: {low.fact.text}")
+    for digest in outcome.digests:
+        lines.append(f"digest   {digest.path}: {len(digest.lines)} lines of {len(digest.episodes)} episodes")
+        for line in digest.lines:
+            lines.append(f"         {line.subject}: {line.text}")
+            lines += [f"           from {place_of(span)}" for span in line.sources]
+    for pair in map(without_secrets, outcome.asked):
+        earlier, later = pair.earlier_first
+        lines.append(f"ask      {_at(earlier.fact)} {earlier.fact.text}")
+        lines.append(f"         {_at(later.fact)} {later.fact.text}")
+        lines.append(f"         {pair.kind}: git mem settle")
+    lines += [f"note: {note}" for note in outcome.notes]
+    if outcome.empty:
+        lines.append("nothing to consolidate")
+    elif dry_run:
+        lines.append(f"would commit {summary(outcome)}")
+    else:
+        where = f" on {outcome.branch}" if outcome.branch else ""
+        lines.append(f"committed {summary(outcome)}{where}: {outcome.commit[:12]}")
+    return escape("\n".join(lines) + "\n")
+
+
+def _at(fact: Fact) -> str:
+    return f"MEMORY.md:{fact.line}"
