@@ -22,7 +22,7 @@ from gitmem.git.opening import Repository
 from gitmem.git.worktree import read_bytes, resolve, write_atomic
 from gitmem.hosts import registration
 from gitmem.hosts.host import Host, RegistrationFile, Setup
-from gitmem.hosts.own_memory import bringing, kept_here, remembered
+from gitmem.hosts.own_memory import bringing, is_kept_here, kept_here, remembered
 from gitmem.hosts.registry import HOSTS, all_hosts, host_named
 from gitmem.plural import counted
 
@@ -147,6 +147,50 @@ def register_for_user(names: Sequence[str], *, dry_run: bool, as_json: bool, rem
         for note in notes:
             say(escape(f"note: {note}"))
     return Exit.CANNOT_RUN if any(each.problem for each in done) else Exit.DONE
+
+
+def leave_project(repo: Repository, *, dry_run: bool) -> list[Registration]:
+    """Take every host's entries out of the files of this project: MCP servers, hooks, the block of AGENTS.md, the
+    setting by which a host keeps its own memory here. The files in the person's home stay (`leave_home`). One entry for
+    each host that changes, or whose file is refused."""
+    if repo.root is None:
+        return []
+    setup = Setup(str(repo.root), _program()[0], remove=True, posix=system.POSIX)
+    done = []
+    for host in map(_with_own_memory, all_hosts()):
+        here = tuple(file for file in host.registration if not file.path.startswith("~/"))
+        if is_kept_here(host, repo.root) or any(_holds_us(repo.root, file.path) for file in here):
+            done.append(_register(repo.root, replace(host, registration=here), setup, dry_run))
+    seen: set[str] = set()  # a dry run finds the entry that hosts share once for each of them
+    for at, each in enumerate(done):
+        done[at] = replace(each, changes=[change for change in each.changes if change.path not in seen])
+        seen.update(change.path for change in each.changes if dry_run)
+    return [each for each in done if each.changes or each.problem]
+
+
+def leave_home(*, dry_run: bool) -> list[Registration]:
+    """The same for the files in the person's home, which serve all projects. With `dry_run`: what would be changed."""
+    home = Path(os.path.expanduser("~"))
+    setup = Setup("", _program()[0], remove=True, posix=system.POSIX, user=True)
+    done = []
+    for host in all_hosts():
+        own = tuple(file for file in (*host.registration, *host.personal) if file.path.startswith("~/"))
+        if any(_holds_us(home, file.path) for file in own):
+            done.append(_register(home, replace(host, registration=own), setup, dry_run))
+    return [each for each in done if each.changes or each.problem]
+
+
+def show_left(done: Registration, dry_run: bool) -> None:
+    """Print what leaving a host changed, or would change."""
+    for change in done.changes:
+        if change.text:
+            what = f"{'would take' if dry_run else 'took'} our entries out of {change.path}"
+        else:
+            what = f"{'would remove' if dry_run else 'removed'} {change.path}"
+        write(escape(f"{done.host}: {what}\n"))
+    if done.problem:
+        say(escape(f"git mem: {done.host}: {done.problem}"))
+        say(escape(f"hint: {done.hint or 'take the entries named git-mem out of it by hand'}"))
 
 
 def _hosts_named(root: Path, names: Sequence[str], remove: bool) -> list[str]:

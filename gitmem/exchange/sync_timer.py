@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from xml.sax.saxutils import escape
 
@@ -26,6 +27,15 @@ def timer(kind: str, root: Path, python: str, minutes: int = MINUTES, remote: st
     name = f"git-mem-sync-{_name(root)}"
     command = [python, "-P", "-m", "gitmem", "sync", *([remote] if remote else []), "--commit", "--quiet"]
     return (_systemd if kind == "systemd" else _launchd)(name, root, command, minutes)
+
+
+def timer_files(root: Path, environ: Mapping[str, str]) -> list[Path]:
+    """The files of the timers that were set up for the repository at `root`, as `timer` names them."""
+    home = Path(environ.get("HOME", "~")).expanduser()
+    systemd = Path(environ.get("XDG_CONFIG_HOME") or home / ".config") / "systemd/user"
+    name = f"git-mem-sync-{_name(root)}"
+    places = (systemd / f"{name}.timer", home / "Library/LaunchAgents" / f"{name}.plist")
+    return [place for place in places if place.is_file()]
 
 
 def _name(root: Path) -> str:

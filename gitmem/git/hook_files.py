@@ -46,9 +46,24 @@ SHELL = re.compile(
 # How the shims start Python: the interpreter that installed them; -P and -E (a PYTHONPATH that names the repository) so
 # that nothing in it is imported.
 RUN = 'gitmem() { if [ -x "$gitmem_python" ]; then "$gitmem_python" -E -P -m gitmem "$@"; else git-mem "$@"; fi; }'
-# A gate that cannot run refuses, and says so where it is not a finding but git mem that is gone.
-GONE = "hint: git mem is gone; run 'git mem install' again, or edit $0"
-REFUSE = f'gitmem_refuse() {{ gitmem --version >/dev/null 2>&1 || echo "{GONE}" >&2; exit 1; }}'
+# A gate that cannot run refuses. Where that is no finding but git mem that is gone (`pip uninstall` before `git mem
+# uninstall`), it says without our program how a person keeps it or leaves it: the files, the lines and one command.
+MARKS = ("^# >>> git mem >>>", "^# <<< git mem <<<")
+REFUSE = f"""\
+gitmem_refuse() {{
+  gitmem --version >/dev/null 2>&1 || {{
+    gitmem_at=$(cd -- "$(dirname -- "$0")" && pwd) && cd -- "$gitmem_at" || exit 1
+    echo "git mem is gone from this machine: nothing was scanned, so ${{0##*/}} refuses"
+    echo "hint: to keep it, install git mem again, then: git mem install"
+    echo "hint: to leave it, delete the lines from '{MARKS[0][1:]}' to '{MARKS[1][1:]}' in:"
+    gitmem_files=$(grep -ls '{MARKS[0]}' ./* | tr '\\n' ' ')
+    for gitmem_file in $gitmem_files; do printf '  %s\\n' "$gitmem_at/${{gitmem_file#./}}"; done
+    echo "hint: this command does that, and keeps each file as it was beside it, as NAME.old:"
+    printf "  (cd '%s' && sed -i.old '/%s/,/%s/d' %s)\\n" "$(printf %s "$gitmem_at" | sed "s/'/'\\\\\\\\''/g")" \\
+      '{MARKS[0]}' '{MARKS[1]}' "${{gitmem_files% }}"
+  }} >&2
+  exit 1
+}}"""
 # Whether what is staged may touch memory; odd answers count as yes. The environment must not change the patterns.
 # Where .gitmem.toml or the user's own settings name other paths, only the gate itself knows what is memory; and what a
 # merge drops of the other side does not differ from HEAD.
@@ -216,8 +231,7 @@ def _install(path: Path, whole: str, lines: str, dry: bool) -> Step:
         raise GitMemError(f"'{saved}' is in the way", "an earlier install was cut short: look at both, keep one")
     if not dry:
         os.rename(path, saved)
-    call = f'gitmem_before="$(dirname -- "$0")/{saved.name}"\n[ ! -x "$gitmem_before" ] || exec "$gitmem_before" "$@"\n'
-    return _write_hook(Step("new; what was there is called by it", path), (whole + call).encode(), 0o755, dry)
+    return _write_hook(Step("new; what was there is called by it", path), (whole + _call(saved)).encode(), 0o755, dry)
 
 
 def uninstall(folder: Path, *, only: str = "", dry: bool = False) -> list[Step]:
@@ -250,7 +264,7 @@ def _uninstall(path: Path, name: str, dry: bool) -> Step | None:
         return None
     saved = path.with_name(path.name + SAVED)
     rest = BLOCK.sub(b"", data, count=1)
-    if os.path.lexists(saved):
+    if os.path.lexists(saved) and rest == (OURS + _call(saved)).encode():
         if not dry:
             os.replace(saved, path)
         return Step("what was there is back", path)
@@ -258,7 +272,15 @@ def _uninstall(path: Path, name: str, dry: bool) -> Step | None:
         if not dry:
             path.unlink()
         return Step("removed", path)
-    return _write_hook(Step("our lines taken out", path), rest, _mode(path), dry)
+    what = "our lines taken out"
+    if _call(saved).encode() in rest:
+        what += f"; it has lines of yours and still calls {saved.name}"
+    return _write_hook(Step(what, path), rest, _mode(path), dry)
+
+
+def _call(saved: Path) -> str:
+    """The lines below ours by which a hook file runs the hook that was moved aside."""
+    return f'gitmem_before="$(dirname -- "$0")/{saved.name}"\n[ ! -x "$gitmem_before" ] || exec "$gitmem_before" "$@"\n'
 
 
 def _write_hook(step: Step, data: bytes, mode: int, dry: bool) -> Step:

@@ -30,8 +30,8 @@ def test_the_folder_hooks_holds_exactly_what_install_writes(name: str) -> None:
     assert path.stat().st_mode & 0o111
 
 
-def test_a_shim_is_about_fifteen_lines() -> None:
-    assert max(len(shim(name).splitlines()) for name in HOOKS) <= 18
+def test_a_shim_is_about_thirty_lines() -> None:
+    assert max(len(shim(name).splitlines()) for name in HOOKS) <= 32
 
 
 FOREIGN = {
