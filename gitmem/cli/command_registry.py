@@ -11,7 +11,7 @@ from keyword import iskeyword
 COMMANDS: dict[str, str] = {}
 SECTIONS: dict[str, tuple[str, ...]] = {
     "Write": ("init", "add", "insight", "edit", "confirm", "settle", "forget", "undo", "redact"),
-    "Find": ("search", "show", "log", "changes", "bisect", "why", "context", "ui"),
+    "Find": ("search", "seen", "show", "log", "changes", "bisect", "why", "context", "ui"),
     "Gate": ("scan", "allow", "verify", "check"),
     "Promote": ("promote", "consolidate", "revert", "review"),
     "Share": ("publish", "sync", "export", "server"),

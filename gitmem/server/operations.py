@@ -19,6 +19,9 @@ from gitmem.models.token_count import estimate
 from gitmem.paths import LIMIT
 from gitmem.plural import counted
 from gitmem.provenance.forgotten_texts import forgotten_texts
+from gitmem.search.alerts import alerts
+from gitmem.search.hits import Hit
+from gitmem.search.incidents import HITS, Incident, incidents
 from gitmem.search.search import Answer, Query
 from gitmem.server.administration import PREFIX, hash_of
 from gitmem.server.caller import Caller, Unauthorized
@@ -33,6 +36,7 @@ from gitmem.server.telemetry import TOKENS, stage
 LONGEST_QUESTION = 10_000  # characters
 LONGEST_LINE = 4_000  # of what is proposed
 MOST_NAMED = 5  # repositories whose files a context has
+MAX_ALERTS_ASKED = 3  # alerts of one request: each is up to two searches
 LONGEST_GLOB, MOST_GLOBS = 200, 20
 REMEMBERED = 10_000  # tokens of which it is remembered whose they are
 LINES = 200  # of a file in one answer
@@ -182,6 +186,17 @@ class Operations:
     def lines(self, caller: Caller, name: str, path: str, first: int = 1, count: int = LINES, ref: str = "") -> Lines:
         """Lines of a memory file at the tip of a branch or tag. Raises UsageError for a repository, a ref or a file
         that is not there: one sentence for each, whether it is foreign or absent."""
+        permitted, commit, shown = self._lines(caller, name, path, ref)
+        self.record(caller, "lines", permitted, 1)
+        if first > max(1, len(shown)):
+            raise UsageError(f"the file has {counted(len(shown), 'line')}", "ask from one of these")
+        last = min(len(shown), first + min(count, LINES) - 1)
+        text = "\n".join(without_secrets(shown)[first - 1 : last])
+        return Lines(name, path, commit, first, last, len(shown), text)
+
+    def _lines(self, caller: Caller, name: str, path: str, ref: str = "") -> tuple[list[int], str, list[str]]:
+        """(the repository's number in a list, the commit, the lines without what was forgotten) of a memory file.
+        Raises as `lines`."""
         ensure_text(name, path, ref)
         permitted = self._permitted(caller, [name])
         assert permitted is not None
@@ -208,12 +223,29 @@ class Operations:
         except NotARepository:
             self.shared.doubt(caller.tenant, permitted[0])
             raise
-        self.record(caller, "lines", permitted, 1)
-        if first > max(1, len(shown)):
-            raise UsageError(f"the file has {counted(len(shown), 'line')}", "ask from one of these")
-        last = min(len(shown), first + min(count, LINES) - 1)
-        text = "\n".join(without_secrets(shown)[first - 1 : last])
-        return Lines(name, path, commit, first, last, len(shown), text)
+        return list(permitted), commit, list(shown)
+
+    def seen(self, caller: Caller, alert: bytes, names: Sequence[str] = ()) -> list[Incident]:
+        """The past incidents like an alert, in the repositories of these names, or all that the caller may see: what
+        `git mem seen` says, of the first MAX_ALERTS_ASKED alerts. Raises UsageError for a name that is none of them."""
+        ensure_text(*names)
+        permitted = self._permitted(caller, names)
+        now, read = self.now(), set[int]()
+
+        def ask(question: str) -> Answer:
+            query = Query(question[:LONGEST_QUESTION], limit=HITS, everything=True)
+            answer, asked = self._searched(caller.tenant, permitted, query, now, "", {})
+            read.update(asked)
+            return answer
+
+        def lines_of(hit: Hit, path: str) -> Sequence[str]:
+            return without_secrets(self._lines(caller, hit.repository, path)[2])
+
+        found = incidents(
+            alerts(alert)[:MAX_ALERTS_ASKED], ask, lines_of, now.date(), self.shared.config.context_evidence
+        )
+        self.record(caller, "seen", sorted(read), len(found))
+        return found
 
     def audit(self, caller: Caller, most: int = 100) -> list[dict[str, Any]]:
         """The newest rows of the tenant's audit log. Raises Forbidden without the scope `admin`."""

@@ -43,6 +43,23 @@ def filled(server: Server, tmp_path: Path) -> Server:
     return server
 
 
+def test_an_alert_finds_the_incident_of_a_repository_with_its_actions(server: Server, tmp_path: Path) -> None:
+    repo = Repo(tmp_path / "ops")
+    log = "# 2026-02-03\n\n## 14:05 - pump failure in hall 4\n\n- The pump stopped.\n- Restarted the pump.\n- 정상화됐다.\n"
+    repo.commit("memory", {"MEMORY.md": "# Memory\n\n- Invoices are in UTC\n", "memory/2026-02-03.md": log})
+    server.add("acme", "ops", repo)
+    alert = {"alerts": [{"labels": {"alertname": "PumpFailure"}, "annotations": {"summary": "pump failure in hall 4"}}]}
+    value = server.ask("acme read", "POST", "/v1/seen", json={"alert": alert}).json()
+    (one,) = value["incidents"]
+    assert value["seen"] and (one["repository"], one["path"]) == ("ops", "memory/2026-02-03.md")
+    assert [(action["text"], action["line"]) for action in one["actions"]] == [("Restarted the pump.", 6)]
+    Draft202012Validator({**description(), "$ref": "#/components/schemas/Seen"}).validate(value)
+    none = server.ask("acme read", "POST", "/v1/seen", json={"alert": "프린터 용지 부족"}).json()
+    assert none == {"seen": False, "incidents": []}
+    other = server.ask("rival read", "POST", "/v1/seen", json={"alert": alert}).json()
+    assert other["incidents"] == []
+
+
 @pytest.fixture
 def address(filled: Server) -> Iterator[str]:
     """The server on a real socket of this machine."""
@@ -93,6 +110,9 @@ def test_the_description_is_one_of_openapi() -> None:
         ("POST", "/v1/context", {"json": {"prompt": "okapi"}}, "Context"),
         ("POST", "/v1/context", {"json": {"prompt": "okapi", "repository": "notes", "budget": 400}}, "Context"),
         ("POST", "/v1/context", {"json": {"prompt": "okapi", "repository": "absent"}}, "Error"),
+        ("POST", "/v1/seen", {"json": {"alert": {"title": "okapi"}}}, "Seen"),
+        ("POST", "/v1/seen", {"json": {"alert": 7}}, "Error"),
+        ("POST", "/v1/seen", {"json": {"alert": "okapi", "repository": "absent"}}, "Error"),
         ("POST", "/v1/propose", {"json": {"repository": "notes", "text": "an ibex"}}, "Error"),
         ("GET", "/v1/nothing", {}, "Error"),
         ("PUT", "/v1/search", {}, "Error"),

@@ -66,6 +66,7 @@ def requests_of(tenant: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
             yield "POST", "/v1/search", {"json": {"query": query, "repository": [name] if name else []}}
         yield "GET", "/v1/lines", {"params": {"repository": name, "path": "MEMORY.md"}}
         yield "POST", "/v1/context", {"json": {"prompt": "who sleeps", "repository": [name] if name else []}}
+        yield "POST", "/v1/seen", {"json": {"alert": "who sleeps", "repository": [name] if name else []}}
         yield "POST", "/v1/propose", {"json": {"repository": name, "text": "it sleeps"}}
     yield "GET", "/v1/repositories", {}
     yield "GET", "/v1/audit", {}

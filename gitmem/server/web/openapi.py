@@ -49,6 +49,9 @@ def _paths() -> dict[str, Any]:
         "/v1/context": {
             "post": _operation("context", "A context for a prompt, within a budget.", "Context", body="Prompt")
         },
+        "/v1/seen": {
+            "post": _operation("seen", "Past incidents like an alert, and what was done.", "Seen", body="Alert")
+        },
         "/v1/propose": {
             "post": _operation(
                 "propose", "Propose a line of memory as a pull request (scope propose).", "Proposed", body="Proposal"
@@ -78,6 +81,9 @@ def _request_bodies() -> dict[str, Any]:
         ),
         "Prompt": _object(
             {"prompt": {"type": "string"}, "repository": TEXTS, "budget": {"type": "integer", "minimum": 0}}, []
+        ),
+        "Alert": _object(
+            {"alert": {"anyOf": [{"type": "string"}, OBJECT, {"type": "array"}]}, "repository": TEXTS}, ["alert"]
         ),
         "Proposal": _object(
             {
@@ -143,6 +149,23 @@ def _answer_bodies() -> dict[str, Any]:
                 **dict.fromkeys(("layers", "keys"), OBJECT),
                 **dict.fromkeys(("parts", "dropped", "scopes"), OBJECTS),
                 "limits": {"type": "array", "items": {"type": "string"}},
+            }
+        ),
+        "Seen": _object(
+            {
+                "seen": {"type": "boolean"},
+                "incidents": {
+                    "type": "array",
+                    "items": _object(
+                        {
+                            **dict.fromkeys(("repository", "title", "path", "alert"), TEXT),
+                            **dict.fromkeys(("date", "outcome"), NULLABLE),
+                            **dict.fromkeys(("start_line", "end_line"), INTEGER),
+                            "evidence": {"type": "number"}, "outcome_line": {"type": ["integer", "null"]},
+                            "actions": OBJECTS,
+                        }
+                    ),
+                },
             }
         ),
         "Proposed": _object(

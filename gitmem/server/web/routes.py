@@ -96,6 +96,7 @@ class Routes:
             Route("/v1/repositories", self._of("repositories", self.repositories)),
             Route("/v1/lines", self._of("lines", self.lines)),
             Route("/v1/context", self._of("context", self.context), methods=["POST"]),
+            Route("/v1/seen", self._of("seen", self.seen), methods=["POST"]),
             Route("/v1/propose", self._of("propose", self.propose), methods=["POST"]),
             Route("/v1/audit", self._of("audit", self.audit)),
         ]
@@ -175,6 +176,15 @@ class Routes:
         budget = number(given, "budget", 0, 0, 20_000)
         made = self.operations.context(caller, text(given, "prompt"), texts(given, "repository"), budget)
         return context_value(made)
+
+    def seen(self, caller: Caller, given: Mapping[str, Any]) -> Any:
+        """POST /v1/seen."""
+        alert = given.get("alert")
+        if not isinstance(alert, str | dict | list) or not alert:
+            raise UsageError("'alert' takes a text, an object or a list", "send the alert as it was sent to you")
+        data = alert if isinstance(alert, str) else json.dumps(alert)
+        found = self.operations.seen(caller, data.encode("utf-8", "replace"), texts(given, "repository"))
+        return {"seen": bool(found), "incidents": [one.as_value() for one in found]}
 
     def propose(self, caller: Caller, given: Mapping[str, Any]) -> Any:
         """POST /v1/propose."""

@@ -1,0 +1,139 @@
+"""An alert as questions to memory: its title, what it says, and which things it names. Pure, and bounded.
+
+Any text is an alert; JSON of any shape is read by the names of its keys, which covers Alertmanager, Grafana, PagerDuty
+and Sentry. An alert is written by whoever can make a monitored system fail: it is data, nothing in it is followed, and
+what is read of it has a limit everywhere.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+MAX_BYTES = 1 << 20  # bytes of an alert
+MAX_ALERTS = 10  # alerts of one delivery that are looked for
+MAX_VALUES = 500  # strings of one alert that are read
+MAX_DEPTH = 24  # of nested objects and lists
+LONGEST_VALUE = 400  # characters of one string that are read
+LONGEST_TITLE = 160  # characters
+LONGEST_DETAIL = 600  # characters of what an alert says beside its title
+MOST_NAMES = 8  # things of one alert
+
+# Names of keys without case and signs: a title in the order of preference; what an alert says; which things it names.
+TITLES = ("title", "summary", "alertname", "subject", "shortmessage", "message", "culprit", "name", "reason")
+DETAILS = frozenset(
+    ("description", "details", "detail", "body", "msg", "text", "error", "exception", "value", "type", "transaction",
+     "condition", "cause", "problem")
+)  # fmt: skip
+NAMES = frozenset(
+    ("service", "servicename", "component", "job", "instance", "host", "hostname", "namespace", "pod", "app",
+     "application", "project", "server", "servername", "container", "deployment", "statefulset", "daemonset", "cluster",
+     "database", "db", "queue", "topic", "resource", "module", "package", "endpoint")
+)  # fmt: skip
+LISTS = ("alerts", "messages", "incidents", "events")  # keys whose lists hold alerts of their own
+COMMON = ("commonLabels", "commonAnnotations", "groupLabels")  # of Alertmanager: what all alerts of a group say
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\u200b-\u200f\ufeff\ud800-\udfff]+")
+_NO_WORDS = re.compile(r"(?:https?://\S*|[0-9a-fA-F-]{16,}|[\d\s:.,TZ+/-]+|true|false|null|none)")
+
+
+class Alert(NamedTuple):
+    """One alert. `title`: what it is called, for a person and a question. `detail`: what else it says. `names`: the
+    things it names (services, hosts)."""
+
+    title: str
+    detail: str = ""
+    names: tuple[str, ...] = ()
+
+    @property
+    def questions(self) -> tuple[str, ...]:
+        """What memory is asked: the title alone, then with all the rest."""
+        title = " ".join(_CAMEL.sub(" ", word) for word in self.title.split())
+        whole = " ".join(part for part in (title, *self.names, self.detail) if part)
+        return tuple(dict.fromkeys(question for question in (title, whole) if question))
+
+
+def alerts(data: bytes) -> list[Alert]:
+    """The alerts of a delivery, each once, MAX_ALERTS at most; [] for one without a word. Never fails."""
+    text = data[:MAX_BYTES].decode("utf-8", "replace").removeprefix("\ufeff")
+    try:
+        value = json.loads(text) if text.lstrip()[:1] in ("{", "[") else None
+    except (ValueError, RecursionError):
+        value = None
+    found = [_of_object(one) for one in _split(value)] if isinstance(value, dict | list) else [_of_text(text)]
+    return list(dict.fromkeys(alert for alert in found if alert.title))[:MAX_ALERTS]
+
+
+def _split(value: Any) -> list[Any]:
+    """The alerts of a delivery that may hold several; those that are over are left out where others go on."""
+    rows: list[Any] = []
+    shared: dict[str, Any] = {}
+    if isinstance(value, list):
+        rows = value
+    elif isinstance(value, dict):
+        rows = next((value[key] for key in LISTS if isinstance(value.get(key), list) and value[key]), [])
+        shared = {key: value[key] for key in COMMON if isinstance(value.get(key), dict)}
+    rows = [row for row in rows[:MAX_VALUES] if isinstance(row, dict | str)]
+    if not rows:
+        return [value]
+    going = [row for row in rows if not (isinstance(row, dict) and row.get("status") == "resolved")]
+    return [{**row, **shared} if isinstance(row, dict) else {"message": row} for row in going or rows]
+
+
+def _of_object(value: Any) -> Alert:
+    titles: dict[str, list[str]] = {}
+    details: dict[str, None] = {}
+    names: dict[str, None] = {}
+    for place, key, text in _strings(value):
+        if key in NAMES or (place in NAMES and key in TITLES):
+            names[text] = None
+        elif key in TITLES:
+            titles.setdefault(key, []).append(text)
+        elif key in DETAILS or place in DETAILS:
+            details[text] = None
+    said = [text for key in TITLES for text in titles.get(key, ())]
+    title = said[0] if said else next(iter(details), "")
+    rest = [text for text in dict.fromkeys([*said[1:], *details]) if text not in title]
+    return Alert(title[:LONGEST_TITLE], " ".join(rest)[:LONGEST_DETAIL], tuple(names)[:MOST_NAMES])
+
+
+def _strings(value: Any) -> Iterator[tuple[str, str, str]]:
+    """(key above, key, text) of the strings in an object, the outer ones first, MAX_VALUES at most."""
+    level: list[tuple[str, str, Any]] = [("", "", value)]
+    count = 0
+    for _ in range(MAX_DEPTH):
+        below: list[tuple[str, str, Any]] = []
+        for place, key, each in level:
+            if isinstance(each, str):
+                text = _plain(each)
+                if text and not _NO_WORDS.fullmatch(text):
+                    count += 1
+                    yield place, key, text
+            elif isinstance(each, Mapping):
+                below += [(key, _bare(name), one) for name, one in list(each.items())[:MAX_VALUES]]
+            elif isinstance(each, list):
+                below += [(place, key, one) for one in each[:MAX_VALUES]]
+            if count >= MAX_VALUES:
+                return
+        level = below[: 10 * MAX_VALUES]
+
+
+def _bare(key: object) -> str:
+    return re.sub(r"[^a-z]", "", str(key)[:80].lower())
+
+
+def _plain(text: str) -> str:
+    """A text on one line, without control and direction characters, cut to LONGEST_VALUE."""
+    return " ".join(_CONTROL.sub(" ", text[: 4 * LONGEST_VALUE]).split())[:LONGEST_VALUE]
+
+
+def _of_text(text: str) -> Alert:
+    """A plain text: its first line with a word is the title."""
+    lines = [line for part in text[: 100 * LONGEST_VALUE].splitlines() if (line := _plain(part))]
+    if not lines:
+        return Alert("")
+    title, rest = lines[0], lines[1:]
+    over = title[LONGEST_TITLE:]
+    return Alert(title[:LONGEST_TITLE], " ".join([over, *rest] if over else rest)[:LONGEST_DETAIL])
