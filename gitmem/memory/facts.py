@@ -90,6 +90,8 @@ class Memory:
 
     def below(self, entry: Entry) -> list[Fact]:
         """The facts that are indented below an entry: they go where it goes."""
+        if entry.end == entry.fact.end:
+            return []
         return [each.fact for each in self.entries if entry.start < each.start <= entry.end]
 
     def at(self, line: int) -> Entry | None:
@@ -384,8 +386,13 @@ def take(memory: Memory, chosen: Iterable[Entry], today: date) -> tuple[Memory, 
 
 
 def expire(memory: Memory, today: date) -> tuple[Memory, list[Moved]]:
-    """Without the facts whose `until` has passed."""
-    return take(memory, [e for e in memory.entries if expired(e.fact, today)], today)
+    """Without the facts whose `until` has passed; one that is pinned, or has a pinned fact below it, stays."""
+    return take(memory, [e for e in memory.entries if expired(e.fact, today) and not _holds_pinned(memory, e)], today)
+
+
+def _holds_pinned(memory: Memory, entry: Entry) -> bool:
+    """Whether a fact, or one that is indented below it, is pinned."""
+    return pinned(entry.fact) or any(pinned(fact) for fact in memory.below(entry))
 
 
 def fit(memory: Memory, today: date, budget: int = BUDGET, keep: Iterable[str] = ()) -> tuple[Memory, list[Moved]]:
@@ -396,8 +403,7 @@ def fit(memory: Memory, today: date, budget: int = BUDGET, keep: Iterable[str] =
     over = len(memory.lines) - budget
     if over <= 0:
         return memory, []
-    kept = set(keep)
-    free = [e for e in memory.items if not pinned(e.fact) and e.fact.id not in kept]
+    free = movable(memory, keep)
     free.sort(key=lambda e: (importance(e.fact), fact_date(e.fact), -e.start))
     chosen: list[Entry] = []
     for entry in free:
@@ -408,6 +414,13 @@ def fit(memory: Memory, today: date, budget: int = BUDGET, keep: Iterable[str] =
     return take(memory, chosen, today)
 
 
+def movable(memory: Memory, keep: Iterable[str] = ()) -> list[Entry]:
+    """The entries that a budget may take away: no pinned fact is one of them or stands below one, nor is one of `keep`
+    (ids)."""
+    kept = set(keep)
+    return [e for e in memory.items if e.fact.id not in kept and not _holds_pinned(memory, e)]
+
+
 def superseded(fact: Fact, by: str, today: date, key: str = SUPERSEDED_BY) -> Moved:
     """A fact that another one (`by`, its id) takes the place of, as the archive keeps it: one item, with that id in
     `superseded-by`, or `same-as` where both say the same. Raises ValueError for a text that no item can hold."""
@@ -416,11 +429,32 @@ def superseded(fact: Fact, by: str, today: date, key: str = SUPERSEDED_BY) -> Mo
 
 
 def archive(data: bytes, moved: Iterable[Moved]) -> bytes:
-    """An archive file with the entries filed under the headings they came from. Nothing is filed twice."""
+    """An archive file with the entries filed under the headings they came from. Nothing is filed twice. The file is
+    parsed once for each heading, whatever the number of entries."""
     memory = parse(data)
+    known = {fact.id for fact in memory.facts}
+    groups: dict[tuple[str, ...], list[Moved]] = {}
     for item in moved:
         if not memory.lines:
             memory = parse_lines([f"# Archive {item.path[-7:-3]}\n", "\n"])
-        if memory.find(item.fact.id) is None:
-            memory = insert(memory, item.lines, item.fact, (item.fact.heading or HEADINGS["fact"][0],))
+        if item.fact.id not in known:
+            known |= {item.fact.id, *(fact.id for fact in parse_lines(item.lines).facts)}
+            groups.setdefault((item.fact.heading or HEADINGS["fact"][0],), []).append(item)
+    for names, items in groups.items():
+        memory = _filed(memory, items, names)
     return memory.data()
+
+
+def _filed(memory: Memory, items: Sequence[Moved], names: Sequence[str]) -> Memory:
+    """The entries below one heading: newest first, of one day the one that was moved last."""
+    if all(_is_one_item(item.lines) for item in items):
+        return insert_all(memory, [(item.lines, item.fact) for item in reversed(items)], names)
+    for item in items:  # a paragraph or a row: what stands above it decides what it is as Markdown
+        memory = insert(memory, item.lines, item.fact, names)
+    return memory
+
+
+def _is_one_item(lines: Sequence[str]) -> bool:
+    """Whether lines are one list item, with what is indented below it."""
+    found = [(entry.start, entry.end, entry.form) for entry in parse_lines(lines).entries if entry.parent < 0]
+    return found == [(1, len(lines), Form.ITEM)] and not lines[0].startswith((" ", "\t"))

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import lru_cache
 from heapq import nlargest
 from itertools import islice
 from math import log
@@ -36,6 +37,7 @@ JUDGED = 6  # facts with the heaviest words in common, itself among them, that `
 SHARED = 0.25
 SETTLES = (SUPERSEDES, BESIDE)  # keys of a comment that answer for the fact and the one with that id
 PROPOSES = "proposes"  # key of a comment: its writer, an agent or a model, says that it replaces the fact with this id
+JUDGEMENTS = 1 << 14  # pairs of statements whose relation a process keeps
 LOOKED_AT = 500  # new statements of one write: an import of years is not held against everything
 NAMED = 3  # rivals of one statement that are named
 
@@ -183,8 +185,6 @@ def judged(new: Placed, old: Placed) -> Rival | None:
 def judge(earlier: Placed, later: Placed, *, as_if_derived: bool = False) -> Relation:
     """`relation` of two statements, each with its trail, day and type; the earlier one is guarded where it is a
     person's. `as_if_derived`: ask what the answer would be if no person had written or pinned either."""
-    from gitmem.memory.relation import relation
-
     texts = (earlier.fact.text, later.fact.text)
     bare = (claim(texts[0]), claim(texts[1]))
     if (texts[0] == bare[0]) != (texts[1] == bare[1]):  # "We decided that" of one alone is no difference
@@ -192,7 +192,15 @@ def judge(earlier: Placed, later: Placed, *, as_if_derived: bool = False) -> Rel
     said = [_said(row, text) for row, text in zip((earlier, later), texts, strict=True)]
     if as_if_derived:
         said = [each._replace(guarded=False) for each in said]
-    return relation(said[0], said[1])
+    return _relation(said[0], said[1])
+
+
+@lru_cache(JUDGEMENTS)
+def _relation(earlier: Said, later: Said) -> Relation:
+    """`relation`, which depends on nothing but the two: after an answer all other pairs are as they were."""
+    from gitmem.memory.relation import relation
+
+    return relation(earlier, later)
 
 
 def _said(row: Placed, text: str) -> Said:

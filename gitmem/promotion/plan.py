@@ -159,6 +159,7 @@ class _Run:
         self.rules = rules
         self.logs = {(log.path, log.blob): log for log in logs}
         self.facts = {fact.id: fact for fact in reversed(memory.facts)}
+        self.claims = {ident: claim(fact.text) for ident, fact in self.facts.items()}
         self.standing = Standing(placed(MEMORY, self.facts.values()), rules.today)
         self.approved: dict[str, str] = {}  # id -> text
         self.additions: list[Placed] = []  # what was let through, as it will stand in MEMORY.md
@@ -270,9 +271,12 @@ class _Run:
             return Refused(operation, Why.TARGET, "the fact it would change is not in MEMORY.md")
         if ident in self.approved or ident in self.facts or ident in self.rules.archived:
             return Refused(operation, Why.DUPLICATE, f"it is there already ({ident})")
+        claimed, claimed_bare = claim(text), claim(bare)
         for fact in self.facts.values():
-            own = (text, bare) if _speaks_of(fact, topic) else (text,)
-            if fact is not target and any(same(claim(each), claim(fact.text)) for each in own):
+            if fact is target:
+                continue
+            known = self.claims[fact.id]
+            if same(claimed, known) or (bare != text and same(claimed_bare, known) and _speaks_of(fact, topic)):
                 return Refused(operation, Why.DUPLICATE, f"it says the same as {fact.id}")
         if any(same(claim(text), claim(other)) for other in self.approved.values()):
             return Refused(operation, Why.DUPLICATE, "it says the same as another fact of this run")

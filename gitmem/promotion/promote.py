@@ -10,7 +10,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime
+from datetime import datetime
 from enum import StrEnum
 
 from gitmem.config import Config
@@ -71,7 +71,8 @@ class Request:
     """What is asked for. `accept` are ids of facts of origin web or tool that the person lets in; `reviewed`: a person
     looked at each fact, and the commit names them. `branch`: where Mode.BRANCH commits and what a dry run plans for, ""
     for the current one. `shown`: id of each fact they saw -> id of the one it replaces, "" for none; anything else is
-    not promoted."""
+    not promoted. `tidy`: facts whose last day has passed, and those that no longer fit, go to the archive in the same
+    commit. `plan_only`: a dry run that says what would be promoted, and not what would be archived or differs."""
 
     mode: Mode = Mode.COMMIT
     since: str = ""
@@ -81,6 +82,8 @@ class Request:
     reviewed: bool = False
     agent: str = ""
     shown: Mapping[str, str] | None = None
+    tidy: bool = True
+    plan_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +236,9 @@ def _planned(run: Run, head: str, tip: str) -> Planned:
     )  # fmt: skip
     if not plan.approved:
         return Planned((), replace(outcome, why_nothing=_why_nothing(reading, plan)))
-    steps = tuple(_steps(place, tip, memory, plan, run.now.date(), config.memory_lines, request.mode is Mode.EACH))
+    if request.plan_only and request.mode is Mode.NOTHING:
+        return Planned((), outcome)
+    steps = tuple(_steps(run, tip, memory, plan))
     differs = between(memory.data(), steps[-1].contents[MEMORY], run.now.date())
     archived_facts = tuple(moved for step in steps for moved in step.moved)
     return Planned(steps, replace(outcome, archived=archived_facts, differs=differs))
@@ -265,7 +270,7 @@ def _rules(run: Run, memory: Memory, past: logs.Precedents) -> Rules:
         refused=past.refused,
         accepted=frozenset(run.request.accept),
         archived=past.archived,
-        may_grow=_has_room(memory, today, run.config.memory_lines),
+        may_grow=_has_room(memory, run.config.memory_lines),
         retention=run.config.retention,
     )
 
@@ -308,10 +313,8 @@ def _why_nothing(reading: logs.NewLogs, plan: Plan) -> str:
     return f"{counted(len(plan.refused), 'candidate')}, none let through; --explain lists them"
 
 
-def _has_room(memory: Memory, today: date, budget: int) -> bool:
-    if len(memory.lines) < budget:
-        return True
-    return bool(facts.fit(memory, today, len(memory.lines) - 1)[1])
+def _has_room(memory: Memory, budget: int) -> bool:
+    return len(memory.lines) < budget or bool(facts.movable(memory))
 
 
 def file_at(repo: Repository, commit: str, path: str) -> bytes:
@@ -329,10 +332,9 @@ def file_at(repo: Repository, commit: str, path: str) -> bytes:
 # -- the files -----------------------------------------------------------------------------------------------
 
 
-def _steps(
-    repo: Repository, tip: str, memory: Memory, plan: Plan, today: date, budget: int, each: bool
-) -> Iterator[Files]:
+def _steps(run: Run, tip: str, memory: Memory, plan: Plan) -> Iterator[Files]:
     """The changes to make: one for all facts, or one each with the tidying in the last."""
+    repo, today, budget, each = run.place, run.now.date(), run.config.memory_lines, run.request.mode is Mode.EACH
     prior = len(memory.facts)
     losses = max(LOSS, int(LOSS_SHARE * prior)) - sum(a.operation.op is Op.SUPERSEDE for a in plan.approved)
     groups = [(item,) for item in plan.approved] if each else [plan.approved]
@@ -346,6 +348,10 @@ def _steps(
         if number < len(groups):
             step = archived(repo, tip, {**filed, MEMORY: memory.data()}, replaced)
             filed |= {path: data for path, data in step.items() if path != MEMORY}
+            yield Files(_changed(step, replaced), group)
+            continue
+        if not run.request.tidy:
+            step = archived(repo, tip, {**filed, MEMORY: memory.data()}, replaced)
             yield Files(_changed(step, replaced), group)
             continue
         memory, gone = facts.expire(memory, today)
@@ -385,9 +391,12 @@ def apply(memory: Memory, item: Approved) -> Memory:
 
 def archived(repo: Repository, commit: str, contents: dict[str, bytes], moved: Iterable[Moved]) -> dict[str, bytes]:
     """`contents` with the moved entries filed in their archives."""
+    by_path: dict[str, list[Moved]] = {}
     for item in moved:
-        old = contents.get(item.path)
-        contents[item.path] = facts.archive(file_at(repo, commit, item.path) if old is None else old, [item])
+        by_path.setdefault(item.path, []).append(item)
+    for path, items in by_path.items():
+        old = contents.get(path)
+        contents[path] = facts.archive(file_at(repo, commit, path) if old is None else old, items)
     return contents
 
 

@@ -64,21 +64,25 @@ ROUTINE = 1.0  # of the score: a line that is written the same day after day is 
 RECURRING_DAYS = 3  # days on which a topic must come up before it counts for more
 
 
+ReadLogs = dict[tuple[str, str], tuple[list[Candidate], list[ScoredLine]]]  # path, blob -> candidates, scored ones
+
+
 class RulesModel:
-    """The model behind `rules`. Stateless. What is `spoken` is read by the cues alone: what was learned is of logs."""
+    """The model behind `rules`. What is `spoken` is read by the cues alone: what was learned is of logs. `known`: what
+    was read of each log before, by its path and blob; a process that asks again and again keeps it, and it holds the
+    logs of the last call alone."""
 
     id = "rules/1"
 
-    def __init__(self, *, spoken: bool = False) -> None:
+    def __init__(self, *, spoken: bool = False, known: ReadLogs | None = None) -> None:
         self._spoken = spoken
+        self._known: ReadLogs = {} if known is None else known
 
     def propose(self, logs: Sequence[Log], existing: Sequence[Fact]) -> Proposal:
         """One operation for every new candidate line: ADD, SUPERSEDE, or SKIP with the reason."""
-        parsed = [(log, log_lines.candidates_of(log, LABELS)) for log in logs]
-        lines_of_notes = [line for _, lines in parsed for line in lines if not line.speaker]
-        results = iter(map(cues_of_line, lines_of_notes) if self._spoken else score_all(lines_of_notes))
-        scored = [[ScoredLine(line, next(results)) for line in lines if not line.speaker] for _, lines in parsed]
-        scored = mark_retracted_in_earlier_logs(logs, [mark_retracted(notes) for notes in scored])
+        read = self._read(logs)
+        parsed = [(log, read[log.path, log.blob][0]) for log in logs]
+        scored = mark_retracted_in_earlier_logs(logs, [read[log.path, log.blob][1] for log in logs])
         days = _days_of_topics(zip(logs, scored, strict=True))
         operations: list[Operation] = []
         for (log, candidates), notes in zip(parsed, scored, strict=True):
@@ -87,6 +91,21 @@ class RulesModel:
             else:
                 operations += _notes(log, notes, days, existing)
         return Proposal(tuple(operations))
+
+    def _read(self, logs: Sequence[Log]) -> ReadLogs:
+        """(candidates, the scored ones) of each log, by its path and blob."""
+        known = dict(self._known)
+        new = [log for log in logs if (log.path, log.blob) not in known]
+        parsed = [log_lines.candidates_of(log, LABELS) for log in new]
+        lines_of_notes = [line for lines in parsed for line in lines if not line.speaker]
+        results = iter(map(cues_of_line, lines_of_notes) if self._spoken else score_all(lines_of_notes))
+        for log, lines in zip(new, parsed, strict=True):
+            notes = [ScoredLine(line, next(results)) for line in lines if not line.speaker]
+            known[log.path, log.blob] = (lines, mark_retracted(notes))
+        read = {(log.path, log.blob): known[log.path, log.blob] for log in logs}
+        self._known.clear()
+        self._known.update(read)
+        return read
 
 
 def score_all(candidates: Sequence[Candidate]) -> Iterable[CueResult]:

@@ -95,6 +95,13 @@ class CommitEffects:
                 gained |= self._quick(file.old, file.new)
         return frozenset(lost - gained), frozenset(gained - lost)
 
+    def takes_lines(self, commit: Commit, paths: Iterable[str]) -> bool:
+        """Whether a commit takes a line out of one of these files, or a file away: one that only adds removes no
+        text."""
+        wanted = set(paths)
+        changed = [file for file in self.files(commit) if file.path in wanted and file.old and file.old != file.new]
+        return any(not set(self.lines(file.old)) <= set(self.lines(file.new)) for file in changed)
+
     def reverses(self, commit: Commit, undone: Commit) -> bool:
         """Whether a commit takes back what another did to text: in the files that both change, no line that `undone`
         added is left which stood there still, each line that it took out is there again, and that is most of what
@@ -130,10 +137,14 @@ class CommitEffects:
         return gained if digest in gained else self._whole(new) - self._whole(old)
 
     def _quick(self, old: str, new: str) -> frozenset[str]:
+        if not new or old == new:
+            return frozenset()
         before, after = self.lines(old), self.lines(new)
         known = set(before)
         kept = set(after)
         came = [line for line in after if line not in known]
+        if not came:
+            return frozenset()
         went = [line for line in before if line not in kept]
         return _hashes(came) - _hashes(went)
 

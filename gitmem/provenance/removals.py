@@ -6,6 +6,7 @@ same commit was not taken out, and one that a person wrote again is theirs.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import islice
 
 from gitmem.git.objects import Commit
@@ -24,21 +25,33 @@ def removed_by_people(repo: Repository, tip: str) -> dict[str, str]:
     """
     effects = CommitEffects(repo)
     newest: dict[str, tuple[bool, str]] = {}
+    additions: list[tuple[Commit, list[str]]] = []  # newest first, not read yet: they matter only before a removal
     walk = repo.log([tip], LASTING, full_history=True)
     while batch := list(islice(walk, MAX_BATCH)):
         made = [commit for commit in batch if not _automatic(commit)]
         effects.read(made)
         for commit in made:
             files = [file.path for file in effects.files(commit) if file.path.endswith(".md")]
-            lost, gained = effects.removed(commit, files)
-            for parent in commit.parents[1:]:
-                there = effects.texts(parent, files)
-                lost, gained = lost & there, gained - there
-            for digest in gained:
-                newest.setdefault(digest, (False, commit.oid))
-            for digest in lost:
-                newest.setdefault(digest, (True, commit.oid))
+            if not effects.takes_lines(commit, files):
+                additions.append((commit, files))
+                continue
+            for later, changed in [*additions, (commit, files)]:
+                lost, gained = _removed(effects, later, changed)
+                for digest in gained:
+                    newest.setdefault(digest, (False, later.oid))
+                for digest in lost:
+                    newest.setdefault(digest, (True, later.oid))
+            additions.clear()
     return {digest: oid for digest, (taken, oid) in newest.items() if taken}
+
+
+def _removed(effects: CommitEffects, commit: Commit, files: Sequence[str]) -> tuple[frozenset[str], frozenset[str]]:
+    """The texts that a commit takes out and those that it adds, against all its parents."""
+    lost, gained = effects.removed(commit, files)
+    for parent in commit.parents[1:]:
+        there = effects.texts(parent, files)
+        lost, gained = lost & there, gained - there
+    return lost, gained
 
 
 def _automatic(commit: Commit) -> bool:

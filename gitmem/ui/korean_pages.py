@@ -361,9 +361,6 @@ WORDS = {
     "This rejection does not stand any more": "이 거절은 더는 유효하지 않습니다",
     "look at it as it is now": "현재 내용을 확인하세요",
     "its words are not a person's: {origin}": "사람이 한 말이 아님: {origin}",
-    "the next one accepted archives {count} facts that expired or no longer fit": (
-        "다음 제안을 받아들이면 만료되었거나 한도를 넘는 사실 {count}개가 보관됩니다"
-    ),
     "Before": "이전",
     "Branches": "브랜치",
     "Conflict {number} in {path}": "{path}의 충돌 {number}",

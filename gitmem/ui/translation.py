@@ -65,9 +65,6 @@ ONE = {  # English phrases for one of a thing
     "{count} tokens": "1 token",
     "{count} contexts": "1 context",
     "{count} searches": "1 search",
-    "the next one accepted archives {count} facts that expired or no longer fit": (
-        "the next one accepted archives 1 fact that expired or no longer fits"
-    ),
     "{count} lines with a secret are left out of search": "1 line with a secret is left out of search",
     "{count} tokens a day": "1 token a day",
     "{count} questions in {file}": "1 question in {file}",

@@ -60,6 +60,7 @@ class Site:
     crash_log: Callable[[BaseException], str] = lambda _: ""  # writes down a bug and says where
     answers: Answers = field(default_factory=Answers)
     kept: Kept = field(default_factory=Kept)
+    read_logs: dict[Any, Any] = field(default_factory=dict)  # what the rules model read of each log
     examined: Examined = field(default_factory=Examined)
     changing: threading.Lock = field(default_factory=threading.Lock)  # one change after the other
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitmem.memory import facts
+from gitmem.memory.fact import Fact, fact_id
 
 TODAY = date(2026, 3, 1)
 FILE = b"""\
@@ -426,3 +428,70 @@ def test_an_indented_line_of_a_block_that_does_not_end_belongs_to_the_fact_above
 @pytest.mark.parametrize(("spaces", "texts"), [(3, ["``` - a"]), (4, ["```", "a"])])
 def test_a_fence_has_at_most_three_spaces_before_it(spaces: int, texts: list[str]) -> None:
     assert [fact.text for fact in facts.parse((" " * spaces + "```\n- a\n").encode()).facts] == texts
+
+
+_DAYS = st.sampled_from(["", "2025-01-02", "2025-01-03", "2025-06-01", "2024-12-31"])
+_LINES = st.sampled_from(["- {}", "- {}\n  - below {}", "{}", "> {}", "* {}"])
+
+
+@given(
+    st.lists(st.tuples(_DAYS, _LINES, st.sampled_from(["Facts", "결정", ""])), max_size=12),
+    st.lists(_DAYS, max_size=5),
+)
+def test_entries_filed_together_stand_where_they_would_one_after_the_other(
+    given_rows: list[tuple[str, str, str]], there: list[str]
+) -> None:
+    before = "# Archive 2025\n\n## Facts\n\n" + "".join(
+        f"- old {n}{f' <!-- mem from={day} -->' if day else ''}\n" for n, day in enumerate(there)
+    )
+    moved = []
+    for number, (day, form, heading) in enumerate(given_rows):
+        text = f"fact {number}"
+        meta = (("from", day),) if day else ()
+        fact = Fact(text, fact_id(text), 1, heading, meta)
+        first, *rest = form.format(text, text).split("\n")
+        comment = f" <!-- mem from={day} -->" if day else ""
+        lines = [f"{first}{comment}\n", *(f"{line}\n" for line in rest)]
+        moved.append(facts.Moved(fact, tuple(lines), "memory/archive/2025.md"))
+    one_by_one = before.encode()
+    for heading in dict.fromkeys(item.fact.heading or "Facts" for item in moved):
+        for item in moved:
+            if (item.fact.heading or "Facts") == heading:
+                one_by_one = facts.archive(one_by_one, [item])
+    assert facts.archive(before.encode(), moved) == one_by_one
+
+
+def test_an_archive_is_parsed_as_often_for_a_hundred_entries_as_for_ten(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole: list[int] = []
+    real = facts.parse_lines
+
+    def counted(lines: Sequence[str]) -> facts.Memory:
+        whole.append(len(lines) > 100)
+        return real(lines)
+
+    monkeypatch.setattr(facts, "parse_lines", counted)
+    before = "# Archive 2025\n\n## Facts\n\n" + "".join(f"- old {n}\n" for n in range(200))
+    times = []
+    for count in (10, 100):
+        whole.clear()
+        rows = [Fact(f"new {n}", fact_id(f"new {n}"), 1, "Facts", ()) for n in range(count)]
+        facts.archive(
+            before.encode(), [facts.Moved(row, (f"- {row.text}\n",), "memory/archive/2025.md") for row in rows]
+        )
+        times.append(sum(whole))
+    assert times[0] == times[1]
+
+
+def test_a_pinned_fact_never_goes_to_the_archive_by_itself_nor_with_what_stands_above_it() -> None:
+    memory = facts.parse(
+        b"- over <!-- mem until=2025-01-01 -->\n"
+        b"- over and pinned <!-- mem until=2025-01-01 pinned=true -->\n"
+        b"- above <!-- mem until=2025-01-01 -->\n  - kept <!-- mem pinned=true -->\n"
+        b"- small\n  - pinned below <!-- mem pinned=true -->\n"
+        b"- free\n"
+    )
+    left, moved = facts.expire(memory, date(2026, 1, 1))
+    assert [item.fact.text for item in moved] == ["over"]
+    fitted, more = facts.fit(left, date(2026, 1, 1), 1)
+    assert [item.fact.text for item in more] == ["free"]
+    assert b"pinned below" in fitted.data() and b"over and pinned" in fitted.data()

@@ -12,6 +12,7 @@ from typing import Any
 from starlette.responses import Response
 
 from gitmem.errors import Changed, GitMemError, UsageError
+from gitmem.gate.policy import Policy
 from gitmem.gate.quoting import visible
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import normalise
@@ -60,28 +61,49 @@ def page(view: View) -> Response:
 
 def waiting(view: View) -> int:
     """How many proposals there are, as far as the model in force was asked."""
-    review = _review(view) if view.repo.head() is not None else None
-    return len(offered(review.outcome().plan)) if review else 0
+    offer = _offer(view) if view.repo.head() is not None else None
+    return len(offered(offer.outcome.plan)) if offer else 0
 
 
-def _review(view: View) -> Review | None:
-    """The going through of the model in force, None where it is a language model that nobody asked yet."""
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What a model answered, and what of it would be promoted."""
+
+    recorded: Recorded
+    outcome: Outcome
+
+
+def _offer(view: View) -> Offer | None:
+    """What the model in force offers, worked out once for each state of memory; None where it is a language model that
+    nobody asked yet."""
     from gitmem.gate.sources import worktree_policy
-    from gitmem.promotion.rules_model import RulesModel
 
-    recorded = Recorded(RulesModel()) if view.config.model == "rules" else view.site.answers.get(view.config.model)
-    if recorded is None:
+    answer = view.site.answers.get(view.config.model)
+    if answer is None and view.config.model != "rules":
         return None
     policy = worktree_policy(view.repo, view.now.date())
-    return Review(view.repo, view.config, policy, Request(), recorded, view.now)
+    key = (view.repo.head(), tuple(view.repo.refs()), view.config, policy, view.today, id(answer))
+
+    def made() -> Offer:
+        from gitmem.promotion.rules_model import RulesModel
+
+        recorded = answer or Recorded(RulesModel(known=view.site.read_logs))
+        return Offer(recorded, _review(view, recorded, policy).outcome())
+
+    return view.site.kept.of("proposals", key, made)
+
+
+def _review(view: View, recorded: Recorded, policy: Policy) -> Review:
+    request = Request(tidy=False, plan_only=True)  # archiving is a step of its own: the page Archive
+    return Review(view.repo, view.config, policy, request, recorded, view.now)
 
 
 def _page(view: View, status: int = 200, **values: Any) -> Response:
     given: dict[str, Any] = {"problem": "", "kept": ("", ""), **values}
     if view.repo.head() is None or view.snapshot.past:
         return view.render("review.html", status, cards=(), count=0, outcome=None, asks=False, rejected=(), **given)
-    review = _review(view)
-    outcome = review.outcome() if review else None
+    offer = _offer(view)
+    outcome = offer.outcome if offer else None
     items = offered(outcome.plan) if outcome else ()
     cards = [_card(view, item) for item in items[:SHOWN]]
     return view.render(
@@ -134,13 +156,14 @@ def _rejected(view: View) -> list[tuple[str, str]]:
 def _proposal_of(view: View, form: Mapping[str, str]) -> tuple[Review, Outcome, Offered, int]:
     """The proposal that the form speaks of, with its place. Raises Changed where it is not offered like that any more,
     UsageError for an agent."""
+    from gitmem.gate.sources import worktree_policy
+
     ensure_person(view.config)
-    review = _review(view)
-    outcome = review.outcome() if review else None
-    if review is not None and outcome is not None:
-        for number, item in enumerate(offered(outcome.plan)):
+    if (offer := _offer(view)) is not None:
+        for number, item in enumerate(offered(offer.outcome.plan)):
             if item.token == form.get("shown"):
-                return review, outcome, item, number
+                policy = worktree_policy(view.repo, view.now.date())
+                return _review(view, offer.recorded, policy), offer.outcome, item, number
     raise Changed(view.t("This proposal is not as it was shown any more"), view.t("look at it as it is now"))
 
 
@@ -214,6 +237,6 @@ def ask(view: View, form: dict[str, str]) -> Response:
     ensure_person(view.config)
     model, policy = promotion_model(view.repo, view.config, view.now.date(), os.environ)
     recorded = Recorded(model)
-    Review(view.repo, view.config, policy, Request(), recorded, view.now).outcome()
+    _review(view, recorded, policy).outcome()
     view.site.answers.keep(view.config.model, recorded)
     return view.redirect("review")
