@@ -365,6 +365,26 @@ WORDS = {
     "Branches": "브랜치",
     "Conflict {number} in {path}": "{path}의 충돌 {number}",
     "Merge in a commit": "커밋으로 병합",
+    "Take over in a commit": "커밋으로 가져오기",
+    "What the gate finds in it": "검사에서 나온 것",
+    "Take this line out": "이 줄 빼기",
+    "Mask it": "가리기",
+    "Leave the line as it is": "줄을 그대로 두기",
+    "Look at the change without these lines": "이 줄들을 뺀 변경 보기",
+    "The gate stops this: nothing was merged. Its findings stand below, each at its line.": (
+        "검사에서 막혀 아무것도 병합되지 않았습니다. 나온 것은 아래에 줄마다 표시됩니다."
+    ),
+    "This was refused: nothing was merged.": "거부되어 아무것도 병합되지 않았습니다.",
+    "A merge brings the commits of the branch too, with every line. Without a line its files come in one commit of yours; the branch stays as it is.": (
+        "병합하면 브랜치의 커밋과 모든 줄이 함께 옵니다. 줄을 빼면 파일만 내 커밋 하나로 가져오고, 브랜치는 그대로 남습니다."
+    ),
+    "This finding is not as it was shown any more": "이 결과는 더 이상 보신 그대로가 아닙니다",
+    "The gate stops this text: nothing was written.": "검사에서 이 글이 막혀 아무것도 쓰지 않았습니다.",
+    "This was refused: nothing was written.": "거부되어 아무것도 쓰지 않았습니다.",
+    "A hook of this repository refused the commit.": "이 저장소의 훅이 커밋을 거부했습니다.",
+    "What the hook wrote": "훅이 남긴 말",
+    "Your text, with what the gate finds masked": "입력하신 글 (검사에서 나온 것은 가림)",
+    "Look at the change again": "변경 다시 보기",
     "Merge {name}": "{name} 병합",
     "No branch has memory that this one lacks.": "이 브랜치에 없는 메모리를 가진 브랜치가 없습니다.",
     "One of the branches moved meanwhile: this is what it is now": "그사이 브랜치가 바뀌었습니다. 현재 내용입니다",

@@ -151,7 +151,12 @@ def test_a_hook_that_refuses_leaves_memory_as_it_was(memory: Repo, browse: Brows
     browser = browse(memory)
     shown = form(browser, fact(browser), "fact/pin").send(browser)
     page = form(browser, shown, "fact/pin").send(browser, 422)
-    assert "not &lt;today&gt;" in page and "<li>- one</li><li>- two</li>" in page and "Gate findings" in page
+    assert (
+        "not &lt;today&gt;" in page
+        and "A hook of this repository refused the commit" in page
+        and "Gate findings" in page
+    )
+    assert page.index("What the hook wrote") < page.index("not &lt;today&gt;")  # folded, not the page
     assert count(memory) == 1 and not memory.git("status", "--porcelain")
 
 
@@ -160,7 +165,7 @@ def test_a_hook_that_refuses_leaves_memory_as_it_was(memory: Repo, browse: Brows
     [({"text": "   "}, 400, "a fact is one line of text"), ({"text": "x <!-- y"}, 400, "comment marks"),
      ({"reason": " "}, 400, "A reason is missing"), ({"text": REST}, 400, "that is what the line says already"),
      ({"text": DEPLOY}, 422, "says that already, on another line"),
-     ({"text": "the key is AKIA" + "Z7QK3M2PXW5LR8TD"}, 422, "What to do")],
+     ({"text": "the key is AKIA" + "Z7QK3M2PXW5LR8TD"}, 422, "The gate stops this text")],
 )  # fmt: skip
 def test_bad_input_is_a_page_with_a_sentence(
     memory: Repo, browse: Browse, fields: dict[str, str], status: int, words: str
@@ -169,6 +174,23 @@ def test_bad_input_is_a_page_with_a_sentence(
     asked = form(browser, fact(browser), "fact/edit")
     page = asked.send(browser, status, **{"text": "something else", "reason": "why", **fields})
     assert words in html.unescape(page) and "AKIAZ7QK" not in page and count(memory) == 1
+
+
+@pytest.mark.parametrize("language", ["en", "ko"])
+def test_what_was_typed_survives_a_refusal_and_can_be_sent_again(memory: Repo, browse: Browse, language: str) -> None:
+    browser = browse(memory)
+    browser.client.headers["accept-language"] = language
+    asked = form(browser, fact(browser), "fact/edit")
+    key = "AKIA" + "Z7QK3M2PXW5LR8TD"
+    page = asked.send(browser, 422, text=f"REST, 배포: the key is {key}, since May", reason="the new key")
+    again = form(browser, page, "fact/edit")
+    assert key not in page and "--no-verify" not in page and "git config" not in page
+    assert again.fields["text"].startswith("REST, 배포: the key is ") and again.fields["text"].endswith(", since May")
+    assert again.fields["reason"] == "the new key"
+    assert ("The gate stops this text" in page) == (language == "en")
+    shown = again.send(browser, text="REST, since May")
+    form(browser, shown, "fact/edit").send(browser)
+    assert "- REST, since May <!--" in memory.read("MEMORY.md")
 
 
 def test_characters_that_are_not_seen_are_committed_as_they_were_shown(memory: Repo, browse: Browse) -> None:

@@ -123,7 +123,7 @@ def test_the_gate_and_local_edits_stop_a_merge_and_leave_everything(forked: Repo
     forked.git("switch", "-q", "main")
     browser = browse(forked)
     shown = form(browser, browser.get("branches?branch=leaky"), "branches/merge").send(browser)
-    page = form(browser, shown, "branches/merge").send(browser, 422)
+    page = forms(browser, shown)[-1].send(browser, 422)
     assert "AKIAZ7QK" not in shown + page and parents(forked) == 1
     assert not forked.git("status", "--porcelain", "-uall")
     forked.write("MEMORY.md", forked.read("MEMORY.md") + "- open\n")
@@ -253,3 +253,46 @@ def test_the_gate_stops_a_begun_merge_and_leaves_it_begun(forked: Repo, browse: 
     shown = form(browser, browser.get("branches?begun=yes"), "branches/end").send(browser, **{"choice-0": "theirs"})
     form(browser, shown, "branches/end").send(browser, 422)
     assert parents(forked) == 1 and forked.read("MEMORY.md") == before and (forked.path / ".git/MERGE_HEAD").exists()
+
+
+KEY = "AKIA" + "Z7QK3M2PXW5LR8TD"
+
+
+@pytest.mark.parametrize(("choice", "left"), [("drop", ""), ("mask", "- 배포: the key is [")])
+def test_what_a_branch_brings_is_taken_over_without_the_line_that_the_gate_stops(
+    forked: Repo, browse: Browse, choice: str, left: str
+) -> None:
+    forked.git("switch", "-q", "-c", "leaky", "main")
+    day = f"# 2026-02-05\n\n- the queue is full\n- 배포: the key is {KEY}\n- the port is open\n"
+    forked.commit("leak", {"memory/2026-02-05.md": day})
+    forked.git("switch", "-q", "main")
+    browser = browse(forked)
+    first = browser.get("branches?branch=leaky")
+    assert "What the gate finds in it" in first and "memory/2026-02-05.md:4" in first
+    shown = form(browser, first, "branches/merge").send(browser)
+    refused = forms(browser, shown)[-1].send(browser, 422)
+    assert "nothing was merged" in refused and KEY not in first + shown + refused and parents(forked) == 1
+    assert "--no-verify" not in refused and "git mem scan" not in refused
+    (field,) = set(re.findall(r'name="(gate-[0-9a-f]+)"', refused))
+    preview = form(browser, refused, "branches/merge").send(browser, **{field: choice})
+    assert "the queue is full" in preview and KEY not in preview
+    before = forked.git("rev-parse", "HEAD")
+    page = form(browser, preview, "branches/merge").send(browser)
+    text = forked.read("memory/2026-02-05.md")
+    assert "Committed <code>" in page and parents(forked) == 1 and forked.git("rev-parse", "HEAD^") == before
+    assert KEY not in text and "the queue is full" in text and "the port is open" in text and left in text
+    assert KEY not in forked.git("log", "-p", "main") and not forked.git("status", "--porcelain", "-uall")
+
+
+def test_a_line_that_another_commit_changed_meanwhile_is_not_taken_over(forked: Repo, browse: Browse) -> None:
+    forked.git("switch", "-q", "-c", "leaky", "main")
+    forked.commit("leak", {"memory/2026-02-05.md": f"# 2026-02-05\n\n- the key is {KEY}\n- more\n"})
+    forked.git("switch", "-q", "main")
+    browser = browse(forked)
+    shown = form(browser, browser.get("branches?branch=leaky"), "branches/merge").send(browser)
+    preview = form(browser, shown, "branches/merge").send(
+        browser, **{re.findall(r'name="(gate-[0-9a-f]+)"', shown)[0]: "drop"}
+    )
+    forked.write("memory/2026-02-05.md", "# 2026-02-05\n\n- mine\n")
+    form(browser, preview, "branches/merge").send(browser, 409)
+    assert forked.read("memory/2026-02-05.md").endswith("- mine\n") and parents(forked) == 1

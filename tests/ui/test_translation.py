@@ -28,7 +28,7 @@ def phrases() -> set[str]:
     """What templates and pages ask to be translated, and the closed lists they ask it of."""
     files = [*HERE.rglob("*.html"), *HERE.rglob("*.py")]
     found = {phrase for file in files for phrase in PHRASE.findall(file.read_text(encoding="utf-8"))}
-    found |= {title for _, title in (*NAVIGATION,)} | {title for title, _ in (*GROUPS, *PARTS)}
+    found |= {title for _, title in NAVIGATION} | {*GROUPS, *(title for title, _ in PARTS)}
     found |= {*TYPES, *ORIGINS, *STATES, *TRUST, *AGES, *FILTERS, *SUPPORT.values(), *map(str, Op)}
     return found
 

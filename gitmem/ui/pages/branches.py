@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from starlette.responses import Response
 
-from gitmem.errors import Changed, GitMemError, UsageError
+from gitmem.errors import Changed, GitFailed, GitMemError, Refused, UsageError
+from gitmem.exchange.branch_lines import Choice, GateLine, gate_lines, takeover_plan
 from gitmem.exchange.branch_merge import (
     BranchMerge,
     Conflict,
@@ -26,7 +27,7 @@ from gitmem.memory.new_statements import between
 from gitmem.memory.rivals import MEMORY, placed_sentence
 from gitmem.memory.statements import Form
 from gitmem.provenance.corrections import gated_text
-from gitmem.provenance.preview import FileDiff, diff
+from gitmem.provenance.preview import FileDiff, commit_previewed, diff, preview
 from gitmem.review.word_diff import Piece
 from gitmem.ui.pages.compare import pieces_of, rows_of
 from gitmem.ui.view import View
@@ -37,6 +38,7 @@ TERMINAL = (  # what ends a merge in a terminal: words, command
     ("What is open", "git status"), ("Take up what a file has now", "git add FILE"), ("End the merge", "git commit"),
     ("Give it up", "git merge --abort"),
 )  # fmt: skip
+GATE = "gate-"  # how the fields of a choice about a line begin that the gate stops
 OWN = "own"  # the choice of a text that is neither side's
 
 
@@ -122,7 +124,7 @@ def _merge_page(
     return view.render(
         "merge.html", status, asked=asked, shown=shown, rows=rows_of(view, shown.changes), total=len(shown.changes),
         conflicts=[(side, _words(side, side.text), _words(side, side.other_text)) for side in sides],
-        problem=problem, form=form or {},
+        problem=problem, form=form or {}, found=_found(view, outcome(view.repo, shown, {})),
         others=view.mask([FileDiff(path, ()) for path in shown.others[:SHOWN]]),
     )  # fmt: skip
 
@@ -175,25 +177,72 @@ def _merged(view: View, form: dict[str, str], asked: Asked, made_of: Callable[[M
     try:
         choices = {conflict.number: _choice(view, conflict, form) for conflict in shown.conflicts}
         contents = settled(shown, choices)
-    except UsageError as error:
-        return _merge_page(view, asked, 400, view.t(error.message), form)
+    except (Refused, UsageError) as error:  # what was typed stays in its field
+        status = 422 if isinstance(error, Refused) else 400
+        return _merge_page(view, asked, status, view.t(error.message), form)
     if shown.others:
         raise GitMemError(view.t("The branch changes more than memory: it is not merged here"), asked.command)
+    after = outcome(view.repo, shown, contents)
+    taken = {
+        key.removeprefix(GATE): Choice(value)
+        for key, value in form.items()
+        if key.startswith(GATE) and value in list(Choice)
+    }
+    if taken and asked.address == "branches/merge":
+        return _taken_over(view, form, asked, after, taken)
     if form.get("shown") != "yes":
-        fields = {key: visible(value) for key, value in form.items()} | {"shown": "yes"}
-        after = outcome(view.repo, shown, contents)
-        files = [FileDiff(path, tuple(diff(*sides))) for path, sides in after.items() if sides[0] != sides[1]]
-        memory = [data or b"" for data in after.get(MEMORY, ())]
-        differs = (
-            [placed_sentence(rival) for rival in between(memory[0], memory[1], view.today)[:RIVALS]] if memory else ()
-        )
-        return view.render(
-            "settled.html", asked=asked, shown=shown, files=view.mask(files), fields=fields, differs=differs
-        )
+        return _settled_page(view, asked, after, form)
     try:
         made = made_of(contents)
     except Changed as error:
         return _merge_page(view, asked, 409, error.message, form)
+    except (Refused, GitFailed) as error:
+        return _settled_page(view, asked, after, form, error)
+    return view.redirect("branches", done=made)
+
+
+Outcome = Mapping[str, tuple[bytes | None, bytes | None]]  # path -> its bytes before and after a merge
+
+
+def _settled_page(
+    view: View, asked: Asked, after: Outcome, form: Mapping[str, str], refused: GitMemError | None = None
+) -> Response:
+    """What the merge makes of every file, and what the gate finds in it; 422 where it was refused."""
+    fields = {key: visible(value) for key, value in form.items() if not key.startswith(GATE)} | {"shown": "yes"}
+    files = [FileDiff(path, tuple(diff(*sides))) for path, sides in after.items() if sides[0] != sides[1]]
+    memory = [data or b"" for data in after.get(MEMORY, ())]
+    differs = [placed_sentence(rival) for rival in between(memory[0], memory[1], view.today)[:RIVALS]] if memory else ()
+    return view.render(
+        "settled.html", 422 if refused else 200, asked=asked, shown=asked.shown, files=view.mask(files), fields=fields,
+        differs=differs, found=_found(view, after), refused=refused, taken=False,
+    )  # fmt: skip
+
+
+def _found(view: View, after: Outcome) -> list[GateLine]:
+    return gate_lines(view.repo, after, view.now.date())
+
+
+def _taken_over(
+    view: View, form: Mapping[str, str], asked: Asked, after: Outcome, choices: Mapping[str, Choice]
+) -> Response:
+    """Bring the files of the branch without the lines chosen, in one commit: shows it first."""
+    found = _found(view, after)
+    if not set(choices) <= {row.key for row in found}:
+        return _merge_page(view, asked, 409, view.t("This finding is not as it was shown any more"), form)
+    plan = takeover_plan(asked.shown.name, after, found, choices)
+    if not form.get("taken"):
+        shown = preview(view.repo, plan)
+        fields = {key: visible(value) for key, value in form.items()} | {"taken": shown.token, "shown": ""}
+        return view.render(
+            "settled.html", asked=asked, shown=asked.shown, files=view.mask(shown.files), fields=fields, differs=(),
+            found=[row for row in found if row.key not in choices], refused=None, taken=True,
+        )  # fmt: skip
+    try:
+        _, made = commit_previewed(view.repo, plan, form["taken"])
+    except Changed as error:
+        return _merge_page(view, asked, 409, error.message, form)
+    except (Refused, GitFailed) as error:
+        return _settled_page(view, asked, after, form, error)
     return view.redirect("branches", done=made)
 
 

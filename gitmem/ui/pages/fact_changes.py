@@ -11,7 +11,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from gitmem.errors import Changed, GitMemError, Refused, UsageError
+from gitmem.errors import Changed, GitFailed, GitMemError, Refused, UsageError
 from gitmem.gate.exceptions import parse_date
 from gitmem.gate.quoting import visible
 from gitmem.gate.redaction import Mask
@@ -90,17 +90,20 @@ def change_of(name: str) -> Callable[[View, Form], Response]:
     """What answers the form of one action: a preview, then the commit of what it showed."""
 
     def change(view: View, form: Form) -> Response:
-        asked = _with_unseen_fields(view, ACTIONS[name], form)
+        asked = _with_unseen_fields(form)
         row = _row(view, asked)
         if row is None:
             return _conflict_page(view, name, asked)
-        plan, masks = _plan(view, name, row, asked)
-        if not asked.get(TOKEN):
-            return _preview_page(view, name, asked, preview(view.repo, plan), masks=masks, path=row.path)
         try:
+            _ensure_reason(view, ACTIONS[name], asked)
+            plan, masks = _plan(view, name, row, asked)
+            if not asked.get(TOKEN):
+                return _preview_page(view, name, asked, preview(view.repo, plan), masks=masks, path=row.path)
             done, oid = commit_previewed(view.repo, plan, asked[TOKEN])
         except Changed:
             return _conflict_page(view, name, asked)
+        except (Refused, GitFailed, UsageError) as error:
+            return _refused_page(view, name, asked, row, error)
         if name == "everywhere":
             erasure.drop_kept_texts(view.repo)
             drop_saying(view.repo.common_dir, done.texts)
@@ -110,6 +113,26 @@ def change_of(name: str) -> Callable[[View, Form], Response]:
         return view.redirect("fact", ident, path=row.path, done=oid)
 
     return change
+
+
+def _refused_page(view: View, name: str, form: Form, row: PresentFact, error: GitMemError) -> Response:
+    """Why a change was not made, in words, with the form as it was filled in: 422, or 400 for words that do not fit."""
+    fields = {key: value for key, value in form.items() if key not in (TOKEN, "text", "reason", "until")}
+    typed = {key: form[key] for key in ("text", "reason", "until") if key in form}
+    by_gate = isinstance(error, Refused) and bool(found := _found_in(typed.get("text", ""), row.path))
+    return view.render(
+        "refused.html", 400 if isinstance(error, UsageError) else 422, title=ACTIONS[name].title, fields=fields,
+        address=f"fact/{name}", typed=typed, found=found if by_gate else (), by_hook=isinstance(error, GitFailed),
+        problem=view.t(error.message), hint=view.t(error.hint), back=row,
+    )  # fmt: skip
+
+
+def _found_in(text: str, path: str) -> Sequence[str]:
+    """What the gate finds in a text for a file, in words, each once."""
+    from gitmem.gate.policy import Policy
+    from gitmem.gate.scan import scan_text
+
+    return tuple(dict.fromkeys(finding.message for finding in scan_text(text, path, Policy())))
 
 
 def _plan(view: View, name: str, row: PresentFact, asked: Form) -> tuple[Plan[Any], tuple[Mask, ...]]:
@@ -131,14 +154,17 @@ def _ensure_no_marks(view: View, row: PresentFact, text: str) -> None:
         raise Refused(words, view.t("go back and write what it stands for, or edit the file"))
 
 
-def _with_unseen_fields(view: View, action: Action, form: Form) -> Form:
+def _with_unseen_fields(form: Form) -> Form:
     """The fields as they are worked with: what nobody sees is spelled out, so that what is shown is what is written."""
     asked = {**form, "reason": " ".join(visible(form.get("reason", "")).split())}
     if "text" in form:
         asked["text"] = visible(" ".join(form["text"].split()))
+    return asked
+
+
+def _ensure_reason(view: View, action: Action, asked: Form) -> None:
     if action.needs_reason and not asked["reason"]:
         raise UsageError(view.t("A reason is missing"), view.t("go back and say why: it goes into the commit"))
-    return asked
 
 
 def _row(view: View, form: Form) -> PresentFact | None:
