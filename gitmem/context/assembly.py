@@ -1,7 +1,8 @@
 """Context for a model: the layers of memory, weighed, cut to a budget of tokens, quoted as data.
 
 The same snapshot, prompt and clock give the same bytes. What must be there (pinned, the recent turns) is never cut for
-what may be; over budget the summary goes first, then memory. One scope that fails is said and breaks no other.
+what may be; over budget the summary goes first, then memory. No text is longer than the hard limit of characters, and
+what found no room is said in the text and counted. One scope that fails is said and breaks no other.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from gitmem.context.layer_limits import DEFAULTS, Count, Layer, Share, Weights
 from gitmem.context.layers import Found, Hit, Part
 from gitmem.context.pieces import without_metadata
 from gitmem.context.recall_queries import Question
-from gitmem.context.rendering import AROUND, before, lead, render, render_group
+from gitmem.context.rendering import AROUND, Detail, before, lead, left_out, render, render_group
 from gitmem.context.session_contents import Contents, KnownStatements, each_once, fresh_of, keys_of_part, said_of
 from gitmem.errors import GitMemError, UsageError
 from gitmem.gate.quoting import END, HIDDEN, without_secrets
@@ -32,7 +33,7 @@ from gitmem.search.question import parse
 
 INSTRUCTIONS = ("SOUL.md", "USER.md", "AGENTS.md", "TOOLS.md")
 SUMMARY_CHARACTERS = 300
-ALWAYS = frozenset((Layer.PINNED, Layer.RECENT, Layer.INCLUDED))
+MUST = frozenset((Layer.PINNED, Layer.INCLUDED))  # nothing of these goes while anything else of memory is there
 MERGEABLE = frozenset((Layer.MEMORY, Layer.PROJECT, Layer.EPISODE, Layer.DAILY))  # the rest is wanted word for word
 RECALLED = MERGEABLE | {Layer.HISTORY}  # what stands in a context because of what is asked
 SILENT, WEAK, HAD = "memory does not answer the prompt", "says too little to the prompt", "the session has it"
@@ -87,7 +88,8 @@ class Request:
     """What is asked for. `subjects` are paths or names that rules may match and that are asked by; `staged` paths that
     rules may match; `loaded` what the host has already; `session` names the session whose working values come along
     ("": the transcript's), and `entities` are prefixes of keys, outside of which no working value comes along;
-    `summary` what was said before the recent turns; `warn` and `characters` bound the text, 0 for no bound.
+    `summary` what was said before the recent turns; `characters`: the most that the text may have, with all that stands
+    around memory, and `warn`: from how many on that is said; 0 for no bound.
 
     A part of memory is silent where it has not evidence of `enough` and of `each` (0: whatever is asked;
     `evidence.ENOUGH`), and a statement where the session has it (`contents`). A MEMORY.md goes in whole, whatever is
@@ -152,7 +154,7 @@ def assemble(scopes: Sequence[Scope], request: Request, now: datetime) -> Contex
         raise UsageError("a budget is a number of tokens above 0", "git mem context --budget 1600")
     request = _without_hidden_turns(request)
     questions = _questions(scopes, request)
-    usable, chosen, chunks = _parts_of_scopes(scopes, request, questions, now.date())
+    usable, chosen, chunks, aside = _parts_of_scopes(scopes, request, questions, now.date())
     parts, hidden = layers.narrower(chosen)
     included, missing = _included(usable, request)
     parts = [*included, *parts, *_session(request)]
@@ -178,23 +180,27 @@ def assemble(scopes: Sequence[Scope], request: Request, now: datetime) -> Contex
 
     parts = _each_once(parts, request, withheld)
 
-    def fitted(parts: Sequence[Part], total: int) -> packing.Fitted:
-        return packing.fit(parts, total, request.shares, request.count, alone, whole)
+    def fitted(parts: Sequence[Part], total: int, characters: int = 0) -> packing.Fitted:
+        return packing.fit(parts, total, request.shares, request.count, alone, whole, characters)
 
-    done = fitted(parts, left * WIDER if request.merge else left)
-    chosen_text = "\0".join(f"{p.layer}|{p.scope}|{p.path}|{p.start_line}|{p.content}" for p in done.kept)
-    if parts and not done.kept and (more := packing.least(lambda total: fitted(parts, total), max(1, left))):
+    wide = fitted(parts, left * WIDER if request.merge else left)
+    chosen_text = "\0".join(f"{p.layer}|{p.scope}|{p.path}|{p.start_line}|{p.content}" for p in wide.kept)
+    few: list[str] = []
+    if parts and not wide.kept and (more := packing.least(lambda total: fitted(parts, total), max(1, left))):
         least = request.budget - left + more
-        done.limits = [f"{request.budget} tokens hold no part of memory; the smallest budget that does is {least}"]
+        few = [f"{request.budget} tokens hold no part of memory; the smallest budget that does is {least}"]
     if request.merge is not None:
-        done = _condensed(done, request.merge, request.count, lambda parts: fitted(parts, left))
+        parts, condensed = _condensed(wide, request.merge, request.count)
+        withheld += condensed.dropped
+        few += condensed.limits
+    done, text = _within_limits(parts, left, request, fitted, _renderer(usable, commits))
     done.dropped += [*withheld, *((part, why) for part, why in hidden if _is_requested(part, request))]
+    done.dropped += [(part, why) for part, why in aside.dropped if _is_requested(part, request)]
+    done.limits = list(dict.fromkeys([*few, *done.limits, *aside.limits]))
     done.limits += [f"recall: {SILENT}"] if any(why == SILENT for _, why in withheld) else []
-    done.kept = _marked_uncommitted(done.kept, usable)
     done.limits += missing
     if request.transcript is not None and not request.transcript.turns and request.transcript.skipped:
         done.limits.append(f"transcript: none of its {request.transcript.skipped} lines is understood")
-    text = _rendered(done, commits, request)
     if request.warn and len(text) > request.warn:
         done.limits.append(f"{len(text)} characters, more than {request.warn}")
     kept = [replace(part, tokens=part.tokens or request.count(part.content)) for part in done.kept]
@@ -208,9 +214,10 @@ def assemble(scopes: Sequence[Scope], request: Request, now: datetime) -> Contex
 
 def _parts_of_scopes(
     scopes: Sequence[Scope], request: Request, questions: Sequence[Question], today: date
-) -> tuple[list[Scope], list[tuple[str, Sequence[Part]]], int]:
-    """The scopes as they were read, those that could not be with their `error`; what each of the others offers; and how
-    many chunks these were asked of together."""
+) -> tuple[list[Scope], list[tuple[str, Sequence[Part]]], int, Aside]:
+    """The scopes as they were read, those that could not be with their `error`; what each of the others offers; how
+    many chunks these were asked of together; and what of memory is not offered."""
+    aside = Aside()
     usable: list[Scope] = []
     chosen: list[tuple[str, Sequence[Part]]] = []
     chunks = 0
@@ -223,42 +230,135 @@ def _parts_of_scopes(
         try:
             known = layers.lapsed(scope.read, scope.paths, today, scope.forgotten())
             texts |= known.texts
-            parts, size = _parts_of(scope, request, questions, known._replace(texts=texts) if scope.values else known)
+            lapsed = known._replace(texts=texts) if scope.values else known
+            parts, size = _parts_of(scope, request, questions, lapsed, aside)
             chosen.append((scope.name, parts))
             chunks += size
             usable.append(replace(scope, keys=keys(scope)))
         except GitMemError as error:
             usable.append(replace(scope, error=error.message))
-    return usable, chosen, chunks
+    return usable, chosen, chunks, aside
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """What of memory is offered to no context: `dropped` with the reason, and `limits`, what a person should know."""
+
+    dropped: list[tuple[Part, str]] = field(default_factory=list)
+    limits: list[str] = field(default_factory=list)
 
 
 def _condensed(
-    before: packing.Fitted,
-    merge: Callable[[Sequence[Part], Count], Merged],
-    count: Count,
-    fitted: Callable[[Sequence[Part]], packing.Fitted],
-) -> packing.Fitted:
-    """What fits once a model condensed the parts that may be; `before` is what fits a wider budget as it stands."""
-    merged = merge([part for part in before.kept if part.layer in MERGEABLE], count)
+    wide: packing.Fitted, merge: Callable[[Sequence[Part], Count], Merged], count: Count
+) -> tuple[list[Part], packing.Fitted]:
+    """The parts once a model condensed those that may be, of what fits a wider budget; and of these what was dropped
+    and what a person should know."""
+    merged = merge([part for part in wide.kept if part.layer in MERGEABLE], count)
     gone = {id(part) for part in merged.gone}
-    parts = [part for part in before.kept if id(part) not in gone]
+    parts = [part for part in wide.kept if id(part) not in gone]
     parts += [replace(part, tokens=count(part.content)) for part in merged.parts]
-    done = fitted(parts)
-    done.dropped += [*before.dropped, *((part, "condensed") for part in merged.gone)]
-    limits = [limit for limit in before.limits if not limit.startswith("budget:")]
-    done.limits = list(dict.fromkeys([*limits, *done.limits, *merged.notes]))
-    return done
+    dropped = [*wide.dropped, *((part, "condensed") for part in merged.gone)]
+    return parts, packing.Fitted(dropped=dropped, limits=[*wide.limits, *merged.notes])
 
 
-def _marked_uncommitted(parts: Sequence[Part], scopes: Sequence[Scope]) -> list[Part]:
-    """The parts, those with a line that the named commit has not marked as uncommitted."""
+Fit = Callable[[Sequence[Part], int, int], packing.Fitted]  # parts, tokens, the hard limit of characters or 0
+Render = Callable[[packing.Fitted, Detail], str]
+
+
+def _within_limits(
+    parts: Sequence[Part], left: int, request: Request, fitted: Fit, rendered: Render
+) -> tuple[packing.Fitted, str]:
+    """What fits, and its text: no more tokens than the budget beside the recent turns, and no more characters than the
+    hard limit. `left`: the tokens that the parts may take.
+
+    Where there is no room for a part and for the line that says what is left out, the line gets shorter.
+    """
+    for detail in Detail:
+        done, text = _shrunk(parts, left, request, fitted, lambda done, detail=detail: rendered(done, detail))  # type: ignore[misc]
+        if done.kept or not parts:
+            return done, text
+    for detail in Detail:
+        text = left_out(done, detail)
+        if request.count(text) <= request.budget and not 0 < request.characters < len(text):
+            break
+    return done, text
+
+
+def _shrunk(
+    parts: Sequence[Part], left: int, request: Request, fitted: Fit, rendered: Callable[[packing.Fitted], str]
+) -> tuple[packing.Fitted, str]:
+    """What fits, and its text, which is made and measured, with fewer tokens for the parts until it keeps both limits.
+    What is not of MUST goes first; under the hard limit then the recent turns, the oldest first; then what is of MUST.
+    """
+    turns = [part for part in parts if part.layer is Layer.RECENT]
+    frame = request.count('<recent who="user">\n</recent>')
+
+    def attempt(total: int, recent: int, characters: int) -> tuple[packing.Fitted, str, bool, bool]:
+        """What fits so many tokens beside so many turns; its text; whether that has too many tokens, characters."""
+        gone = turns[: len(turns) - recent]
+        those = set(map(id, gone))
+        done = fitted([part for part in parts if id(part) not in those], total, characters)
+        done.dropped += [(part, packing.OVER_CHARACTERS) for part in gone]
+        if gone:
+            done.limits.append(f"limit of {characters} characters: {len(gone)} of {len(turns)} recent turns left out")
+        text = rendered(done) if done.kept else ""
+        beside = sum(part.tokens + frame for part in done.kept if part.layer is Layer.RECENT)
+        over = request.count(text) - beside > request.budget and any(p.layer is not Layer.RECENT for p in done.kept)
+        return done, text, over, 0 < request.characters < len(text)
+
+    done, text, over, long = attempt(left, len(turns), 0)
+    if not (over or long):
+        return done, text
+    hard = request.characters if long else 0
+    alone = lambda part: render_group([part], {}, bare=True)  # noqa: E731
+    must = packing.cost_of((part for part in done.kept if part.layer in MUST), request.count, alone)
+    must = max(0, min(must, left))
+    steps = [(must, left, len(turns))]
+    steps += [(must, must + 1, recent) for recent in range(len(turns) - 1, -1, -1)] if hard else []
+    steps += [(0, must, 0 if hard else len(turns))]
+    for low, high, recent in steps:
+        done, text, over, long = attempt(low, recent, hard)
+        if over or long:
+            hard = request.characters if long else hard
+            continue
+        while low + 1 < high:
+            middle = (low + high) // 2
+            tried = attempt(middle, recent, hard)
+            if tried[2] or tried[3]:
+                high = middle
+            else:
+                low, (done, text) = middle, tried[:2]
+        return done, text
+    return attempt(0, 0, request.characters)[:2]
+
+
+def _renderer(scopes: Sequence[Scope], commits: Mapping[str, str]) -> Render:
+    """Makes the text of what fits. What it has quoted and compared with the commit once it does not quote again."""
+    quoted: dict[tuple[Part, ...], str] = {}
+    changed: dict[tuple[str, str], frozenset[str] | None] = {}
+
+    def rendered(done: packing.Fitted, detail: Detail) -> str:
+        done.kept = _marked_uncommitted(done.kept, scopes, changed)
+        return render(done.kept, commits, quoted, left_out(done, detail))
+
+    return rendered
+
+
+def _marked_uncommitted(
+    parts: Sequence[Part], scopes: Sequence[Scope], known: dict[tuple[str, str], frozenset[str] | None]
+) -> list[Part]:
+    """The parts, those with a line that the named commit has not marked as uncommitted. `known`: by scope and path the
+    lines that the commit has, None where the file is as the commit has it; filled in."""
     kept = list(parts)
     for scope in scopes:
         own = sorted({part.path for part in kept if part.scope == scope.name and part.path})
-        changed = scope.changed(own) if own and not scope.error else {}
+        asked = [path for path in own if (scope.name, path) not in known]
+        changed = scope.changed(asked) if asked and not scope.error else {}
+        known.update({(scope.name, path): changed.get(path) for path in asked})
         for at, part in enumerate(kept):
-            if part.scope == scope.name and part.path in changed and not part.trust:
-                old = {without_metadata(line).strip() for line in changed[part.path]}
+            lines = known.get((scope.name, part.path)) if part.scope == scope.name else None
+            if lines is not None and not part.trust:
+                old = {without_metadata(line).strip() for line in lines}
                 if not old.issuperset(_lines_of(part, scope)):
                     kept[at] = replace(part, trust=UNCOMMITTED)
     return kept
@@ -326,8 +426,11 @@ def _questions(scopes: Sequence[Scope], request: Request) -> list[Question]:
     )
 
 
-def _parts_of(scope: Scope, request: Request, questions: Sequence[Question], known: Lapsed) -> tuple[list[Part], int]:
-    """Every part one scope has to offer of what holds, and how many chunks it was asked of."""
+def _parts_of(
+    scope: Scope, request: Request, questions: Sequence[Question], known: Lapsed, aside: Aside
+) -> tuple[list[Part], int]:
+    """Every part one scope has to offer of what holds, and how many chunks it was asked of. What it does not offer is
+    added to `aside`."""
     paths = [path for path in scope.paths if not _excluded(path, request)]
     instructions = [path for path in INSTRUCTIONS if path in paths and path not in request.loaded]
     shares, count = request.shares, request.count
@@ -342,7 +445,11 @@ def _parts_of(scope: Scope, request: Request, questions: Sequence[Question], kno
     parts += layers.pinned(scope.read, instructions, known, scope.name)
     parts += layers.rules(paths, scope.read, (*request.subjects, *request.staged), scope.name)
     parts += layers.procedures(paths, scope.read, request.prompt or _last_user_text(request), scope.name)
-    parts += layers.memory(scope.read, similarity, request.weights, known, scope.name, until)
+    found = layers.memory(scope.read, similarity, request.weights, known, scope.name, until)
+    parts += found[: layers.MAX_FACTS]
+    if more := found[layers.MAX_FACTS :]:
+        aside.dropped.extend((part, packing.MANY) for part in more)
+        aside.limits.append(f"memory: {len(more)} facts beyond the first {layers.MAX_FACTS} were not looked at")
     items = {layer: share.item for layer, share in shares.items()}
     most = request.budget // 4  # tokens that one statement may take of a context
     parts += layers.recalled(hits, scope.read, request.weights, known, items, count, most, scope.name)
@@ -500,30 +607,6 @@ def _session(request: Request) -> list[Part]:
         return []
     parts = layers.recent(request.transcript.spoken(), request.shares[Layer.RECENT], request.count)
     return parts + layers.summary(request.summary)
-
-
-def _rendered(done: packing.Fitted, commits: Mapping[str, str], request: Request) -> str:
-    """The text; parts that may go are dropped, the least relevant first, until it keeps the budget and the limit."""
-    beside = sum(part.tokens for part in done.kept if part.layer is Layer.RECENT)
-    frames = sum(1 for part in done.kept if part.layer is Layer.RECENT) * request.count(
-        '<recent who="user">\n</recent>'
-    )
-    known: dict[tuple[Part, ...], str] = {}
-    text = render(done.kept, commits, known)
-    while True:
-        over = request.count(text) - beside - frames > request.budget
-        if not over and not (request.characters and len(text) > request.characters):
-            return text
-        why = packing.OVER if over else "over the hard limit"
-        may_go = [part for part in done.kept if part.layer not in ALWAYS]
-        if not may_go:
-            if not over:
-                done.limits.append(f"{len(text)} characters are pinned or recent, more than {request.characters}")
-            return text
-        last = next((part for part in may_go if part.layer is Layer.SUMMARY), may_go[-1])
-        done.kept = [part for part in done.kept if part is not last]
-        done.dropped.append((last, why))
-        text = render(done.kept, commits, known)
 
 
 def _line(parts: Sequence[Part], scopes: Sequence[Scope]) -> str:

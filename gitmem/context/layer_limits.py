@@ -47,7 +47,7 @@ class Share:
 
 ITEM = 150  # tokens of one recalled part
 DEFAULTS: Mapping[Layer, Share] = {
-    Layer.PINNED: Share(limit=50, budget=400),
+    Layer.PINNED: Share(),
     Layer.RECENT: Share(limit=8, budget=800),
     Layer.SUMMARY: Share(budget=200),
     Layer.WORKING: Share(limit=20, budget=150, item=60),
@@ -67,7 +67,7 @@ SOURCE_WEIGHT = {Layer.PROCEDURE: 0.95, Layer.PROJECT: 0.85, Layer.DAILY: 0.8, L
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """Characters of a whole context: from `warn` on it is said, `most` is never passed but by what must be there."""
+    """Characters of a whole context: from `warn` on it is said, `most` is never passed."""
 
     warn: int
     most: int

@@ -23,7 +23,7 @@ from gitmem.memory.code_state import CitedCode
 from gitmem.memory.document import Document
 from gitmem.memory.sections import CATEGORIES
 from gitmem.memory.state import Lapsed, State
-from gitmem.memory.templates import LANGUAGES
+from gitmem.memory.templates import is_blank
 from gitmem.paths import Kind, kind
 from gitmem.search import validity
 
@@ -127,8 +127,7 @@ def pinned(read: Read, instructions: Sequence[str], known: Lapsed, scope: str = 
         document = read(path)
         if document is not None:
             text, first, last = _body(document)
-            blank = path in BLANK and any(text == files.get(path, "").strip() for files in LANGUAGES.values())
-            if text and not blank:
+            if text and not is_blank(path, text):
                 ends = _ends(document)
                 parts.append(Part(Layer.PINNED, path, text, 1.0, path, first, last, scope, ends=ends))
     path, found = _facts(read, known)
@@ -139,8 +138,8 @@ def pinned(read: Read, instructions: Sequence[str], known: Lapsed, scope: str = 
 
 
 def _ends(document: Document) -> tuple[int, ...]:
-    """The lines of a file that end a statement."""
-    return tuple(statement.last for statement in document.statements)
+    """The lines of a file that end what says something: a file that is cut ends in no heading."""
+    return tuple(statement.last for statement in document.statements if statement.says)
 
 
 def _body(document: Document) -> tuple[str, int, int]:
@@ -157,7 +156,6 @@ def _body(document: Document) -> tuple[str, int, int]:
 
 MEMORY = ("MEMORY.md", ".claude/MEMORY.md")
 MAX_FACTS = 300  # statements of MEMORY.md that are looked at: more than the default limit of the layer
-BLANK = ("USER.md", "TOOLS.md")  # instruction files whose template has nothing but places to fill in
 
 
 def _facts(read: Read, known: Lapsed) -> tuple[str, list[Piece]]:
@@ -216,7 +214,7 @@ def memory(
     """What MEMORY.md says, newest and most relevant first; `similarity` is by line, as is `until`, the day from which a
     later line amends it. Pinned facts are out.
 
-    A fact without a date counts as a year old; no more than MAX_FACTS are taken.
+    A fact without a date counts as a year old.
     """
     parts = []
     today = known.day
@@ -234,7 +232,7 @@ def memory(
             Layer.MEMORY, _label(piece) or "facts", "", weight, path, scope=scope, until=tuple(over)
         )  # fmt: skip
         parts.append(of(part, [piece]))
-    return sorted(parts, key=lambda part: (-part.relevance, part.start_line))[:MAX_FACTS]
+    return sorted(parts, key=lambda part: (-part.relevance, part.start_line))
 
 
 def _label(piece: Piece) -> str:

@@ -1,8 +1,9 @@
 """Which parts of a context fit its budget, and how much of a layer goes in. Pure: parts in, parts out.
 
-Pinned parts are cut at the end of a statement to a budget inside the total, recent turns to one beside it; both stay
-whatever else has to go. Then a MEMORY.md that goes in whole, then the most relevant first, with a share kept for
-long-term memory; the summary of older turns takes what is left. Of two parts that say the same the better one stays.
+Pinned parts come first and may take the whole total: pinned facts whole or not at all, of each instruction file its
+beginning, cut at the end of a statement. Recent turns stand beside the total. Then comes a MEMORY.md that goes in
+whole, then the most relevant parts, with a share kept for long-term memory; the summary of older turns takes what is
+left. Of two parts that say the same the better one stays. What finds no room is in `dropped` and counted in `limits`.
 """
 
 from __future__ import annotations
@@ -19,34 +20,43 @@ from gitmem.memory.similarity import repeats, terms
 
 RESERVED = 0.25  # of what pinned parts leave, kept for MEMORY.md: what a person reviewed, whatever a search finds
 WHOLE = 0.5  # of what must be there leaves: a MEMORY.md that takes no more goes in whole, whatever a search finds
+FILES = 0.25  # of what pinned parts may take, kept for the beginnings of instruction files where pinned facts are many
 JOINED = 4  # tokens a part takes beside its text in a quotation that is open already
 MOST = 1 << 20  # tokens: more than any model reads
-OVER, OVER_LAYER, MANY, SAME = (
+OVER, OVER_LAYER, OVER_PINNED, OVER_CHARACTERS, MANY, SAME = (
     "over the budget",
     "over its layer's budget",
+    "over the pinned budget",
+    "over the hard limit",
     "over its layer's limit",
     "says what another part says",
 )
+NO_ROOM = frozenset((OVER, OVER_LAYER, OVER_PINNED, OVER_CHARACTERS, MANY))  # reasons that are limits and nothing else
 
 
 @dataclass(slots=True)
 class Fitted:
-    """`kept` most relevant first, `dropped` with the reason, and what a person should know of the limits."""
+    """`kept`: the parts that fit, most relevant first. `dropped`: the others, with the reason. `limits`: what a person
+    should know of the limits. `pinned`: how many pinned facts there were."""
 
     kept: list[Part] = field(default_factory=list)
     dropped: list[tuple[Part, str]] = field(default_factory=list)
     limits: list[str] = field(default_factory=list)
+    pinned: int = 0
 
 
 def fit(
     parts: Sequence[Part], total: int, shares: Mapping[Layer, Share], count: Count, quotation: Callable[[Part], str],
-    whole: frozenset[str] = frozenset(),
+    whole: frozenset[str] = frozenset(), characters: int = 0,
 ) -> Fitted:  # fmt: skip
     """The parts that fit `total` tokens. `quotation` gives what stands around a part that is quoted alone; `whole` are
-    the names of the scopes whose MEMORY.md goes in whole."""
-    done = Fitted()
+    the names of the scopes whose MEMORY.md goes in whole; `characters`: the hard limit that made `total` as small as it
+    is, 0 where none did."""
+    done = Fitted(pinned=sum(1 for part in parts if is_pinned_fact(part)))
+    offered = len(parts)
     parts = _limited(parts, shares, done)
-    done.kept += _pinned([part for part in parts if part.layer is Layer.PINNED], total, shares, count, quotation, done)
+    pinned = [part for part in parts if part.layer is Layer.PINNED]
+    done.kept += _pinned(pinned, total, shares, count, quotation, done, characters)
     remaining = _Budget(total, count, quotation)
     for part in done.kept:
         remaining.take(part)
@@ -58,20 +68,22 @@ def fit(
     others.sort(key=lambda part: (id(part) not in ahead, -part.relevance, part.path, part.start_line))
     reserved = max(int(RESERVED * remaining.left), cost_of(first, count, quotation))
     waiting = _fill(others, remaining, shares, done, reserved)
+    why = OVER_CHARACTERS if characters else OVER
     for part in waiting:
-        done.dropped.append((part, OVER))
+        done.dropped.append((part, why))
     for part in (part for part in parts if part.layer is Layer.SUMMARY):
         most = min(remaining.left - remaining.around(part), shares[Layer.SUMMARY].budget or remaining.left)
         text = _first_lines(part.content, most, count)
         if text:
             done.kept.append(replace(part, content=text))
         else:
-            done.dropped.append((part, OVER))
+            done.dropped.append((part, why))
         if len(text) < len(part.content):
             done.limits.append(f"summary: {'cut' if text else 'left out'}")
-    over = sum(1 for _, why in done.dropped if why in (OVER, OVER_LAYER))
+    over = sum(1 for _, why in done.dropped if why in NO_ROOM)
     if over:
-        done.limits.append(f"budget of {total} tokens: {over} of {len(parts)} parts left out")
+        bound = f"limit of {characters} characters" if characters else f"budget of {total} tokens"
+        done.limits.append(f"{bound}: {over} of {offered} parts left out")
     order = {id(part): at for at, part in enumerate(done.kept)}
     done.kept.sort(key=lambda part: (part.layer is not Layer.INCLUDED, -part.relevance, order[id(part)]))
     return done
@@ -169,35 +181,58 @@ def _limited(parts: Sequence[Part], shares: Mapping[Layer, Share], done: Fitted)
     return [part for at, part in enumerate(parts) if at in kept]
 
 
+def is_pinned_fact(part: Part) -> bool:
+    """Whether a part is a pinned fact, and not one of the instruction files."""
+    return part.layer is Layer.PINNED and bool(part.pieces or part.path in layers.MEMORY)
+
+
 def _pinned(
     parts: Sequence[Part], total: int, shares: Mapping[Layer, Share], count: Count,
-    quotation: Callable[[Part], str], done: Fitted,
+    quotation: Callable[[Part], str], done: Fitted, characters: int,
 ) -> list[Part]:  # fmt: skip
-    """Pinned parts within their budget, in the order given: facts are served first, files cut at a line."""
-    budget = min(shares[Layer.PINNED].budget or total, total)
-    remaining = _Budget(budget, count, quotation)
+    """Pinned parts within their budget, in the order given. Facts are served first, up to what FILES keeps for the
+    instruction files; of these the small ones go in whole and the others share what is left, each cut at a line."""
+    budget = max(0, min(shares[Layer.PINNED].budget or total, total))
+    facts = [part for part in parts if is_pinned_fact(part)]
+    files = [part for part in parts if not is_pinned_fact(part)]
+    kept_back = min(int(FILES * budget), cost_of(files, count, quotation))
+    remaining = _Budget(budget - kept_back, count, quotation)
     chosen: dict[int, Part] = {}
-    short = []
-    for part in sorted(parts, key=lambda part: part.path not in layers.MEMORY):
+    short: list[str] = []
+    for part in facts:
         if remaining.cost(part) > remaining.left:
-            text = "" if part.pieces else _first_lines(
-                part.content, remaining.left - remaining.around(part), count,
-                {last - part.start_line + 1 for last in part.ends},
-            )  # fmt: skip
-            if not text:
-                short.append(f"{part.label} left out")
-                done.dropped.append((part, "over the pinned budget"))
-                continue
-            last = part.start_line + text.count("\n")
-            short.append(f"{part.label} cut after line {last}")
-            chosen[id(part)] = cut = replace(part, content=text, end_line=last, tokens=count(text))
+            short.append(f"{part.label} left out")
+            done.dropped.append((part, OVER_PINNED))
         else:
-            chosen[id(part)] = cut = part
+            remaining.take(part)
+            chosen[id(part)] = part
+    remaining.left += kept_back
+    for at, part in enumerate(sorted(files, key=remaining.cost)):
+        room = remaining.left // (len(files) - at)
+        cut = part if remaining.cost(part) <= room else _beginning(part, room - remaining.around(part), count)
+        if cut is None:
+            short.append(f"{part.label} left out")
+            done.dropped.append((part, OVER_PINNED))
+            continue
+        if cut is not part:
+            short.append(f"{part.label} cut after line {cut.end_line}")
         remaining.take(cut)
+        chosen[id(part)] = cut
     if short:
         more = f" and {len(short) - 3} more" if len(short) > 3 else ""
-        done.limits.append(f"pinned: {', '.join(short[:3])}{more}; {max(0, budget)} tokens are too few")
+        bound = f"{characters} characters" if characters else f"{budget} tokens"
+        done.limits.append(f"pinned: {', '.join(short[:3])}{more}; {bound} are too few")
     return [chosen[id(part)] for part in parts if id(part) in chosen]
+
+
+def _beginning(part: Part, budget: int, count: Count) -> Part | None:
+    """The beginning of an instruction file, whole statements of it, that takes no more than `budget` tokens; None where
+    not even its first statement fits. `goes_on` of the result is the last line of the file."""
+    text = _first_lines(part.content, budget, count, {last - part.start_line + 1 for last in part.ends})
+    if not text:
+        return None
+    last = part.start_line + text.count("\n")
+    return replace(part, content=text, end_line=last, tokens=count(text), goes_on=part.end_line)
 
 
 def _first_lines(text: str, budget: int, count: Count, ends: Collection[int] = ()) -> str:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from enum import Enum
 
 from gitmem.context import layers, packing, pieces
 from gitmem.context.code_marks import mark as code_mark
 from gitmem.context.layer_limits import Layer
 from gitmem.context.layers import Part
 from gitmem.context.pieces import Piece
-from gitmem.gate.quoting import END, LEAD, mark, neutral, passage, without_secrets
+from gitmem.gate.quoting import END, LEAD, mark, neutral, passage, shown_name, without_secrets
 from gitmem.memory.code_state import CodeState
+from gitmem.plural import counted
 
 OWN_TAG = frozenset((Layer.RECENT, Layer.SUMMARY, Layer.WORKING))  # of the session: no file has them
 AROUND = "<memory>\n</memory>\n"  # once, or twice where recent turns stand between
@@ -21,10 +23,15 @@ VERIFY = (
 GAP = "…"  # between two places of a file that stand as they are
 
 
-def render(parts: Sequence[Part], commits: Mapping[str, str], known: dict[tuple[Part, ...], str] | None = None) -> str:
-    """The block: what is of one file and layer below one mark, where its best part would stand. Empty for nothing.
+def render(
+    parts: Sequence[Part], commits: Mapping[str, str], known: dict[tuple[Part, ...], str] | None = None,
+    missing: str = "",
+) -> str:  # fmt: skip
+    """The block: what is of one file and layer below one mark, where its best part would stand. Without parts only
+    `missing`.
 
-    `known` keeps quotations for the next time: what is in one is searched for secrets.
+    `known` keeps quotations for the next time: what is in one is searched for secrets. `missing` is the line that says
+    what is left out (`left_out`), "" for nothing.
     """
     groups: dict[tuple[str, ...], list[Part]] = {}
     for part in parts:
@@ -40,7 +47,42 @@ def render(parts: Sequence[Part], commits: Mapping[str, str], known: dict[tuple[
         if group not in quoted:
             quoted[group] = render_group(group, commits)
         lines.append(quoted[group])
-    return "\n".join([*lines, *(["</memory>"] if inside else []), END]) if groups else ""
+    said = [missing] if missing else []
+    return "\n".join([*lines, *(["</memory>"] if inside else []), *said, END]) if groups else missing
+
+
+LEFT_OUT = "Left out for lack of room"
+NAMED = 4  # files that the line names, and rules
+# Layers whose parts are said to be missing: a person put them there to be read. The others are what a search found.
+SAID_TO_BE_MISSING = frozenset((Layer.PINNED, Layer.INCLUDED, Layer.RULE, Layer.PROCEDURE, Layer.MEMORY))
+
+
+class Detail(Enum):
+    """How much a context says of what is left out: names, a number, nothing."""
+
+    NAMES = "names"
+    NUMBER = "number"
+    NOTHING = "nothing"
+
+
+def left_out(fitted: packing.Fitted, detail: Detail = Detail.NAMES) -> str:
+    """One line that says what should be in the text and found no room; "" where nothing is missing."""
+    missing = [part for part, why in fitted.dropped if why in packing.NO_ROOM and part.layer in SAID_TO_BE_MISSING]
+    cut = [part for part in fitted.kept if part.layer is Layer.PINNED and not part.pieces and part.goes_on]
+    if detail is Detail.NOTHING or not (missing or cut):
+        return ""
+    if detail is Detail.NUMBER:
+        return f"Left out: {counted(len(missing) + len(cut), 'part')}."
+    facts = sum(1 for part in missing if packing.is_pinned_fact(part))
+    others = sum(1 for part in missing if part.layer is Layer.MEMORY)
+    files = [shown_name(part.path) for part in missing if part.layer is not Layer.MEMORY and not part.pieces]
+    files += [f"{shown_name(part.path)} after line {part.end_line}" for part in cut]
+    files = list(dict.fromkeys(files))
+    said = [f"{facts} of {counted(fitted.pinned, 'pinned fact')}"] if facts else []
+    said += files[:NAMED]
+    said += [counted(len(files) - NAMED, "more file")] if len(files) > NAMED else []
+    said += [f"{counted(others, 'fact')} of MEMORY.md"] if others else []
+    return f"{LEFT_OUT}: {', '.join(said)}."
 
 
 def lead(commits: Mapping[str, str]) -> str:

@@ -17,7 +17,7 @@ def test_every_layer_has_a_default_and_a_setting_changes_only_what_it_names() ->
     assert (DEFAULTS[Layer.MEMORY].limit, DEFAULTS[Layer.EPISODE].limit, DEFAULTS[Layer.PINNED].budget) == (
         200,
         50,
-        400,
+        0,
     )
     made = shares(["memory limit=20", "memory budget=300", "episode off", "daily off", "daily on item=40"])
     assert (made[Layer.MEMORY].limit, made[Layer.MEMORY].budget, made[Layer.MEMORY].item) == (20, 300, 0)

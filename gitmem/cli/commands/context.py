@@ -128,7 +128,7 @@ def _request(options: ContextOptions, repo: Repository, config: Config) -> Reque
         without_layers=frozenset(options.no_layers),
         without_paths=options.no_paths,
         without_agents=options.no_agents,
-        characters=options.max_characters,
+        characters=max(1, options.max_characters - 1) if options.max_characters else 0,  # the last line's end is one
     )
     if options.merge:
         from gitmem.context.condensing import merger
@@ -150,8 +150,7 @@ def _receipt(repo: Repository, transcript: Transcript, context: Context, began: 
 def _show(context: Context, dry_run: bool) -> None:
     """The text, or with `dry_run` a row for each part of it; limits and scopes that failed on standard error."""
     for limit in context.limits:
-        if dry_run or not limit.startswith("budget:"):  # that not all of memory fits is how it should be
-            say(f"git mem: {limit}")
+        say(f"git mem: {limit}")
     for scope in context.scopes:
         if scope.error or scope.note:
             say(f"git mem: scope {scope.name}: {scope.error or scope.note}")
