@@ -75,7 +75,8 @@ def _all_quoted(words: Iterable[str]) -> str:
 
 
 PATHSPECS = (
-    ":(icase)memory", *(f":(icase)*{end}" for end in AGENT_ENDINGS), *(f":(icase)*{top}*" for top in TOPS),
+    ":(icase)memory", ":(icase)*.rules", *(f":(icase)*{end}" for end in AGENT_ENDINGS),
+    *(f":(icase)*{top}*" for top in TOPS),
     *(f":(icase,glob)**/skills/**/*{end}" for end in TEXT_ENDINGS if end not in AGENT_ENDINGS),
 )  # fmt: skip
 LEADING = (*IMPORTING, *(f"{folder}/*" for folder in FOLDERS), *LEADING_SETTINGS)  # files that may lead to any other
