@@ -99,7 +99,8 @@ NO_JSON = {
     "server migrate": "says one line", "server rebuild": "says one line", "server token": "is the token alone",
 }  # fmt: skip
 READING = {
-    "search", "show", "log", "changes", "bisect", "why", "scan", "verify", "review", "receipts", "status", "doctor", "eval",
+    "search", "seen", "show", "log", "changes", "bisect", "why", "scan", "verify", "review", "receipts", "status", "doctor",
+    "eval",
     "check", "config", "session get", "session list", "session start", "profile list", "server audit", "server jobs", *NO_JSON,
 }  # fmt: skip
 NO_DRY_RUN = {

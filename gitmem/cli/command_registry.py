@@ -37,7 +37,7 @@ EVERYDAY: dict[str, str] = {
     "scan": "Scan memory for what must not be there.",
     "status": "Show how memory, its index and its gate stand.",
     "undo": "Take back the last thing that git mem wrote in this work tree.",
-    "uninstall": "Leave git mem: take out its hooks, its merge driver and its registrations with hosts.",
+    "uninstall": "Leave git mem: take out its hooks and registrations.",
 }
 
 # What a person types who knows another tool -> the command that does it here: its spelling may be near to none or to

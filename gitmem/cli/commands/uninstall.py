@@ -47,13 +47,13 @@ REMOVES = {"registrations": "--user", "index": "--purge", "state": "--purge", "u
 @click.option("--user", is_flag=True, help="With --agent: in your own settings. Alone: there as well.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON (docs/json.md).")
 def command(dry_run: bool, yes: bool, purge: bool, agents: Sequence[str], user: bool, as_json: bool) -> int:
-    """Leave git mem: take out its hooks, its merge driver and its registrations with hosts.
+    """Leave git mem: take out its hooks and registrations.
 
-    Hooks are restored byte for byte, and every host loses its MCP server, its hooks and the block of AGENTS.md in this
-    project. Then it asks about the rest, one part at a time: registrations in your home and your own settings (both for
-    all repositories), the search index, other state, and last the record of `git mem undo`. Without a terminal it asks
-    nothing and the rest stays, but for what --user, --purge or --yes name. Memory files and history stay as they are;
-    so do sessions that are not written yet.
+    Hooks are restored byte for byte, the merge driver goes, and every host loses its MCP server, its hooks and the
+    block of AGENTS.md in this project. Then it asks about the rest, one part at a time: registrations in your home and
+    your own settings (both for all repositories), the search index, other state, and last the record of `git mem undo`.
+    Without a terminal it asks nothing and the rest stays, but for what --user, --purge or --yes name. Memory files and
+    history stay as they are; so do sessions that are not written yet.
 
     \b
     git mem uninstall --dry-run
