@@ -32,7 +32,7 @@ LONGEST_LINE = 300  # characters of an action that are shown
 HITS = 20  # passages that a question asks for
 # How like an alert an incident as a whole is, at least: its cosine, and that plus the share of the question's telling
 # words that it takes up. Evidence alone is of one statement, and one word of it may be chance. Set on 58 alerts of two
-# memories; tests/search/test_incidents.py holds them to a third one.
+# memories; tests/cli/commands/test_seen.py holds them to a third one.
 NEAR, LIKE = 0.38, 0.6
 IN_VAIN_WORDS, OVER_WORDS, OPEN_WORDS = "did not help then", "helped then", "was left open then"
 _LABEL = re.compile(r"(?:\*\*|__)?([^:：*_]{2,24})(?:\*\*|__)?\s*[:：](?:\*\*|__)?\s*(.*)", re.DOTALL)
