@@ -382,11 +382,22 @@ def _context_of_start(event: Event, contents: Contents) -> Context | None:
         return None
     request = request_of(
         event.config, "", budget=budget, loaded=event.host.loads if contents.loaded else (), contents=contents,
-        without_layers=frozenset(("working",)), characters=INJECTED - ENVELOPE,
+        without_layers=frozenset(("working",)), characters=INJECTED - ENVELOPE, folders=_folders(event),
     )  # fmt: skip
     context = build(event.repo, event.config, request, event.now, environ=os.environ, cache=cache_folder())
     _receipt(event, "start", context, began)
     return context
+
+
+def _folders(event: Event) -> tuple[str, ...]:
+    """The folder of the repository in which the agent works, where its host names one below the top."""
+    from gitmem.context.request import repository_path
+
+    here = event.fields.get("cwd")
+    if not isinstance(here, str) or not Path(here).is_absolute():
+        return ()
+    name = repository_path(event.repo, here)
+    return () if name in (here, ".") else (name,)
 
 
 def _remember(event: Event) -> None:
@@ -466,7 +477,7 @@ def _recall(event: Event) -> str:
         return ""
     request = request_of(
         event.config, prompt[:4_000], transcript=conversation, without_layers=NOT_AGAIN,
-        characters=INJECTED - ENVELOPE, budget=budget, each=STRONG if given.answered else 0.0,
+        characters=INJECTED - ENVELOPE, budget=budget, each=STRONG if given.answered else 0.0, folders=_folders(event),
         contents=event.contents(conversation, given), whole=event.config.context_budget if first else 0,
     )  # fmt: skip
     context = build(event.repo, event.config, request, event.now, environ=os.environ, cache=cache_folder())

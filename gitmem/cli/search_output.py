@@ -41,6 +41,7 @@ class SearchRequest(NamedTuple):
     paths: tuple[str, ...] = ()
     types: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
+    scope: str = ""
     since: str = ""
     until: str = ""
     expired: bool = False
@@ -170,6 +171,7 @@ def query_of(request: SearchRequest, repo: Repository, config: Config, moment: d
         paths=request.paths,
         types=request.types,
         tags=request.tags,
+        scope=_folder(request.scope),
         since=since,
         until=until,
         expired=request.expired,
@@ -182,6 +184,18 @@ def query_of(request: SearchRequest, repo: Repository, config: Config, moment: d
         history="only" if request.history_only else "with" if request.history else "",
         forgotten=forgotten_texts(repo),
     )
+
+
+def _folder(scope: str) -> str:
+    """The folder that `--scope` names, "" for none. Raises UsageError for what cannot be one."""
+    if not scope:
+        return ""
+    from gitmem.memory.folder_scope import folder_name
+
+    name = folder_name(scope)
+    if name is None:
+        raise UsageError("--scope names no folder of this repository", "as in --scope packages/api")
+    return name
 
 
 def _left_out(request: SearchRequest, repo: Repository) -> str:
@@ -314,7 +328,9 @@ def _hint(request: SearchRequest, answered: Answer) -> str:
         return "the question is empty: git mem search 'why webhooks?'"
     if request.budget and answered.notes:
         return "nothing fits; try a larger --budget."
-    if any((request.paths, request.types, request.tags, request.since, request.until, request.min_score)):
+    if any(
+        (request.paths, request.types, request.tags, request.scope, request.since, request.until, request.min_score)
+    ):
         return "nothing found; without the filters there may be more."
     where = "at that commit" if request.at else "here"
     return f"nothing found {where}; try other words, --expired, --all-branches, or 'git mem status'."

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from fnmatch import fnmatchcase
 
-from gitmem.context import later_words, layers, packing, pieces, recall_queries
+from gitmem.context import folder_preference, later_words, layers, packing, pieces, recall_queries
 from gitmem.context.code_marks import Ask, marked
 from gitmem.context.layer_limits import DEFAULTS, Count, Layer, Share, Weights
 from gitmem.context.layers import Found, Hit, Part
@@ -26,6 +26,7 @@ from gitmem.gate.quoting import END, HIDDEN, without_secrets
 from gitmem.hosts.transcript import Role, Transcript, Turn
 from gitmem.memory.document import Document, structured
 from gitmem.memory.fact import fact_id
+from gitmem.memory.folder_scope import FoldersInHand
 from gitmem.memory.state import Lapsed, State
 from gitmem.paths import agent_of, log_day, spelling
 from gitmem.search.evidence import STRONG, Asked, evidence, standing, table_of_words
@@ -66,6 +67,7 @@ class Scope:
     forgotten: Callable[[], frozenset[str]] = frozenset
     code: Ask = lambda _: {}
     daily: tuple[str, ...] = ()  # patterns of daily logs (`paths.log_day`)
+    whole: tuple[str, ...] = ()  # folders whose memory is the repository's own (`folder_scope.folder_of_path`)
 
 
 def by_characters(text: str) -> int:
@@ -86,10 +88,11 @@ class Merged:
 @dataclass(frozen=True, slots=True)
 class Request:
     """What is asked for. `subjects` are paths or names that rules may match and that are asked by; `staged` paths that
-    rules may match; `loaded` what the host has already; `session` names the session whose working values come along
-    ("": the transcript's), and `entities` are prefixes of keys, outside of which no working value comes along;
-    `summary` what was said before the recent turns; `characters`: the most that the text may have, with all that stands
-    around memory, and `warn`: from how many on that is said; 0 for no bound.
+    rules may match; `folders` further folders in hand, so that what holds for them is there; `loaded` what the host has
+    already; `session` names the session whose working values come along ("": the transcript's), and `entities` are
+    prefixes of keys, outside of which no working value comes along; `summary` what was said before the recent turns;
+    `characters`: the most that the text may have, with all that stands around memory, and `warn`: from how many on that
+    is said; 0 for no bound.
 
     A part of memory is silent where it has not evidence of `enough` and of `each` (0: whatever is asked;
     `evidence.ENOUGH`), and a statement where the session has it (`contents`). A MEMORY.md goes in whole, whatever is
@@ -100,6 +103,7 @@ class Request:
     budget: int = 1600
     subjects: tuple[str, ...] = ()
     staged: tuple[str, ...] = ()
+    folders: tuple[str, ...] = ()
     transcript: Transcript | None = None
     summary: str = ""
     enough: float = 0.0
@@ -120,6 +124,13 @@ class Request:
     count: Count = by_characters
     tokenizer: str = "characters"
     merge: Callable[[Sequence[Part], Count], Merged] | None = None
+
+    @property
+    def in_hand(self) -> FoldersInHand:
+        """The folders that it is about: `*` among the subjects asks for all of them."""
+        return FoldersInHand(
+            (*self.subjects, *self.staged, *self.folders), " ".join((self.prompt, *self.subjects)), "*" in self.subjects
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +237,8 @@ def _parts_of_scopes(
         if scope.error:
             usable.append(scope)
             continue
-        scope = replace(scope, read=_reader(scope, request))
+        read = folder_preference.FolderReader(_reader(scope, request), request.in_hand, scope.whole)
+        scope = replace(scope, read=read)
         try:
             known = layers.lapsed(scope.read, scope.paths, today, scope.forgotten())
             texts |= known.texts
@@ -234,6 +246,7 @@ def _parts_of_scopes(
             parts, size = _parts_of(scope, request, questions, lapsed, aside)
             chosen.append((scope.name, parts))
             chunks += size
+            aside.limits.extend(read.limits())
             usable.append(replace(scope, keys=keys(scope)))
         except GitMemError as error:
             usable.append(replace(scope, error=error.message))
@@ -435,17 +448,18 @@ def _parts_of(
     instructions = [path for path in INSTRUCTIONS if path in paths and path not in request.loaded]
     shares, count = request.shares, request.count
     hits, chunks = _found(scope, request, questions)
-    similarity: dict[int, float] = {}
-    until: dict[int, str] = {}
-    for hit in (hit for hit in hits if hit.path in layers.MEMORY):
-        until |= dict(hit.until)
-        for line in range(hit.start_line, hit.end_line + 1):
-            similarity[line] = max(hit.score, similarity.get(line, 0.0))
+    similarity: dict[tuple[str, int], float] = {}
+    until: dict[tuple[str, int], str] = {}
+    files = layers.fact_files(scope.read, paths)
+    for hit in (hit for hit in hits if hit.path in files):
+        until |= {(hit.path, line): day for line, day in hit.until}
+        for at in ((hit.path, line) for line in range(hit.start_line, hit.end_line + 1)):
+            similarity[at] = max(hit.score, similarity.get(at, 0.0))
     parts = layers.working(scope.values, shares[Layer.WORKING], count, known)
-    parts += layers.pinned(scope.read, instructions, known, scope.name)
+    parts += layers.pinned(scope.read, instructions, known, scope.name, files)
     parts += layers.rules(paths, scope.read, (*request.subjects, *request.staged), scope.name)
     parts += layers.procedures(paths, scope.read, request.prompt or _last_user_text(request), scope.name)
-    found = layers.memory(scope.read, similarity, request.weights, known, scope.name, until)
+    found = layers.memory(scope.read, files, similarity, request.weights, known, scope.name, until)
     parts += found[: layers.MAX_FACTS]
     if more := found[layers.MAX_FACTS :]:
         aside.dropped.extend((part, packing.MANY) for part in more)
@@ -455,6 +469,8 @@ def _parts_of(
     parts += layers.recalled(hits, scope.read, request.weights, known, items, count, most, scope.name)
     logs = {path: day for path in paths if (day := log_day(path, scope.daily))}
     parts += layers.days(logs, scope.read, known, shares[Layer.DAILY].item, count, scope.name)
+    parts, hidden = folder_preference.nearest(parts, scope.read, request.in_hand, scope.whole)
+    aside.dropped.extend(hidden)
     return marked(parts, scope.code), chunks
 
 

@@ -7,7 +7,7 @@ may take, `context/packing.py` what fits. Where a text has to be cut, `count` sa
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from fnmatch import fnmatchcase
@@ -109,16 +109,31 @@ class Found(NamedTuple):
 Read = Callable[[str], Document | None]
 
 
+def fact_files(read: Read, paths: Iterable[str] = ()) -> list[str]:
+    """The files of long-term memory: the repository's, then those that folders have (`packages/api/MEMORY.md`)."""
+    own = [path for path in MEMORY if read(path) is not None][:1]
+    return own + sorted(path for path in paths if is_fact_file(path) and path not in MEMORY)
+
+
+def is_fact_file(path: str) -> bool:
+    """Whether a file is the long-term memory of a repository or of a folder in it."""
+    return path in MEMORY or path.endswith("/MEMORY.md")
+
+
 def lapsed(read: Read, paths: Iterable[str], today: date, forgotten: Collection[str] = ()) -> Lapsed:
     """What of a memory no longer holds: by its MEMORY.md, its archive, and the ids of what a person took out."""
-    memory = next((document for path in MEMORY if (document := read(path)) is not None), None)
+    paths = list(paths)
+    found = [document for path in fact_files(read, paths) if (document := read(path)) is not None]
     archives = [document for path in paths if kind(path) is Kind.ARCHIVE and (document := read(path)) is not None]
     archive = [statement for document in archives for statement in document.statements]
-    return state.lapsed(memory.statements if memory is not None else (), archive, today, forgotten)
+    memory = [statement for document in found for statement in document.statements]
+    return state.lapsed(memory, archive, today, forgotten)
 
 
-def pinned(read: Read, instructions: Sequence[str], known: Lapsed, scope: str = "project") -> list[Part]:
-    """SOUL.md, USER.md (and what else the host does not load), and facts marked `pinned`; always in.
+def pinned(
+    read: Read, instructions: Sequence[str], known: Lapsed, scope: str = "project", facts_in: Sequence[str] = ()
+) -> list[Part]:
+    """SOUL.md, USER.md (and what else the host does not load), and facts of `facts_in` marked `pinned`; always in.
 
     A USER.md or TOOLS.md that is as `init` laid it out says nothing yet, and is left out.
     """
@@ -130,8 +145,7 @@ def pinned(read: Read, instructions: Sequence[str], known: Lapsed, scope: str = 
             if text and not is_blank(path, text):
                 ends = _ends(document)
                 parts.append(Part(Layer.PINNED, path, text, 1.0, path, first, last, scope, ends=ends))
-    path, found = _facts(read, known)
-    for piece in found:
+    for path, piece in _facts(read, known, facts_in):
         if facts.pinned(facts.fact_of(piece.statement)):
             parts.append(of(Part(Layer.PINNED, "pinned fact", "", 1.0, path, scope=scope), [piece]))
     return parts
@@ -158,13 +172,12 @@ MEMORY = ("MEMORY.md", ".claude/MEMORY.md")
 MAX_FACTS = 300  # statements of MEMORY.md that are looked at: more than the default limit of the layer
 
 
-def _facts(read: Read, known: Lapsed) -> tuple[str, list[Piece]]:
-    """The file of long-term memory and what in it holds."""
-    for path in MEMORY:
+def _facts(read: Read, known: Lapsed, paths: Sequence[str]) -> Iterator[tuple[str, Piece]]:
+    """What holds of these files of long-term memory, with its file."""
+    for path in paths:
         document = read(path)
         if document is not None:
-            return path, holding(document, known)
-    return MEMORY[0], []
+            yield from ((path, piece) for piece in holding(document, known))
 
 
 def holding(document: Document, known: Lapsed) -> list[Piece]:
@@ -208,26 +221,25 @@ def working(values: Iterable[tuple[str, str]], share: Share, count: Count, known
 
 
 def memory(
-    read: Read, similarity: Mapping[int, float], weights: Weights, known: Lapsed, scope: str = "project",
-    until: Mapping[int, str] = MappingProxyType({}),
+    read: Read, paths: Sequence[str], similarity: Mapping[tuple[str, int], float], weights: Weights, known: Lapsed,
+    scope: str = "project", until: Mapping[tuple[str, int], str] = MappingProxyType({}),
 ) -> list[Part]:  # fmt: skip
-    """What MEMORY.md says, newest and most relevant first; `similarity` is by line, as is `until`, the day from which a
-    later line amends it. Pinned facts are out.
+    """What these files of long-term memory say, newest and most relevant first; `similarity` is by path and line, as is
+    `until`, the day from which a later line amends it. Pinned facts are out.
 
     A fact without a date counts as a year old.
     """
     parts = []
     today = known.day
-    path, found = _facts(read, known)
-    for piece in found:
+    for path, piece in _facts(read, known, paths):
         fact = facts.fact_of(piece.statement)
         if facts.pinned(fact):
             continue
         when = validity.day(facts.fact_date(fact)) or today - timedelta(days=365)
         own = range(piece.first, piece.last + 1)
-        near = max(similarity.get(line, 0.0) for line in own)
+        near = max(similarity.get((path, line), 0.0) for line in own)
         weight = min(0.89, weights.relevance(near, when, facts.importance(fact), today))
-        over = [(piece.first, until[line]) for line in own if line in until][:1]
+        over = [(piece.first, until[path, line]) for line in own if (path, line) in until][:1]
         part = Part(
             Layer.MEMORY, _label(piece) or "facts", "", weight, path, scope=scope, until=tuple(over)
         )  # fmt: skip
@@ -415,11 +427,11 @@ def key_of(part: Part) -> tuple[str, str]:
     if part.layer is Layer.WORKING:
         value = part.content.partition(f"{part.label}: ")[2]
         return f"fact:{_spelled(part.label)}", value
-    if part.layer in (Layer.MEMORY, Layer.PINNED) and part.path in MEMORY:
+    if part.layer in (Layer.MEMORY, Layer.PINNED) and is_fact_file(part.path):
         head, colon, value = part.content.partition(":")
         if colon and 1 < len(head) <= 40 and "\n" not in head and not head.endswith(("http", "https")):
             return f"fact:{' '.join(map(_spelled, (*topics(part), head)))}", value
-    if part.layer in (Layer.PINNED, Layer.RULE, Layer.PROCEDURE) and part.path not in MEMORY:
+    if part.layer in (Layer.PINNED, Layer.RULE, Layer.PROCEDURE) and not is_fact_file(part.path):
         return f"{part.layer}:{part.path}", part.content
     if part.layer is Layer.PROJECT and part.trail:
         return f"heading:{' > '.join(map(_spelled, part.trail))}", part.content

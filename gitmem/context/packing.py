@@ -183,7 +183,7 @@ def _limited(parts: Sequence[Part], shares: Mapping[Layer, Share], done: Fitted)
 
 def is_pinned_fact(part: Part) -> bool:
     """Whether a part is a pinned fact, and not one of the instruction files."""
-    return part.layer is Layer.PINNED and bool(part.pieces or part.path in layers.MEMORY)
+    return part.layer is Layer.PINNED and bool(part.pieces or layers.is_fact_file(part.path))
 
 
 def _pinned(
@@ -333,6 +333,6 @@ def _cites(part: Part, source: Part) -> bool:
 
 def _topic(part: Part) -> set[str]:
     """The words of what a part is about, but for the title of MEMORY.md and the categories of its facts."""
-    if part.path in layers.MEMORY:
+    if layers.is_fact_file(part.path):
         return {word for topic in layers.topics(part) for word in terms(topic)}
     return {word for topic in part.trail for word in terms(topic)}

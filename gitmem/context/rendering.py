@@ -157,7 +157,9 @@ def _with_gaps(parts: Sequence[Part]) -> str:
     """Texts as they stand, one below the other; places that do not follow each other with a gap between them."""
     text = ""
     for at, part in enumerate(parts):
-        fact = (part.path in layers.MEMORY and part.layer in (Layer.MEMORY, Layer.PINNED)) or part.layer is Layer.MERGED
+        fact = (
+            layers.is_fact_file(part.path) and part.layer in (Layer.MEMORY, Layer.PINNED)
+        ) or part.layer is Layer.MERGED
         apart = at > 0 and not fact and not part.commit and part.start_line != parts[at - 1].end_line + 1
         text += (
             ("\n" if at else "") + (f"{GAP}\n" if apart else "") + ("- " if fact else "") + until(part) + part.content

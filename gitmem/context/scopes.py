@@ -26,7 +26,7 @@ from gitmem.memory.document import Document, parse
 from gitmem.memory.fact import Fact, parse_comment
 from gitmem.memory.forgotten import NOTHING, Forgotten
 from gitmem.memory.snapshot import left_out_memory
-from gitmem.paths import LIMIT, Kind, is_memory, kind, layout_of, more_than_memory
+from gitmem.paths import LIMIT, NOTHING_ELSE, Kind, is_memory, kind, layout_of, more_than_memory
 from gitmem.search import hits, validity
 from gitmem.search import search as searching
 from gitmem.sessions.working_memory import Value
@@ -81,7 +81,7 @@ def project(
     return Scope(
         name, paths, read, lambda asked: recall(repo, config, asked, now, "", lines, past), commit=head,
         changed=changed, daily=config.memory_daily, forgotten=lambda: forgotten(repo, head),
-        code=lambda values: cited_code(repo, values),
+        code=lambda values: cited_code(repo, values), whole=_own_folders(config),
     )  # fmt: skip
 
 
@@ -107,8 +107,14 @@ def _of_commit(
     return Scope(
         name, paths, read, lambda asked: recall(repo, config, asked, now, commit, lines, past), note=note,
         commit=commit, daily=config.memory_daily, forgotten=lambda: forgotten(repo, commit),
-        code=lambda values: cited_code(repo, values, commit),
+        code=lambda values: cited_code(repo, values, commit), whole=_own_folders(config),
     )  # fmt: skip
+
+
+def _own_folders(config: Config) -> tuple[str, ...]:
+    """The folders whose memory is the repository's own, as `git mem init --in` has them: those with its daily logs."""
+    folders = (pattern.rpartition("/")[0] for pattern in config.memory_daily)
+    return tuple(filter(None, folders)) if NOTHING_ELSE in config.memory_paths else ()
 
 
 def _without_forgotten(repo: Repository) -> Callable[[bytes, str], bytes]:

@@ -174,7 +174,7 @@ def about(part: Part, piece: Piece) -> frozenset[str]:
     fact, the line of the log that it was taken from and an episode stand below headings that say no more."""
     words = [line.text for line in piece.above if not line.level]
     headings = [line.text for line in piece.above if line.level]
-    if part.path in layers.MEMORY:
+    if layers.is_fact_file(part.path):
         words += layers.topics(replace(part, pieces=(piece,)))
     elif part.layer is Layer.DAILY or (part.layer is not Layer.EPISODE and log_date(part.path)):
         topics = (_CLOCK.sub("", heading.lstrip("# ")).strip() for heading in headings)

@@ -81,11 +81,12 @@ class Filters(NamedTuple):
     keep: Callable[[str], bool] | None = None  # which paths: those of files were chosen already, a commit's were not
     forgotten: Forgotten = NOTHING
     promoted_lines: bool = False  # as `Query` has it
+    scope: str = ""  # only what holds for this folder or one below it; "" for all
 
     @property
     def narrow(self) -> bool:
         """Whether lines of the pool may well be left out."""
-        return bool(self.types or self.tags or self.since or self.until)
+        return bool(self.types or self.tags or self.since or self.until or self.scope)
 
 
 class Source:
@@ -536,6 +537,8 @@ class Passages:
             return None
         if filters.types and not set(filters.types) & set(meta.get("type", ())):
             return None
+        if filters.scope and not _holds_for(filters.scope, meta, file.path):
+            return None
         if filters.tags and not set(filters.tags) & set(_tags(meta)):
             return None
         if filters.since or filters.until:
@@ -917,6 +920,13 @@ def _with_source(hit: Hit, found: Hit) -> Hit:
 
 def _overlap(one: SourceLine, other: SourceLine) -> bool:
     return one.path == other.path and one.start_line <= other.end_line and other.start_line <= one.end_line
+
+
+def _holds_for(folder: str, meta: dict[str, list[str]], path: str) -> bool:
+    """Whether lines with these keys hold for a folder or one below it."""
+    from gitmem.memory.folder_scope import folder_of_keys
+
+    return f"{folder_of_keys(meta, path)}/".startswith(f"{folder}/")
 
 
 def _tags(meta: dict[str, list[str]]) -> tuple[str, ...]:

@@ -75,6 +75,7 @@ class Query(NamedTuple):
     explain: bool = False
     everything: bool = False  # more than `FIRST` hits where none of these comes near an answer
     history: str = ""  # "with": commits too, "known": where they are indexed or soon can be, "only": nothing else
+    scope: str = ""  # only what holds for this folder or one below it (`memory/folder_scope`); "" for all
     promoted_lines: bool = False  # a line of a log that was promoted is a hit of its own, beside its fact
     forgotten: Forgotten = NOTHING  # texts that are given to nobody (`provenance/forgotten_texts`)
 
@@ -243,6 +244,7 @@ def _filters(
         keep=keep,
         forgotten=query.forgotten,
         promoted_lines=query.promoted_lines or question.only_days,
+        scope=query.scope,
     )
 
 

@@ -392,6 +392,7 @@ FLOWS = {
     "'{}' changes more than memory": "'{}'은(는) 메모리가 아닌 것도 바꿉니다",
     "git makes something else of '{}' than was shown; nothing was merged": "Git의 '{}' 병합 결과가 보신 내용과 달라 아무것도 병합하지 않았습니다",
     # Context
+    "--scope names no folder of this repository": "--scope는 이 저장소의 폴더가 아닙니다",
     "a budget is a number of tokens above 0": "예산은 0보다 큰 토큰 수입니다",
     "mem.contextLayer '{}': {}": "mem.contextLayer '{}': {}",
     "'{}' is no place": "'{}'은(는) 위치가 아닙니다",
@@ -409,6 +410,10 @@ FLOWS = {
     "condensed": "줄여 씀",
     "the {} scope says it": "{} 범위에 있는 내용",
     "{} characters, more than {}": "{}자로 {}자를 넘습니다",
+    "folders: {} statement for {} left out; --for PATH names a file there": "폴더: {1}의 진술 {0}개를 뺐습니다. --for PATH로 그곳의 파일을 지정하세요",
+    "folders: {} statements for {} left out; --for PATH names a file there": "폴더: {1}의 진술 {0}개를 뺐습니다. --for PATH로 그곳의 파일을 지정하세요",
+    "scope: {}:{} names '{}', no folder of this repository: ignored": "적용 폴더: {}:{}의 '{}'은(는) 이 저장소의 폴더가 아니어서 무시합니다",
+    "scope: {} more name no folder of this repository: ignored": "적용 폴더: 그 밖에 {}곳이 이 저장소의 폴더가 아니어서 무시합니다",
     "limit of {} characters: {} of {} parts left out": "한도 {0}자: {2}개 부분 중 {1}개를 뺐습니다",
     "limit of {} characters: {} of {} recent turns left out": "한도 {0}자: 최근 발언 {2}개 중 {1}개를 뺐습니다",
     "memory: {} facts beyond the first {} were not looked at": "메모리: 처음 {1}개를 넘는 사실 {0}개는 보지 않았습니다",

@@ -43,6 +43,7 @@ from gitmem.errors import UsageError
     metavar="T",
     help="Only lines with this tag; repeatable.",
 )
+@click.option("--scope", default="", metavar="FOLDER", help="Only what holds for this folder or one below it.")
 @click.option(
     "--since", default="", shell_complete=completions.days, metavar="DATE", help="Only lines of this day or later."
 )

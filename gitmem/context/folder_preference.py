@@ -1,0 +1,134 @@
+"""What of a memory holds for the folders in hand, and the nearer folder first. Pure.
+
+What holds for another folder is not there for any layer: the documents that layers read do not say it. How many such
+statements there are, and which folders they hold for, is told; a scope that is no folder is ignored and named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, fields, replace
+
+from gitmem.context import layers
+from gitmem.context.layer_limits import Layer
+from gitmem.context.layers import Part
+from gitmem.gate.quoting import shown_name
+from gitmem.memory.document import Document
+from gitmem.memory.folder_scope import KEY, FoldersInHand, faulty_scopes, folder_of_path, folders_of
+from gitmem.memory.statements import Form, Statement
+from gitmem.plural import counted
+
+Read = Callable[[str], Document | None]
+# Layers whose parts are preferred where they hold for a nearer folder; rules have globs of their own.
+PREFERRED = frozenset((Layer.MEMORY, Layer.PROJECT, Layer.DAILY, Layer.EPISODE))
+MOST = 0.89  # relevance that a weighed part may have
+NEARER = 0.5  # share of what a part lacks of MOST that it keeps lacking, for each name of its folder
+NAMED = 3  # folders and faulty scopes that a limit names
+
+
+@dataclass(frozen=True, slots=True)
+class _InHand(Document):
+    """A document that says only what holds for the folders in hand; `said` are its statements, what was left out of
+    them as structure."""
+
+    said: tuple[Statement, ...] = ()
+
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        """What it says."""
+        return self.said
+
+
+class FolderReader:
+    """Reads documents without what holds for other folders, and keeps count of that. `limits` gives it as text."""
+
+    def __init__(self, read: Read, in_hand: FoldersInHand, whole: Collection[str]) -> None:
+        self._read, self._in_hand, self._whole = read, in_hand, whole
+        self._known: dict[str, Document | None] = {}
+        self._left_out: dict[str, int] = {}  # folder -> statements
+        self._faulty: list[tuple[str, int, str]] = []
+
+    def __call__(self, path: str) -> Document | None:
+        """The document of a path, None where there is none."""
+        if path not in self._known:
+            document = self._read(path)
+            self._known[path] = document and self._filtered(document)
+        return self._known[path]
+
+    def _filtered(self, document: Document) -> Document:
+        if not may_be_scoped(document, self._whole):
+            return document
+        found = document.statements
+        self._faulty += [(document.path, *each) for each in faulty_scopes(found, document.front_matter)]
+        folders = folders_of(found, document.path, document.front_matter, self._whole)
+        if all(self._in_hand.depth(folder) >= 0 for folder in set(folders)):
+            return document
+        said = []
+        for each, folder in zip(found, folders, strict=True):
+            if self._in_hand.depth(folder) >= 0:
+                said.append(each)
+                continue
+            if each.says and each.text:
+                self._left_out[folder] = self._left_out.get(folder, 0) + 1
+            said.append(each._replace(form=Form.COMMENT, text="", meta=()) if each.says else each)
+        given = {each.name: getattr(document, each.name) for each in fields(Document)}
+        return _InHand(**given, said=tuple(said))
+
+    def limits(self) -> list[str]:
+        """What a person should know of what was read."""
+        said = []
+        if self._left_out:
+            names = sorted(self._left_out)
+            more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+            where = ", ".join(map(shown_name, names[:NAMED])) + more
+            number = counted(sum(self._left_out.values()), "statement")
+            said.append(f"folders: {number} for {where} left out; --for PATH names a file there")
+        said += [
+            f"scope: {shown_name(path)}:{line} names '{shown_name(value[:80])}', no folder of this repository: ignored"
+            for path, line, value in self._faulty[:NAMED]
+        ]
+        if len(self._faulty) > NAMED:
+            said.append(f"scope: {len(self._faulty) - NAMED} more name no folder of this repository: ignored")
+        return said
+
+
+def may_be_scoped(document: Document, whole: Collection[str]) -> bool:
+    """Whether a statement of a document may hold for a folder. Quick: most documents have none."""
+    stated = KEY in document.front_matter or any(f"{KEY}=" in line for line in document.lines)
+    return stated or bool(folder_of_path(document.path, whole))
+
+
+def nearest(
+    parts: Sequence[Part], read: Read, in_hand: FoldersInHand, whole: Collection[str]
+) -> tuple[list[Part], list[tuple[Part, str]]]:
+    """The parts, those that hold for a nearer folder more relevant; and the facts that the same key of a nearer folder
+    hides (`Test runner: ...`), with the reason."""
+    known: dict[str, dict[int, str]] = {}
+
+    def folder(part: Part) -> str:
+        if part.path not in known:
+            known[part.path] = {}
+            document = read(part.path) if part.pieces else None
+            if document is not None and may_be_scoped(document, whole):
+                found = document.statements
+                folders = folders_of(found, part.path, document.front_matter, whole)
+                known[part.path] = {each.first: name for each, name in zip(found, folders, strict=True)}
+        names = [known[part.path].get(piece.first, "") for piece in part.pieces]
+        return max(names, key=in_hand.depth, default="")
+
+    deepest: dict[str, str] = {}
+    placed = [(part, folder(part), layers.key_of(part)[0] if part.layer is Layer.MEMORY else "") for part in parts]
+    for _, name, key in placed:
+        if key and in_hand.depth(name) > in_hand.depth(deepest.get(key, "")):
+            deepest[key] = name
+    kept: list[Part] = []
+    hidden: list[tuple[Part, str]] = []
+    for part, name, key in placed:
+        depth = in_hand.depth(name)
+        if depth < in_hand.depth(deepest.get(key, "")):
+            hidden.append((part, f"the {deepest[key]} scope says it"))
+        elif depth > 0 and part.layer in PREFERRED and part.relevance < MOST:
+            kept.append(replace(part, relevance=MOST - (MOST - part.relevance) * NEARER**depth))
+        else:
+            kept.append(part)
+    return kept, hidden
