@@ -189,3 +189,12 @@ def test_a_plugins_hook_works_where_memory_is_and_nowhere_a_second_time(
     assert SAID in project.read(LOG)
     project.mem("install", "--agent", "claude")
     assert fire("SessionStart", project.path, talk, root=project.path) == ""
+
+
+def test_an_agent_that_works_in_a_folder_is_given_what_holds_for_it(project: Repo, talk: Path) -> None:
+    facts = "# Memory\n\n- The api listens on 7000. <!-- mem scope=packages/api pinned=true -->\n"
+    project.commit("facts", {"MEMORY.md": facts, "packages/api/a.go": "", "packages/web/a.ts": ""})
+    for folder, there in (("packages/api", True), ("packages/web", False), (".", False)):
+        where = project.path / folder
+        told = fire("SessionStart", where, talk, root=project.path, session_id=folder.replace("/", "-"))
+        assert ("listens on 7000" in told) is there

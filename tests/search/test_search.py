@@ -150,6 +150,19 @@ def test_a_fact_that_expired_since_is_found_where_it_held(memory: Repo) -> None:
     assert "Jeju" in texts(memory, "Jeju delivery target", "--at", old)
 
 
+def test_a_folder_narrows_the_answer_to_what_holds_for_it(memory: Repo) -> None:
+    facts = "- Lint runs in CI. <!-- mem scope=packages/api -->\n- Lint is slow. <!-- mem scope=패키지/결제 -->\n- Lint all.\n"
+    paths = '[memory]\npaths = ["packages/*/memory/*.md"]\n'
+    memory.commit(
+        "facts", {"MEMORY.md": facts, ".gitmem.toml": paths, "packages/api/memory/a.md": "- Lint rule A is off.\n"}
+    )
+    for folder, there in (("packages/api", {"CI", "off"}), ("packages/", {"CI", "off"}), ("패키지", {"slow"})):
+        said = texts(memory, "lint", "--scope", folder)
+        assert {word for word in ("CI", "off", "slow", "all") if f" {word}." in said} == there
+    refused = memory.mem("search", "lint", "--scope", "../x", check=False)
+    assert refused.returncode == 2 and "--scope names no folder" in refused.stderr
+
+
 def test_filters_narrow_the_answer(memory: Repo) -> None:
     memory.commit("facts", {"MEMORY.md": FACTS})
     assert {hit["type"] for hit in found(memory, "deploys fridays", "--type", "policy")} == {"policy"}
