@@ -175,6 +175,8 @@ def _value(
 def _show(
     repo: Repository, turn: Turn, changes: Sequence[FactChange], newest: str, mask: Forgotten, on: bool
 ) -> None:  # fmt: skip
+    from gitmem.review.commit_diff import without_forgotten
+
     if not turn.at:
         there = turn.ranks.get(newest)
         say("the answer is there at every commit that was tried" if there else "no commit that was tried answers so")
@@ -192,4 +194,5 @@ def _show(
     out += [f"  {paint(f'{name:<9}', 'dim', on)}{escape(value, '')}" for name, value in rows]
     out += ["", paint("Facts changed in it", "heading", on), ""]
     none = "  none: lines of logs and notes did, or the day passed that ended a fact\n"
-    page(mask.masked("".join(f"{row}\n" for row in out) + ("".join(lines_of(changes, on)) or none)), wrap=True)
+    shown = "".join(lines_of(without_forgotten(changes, mask), on)) or none  # marks within a text would hide it
+    page(mask.masked("".join(f"{row}\n" for row in out)) + shown, wrap=True)
