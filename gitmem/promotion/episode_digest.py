@@ -36,7 +36,11 @@ KEYS = ("type", "src", "from", "until", "origin")  # of the comment of a digest'
 DECISIONS = "decisions"  # heading of an episode below which each item was chosen when the session ended
 Documents = Mapping[tuple[str, str], Sequence[Statement]]  # (path, oid) of an episode -> its statements
 # A turn of a talk at the beginning of a line: the file is a transcript, and the lines of it are no conclusions.
-_TURN = re.compile(r"^(?:[-*] )?\**(?:user|assistant|human|system|tool)\**:\**(?: |$)", re.I)
+_TURN = re.compile(
+    r"^(?:[-*] )?\**(?:user|assistant|human|사용자|어시스턴트|ユーザー|アシスタント|用户|助手)\**(?::\**(?: |$)|：)",
+    re.I,
+)
+_NO_HEADING = re.compile(r"[\x00-\x1f\x7f<>`|\[\]]+")
 _DAY = re.compile(r"^\d{4}-\d{2}-\d{2}[-.]?")
 
 
@@ -148,8 +152,13 @@ def _subject(path: str) -> str:
     """What an episode is about, by its file's name: `payment retries` of `2026-01-05-payment-retries.md`; its day where
     the name says nothing more."""
     name = path.rpartition("/")[2].removesuffix(".md")
-    words = _DAY.sub("", name).replace("-", " ").replace("_", " ").strip()
-    return words if re.search(r"[^\W\d_]{2}", words) else name
+    words = _plain(_DAY.sub("", name).replace("-", " ").replace("_", " "))
+    return words if re.search(r"[^\W\d_]{2}", words) else _plain(name)
+
+
+def _plain(text: str) -> str:
+    """A name as a heading: one line without markup, whatever somebody called the file."""
+    return normalise(_NO_HEADING.sub(" ", text)).strip("# ") or "episode"
 
 
 def written(data: bytes, digest: Digest) -> bytes:
