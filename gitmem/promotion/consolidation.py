@@ -270,14 +270,14 @@ def _lowered(
     if receipts is None or not _cover(receipts, today):
         why = f"importance is left alone: receipts of {RECEIPT_DAYS} days are needed, on {RECEIPT_DATES} of them"
         return memory, [], [why]
-    days = {row.fact.id: row.day for row in known}
+    rows = {row.fact.id: row for row in known}  # with the lines before this run
     lowered = []
     for at in range(len(memory.entries)):
         entry = memory.entries[at]
         fact = entry.fact
-        if _was_never_given(fact, days.get(fact.id, ""), receipts) and importance(fact) > LOWERED:
+        if fact.id in rows and _was_never_given(fact, rows[fact.id].day, receipts) and importance(fact) > LOWERED:
             meta = [pair for pair in fact.meta if pair[0] != "importance"] + [("importance", f"{LOWERED:g}")]
-            lowered.append(Lowered(fact, importance(fact)))
+            lowered.append(Lowered(rows[fact.id].fact, importance(fact)))
             memory = facts.with_comment(memory, entry, meta)
     return memory, lowered, []
 

@@ -55,9 +55,11 @@ def merge_repetitions(
     sources of both."""
     merges: list[Merge] = []
     moved: list[Moved] = []
+    first = list(memory.facts)  # as they stood before the first merge, in the order of `memory.entries`
     while len(merges) < limit and (pair := next(_repeated(memory, may_merge), None)) is not None:
         kept, gone = (memory.entries[at] for at in pair)
-        merges.append(Merge(kept.fact, gone.fact))
+        merges.append(Merge(first[pair[0]], first[pair[1]]))
+        del first[pair[1]]
         moved.append(facts.superseded(gone.fact, kept.fact.id, today, SAME_AS))
         memory = facts.with_comment(memory, kept, _joined(kept.fact, gone.fact))
         memory = facts.remove(memory, memory.entries[pair[1]])

@@ -391,3 +391,11 @@ def test_a_file_with_turns_of_a_talk_is_not_read_for_a_digest(repo: Repo, turn: 
     talk = f"# Session\n\n## Decisions\n\n- We decided to use Postgres for the orders.\n\n{turn}\n"
     repo.commit("episodes", {"memory/2026-03-01-talk.md": talk, "memory/2026-03-02-more.md": talk})
     assert consolidate(repo)["digests"] == []
+
+
+def test_several_merges_name_the_lines_before_the_run_and_are_not_asked_about(repo: Repo) -> None:
+    rows = [f"- 결제 서비스 {number}호는 매일 새벽 두 시에 정산 파일을 만든다\n" for number in range(1, 13)]
+    repo.commit("memory", {"MEMORY.md": "# 기억\n\n" + "".join(rows + rows[:3])})
+    answer = consolidate(repo)
+    assert [(row["kept"]["line"], row["gone"]["line"]) for row in answer["merges"]] == [(3, 15), (4, 16), (5, 17)]
+    assert answer["asked"] == [] and texts(repo) == [row[2:].strip() for row in rows]
