@@ -387,10 +387,10 @@ def take(memory: Memory, chosen: Iterable[Entry], today: date) -> tuple[Memory, 
 
 def expire(memory: Memory, today: date) -> tuple[Memory, list[Moved]]:
     """Without the facts whose `until` has passed; one that is pinned, or has a pinned fact below it, stays."""
-    return take(memory, [e for e in memory.entries if expired(e.fact, today) and not _holds_pinned(memory, e)], today)
+    return take(memory, [e for e in memory.entries if expired(e.fact, today) and not holds_pinned(memory, e)], today)
 
 
-def _holds_pinned(memory: Memory, entry: Entry) -> bool:
+def holds_pinned(memory: Memory, entry: Entry) -> bool:
     """Whether a fact, or one that is indented below it, is pinned."""
     return pinned(entry.fact) or any(pinned(fact) for fact in memory.below(entry))
 
@@ -418,7 +418,7 @@ def movable(memory: Memory, keep: Iterable[str] = ()) -> list[Entry]:
     """The entries that a budget may take away: no pinned fact is one of them or stands below one, nor is one of `keep`
     (ids)."""
     kept = set(keep)
-    return [e for e in memory.items if e.fact.id not in kept and not _holds_pinned(memory, e)]
+    return [e for e in memory.items if e.fact.id not in kept and not holds_pinned(memory, e)]
 
 
 def superseded(fact: Fact, by: str, today: date, key: str = SUPERSEDED_BY) -> Moved:

@@ -20,10 +20,13 @@ from gitmem.git.objects import Span
 from gitmem.git.opening import Repository
 from gitmem.git.transaction import commit_nothing
 from gitmem.memory.fact import Fact, fact_id, render_span, text_hash
+from gitmem.plural import counted
 from gitmem.promotion.plan import WAITS, Plan, Why
 from gitmem.promotion.promote import MEMORY, Mode, Outcome, Request, promote, reviewer
 from gitmem.promotion.proposal import Log, Model, Operation, Proposal
 from gitmem.provenance import trailers
+
+REJECTS = "memory: reject "  # how the message of a rejection begins
 
 
 @dataclass
@@ -174,8 +177,8 @@ def ensure_person(config: Config) -> None:
         raise UsageError("only a person goes through candidates", "unset mem.agent, or leave --interactive out")
 
 
-def reject(repo: Repository, config: Config, operation: Operation, reason: str) -> str:
-    """Record that a proposal is not wanted: neither it nor what its lines say is proposed again; the commit, which
+def reject(repo: Repository, config: Config, operations: Sequence[Operation], reason: str) -> str:
+    """Record that proposals are not wanted: neither they nor what their lines say are proposed again; the commit, which
     changes no file. `git revert` of it lifts that.
 
     Raises Refused for a reason that the gate stops, and what `commit_nothing` raises.
@@ -183,9 +186,11 @@ def reject(repo: Repository, config: Config, operation: Operation, reason: str) 
     from gitmem.gate.redaction import refuse_or_mask_text
 
     reason = refuse_or_mask_text(" ".join(reason.split()), MESSAGE, config)
-    lines = ["memory: reject 1 proposal", "", f"- {fact_id(operation.text)} ({operation.type})"]
-    lines += [f"  {render_span(span._replace(blob=''))}" for span in operation.sources]
-    digest = text_hash(operation.text)
-    links = tuple(trailers.Link(span, MEMORY, digest) for span in operation.sources)
-    recorded = trailers.Recorded(rejected=links, reason=reason, reviewer=reviewer(repo))
+    lines, links = [f"{REJECTS}{counted(len(operations), 'proposal')}", ""], list[trailers.Link]()
+    for operation in operations:
+        lines.append(f"- {fact_id(operation.text)} ({operation.type})")
+        lines += [f"  {render_span(span._replace(blob=''))}" for span in operation.sources]
+        digest = text_hash(operation.text)
+        links += [trailers.Link(span, MEMORY, digest) for span in operation.sources]
+    recorded = trailers.Recorded(rejected=tuple(links), reason=reason, reviewer=reviewer(repo))
     return commit_nothing(repo, trailers.with_record("\n".join(lines), recorded))

@@ -51,6 +51,7 @@ ONE = {  # English phrases for one of a thing
     "{count} pairs": "1 pair",
     "{count} findings": "1 finding",
     "{count} branches": "1 branch",
+    "{count} facts to archive": "1 fact to archive",
     "{count} changes of facts": "1 change of a fact",
     "{count} passages": "1 passage",
     "{count} new facts": "1 new fact",

@@ -303,3 +303,48 @@ def test_prose_is_not_offered_to_be_masked_but_to_be_edited(repo: Repo, browse: 
     assert "1 finding<" in page and f"fact/{fact_id(said)}?path=MEMORY.md" in page
     assert "findings/mask" not in [each.address for each in forms(browser, page)]
     assert "no mask mends" in browser.post("findings/mask", 400, file=file_key("MEMORY.md"))
+
+
+def _picked(page: str) -> dict[str, str]:
+    return dict(re.findall(r'form="many" name="(pick-\d+)" value="([0-9a-f]{64})"', page))
+
+
+def test_several_proposals_are_accepted_in_one_commit_and_others_rejected_in_one(
+    proposing: Repo, browse: Browse
+) -> None:
+    browser = browse(proposing)
+    picked = _picked(browser.get("review"))
+    assert len(picked) == 3
+    first = dict(list(picked.items())[:2])
+    page = browser.post("review/accept-chosen", **first)
+    assert proposing.git("log", "-1", "--format=%s").strip() == "memory: promote 2 facts from 2026-02-05"
+    assert "1 proposal" in page and proposing.read("MEMORY.md").count("src=memory/2026-02-05.md") == 2
+    assert "is not as it was shown" in browser.post("review/accept-chosen", 409, **first)
+    proposing.git("reset", "--hard", "-q", "HEAD^")
+    page = browser.post("review/reject-chosen", 409, **picked)
+    assert "A reason is missing" in page and len(_picked(page)) == 3
+    page = browser.post("review/reject-chosen", reason="모두 농담", **picked)
+    assert proposing.git("log", "-1", "--format=%s").strip() == "memory: reject 3 proposals" and not _picked(page)
+    assert "모두 농담" in page and clean(proposing)
+    again = form(browser, page, "review/again").send(browser)
+    assert len(_picked(again)) == 3
+
+
+def test_an_accept_archives_nothing_and_archiving_is_shown_first(proposing: Repo, browse: Browse) -> None:
+    over = "".join(f"- 끝난 것 {n} <!-- mem from=2025-01-0{n} until=2025-02-01 -->\n" for n in (1, 2))
+    pinned = "- stays <!-- mem until=2025-02-01 pinned=true -->\n"
+    proposing.commit("memory", {"MEMORY.md": f"# Memory\n\n{over}{pinned}"})
+    browser = browse(proposing)
+    offers(browser, browser.get("review"))[0].send(browser)
+    assert proposing.read("MEMORY.md").count("끝난 것") == 2 and "memory/archive" not in proposing.git("ls-files")
+    asked = form(browser, browser.get("archive"), "archive/move")
+    kept, *chosen = [name for name in asked.fields if name.startswith("fact-")]
+    assert len(chosen) == 1
+    del asked.fields[kept]
+    shown = asked.send(browser)
+    assert '<tr class="goes">' in shown and "memory/archive" not in proposing.git("ls-files")
+    page = form(browser, shown, "archive/move").send(browser)
+    assert "Committed" in page and "1 fact " in page and clean(proposing)
+    left, there = proposing.read("MEMORY.md"), proposing.read("memory/archive/2025.md")
+    assert left.count("끝난 것") == there.count("끝난 것") == 1 and "stays" in left
+    assert "Nothing is chosen" in browser.post("archive/move", 400)

@@ -72,6 +72,7 @@ PAGES: Mapping[str, tuple[str, Page]] = {  # name -> its address below the site'
     "branches": ("branches", _lazily("branches")),
     "findings": ("findings", _lazily("findings")),
     "alike": ("alike", _lazily("alike")),
+    "archive": ("archive", _lazily("archive")),
 }
 CHANGES: Mapping[str, Change] = {  # address -> what makes the change
     **{f"fact/{name}": _fact_change(name) for name in FACT_CHANGES},
@@ -81,6 +82,9 @@ CHANGES: Mapping[str, Change] = {  # address -> what makes the change
     "review/edit": _lazily("review", "edit"),
     "review/reject": _lazily("review", "refuse"),
     "review/again": _lazily("review", "offer_again"),
+    "review/accept-chosen": _lazily("review", "accept_chosen"),
+    "review/reject-chosen": _lazily("review", "refuse_chosen"),
+    "archive/move": _lazily("archive", "move"),
     "review/ask": _lazily("review", "ask"),
     "branches/merge": _lazily("branches", "merge"),
     "branches/end": _lazily("branches", "end"),

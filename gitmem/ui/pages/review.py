@@ -17,14 +17,14 @@ from gitmem.gate.quoting import visible
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import normalise
 from gitmem.promotion.promote import Outcome, Request
-from gitmem.promotion.proposal_review import Offered, Recorded, Review, ensure_person, offered, reject
+from gitmem.promotion.proposal_review import REJECTS, Offered, Recorded, Review, ensure_person, offered, reject
 from gitmem.provenance.ledger import read_ledger
 from gitmem.provenance.trailers import REASON, memory_trailers, values
 from gitmem.review.word_diff import Piece, word_diff
 from gitmem.ui.pages.fact import CONTEXT, Line
 from gitmem.ui.view import OID, View
 
-REJECTED = "memory: reject 1 proposal"
+PICKED = "pick-"  # how the fields of chosen proposals begin
 REJECTIONS = 5  # of the newest that are shown
 SHOWN = 50  # proposals on the page
 
@@ -142,7 +142,7 @@ def _rejected(view: View) -> list[tuple[str, str]]:
     rows = []
     for record in known.records:
         message = record.commit.message
-        if message.startswith(f"{REJECTED}\n") and record.commit.oid not in lifted:
+        if message.startswith(REJECTS) and record.commit.oid not in lifted:
             reason = next(iter(values(memory_trailers(message), REASON)), "")
             rows.append((record.commit.oid, view.mask(Line(0, reason, False)).text))
         if len(rows) == REJECTIONS:
@@ -215,7 +215,47 @@ def refuse(view: View, form: dict[str, str]) -> Response:
         return _page(view, 409, problem=error.message)
     if not reason:
         raise UsageError(view.t("A reason is missing"), view.t("go back and say why: it goes into the commit"))
-    return view.redirect("review", done=reject(view.repo, view.config, item.operation, reason), n=number)
+    return view.redirect("review", done=reject(view.repo, view.config, [item.operation], reason), n=number)
+
+
+def _chosen(view: View, form: Mapping[str, str]) -> tuple[Review, Outcome, list[Offered]]:
+    """The proposals that the form chose. Raises Changed where one is not offered like that any more."""
+    from gitmem.gate.sources import worktree_policy
+
+    tokens = {value for name, value in form.items() if name.startswith(PICKED)}
+    if not tokens:
+        raise UsageError(view.t("Nothing is chosen"))
+    offer = _offer(view)
+    items = [item for item in offered(offer.outcome.plan) if item.token in tokens] if offer else []
+    if offer is None or len(items) != len(tokens):
+        raise Changed(view.t("This proposal is not as it was shown any more"), view.t("look at it as it is now"))
+    policy = worktree_policy(view.repo, view.now.date())
+    return _review(view, offer.recorded, policy), offer.outcome, items
+
+
+def accept_chosen(view: View, form: dict[str, str]) -> Response:
+    """Promote several proposals as they were shown, in one commit."""
+    ensure_person(view.config)
+    try:
+        review, outcome, items = _chosen(view, form)
+        left = len(offered(outcome.plan)) > len(items)
+        done = review.accept(outcome.plan, items, left=left, as_shown=True)
+    except (Changed, UsageError) as error:
+        return _page(view, 409, problem=error.message)
+    return view.redirect("review", done=done.commits[-1])
+
+
+def refuse_chosen(view: View, form: dict[str, str]) -> Response:
+    """Reject several proposals with one reason, in one commit."""
+    ensure_person(view.config)
+    reason = visible(" ".join(form.get("reason", "").split()))
+    try:
+        _, _, items = _chosen(view, form)
+        if not reason:
+            raise UsageError(view.t("A reason is missing"))
+    except (Changed, UsageError) as error:
+        return _page(view, 409, problem=error.message)
+    return view.redirect("review", done=reject(view.repo, view.config, [item.operation for item in items], reason))
 
 
 def offer_again(view: View, form: dict[str, str]) -> Response:
@@ -226,7 +266,8 @@ def offer_again(view: View, form: dict[str, str]) -> Response:
     oid = form.get("commit", "")
     if not OID.fullmatch(oid) or oid not in {commit for commit, _ in _rejected(view)}:
         raise Changed(view.t("This rejection does not stand any more"), view.t("look at it as it is now"))
-    done = commit_nothing(view.repo, f'Revert "{REJECTED}"\n\nThis reverts commit {oid}.\n')
+    subject = view.repo.commit(oid).message.partition("\n")[0]
+    done = commit_nothing(view.repo, f'Revert "{subject}"\n\nThis reverts commit {oid}.\n')
     return view.redirect("review", done=done)
 
 

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from gitmem.errors import GitMemError
 from gitmem.ui.page_snapshot import state
-from gitmem.ui.pages import alike, branches, findings, review
+from gitmem.ui.pages import alike, archive, branches, findings, review
 from gitmem.ui.view import View
 
 PARTS: tuple[tuple[str, str, Callable[[View], int]], ...] = (  # page, phrase, how many
@@ -17,8 +17,9 @@ PARTS: tuple[tuple[str, str, Callable[[View], int]], ...] = (  # page, phrase, h
     ("findings", "{count} findings", findings.waiting),
     ("alike", "{count} pairs", alike.waiting),
     ("branches", "{count} branches", branches.waiting),
+    ("archive", "{count} facts to archive", archive.waiting),
 )
-OF_MEMORY = ("review", "alike", "branches")  # what depends on nothing but memory, refs, settings and the day
+OF_MEMORY = ("review", "alike", "branches", "archive")  # what depends on nothing but memory, refs, settings and the day
 
 
 def page(view: View) -> Response:

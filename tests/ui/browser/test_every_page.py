@@ -23,7 +23,7 @@ LEVELS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 PAGES = [
     "today", "facts", "facts?q=which+port", f"fact/{fact_id('the port is 9090')}", "file?path=MEMORY.md&first=3",
     "timeline?day=2026-02-05", "compare?from=HEAD~1&to=HEAD", "sessions", "sessions?session=talk-1",
-    "prompt?prompt=which+port+do+we+use", "pictures", "health", "waiting", "facts?at=HEAD~1", "review", "findings", "alike", "branches", "nothing-like-it",
+    "prompt?prompt=which+port+do+we+use", "pictures", "health", "waiting", "facts?at=HEAD~1", "review", "findings", "alike", "branches", "archive", "nothing-like-it",
 ]  # fmt: skip
 
 

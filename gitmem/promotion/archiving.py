@@ -1,0 +1,62 @@
+"""Archiving as a step of its own: which facts of MEMORY.md have passed their last day or no longer fit, and moving
+those that a person chose to `memory/archive/`, in one commit. Nothing is deleted, and no pinned fact moves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from datetime import date
+
+from gitmem.errors import Changed
+from gitmem.git.transaction import CommitDraft, Reading
+from gitmem.memory import facts
+from gitmem.memory.fact import Fact
+from gitmem.memory.facts import Moved
+from gitmem.plural import counted
+from gitmem.promotion.promote import MEMORY
+from gitmem.provenance import trailers
+
+EXPIRED, TOO_MUCH = "its last day has passed", "MEMORY.md is longer than its budget"
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A fact that may go to the archive, and why: EXPIRED or TOO_MUCH."""
+
+    fact: Fact
+    reason: str
+
+
+def due(data: bytes, today: date, budget: int) -> list[Due]:
+    """The facts of MEMORY.md that may go: those that have ended, then the least important beyond `budget` lines."""
+    left, gone = facts.expire(facts.parse(data), today)
+    _, more = facts.fit(left, today, budget)
+    return [*(Due(item.fact, EXPIRED) for item in gone), *(Due(item.fact, TOO_MUCH) for item in more)]
+
+
+def archive_plan(
+    chosen: Collection[str], today: date, budget: int
+) -> Callable[[Reading], CommitDraft[tuple[Moved, ...]]]:
+    """The plan of moving the facts with these ids to the archive. A plan raises Changed where one is not due any more,
+    GitMemError where MEMORY.md or an archive has edits."""
+
+    def plan(reading: Reading) -> CommitDraft[tuple[Moved, ...]]:
+        data = reading.committed(MEMORY)
+        memory = facts.parse(data)
+        if not chosen or not set(chosen) <= {item.fact.id for item in due(data, today, budget)}:
+            raise Changed("memory changed since this was shown; nothing was written", "look at it as it is now")
+        entries = [
+            entry for entry in memory.entries if entry.fact.id in chosen and not facts.holds_pinned(memory, entry)
+        ]
+        memory, moved = facts.take(memory, entries, today)
+        contents = {MEMORY: memory.data()}
+        for path in {item.path for item in moved}:
+            old = reading.committed(path) if reading.read(path) is not None else b""
+            contents[path] = facts.archive(old, [item for item in moved if item.path == path])
+        recorded = trailers.Recorded(
+            rewrite=f"{len(moved)} archived by a person", reason="they ended, or no longer fit"
+        )
+        message = trailers.with_record(f"memory: archive {counted(len(moved), 'fact')}", recorded)
+        return CommitDraft(contents, tuple(moved), message)
+
+    return plan
