@@ -135,6 +135,12 @@ class View:
             return False
 
     @property
+    def start(self) -> int:
+        """How many rows of a list come before those of this page: what `and N more` leads to."""
+        given = self.fields.get("start", "")
+        return int(given) if given.isascii() and given.isdigit() and len(given) < 8 else 0
+
+    @property
     def origin(self) -> str:
         """The address of a page that can be asked for: of the answer to a form the page that it belongs to,
         "" for this one itself."""

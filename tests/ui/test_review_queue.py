@@ -348,3 +348,20 @@ def test_an_accept_archives_nothing_and_archiving_is_shown_first(proposing: Repo
     left, there = proposing.read("MEMORY.md"), proposing.read("memory/archive/2025.md")
     assert left.count("끝난 것") == there.count("끝난 것") == 1 and "stays" in left
     assert "Nothing is chosen" in browser.post("archive/move", 400)
+
+
+def test_what_a_list_leaves_out_is_a_link_to_the_rest(repo: Repo, browse: Browse) -> None:
+    facts = "".join(f"- the port of service number {n} is 80{n:02}\n" * 2 for n in range(25))
+    repo.commit("memory", {"MEMORY.md": f"# Memory\n\n{facts}"})
+    browser = browse(repo)
+    page, seen = browser.get("alike"), 0
+    for _ in range(20):
+        seen += page.count('<article class="card"')
+        more = re.search(r'href="/[^/]+/(alike\?start=\d+)">and', html.unescape(page))
+        if more is None:
+            break
+        page = browser.get(more[1])
+    count = re.search(r"(\d+) pairs", browser.get("alike"))
+    assert count is not None and seen == int(count[1]) > 20
+    browser.get("alike?start=x")
+    browser.get("alike?start=999999")

@@ -58,7 +58,7 @@ def _pairs(view: View) -> list[Rival]:
 def page(view: View) -> Response:
     """The pairs, disagreements first; the earlier statement of each on the left."""
     found = _pairs(view)
-    rows = [(pair.kind, tuple(map(_side, pair.earlier_first))) for pair in found[:SHOWN]]
+    rows = [(pair.kind, tuple(map(_side, pair.earlier_first))) for pair in found[view.start : view.start + SHOWN]]
     shown = fitting(rows, lambda row: "".join(side.text[:LONGEST] for side in row[1]), TEXT)
     pairs = [(kind, *view.mask(sides), *sides) for kind, sides in shown]
     return view.render("alike.html", pairs=pairs, count=len(found), longest=LONGEST, answers=TITLES)

@@ -47,7 +47,8 @@ def _page(view: View, status: int = 200, problem: str = "") -> Response:
     read = contents(view.repo, view.now.date())
     report = report_of(view, read)
     rows = sorted(report.findings, key=lambda finding: (str(finding.severity) != "block", finding.path, finding.line))
-    shown = {row.path for row in rows[:SHOWN]}
+    here = rows[view.start : view.start + SHOWN]
+    shown = {row.path for row in here}
     masks = {  # (path, rule) that a mask mends without a word of the text going
         (blob.path, rule)
         for blob in read.blobs
@@ -58,7 +59,7 @@ def _page(view: View, status: int = 200, problem: str = "") -> Response:
     return view.render(
         "findings.html",
         status,
-        rows=rows[:SHOWN],
+        rows=here,
         count=len(rows),
         whole=read.whole,
         problem=problem,

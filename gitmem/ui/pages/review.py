@@ -105,7 +105,7 @@ def _page(view: View, status: int = 200, **values: Any) -> Response:
     offer = _offer(view)
     outcome = offer.outcome if offer else None
     items = offered(outcome.plan) if outcome else ()
-    cards = [_card(view, item) for item in items[:SHOWN]]
+    cards = [_card(view, item) for item in items[view.start : view.start + SHOWN]]
     return view.render(
         "review.html", status, cards=view.mask(cards), count=len(items), outcome=outcome,
         asks=view.config.model != "rules", rejected=_rejected(view), **given,
