@@ -278,7 +278,7 @@ def framework_hooks() -> str:
     endings = "|".join(map(re.escape, AGENT_ENDINGS))
     tops = "|".join(map(re.escape, hook_files.TOPS))
     texts = "|".join(map(re.escape, TEXT_ENDINGS))
-    pattern = rf"(?i)(({endings})$|(^|/)skills/.*({texts})$|(^|/)memory(/|$)|(^|/)({tops})|(^|/)\.gitmem"
+    pattern = rf"(?i)(({endings})$|(^|/)skills/.*({texts})$|(^|/)memory(/|$)|(^|/)({tops})|(^|/)\.rules$|(^|/)\.gitmem"
     pattern += r"|(^|/)\.gitattributes$)"
     page = (ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8")
     return re.sub(r"^  files: '.*'$", lambda match: f"  files: '{pattern}'", page, count=1, flags=re.MULTILINE)

@@ -56,16 +56,30 @@ export const GitMem = async ({ client }) => {
     return quiet
   }
 
+  // The screen of opencode tells nobody that a person left a session for another: the first message of that one does. A
+  // session that goes on later ends again, and has one episode all the same.
+  const endOthers = (id) => {
+    for (const [other, listed] of kept) {
+      if (other === id) continue
+      kept.delete(other)
+      remember(write("SessionEnd", other, listed))
+    }
+  }
+
   return {
     "chat.message": async (input, output) => {
       const last = output.parts.at(-1)
       if (!last) return
       const own = output.parts.filter((part) => part.type === "text" && !part.synthetic)
-      const fields = { session_id: input.sessionID, prompt: own.map((part) => part.text).join("\n") }
-      const isFirst = !started.has(input.sessionID)
-      started.add(input.sessionID)
-      const start = isFirst ? await call("SessionStart", { session_id: input.sessionID }) : ""
-      const texts = [start, await call("UserPromptSubmit", fields)].filter(Boolean)
+      const id = input.sessionID
+      const before = await messages(id).catch(() => undefined) // what the session has is not said again
+      const session = { session_id: id, ...(before && { info: { id }, messages: before }) }
+      const isFirst = !started.has(id)
+      started.add(id)
+      if (isFirst && before) endOthers(id)
+      const start = isFirst ? await call("SessionStart", session) : ""
+      const prompt = own.map((part) => part.text).join("\n")
+      const texts = [start, await call("UserPromptSubmit", { ...session, prompt })].filter(Boolean)
       texts.forEach((text, at) =>
         output.parts.push({
           id: `${last.id}${at}`,

@@ -72,7 +72,7 @@ def test_the_users_own_paths_pass_the_shell_filter_too(repo: Repo) -> None:
 
 
 def test_what_agents_read_is_scanned_and_not_indexed() -> None:
-    own = {"AGENTS.md", ".claude/rules/a/x.md"}  # memory as well
+    own = {"AGENTS.md", "SOUL.md", ".claude/rules/a/x.md"}  # memory as well
     for path in (name for name in NAMES if name not in own):
         assert agents_read(path) and not is_memory(path, Layout()), path
 
