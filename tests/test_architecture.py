@@ -121,7 +121,7 @@ def test_each_outside_library_is_imported_in_its_own_package_only(path: Path) ->
 
 @each_module
 def test_library_code_neither_prints_nor_reads_the_environment(path: Path) -> None:
-    if part(name_of(path)) in ENTRY_POINTS:
+    if part(name_of(path)) in ENTRY_POINTS or path.parent.name.endswith("_plugin"):  # a plugin runs in its host
         return
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):

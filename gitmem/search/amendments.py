@@ -169,6 +169,8 @@ def _judged(later: Line, earlier: Line) -> Link | None:
     chances = judged.probabilities
     over = chances[Kind.REPLACES] + chances[Kind.ENDS]
     differs = over + chances[Kind.CONFLICTS]
+    if not judged.automatic:  # likely is not sure: the later line comes first, and the older one is not called over
+        over = min(over, MARKED - STEP)
     turns = _SPEAKER.match(said[0].text) and _SPEAKER.match(said[1].text)
     if beside or turns:  # items of one list say different things, and turns of a talk tell what else happened
         return Link(0, 0, False, over, differs, judged.reason) if differs >= MARKED else None

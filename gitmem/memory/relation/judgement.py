@@ -15,7 +15,7 @@ from gitmem.light_typing import NamedTuple
 from gitmem.memory.deciding_words import claim
 from gitmem.memory.relation.alignment import VALUES, Alignment, align, classes_of, near, value_type
 from gitmem.memory.relation.features import Features, features
-from gitmem.memory.relation.reading import LANGUAGES, Reading, read
+from gitmem.memory.relation.reading import LANGUAGES, Reading, cues_of, read
 from gitmem.memory.relation.tokens import DATE, ID, NAME, TIME, WORD, Token
 from gitmem.memory.relation.weights import ASKS, AUTOMATIC, WEIGHTS
 from gitmem.memory.sections import naming_steps
@@ -135,7 +135,7 @@ def relation(earlier: Said | str, later: Said | str) -> Relation:
     kind = max(chances, key=lambda each: chances[each])
     gone = chances[Kind.REPLACES] + chances[Kind.ENDS]
     sure = certainty(gone, found, pair) >= AUTOMATIC and kind in (Kind.REPLACES, Kind.ENDS)
-    automatic = sure and not doubted(found, one, other, pair)
+    automatic = sure and not doubted(found, one, other, pair) and not says_more(pair, kind)
     asks = automatic or gone + chances[Kind.CONFLICTS] >= ASKS
     chances = _in_order(chances, one, other, pair)
     kind = max(chances, key=lambda each: chances[each])
@@ -293,10 +293,32 @@ def doubted(found: Features, one: Said, other: Said, pair: Alignment) -> bool:
         any(found.get(name) for name in _NAMES_SWAPPED) or "value_same_unit" not in found
     )
     little = found.get("cover_old", 0.0) < SUBJECT_SHARED
-    lacks = not covers(pair) and _NAMING.isdisjoint(found)
+    lacks = not covers(pair)
     return (
         one.guarded or identifiers or health or backwards or little or lacks or plain or not _DOUBTS.isdisjoint(found)
     )
+
+
+def says_more(pair: Alignment, kind: Kind) -> bool:
+    """Whether the later text has words that the earlier one lacks beside the new value, words of change aside: they may
+    narrow what it speaks of ("for uploads", "in production", 거래처와의), or name another thing.
+
+    A replacement has its new value in one place, an end has none.
+    """
+    places, end = 0, -1
+    for at in pair.left_new:
+        token = pair.new.content[at]
+        if _tells_change(token, pair.new):
+            continue
+        places += end < 0 or any(map(str.isalnum, pair.new.text[end : token.start]))
+        end = token.end
+    return places > (kind is Kind.REPLACES)
+
+
+def _tells_change(token: Token, reading: Reading) -> bool:
+    """Whether a token is a word of change or of an end, or begins one where words have no spaces between them (改为)."""
+    end = token.end + 2 if reading.language in ("zh", "ja") else token.end
+    return not cues_of(reading.text[token.start : end].lower(), reading.language).isdisjoint(("change", "ends"))
 
 
 _NAMING = frozenset(("arrow_from_old", "from_old", "instead_of_old"))  # features: the later text names the old value
@@ -307,7 +329,14 @@ def covers(pair: Alignment) -> bool:
     things apart (webhooks, emails)."""
     ends = {token.end for token in pair.old.content if token.kind in VALUES}  # where a particle stands, no word
     left = [pair.old.content[at] for at in pair.left_old]
+    left += [pair.old.content[i] for i, j, _ in pair.pairs if _ends_alike(pair.old.content[i], pair.new.content[j])]
     return all(token.kind in VALUES or token.start in ends for token in left)
+
+
+def _ends_alike(one: Token, other: Token) -> bool:
+    """Whether two words of a script without English letters are alike in their endings alone: 배포하지, 하지."""
+    short, long = sorted((one.stem, other.stem), key=len)
+    return short != long and not short.isascii() and long.endswith(short)
 
 
 def _explained(kind: Kind, chances: dict[Kind, float], pair: Alignment, automatic: bool, asks: bool) -> Relation:

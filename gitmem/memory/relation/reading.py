@@ -51,7 +51,7 @@ def read(text: str) -> Reading:
     language = language_of(text)
     lower = text.lower()
     content = tuple(token for token in found if token.content)
-    cues = _cues(_NEW_IN_NAME.sub("", text).lower() if "New " in text else lower, language)
+    cues = cues_of(_NEW_IN_NAME.sub("", text).lower() if "New " in text else lower, language)
     letters = _NO_LETTER.sub("", lower)
     return Reading(text, found, content, language, cues, _split(text, found, language), letters, _compared(content))
 
@@ -114,7 +114,7 @@ def _parts(language: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
     return tuple((name, tuple(listed.split("|"))) for name, listed in LANGUAGES[language].CUES.items())
 
 
-def _cues(lower: str, language: str) -> frozenset[str]:
+def cues_of(lower: str, language: str) -> frozenset[str]:
     found = _english_cues(lower)
     if language != "en":
         found &= _LENT
