@@ -53,6 +53,11 @@ TURN = "compacted-turn"  # the file with the session of the last turn whose comp
 RESUMED = "resume"  # the `source` of a SessionStart with the old turns
 
 
+class OutOfTime(BaseException):
+    """The time that a host gives an event is over. No `Exception`: nothing on the way may take it for a failure of its
+    own, as the gate takes that of a detector for a refusal, and go on."""
+
+
 @dataclass(frozen=True, slots=True)
 class Event:
     """One event of a host in an opened memory. `fields` are the host's JSON; `transcript` and `session` are what it
@@ -155,7 +160,7 @@ def handle(
                 _catch_up(given)
         if event == "PreCompact" and host.hooks is not None and host.hooks.compacts_each_request:
             _note_turn(given)
-    except Exception as error:  # noqa: BLE001 - a host's turn must not break on our account
+    except (Exception, OutOfTime) as error:  # noqa: BLE001 - a host's turn must not break on our account
         if is_ours:
             _log(repo, host, event, error)
 
@@ -227,10 +232,10 @@ def _enter_project(host: Host, fields: dict[str, Any], user: bool) -> bool:
 
 @contextmanager
 def _time_limit(seconds: float) -> Iterator[None]:
-    """Raise TimeoutError after so many seconds; 0 for no limit. What was written until then stays, and is whole."""
+    """Raise OutOfTime after so many seconds; 0 for no limit. What was written until then stays, and is whole."""
 
     def late(*_: object) -> None:
-        raise TimeoutError
+        raise OutOfTime
 
     if not hasattr(signal, "setitimer"):
         yield
@@ -256,7 +261,7 @@ def _detach(event: str, host_name: str, data: bytes, user: bool) -> None:
     child.stdin.close()
 
 
-def _log(repo: Repository | None, host: Host, event: str, error: Exception) -> None:
+def _log(repo: Repository | None, host: Host, event: str, error: BaseException) -> None:
     """A line of the log: kind and, for errors of ours, their message (which never quotes memory)."""
     words = error.message if isinstance(error, GitMemError) else type(error).__name__
     try:

@@ -324,6 +324,16 @@ def own_file(source: Path, names: Mapping[str, str] | None = None) -> Rewrite:
     return rewrite
 
 
+def _is_toml(text: str) -> bool:
+    import tomllib
+
+    try:
+        tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return False
+    return True
+
+
 def toml_block(block: str) -> Rewrite:
     """A TOML file with our marked block at its end, or without it and the line break it was given."""
 
@@ -340,6 +350,10 @@ def toml_block(block: str) -> Rewrite:
         if "[mcp_servers.git-mem]" in text:
             raise GitMemError(f"'{path}' has a git-mem server of its own already", "remove it, or leave it as it is")
         ours = block.replace(f'"{NAME}"', json.dumps(setup.program), 1)
-        return text + ("\n" if text else "") + f"{START}\n{ours}{END}\n"
+        made = text + ("\n" if text else "") + f"{START}\n{ours}{END}\n"
+        if _is_toml(text) and not _is_toml(made):  # our table stands there in another spelling
+            problem = f"'{path}' has tables that ours does not go with, and is left as it is"
+            raise GitMemError(problem, "add the server by hand (docs/agents.md)")
+        return made
 
     return rewrite

@@ -23,11 +23,12 @@ from gitmem.git.opening import Repository
 from gitmem.git.worktree import locked, read_bytes
 from gitmem.hosts.transcript import Role, Transcript, Turn, dated
 from gitmem.memory import facts, writing
-from gitmem.memory.fact import fact_id
+from gitmem.memory.fact import Fact, fact_id
 from gitmem.memory.forgotten import MASK
 from gitmem.memory.new_statements import at_lines
+from gitmem.memory.rivals import Placed, judge, of_one_matter, placed
 from gitmem.memory.writing import Entry
-from gitmem.paths import daily_path
+from gitmem.paths import daily_path, log_day
 from gitmem.promotion.proposal import Model
 from gitmem.provenance.forgotten_texts import forgotten_texts
 from gitmem.sessions.compaction import KEEP
@@ -148,7 +149,8 @@ def _flush(repo: Repository, config: Config, transcript: Transcript, source: Sou
     forgotten = forgotten_texts(repo)
     gone = [item for item in selected if forgotten.masked(item.text) != item.text or forgotten.says_only(item.core)]
     selected = [item for item in selected if item not in gone]
-    new, known = _new(selected, state.facts | _ids_in_memory(root, config.memory_daily, now, days))
+    held = _in_memory(root, config.memory_daily, now, days)
+    new, known = _new(selected, held._replace(ids=held.ids | state.facts))
     skipped = [(without_secrets([text])[0], "memory holds it already") for text in (*repeated, *known)]
     skipped += [(MASK, "a person took it out of memory") for _ in gone]
     kept: list[FlushedLine] = []
@@ -224,32 +226,71 @@ def _of_days(
     return selected, tuple(dict.fromkeys(notes))
 
 
-def _new(selected: Iterable[Selected], known: frozenset[str]) -> tuple[list[Selected], list[str]]:
-    """What is not held yet, each once, and the texts of the rest. A decision is held without its reason too."""
-    seen = set(known)
+def _new(selected: Iterable[Selected], known: Known) -> tuple[list[Selected], list[str]]:
+    """What is not held yet, each once, and the texts of the rest. A decision is held without its reason too; one that
+    another replaced since is not held: it was changed back."""
+    seen = set(known.ids)
+    rows = list(known.rows)
     new: list[Selected] = []
     held: list[str] = []
     for item in selected:
         ids = {fact_id(item.text), fact_id(item.core)}
-        if ids & seen:
+        if ids & seen and not _replaced_since(ids, rows):
             held.append(item.text)
         else:
             new.append(item)
+            rows.append(_row_of(item, len(rows)))
         seen |= ids
     return new, held
 
 
-def _ids_in_memory(root: Path, daily: Sequence[str], now: datetime, others: AbstractSet[date]) -> frozenset[str]:
-    """Ids of the facts of MEMORY.md and of the bullets of the logs of the last days and of `others`, whoever wrote
-    them; `daily` are patterns of more logs than those in memory/."""
-    ids: set[str] = set()
+class Known(NamedTuple):
+    """What memory holds. `ids`: of facts and lines of logs. `rows`: these in the order in which they were said."""
+
+    ids: frozenset[str]
+    rows: tuple[Placed, ...]
+
+
+NEW_LINE = 1_000_000  # first line number of statements that are not written yet: they are later than those of the file
+
+
+def _row_of(item: Selected, number: int) -> Placed:
+    """A statement that is to be written, as a line of a log behind all that stand there."""
+    day = item.turn.at.date().isoformat() if item.turn.at else LAST_DAY
+    fact = Fact(item.text, fact_id(item.text), NEW_LINE + number, "", (("type", item.type),))
+    return Placed("", fact, day)
+
+
+LAST_DAY = "9999-12-31"
+
+
+def _replaced_since(ids: AbstractSet[str], rows: Sequence[Placed]) -> bool:
+    """Whether a later statement surely replaced or ended the newest of those with one of these ids."""
+    own = max((at for at, row in enumerate(rows) if row.fact.id in ids), default=-1)
+    if own < 0:
+        return False
+    for row in rows[own + 1 :]:
+        if row.fact.id not in ids and of_one_matter(rows[own].fact.text, row.fact.text):
+            judged = judge(rows[own], row, as_if_derived=True)
+            if judged.automatic and judged.kind in ("replaces", "ends"):
+                return True
+    return False
+
+
+def _in_memory(root: Path, daily: Sequence[str], now: datetime, others: AbstractSet[date]) -> Known:
+    """The facts of MEMORY.md and the items of the logs of the last days and of `others`, whoever wrote them. `daily`:
+    patterns of more logs than those in memory/."""
+    rows: list[Placed] = []
     days = {now.date() - timedelta(days=back) for back in range(RECENT_DAYS)} | others
     for path in ("MEMORY.md", *log_files(root, daily, days)):
+        day = log_day(path, daily)
         try:
-            ids |= {fact.id for fact in facts.parse(read_bytes(root, path)).facts}
+            found = facts.parse(read_bytes(root, path)).facts
         except (OSError, OutsideRepository):
             continue
-    return frozenset(ids)
+        rows += placed(path, found, day.isoformat() if day else "")
+    in_order = sorted(rows, key=lambda row: (row.day, row.path != "MEMORY.md", row.path, row.fact.line))
+    return Known(frozenset(row.fact.id for row in rows), tuple(in_order))
 
 
 def end(

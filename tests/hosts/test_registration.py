@@ -412,3 +412,12 @@ def _head(lines: list[str]) -> str:
 def test_a_yaml_file_that_cannot_be_extended_surely_is_left_alone(theirs: str) -> None:
     with pytest.raises(GitMemError):
         plan("goose", {GOOSE: theirs})
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['mcp_servers = { x = {command="y"} }\n', 'mcp_servers.git-mem.command = "foo"\n', '[mcp_servers."git-mem"]\na = 1\n'],
+)  # fmt: skip
+def test_toml_that_our_table_would_break_is_left_as_it_is(text: str) -> None:
+    with pytest.raises(GitMemError, match=r"left as it is|of its own"):
+        registration.plan(host_named("codex"), {".codex/config.toml": text}, Setup())

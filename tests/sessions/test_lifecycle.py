@@ -302,3 +302,29 @@ def test_a_question_or_another_number_is_no_echo() -> None:
     assert not told.hold("We retry failed payments at most 3 times.")
     assert not told.hold("Do we retry failed payments at most 5 times?")
     assert not told.hold("We retry failed payments at most 5 times. Refunds are never retried.")
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("We decided that the crane is painted blue.", "We decided that the crane is painted red instead of blue."),
+        ("배포는 화요일에 하기로 했다.", "배포는 화요일 대신 금요일에 하기로 했다."),
+    ],
+)
+def test_a_decision_that_is_changed_back_is_written_again(
+    repo: Repo, git: Repository, first: str, second: str
+) -> None:  # fmt: skip
+    said = [("user", first), ("user", second), ("user", first)]
+    for number, turn in enumerate(said):
+        session = f"s{number}"
+        end(git, Config(), talk(turn, session=session), Source(session), now=NOW + timedelta(minutes=number))
+    lines = [line.partition(" <!--")[0] for line in repo.read("memory/2026-02-05.md").splitlines() if line[:2] == "- "]
+    assert lines == [f"- {first}", f"- {second}", f"- {first}"]
+    end(git, Config(), talk(("user", first), session="last"), Source("last"), now=NOW + timedelta(minutes=9))
+    assert repo.read("memory/2026-02-05.md").count(f"- {first} ") == 2
+
+
+def test_no_failure_on_the_way_swallows_the_end_of_a_hosts_time() -> None:
+    from gitmem.agents.host_events import OutOfTime
+
+    assert not issubclass(OutOfTime, Exception)

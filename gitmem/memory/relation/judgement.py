@@ -316,7 +316,7 @@ def says_more(pair: Alignment, kind: Kind) -> bool:
 
 
 def _tells_change(token: Token, reading: Reading) -> bool:
-    """Whether a token is a word of change or of an end, or begins one where words have no spaces between them (改为)."""
+    """Whether a token is a word of change or of an end, or begins one in a language without spaces (改为)."""
     end = token.end + 2 if reading.language in ("zh", "ja") else token.end
     return not cues_of(reading.text[token.start : end].lower(), reading.language).isdisjoint(("change", "ends"))
 
