@@ -66,7 +66,7 @@ def offered(repo: Repo, *words: str, env: Mapping[str, str] | None = None) -> li
         (("add", "--agent", "co"), ["coder"]),
         (("publish", "--branch", "memo"), ["memory/proposal"]),
         (("insta",), ["install"]),
-        (("install", "--agent", "cl"), ["claude"]),
+        (("install", "--agent", "cl"), ["claude", "cline"]),
     ],
 )
 def test_words_are_offered(memory: Repo, words: tuple[str, ...], wanted: list[str]) -> None:
