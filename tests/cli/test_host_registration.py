@@ -25,7 +25,11 @@ def test_a_dry_run_writes_nothing_and_uninstall_leaves_nothing(host: str, repo: 
     dry = repo.mem("install", "--agent", host, "--dry-run")
     assert "would write" in dry.stdout and "git-mem" in dry.stdout and files(repo.path, isolated) == before
     done = json.loads(repo.mem("install", "--agent", host, "--json", env=env).stdout)
-    assert [row["path"] for row in done["files"]] == list(host_named(host).paths)
+    assert [row["path"] for row in done["files"]] == [
+        file.path
+        for file in host_named(host).registration
+        if not file.only_with  # whose product is not used here
+    ]
     after = files(repo.path, isolated)
     assert after != before
     assert (
@@ -82,7 +86,7 @@ def test_install_says_what_codex_asks_first_and_whether_the_server_answers(repo:
     program = f'exec {sys.executable} -m gitmem "$@"'
     env = {"PATH": on_path(repo.path.parent / "bin", git_mem=program)}
     done = repo.mem("install", "--agent", "codex", env=env)
-    assert "the MCP server answers: 11 tools" in done.stderr and "PATH" not in done.stderr
+    assert "the MCP server answers: 10 tools" in done.stderr and "PATH" not in done.stderr
     assert "note: Codex runs no hook, and says nothing, before you trust this project" in done.stderr
 
 
