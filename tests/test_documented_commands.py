@@ -52,6 +52,7 @@ NOT_RUN = {
 # What stands for something else, in this order.
 PLACEHOLDERS = [
     (r"import notes( PATH)?$", "import notes ~/notes"),
+    (r"seen \[FILE\|-\]", "seen alert.json"),
     (r"import skills$", "import skills .agents/skills"),
     (r"^(bash: |zsh:  |fish: )", ""),
     (r'"\$\{fpath\[1\]\}/_git-mem"', '"$HOME/_git-mem"'),
@@ -95,6 +96,7 @@ BEFORE = {
     "git mem redact": "leak",
     "git mem redact --staged": "git add memory/x.md",
     "cd my-memory": "mkdir -p my-memory",
+    "git mem seen": "printf 'checkout: 502' > alert.json",
     "git mem setup --yes notes": "cd ~",
     'git mem add --type rule "Login': "code",
     "git mem insight '[auth]": "code",

@@ -658,7 +658,11 @@ class BinaryRepository:
             if self.git_crypt() is not None:
                 from gitmem.git.blame import blame_encrypted
 
-                rows = blame_encrypted(self, path, start, end, rev)
+                reader = BinaryRepository(self.place, self._environ)  # blame is asked from several threads
+                try:
+                    rows = blame_encrypted(reader, path, start, end, rev)
+                finally:
+                    reader.close()
                 if rows is not None:
                     return rows
             where = f"-L{start},{end}"

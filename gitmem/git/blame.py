@@ -13,7 +13,6 @@ from itertools import compress, count
 from operator import ne
 
 from gitmem.errors import GitFailed
-from gitmem.git.binary import BinaryRepository
 from gitmem.git.objects import BlameLine, is_encrypted
 from gitmem.git.repository import Repository
 from gitmem.git.worktree import read_bytes
@@ -42,30 +41,24 @@ def blame_work_tree(repo: Repository, path: str, start: int, end: int) -> list[B
     ]
 
 
-def blame_encrypted(repo: BinaryRepository, path: str, start: int, end: int, rev: str) -> list[BlameLine] | None:
+def blame_encrypted(reader: Repository, path: str, start: int, end: int, rev: str) -> list[BlameLine] | None:
     """As `Repository.blame`, of a file that is encrypted at `rev`: Git's own blame would count lines of ciphertext.
 
     None where the file is not encrypted there or its text cannot be read. The texts of the commits that changed the
     file are compared here, from `rev` back; a rename ends the search, and a line older than MAX_BLAMED versions counts
-    as written by the last one that was read.
+    as written by the last one that was read. `reader`: a repository that no other thread uses.
     """
-    reader = BinaryRepository(repo.place, repo.environ)  # blame is asked from several threads, one helper process each
-    try:
-        commit = reader.resolve(rev)
-        oid = reader.blobs(commit, [path]).get(path)
-        if oid is None or not all(data and is_encrypted(data) for data in reader.stored([oid])):
-            return None
-        data = reader.read(oid)
-        if is_encrypted(data):
-            return None
-        return _blamed_lines(reader, path, _lines(data), range(start, end + 1), commit)
-    finally:
-        reader.close()
+    commit = reader.resolve(rev)
+    oid = reader.blobs(commit, [path]).get(path)
+    if oid is None or not all(data and is_encrypted(data) for data in reader.stored([oid])):
+        return None
+    data = reader.read(oid)
+    if is_encrypted(data):
+        return None
+    return _blamed_lines(reader, path, _lines(data), range(start, end + 1), commit)
 
 
-def _blamed_lines(
-    repo: BinaryRepository, path: str, lines: Sequence[str], wanted: range, commit: str
-) -> list[BlameLine]:
+def _blamed_lines(repo: Repository, path: str, lines: Sequence[str], wanted: range, commit: str) -> list[BlameLine]:
     """Each wanted line with the commit that wrote it."""
     parents = repo.simplified_history(commit, path)
     first = next(iter(parents), commit)

@@ -105,6 +105,9 @@ class Repository(Protocol):
     def git_crypt(self) -> GitCrypt | None:
         """What decrypts blobs here; None where the user's settings do not ask for it or the clone is locked."""
 
+    def simplified_history(self, commit: str, path: str) -> dict[str, list[str]]:
+        """The commits up to `commit` that changed a path, newest first, each with those of them that come before it."""
+
     def stored(self, oids: Iterable[str]) -> Iterator[bytes | None]:
         """The bytes of blobs as Git stores them, still encrypted, in the order asked; None for a missing one."""
 
