@@ -73,7 +73,7 @@ def test_changes_name_what_a_fact_is_about(repo: Repo) -> None:
     repo.commit("start", {"MEMORY.md": TWO_SECTIONS})
     repo.commit("next", {"MEMORY.md": TWO_SECTIONS[:-5] + "June.\n"})
     done = repo.mem("changes", "HEAD~1..HEAD")
-    assert "Oil is changed in June." in done.stdout and "in Memory > Press" in done.stdout
+    assert "Oil is changed in [-May-]{+June+}." in done.stdout and "in Memory > Press" in done.stdout
     (row,) = json.loads(repo.mem("changes", "HEAD~1..HEAD", "--json").stdout)["changes"]
     assert (row["line"], row["end_line"], row["trail"]) == (9, 9, ["Memory", "Press"])
     assert "below `Memory > Press`" in repo.mem("review", "HEAD~1..HEAD").stdout
@@ -199,7 +199,7 @@ def test_changes_for_a_person_show_old_and_new_by_file(repo: Repo) -> None:
     repo.commit("start", {"MEMORY.md": "- The port is 80\n", "memory/n.md": "- x\n", "other.txt": "- no memory\n"})
     repo.commit("next", {"MEMORY.md": "- The port is 81\n", "memory/n.md": "- x\n- y\x1b[2J\n", "other.txt": "- not\n"})
     out = repo.mem("changes", "HEAD~1..HEAD").stdout
-    assert "MEMORY.md\n  - The port is 80\n  ~ The port is 81  changed by Test" in out
+    assert "MEMORY.md\n  ~ The port is [-80-]{+81+}  changed by Test" in out
     assert "memory/n.md\n  + y\\x1b[2J" in out and "other.txt" not in out
 
 
