@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
@@ -9,7 +10,7 @@ from dataclasses import dataclass
 from typing import IO
 
 from gitmem import system
-from gitmem.errors import GitFailed, TooManyFiles
+from gitmem.errors import GitFailed
 from gitmem.git.binary import MAX_MEMORY, SAFE, bounded, failed_list, first_line, read_environment, too_many_files
 from gitmem.git.objects import MAX_FILES
 from gitmem.git.repository import Repository
@@ -55,24 +56,49 @@ def touched(
         "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none",
         "--", *paths,
     ])  # fmt: skip
-    import tempfile  # the hooks' way does not come here
+    from threading import Thread  # the hooks' way does not come here
 
-    with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as words:
-        asked.write("".join(f"{oid}\n" for oid in commits).encode())
-        asked.seek(0)
-        with subprocess.Popen(
-            command, stdin=asked, stdout=subprocess.PIPE, stderr=words, env=read_environment(repo.environ)
-        ) as process:
-            system.bound_memory(process.pid, MAX_MEMORY)
-            assert process.stdout is not None
-            try:
-                yield from _parse(_fields(process.stdout))
-            except TooManyFiles:
-                process.kill()
-                raise
-        if process.returncode != 0:
-            words.seek(0)
-            raise failed_list("diff-tree", words.read(4096), process.returncode)
+    asked = "".join(f"{oid}\n" for oid in commits).encode()
+    words: list[bytes] = []
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        env=read_environment(repo.environ),
+    ) as process:  # fmt: skip
+        system.bound_memory(process.pid, MAX_MEMORY)
+        assert process.stdin is not None and process.stdout is not None and process.stderr is not None
+        # Pipes and threads, no files: a full disk must not keep anybody from reading.
+        threads = [
+            Thread(target=_feed, args=(process.stdin, asked), daemon=True),
+            Thread(target=_drain, args=(process.stderr, words), daemon=True),
+        ]
+        for thread in threads:
+            thread.start()
+        try:
+            yield from _parse(_fields(process.stdout))
+        except BaseException:
+            process.kill()
+            raise
+        finally:
+            for thread in threads:
+                thread.join()
+    if process.returncode != 0:
+        raise failed_list("diff-tree", b"".join(words), process.returncode)
+
+
+def _feed(pipe: IO[bytes], data: bytes) -> None:
+    """Write all of the data and close; a process that ended does not read it."""
+    with contextlib.suppress(OSError):
+        pipe.write(data)
+    with contextlib.suppress(OSError):
+        pipe.close()
+
+
+def _drain(pipe: IO[bytes], words: list[bytes]) -> None:
+    """Keep the first words of a process's complaints, and read the rest: a pipe that nobody reads stops it."""
+    with contextlib.suppress(OSError, ValueError):
+        words.append(pipe.read(4096))
+        while pipe.read(1 << 16):
+            pass
 
 
 def tags(repo: Repository) -> list[tuple[str, str]]:

@@ -355,7 +355,7 @@ def test_what_a_selector_names_is_decided_without_git(selector: Selector, chosen
     evidence = Evidence(
         {digest: [span]},
         promotions={digest: [(AGENT, "promoter")]},
-        writers={("MEMORY.md", 3): [(AGENT, "writer")]},
+        writers={fact.id: [(AGENT, "writer")]},
         added={"memory/2026-03-01.md": frozenset(["- deploys happen on Tuesdays"])},
         blobs={"b10b": ["", "", "", "- deploys happen on Tuesdays", "- other"]},
     )
