@@ -8,7 +8,7 @@ from datetime import datetime
 from starlette.responses import Response
 
 from gitmem.claims.cited_code import Quoted, compared
-from gitmem.errors import GitMemError, MissingFile
+from gitmem.errors import GitMemError, MissingFile, OutsideRepository
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import text_hash
 from gitmem.provenance import why
@@ -87,7 +87,11 @@ def chosen(view: View) -> PresentFact:
     wanted, path = view.parts.get("id", "") or view.fields.get("id", ""), view.fields.get("path", "")
     found = view.facts.by_id.get(wanted, [])
     if path and not any(row.path == path for row in found):  # a line of a log or of a note
-        found = [row for row in view.statements(path) if row.fact.id == wanted] or found
+        try:
+            found = [row for row in view.statements(path) if row.fact.id == wanted] or found
+        except (MissingFile, OutsideRepository):  # a path that is shown masked is no file's
+            if not found:
+                raise
     if not found:
         raise MissingFile(view.t("This fact is not in memory here"), view.t("it was changed or removed; search for it"))
     return next((row for row in found if row.path == path), found[0])
