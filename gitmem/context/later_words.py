@@ -11,19 +11,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from gitmem.context.layers import MEMORY, Part
 from gitmem.context.pieces import Piece
 from gitmem.memory.fact import Fact, fact_id, origin_of
-from gitmem.memory.facts import fact_date, pinned
+from gitmem.memory.facts import fact_date
 from gitmem.memory.forgotten import recorded_text
-from gitmem.memory.rivals import Placed, Standing
-from gitmem.memory.sections import naming_steps
+from gitmem.memory.rivals import Placed, Standing, surely_over
 from gitmem.paths import log_date, log_day
-
-if TYPE_CHECKING:
-    from gitmem.memory.relation import Said as Statement
 
 MAX_LATER = 200  # lines of logs, the newest, that are held against the rest
 
@@ -45,7 +40,9 @@ def marked(parts: Sequence[Part], today: date, daily: Iterable[str] = ()) -> lis
     for new in later:
         for old in standing.nearest(new.fact):
             ident = old.fact.id
-            if ident not in over and ident != new.fact.id and _is_earlier(old, new) and _is_over(old, new):
+            if ident in over or ident == new.fact.id or not _is_earlier(old, new):
+                continue
+            if surely_over(old, new, as_if_derived=old.path not in MEMORY):  # a log line is nobody's fact yet
                 over[ident] = new
     return [_marked(part, over) for part in parts] if over else list(parts)
 
@@ -76,21 +73,6 @@ def _is_earlier(one: Placed, other: Placed) -> bool:
     if one.day != other.day:
         return one.day < other.day
     return one.path == other.path and one.fact.line < other.fact.line
-
-
-def _is_over(old: Placed, new: Placed) -> bool:
-    """Whether the later statement surely replaces or ends the earlier one."""
-    from gitmem.memory.relation import Kind, relation
-
-    judged = relation(_said(old), _said(new))
-    return judged.automatic and judged.kind in (Kind.REPLACES, Kind.ENDS)
-
-
-def _said(row: Placed) -> Statement:
-    from gitmem.memory.relation import Said as Statement
-
-    guarded = row.path in MEMORY and (pinned(row.fact) or not row.fact.get("src"))
-    return Statement(row.fact.text, naming_steps(row.fact.trail), row.day, row.fact.get("type"), guarded)
 
 
 def _marked(part: Part, over: Mapping[str, Placed]) -> Part:

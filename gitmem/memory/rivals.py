@@ -195,6 +195,15 @@ def judge(earlier: Placed, later: Placed, *, as_if_derived: bool = False) -> Rel
     return _relation(said[0], said[1])
 
 
+def surely_over(earlier: Placed, later: Placed, *, as_if_derived: bool = False) -> bool:
+    """Whether the later statement replaces or ends the earlier one so surely that no person need be asked;
+    `as_if_derived` as in `judge`."""
+    from gitmem.memory.relation import Kind as Of
+
+    judged = judge(earlier, later, as_if_derived=as_if_derived)
+    return judged.automatic and judged.kind in (Of.REPLACES, Of.ENDS)
+
+
 @lru_cache(JUDGEMENTS)
 def _relation(earlier: Said, later: Said) -> Relation:
     """`relation`, which depends on nothing but the two: after an answer all other pairs are as they were."""

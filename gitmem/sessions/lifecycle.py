@@ -26,7 +26,7 @@ from gitmem.memory import facts, writing
 from gitmem.memory.fact import Fact, fact_id
 from gitmem.memory.forgotten import MASK
 from gitmem.memory.new_statements import at_lines
-from gitmem.memory.rivals import Placed, judge, of_one_matter, placed
+from gitmem.memory.rivals import Placed, of_one_matter, placed, surely_over
 from gitmem.memory.writing import Entry
 from gitmem.paths import daily_path, log_day
 from gitmem.promotion.proposal import Model
@@ -270,10 +270,9 @@ def _replaced_since(ids: AbstractSet[str], rows: Sequence[Placed]) -> bool:
     if own < 0:
         return False
     for row in rows[own + 1 :]:
-        if row.fact.id not in ids and of_one_matter(rows[own].fact.text, row.fact.text):
-            judged = judge(rows[own], row, as_if_derived=True)
-            if judged.automatic and judged.kind in ("replaces", "ends"):
-                return True
+        of_matter = row.fact.id not in ids and of_one_matter(rows[own].fact.text, row.fact.text)
+        if of_matter and surely_over(rows[own], row, as_if_derived=True):
+            return True
     return False
 
 
