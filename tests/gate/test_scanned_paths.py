@@ -117,6 +117,8 @@ def test_hook_scan_and_range_refuse_a_secret_where_agents_read(memory: Repo, pat
     ("link", "target", "fine"),
     [
         ("CLAUDE.md", "AGENTS.md", True),
+        ("SOUL.md", "AGENTS.md", True),
+        ("SOUL.md", "/etc/passwd", False),
         ("pkg/CLAUDE.md", "../AGENTS.md", True),
         (".claude/skills", "../.agents/skills", True),
         (".claude/skills/d", "../../.agents/skills/d", True),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 
 from starlette.responses import Response
 
@@ -11,7 +12,7 @@ from gitmem.ui.pages.fact import Line
 from gitmem.ui.view import View
 
 SHOWN = 400  # lines of a file on one page at most
-SIZE = 60_000  # bytes of them, about, with MARKUP for each; one line is shown whatever its size
+SIZE = 60_000  # bytes of a page's lines as HTML, about, with MARKUP for each; one line is shown whatever its size
 MARKUP = 190  # bytes that a line has beside its text: its number, the link to its statement
 ABOVE = 20  # lines above the one that a link speaks of
 
@@ -42,7 +43,7 @@ def _end(lines: Sequence[str], begin: int) -> int:
     """The last line of a page that begins at line `begin`."""
     size = 0
     for at, text in enumerate(lines[begin - 1 : begin - 1 + SHOWN], begin):
-        size += len(text.encode("utf-8", "surrogatepass")) + MARKUP
+        size += len(escape(text).encode("utf-8", "surrogatepass")) + MARKUP
         if size > SIZE and at > begin:
             return at - 1
     return min(len(lines), begin + SHOWN - 1)

@@ -214,7 +214,7 @@ def test_a_hook_ends_within_its_time_and_says_so_in_the_log(memory: Repo, tmp_pa
     )
     done = memory.run(sys.executable, "-c", code, input="{}")
     assert done.stdout == done.stderr == ""
-    assert "Stop: TimeoutError" in (memory.path / ".git/gitmem/session.log").read_text()
+    assert "Stop: OutOfTime" in (memory.path / ".git/gitmem/session.log").read_text()
 
 
 def test_compacting_twice_keeps_what_the_first_time_summed_up(memory: Repo, tmp_path: Path) -> None:

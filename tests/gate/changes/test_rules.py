@@ -27,7 +27,7 @@ def rules(found: object) -> list[str]:
     return [finding.rule for finding in found]  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("path", ["memory/x.md", "memory", "MEMORY.md", "Memory/sub", "memory/a.bin", "SOUL.md"])
+@pytest.mark.parametrize("path", ["memory/x.md", "memory", "MEMORY.md", "Memory/sub", "memory/a.bin", "TOOLS.md"])
 def test_links_and_submodules_may_not_be_memory(path: str) -> None:
     assert rules(check_entry(path, SYMLINK, POLICY)) == ["symlink"]
     assert rules(check_entry(path, GITLINK, POLICY)) == ["submodule"]

@@ -87,7 +87,7 @@ def test_the_keys_are_places_on_a_korean_keyboard_and_while_its_input_method_wai
     expect(page.locator(".card")).to_have_count(2)
     expect(page.locator(".card").nth(0)).to_be_focused()
     hangul(page, "ㄱ", "KeyR")
-    expect(page.get_by_label("이유").first).to_be_focused()
+    expect(page.locator(".card").first.get_by_label("이유")).to_be_focused()
 
 
 def test_a_key_that_is_pressed_again_before_the_answer_decides_nothing_else(repo: Repo, window: Open) -> None:
