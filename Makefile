@@ -29,6 +29,7 @@ types: $(VENV)/.dev
 docs: $(VENV)/.dev                  ## write what is made from the code: pages, man pages, hooks/, the lists of what hosts read
 	$(BIN)/python tools/agent_paths.py
 	$(BIN)/python tools/docs.py
+	$(BIN)/python tools/catalogs.py
 
 requirements: $(VENV)/.dev          ## write what actions/setup installs, with hashes; uv resolves it for every platform
 	$(BIN)/python -m pip install --quiet uv

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from gitmem.errors import BadConfig, UsageError
 from gitmem.light_typing import TYPE_CHECKING, NamedTuple
+from gitmem.messages import Message
 from gitmem.paths import agent_name, daily_form, daily_glob
 
 if TYPE_CHECKING:
@@ -57,7 +58,9 @@ def life_form(text: str) -> str:
     name = kind.replace("-", "")
     right = name.isascii() and name.isalpha() and days.isascii() and days.isdigit() and len(days) <= 6
     if not right or not 1 <= int(days) <= MAX_LIFE:
-        raise UsageError(f"'{text}' is no life of a type", f"TYPE=DAYSd, 1 to {MAX_LIFE} days, as in note=180d")
+        raise UsageError(
+            Message("'{}' is no life of a type", text), Message("TYPE=DAYSd, 1 to {} days, as in note=180d", MAX_LIFE)
+        )
     return f"{kind}={int(days)}d"
 
 
@@ -239,14 +242,16 @@ def changed(config: Config, key: str, text: str) -> Config:
             return _checked_together(
                 config._replace(**{name: getattr(config, name) + value if meta["default"] == () else value})
             )
-    raise BadConfig(f"there is no setting '{key}'", "'git mem config --list' shows them all")
+    raise BadConfig(Message("there is no setting '{}'", key), "'git mem config --list' shows them all")
 
 
 def _checked_together(config: Config) -> Config:
     """What holds between settings."""
     if config.chunk_overlap >= config.chunk_size:
         raise BadConfig(
-            f"mem.chunkOverlap ({config.chunk_overlap}) must be less than mem.chunkSize ({config.chunk_size})",
+            Message(
+                "mem.chunkOverlap ({}) must be less than mem.chunkSize ({})", config.chunk_overlap, config.chunk_size
+            ),
             "git config --global mem.chunkOverlap 0",
         )
     return config
@@ -330,7 +335,7 @@ def _tracked(text: str, warnings: list[str]) -> Iterable[tuple[str, Any]]:
     try:
         tables = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError):
-        raise BadConfig(f"{TRACKED} is not valid TOML", f"mend {TRACKED}, or remove it") from None
+        raise BadConfig(Message("{} is not valid TOML", TRACKED), Message("mend {}, or remove it", TRACKED)) from None
     places = {meta["tracked"]: (name, meta) for name, meta in keys() if meta["tracked"]}
     for table, content in tables.items():
         for key, value in content.items() if isinstance(content, dict) else [("", content)]:
@@ -365,22 +370,24 @@ def _read(key: str, text: str, meta: Mapping[str, Any]) -> Any:
             return True
         if text.lower() in ("false", "no", "off", "0"):
             return False
-        raise BadConfig(f"{key} must be true or false, not '{text}'", f"git config --global {key} true")
+        raise BadConfig(Message("{} must be true or false, not '{}'", key, text), f"git config --global {key} true")
     if isinstance(default, (int, float)):
         low, high = meta["limits"]
         try:
             number = int(text) if isinstance(default, int) else float(text)
         except ValueError:
             kind = "a whole number" if isinstance(default, int) else "a number"
-            raise BadConfig(f"{key} must be {kind}, not '{text}'", f"git config --global {key} {default}") from None
+            raise BadConfig(
+                Message("{} must be {}, not '{}'", key, kind, text), f"git config --global {key} {default}"
+            ) from None
         if not low <= number <= high:
             hint = f"git config --global {key} {default}"
-            raise BadConfig(f"{key} must be {low:g} to {high:g}, not {text}", hint)
+            raise BadConfig(Message("{} must be {} to {}, not {}", key, f"{low:g}", f"{high:g}", text), hint)
         return number
     if isinstance(default, tuple):
         return (_formed(key, text, meta["form"]) if meta["form"] else text,)
     if meta["choices"] and text not in meta["choices"]:
-        raise BadConfig(f"{key} must be one of {', '.join(meta['choices'])}, not '{text}'")
+        raise BadConfig(Message("{} must be one of {}, not '{}'", key, ", ".join(meta["choices"]), text))
     return _formed(key, text, meta["form"]) if meta["form"] else text
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from gitmem.config import TRACKED, Config, load
 from gitmem.errors import GitMemError, NotARepository
 from gitmem.git.opening import Repository, RepositoryLookup, open_repository
+from gitmem.messages import Message
 
 
 def now() -> datetime:
@@ -83,7 +84,7 @@ def in_force(pairs: Sequence[tuple[str, str, str]], here: Path | None) -> Path |
         return None
     if owner is not None:
         raise GitMemError(
-            f"this is the memory of profile '{owner.name}', and '{name}' is in force",
+            Message("this is the memory of profile '{}', and '{}' is in force", owner.name, name),
             f"git mem --profile {owner.name} ..., or git mem profile switch {owner.name}",
         )
     return chosen.root

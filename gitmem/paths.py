@@ -13,6 +13,7 @@ from functools import cache, lru_cache
 from gitmem.errors import UsageError
 from gitmem.lazy_patterns import lazy
 from gitmem.light_typing import NamedTuple
+from gitmem.messages import Message
 
 
 class Kind(Enum):
@@ -306,7 +307,7 @@ def daily_form(pattern: str) -> re.Pattern[str]:
         or pattern.count("*") > 2
         or len(pattern) > PATTERN_LIMIT
     ):
-        raise UsageError(f"'{pattern}' is no pattern of daily logs", "as in journals/YYYY_MM_DD.md")
+        raise UsageError(Message("'{}' is no pattern of daily logs", pattern), "as in journals/YYYY_MM_DD.md")
     seen: set[str] = set()
     form = ""
     for part in parts:
@@ -369,7 +370,7 @@ def agent_name(name: str) -> str:
     if whole and (not re.fullmatch(AGENT, whole) or len(whole) > AGENT_LIMIT):
         near = re.sub(r"[^\w-]+", "-", whole).strip("-_")[:AGENT_LIMIT]
         hint = f"letters, digits, '_' and '-', at most {AGENT_LIMIT}" + (f", as in '{near}'" if near else "")
-        raise UsageError(f"'{name}' cannot name an agent", hint)
+        raise UsageError(Message("'{}' cannot name an agent", name), hint)
     return whole
 
 

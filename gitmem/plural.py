@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from gitmem.messages import Message
+
 
 def counted(number: int, noun: str, plural: str = "") -> str:
-    """The number with its noun; `plural` where it is not the noun with an s."""
-    return f"{number} {noun if number == 1 else plural or noun + 's'}"
+    """The number with its noun; `plural` where it is not the noun with an s. A page can say it in another language."""
+    return f"1 {noun}" if number == 1 else Message(f"{{}} {plural or noun + 's'}", number)

@@ -14,6 +14,7 @@ from typing import BinaryIO, cast
 
 from gitmem import system
 from gitmem.errors import GitMemError
+from gitmem.messages import Message
 
 INPUT_LIMIT = 256 << 20  # bytes of a file that a person names
 
@@ -76,7 +77,7 @@ def read_input(path: Path, standard_input: BinaryIO, limit: int = INPUT_LIMIT) -
         return _read_at_most(standard_input, limit) if str(path) == "-" else read_regular(path, limit)
     except OSError as error:
         hint = "'-' reads standard input" if error.errno == errno.EINVAL else ""
-        raise GitMemError(f"cannot read '{path}': {error.strerror}", hint) from None
+        raise GitMemError(Message("cannot read '{}': {}", path, error.strerror), hint) from None
 
 
 def writable_file(path: Path) -> Path:
@@ -90,5 +91,7 @@ def writable_file(path: Path) -> Path:
     except (OSError, ValueError, RuntimeError):
         made = False
     if not made or not path.name:
-        raise GitMemError(f"cannot write '{path}': it is no regular file", "leave -o away to write to standard output")
+        raise GitMemError(
+            Message("cannot write '{}': it is no regular file", path), "leave -o away to write to standard output"
+        )
     return real

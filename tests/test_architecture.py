@@ -18,7 +18,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 # From the bottom to the top: a module imports from its own package and from what stands before it, lazily too.
 ORDER = (
-    "errors", "plural", "light_typing", "lazy_patterns", "system", "regular_file", "fences", "agent_paths", "paths",
+    "errors", "messages", "plural", "light_typing", "lazy_patterns", "system", "regular_file", "fences", "agent_paths", "paths",
     "config", "text",
     "git", "gate", "memory", "claims", "models", "index", "search", "provenance", "promotion", "review", "exchange", "hosts", "sessions",
     "context", "profiles", "environment", "agents", "api", "ui", "server", "cli",

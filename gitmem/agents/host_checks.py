@@ -13,6 +13,7 @@ from gitmem.git.opening import Repository
 from gitmem.hosts.host import Host
 from gitmem.hosts.own_memory import bringing, folder_here, is_kept_here, remembered
 from gitmem.hosts.registry import all_hosts
+from gitmem.messages import Message
 from gitmem.plural import counted
 from gitmem.sessions.pending_names import waiting_sessions
 
@@ -24,7 +25,7 @@ def examine(repo: Repository, now: datetime) -> list[Check]:
     """What a host that is registered here asks first, the sessions that wait to be written, and what hooks could not do
     in the last LOG_DAYS days."""
     asking = [host for host in all_hosts() if host.trust and repo.root and is_registered(host, repo.root)]
-    checks = [Check(f"hooks of {host.name}", detail=host.trust) for host in asking]
+    checks = [Check(Message("hooks of {}", host.name), detail=host.trust) for host in asking]
     checks += [check for host in all_hosts() if repo.root and (check := started_below(host, repo.root))]
     checks += own_memories(repo)
     checks += waiting(repo)
@@ -33,9 +34,17 @@ def examine(repo: Repository, now: datetime) -> list[Check]:
     if not failures:
         return checks
     last = failures[-1]
-    wrong = f"{counted(len(failures), 'failure')} in {LOG_DAYS} days, the last {last.at:%Y-%m-%d %H:%M} at {last.event}"
-    hint = f"all of them are in '{folder / hook_log.FILE}'; once it is mended, remove that file"
-    return [*checks, Check("hooks of hosts", f"{wrong}: {last.words}", hint)]
+    when = f"{last.at:%Y-%m-%d %H:%M}"
+    wrong = Message(
+        "{} in {} days, the last {} at {}: {}",
+        counted(len(failures), "failure"),
+        LOG_DAYS,
+        when,
+        last.event,
+        last.words,
+    )
+    hint = Message("all of them are in '{}'; once it is mended, remove that file", folder / hook_log.FILE)
+    return [*checks, Check("hooks of hosts", wrong, hint)]
 
 
 def started_below(host: Host, root: Path) -> Check | None:

@@ -28,6 +28,7 @@ from gitmem.memory.document import Document, structured
 from gitmem.memory.fact import fact_id
 from gitmem.memory.folder_scope import FoldersInHand
 from gitmem.memory.state import Lapsed, State
+from gitmem.messages import Message
 from gitmem.paths import agent_of, log_day, spelling
 from gitmem.search.evidence import STRONG, Asked, evidence, standing, table_of_words
 from gitmem.search.question import parse
@@ -199,7 +200,7 @@ def assemble(scopes: Sequence[Scope], request: Request, now: datetime) -> Contex
     few: list[str] = []
     if parts and not wide.kept and (more := packing.least(lambda total: fitted(parts, total), max(1, left))):
         least = request.budget - left + more
-        few = [f"{request.budget} tokens hold no part of memory; the smallest budget that does is {least}"]
+        few = [Message("{} tokens hold no part of memory; the smallest budget that does is {}", request.budget, least)]
     if request.merge is not None:
         parts, condensed = _condensed(wide, request.merge, request.count)
         withheld += condensed.dropped
@@ -208,12 +209,12 @@ def assemble(scopes: Sequence[Scope], request: Request, now: datetime) -> Contex
     done.dropped += [*withheld, *((part, why) for part, why in hidden if _is_requested(part, request))]
     done.dropped += [(part, why) for part, why in aside.dropped if _is_requested(part, request)]
     done.limits = list(dict.fromkeys([*few, *done.limits, *aside.limits]))
-    done.limits += [f"recall: {SILENT}"] if any(why == SILENT for _, why in withheld) else []
+    done.limits += [Message("recall: {}", SILENT)] if any(why == SILENT for _, why in withheld) else []
     done.limits += missing
     if request.transcript is not None and not request.transcript.turns and request.transcript.skipped:
-        done.limits.append(f"transcript: none of its {request.transcript.skipped} lines is understood")
+        done.limits.append(Message("transcript: none of its {} lines is understood", request.transcript.skipped))
     if request.warn and len(text) > request.warn:
-        done.limits.append(f"{len(text)} characters, more than {request.warn}")
+        done.limits.append(Message("{} characters, more than {}", len(text), request.warn))
     kept = [replace(part, tokens=part.tokens or request.count(part.content)) for part in done.kept]
     return Context(
         text=text, tokens=request.count(text) if text else 0, budget=request.budget, parts=tuple(kept),
@@ -313,7 +314,9 @@ def _shrunk(
         done = fitted([part for part in parts if id(part) not in those], total, characters)
         done.dropped += [(part, packing.OVER_CHARACTERS) for part in gone]
         if gone:
-            done.limits.append(f"limit of {characters} characters: {len(gone)} of {len(turns)} recent turns left out")
+            done.limits.append(
+                Message("limit of {} characters: {} of {} recent turns left out", characters, len(gone), len(turns))
+            )
         text = rendered(done) if done.kept else ""
         beside = sum(part.tokens + frame for part in done.kept if part.layer is Layer.RECENT)
         over = request.count(text) - beside > request.budget and any(p.layer is not Layer.RECENT for p in done.kept)
@@ -410,9 +413,9 @@ def _included(scopes: Sequence[Scope], request: Request) -> tuple[list[Part], li
         scope = next((scope for scope in reversed(scopes) if path in scope.paths and not scope.error), None)
         document = scope.read(path) if scope is not None else None
         if scope is None or document is None:
-            missing.append(f"include: there is no '{path}'")
+            missing.append(Message("include: there is no '{}'", path))
         elif first > len(document.lines):
-            missing.append(f"include: '{path}' has no line {first}")
+            missing.append(Message("include: '{}' has no line {}", path, first))
         else:
             last = min(last or len(document.lines), len(document.lines))
             text = "\n".join(document.lines[first - 1 : last])
@@ -463,7 +466,9 @@ def _parts_of(
     parts += found[: layers.MAX_FACTS]
     if more := found[layers.MAX_FACTS :]:
         aside.dropped.extend((part, packing.MANY) for part in more)
-        aside.limits.append(f"memory: {len(more)} facts beyond the first {layers.MAX_FACTS} were not looked at")
+        aside.limits.append(
+            Message("memory: {} facts beyond the first {} were not looked at", len(more), layers.MAX_FACTS)
+        )
     items = {layer: share.item for layer, share in shares.items()}
     most = request.budget // 4  # tokens that one statement may take of a context
     parts += layers.recalled(hits, scope.read, request.weights, known, items, count, most, scope.name)

@@ -16,6 +16,7 @@ from gitmem.gate.quoting import shown_name
 from gitmem.memory.document import Document
 from gitmem.memory.folder_scope import KEY, FoldersInHand, faulty_scopes, folder_of_path, folders_of
 from gitmem.memory.statements import Form, Statement
+from gitmem.messages import Message
 from gitmem.plural import counted
 
 Read = Callable[[str], Document | None]
@@ -76,19 +77,25 @@ class FolderReader:
 
     def limits(self) -> list[str]:
         """What a person should know of what was read."""
-        said = []
+        said: list[str] = []
         if self._left_out:
             names = sorted(self._left_out)
-            more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-            where = ", ".join(map(shown_name, names[:NAMED])) + more
+            where = ", ".join(map(shown_name, names[:NAMED]))
+            if len(names) > NAMED:
+                where = Message("{} and {} more", where, len(names) - NAMED)
             number = counted(sum(self._left_out.values()), "statement")
-            said.append(f"folders: {number} for {where} left out; --for PATH names a file there")
+            said.append(Message("folders: {} for {} left out; --for PATH names a file there", number, where))
         said += [
-            f"scope: {shown_name(path)}:{line} names '{shown_name(value[:80])}', no folder of this repository: ignored"
+            Message(
+                "scope: {}:{} names '{}', no folder of this repository: ignored",
+                shown_name(path),
+                line,
+                shown_name(value[:80]),
+            )
             for path, line, value in self._faulty[:NAMED]
         ]
         if len(self._faulty) > NAMED:
-            said.append(f"scope: {len(self._faulty) - NAMED} more name no folder of this repository: ignored")
+            said.append(Message("scope: {} more name no folder of this repository: ignored", len(self._faulty) - NAMED))
         return said
 
 
@@ -126,7 +133,7 @@ def nearest(
     for part, name, key in placed:
         depth = in_hand.depth(name)
         if depth < in_hand.depth(deepest.get(key, "")):
-            hidden.append((part, f"the {deepest[key]} scope says it"))
+            hidden.append((part, Message("the {} scope says it", deepest[key])))
         elif depth > 0 and part.layer in PREFERRED and part.relevance < MOST:
             kept.append(replace(part, relevance=MOST - (MOST - part.relevance) * NEARER**depth))
         else:

@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Any
 
 from gitmem.errors import BadConfig
+from gitmem.messages import Message
 
 Count = Callable[[str], int]  # the tokens of a text
 
@@ -100,7 +101,9 @@ def shares(settings: Iterable[str]) -> dict[Layer, Share]:
 
 
 def _bad(text: str, why: str) -> BadConfig:
-    return BadConfig(f"mem.contextLayer '{text}': {why}", f"one of {', '.join(Layer)}, as in 'memory limit=50'")
+    return BadConfig(
+        Message("mem.contextLayer '{}': {}", text, why), Message("one of {}, as in 'memory limit=50'", ", ".join(Layer))
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from gitmem.memory.document import Document
 from gitmem.memory.sections import CATEGORIES
 from gitmem.memory.state import Lapsed, State
 from gitmem.memory.templates import is_blank
+from gitmem.messages import Message
 from gitmem.paths import Kind, kind
 from gitmem.search import validity
 
@@ -418,7 +419,9 @@ def narrower(
             if key:
                 owner[key] = name
             kept.append((key, replace(part, scope=name)))
-    hidden = [(part, f"the {owner[key]} scope says it") for key, part in kept if key and owner[key] != part.scope]
+    hidden: list[tuple[Part, str]] = [
+        (part, Message("the {} scope says it", owner[key])) for key, part in kept if key and owner[key] != part.scope
+    ]
     return [part for key, part in kept if not key or owner[key] == part.scope], hidden
 
 

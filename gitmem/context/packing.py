@@ -17,11 +17,13 @@ from gitmem.context.layers import Part
 from gitmem.context.pieces import Line
 from gitmem.memory.fact import parse_span
 from gitmem.memory.similarity import repeats, terms
+from gitmem.messages import Message, joined
 
 RESERVED = 0.25  # of what pinned parts leave, kept for MEMORY.md: what a person reviewed, whatever a search finds
 WHOLE = 0.5  # of what must be there leaves: a MEMORY.md that takes no more goes in whole, whatever a search finds
 FILES = 0.25  # of what pinned parts may take, kept for the beginnings of instruction files where pinned facts are many
 JOINED = 4  # tokens a part takes beside its text in a quotation that is open already
+MAX_NAMED = 3  # pinned parts without room that a limit names
 MOST = 1 << 20  # tokens: more than any model reads
 OVER, OVER_LAYER, OVER_PINNED, OVER_CHARACTERS, MANY, SAME = (
     "over the budget",
@@ -79,11 +81,14 @@ def fit(
         else:
             done.dropped.append((part, why))
         if len(text) < len(part.content):
-            done.limits.append(f"summary: {'cut' if text else 'left out'}")
+            done.limits.append("summary: cut" if text else "summary: left out")
     over = sum(1 for _, why in done.dropped if why in NO_ROOM)
     if over:
-        bound = f"limit of {characters} characters" if characters else f"budget of {total} tokens"
-        done.limits.append(f"{bound}: {over} of {offered} parts left out")
+        if characters:
+            words = Message("limit of {} characters: {} of {} parts left out", characters, over, offered)
+        else:
+            words = Message("budget of {} tokens: {} of {} parts left out", total, over, offered)
+        done.limits.append(words)
     order = {id(part): at for at, part in enumerate(done.kept)}
     done.kept.sort(key=lambda part: (part.layer is not Layer.INCLUDED, -part.relevance, order[id(part)]))
     return done
@@ -201,7 +206,7 @@ def _pinned(
     short: list[str] = []
     for part in facts:
         if remaining.cost(part) > remaining.left:
-            short.append(f"{part.label} left out")
+            short.append(Message("{} left out", part.label))
             done.dropped.append((part, OVER_PINNED))
         else:
             remaining.take(part)
@@ -211,17 +216,21 @@ def _pinned(
         room = remaining.left // (len(files) - at)
         cut = part if remaining.cost(part) <= room else _beginning(part, room - remaining.around(part), count)
         if cut is None:
-            short.append(f"{part.label} left out")
+            short.append(Message("{} left out", part.label))
             done.dropped.append((part, OVER_PINNED))
             continue
         if cut is not part:
-            short.append(f"{part.label} cut after line {cut.end_line}")
+            short.append(Message("{} cut after line {}", part.label, cut.end_line))
         remaining.take(cut)
         chosen[id(part)] = cut
     if short:
-        more = f" and {len(short) - 3} more" if len(short) > 3 else ""
-        bound = f"{characters} characters" if characters else f"{budget} tokens"
-        done.limits.append(f"pinned: {', '.join(short[:3])}{more}; {bound} are too few")
+        named: str = joined(", ", short[:MAX_NAMED])
+        if len(short) > MAX_NAMED:
+            named = Message("{} and {} more", named, len(short) - MAX_NAMED)
+        if characters:
+            done.limits.append(Message("pinned: {}; {} characters are too few", named, characters))
+        else:
+            done.limits.append(Message("pinned: {}; {} tokens are too few", named, budget))
     return [chosen[id(part)] for part in parts if id(part) in chosen]
 
 

@@ -14,6 +14,7 @@ from gitmem.context.layer_limits import PRESETS, Layer, Weights, shares
 from gitmem.errors import GitMemError, ModelUnavailable, UsageError
 from gitmem.git.opening import Repository
 from gitmem.hosts.transcript import Transcript
+from gitmem.messages import Message
 
 SUMMARY_TOKENS = 1_000  # of a summary before its layer's budget cuts it
 MAX_AGE = 3_600  # seconds a context may be used
@@ -44,7 +45,7 @@ def place(value: str) -> tuple[str, int, int]:
     """`PATH:A-B` as (path, first, last); last 0 for the end of the file."""
     match = PLACE.match(value)
     if match is None:
-        raise UsageError(f"'{value}' is no place", "--include PATH:A-B")
+        raise UsageError(Message("'{}' is no place", value), "--include PATH:A-B")
     first = int(match.group(2) or 1)
     last = int(match.group(3) or (first if match.group(2) else 0))
     return match.group(1), max(1, first), last
@@ -64,7 +65,7 @@ def request_of(
         try:
             conversation = parse(read_regular(transcript))
         except OSError as error:
-            raise GitMemError(f"cannot read '{transcript}': {error.strerror}") from None
+            raise GitMemError(Message("cannot read '{}': {}", transcript, error.strerror)) from None
     weights = Weights(
         config.context_similarity, config.context_recency, config.context_importance, config.context_decay
     )

@@ -25,6 +25,7 @@ from gitmem.git.repository import Repository
 from gitmem.git.transaction import CommitDraft, Reading
 from gitmem.memory.fact import encode
 from gitmem.memory.facts import split_lines
+from gitmem.messages import Message
 from gitmem.plural import counted
 from gitmem.provenance import trailers
 
@@ -116,9 +117,9 @@ def takeover_plan(
         for path in contents:
             before = changed[path][0]
             if before is None and reading.raw(path) is not None:
-                raise GitMemError(f"'{path}' is here already and in no commit", "commit it, or move it away")
+                raise GitMemError(Message("'{}' is here already and in no commit", path), "commit it, or move it away")
             if before is not None and reading.committed(path) != before:
-                raise GitMemError(f"'{path}' is not what it was", "look at it as it is now")
+                raise GitMemError(Message("'{}' is not what it was", path), "look at it as it is now")
         count = sum(row.key in choices for row in found)
         lost = sum(len(set(split_lines(old or b"")) - set(split_lines(new or b""))) for old, new in changed.values())
         recorded = trailers.Recorded(

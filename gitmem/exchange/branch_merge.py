@@ -23,6 +23,7 @@ from gitmem.git.worktree import write_atomic
 from gitmem.git.write import ensure_can_commit, run_git
 from gitmem.memory.fact import encode
 from gitmem.memory.snapshot import layout_at
+from gitmem.messages import Message
 from gitmem.paths import LIMIT
 from gitmem.review.commit_diff import changed_files, fact_changes
 from gitmem.review.fact_diff import FactChange
@@ -108,7 +109,7 @@ def branch_merge(repo: Repository, config: Config, name: str, today: date) -> Br
     """
     head, tip = repo.head(), dict(repo.refs(PREFIX)).get(PREFIX + name)
     if head is None or tip is None:
-        raise UsageError(f"there is no branch '{name}'", "git branch lists them")
+        raise UsageError(Message("there is no branch '{}'", name), "git branch lists them")
     return merge_of(repo, config, name, (head, tip), today)
 
 
@@ -125,9 +126,9 @@ def merge_of(
     head, tip = sides
     base = repo.merge_base(head, tip)
     if base is None:
-        raise GitMemError(f"'{name}' has another history", "git merge --allow-unrelated-histories")
+        raise GitMemError(Message("'{}' has another history", name), "git merge --allow-unrelated-histories")
     if repo.is_ancestor(tip, head):
-        raise GitMemError(f"'{name}' is merged already")
+        raise GitMemError(Message("'{}' is merged already", name))
     layout = layout_at(repo, head, config)
     ours = {change.path: change.new_oid for change in repo.changes(base, head)}
     theirs = {change.path: change.new_oid for change in repo.changes(base, tip)}
@@ -155,12 +156,14 @@ def _merged(repo: Repository, config: Config, path: str, base: str, oids: tuple[
     """A file that both sides changed, merged fact by fact."""
     held = repo.blobs(base, [path])
     if not all(oid.strip("0") for oid in oids):
-        raise GitMemError(f"one side removed '{path}' and the other changed it", "settle that with git merge")
+        raise GitMemError(Message("one side removed '{}' and the other changed it", path), "settle that with git merge")
     before = repo.read(held[path]) if path in held else b""
     ours, theirs = (repo.read(oid) for oid in oids)
     marks = [line.encode() for line in LABELS.block((), (), ())]
     if max(map(len, (before, ours, theirs))) > LIMIT or any(mark in data for mark in marks for data in (ours, theirs)):
-        raise GitMemError(f"'{path}' is too large to merge here, or holds the marks of a conflict", "git merge")
+        raise GitMemError(
+            Message("'{}' is too large to merge here, or holds the marks of a conflict", path), "git merge"
+        )
     merged = merge(
         before, ours, theirs, path, lambda b, o, t: merge_text(repo.environ, o, b, t, marker=MARK), LABELS,
         config.memory_daily,
@@ -228,7 +231,9 @@ def chosen(conflict: Conflict, choice: str | Sequence[str]) -> Sequence[str]:
             return conflict.theirs
         case "both":
             return [*conflict.ours, *(line for line in conflict.theirs if line not in conflict.ours)]
-    raise UsageError(f"conflict {conflict.number + 1} is not settled", "choose one side, both, or write the text")
+    raise UsageError(
+        Message("conflict {} is not settled", conflict.number + 1), "choose one side, both, or write the text"
+    )
 
 
 def merge_branch(repo: Repository, shown: BranchMerge, contents: Mapping[str, bytes], today: date) -> str:
@@ -256,7 +261,7 @@ def made_merge(repo: Repository, shown: BranchMerge, contents: Mapping[str, byte
     brings more than memory, or anything but what was shown.
     """
     if shown.others:
-        raise GitMemError(f"'{shown.name}' changes more than memory", f"git merge {encode(shown.name)}")
+        raise GitMemError(Message("'{}' changes more than memory", shown.name), f"git merge {encode(shown.name)}")
     with detached_worktree(repo, shown.head) as there:
         try:
             run_git(there, ["merge", "--no-commit", "--no-ff", "--quiet", shown.tip])
@@ -276,7 +281,7 @@ def made_merge(repo: Repository, shown: BranchMerge, contents: Mapping[str, byte
         for change in repo.changes(shown.head, made):
             after = repo.read(change.new_oid) if change.new_oid.strip("0") else None
             if change.path not in told or told[change.path][1] != after:
-                words = f"git makes something else of '{change.path}' than was shown; nothing was merged"
+                words = Message("git makes something else of '{}' than was shown; nothing was merged", change.path)
                 raise GitMemError(words, f"git merge {encode(shown.name)}")
         through_the_gate(repo, CommitRange(shown.head, made, shown.head), today)
     return made

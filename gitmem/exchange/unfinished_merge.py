@@ -21,6 +21,7 @@ from gitmem.git.transaction import Reading, ensure_position, position, writer
 from gitmem.git.undo_record import digest
 from gitmem.git.worktree import read_bytes
 from gitmem.git.write import MERGE_HEAD, merging, run_git
+from gitmem.messages import Message
 
 LIMIT = 1 << 16  # bytes of a message
 END = "git status; git commit ends it, git merge --abort gives it up"
@@ -54,7 +55,7 @@ def begun_merge(repo: Repository, config: Config, today: date) -> BegunMerge:
         if path in open_paths:
             return None
         if path not in staged:
-            raise GitMemError(f"'{path}' is settled by its removal: the merge is ended in a terminal", END)
+            raise GitMemError(Message("'{}' is settled by its removal: the merge is ended in a terminal", path), END)
         return repo.read(staged[path])
 
     merge = merge_of(repo, config, name, (head, tips[0]), today, done)
@@ -76,10 +77,12 @@ def _ensure_nothing_else(repo: Repository, merge: BranchMerge, staged: Mapping[s
         if path in settled or path in open_paths:
             continue
         if brought.get(path) != staged.get(path, ""):
-            raise GitMemError(f"'{path}' is staged besides the merge: it is ended in a terminal", END)
+            raise GitMemError(Message("'{}' is staged besides the merge: it is ended in a terminal", path), END)
     edited = {path for path in run_git(repo, ["diff", "--name-only", "-z"]).split("\0") if path} - open_paths
     if mixed := sorted(edited & set(brought)):
-        raise GitMemError(f"'{mixed[0]}' has edits that are not staged: the merge is ended in a terminal", END)
+        raise GitMemError(
+            Message("'{}' has edits that are not staged: the merge is ended in a terminal", mixed[0]), END
+        )
 
 
 def end_merge(repo: Repository, begun: BegunMerge, contents: Mapping[str, bytes], config: Config, today: date) -> str:

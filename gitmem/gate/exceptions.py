@@ -19,6 +19,7 @@ from typing import NamedTuple
 from gitmem.errors import BadConfig, UsageError
 from gitmem.gate.detectors.finding import Finding
 from gitmem.gate.detectors.registry import EXCEPTED_FOR_FILES
+from gitmem.messages import Message
 
 FILE = ".gitmem-allow.toml"
 NO_SALT = "git-mem"  # of a repository without exceptions yet: fingerprints are stable, if not private
@@ -106,12 +107,14 @@ def parse(text: str) -> Allowlist:
     try:
         tables = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError):
-        raise BadConfig(f"{FILE} is not valid TOML", f"mend {FILE}") from None
+        raise BadConfig(Message("{} is not valid TOML", FILE), Message("mend {}", FILE)) from None
     salt = tables.get("salt", NO_SALT)
     rows = tables.get("allow", [])
     stood = tables.get("standing", [])
     if not isinstance(salt, str) or not isinstance(rows, list) or not isinstance(stood, list):
-        raise BadConfig(f"{FILE}: `salt` must be a text, `allow` and `standing` lists of tables", f"mend {FILE}")
+        raise BadConfig(
+            Message("{}: `salt` must be a text, `allow` and `standing` lists of tables", FILE), Message("mend {}", FILE)
+        )
     baseline = frozenset(standing for row in stood for standing in _standing(row))
     return Allowlist(salt, tuple(_entry(number, row) for number, row in enumerate(rows, 1)), baseline)
 
@@ -121,23 +124,30 @@ def _standing(row: object) -> list[Standing]:
     table = row if isinstance(row, dict) else {}
     path, rules = table.get("path"), table.get("rules")
     if not isinstance(path, str) or not isinstance(rules, dict):
-        raise BadConfig(f"{FILE}: a `standing` table has no `path` and `rules`", f"mend {FILE}")
+        raise BadConfig(Message("{}: a `standing` table has no `path` and `rules`", FILE), Message("mend {}", FILE))
     if not all(isinstance(prints, list) and all(isinstance(p, str) for p in prints) for prints in rules.values()):
-        raise BadConfig(f"{FILE}: `rules` of '{path}' are no lists of fingerprints", f"mend {FILE}")
+        raise BadConfig(
+            Message("{}: `rules` of '{}' are no lists of fingerprints", FILE, path), Message("mend {}", FILE)
+        )
     return [Standing(path, rule, fingerprint) for rule, prints in rules.items() for fingerprint in prints]
 
 
 def _entry(number: int, row: object) -> Entry:
     if not isinstance(row, dict):
-        raise BadConfig(f"{FILE}: entry {number} is not a table", f"mend {FILE}")
+        raise BadConfig(Message("{}: entry {} is not a table", FILE, number), Message("mend {}", FILE))
     prints = row.get("fingerprints", [])
     if not isinstance(prints, list) or not all(isinstance(each, str) and each for each in prints):
-        raise BadConfig(f"{FILE}: entry {number}: `fingerprints` is no list of texts", f"mend {FILE}")
+        raise BadConfig(
+            Message("{}: entry {}: `fingerprints` is no list of texts", FILE, number), Message("mend {}", FILE)
+        )
     values = [""] if prints else []
     for key in ("rule", "path", "reason") if prints else ("fingerprint", "rule", "path", "reason"):
         value = row.get(key)
         if not isinstance(value, str) or not value.strip():
-            raise BadConfig(f"{FILE}: entry {number} has no `{key}`", f"mend {FILE}; every exception gives a reason")
+            raise BadConfig(
+                Message("{}: entry {} has no `{}`", FILE, number, key),
+                Message("mend {}; every exception gives a reason", FILE),
+            )
         values.append(value)
     until = row.get("until")
     if isinstance(until, str):
@@ -145,10 +155,13 @@ def _entry(number: int, row: object) -> Entry:
     elif isinstance(until, datetime):
         until = until.date()
     elif until is not None and not isinstance(until, date):
-        raise BadConfig(f"{FILE}: entry {number}: `until` is not a date", f"mend {FILE}")
+        raise BadConfig(Message("{}: entry {}: `until` is not a date", FILE, number), Message("mend {}", FILE))
     if prints and ("fingerprint" in row or until is None or values[1] not in EXCEPTED_FOR_FILES):
         words = "an exception for a rule in a file ends on a day, has no `fingerprint`, and is never for"
-        raise BadConfig(f"{FILE}: entry {number}: {words} secrets, exfiltration or what hides", f"mend {FILE}")
+        raise BadConfig(
+            Message("{}: entry {}: {} secrets, exfiltration or what hides", FILE, number, words),
+            Message("mend {}", FILE),
+        )
     return Entry(values[0], values[1], values[2], values[3], until, tuple(prints))
 
 
@@ -157,7 +170,7 @@ def parse_date(text: str) -> date:
     try:
         return date.fromisoformat(text)
     except ValueError:
-        raise UsageError(f"'{text}' is not a date", "write it as YYYY-MM-DD") from None
+        raise UsageError(Message("'{}' is not a date", text), "write it as YYYY-MM-DD") from None
 
 
 HEADER = """\

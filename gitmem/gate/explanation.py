@@ -19,6 +19,7 @@ from gitmem.gate.policy import Policy
 from gitmem.gate.redaction import redact
 from gitmem.gate.report import finding_lines, finding_value, one_line, remedy, shell_word
 from gitmem.gate.scan import settled
+from gitmem.messages import Message
 
 LONGEST = 400  # characters of a text that is shown
 
@@ -65,7 +66,9 @@ def explain(text: str, path: str, line: int, policy: Policy, more: Iterable[Find
     inspection = inspect(text, path, policy)
     starts = inspection.text.line_starts
     if not 0 < line <= len(starts):
-        raise GitMemError(f"'{path}' has {len(starts)} lines", f"git mem scan {shell_word(path)} shows the places")
+        raise GitMemError(
+            Message("'{}' has {} lines", path, len(starts)), f"git mem scan {shell_word(path)} shows the places"
+        )
     start = starts[line - 1]
     end = starts[line] - 1 if line < len(starts) else len(text)
     findings = [*_on_the_line(inspection, start, end, policy), *_of_the_file(inspection, policy), *more]

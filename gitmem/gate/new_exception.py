@@ -13,6 +13,7 @@ from gitmem.gate.examine import Source
 from gitmem.gate.policy import Policy
 from gitmem.gate.scan import scan_source
 from gitmem.git.transaction import Reading
+from gitmem.messages import Message
 
 Place = tuple[Policy, Callable[[], Source]]  # where a finding may be: what it is held to, and how to read it
 
@@ -22,7 +23,7 @@ def exceptions_text(reading: Reading) -> str:
     try:
         return (reading.raw(exceptions.FILE) or b"").decode("utf-8")
     except (OSError, OutsideRepository, UnicodeDecodeError):
-        raise GitMemError(f"{exceptions.FILE} cannot be read", "it must be a plain UTF-8 file") from None
+        raise GitMemError(Message("{} cannot be read", exceptions.FILE), "it must be a plain UTF-8 file") from None
 
 
 def with_exceptions(reading: Reading, before: str, made: Sequence[exceptions.Entry], salt: str) -> bytes:
@@ -31,7 +32,7 @@ def with_exceptions(reading: Reading, before: str, made: Sequence[exceptions.Ent
     current = exceptions_text(reading)
     known = exceptions.parse(before).salt
     if (exceptions.parse(current).salt, bool(current.strip())) != (known, bool(before.strip())):
-        raise Changed(f"somebody else wrote {exceptions.FILE} meanwhile; nothing was written", "run it again")
+        raise Changed(Message("somebody else wrote {} meanwhile; nothing was written", exceptions.FILE), "run it again")
     for entry in made:
         current = exceptions.with_entry(current, entry, salt)
     return current.encode()
@@ -55,8 +56,12 @@ def entry_of(wanted: str, places: Sequence[Place], printed: Iterable[str], salt:
                 open_finding = next((f for f in named if policy.allow.covers(f) is None), named[0])
                 return exceptions.Entry(open_finding.fingerprint, open_finding.rule, open_finding.path, "", None)
     raise GitMemError(
-        f"nothing here has the fingerprint '{wanted}'",
-        "git mem scan --staged and git mem scan print them; for committed ones add --range A..B or --history",
+        Message("nothing here has the fingerprint '{}'", wanted),
+        Message(
+            "{} print them; for committed ones add {}",
+            "git mem scan --staged and git mem scan",
+            "--range A..B or --history",
+        ),
     )
 
 
@@ -64,7 +69,7 @@ def _findings_named(wanted: str, policy: Policy, source: Source) -> list[Finding
     """The findings whose fingerprint begins with `wanted`, the first of each rule and path."""
     named = [f for f in scan_source(source, policy).findings if f.fingerprint.startswith(wanted)]
     if len({(f.rule, f.path) for f in named}) > 1 and len(wanted) < exceptions.LENGTH:
-        raise UsageError(f"'{wanted}' is the beginning of several", "give all of the fingerprint")
+        raise UsageError(Message("'{}' is the beginning of several", wanted), "give all of the fingerprint")
     return list({(f.rule, f.path): f for f in reversed(named)}.values())[::-1]
 
 

@@ -22,6 +22,7 @@ from gitmem.gate.detectors.text import Match
 from gitmem.gate.examine import Inspection, failure, finding_of, inspect, inspect_exhaustively
 from gitmem.gate.policy import Policy
 from gitmem.gate.scan import scan_text
+from gitmem.messages import Message
 
 ROUNDS = 4  # of masking stretches, then of masking lines: masks can join what stood apart
 LINE = "[redacted]"
@@ -324,7 +325,9 @@ def masked_words(masks: Sequence[Mask]) -> str:
 def endless(done: Redaction) -> Refused:
     """The refusal of a text of which no part can be masked alone."""
     rules = ", ".join(dict.fromkeys(mask.rule for mask in done.masks))
-    return Refused(f"not written: {rules}, and masking it does not end", "git mem scan says where; say it otherwise")
+    return Refused(
+        Message("not written: {}, and masking it does not end", rules), "git mem scan says where; say it otherwise"
+    )
 
 
 def mask_counts(masks: Sequence[Mask]) -> dict[str, int]:
@@ -337,6 +340,9 @@ def refusal(findings: Sequence[Finding]) -> Refused:
     what = ", ".join(dict.fromkeys(f"{f.rule} (line {f.line}: {f.message})" for f in findings[:3]))
     more = f" and {len(findings) - 3} more" if len(findings) > 3 else ""
     return Refused(
-        f"not written: {what}{more}",
-        "say it without the secret or the instruction; to mask secrets instead: git config --global mem.onSecret mask",
+        Message("not written: {}", f"{what}{more}"),
+        Message(
+            "say it without the secret or the instruction; to mask secrets instead: {}",
+            "git config --global mem.onSecret mask",
+        ),
     )

@@ -31,6 +31,7 @@ from gitmem.gate.examine import (
 )
 from gitmem.gate.exceptions import Standing
 from gitmem.gate.policy import MESSAGE, Policy
+from gitmem.messages import Message
 
 IN_NAME = "in the file's name: "  # how the message of a finding in a name begins
 POOL_FROM = 100  # blobs from which two processes pay for their start
@@ -236,7 +237,7 @@ def scan_names(names: dict[str, str], policy: Policy) -> tuple[list[Finding], di
         if secrets:
             shown[name] = masked_excerpt(name, 0, len(name), secrets, nothing=False)
         for match in strong:
-            whole = Finding(match.rule, match.severity, name, 1, 1, 1, 1, f"{IN_NAME}{match.message}")
+            whole = Finding(match.rule, match.severity, name, 1, 1, 1, 1, Message(IN_NAME + "{}", match.message))
             whole = replace(whole, secret=is_secret(match))
             findings.append(with_fingerprint(replace(whole, commit=names[name]), name[match.start : match.end], policy))
         for detector, error in broken:

@@ -20,6 +20,7 @@ from gitmem.gate import exceptions, last_refusal
 from gitmem.git import hook_files, merge_driver
 from gitmem.git.repository import Repository
 from gitmem.git.worktree import read_bytes
+from gitmem.messages import Message, joined
 from gitmem.plural import counted
 
 PINNED = re.compile(r"v?\d+\.\d+\.\d+([.+-][0-9A-Za-z.+-]+)?|[0-9a-f]{40}|[0-9a-f]{64}")
@@ -71,10 +72,12 @@ def hook_check(repo: Repository, folder: Path) -> Check:
     missing = [
         name for name in known or expected if state[name] == "missing" and not _runs_elsewhere(repo, folder, name)
     ]
-    wrong = [f"changed or of another version: {', '.join(old)}"] if old else []
-    wrong += [f"missing: {', '.join(missing)}"] if missing else []
+    wrong: list[str] = [Message("changed or of another version: {}", ", ".join(old))] if old else []
+    wrong += [Message("missing: {}", ", ".join(missing))] if missing else []
     wrong += _takers(folder, missing)
-    return Check("hooks", "; ".join(wrong), "git mem install" if wrong else "", f"{len(present)} in {folder}")
+    return Check(
+        "hooks", "; ".join(wrong), "git mem install" if wrong else "", Message("{} in {}", len(present), folder)
+    )
 
 
 def _driver(repo: Repository) -> Check:
@@ -111,7 +114,7 @@ def _framework(text: str, folder: Path) -> Iterator[Check]:
     try:
         value = yaml.safe_load(text)
     except (yaml.YAMLError, RecursionError, ValueError):
-        yield Check("hook revision", f"{FRAMEWORK} cannot be read", f"mend {FRAMEWORK}")
+        yield Check("hook revision", Message("{} cannot be read", FRAMEWORK), Message("mend {}", FRAMEWORK))
         return
     rows = list(_ours(value))
     yield from _hook_types(rows, folder)
@@ -119,11 +122,13 @@ def _framework(text: str, folder: Path) -> Iterator[Check]:
         rev = str(row.get("rev", ""))
         if row.get("repo") in ("local", "meta"):
             continue
-        loose = "" if PINNED.fullmatch(rev) else f"'{rev}' in {FRAMEWORK} can be moved to other code"
+        loose = "" if PINNED.fullmatch(rev) else Message("'{}' in {} can be moved to other code", rev, FRAMEWORK)
         yield Check("hook revision", loose, "pin a full version (vX.Y.Z) or a commit" if loose else "", rev)
         extra = [str(d) for hook in row["hooks"] for d in hook.get("additional_dependencies", []) if "==" not in str(d)]
         if extra:
-            yield Check("hook revision", f"additional_dependencies are not pinned: {extra[0]}", "write name==version")
+            yield Check(
+                "hook revision", Message("additional_dependencies are not pinned: {}", extra[0]), "write name==version"
+            )
 
 
 def _hook_types(rows: Sequence[dict[str, Any]], folder: Path) -> Iterator[Check]:
@@ -140,8 +145,12 @@ def _hook_types(rows: Sequence[dict[str, Any]], folder: Path) -> Iterator[Check]
         types = " ".join(f"-t {name}" for name in missing)
         yield Check(
             "hook types",
-            f"pre-commit is installed, but not for {', '.join(missing)}",
-            f"pre-commit install {types}; list them in default_install_hook_types of {FRAMEWORK} for other clones",
+            Message("pre-commit is installed, but not for {}", ", ".join(missing)),
+            Message(
+                "{}; list them in default_install_hook_types of {} for other clones",
+                f"pre-commit install {types}",
+                FRAMEWORK,
+            ),
         )
 
 
@@ -162,7 +171,7 @@ def _modes(repo: Repository) -> Check:
     """State of ours that others on this machine can read or write."""
     folder = repo.common_dir / "gitmem"
     open_ = [path.name for path in _files_in(folder) if stat.S_IMODE(path.lstat().st_mode) & 0o077]
-    wrong = f"others can read or write {', '.join(open_[:3])} in {folder}" if open_ else ""
+    wrong = Message("others can read or write {} in {}", ", ".join(open_[:3]), folder) if open_ else ""
     return Check("modes", wrong, f"chmod -R go-rwx '{folder}'" if wrong else "", f"only you read {folder}")
 
 
@@ -178,12 +187,13 @@ def _exceptions(repo: Repository, today: date) -> Check:
     except BadConfig as error:
         return Check("exceptions", error.message, error.hint)
     ended = [entry for entry in allow.entries if entry.expired(today)]
-    wrong = f"{len(ended)} of {len(allow.entries)} have ended" if ended else ""
-    detail = f"{len(allow.entries)} in force"
-    detail += f", {counted(len(allow.baseline), 'finding')} accepted at adoption" if allow.baseline else ""
-    gone = _gone_rows(repo, today) if allow.baseline else 0
-    detail += f", {gone} of them gone: git mem allow --prune" if gone else ""
-    return Check("exceptions", wrong, "git mem scan --audit lists them" if wrong else "", detail)
+    wrong = Message("{} of {} have ended", len(ended), len(allow.entries)) if ended else ""
+    details = [Message("{} in force", len(allow.entries))]
+    if allow.baseline:
+        details.append(Message("{} accepted at adoption", counted(len(allow.baseline), "finding")))
+        if gone := _gone_rows(repo, today):
+            details.append(Message("{} of them gone: {}", gone, "git mem allow --prune"))
+    return Check("exceptions", wrong, "git mem scan --audit lists them" if wrong else "", joined(", ", details))
 
 
 def _gone_rows(repo: Repository, today: date) -> int:

@@ -47,6 +47,7 @@ from gitmem.git.ranges import PathChange, commit_ids, shallow, touched
 from gitmem.git.repository import Repository
 from gitmem.git.revision import CommitRange, towards
 from gitmem.git.worktree import read_bytes
+from gitmem.messages import Message
 from gitmem.paths import LIMIT, layout_of
 
 WINDOW = 256  # blobs asked for at once
@@ -191,7 +192,7 @@ def _text(repo: Repository, entries: Sequence[Entry], path: str) -> str:
     if entry is None:
         return ""
     if repo.sizes([entry.oid]).get(entry.oid, 0) > 1 << 20:
-        raise GitMemError(f"{path} is larger than 1 MiB", f"mend {path}")
+        raise GitMemError(Message("{} is larger than 1 MiB", path), Message("mend {}", path))
     return repo.read(entry.oid).decode("utf-8", "replace")
 
 
@@ -277,7 +278,7 @@ def span(repo: Repository, text: str) -> CommitRange:
     symmetric = "..." in text
     first, dots, last = text.partition("..." if symmetric else "..")
     if not dots or text.startswith("-"):
-        raise UsageError(f"'{text}' is not a range", "write it as A..B, for example origin/main..HEAD")
+        raise UsageError(Message("'{}' is not a range", text), "write it as A..B, for example origin/main..HEAD")
     tip = repo.resolve(last or "HEAD")
     if first and not first.strip("0"):
         return CommitRange("", tip)
@@ -362,7 +363,7 @@ def whole_commits(repo: Repository, revs: Sequence[str], policy: Policy, base: s
     ends = next((commit.oid for commit in repo.log(revs) if commit.oid in cut), "") if cut else ""
     if ends:
         raise GitMemError(
-            f"this clone is shallow and ends at {ends[:12]}: what came before it cannot be scanned",
+            Message("this clone is shallow and ends at {}: what came before it cannot be scanned", ends[:12]),
             "git fetch --unshallow; in a workflow, fetch-depth: 0 of actions/checkout",
         )
     source = commits(repo, revs, policy, base)
@@ -570,7 +571,7 @@ def _must_be_commit(repo: Repository, oid: str, ref: str) -> str:
     """The commit a pushed ref names. Raises GitMemError for a tag of a tree or a blob: nothing would scan it."""
     commit = _commit_of(repo, oid)
     if not commit:
-        raise GitMemError(f"'{ref}' names no commit, so it cannot be scanned and is not let through")
+        raise GitMemError(Message("'{}' names no commit, so it cannot be scanned and is not let through", ref))
     return commit
 
 
@@ -597,7 +598,7 @@ def paths(repo: Repository, names: Sequence[str], policy: Policy) -> Source:
     Ignored files are left out unless named. Links are never followed. Raises GitMemError for a name that is not there.
     """
     if repo.root is None:
-        raise GitMemError("a bare repository has no files", "scan a range: git mem scan --history")
+        raise GitMemError("a bare repository has no files", Message("scan a range: {}", "git mem scan --history"))
     listed = [entry.path for entry in repo.staged()] + repo.untracked()
     listed = [path for path in dict.fromkeys(listed) if _looked_at(repo.root, path, policy)]
     wanted: list[str] = []
@@ -610,7 +611,9 @@ def paths(repo: Repository, names: Sequence[str], policy: Policy) -> Source:
         elif place.is_symlink() or place.exists():
             wanted.append(name)
         else:
-            raise GitMemError(f"there is no file '{name}' here", "git mem scan --range A..B reads committed ones")
+            raise GitMemError(
+                Message("there is no file '{}' here", name), "git mem scan --range A..B reads committed ones"
+            )
     chosen = list(dict.fromkeys(wanted if names else listed))
     files = [(path, mode) for path in chosen if (mode := _mode(repo.root / path)) is not None]
     findings = [*rules.check_twins(chosen, listed, policy), *_nested(repo.root, chosen, policy)]

@@ -30,6 +30,7 @@ from gitmem.git.parse import (
 )
 from gitmem.git.revision_name import is_revision_name
 from gitmem.light_typing import TYPE_CHECKING, NamedTuple
+from gitmem.messages import Message
 
 if TYPE_CHECKING:
     from typing import IO
@@ -114,14 +115,14 @@ def _place(start: Path, out: bytes, said: bytes) -> Place:
         words = os.fsdecode(said)
         if "dubious ownership" in words:
             raise NotARepository(
-                f"Git does not trust the repository at '{start}': another user owns it",
-                "if you trust it: git config --global --add safe.directory <its path>",
+                Message("Git does not trust the repository at '{}': another user owns it", start),
+                Message("if you trust it: {}", "git config --global --add safe.directory <its path>"),
             )
         if "not a git repository" in words:
             raise NotARepository(
                 "this is not a Git repository, nor is any folder above it", "make one here: git mem init"
             )
-        raise GitFailed(first_line(words) or f"cannot open the repository at '{start}'")
+        raise GitFailed(first_line(words) or Message("cannot open the repository at '{}'", start))
     if len(lines) > 5:
         raise GitFailed("cannot open a repository below a folder with a line break in its name", "rename the folder")
     root = Path(lines[4]) if len(lines) > 4 and lines[4] and lines[1] == "false" else None
@@ -156,7 +157,9 @@ def failed_list(what: str, words: bytes, code: int) -> GitMemError:
 
 def too_many_files() -> TooManyFiles:
     """The error for a tree, or a change, of more than MAX_FILES files."""
-    return TooManyFiles(f"a tree has more than {MAX_FILES:,} files", "nothing of it was read; leave that branch out")
+    return TooManyFiles(
+        Message("a tree has more than {} files", f"{MAX_FILES:,}"), "nothing of it was read; leave that branch out"
+    )
 
 
 def first_line(words: str) -> str:
@@ -279,8 +282,10 @@ class BinaryRepository:
         key, value = words[0], words[1] if len(words) > 1 else ""
         remote = value if key.startswith("extensions") else key.removeprefix("remote.").removesuffix(".promisor")
         return GitFailed(
-            f"this is a partial clone, and its promisor remote '{remote}' did not give an object that is not here",
-            f"when '{remote}' can be reached: git fetch --refetch --no-filter {shlex.quote(remote)}",
+            Message(
+                "this is a partial clone, and its promisor remote '{}' did not give an object that is not here", remote
+            ),
+            Message("when '{}' can be reached: {}", remote, f"git fetch --refetch --no-filter {shlex.quote(remote)}"),
         )
 
     def stay_open(self) -> None:
@@ -305,12 +310,12 @@ class BinaryRepository:
     def _unknown(self, rev: str) -> UnknownRevision:
         if not is_revision_name(rev):
             return UnknownRevision(
-                f"'{rev[:40]}' is not a revision", "a branch, a tag or an oid, with ~N or ^N behind it"
+                Message("'{}' is not a revision", rev[:40]), "a branch, a tag or an oid, with ~N or ^N behind it"
             )
         hint = "git log --oneline --all shows what there is"
         if (self.common_dir / "shallow").exists():
             hint = "this clone is shallow: git fetch --unshallow; in a workflow, fetch-depth: 0 of actions/checkout"
-        return UnknownRevision(f"there is no commit '{rev}' here", hint)
+        return UnknownRevision(Message("there is no commit '{}' here", rev), hint)
 
     def head(self) -> str | None:
         oid, kind, _ = self._ask("info", "HEAD^{commit}")
@@ -319,7 +324,9 @@ class BinaryRepository:
         # Before the first commit HEAD names nothing; a HEAD whose commit is lost is damage, not a beginning.
         named = self._run(["rev-parse", "-q", "--verify", "HEAD"], ok=(0, 1)).decode().strip()
         if named:
-            raise GitFailed(f"HEAD names {named[:12]}, which is missing or no commit", "git fsck says what is damaged")
+            raise GitFailed(
+                Message("HEAD names {}, which is missing or no commit", named[:12]), "git fsck says what is damaged"
+            )
         return None
 
     def branch(self) -> str | None:
@@ -339,7 +346,7 @@ class BinaryRepository:
     def tree(self, commit: str) -> str:
         oid, kind, _ = self._ask("info", f"{commit}^{{tree}}") if is_revision_name(commit) else ("", "", 0)
         if kind != "tree":
-            raise UnknownRevision(f"'{commit}' has no tree here")
+            raise UnknownRevision(Message("'{}' has no tree here", commit))
         return oid
 
     def merge_base(self, a: str, b: str) -> str | None:
@@ -399,7 +406,7 @@ class BinaryRepository:
         _, kind, size = self._ask("contents", oid)
         data = self._contents(size) if kind else b""
         if kind != "tree":
-            raise GitFailed(f"tree {oid[:12]} is missing", "git fsck says what else is damaged")
+            raise GitFailed(Message("tree {} is missing", oid[:12]), "git fsck says what else is damaged")
         return parse_tree(data, 32 if self.object_format == "sha256" else 20)
 
     def _contents(self, size: int) -> bytes:
@@ -484,7 +491,7 @@ class BinaryRepository:
         for _, data in self.read_many([oid]):
             if data is not None:
                 return data
-        raise GitFailed(f"object {oid[:12]} is missing or no blob", "git fsck says what else is damaged")
+        raise GitFailed(Message("object {} is missing or no blob", oid[:12]), "git fsck says what else is damaged")
 
     def read_many(self, oids: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
         left = iter(oids)
@@ -578,10 +585,10 @@ class BinaryRepository:
     def commit(self, oid: str) -> Commit:
         resolved, kind, size = self._ask("contents", oid)
         if not kind:
-            raise UnknownRevision(f"there is no commit '{oid}' here")
+            raise UnknownRevision(Message("there is no commit '{}' here", oid))
         data = self._contents(size)
         if kind != "commit":
-            raise UnknownRevision(f"'{oid}' is a {kind}, not a commit")
+            raise UnknownRevision(Message("'{}' is a {}, not a commit", oid, kind))
         return parse_commit(resolved, data)
 
     def find_blob(self, path: str, prefix: str, rev: str = "HEAD") -> str | None:

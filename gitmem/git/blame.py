@@ -16,6 +16,7 @@ from gitmem.errors import GitFailed
 from gitmem.git.objects import BlameLine, is_encrypted
 from gitmem.git.repository import Repository
 from gitmem.git.worktree import read_bytes
+from gitmem.messages import Message
 
 COMPARED = 1 << 14  # pairs of lines of a block that are compared each with each; of a larger one only its ends
 MAX_BLAMED = 2_000  # versions of an encrypted file that are decrypted to say who wrote its lines
@@ -149,7 +150,7 @@ def _work_tree_lines(repo: Repository, path: str) -> list[str]:
     try:
         return _lines(read_bytes(repo.root, path))
     except FileNotFoundError:
-        raise GitFailed(f"there is no file '{path}' here") from None
+        raise GitFailed(Message("there is no file '{}' here", path)) from None
 
 
 def _head_lines(repo: Repository, path: str) -> list[str]:

@@ -16,6 +16,7 @@ from gitmem.errors import Changed, GitFailed, GitMemError
 from gitmem.git.opening import Repository, open_repository
 from gitmem.git.worktree import locked
 from gitmem.git.write import run_git
+from gitmem.messages import Message
 
 PREFIX = "git-mem-branch-"  # of its folder: by it the next run knows what a killed one left
 _ELSEWHERE = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX")
@@ -34,7 +35,9 @@ def branch_worktree(repo: Repository, branch: str, start: str = "", *, wait: flo
     with locked(repo.common_dir, "branch", wait):
         _remove_left_over(repo)
         if f"branch {ref}\n" in run_git(repo, ["worktree", "list", "--porcelain"]) + "\n":
-            raise GitMemError(f"'{branch}' is checked out in another work tree", "run it there, or name another branch")
+            raise GitMemError(
+                Message("'{}' is checked out in another work tree", branch), "run it there, or name another branch"
+            )
         old = dict(repo.refs()).get(ref, "")
         first = start or repo.resolve(ref)
         with _temporary(repo, first) as there:
@@ -91,7 +94,7 @@ def _move(repo: Repository, ref: str, tip: str, old: str) -> None:
         if dict(repo.refs()).get(ref, "") == old:
             raise
         raise Changed(
-            f"'{ref.removeprefix('refs/heads/')}' moved meanwhile and is left as it is", "run it again"
+            Message("'{}' moved meanwhile and is left as it is", ref.removeprefix("refs/heads/")), "run it again"
         ) from None
 
 

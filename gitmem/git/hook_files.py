@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 from gitmem import system
 from gitmem.agent_paths import FOLDERS, IMPORTING
 from gitmem.errors import GitMemError
+from gitmem.messages import Message
 from gitmem.paths import AGENT_ENDINGS, LEADING_KEYS, LEADING_SETTINGS, TEXT_ENDINGS
 
 if TYPE_CHECKING:
@@ -204,7 +205,8 @@ def install(
             steps.append(_install(path, OURS + lines, lines, dry))
     except OSError as error:
         raise GitMemError(
-            f"cannot write hooks in '{folder}': {error.strerror}", "a sandbox may forbid it: run it in your own shell"
+            Message("cannot write hooks in '{}': {}", folder, error.strerror),
+            "a sandbox may forbid it: run it in your own shell",
         ) from None
     return [step for step in steps if step.what]
 
@@ -254,7 +256,9 @@ def uninstall(folder: Path, *, only: str = "", dry: bool = False) -> list[Step]:
                 continue
             step = _uninstall(path, name, dry)
         except OSError as error:
-            raise GitMemError(f"cannot change '{path}': {error.strerror}", "run it in your own shell") from None
+            raise GitMemError(
+                Message("cannot change '{}': {}", path, error.strerror), "run it in your own shell"
+            ) from None
         steps += [step] if step else []
     return steps
 

@@ -19,6 +19,7 @@ from gitmem.git.objects import MAX_FILES, Commit, Entry
 from gitmem.git.parse import parse_commit, parse_tree
 from gitmem.git.repository import Repository
 from gitmem.git.revision_name import is_revision_name
+from gitmem.messages import Message
 
 _Stored = TypeVar("_Stored", pygit2.Tree, pygit2.Blob)
 BLOB_MODES = {0o100644, 0o100755, 0o100664, 0o120000, 0o160000}
@@ -53,7 +54,7 @@ class LibraryRepository(BinaryRepository):
                 raise KeyError(commit)
             return str(self._opened.revparse_single(commit).peel(pygit2.Tree).id)
         except (KeyError, ValueError, pygit2.GitError):
-            raise UnknownRevision(f"'{commit}' has no tree here") from None
+            raise UnknownRevision(Message("'{}' has no tree here", commit)) from None
 
     def entries(self, treeish: str, paths: Sequence[str] = ()) -> list[Entry]:
         if paths:
@@ -77,7 +78,7 @@ class LibraryRepository(BinaryRepository):
     def _read_tree(self, oid: str) -> tuple[int, list[str]]:
         stored = self._opened.get(oid)
         if not isinstance(stored, pygit2.Tree):
-            raise GitFailed(f"tree {oid[:12]} is missing", "git fsck says what else is damaged")
+            raise GitFailed(Message("tree {} is missing", oid[:12]), "git fsck says what else is damaged")
         return parse_tree(stored.read_raw(), 20)
 
     def stay_open(self) -> None:
@@ -111,7 +112,9 @@ class LibraryRepository(BinaryRepository):
                 yield oid, None
                 continue
             except pygit2.GitError:
-                raise GitFailed(f"object {oid[:12]} cannot be read", "git fsck says what is damaged") from None
+                raise GitFailed(
+                    Message("object {} cannot be read", oid[:12]), "git fsck says what is damaged"
+                ) from None
             yield oid, self._readable(data) if kind == pygit2.enums.ObjectType.BLOB else None
 
     def sizes(self, oids: Sequence[str]) -> dict[str, int]:
@@ -125,7 +128,7 @@ class LibraryRepository(BinaryRepository):
     def commit(self, oid: str) -> Commit:
         stored = self._opened.get(oid)
         if not isinstance(stored, pygit2.Commit):
-            raise UnknownRevision(f"there is no commit '{oid}' here")
+            raise UnknownRevision(Message("there is no commit '{}' here", oid))
         return parse_commit(str(stored.id), stored.read_raw())
 
     def merge_base(self, a: str, b: str) -> str | None:
@@ -140,7 +143,7 @@ class LibraryRepository(BinaryRepository):
         try:
             return a == b or bool(self._opened.descendant_of(b, a))
         except pygit2.GitError as error:
-            raise GitFailed(f"libgit2: {error}") from None
+            raise GitFailed(Message("libgit2: {}", error)) from None
 
 
 def _within(tree: pygit2.Tree | None, path: str, kind: type[_Stored]) -> _Stored | None:
@@ -171,11 +174,11 @@ def open_bare(folder: Path, environ: Mapping[str, str]) -> Repository:
 
 def _open(place: Place, environ: Mapping[str, str]) -> Repository:
     if place.object_format != "sha1":
-        raise GitFailed(f"libgit2 cannot open a {place.object_format} repository")
+        raise GitFailed(Message("libgit2 cannot open a {} repository", place.object_format))
     try:
         opened = pygit2.Repository(str(place.git_dir))
     except pygit2.GitError as error:
-        raise NotARepository(f"libgit2 cannot open the repository: {error}") from None
+        raise NotARepository(Message("libgit2 cannot open the repository: {}", error)) from None
     if any(entry.name == "extensions.partialclone" or entry.name.endswith(".promisor") for entry in opened.config):
         raise GitFailed("libgit2 fetches nothing that a partial clone leaves out")
     return LibraryRepository(opened, BinaryRepository(place, environ))

@@ -14,6 +14,7 @@ from pathlib import Path
 from gitmem.errors import GitFailed
 from gitmem.git.binary import first_line
 from gitmem.git.write import HOOK_VIEW
+from gitmem.messages import Message
 
 
 def mirror_of(place: str, cache: Path) -> Path:
@@ -87,7 +88,9 @@ def fetch_mirror(url: str, folder: Path, environ: Mapping[str, str], now: dateti
             (folder / TRIED).touch()
             os.utime(folder / TRIED, (now.timestamp(), now.timestamp()))
         if age == float("inf"):
-            raise GitFailed(f"cannot fetch '{shown_url(url)}': {failed}", "check the address, or work without it")
+            raise GitFailed(
+                Message("cannot fetch '{}': {}", shown_url(url), failed), "check the address, or work without it"
+            )
         return age
     stamp.touch()
     os.utime(stamp, (now.timestamp(), now.timestamp()))

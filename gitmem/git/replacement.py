@@ -18,6 +18,7 @@ from pathlib import Path
 from gitmem import system
 from gitmem.errors import Changed, GitMemError
 from gitmem.git.worktree import default_mode, read_bytes, resolve, sync_folder
+from gitmem.messages import Message
 
 PREFIX = ".gitmem-"  # of a new text that has to lie in the work tree, where that is another file system than .git
 _LEFT_OVER = re.compile(r"\.gitmem-[a-z0-9_]{8}~?")
@@ -55,7 +56,7 @@ class Replacement:
             self._applied = True
             sync_folder(target.parent)
         except OSError as error:
-            raise GitMemError(f"cannot write '{self.path}': {error.strerror}") from None
+            raise GitMemError(Message("cannot write '{}': {}", self.path, error.strerror)) from None
         if self.disturbed():
             self.undo()
             raise self._changed()
@@ -178,7 +179,9 @@ class Replacement:
         self.close()
 
     def _changed(self) -> Changed:
-        return Changed(f"'{self.path}' was changed by somebody else at the same moment", "look at it, then try again")
+        return Changed(
+            Message("'{}' was changed by somebody else at the same moment", self.path), "look at it, then try again"
+        )
 
 
 def with_added_lines(before: bytes, theirs: bytes, current: bytes) -> bytes:

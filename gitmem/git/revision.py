@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from gitmem.errors import GitMemError, UnknownRevision, UsageError
 from gitmem.git.repository import Repository
+from gitmem.messages import Message
 from gitmem.text.named_times import FORMS, moment
 
 
@@ -36,7 +37,7 @@ def split_range(repo: Repository, typed: str, *, both: bool = False) -> CommitRa
     dots = "..." if "..." in typed else ".."
     left, separator, right = typed.partition(dots)
     if both and not separator:
-        raise UsageError(f"'{typed}' is no range", "write BASE..HEAD, for example main..HEAD")
+        raise UsageError(Message("'{}' is no range", typed), "write BASE..HEAD, for example main..HEAD")
     if not separator and not typed and repo.head() is None:
         raise GitMemError("there is no commit here yet", "git commit")
     head = repo.resolve((right if separator else left) or "HEAD")
@@ -58,7 +59,7 @@ def resolve_at(repo: Repository, text: str, now: datetime) -> str:
     except UnknownRevision as unknown:
         when = moment(text, now)
         if when is None and (text not in ("HEAD", "@") or repo.head() is not None):
-            hint = f"a revision (git log --oneline --all) or a time: {FORMS}, YYYY-MM-DDTHH:MM[Z]"
+            hint = Message("a revision (git log --oneline --all) or a time: {}", f"{FORMS}, YYYY-MM-DDTHH:MM[Z]")
             raise UnknownRevision(unknown.message, hint) from None
     if (head := repo.head()) is None:
         raise UsageError("there is no commit yet", "git add -A && git commit")
@@ -66,4 +67,4 @@ def resolve_at(repo: Repository, text: str, now: datetime) -> str:
     for commit in repo.log([head], first_parent=True):
         if commit.commit_date <= when:
             return commit.oid
-    raise UnknownRevision(f"there is no commit at or before {text}", "git log --first-parent shows the dates")
+    raise UnknownRevision(Message("there is no commit at or before {}", text), "git log --first-parent shows the dates")

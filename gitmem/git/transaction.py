@@ -26,6 +26,7 @@ from gitmem.git.replacement import Replacement, sweep, sweep_beside, with_added_
 from gitmem.git.undo_record import digest
 from gitmem.git.worktree import locked, read_bytes, state_dir, write_atomic
 from gitmem.git.write import commit_paths, ensure_can_commit, run_git, scratch_folder, stage_entries, store_blob
+from gitmem.messages import Message
 from gitmem.system import signals_held_back
 
 RECORD = "gitmem-attempt.json"  # in the Git directory of the work tree
@@ -84,11 +85,15 @@ class Reading:
         data = self.raw(path)
         if data is not None:
             if is_encrypted(data):
-                message = f"'{path}' is encrypted by git-crypt, this clone is locked, and the file is left as it is"
+                message = Message(
+                    "'{}' is encrypted by git-crypt, this clone is locked, and the file is left as it is", path
+                )
                 raise GitMemError(message, "git-crypt unlock")
             ensure_utf8(data, path)
             if is_lfs_pointer(data):
-                message = f"'{path}' is a pointer of Git LFS: its text is not here, and the pointer is left as it is"
+                message = Message(
+                    "'{}' is a pointer of Git LFS: its text is not here, and the pointer is left as it is", path
+                )
                 raise GitMemError(message, f"git lfs pull --include {shlex.quote(path)}")
         return data
 
@@ -98,7 +103,8 @@ class Reading:
             self.noted[path] = _present(self.repo, path)
             if self.noted[path] is None and _outside_sparse_checkout(self.repo, path):
                 raise GitMemError(
-                    f"'{path}' is tracked and left out of this sparse checkout", "git sparse-checkout add its folder"
+                    Message("'{}' is tracked and left out of this sparse checkout", path),
+                    "git sparse-checkout add its folder",
                 )
         return self.noted[path]
 
@@ -109,9 +115,9 @@ class Reading:
         except (IsADirectoryError, NotADirectoryError):
             data = None
         if data is None:
-            raise GitMemError(f"there is no file '{path}' here", "git mem search finds lines")
+            raise GitMemError(Message("there is no file '{}' here", path), "git mem search finds lines")
         if not is_committed(self.repo, path, data):
-            raise GitMemError(f"'{path}' has edits that are not committed", "commit or stash them first")
+            raise GitMemError(Message("'{}' has edits that are not committed", path), "commit or stash them first")
         return data
 
 
@@ -123,7 +129,10 @@ def _outside_sparse_checkout(repo: Repository, path: str) -> bool:
 def ensure_utf8(data: bytes, path: str) -> None:
     """Raise GitMemError for text in UTF-16: what is appended in UTF-8 would make both unreadable."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in data:
-        raise GitMemError(f"'{path}' is not UTF-8 text and is left as it is", "convert it: iconv -f UTF-16 -t UTF-8")
+        raise GitMemError(
+            Message("'{}' is not UTF-8 text and is left as it is", path),
+            Message("convert it: {}", "iconv -f UTF-16 -t UTF-8"),
+        )
 
 
 # -- the write step ------------------------------------------------------------------------------------------
@@ -200,7 +209,8 @@ def _stage_over(repo: Repository, staged: Sequence[StagedText]) -> None:
     for text in staged:
         if now.get(text.before.path) != (text.before.mode, text.before.oid):
             raise Changed(
-                f"something else was staged of '{text.before.path}' meanwhile; nothing was written", "run it again"
+                Message("something else was staged of '{}' meanwhile; nothing was written", text.before.path),
+                "run it again",
             )
     stage_entries(repo, after)
 
@@ -213,7 +223,9 @@ def _stored(repo: Repository, text: StagedText) -> str:
         git_crypt = repo.git_crypt()
         encrypted = git_crypt.encrypted_as(data, before) if git_crypt and data else None
         if encrypted is None:
-            raise GitMemError(f"'{text.before.path}' is stored encrypted, and git-crypt did not encrypt its new text")
+            raise GitMemError(
+                Message("'{}' is stored encrypted, and git-crypt did not encrypt its new text", text.before.path)
+            )
         data = encrypted
     return store_blob(repo, data)
 
@@ -266,8 +278,11 @@ def ensure_position(repo: Repository, before: Position) -> None:
     now = position(repo)
     if now.branch != before.branch:
         raise Changed(
-            f"the branch changed from '{before.branch or 'a detached HEAD'}' to '{now.branch or 'a detached HEAD'}' "
-            "meanwhile; nothing was written",
+            Message(
+                "the branch changed from '{}' to '{}' meanwhile; nothing was written",
+                before.branch or "a detached HEAD",
+                now.branch or "a detached HEAD",
+            ),
             "run it again on the branch you mean",
         )
     if now.head != before.head:
@@ -341,16 +356,18 @@ def _take_back(repo: Repository, files: Sequence[Replacement], committed: bool) 
                     mixed.append(file.path)
                 unstage(repo, file.path, file.before, file.after)
         except (OSError, GitMemError) as error:
-            failed.append(f"'{file.path}' could not be put back ({error})")
+            failed.append(Message("'{}' could not be put back ({})", file.path, error))
     return ", ".join(failed), mixed
 
 
 def _with_mixed(error: GitMemError, paths: Sequence[str]) -> tuple[str, str]:
     """Message and hint of an error after which files hold another's text and, it may be, ours."""
     names = ", ".join(f"'{path}'" for path in paths)
-    words = f"{error.message}; {names}: saved by somebody else meanwhile and left, with what it has of this change"
+    words = Message(
+        "{}; {}: saved by somebody else meanwhile and left, with what it has of this change", error.message, names
+    )
     files = shlex.join(paths)
-    typed = f"git diff -- {files} shows both; git checkout -p -- {files} takes parts of it out"
+    typed = Message("{} shows both; {} takes parts of it out", f"git diff -- {files}", f"git checkout -p -- {files}")
     return words, "\n".join(line for line in (error.hint, typed) if line)
 
 
@@ -420,7 +437,7 @@ def _ensure_as_planned(repo: Repository, before: Position, contents: Contents, o
     to = [parent] if parent else []
     run_git(repo, ["update-ref", "-m", "git mem: taken back", *([] if parent else ["-d"]), "HEAD", *to, oid])
     _reset(repo, paths)
-    raise Changed(f"{problem}; nothing was committed", "run it again")
+    raise Changed(Message("{}; nothing was committed", problem), "run it again")
 
 
 def _branch_contains(repo: Repository, branch: str, oid: str) -> bool:
@@ -547,7 +564,7 @@ def _await_git(repo: Repository) -> None:
         if time.monotonic() >= deadline:
             raise Locked(
                 "a commit that git mem began is still running here, or was killed",
-                f"wait for it; if no git runs any more: rm {shlex.quote(str(lock))}",
+                Message("wait for it; if no git runs any more: {}", f"rm {shlex.quote(str(lock))}"),
             )
         time.sleep(0.02)
 
@@ -557,7 +574,7 @@ def _drop_record(repo: Repository) -> None:
     try:
         (repo.git_dir / RECORD).unlink(missing_ok=True)
     except OSError as error:
-        raise GitMemError(f"cannot remove '{repo.git_dir / RECORD}': {error.strerror}") from None
+        raise GitMemError(Message("cannot remove '{}': {}", repo.git_dir / RECORD, error.strerror)) from None
 
 
 def _present(repo: Repository, path: str) -> bytes | None:

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 from gitmem.errors import GitMemError
 from gitmem.git.repository import Repository
 from gitmem.git.worktree import read_bytes, state_dir, write_atomic
+from gitmem.messages import Message
 
 KEPT = 20  # writes, or groups of them, that are remembered
 LIMIT = 8 << 20  # bytes of the file; the oldest entries go first
@@ -128,7 +129,7 @@ def drop_texts(repo: Repository, *, mark: bool = False) -> None:
         try:
             file.unlink(missing_ok=True)
         except OSError as error:
-            raise GitMemError(f"cannot remove '{file}': {error.strerror}") from None
+            raise GitMemError(Message("cannot remove '{}': {}", file, error.strerror)) from None
     _save(repo, own)
 
 

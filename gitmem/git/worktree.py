@@ -16,6 +16,7 @@ from unicodedata import normalize
 
 from gitmem import system
 from gitmem.errors import GitMemError, Locked, OutsideRepository
+from gitmem.messages import Message
 
 
 def relative(root: Path, path: str, cwd: Path | None = None) -> str:
@@ -45,7 +46,7 @@ def _as_spelled(root: Path, path: str) -> str:
 def _checked(path: str) -> str:
     parts = PurePosixPath(path).parts
     if "\0" in path or os.path.isabs(path) or ".." in parts or (parts and parts[0].lower() == ".git"):
-        raise OutsideRepository(f"'{path}' is not a file of this repository")
+        raise OutsideRepository(Message("'{}' is not a file of this repository", path))
     return "/".join(parts)
 
 
@@ -55,7 +56,7 @@ def resolve(root: Path, path: str) -> Path:
     for part in _checked(path).split("/"):
         at = at / part
         if part.lower() == ".git" or at.is_symlink():
-            raise OutsideRepository(f"'{path}' goes through a symbolic link or .git and is not followed")
+            raise OutsideRepository(Message("'{}' goes through a symbolic link or .git and is not followed", path))
     return at
 
 
@@ -66,7 +67,7 @@ def read_bytes(root: Path, path: str, limit: int = -1) -> bytes:
         handle = os.open(target, os.O_RDONLY | system.NOFOLLOW | system.NONBLOCK | system.RAW)
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.EMLINK):
-            raise OutsideRepository(f"'{path}' is a symbolic link and is not followed") from None
+            raise OutsideRepository(Message("'{}' is a symbolic link and is not followed", path)) from None
         raise
     try:
         opened = os.fdopen(handle, "rb")
@@ -75,7 +76,7 @@ def read_bytes(root: Path, path: str, limit: int = -1) -> bytes:
         raise IsADirectoryError(error.errno, error.strerror, str(target)) from None
     with opened as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise OutsideRepository(f"'{path}' is not a regular file")
+            raise OutsideRepository(Message("'{}' is not a regular file", path))
         return file.read(limit)
 
 
@@ -100,7 +101,7 @@ def read_files(root: Path, paths: Iterable[str], limit: int) -> Iterator[tuple[s
                     handle = -1
                     folder, handle = above, _open_folder(root, above)
                 if name in ("", ".", "..") or "\0" in name or name.lower() == ".git":
-                    raise OutsideRepository(f"'{path}' is not a file of this repository")
+                    raise OutsideRepository(Message("'{}' is not a file of this repository", path))
                 yield path, _read_at(handle, name, limit)
             except (OSError, OutsideRepository) as error:
                 yield path, error
@@ -115,7 +116,7 @@ def _open_folder(root: Path, path: str) -> int:
     for part in _checked(path).split("/") if path else ():
         try:
             if part.lower() == ".git":
-                raise OutsideRepository(f"'{path}' goes through .git and is not followed")
+                raise OutsideRepository(Message("'{}' goes through .git and is not followed", path))
             inner = os.open(part, os.O_RDONLY | system.DIRECTORY | system.NOFOLLOW | system.RAW, dir_fd=handle)
         finally:
             os.close(handle)
@@ -128,7 +129,7 @@ def _read_at(folder: int, name: str, limit: int) -> bytes:
     try:
         status = os.fstat(handle)
         if not stat.S_ISREG(status.st_mode):
-            raise OutsideRepository(f"'{name}' is not a regular file")
+            raise OutsideRepository(Message("'{}' is not a regular file", name))
         data = os.read(handle, min(limit, status.st_size + 1))
         while len(data) > status.st_size and len(data) < limit:  # it grows
             more = os.read(handle, limit - len(data))
@@ -150,7 +151,7 @@ def write_atomic(root: Path, path: str, data: bytes, *, private: bool = False) -
         resolve(root, path)
         handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".gitmem-")
     except OSError as error:
-        raise GitMemError(f"cannot write '{path}': {error.strerror}") from None
+        raise GitMemError(Message("cannot write '{}': {}", path, error.strerror)) from None
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
@@ -162,7 +163,7 @@ def write_atomic(root: Path, path: str, data: bytes, *, private: bool = False) -
     except BaseException as error:  # an interrupted merge driver leaves nothing beside the file either
         Path(temporary).unlink(missing_ok=True)
         if isinstance(error, OSError):
-            raise GitMemError(f"cannot write '{path}': {error.strerror}") from None
+            raise GitMemError(Message("cannot write '{}': {}", path, error.strerror)) from None
         raise
     sync_folder(target.parent)
 
@@ -207,7 +208,7 @@ def locked(common_dir: Path, name: str, wait: float = 5.0, make: bool = True) ->
     try:
         handle = os.open(folder / f"{name}.lock", flags, 0o600)
     except OSError as error:
-        raise GitMemError(f"cannot lock in '{folder}': {error.strerror}", "check its permissions") from None
+        raise GitMemError(Message("cannot lock in '{}': {}", folder, error.strerror), "check its permissions") from None
     try:
         if system.POSIX and stat.S_IMODE(os.fstat(handle).st_mode) & 0o077:
             os.chmod(folder / f"{name}.lock", 0o600)  # a restored copy may have lost its mode
@@ -218,7 +219,9 @@ def locked(common_dir: Path, name: str, wait: float = 5.0, make: bool = True) ->
                 break
             except OSError:
                 if time.monotonic() >= deadline:
-                    raise Locked(f"another git mem is at work here ({name})", "try again in a moment") from None
+                    raise Locked(
+                        Message("another git mem is at work here ({})", name), "try again in a moment"
+                    ) from None
                 time.sleep(0.02)
         yield
     finally:
@@ -236,12 +239,12 @@ def state_dir(common_dir: Path, make: bool = True) -> Path:
             folder.mkdir(mode=0o700, exist_ok=True)
         status = folder.lstat()
     except FileExistsError:
-        raise GitMemError(f"'{folder}' is no folder", "remove it and try again") from None
+        raise GitMemError(Message("'{}' is no folder", folder), "remove it and try again") from None
     except OSError as error:
         words = f"cannot {'make' if make else 'find'} '{folder}': {error.strerror}"
         raise GitMemError(words, "check its permissions") from None
     if not stat.S_ISDIR(status.st_mode) or not system.is_ours(status):
-        raise GitMemError(f"'{folder}' is a link or belongs to another user", "remove it and try again")
+        raise GitMemError(Message("'{}' is a link or belongs to another user", folder), "remove it and try again")
     if stat.S_IMODE(status.st_mode) & 0o077:
         with suppress(OSError):  # a file system that cannot be written
             os.chmod(folder, 0o700)

@@ -23,6 +23,7 @@ from gitmem.git.binary import first_line
 from gitmem.git.objects import Entry, is_git_crypt_filter
 from gitmem.git.repository import Repository
 from gitmem.git.worktree import state_dir
+from gitmem.messages import Message
 from gitmem.system import temporary_folder
 
 NOBODY = ("Author identity unknown", "Committer identity unknown", "empty ident name", "unable to auto-detect email")
@@ -116,7 +117,9 @@ def _run(
     if process.returncode != 0:
         words = os.fsdecode(problem).strip() or os.fsdecode(out).strip()
         nobody = any(said in words for said in NOBODY)
-        raise GitFailed(f"git {args[0]} failed: {first_line(words)}", IDENTITY if nobody else _shortened_output(words))
+        raise GitFailed(
+            Message("git {} failed: {}", args[0], first_line(words)), IDENTITY if nobody else _shortened_output(words)
+        )
     return os.fsdecode(out)
 
 
@@ -219,7 +222,7 @@ def ensure_can_commit(repo: Repository) -> None:
         raise GitMemError("this needs a work tree, and the repository is bare", "run it in a clone")
     for name, (what, then) in IN_PROGRESS.items():
         if name != "BISECT_LOG" and (Path(repo.git_dir) / name).exists():
-            raise GitMemError(f"{what} is in progress here", f"finish it first: {then}")
+            raise GitMemError(Message("{} is in progress here", what), Message("finish it first: {}", then))
 
 
 def scratch_folder(repo: Repository) -> Path:
@@ -263,7 +266,7 @@ def commit_paths(
     encrypted = _encrypted_paths(repo, paths)
     if encrypted and repo.git_crypt() is None:
         raise GitMemError(
-            f"'{encrypted[0]}' is stored encrypted, and what is committed of it could not be checked",
+            Message("'{}' is stored encrypted, and what is committed of it could not be checked", encrypted[0]),
             "git-crypt unlock; git config --global mem.encryption git-crypt (docs/at-rest.md)",
         )
     if encrypted:
@@ -340,7 +343,7 @@ def init_repository(folder: Path, environ: Mapping[str, str]) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise GitMemError(f"cannot make '{folder}': {error.strerror}") from None
+        raise GitMemError(Message("cannot make '{}': {}", folder, error.strerror)) from None
     env = {name: value for name, value in environ.items() if name not in (*HOOK_VIEW, "GIT_DIR", "GIT_WORK_TREE")}
     done = subprocess.run(["git", "init", "--quiet", str(folder)], capture_output=True, env=env, check=False)
     if done.returncode != 0:

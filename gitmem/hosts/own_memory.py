@@ -17,6 +17,7 @@ from gitmem.errors import GitMemError, OutsideRepository
 from gitmem.git.worktree import read_bytes
 from gitmem.hosts.host import Host, Setup
 from gitmem.hosts.json_editing import edited
+from gitmem.messages import Message
 
 INDEX = "MEMORY.md"  # of such a folder; some hosts make it before there is anything to remember
 ITEM = re.compile(rb"^\s*(?:[-*+]|\d+[.)])\s+\S", re.M)
@@ -89,7 +90,9 @@ def kept_here(host: Host, path: str, text: str, setup: Setup) -> str:
     except ValueError:
         value = None
     if not isinstance(value, dict):
-        raise GitMemError(f"'{path}' is not plain JSON and is left as it is", f"set '{own.setting}' in it by hand")
+        raise GitMemError(
+            Message("'{}' is not plain JSON and is left as it is", path), Message("set '{}' in it by hand", own.setting)
+        )
     ours = str(folder_here(host, Path(setup.root)))
     present = value.get(own.setting)
     if setup.remove:
@@ -97,7 +100,9 @@ def kept_here(host: Host, path: str, text: str, setup: Setup) -> str:
             return text
         del value[own.setting]
     elif present not in (None, ours):
-        raise GitMemError(f"'{path}' has another folder in '{own.setting}'", "remove it, or leave it as it is")
+        raise GitMemError(
+            Message("'{}' has another folder in '{}'", path, own.setting), "remove it, or leave it as it is"
+        )
     else:
         value[own.setting] = ours
     if not value:

@@ -26,6 +26,7 @@ from gitmem.index.index_file import directory
 from gitmem.index.parse_workers import codes
 from gitmem.index.status import changed_files
 from gitmem.memory.snapshot import read, read_work_tree, tree_files, work_tree_key
+from gitmem.messages import Message, joined
 from gitmem.paths import LIMIT
 from gitmem.plural import counted
 
@@ -39,17 +40,21 @@ def unfinished(repo: Repository) -> list[Check]:
     lock = Path(repo.git_dir) / "index.lock"
     if lock.exists():
         wrong = "Git's index is locked: a git is at work here, or was killed"
-        checks.append(Check("lock", wrong, f"if no git runs any more: rm {shlex.quote(str(lock))}"))
+        checks.append(Check("lock", wrong, Message("if no git runs any more: {}", f"rm {shlex.quote(str(lock))}")))
     if (Path(repo.git_dir) / RECORD).exists():
         wrong = "a git mem that was writing files was killed, or is at work"
-        checks.append(Check("writing", wrong, f"{REPAIR} puts back what is still as it wrote it"))
+        checks.append(Check("writing", wrong, Message("{} puts back what is still as it wrote it", REPAIR)))
     elif left := between_files(repo):
-        wrong = f"{counted(len(left), 'file')} of a git mem that was killed, or is at work, may hold text of memory"
-        checks.append(Check("writing", wrong, f"{REPAIR} deletes what a killed one left"))
+        wrong = Message(
+            "{} of a git mem that was killed, or is at work, may hold text of memory", counted(len(left), "file")
+        )
+        checks.append(Check("writing", wrong, Message("{} deletes what a killed one left", REPAIR)))
     for name, (what, then) in IN_PROGRESS.items():
         if name != "BISECT_LOG" and (Path(repo.git_dir) / name).exists():
-            hint = f"{then}, or {then.replace('--continue', '--abort')}"
-            checks.append(Check("in progress", f"{what} has not ended: git mem commits nothing meanwhile", hint))
+            hint = Message("{}, or {}", then, then.replace("--continue", "--abort"))
+            checks.append(
+                Check("in progress", Message("{} has not ended: git mem commits nothing meanwhile", what), hint)
+            )
     return checks
 
 
@@ -58,7 +63,9 @@ def examine(repo: Repository, config: Config) -> list[Check]:
     checks: list[Check] = []
     tracked = [e.path for e in repo.staged() if e.path.rsplit("/", 1)[-1].startswith(db.FILE)]
     if tracked:
-        checks.append(Check("not tracked", f"Git tracks {tracked[0]}", f"git rm --cached -- {shlex.quote(tracked[0])}"))
+        checks.append(
+            Check("not tracked", Message("Git tracks {}", tracked[0]), f"git rm --cached -- {shlex.quote(tracked[0])}")
+        )
     try:
         index = db.open_index(directory(repo))
     except IndexDamaged as error:
@@ -81,7 +88,7 @@ def _compare(repo: Repository, config: Config, index: Index) -> Iterator[Check]:
     if complaint:
         return
     wrong, later, files = _tree(repo, config, index)
-    about = ", ".join([counted(len(files), "file"), *later])
+    about = joined(", ", [counted(len(files), "file"), *later])
     yield Check("tree", wrong, "git mem index" if wrong else "", about)
     rows = _derived(repo, config, index, files)
     wrong, chunks = _chunks(index, rows)

@@ -19,6 +19,7 @@ from gitmem.index.index_file import directory
 from gitmem.index.worktree_record import IGNORED, LARGE, UNREADABLE
 from gitmem.memory.document import decode
 from gitmem.memory.snapshot import WorkTree, left_out_memory, read_work_tree, tree_files, work_tree_key
+from gitmem.messages import Message
 from gitmem.paths import LIMIT, is_memory
 from gitmem.plural import counted
 
@@ -162,8 +163,10 @@ def _outside_checkout(paths: Sequence[str]) -> list[Odd]:
     """One row for the memory files that a sparse checkout leaves out."""
     if not paths:
         return []
-    others = f", as {counted(len(paths) - 1, 'other memory file')}" if len(paths) > 1 else ""
-    return [Odd(paths[0], f"is left out of this sparse checkout{others}", "git sparse-checkout add its folder")]
+    words = "is left out of this sparse checkout"
+    if len(paths) > 1:
+        words = Message("is left out of this sparse checkout, as {}", counted(len(paths) - 1, "other memory file"))
+    return [Odd(paths[0], words, "git sparse-checkout add its folder")]
 
 
 def _commits(repo: Repository) -> int:
@@ -181,7 +184,7 @@ def _commits(repo: Repository) -> int:
 def _changed_since(index: Index, key: str, seen: WorkTree) -> str:
     """How many files of the work tree are not as they were indexed, in words; "" where all are."""
     late = changed_files(index, key, seen)
-    return f"{counted(len(late), 'file')} changed since" if late else ""
+    return Message("{} changed since", counted(len(late), "file")) if late else ""
 
 
 def changed_files(index: Index, key: str, seen: WorkTree) -> frozenset[str]:
@@ -206,10 +209,12 @@ def _odd(repo: Repository, index: Index, key: str) -> tuple[list[Odd], int, int]
             odd.append(Odd(path, "cannot be read, skipped", "check its permissions; links are not followed"))
         elif problems:
             for problem in _problems(repo, path) or []:
-                odd.append(Odd(path, problem[0] + (", skipped" if skipped else ""), problem[1]))
+                odd.append(Odd(path, Message("{}, skipped", problem[0]) if skipped else problem[0], problem[1]))
         if secrets:
-            lines = "a line is" if secrets == 1 else f"{secrets} lines are"
-            odd.append(Odd(path, f"{lines} not indexed: a secret", f"git mem scan -- {shlex.quote(path)}"))
+            words = "a line is not indexed: a secret"
+            if secrets > 1:
+                words = Message("{} lines are not indexed: a secret", secrets)
+            odd.append(Odd(path, words, f"git mem scan -- {shlex.quote(path)}"))
     return odd, total, ignored
 
 
@@ -224,4 +229,4 @@ def _problems(repo: Repository, path: str) -> list[tuple[str, str]]:
     except (OSError, GitMemError):
         return []
     problems = decode(data, path)[1] if b"\0" in data else parse(data, path).problems
-    return [(f"line {p.line}: {p.message}" if p.line else p.message, p.hint) for p in problems]
+    return [(Message("line {}: {}", p.line, p.message) if p.line else p.message, p.hint) for p in problems]

@@ -18,6 +18,7 @@ from gitmem.errors import GitMemError, MissingFile
 from gitmem.git.opening import Repository
 from gitmem.git.worktree import read_bytes, resolve
 from gitmem.memory.snapshot import left_out_memory, read_work_tree, tree_files
+from gitmem.messages import Message
 from gitmem.paths import LIMIT, Layout, is_memory
 from gitmem.plural import counted
 
@@ -34,7 +35,9 @@ def read_memory_file(repo: Repository, config: Config, path: str, commit: str = 
     commit = commit or ("" if repo.root is not None else repo.head() or "")
     data = _in_commit(repo, config, path, commit) if commit or repo.root is None else _in_work_tree(repo, config, path)
     if len(data) > LIMIT:
-        raise GitMemError(f"'{path}' is larger than {counted(LIMIT, 'byte')}", "a memory file is short: split it")
+        raise GitMemError(
+            Message("'{}' is larger than {}", path, counted(LIMIT, "byte")), "a memory file is short: split it"
+        )
     return data
 
 
@@ -52,7 +55,9 @@ def _in_commit(repo: Repository, config: Config, path: str, commit: str) -> byte
     files, _ = tree_files(repo, repo.tree(commit), config.memory_paths) if commit else ({}, Layout())
     oid = files.get(path)
     if oid is None:
-        raise MissingFile(f"there is no memory file '{path}' at {commit[:12] or 'HEAD'}", _nearest(path, files))
+        raise MissingFile(
+            Message("there is no memory file '{}' at {}", path, commit[:12] or "HEAD"), _nearest(path, files)
+        )
     return repo.read(oid)
 
 
@@ -63,8 +68,8 @@ def _in_work_tree(repo: Repository, config: Config, path: str) -> bytes:
             return read_bytes(repo.root, path, LIMIT + 1)
     if path in left_out_memory(repo, config.memory_paths):
         hint = f"git mem show {shlex.quote(path)} --at HEAD"
-        raise MissingFile(f"'{path}' is left out of this sparse checkout", hint)
-    raise MissingFile(f"there is no memory file '{path}'", _nearest(path, memory_paths(repo, config)))
+        raise MissingFile(Message("'{}' is left out of this sparse checkout", path), hint)
+    raise MissingFile(Message("there is no memory file '{}'", path), _nearest(path, memory_paths(repo, config)))
 
 
 def _nearest(path: str, paths: Iterable[str]) -> str:
@@ -92,7 +97,7 @@ def is_memory_path(repo: Repository, config: Config, path: str) -> bool:
 def ensure_memory(repo: Repository, config: Config, path: str) -> None:
     """Raises MissingFile for a path that is not memory, OutsideRepository."""
     if not is_memory_path(repo, config, path):
-        raise MissingFile(f"there is no memory file '{path}'", HINT)
+        raise MissingFile(Message("there is no memory file '{}'", path), HINT)
 
 
 def in_work_tree(repo: Repository, config: Config, path: str) -> bool:

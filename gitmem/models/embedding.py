@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from gitmem.errors import BadConfig
 from gitmem.light_typing import TYPE_CHECKING, NamedTuple, Protocol
+from gitmem.messages import Message
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,7 +63,7 @@ def open_embedder(spec: str, config: Config, state: Path | None = None) -> Embed
     if kind is None or bool(rest) is not (":" in kind.form):
         first, *others = (each.form for each in EMBEDDERS.values())
         hint = f"git config --global mem.embedder {first} (or {', '.join(others)})"
-        raise BadConfig(f"there is no embedder '{spec}'", hint)
+        raise BadConfig(Message("there is no embedder '{}'", spec), hint)
     made: Embedder = import_module(kind.module).open(rest, config)
     if hasattr(made, "state"):
         made.state = state

@@ -12,6 +12,7 @@ from math import isfinite
 from pathlib import Path
 
 from gitmem.errors import ModelUnavailable
+from gitmem.messages import Message
 from gitmem.models.gguf_parameters import parameters
 from gitmem.models.judgement_cache import Judgements
 from gitmem.models.judging import BATCH, STATEMENT, JudgeStatements, Rubric
@@ -71,7 +72,11 @@ class GgufJudge:
     def _answers(self, statements: Sequence[str]) -> list[float]:
         given = self.process.ask({"statements": list(statements)}).get("log_odds")
         if not isinstance(given, list) or len(given) != len(statements):
-            raise ModelUnavailable(f"the model '{self.process.file.name}' gave no judgement for each statement")
+            raise ModelUnavailable(
+                Message("the model '{}' gave no judgement for each statement", self.process.file.name)
+            )
         if not all(isinstance(each, (int, float)) and isfinite(each) for each in given):
-            raise ModelUnavailable(f"the model '{self.process.file.name}' gives no usable numbers", "is it damaged?")
+            raise ModelUnavailable(
+                Message("the model '{}' gives no usable numbers", self.process.file.name), "is it damaged?"
+            )
         return [float(each) for each in given]

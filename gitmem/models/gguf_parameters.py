@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from gitmem.errors import ModelUnavailable
+from gitmem.messages import Message
 
 STRING, ARRAY = 8, 9  # kinds of values in a file's metadata
 SIZES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}  # bytes of the other kinds
@@ -25,7 +26,9 @@ def parameters(file: Path) -> int:
         with file.open("rb") as data:
             return _count(data)
     except (OSError, struct.error, ValueError):
-        raise ModelUnavailable(f"'{file.name}' is no GGUF file that can be read", "is it a whole model?") from None
+        raise ModelUnavailable(
+            Message("'{}' is no GGUF file that can be read", file.name), "is it a whole model?"
+        ) from None
 
 
 def _count(data: BinaryIO) -> int:

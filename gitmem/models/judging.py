@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Protocol
 
 from gitmem.errors import ModelUnavailable
+from gitmem.messages import Message
 
 if TYPE_CHECKING:
     from gitmem.models.language import Setting
@@ -59,7 +60,8 @@ def open_judge(name: str, setting: Setting) -> Judge:
     kind, _, rest = name.partition(":")
     if kind not in JUDGES or not rest:
         raise ModelUnavailable(
-            f"'{name}' cannot judge statements: only gguf:<path> does", "git config --global mem.modelUse list"
+            Message("'{}' cannot judge statements: only gguf:<path> does", name),
+            "git config --global mem.modelUse list",
         )
     judge: Judge = import_module(JUDGES[kind]).open(rest, setting)
     return judge

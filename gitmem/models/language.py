@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from gitmem.errors import ModelUnavailable
+from gitmem.messages import Message
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -108,6 +109,6 @@ def open_language_model(name: str, setting: Setting) -> LanguageModel:
     head, _, rest = name.partition(":")
     kind = LANGUAGE_MODELS.get(head)
     if kind is None or not rest:
-        raise ModelUnavailable(f"there is no language model '{name}'", FORMS)
+        raise ModelUnavailable(Message("there is no language model '{}'", name), FORMS)
     model: LanguageModel = import_module(kind.module).open(rest, setting)
     return model

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from gitmem.errors import ModelUnavailable
+from gitmem.messages import Message
 from gitmem.models.child_processes import end
 from gitmem.models.language import OutOfBudget
 
@@ -55,7 +56,7 @@ class LlamaProcess:
         failed."""
         answer = self._exchange(self._started(), request, self._deadline, pieces)
         if "error" in answer:
-            raise ModelUnavailable(f"the model '{self.file.name}' failed ({answer['error']})")
+            raise ModelUnavailable(Message("the model '{}' failed ({})", self.file.name, answer["error"]))
         return answer
 
     def finish(self) -> None:
@@ -74,7 +75,8 @@ class LlamaProcess:
             answer = self._exchange(self._child, {"path": str(self.file), "context": self._context}, until)
             if "error" in answer:
                 raise ModelUnavailable(
-                    f"the model '{self.file.name}' cannot be loaded ({answer['error']})", "is it a GGUF language model?"
+                    Message("the model '{}' cannot be loaded ({})", self.file.name, answer["error"]),
+                    "is it a GGUF language model?",
                 )
         return self._child
 
@@ -93,7 +95,9 @@ class LlamaProcess:
             try:
                 answer = json.loads(line)
             except ValueError:
-                raise ModelUnavailable(f"the model '{self.file.name}' gave an answer that is no JSON") from None
+                raise ModelUnavailable(
+                    Message("the model '{}' gave an answer that is no JSON", self.file.name)
+                ) from None
             if not isinstance(answer, dict):
                 return {"error": "no object"}
             if pieces is None or "piece" not in answer:
@@ -131,14 +135,18 @@ class LlamaProcess:
         except subprocess.TimeoutExpired:
             code = 0
         why = f" (signal {-code})" if code < 0 else ""
-        return ModelUnavailable(f"the model '{self.file.name}' ended by itself{why}", "is it a whole GGUF file?")
+        return ModelUnavailable(
+            Message("the model '{}' ended by itself{}", self.file.name, why), "is it a whole GGUF file?"
+        )
 
 
 def model_file(path: str) -> Path:
     """The file that `gguf:<path>` names. Raises ModelUnavailable: no file, no llama.cpp."""
     file = Path(os.path.expanduser(path))
     if not file.is_file():
-        raise ModelUnavailable(f"there is no model file '{path}'", "git config --global mem.model gguf:<path>")
+        raise ModelUnavailable(
+            Message("there is no model file '{}'", path), "git config --global mem.model gguf:<path>"
+        )
     if importlib.util.find_spec("llama_cpp") is None:
         raise ModelUnavailable("a GGUF model needs llama-cpp-python", "pip install 'git-mem[llama]'")
     return file.resolve()

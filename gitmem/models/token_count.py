@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gitmem.errors import BadConfig, ModelUnavailable
+from gitmem.messages import Message
 
 if TYPE_CHECKING:
     from gitmem.models.wordpiece import Find
@@ -41,7 +42,9 @@ def count_of(name: str) -> Count:
         return by_pieces(StaticEmbedder().find)
     if kind == "gguf" and rest:
         return by_model(Path(os.path.expanduser(rest)))
-    raise BadConfig(f"there is no tokenizer '{name}'", "git config --global mem.tokenizer gguf:<path>, or pieces")
+    raise BadConfig(
+        Message("there is no tokenizer '{}'", name), "git config --global mem.tokenizer gguf:<path>, or pieces"
+    )
 
 
 def by_pieces(find: Find) -> Count:
@@ -88,13 +91,16 @@ def by_model(path: Path) -> Count:
             "counting with a GGUF model needs llama-cpp-python, which is not installed", "pip install 'git-mem[llama]'"
         ) from None
     if not path.is_file():
-        raise ModelUnavailable(f"there is no model file '{path}'", "git config --global mem.tokenizer gguf:<path>")
+        raise ModelUnavailable(
+            Message("there is no model file '{}'", path), "git config --global mem.tokenizer gguf:<path>"
+        )
     try:
         with redirect_stderr(StringIO()):  # it warns of a context that is never made
             model = llama_cpp.Llama(model_path=str(path), vocab_only=True, verbose=False)
     except (ValueError, AssertionError, RuntimeError, OSError) as error:
         raise ModelUnavailable(
-            f"llama.cpp cannot read the vocabulary of '{path.name}' ({type(error).__name__})", "is it a whole model?"
+            Message("llama.cpp cannot read the vocabulary of '{}' ({})", path.name, type(error).__name__),
+            "is it a whole model?",
         ) from None
     known: dict[str, int] = {}
 

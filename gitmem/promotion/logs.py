@@ -18,6 +18,7 @@ from gitmem.git.objects import EXECUTABLE, REGULAR, Entry, Span
 from gitmem.git.repository import Repository
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import Fact, fact_id, id_of_hash, normalise, parse_span, text_hash
+from gitmem.messages import Message
 from gitmem.paths import LIMIT, Kind, kind, log_day
 from gitmem.promotion.proposal import Log
 from gitmem.provenance.ledger import Ledger, rejections
@@ -56,7 +57,9 @@ def since(repo: Repository, text: str, head: str, now: datetime) -> str:
     except UnknownRevision:
         start = beginning(text, now)
         if start is None:
-            raise UnknownRevision(f"'{text}' is neither a revision nor a date", f"a commit, or {FORMS}") from None
+            raise UnknownRevision(
+                Message("'{}' is neither a revision nor a date", text), Message("a commit, or {}", FORMS)
+            ) from None
     older = (c for c in repo.log([head], first_parent=True) if c.commit_date < start)
     first = next(older, None)
     return first.oid if first else ""

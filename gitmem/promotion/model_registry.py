@@ -10,6 +10,7 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 from gitmem.errors import GitMemError
+from gitmem.messages import Message
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,7 +36,7 @@ def open_model(name: str, setting: Setting, words: str = "") -> Model:
     if name.partition(":")[0] not in LANGUAGE_MODELS or name.endswith(":"):
         from gitmem.errors import ModelUnavailable
 
-        raise ModelUnavailable(f"there is no promotion model '{name}'", f"rules, {FORMS}")
+        raise ModelUnavailable(Message("there is no promotion model '{}'", name), f"rules, {FORMS}")
     if not words and judges(name, setting.config.model_use):
         from gitmem.models.judging import open_judge
         from gitmem.promotion.judged_rules import JudgedRules

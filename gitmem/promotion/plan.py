@@ -33,6 +33,7 @@ from gitmem.memory.rivals import MEMORY, PROPOSES, Placed, Standing, judge, of_o
 from gitmem.memory.similarity import ALIKE, likeness, same, terms
 from gitmem.memory.statements import read
 from gitmem.memory.successor import why_not
+from gitmem.messages import Message
 from gitmem.promotion.proposal import Log, Op, Operation
 from gitmem.provenance.cited_text import CitedText, cited_text
 from gitmem.provenance.grounding import denied, uncounted, undated, unnamed, unreasoned, unsaid
@@ -187,14 +188,14 @@ class _Run:
         """What a whole run may do at most, and last, because it is dear, the gate."""
         operation, old = verdict.operation, verdict.old
         if old is not None and old.id in self.replaced:
-            return Refused(operation, Why.TARGET, f"the fact {old.id} was replaced in this run already")
+            return Refused(operation, Why.TARGET, Message("the fact {} was replaced in this run already", old.id))
         if operation.op is Op.SUPERSEDE and self.losses_left <= 0:
-            return Refused(operation, Why.RETENTION, f"a run replaces at most {self.losses} facts")
+            return Refused(operation, Why.RETENTION, Message("a run replaces at most {} facts", self.losses))
         if old is None and not self.rules.may_grow:
             return Refused(operation, Why.SIZE, "MEMORY.md is full and nothing in it can be archived")
         blocked = self.rules.gate("\n".join([operation.text, operation.reason, *_cited(operation, self.logs)]))
         if blocked:
-            return Refused(replace(operation, text="", reason=""), Why.GATE, f"the gate stops it: {blocked}")
+            return Refused(replace(operation, text="", reason=""), Why.GATE, Message("the gate stops it: {}", blocked))
         return verdict
 
     def _judge(self, proposed: Operation) -> Approved | Refused:
@@ -219,7 +220,7 @@ class _Run:
             words = f"from {operation.origin}: a person lets it in with --accept {fact_id(operation.text)}"
             return Refused(operation, Why.ORIGIN, words)
         if operation.until and operation.until < self.rules.today.isoformat():
-            return Refused(operation, Why.OVER, f"it ended on {operation.until}")
+            return Refused(operation, Why.OVER, Message("it ended on {}", operation.until))
         return self._against_known(operation)
 
     def _over_limit(self, operation: Operation) -> Refused:
@@ -270,14 +271,14 @@ class _Run:
         if operation.op in (Op.UPDATE, Op.SUPERSEDE) and target is None:
             return Refused(operation, Why.TARGET, "the fact it would change is not in MEMORY.md")
         if ident in self.approved or ident in self.facts or ident in self.rules.archived:
-            return Refused(operation, Why.DUPLICATE, f"it is there already ({ident})")
+            return Refused(operation, Why.DUPLICATE, Message("it is there already ({})", ident))
         claimed, claimed_bare = claim(text), claim(bare)
         for fact in self.facts.values():
             if fact is target:
                 continue
             known = self.claims[fact.id]
             if same(claimed, known) or (bare != text and same(claimed_bare, known) and _speaks_of(fact, topic)):
-                return Refused(operation, Why.DUPLICATE, f"it says the same as {fact.id}")
+                return Refused(operation, Why.DUPLICATE, Message("it says the same as {}", fact.id))
         if any(same(claim(text), claim(other)) for other in self.approved.values()):
             return Refused(operation, Why.DUPLICATE, "it says the same as another fact of this run")
         log = self.logs[operation.sources[0].path, operation.sources[0].blob]
@@ -307,12 +308,12 @@ class _Run:
         the facts that may, each with what the addition is to it."""
         for row, found in near:
             if _surely_same(found):
-                return f"it says the same as {row.fact.id} in other words"
+                return Message("it says the same as {} in other words", row.fact.id)
         words = terms(new.fact.text)
         for other in self.additions:
             alike = likeness(words, terms(other.fact.text)) >= UPDATED
             if alike and _speaks_of(other.fact, topic) and _surely_same(judge(other, new)):
-                return f"it says the same as {other.fact.id} of this run in other words"
+                return Message("it says the same as {} of this run in other words", other.fact.id)
         return ""
 
     def _named(self, operation: Operation) -> Operation:

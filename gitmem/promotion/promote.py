@@ -42,6 +42,7 @@ from gitmem.memory.fact import fact_id, render_span, text_hash
 from gitmem.memory.facts import Memory, Moved
 from gitmem.memory.new_statements import between
 from gitmem.memory.rivals import Rival
+from gitmem.messages import Message
 from gitmem.paths import log_day
 from gitmem.plural import counted
 from gitmem.promotion import logs
@@ -220,7 +221,7 @@ def _planned(run: Run, head: str, tip: str) -> Planned:
     proposal = run.model.propose(reading.logs, memory.facts) if reading.logs else None
     if proposal and proposal.unreadable:
         raise ModelUnavailable(
-            f"the model gave no readable answer: {proposal.unreadable}", "nothing was written; run it again"
+            Message("the model gave no readable answer: {}", proposal.unreadable), "nothing was written; run it again"
         )
     rules = _rules(run, memory, logs.past(repo, known, tip, memory.facts, reading.logs))
     plan = decide(proposal.operations if proposal else (), reading.logs, memory, rules)
@@ -250,7 +251,9 @@ def _ensure_known(accepted: Sequence[str], plan: Plan) -> None:
     ids = [fact_id(operation.text) for operation in operations]
     for given in accepted:
         if not any(ident.startswith(given) for ident in ids):
-            raise UsageError(f"there is no fact '{given}' to accept", "git mem promote --dry-run --explain shows them")
+            raise UsageError(
+                Message("there is no fact '{}' to accept", given), "git mem promote --dry-run --explain shows them"
+            )
 
 
 def _ensure_shown(shown: Mapping[str, str] | None, plan: Plan) -> None:
@@ -307,10 +310,12 @@ def stopped_by(text: str, policy: Policy, path: str = MEMORY) -> str:
 
 def _why_nothing(reading: logs.NewLogs, plan: Plan) -> str:
     if not reading.logs:
-        return "no daily log has new lines" + (f" since {reading.base[:12]}" if reading.base else "")
+        if reading.base:
+            return Message("no daily log has new lines since {}", reading.base[:12])
+        return "no daily log has new lines"
     if not plan.refused:
-        return f"{counted(reading.lines, 'new line')}, no candidate among them"
-    return f"{counted(len(plan.refused), 'candidate')}, none let through; --explain lists them"
+        return Message("{}, no candidate among them", counted(reading.lines, "new line"))
+    return Message("{}, none let through; --explain lists them", counted(len(plan.refused), "candidate"))
 
 
 def _has_room(memory: Memory, budget: int) -> bool:
@@ -323,7 +328,10 @@ def file_at(repo: Repository, commit: str, path: str) -> bytes:
     if entry is None:
         return b""
     if entry.mode not in (REGULAR, EXECUTABLE):
-        raise GitMemError(f"'{path}' is not a plain file", f"git rm {shlex.quote(path)}, then write it as a file")
+        raise GitMemError(
+            Message("'{}' is not a plain file", path),
+            Message("{}, then write it as a file", f"git rm {shlex.quote(path)}"),
+        )
     data = repo.read(entry.oid)
     ensure_utf8(data, path)
     return data
@@ -414,7 +422,7 @@ def _ensure_clean(repo: Repository, at: Position) -> dict[str, bytes | None]:
             dirty.append(path)
     if dirty:
         raise GitMemError(
-            f"'{sorted(dirty)[0]}' has edits that are not committed", "commit or stash them, or use --dry-run"
+            Message("'{}' has edits that are not committed", sorted(dirty)[0]), "commit or stash them, or use --dry-run"
         )
     return reading.noted
 
@@ -492,5 +500,6 @@ def bring_up_to_date(there: Repository, head: str, name: str) -> None:
         run_git(there, ["merge", "--quiet", "--no-edit", "-m", f"memory: bring {name} up to date", head])
     except GitMemError as error:
         raise GitMemError(
-            f"'{name}' conflicts with the current branch", f"merge or delete it: git branch -D {shlex.quote(name)}"
+            Message("'{}' conflicts with the current branch", name),
+            Message("merge or delete it: {}", f"git branch -D {shlex.quote(name)}"),
         ) from error

@@ -30,6 +30,7 @@ from gitmem.memory.files import memory_paths
 from gitmem.memory.new_statements import file_bytes, memory_bytes
 from gitmem.memory.rivals import MEMORY, PROPOSES, Placed, Rival, Standing, rivals, settled, statement_value
 from gitmem.memory.statements import Form, Statement, read
+from gitmem.messages import Message
 from gitmem.paths import log_day
 from gitmem.promotion.topics import topic_of
 from gitmem.provenance import trailers
@@ -167,13 +168,14 @@ def chosen(pairs: Sequence[Rival], given: str, other: str = "") -> Rival:
     (`MEMORY.md:9`), and of the fact `other`. Raises UsageError."""
     if re.fullmatch(r"[0-9]{1,5}", given):
         if not 1 <= int(given) <= len(pairs):
-            raise UsageError(f"there is no open pair {given}", "git mem settle lists them")
+            raise UsageError(Message("there is no open pair {}", given), "git mem settle lists them")
         return pairs[int(given) - 1]
     named = [name for name in (given, other) if name]
     found = [pair for pair in pairs if all(any(_is_named(row, name) for row in (pair.new, pair.old)) for name in named)]
     if len(found) != 1:
-        count = "no open pair" if not found else f"{len(found)} open pairs"
-        raise UsageError(f"{count} of {' and '.join(named)}", "git mem settle lists them")
+        which = " and ".join(named)
+        message = Message("{} open pairs of {}", len(found), which) if found else Message("no open pair of {}", which)
+        raise UsageError(message, "git mem settle lists them")
     return found[0]
 
 
@@ -213,7 +215,7 @@ def committed_plan(config: Config, pair: Rival, answer: Answer, today: date, rea
         draft = settle_plan(config, pair, answer, today, reason)(reading)
         for path in draft.contents:
             if not is_committed(reading.repo, path, reading.raw(path)):
-                raise GitMemError(f"'{path}' has edits that are not committed", "commit or stash them first")
+                raise GitMemError(Message("'{}' has edits that are not committed", path), "commit or stash them first")
         return draft
 
     return plan
@@ -289,7 +291,9 @@ def _entry(memory: Memory, row: Placed) -> Entry:
     same = [entry for entry in memory.entries if entry.fact.id == row.fact.id]
     found = next((entry for entry in same if entry.fact.line == row.fact.line), same[0] if same else None)
     if found is None:
-        raise Changed(f"{row.path}:{row.fact.line} is not what it was", "git mem settle lists the open pairs")
+        raise Changed(
+            Message("{}:{} is not what it was", row.path, row.fact.line), "git mem settle lists the open pairs"
+        )
     return found
 
 
@@ -341,7 +345,9 @@ def _with_line(reading: Reading, config: Config, memory: Memory, pair: Rival, an
     data = reading.read(later.path) or b""
     line = next((each for each in _statements(data) if fact_id(each.text) == later.fact.id), None)
     if line is None:
-        raise Changed(f"{later.path}:{later.fact.line} is not what it was", "git mem settle lists the open pairs")
+        raise Changed(
+            Message("{}:{} is not what it was", later.path, later.fact.line), "git mem settle lists the open pairs"
+        )
     committed = is_committed(reading.repo, later.path, data)
     span = Span(later.path, line.first, line.last, reading.repo.hash_blob(data) if committed else "")
     topic = topic_of(line, line.text)

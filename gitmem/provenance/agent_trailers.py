@@ -14,6 +14,7 @@ from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.policy import MESSAGE
 from gitmem.git.repository import Repository
 from gitmem.memory.fact import text_hash
+from gitmem.messages import Message
 from gitmem.paths import Kind, kind, spelling
 from gitmem.provenance import trailers
 
@@ -57,12 +58,18 @@ def check(repo: Repository, config: Config, message: str) -> list[Finding]:
     findings = []
     if not named:
         findings.append(
-            _missing("agent-unnamed", f"an agent changes memory: say who, '{trailers.AGENT}: {config.agent}'")
+            _missing(
+                "agent-unnamed", Message("an agent changes memory: say who, '{}: {}'", trailers.AGENT, config.agent)
+            )
         )
     elif config.agent and config.agent not in named:
-        findings.append(_missing("agent-other", f"{trailers.AGENT} is not the agent at work here ({config.agent})"))
+        findings.append(
+            _missing("agent-other", Message("{} is not the agent at work here ({})", trailers.AGENT, config.agent))
+        )
     if not any(value.strip() for value in trailers.values(rows, trailers.REASON)):
-        findings.append(_missing("agent-reason", f"an agent changes memory: say why, '{trailers.REASON}: ...'"))
+        findings.append(
+            _missing("agent-reason", Message("an agent changes memory: say why, '{}: ...'", trailers.REASON))
+        )
     return findings
 
 

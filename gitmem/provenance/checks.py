@@ -16,6 +16,7 @@ from gitmem.git.ranges import shallow
 from gitmem.git.repository import Repository
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import UNSEEN_ORIGINS, Fact, normalise, parse_span, render_span, text_hash, worst_origin
+from gitmem.messages import Message
 from gitmem.paths import Kind, kind
 from gitmem.provenance.attribution import TEXT, Attribution, Attributor
 from gitmem.provenance.authorship import by_machine, named, reviewed_merge, reviewers
@@ -59,8 +60,10 @@ class Checks:
         """What does not hold, in committed history, without asking who wrote it."""
         edit = attribution.edit
         if edit and TEXT in edit.changed and not edit.recorded:
-            who = f"{_who(edit.commit)} in {edit.commit.oid[:12]}"
-            yield Problem("text-changed", f"edited after promotion by {who}, no reason recorded")
+            words: str = Message(
+                "edited after promotion by {} in {}, no reason recorded", _who(edit.commit), edit.commit.oid[:12]
+            )
+            yield Problem("text-changed", words)
         if any(key == "src" and parse_span(value) is None for key, value in fact.meta):
             yield Problem("source-missing", "its comment names a source that cannot be read")
         recorded = {span_key(span) for span in self.known.sources.get(text_hash(fact.text), ())}
@@ -68,13 +71,13 @@ class Checks:
         for source in attribution.sources:
             span = source.recorded
             if recorded and span_key(span) in own - recorded and not self._cut:
-                yield Problem("source-changed", f"{render_span(span)} is not what its promotion recorded")
+                yield Problem("source-changed", Message("{} is not what its promotion recorded", render_span(span)))
             elif source.problem:
                 yield Problem("source-missing", source.problem)
             elif self.attributor.reader.changed(source):
-                yield Problem("source-changed", f"{render_span(span)} was changed since")
+                yield Problem("source-changed", Message("{} was changed since", render_span(span)))
             elif self.is_taken_back(source.path, source.text):
-                yield Problem("source-changed", f"{render_span(span)} was taken back by a git revert")
+                yield Problem("source-changed", Message("{} was taken back by a git revert", render_span(span)))
         if not edit and (words := self._cut_sentence(fact, attribution)):
             yield Problem("source-cut", words)
 
@@ -138,7 +141,7 @@ class Checks:
         edit = attribution.edit
         if edit and edit.machine and (edit.recorded or TEXT not in edit.changed):
             what = ", ".join(edit.changed)
-            message = f"edited after promotion by {_who(edit.commit)}, which is no person: {what}"
+            message = Message("edited after promotion by {}, which is no person: {}", _who(edit.commit), what)
             yield Problem("edited", message)
         if attribution.support is Support.NOT_IN_SOURCE:
             yield Problem("not-in-source", attribution.problem)

@@ -20,6 +20,7 @@ from gitmem.memory.front_matter import stated_values
 from gitmem.memory.similarity import terms
 from gitmem.memory.statements import Statement
 from gitmem.memory.statements import read as read_statements
+from gitmem.messages import Message
 from gitmem.paths import LIMIT, Kind, Layout, is_memory, kind, layout_of
 from gitmem.plural import counted
 from gitmem.provenance.cited_text import CitedText, cited_text
@@ -118,7 +119,7 @@ class SourceReader:
         `records` are the commits that recorded the fact: their trees are asked before the whole history.
         """
         if not self.readable(span.path):
-            return self._missing(span, f"{span.path} is not a memory file")
+            return self._missing(span, Message("{} is not a memory file", span.path))
         # An object that is not here in any history is not looked for in this one, which takes long.
         here = bool(span.blob) and bool(self.repo.objects_with(span.blob))
         blob = self.repo.find_blob(span.path, span.blob, self.at or "HEAD") if here else None
@@ -129,14 +130,14 @@ class SourceReader:
             text = "\n".join(lines[span.start_line - 1 : span.end_line])
             problem = "" if text.strip() else "the source lines are empty"
             if span.end_line > len(lines):
-                problem = f"{span.path} has only {counted(len(lines), 'line')} in {blob[:12]}"
+                problem = Message("{} has only {} in {}", span.path, counted(len(lines), "line"), blob[:12])
             first, last = span.start_line, span.end_line
             return Source(span.path, first, last, blob, text, False, False, problem, span, commit)
         if blob is not None and data is not None and self._stands_elsewhere(span.path, blob):
-            return self._missing(span, f"blob {blob[:12]} never stood at {span.path}")
+            return self._missing(span, Message("blob {} never stood at {}", blob[:12], span.path))
         elsewhere = self._by_text(fact, span)
         if elsewhere is None:
-            return self._missing(span, f"{render_span(span)} is gone, and no line at HEAD holds this text")
+            return self._missing(span, Message("{} is gone, and no line at HEAD holds this text", render_span(span)))
         new, text = elsewhere
         return Source(new.path, new.start_line, new.end_line, new.blob, text, False, True, "", span, self.at)
 

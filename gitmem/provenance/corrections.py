@@ -26,6 +26,7 @@ from gitmem.memory.fact import Fact, encode, fact_id, normalise, render_span, te
 from gitmem.memory.facts import BESIDE, SUPERSEDES, Entry, Memory
 from gitmem.memory.files import ensure_memory
 from gitmem.memory.retention import with_until
+from gitmem.messages import Message
 from gitmem.paths import Kind, agent_of, is_daily, kind, spelling
 from gitmem.provenance import trailers
 from gitmem.provenance.cited_sources import cited, facts_at
@@ -173,7 +174,7 @@ def _to_replace(reading: Reading, config: Config, path: str, line: int, text: st
         raise UsageError("that is what the line says already")
     same = [each.fact for each in memory.entries if each.fact.id == fact_id(text)]
     if any(fact.trail == entry.fact.trail for fact in same):
-        raise Refused(f"{path} says that already, on another line")
+        raise Refused(Message("{} says that already, on another line", path))
     return memory, entry
 
 
@@ -186,17 +187,21 @@ def place_of(repo: Repository, ident: str) -> tuple[str, int]:
     wanted = ident.strip().casefold()
     if not re.fullmatch(rf"[0-9a-f]{{{MIN_ID},12}}", wanted):
         raise UsageError(
-            f"the id of a fact is {MIN_ID} to 12 hexadecimal digits",
+            Message("the id of a fact is {} to 12 hexadecimal digits", MIN_ID),
             "results of edit, promote and receipts name it; or name the place",
         )
     head = repo.head()
     rows = facts_at(repo, head) if head else ()
     places = [(path, fact.line) for path, _, fact in rows if fact.id.startswith(wanted)]
     if not places:
-        raise UnknownFact(f"no committed fact has the id {wanted}", "commit the file first, or name the place")
+        raise UnknownFact(
+            Message("no committed fact has the id {}", wanted), "commit the file first, or name the place"
+        )
     if len(places) > 1:
         shown = ", ".join(f"{path}:{line}" for path, line in places[:5])
-        raise UnknownFact(f"{len(places)} facts have the id {wanted}: {shown}", "name the place of one of them")
+        raise UnknownFact(
+            Message("{} facts have the id {}: {}", len(places), wanted, shown), "name the place of one of them"
+        )
     return places[0]
 
 
@@ -287,7 +292,9 @@ def derived(repo: Repository, selector: Selector, known: Ledger) -> list[tuple[s
     evidence = _read_evidence(repo, head, selector, known, rows)
     chosen = [(path, fact) for path, _, fact in rows if comes_from(selector, path, fact, evidence)]
     if not chosen and selector.by is By.SOURCE and not _is_known_source(repo, head, selector.value, known):
-        raise MissingFile(f"there is no file '{selector.value}' at HEAD, and no fact cites one", "git mem log")
+        raise MissingFile(
+            Message("there is no file '{}' at HEAD, and no fact cites one", selector.value), "git mem log"
+        )
     return chosen
 
 
@@ -479,7 +486,8 @@ def fact_at(reading: Reading, config: Config, path: str, line: int) -> tuple[Mem
     entry = memory.at(line)
     if entry is None or line > entry.fact.end:
         raise UnknownFact(
-            f"there is no fact on {path}:{line}", "name a line of text: headings, comments and blank lines are no facts"
+            Message("there is no fact on {}:{}", path, line),
+            "name a line of text: headings, comments and blank lines are no facts",
         )
     return memory, entry
 

@@ -21,6 +21,7 @@ from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import Fact, encode, normalise, text_hash
 from gitmem.memory.forgotten import MASK, pattern_of, unlabelled
 from gitmem.memory.snapshot import read_work_tree, tree_files
+from gitmem.messages import Message
 from gitmem.paths import LIMIT, Kind, kind
 from gitmem.provenance.cited_sources import cited, facts_at, merged
 from gitmem.provenance.corrections import Account, Correction, Removal, as_value, fact_at, message_of
@@ -299,8 +300,8 @@ def _spare_sources_of_others(
             result.append(row)
         elif row.verbatim:
             raise Refused(
-                f"{row.path}:{row.line} says it and is also the source of {holder}; nothing was changed",
-                f"git mem forget {holder} first, or without --everywhere",
+                Message("{}:{} says it and is also the source of {}; nothing was changed", row.path, row.line, holder),
+                Message("{} first, or without --everywhere", f"git mem forget {holder}"),
             )
         else:
             result.append(LineChange(row.path, row.line, Change.LEFT, row.text, verbatim=False))

@@ -15,6 +15,7 @@ from gitmem.gate.redaction import redaction, refuse_or_mask_text
 from gitmem.git.repository import Repository
 from gitmem.git.transaction import CommitDraft, Reading
 from gitmem.memory.fact import encode
+from gitmem.messages import Message
 from gitmem.provenance import trailers
 
 Plan = Callable[[Reading], CommitDraft[None]]
@@ -51,7 +52,7 @@ def allow_plan(
     exceptions. Raises UsageError for a day that has passed, GitMemError where nothing has the fingerprint, Refused for
     a reason that the gate stops."""
     if until < today:
-        raise UsageError(f"{until} has passed", "choose a day to come")
+        raise UsageError(Message("{} has passed", until), "choose a day to come")
     fingerprint, path = finding
     reason = refuse_or_mask_text(" ".join(reason.split()), MESSAGE, config)
     text = exceptions_text(Reading(repo))

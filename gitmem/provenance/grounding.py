@@ -16,6 +16,7 @@ from gitmem.lazy_patterns import lazy
 from gitmem.memory.fact import normalise
 from gitmem.memory.similarity import matter, terms
 from gitmem.memory.statements import Form, Statement
+from gitmem.messages import Message
 from gitmem.text import dates, english
 from gitmem.text.denials import denials
 from gitmem.text.languages import LANGUAGES
@@ -79,7 +80,7 @@ def uncounted(text: str, cited: str, days: Iterable[date]) -> str:
     spans = [*_dated_spans(text, cited, set(days)), *_equal_quantities(text, cited)] if missing else []
     for match in missing:
         if not any(start <= match.start() and match.end() <= end for start, end in spans):
-            return f"the number {match[0][:40]} is not in the lines it cites"
+            return Message("the number {} is not in the lines it cites", match[0][:40])
     return ""
 
 
@@ -135,7 +136,7 @@ def undated(text: str, cited: str, days: Iterable[date]) -> str:
             if mention.spelled and mention.day not in there and not _is_share(text, mention):
                 earlier = {m.day for m in dates.find(text, day, False) if m.start == mention.start}
                 if not earlier & there:
-                    return f"the date {mention.day.isoformat()} is not in the lines it cites"
+                    return Message("the date {} is not in the lines it cites", mention.day.isoformat())
     return ""
 
 
@@ -154,7 +155,7 @@ def unnamed(text: str, cited: str, days: Iterable[date]) -> str:
         stem = word.casefold().removesuffix("'s").removesuffix("’s")
         inflected = opens and not identifier and stem[:4] in there
         if stem not in there and not inflected:
-            return f"'{word[:40]}' is not in the lines it cites"
+            return Message("'{}' is not in the lines it cites", word[:40])
     return ""
 
 

@@ -14,6 +14,7 @@ from gitmem.gate.examine import Blob
 from gitmem.git.objects import Commit
 from gitmem.git.opening import Repository
 from gitmem.memory.snapshot import tree_files
+from gitmem.messages import Message
 from gitmem.paths import LIMIT, Kind, kind
 from gitmem.search.evaluation import LabelledQuestion
 
@@ -152,7 +153,7 @@ def questions(repo: Repository, commit: str) -> list[LabelledQuestion]:
     try:
         return read(data.decode("utf-8"))[:ASKED] if data.strip() else []
     except UnicodeDecodeError:
-        raise UsageError(f"{QUESTIONS} is not UTF-8") from None
+        raise UsageError(Message("{} is not UTF-8", QUESTIONS)) from None
 
 
 def recall(

@@ -18,6 +18,7 @@ from gitmem.git.transaction import CommitDraft, Draft, Reading, commit, is_commi
 from gitmem.git.undo_record import Entry, digest
 from gitmem.git.worktree import drop_empty_parents
 from gitmem.memory.document import decode
+from gitmem.messages import Message
 from gitmem.paths import is_daily
 from gitmem.provenance import trailers
 from gitmem.provenance.ledger import UNDO
@@ -110,7 +111,7 @@ def _plan(repo: Repository, entries: Sequence[Entry], reading: Reading) -> Undo:
     for path, expected in after.items():
         if digest(reading.raw(path)) != expected:
             raise Changed(
-                f"'{path}' was changed since; nothing was taken back",
+                Message("'{}' was changed since; nothing was taken back", path),
                 f"git diff -- {shlex.quote(path)}; git log -- {shlex.quote(path)}",
             )
     if not oids:
@@ -122,7 +123,8 @@ def _plan(repo: Repository, entries: Sequence[Entry], reading: Reading) -> Undo:
     head = repo.head()
     if head is None or not (head == oids[-1] or repo.is_ancestor(oids[-1], head)):
         raise Changed(
-            "what was written last is not on this branch", f"git switch to the branch that holds {oids[-1][:12]}"
+            "what was written last is not on this branch",
+            Message("git switch to the branch that holds {}", oids[-1][:12]),
         )
     merge = any(len(repo.commit(oid).parents) > 1 for oid in oids)
     parent = first.parents[0] if first.parents else ""
@@ -142,7 +144,7 @@ def _after(entries: Sequence[Entry]) -> dict[str, str | None]:
         for path, file in entry.files.items():
             if path in after and file.before != after[path]:
                 raise Changed(
-                    f"'{path}' was changed between two of these writes; nothing was taken back",
+                    Message("'{}' was changed between two of these writes; nothing was taken back", path),
                     f"git log -- {shlex.quote(path)}",
                 )
             after[path] = file.after

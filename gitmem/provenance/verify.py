@@ -19,6 +19,7 @@ from gitmem.git.write import run_git
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Fact, render_span, text_hash
+from gitmem.messages import Message
 from gitmem.paths import Kind, kind
 from gitmem.provenance.attribution import Attribution, Edit, differing, newest
 from gitmem.provenance.authorship import by_machine, named
@@ -240,7 +241,7 @@ class _Run:
             lost = [line for line in source.text.split("\n") if line.strip()]
             held = change.old_oid and set(lost) <= set(self.attributor.reader.lines(change.old_oid))
             if held and (self.attributor.reader.changed(source) or self.checks.is_taken_back(source.path, source.text)):
-                message = f"{render_span(span)} was changed since"
+                message = Message("{} was changed since", render_span(span))
                 oid = self.known.by_hash.get(text_hash(fact.text), "")
                 commit = self.line_commit(path, data, fact)
                 attribution = self.attributor.attribution(path, fact, partial(self.line_commit, path, data, fact))

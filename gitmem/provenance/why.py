@@ -21,6 +21,7 @@ from gitmem.memory import facts as memory_facts
 from gitmem.memory.arrivals import LASTING
 from gitmem.memory.fact import Fact, fact_id, normalise, render_span, text_hash
 from gitmem.memory.files import read_memory_file
+from gitmem.messages import Message
 from gitmem.paths import agent_of, kind
 from gitmem.plural import counted
 from gitmem.provenance import trailers
@@ -89,7 +90,8 @@ def why(repo: Repository, config: Config, path: str, line: int, rev: str = "", *
     lines = memory_facts.split_lines(data)
     if not 1 <= line <= len(lines):
         raise GitMemError(
-            f"{path} has {counted(len(lines), 'line')}, there is no line {line}", f"git mem show {quote(path)}"
+            Message("{} has {}, there is no line {}", path, counted(len(lines), "line"), line),
+            f"git mem show {quote(path)}",
         )
     fact = _fact_at(lines, data, line)
     start = fact.line if fact else line
@@ -99,9 +101,11 @@ def why(repo: Repository, config: Config, path: str, line: int, rev: str = "", *
     oids = list(dict.fromkeys(row.commit for row in rows))
     uncommitted = any(not oid.strip("0") for oid in oids)
     commit = None if uncommitted else newest(repo, [repo.commit(oid) for oid in oids])
-    notes = [f"line {line} belongs to the fact that begins on line {start}"] if start != line else []
+    notes: list[str] = []
+    if start != line:
+        notes.append(Message("line {} belongs to the fact that begins on line {}", line, start))
     if len(oids) > 1 and commit:
-        notes.append(f"{len(oids)} commits wrote its lines; {commit.oid[:12]} is the newest")
+        notes.append(Message("{} commits wrote its lines; {} is the newest", len(oids), commit.oid[:12]))
     if commit is None:
         notes.append("not committed yet")
     elif commit.oid in shallow(repo):
@@ -169,14 +173,14 @@ def _shown(answer: Answer, repo: Repository) -> Answer:
 
 def _notes(attributor: Attributor, attribution: Attribution, origin: Commit | None, commit: Commit | None) -> list[str]:
     """What a person should know of a fact whose record is `origin` and whose line `commit` touched last."""
-    notes = []
+    notes: list[str] = []
     if origin and commit and origin.oid != commit.oid:
-        notes.append(f"the line was last touched by {commit.oid[:12]} ({named(commit.author)})")
+        notes.append(Message("the line was last touched by {} ({})", commit.oid[:12], named(commit.author)))
     edit = attribution.edit
     if edit and TEXT in edit.changed and not edit.recorded:
-        notes.append(f"{edit.commit.oid[:12]} changed the text and recorded no reason")
+        notes.append(Message("{} changed the text and recorded no reason", edit.commit.oid[:12]))
     notes += [
-        f"{render_span(source.recorded)} was changed since: its lines are shown as they were"
+        Message("{} was changed since: its lines are shown as they were", render_span(source.recorded))
         for source in attribution.sources
         if attributor.reader.changed(source)
     ]

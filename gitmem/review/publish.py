@@ -19,6 +19,7 @@ from gitmem.git.repository import Repository
 from gitmem.git.revision import CommitRange, towards
 from gitmem.git.write import run_git
 from gitmem.memory.fact import parse_span
+from gitmem.messages import Message
 from gitmem.paths import Layout, passes
 from gitmem.plural import counted
 from gitmem.review.commit_diff import fact_changes
@@ -153,7 +154,7 @@ def through_the_gate(repo: Repository, brought: CommitRange, today: date) -> Non
     if report.blocked:
         span = f"--range {base[:12]}..{head[:12]}" if base else "--history"
         hint = f"git mem scan {span} shows it; docs/leaked-secret.md says how to take it out of commits"
-        raise Refused(f"not let through: {blocking_words(report)}", hint)
+        raise Refused(Message("not let through: {}", blocking_words(report)), hint)
 
 
 def need_base(repo: Repository, remote: str, base: str) -> None:

@@ -18,6 +18,7 @@ from gitmem.config import Config, changed, git_name, keys, tunable
 from gitmem.errors import BadConfig, UsageError
 from gitmem.git.repository import Repository
 from gitmem.memory.similarity import terms
+from gitmem.messages import Message
 from gitmem.search import tuning
 from gitmem.search.fact_places import FactPlaces
 from gitmem.search.hits import Hit
@@ -87,10 +88,10 @@ def rows(text: str) -> list[tuple[str, LabelledQuestion]]:
         try:
             found.append((line, _labelled(json.loads(line))))
         except RecursionError:
-            raise UsageError(f"line {number}: it is nested too deep", SHAPE) from None
+            raise UsageError(Message("line {}: it is nested too deep", number), SHAPE) from None
         except ValueError as error:
             why = f"it is no JSON ({error.msg})" if isinstance(error, json.JSONDecodeError) else str(error)
-            raise UsageError(f"line {number}: {why}", SHAPE) from None
+            raise UsageError(Message("line {}: {}", number, why), SHAPE) from None
     return found
 
 

@@ -22,6 +22,7 @@ from gitmem.index.freshness import ready
 from gitmem.index.index_file import IndexKeeper, OpenIndex, discard
 from gitmem.light_typing import TYPE_CHECKING, NamedTuple
 from gitmem.memory.forgotten import NOTHING, Forgotten
+from gitmem.messages import Message
 from gitmem.paths import Kind, file_name_words, kind, log_date
 from gitmem.search import lexical, scoring, vector
 from gitmem.search.hits import Hit, fitting
@@ -142,7 +143,9 @@ def search(
 
         unknown = next((name for name in query.types if name not in TYPES), None)
         if unknown is not None:
-            raise UsageError(f"'{unknown[:40]}' is no type of a fact", f"--type takes one of {', '.join(TYPES)}")
+            raise UsageError(
+                Message("'{}' is no type of a fact", unknown[:40]), f"--type takes one of {', '.join(TYPES)}"
+            )
     return answer
 
 
@@ -347,7 +350,7 @@ def retrieve(
             if query.lane is Lane.VECTOR:
                 raise
             hint = f" ({error.hint})" if error.hint else ""
-            notes.append(f"words only: {error.message}{hint}")
+            notes.append(Message("words only: {}", f"{error.message}{hint}"))
             near = vector.of_table(question, config)
         else:
             if near.query is not None or near.scores:
@@ -501,7 +504,9 @@ def _strips(
             try:
                 run.append((chunk, start, records[chunk], heading))
             except KeyError:
-                raise IndexDamaged("the index is damaged (lines).", "'git mem index' builds it again.") from None
+                raise IndexDamaged(
+                    Message("the index is damaged ({}).", "lines"), "'git mem index' builds it again."
+                ) from None
         if run:
             strips.append(Strip(path, oid, run, days, name, all_of_it))
     return strips

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gitmem.config import Config
 from gitmem.errors import BadConfig
+from gitmem.messages import Message
 from gitmem.search.weights import BY_MODEL, LEXICAL, MEANING, NUMBERS, PRIORS, SHIPPED, VECTOR, WEIGHTS, WORDS, Ranking
 
 
@@ -51,5 +52,7 @@ def _weight_named(text: str) -> tuple[str, float]:
     except ValueError:
         number = float("nan")
     if not named(name) or not -1000 <= number <= 1000:
-        raise BadConfig(f"mem.searchWeight: '{text}' is no weight", f"NAME=VALUE with a NAME of {names()}")
+        raise BadConfig(
+            Message("mem.searchWeight: '{}' is no weight", text), Message("NAME=VALUE with a NAME of {}", names())
+        )
     return name, number

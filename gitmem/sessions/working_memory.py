@@ -21,6 +21,7 @@ from typing import TypedDict
 
 from gitmem.errors import GitMemError, UsageError
 from gitmem.git.worktree import read_bytes, state_dir, write_atomic
+from gitmem.messages import Message
 from gitmem.paths import agent_name
 
 MAX_PARTS = 4  # parts of a key: entity:name:phase:sub
@@ -153,7 +154,9 @@ class Store:
         try:
             self._folder.mkdir(mode=0o700, exist_ok=True)
         except OSError as error:
-            raise GitMemError(f"cannot make '{self._folder}': {error.strerror}", "check its permissions") from None
+            raise GitMemError(
+                Message("cannot make '{}': {}", self._folder, error.strerror), "check its permissions"
+            ) from None
         record = {
             "key": key, "text": text, "at": now.isoformat(), "until": value.until.isoformat(),
             "session": owner.session, "agent": owner.agent,

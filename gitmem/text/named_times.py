@@ -11,6 +11,7 @@ from datetime import date, datetime, time, timedelta
 
 from gitmem.errors import UsageError
 from gitmem.lazy_patterns import lazy
+from gitmem.messages import Message
 from gitmem.text import english
 from gitmem.text.dates import (
     BACK,
@@ -53,7 +54,7 @@ def last_day(text: str, now: datetime, option: str = "--until") -> date | None:
 def _days_named(text: str, now: datetime, option: str) -> Days:
     days = named_days(text, now)
     if days is None:
-        raise UsageError(f"{option} takes a day, not '{text[:40]}'", FORMS)
+        raise UsageError(Message("{} takes a day, not '{}'", option, text[:40]), FORMS)
     return days
 
 

@@ -35,13 +35,13 @@ from gitmem.errors import (
     UnknownRevision,
     UsageError,
 )
+from gitmem.messages import Message
 from gitmem.ui.change_events import events
 from gitmem.ui.page_snapshot import Snapshot, snapshot
 from gitmem.ui.pages import CHANGES, PAGES
 from gitmem.ui.rendering import STATIC, Ours, rendered
 from gitmem.ui.security import Guard, Refusal, checked_form
-from gitmem.ui.sentences import said
-from gitmem.ui.translation import language_of, translate
+from gitmem.ui.translation import language_of, translate, translated
 from gitmem.ui.view import Site, View
 
 if TYPE_CHECKING:
@@ -133,27 +133,36 @@ def _error_page(site: Site, name: str, request: Request, error: Exception) -> Re
                 site, opened, Snapshot(), name, {}, {}, language_of(request.headers.get("accept-language", "")),
                 Ours(request.state.nonce), False, now(),
             )  # fmt: skip
-            return view.render("error.html", status, title=view.t(words), hint=view.t(hint), stopped=status == 422)
+            title = _one_line(view.t(words))
+            return view.render("error.html", status, title=title, hint=view.t(hint), stopped=status == 422)
     except (GitMemError, OSError):  # not even its head can be read: nothing of it is asked any more
         language = language_of(request.headers.get("accept-language", ""))
         title, again = (Ours(translate(language, text)) for text in ("The repository cannot be read", "Try again"))
         text = rendered(
-            "bare.html", language=language, title=title, hint=said(language, words), again=again,
+            "bare.html", language=language, title=title, hint=_one_line(translated(language, words)), again=again,
             base=Ours(site.keys.base), nonce=Ours(request.state.nonce),
         )  # fmt: skip
         return HTMLResponse(text, 503)
+
+
+def _one_line(text: str) -> str:
+    return text if "\n" not in text else " ".join(text.split())
 
 
 def _in_words(site: Site, error: Exception) -> tuple[int, str, str]:
     """(status, what happened, what to do). Names no text of memory but what the message of our own error does."""
     if isinstance(error, GitMemError):
         status = next(status for kind, status in STATUS.items() if isinstance(error, kind))
-        return status, " ".join(error.message.split()), error.hint
+        return status, error.message, error.hint
     if isinstance(error, OSError):
-        words = "The disk is full" if error.errno in FULL else f"Cannot read or write: {error.strerror}"
+        words = "The disk is full" if error.errno in FULL else Message("Cannot read or write: {}", error.strerror)
         return 507 if error.errno in FULL else 503, words, "nothing was changed; make room and try again"
     where = site.crash_log(error)
-    return 500, f"A bug: {type(error).__name__}", f"details in {where}" if where else "git mem doctor may say why"
+    return (
+        500,
+        Message("A bug: {}", type(error).__name__),
+        Message("details in {}", where) if where else "git mem doctor may say why",
+    )
 
 
 def _no_such_page(site: Site) -> Callable[[Request, Exception], Awaitable[Response]]:
@@ -167,7 +176,7 @@ def _no_such_page(site: Site) -> Callable[[Request, Exception], Awaitable[Respon
 async def _refused(request: Request, refusal: Exception) -> Response:
     assert isinstance(refusal, Refusal)
     language = language_of(request.headers.get("accept-language", ""))
-    return PlainTextResponse(said(language, refusal.words) + "\n", refusal.status)
+    return PlainTextResponse(translated(language, refusal.words) + "\n", refusal.status)
 
 
 def _first_page(site: Site) -> Callable[[Request], Awaitable[Response]]:

@@ -14,6 +14,7 @@ from datetime import datetime
 from pathlib import Path
 
 from gitmem.errors import GitMemError, MissingFile, OutsideRepository, UsageError
+from gitmem.messages import Message
 from gitmem.ui.page_snapshot import snapshot
 from gitmem.ui.pages import PAGES
 from gitmem.ui.rendering import STATIC, Ours, masked_word
@@ -103,7 +104,7 @@ def export(site: Site, folder: Path, moment: datetime, language: str) -> int:
                 _write_file(folder / target.file, _page(view))
                 wanted = {each: None for each in (*wanted, *found) if each.file not in done}
     except OSError as error:
-        raise GitMemError(f"cannot write '{folder}': {error.strerror}") from None
+        raise GitMemError(Message("cannot write '{}': {}", folder, error.strerror)) from None
     return len(done)
 
 

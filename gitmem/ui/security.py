@@ -19,8 +19,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from gitmem.ui.sentences import said
-from gitmem.ui.translation import language_of
+from gitmem.ui.translation import language_of, translated
 
 SAFE = ("GET", "HEAD")
 FORM_LIMIT = 1 << 18  # bytes of a form: its longest field is a fact, of 4,000 characters at nine bytes each
@@ -87,7 +86,7 @@ class Guard:
             answer = self._entry(scope)
         except Refusal as refusal:
             language = language_of(Headers(scope=scope).get("accept-language", ""))
-            answer = PlainTextResponse(said(language, refusal.words) + "\n", refusal.status)
+            answer = PlainTextResponse(translated(language, refusal.words) + "\n", refusal.status)
         await (answer or self.app)(scope, receive, with_headers)
 
     def _entry(self, scope: Scope) -> Response | None:

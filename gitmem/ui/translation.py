@@ -1,13 +1,23 @@
-"""The words of the interface in the reader's language. The English phrase is the key, used where there is no entry.
+"""The words of the pages in the reader's language, from gettext catalogs in `locale/`.
 
-Text of memory is never translated.
+The English sentence is the id of its translation and is used where a catalog has none. `git mem` writes its messages in
+English; those that hold values are `Message`s, so that a page finds the translation by the template and fills in the
+values again. Text of memory is never translated.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import gettext
+from functools import cache
+from pathlib import Path
+
+from gitmem.messages import Message
 
 ENGLISH, KOREAN = "en", "ko"
+LOCALE = Path(__file__).with_name("locale")
+DOMAIN = "gitmem"
+JOINTS = ("; ", " + ")  # between sentences that one text holds
+MAX_SENTENCE = 600  # characters of a text that may be a sentence of ours
 
 
 def language_of(header: str) -> str:
@@ -29,23 +39,57 @@ def _quality(text: str) -> float:
         return 0.0
 
 
+@cache
+def catalog(language: str) -> gettext.NullTranslations:
+    """The catalog of a language; English needs none."""
+    if language == ENGLISH:
+        return gettext.NullTranslations()
+    return gettext.translation(DOMAIN, str(LOCALE), [language])
+
+
+def is_phrase(text: str) -> bool:
+    """Whether a text is the id of a phrase of the pages: every catalog has the same ids."""
+    return bool(text) and (catalog(KOREAN).gettext(text) != text or text in ONE)
+
+
 def translate(language: str, phrase: str, **values: object) -> str:
     """The phrase in `language`, with each `{name}` replaced; English has other words for a `count` of one."""
-    words = _table(language).get(phrase, phrase) if language != ENGLISH else phrase
-    if values.get("count") == 1 and language == ENGLISH:
-        words = ONE.get(phrase, words)
+    words = catalog(language)
+    if phrase in ONE:
+        count = values.get("count")
+        said = words.ngettext(ONE[phrase], phrase, count if isinstance(count, int) else 2)
+    else:
+        said = words.gettext(phrase) if phrase else ""
     for name, value in values.items():
-        words = words.replace("{" + name + "}", f"{value:,}" if isinstance(value, int) else str(value))
-    return words
+        said = said.replace("{" + name + "}", f"{value:,}" if isinstance(value, int) else str(value))
+    return said
 
 
-def _table(language: str) -> Mapping[str, str]:
-    from gitmem.ui.korean_pages import WORDS
+def translated(language: str, text: str) -> str:
+    """A message of `git mem` in `language`, line by line. What is no sentence of the catalog stays as it is, as do
+    commands and text of memory; a value of a message is translated where it is a message or a sentence itself."""
+    if language == ENGLISH or not text:
+        return text
+    if isinstance(text, Message):
+        values = [translated(language, str(value)) for value in text.values]
+        return _sentence(language, text.template).format(*values)
+    if "\n" in text:
+        return "\n".join(translated(language, line) for line in text.split("\n"))
+    return _sentence(language, text)
 
-    return WORDS if language == KOREAN else {}
+
+def _sentence(language: str, text: str) -> str:
+    if len(text) > MAX_SENTENCE:
+        return text
+    if (found := catalog(language).gettext(text)) != text:
+        return found
+    for joint in JOINTS:
+        if joint in text:
+            return joint.join(_sentence(language, part) for part in text.split(joint))
+    return text
 
 
-ONE = {  # English phrases for one of a thing
+ONE = {  # English phrases for one of a thing, by those for several
     "{count} facts": "1 fact",
     "{count} proposals": "1 proposal",
     "{count} pairs": "1 pair",

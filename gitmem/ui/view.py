@@ -21,19 +21,18 @@ from gitmem.gate.policy import Policy
 from gitmem.git.opening import Repository
 from gitmem.git.write import merging
 from gitmem.memory.forgotten import Forgotten
+from gitmem.messages import Message
 from gitmem.provenance.forgotten_texts import forgotten_texts
 from gitmem.provenance.present_facts import FactList, FactLists, PresentFact, statements_of
 from gitmem.review.fact_diff import FactChange, doer
 from gitmem.review.masking import masked
 from gitmem.ui.file_findings import Examined
-from gitmem.ui.korean_pages import WORDS
 from gitmem.ui.model_answers import Answers
 from gitmem.ui.page_cache import Kept
 from gitmem.ui.page_snapshot import Snapshot, branches, state
 from gitmem.ui.rendering import Ours, masked_word, rendered
 from gitmem.ui.security import Keys
-from gitmem.ui.sentences import said
-from gitmem.ui.translation import translate
+from gitmem.ui.translation import is_phrase, translate, translated
 from gitmem.ui.visits import Visit
 
 NAVIGATION = (  # the name of a page (`pages.PAGES`), its title
@@ -194,8 +193,8 @@ class View:
     def t(self, phrase: str, **values: object) -> str:
         """The phrase of a page, or the sentence of a flow, in the reader's language; one that is not ours, or that
         holds a text, is masked."""
-        if phrase not in WORDS:
-            return said(self.language, phrase)
+        if isinstance(phrase, Message) or not is_phrase(phrase):
+            return translated(self.language, phrase)
         words = translate(self.language, phrase, **values)
         ours = all(isinstance(value, int) for value in values.values())
         return Ours(words) if ours else words

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import calendar
 import re
+import subprocess
+import sys
 
 import pytest
 
-from gitmem.context.layer_limits import Layer
 from gitmem.memory.fact import ORIGINS, TYPES
 from gitmem.provenance.grounding import WORDS as SUPPORT
 from gitmem.provenance.present_facts import AGES, STATES, TRUST
 from gitmem.review.fact_diff import Op
-from gitmem.search.hits import BY_HAND
-from gitmem.ui.korean_pages import WORDS
 from gitmem.ui.pages.facts import FILTERS, PARTS
 from gitmem.ui.pages.today import GROUPS
 from gitmem.ui.rendering import HERE
 from gitmem.ui.translation import ONE, language_of, translate
 from gitmem.ui.view import NAVIGATION
+from tests.harness import SOURCE
+from tests.ui.korean import WORDS
 
 PHRASE = re.compile(r"""\bt\(\s*"((?:[^"\\]|\\.)*)"\s*[,)]""")
 FIELD = re.compile(r"\{(\w+)\}")
@@ -33,31 +33,13 @@ def phrases() -> set[str]:
     return found
 
 
+def test_the_compiled_catalogs_are_current() -> None:
+    done = subprocess.run([sys.executable, "tools/catalogs.py", "--check"], cwd=SOURCE, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
 def test_every_phrase_has_its_korean_words() -> None:
     assert phrases() - set(WORDS) == set()
-
-
-REASONS = (BY_HAND,)
-
-
-def test_no_entry_is_left_over_without_a_use() -> None:
-    files = [file for file in HERE.rglob("*.*") if file.suffix in (".py", ".html") and file.name != "korean.py"]
-    texts = "\n".join(file.read_text(encoding="utf-8") for file in files)
-    used = phrases() | {"older", "none", "from tool", "from web", "reverted", "amended", "text", "moved", "history"}
-    used |= {
-        *calendar.day_name,
-        *map(str, Layer),
-        "start",
-        "context",
-        *REASONS,
-    }  # the layers of a context, the kinds of receipts
-    assert [phrase for phrase in WORDS if phrase not in used and f'"{phrase}"' not in texts] == []
-
-
-@pytest.mark.parametrize("phrase", [*WORDS])
-def test_both_languages_have_the_same_placeholders(phrase: str) -> None:
-    assert set(FIELD.findall(phrase)) == set(FIELD.findall(WORDS[phrase]))
-    assert re.search("[가-힣]", WORDS[phrase])
 
 
 def test_one_of_a_thing_has_words_of_its_own_in_english() -> None:

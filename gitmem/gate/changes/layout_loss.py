@@ -16,6 +16,7 @@ from gitmem.gate.changes.text_rules import settings_text
 from gitmem.gate.detectors.finding import Finding
 from gitmem.git.objects import LINKS, Entry
 from gitmem.git.repository import Repository
+from gitmem.messages import Message
 from gitmem.paths import Kind, Layout, agents_read, aside, is_memory, kind, layout_of
 
 SAID = 3  # paths that a finding names
@@ -58,7 +59,7 @@ def check_layout(repo: Repository, before: Sequence[Entry], after: Sequence[Entr
     notes = sum(_is_note(entry.path, was) for entry in before)
     ours = any(entry.path in (TRACKED, exceptions.FILE) for entry in before)
     more = f" and {len(lost) - SAID} more" if len(lost) > SAID else ""
-    words = f"{RULES['layout-narrowed']}: {', '.join(lost[:SAID])}{more}"
+    words = Message(RULES["layout-narrowed"] + ": {}", f"{', '.join(lost[:SAID])}{more}")
     had = {entry.path for entry in before}
     cause = next((path for path in paths if path not in had and _begins_memory(path)), TRACKED)
     yield finding("layout-narrowed", cause, words, warn=notes <= others and not ours, commit=commit)

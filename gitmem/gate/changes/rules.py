@@ -19,6 +19,7 @@ from gitmem.errors import BadConfig
 from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.policy import Policy, canonical
 from gitmem.git.objects import GITLINK, SYMLINK, Change
+from gitmem.messages import Message
 from gitmem.paths import AGENT_ENDINGS, Kind, agents_read, is_daily, kind, log_date
 from gitmem.plural import counted
 
@@ -63,13 +64,13 @@ def check_entry(path: str, mode: int, policy: Policy, commit: str = "") -> Itera
         yield finding("submodule", path, words, warn=True, commit=commit)
     elif mode in (SYMLINK, GITLINK) and policy.holds(path) and not policy.guides(path):
         rule = "symlink" if mode == SYMLINK else "submodule"
-        yield finding(rule, path, f"{RULES[rule]}: it is never followed and may not be memory", commit=commit)
+        yield finding(rule, path, Message(RULES[rule] + ": it is never followed and may not be memory"), commit=commit)
     if not policy.concerns(path):
         return
     odd = sorted({c for c in path if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp")})
     if odd:
         codes = ", ".join(f"U+{ord(c):04X}" for c in odd[:4])
-        yield finding("path-control", path, f"{RULES['path-control']} ({codes})", commit=commit)
+        yield finding("path-control", path, Message(RULES["path-control"] + " ({})", codes), commit=commit)
     if len(path.encode("utf-8", "surrogateescape")) > LONG_PATH:
         yield finding("path-long", path, RULES["path-long"], warn=True, commit=commit)
     for part in path.split("/"):
@@ -116,7 +117,7 @@ def check_protection(changes: Iterable[Change], policy: Policy, commit: str = ""
     for change in changes:
         if policy.protects(change.path):
             new = "deleted" if change.status == "D" else f"blob {change.new_oid[:12]}"
-            yield finding("protected-file", change.path, f"{RULES['protected-file']} ({new})", commit=commit)
+            yield finding("protected-file", change.path, Message(RULES["protected-file"] + " ({})", new), commit=commit)
 
 
 def check_twins(added: Iterable[str], existing: Iterable[str], policy: Policy, commit: str = "") -> Iterator[Finding]:
@@ -133,7 +134,9 @@ def check_twins(added: Iterable[str], existing: Iterable[str], policy: Policy, c
     for path in dict.fromkeys(new):
         others = sorted(seen[canonical(path).casefold()] - {path})
         if others:
-            yield finding("path-twin", path, f"{RULES['path-twin']}: '{others[0]}' is there too", commit=commit)
+            yield finding(
+                "path-twin", path, Message(RULES["path-twin"] + ": '{}' is there too", others[0]), commit=commit
+            )
 
 
 def check_settings(kept: Sequence[str], new: str, commit: str = "") -> Iterator[Finding]:
@@ -144,7 +147,7 @@ def check_settings(kept: Sequence[str], new: str, commit: str = "") -> Iterator[
     now = named_settings(new)
     lost = [name for name in kept if name not in now]
     if lost:
-        words = f"{RULES['settings-loosened']}: {', '.join(lost)}"
+        words = Message(RULES["settings-loosened"] + ": {}", ", ".join(lost))
         yield finding("settings-loosened", TRACKED, words, commit=commit)
 
 
@@ -211,7 +214,7 @@ def check_history(
     if is_daily(path, daily):
         gone_lines = lost_lines(olds, new, before)
         if gone_lines:
-            words = f"{RULES['log-rewritten']} ({counted(len(gone_lines), 'line')})"
+            words = Message(RULES["log-rewritten"] + " ({})", counted(len(gone_lines), "line"))
             day = log_date(path) if what is Kind.DAILY else None
             is_written = day is not None and new != "" and abs((today - day).days) <= DAYS_WRITTEN
             warn = day is None or (is_written and not any(map(_STATES_ORIGIN.search, gone_lines)))
@@ -220,11 +223,11 @@ def check_history(
         had = min(_bullets(old) for old in olds)
         gone = had - _bullets(new)
         if gone > BULK_LINES and gone > had * BULK_SHARE:
-            words = f"{RULES['memory-bulk-deletion']} ({gone} of {had} facts)"
+            words = Message(RULES["memory-bulk-deletion"] + " ({} of {} facts)", gone, had)
             yield finding("memory-bulk-deletion", path, words, commit=commit)
         lost = lost_additions(olds, new, before) if before is not None else 0
         if lost:
-            words = f"{RULES['merge-lost-fact']} ({counted(lost, 'fact')})"
+            words = Message(RULES["merge-lost-fact"] + " ({})", counted(lost, "fact"))
             yield finding("merge-lost-fact", path, words, commit=commit)
 
 

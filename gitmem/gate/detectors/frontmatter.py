@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.detectors.text import Examples, Match, Text
 from gitmem.lazy_patterns import lazy
+from gitmem.messages import Message
 
 LARGEST = 1 << 16  # characters of front matter
 ALIASES = 8  # anchors and aliases together: notes need none
@@ -39,20 +40,22 @@ def detect(text: Text) -> Iterator[Match]:
         return  # a thematic break at the top: nobody reads it as settings
     start, end = fence.end(), close.start()
     if end - start > LARGEST:
-        yield _match("front-matter-size", start, start + 1, f"front matter of more than {LARGEST} characters")
+        yield _match("front-matter-size", start, start + 1, Message("front matter of more than {} characters", LARGEST))
         return
     body = text.raw[start:end]
     aliases = [alias.start() for alias in ALIAS.finditer(body)]
     if len(aliases) > ALIASES:
         at = start + aliases[0]
-        yield _match("front-matter-bomb", at, at + 1, f"{len(aliases)} YAML anchors and aliases: notes need none")
+        yield _match(
+            "front-matter-bomb", at, at + 1, Message("{} YAML anchors and aliases: notes need none", len(aliases))
+        )
     for tag in TAG.finditer(body):
         if tag.group() not in PLAIN_TAGS:
             yield _match("front-matter-tag", start + tag.start(), start + tag.end(), "a YAML tag that makes an object")
             if not text.exhaustive:
                 break
     if _depth(body) > DEPTH:
-        yield _match("front-matter-bomb", start, start + 1, f"brackets nested deeper than {DEPTH}")
+        yield _match("front-matter-bomb", start, start + 1, Message("brackets nested deeper than {}", DEPTH))
     seen: set[str] = set()
     for key in KEY.finditer(body):
         name = key.group(1).strip("\"'")

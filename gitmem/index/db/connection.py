@@ -15,6 +15,7 @@ from gitmem.index.db.reader import Index
 from gitmem.index.db.schema import APPLICATION, SHADOWS, TABLES, VERSION
 from gitmem.index.db.sqlite import REBUILD, drop_copy, private_copy, translated
 from gitmem.light_typing import TYPE_CHECKING
+from gitmem.messages import Message
 
 if TYPE_CHECKING:
     from gitmem.index.db.writer import Writer
@@ -57,7 +58,7 @@ def open_writer(directory: Path, make: bool = True, name: str = FILE) -> Writer:
         _make_private(directory, make)
         _make_file(path)
         if not os.access(directory, os.W_OK) or not os.access(path, os.W_OK):
-            raise IndexUnusable(f"the index folder cannot be written: {directory}", "check its permissions.")
+            raise IndexUnusable(Message("the index folder cannot be written: {}", directory), "check its permissions.")
         connection, copy = _connect(path, False)
         try:
             if not connection.execute("SELECT 1 FROM sqlite_schema").fetchone():
@@ -82,7 +83,7 @@ def remove(directory: Path, name: str = FILE) -> list[str]:
             pass
         except OSError as error:
             raise IndexUnusable(
-                f"cannot delete {directory / name}: {error.strerror}", "check its permissions."
+                Message("cannot delete {}: {}", directory / name, error.strerror), "check its permissions."
             ) from None
     return gone
 
@@ -107,9 +108,9 @@ def _check(path: Path, kind: Callable[[int], bool]) -> os.stat_result:
     """Ours, of the right kind, no symbolic link, or `IndexUnusable`; FileNotFoundError when absent."""
     status = os.lstat(path)
     if not kind(status.st_mode):
-        raise IndexUnusable(f"{path} is a symbolic link or no plain file or folder.", "delete it, try again.")
+        raise IndexUnusable(Message("{} is a symbolic link or no plain file or folder.", path), "delete it, try again.")
     if not system.is_ours(status):
-        raise IndexUnusable(f"{path} belongs to another user.", "work as its owner, or delete it.")
+        raise IndexUnusable(Message("{} belongs to another user.", path), "work as its owner, or delete it.")
     return status
 
 
@@ -214,8 +215,8 @@ def _verify(connection: apsw.Connection, path: Path) -> None:
         raise IndexDamaged("the index file is not an index of git-mem.", REBUILD)
     if not isinstance(version, int) or version > VERSION:
         raise IndexUnusable(
-            f"the index was written by a newer git-mem (schema {version}; this one knows {VERSION}).",
-            f"upgrade git-mem, or delete {path} and run 'git mem index'.",
+            Message("the index was written by a newer git-mem (schema {}; this one knows {}).", version, VERSION),
+            Message("upgrade git-mem, or delete {} and run 'git mem index'.", path),
         )
     if version < VERSION:
         raise IndexDamaged("the index was written by an older git-mem.", REBUILD)

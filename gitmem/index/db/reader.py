@@ -18,6 +18,7 @@ from gitmem.index.db.sqlite import REBUILD, drop_copy, extension, translated
 from gitmem.index.db.values import PLACE_BITS, Place, Shape, Snapshot, bits, int8, unpack_days, unpack_shape
 from gitmem.index.line_records import Packed, unpack
 from gitmem.light_typing import TYPE_CHECKING
+from gitmem.messages import Message
 
 if TYPE_CHECKING:
     from typing import Any, TypeVar
@@ -35,7 +36,7 @@ def stored(method: Method) -> Method:
         try:
             return method(*args, **more)
         except (TypeError, ValueError, AttributeError, OverflowError, IndexError) as error:
-            raise IndexDamaged(f"the index is damaged ({type(error).__name__}).", REBUILD) from error
+            raise IndexDamaged(Message("the index is damaged ({}).", type(error).__name__), REBUILD) from error
 
     return read  # type: ignore[return-value]
 

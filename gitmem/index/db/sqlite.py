@@ -14,6 +14,7 @@ from pathlib import Path
 import apsw
 
 from gitmem.errors import IndexDamaged, IndexUnusable
+from gitmem.messages import Message
 
 REBUILD = "'git mem index' builds it again."
 # A text that is no UTF-8 and a value larger than its page are damage as well.
@@ -29,7 +30,7 @@ def translated() -> Iterator[None]:
     try:
         yield
     except DAMAGE as error:
-        raise IndexDamaged(f"the index is damaged ({_short(error)}).", REBUILD) from error
+        raise IndexDamaged(Message("the index is damaged ({}).", _short(error)), REBUILD) from error
     except apsw.FullError as error:
         raise IndexUnusable(
             "the disk is full: the index could not be written.", "free some space, then 'git mem index'."
@@ -38,11 +39,11 @@ def translated() -> Iterator[None]:
         raise IndexUnusable("the index is locked by another process.", "try again in a moment.") from error
     except (apsw.IOError, apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError) as error:
         raise IndexUnusable(
-            f"the index cannot be read or written ({_short(error)}).", "check the disk and the permissions."
+            Message("the index cannot be read or written ({}).", _short(error)), "check the disk and the permissions."
         ) from error
     except (PermissionError, NotADirectoryError) as error:
         raise IndexUnusable(
-            f"the index cannot be opened: {error.strerror}.", "check the folder's permissions."
+            Message("the index cannot be opened: {}.", error.strerror), "check the folder's permissions."
         ) from error
 
 

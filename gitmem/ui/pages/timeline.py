@@ -13,6 +13,7 @@ from gitmem.errors import UsageError
 from gitmem.memory import timeline
 from gitmem.memory.document import glance
 from gitmem.memory.snapshot import layout_at
+from gitmem.messages import Message
 from gitmem.review.commit_diff import fact_changes, without_forgotten
 from gitmem.ui.pages.compare import Row, parted, rows_of
 from gitmem.ui.rendering import fitting
@@ -99,7 +100,7 @@ def _day(view: View, days: Mapping[date, int]) -> date:
     try:
         return date.fromisoformat(named)
     except ValueError:
-        raise UsageError(f"'{named[:40]}' is no day", "YYYY-MM-DD") from None
+        raise UsageError(Message("'{}' is no day", named[:40]), "YYYY-MM-DD") from None
 
 
 def _start(view: View, count: int) -> int:

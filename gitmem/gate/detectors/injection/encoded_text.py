@@ -26,6 +26,7 @@ from gitmem.gate.detectors.injection.puzzles import (
 from gitmem.gate.detectors.injection.structure import tokens
 from gitmem.gate.detectors.key_words import segment
 from gitmem.gate.detectors.text import Examples, Match, Severity, Text
+from gitmem.messages import Message
 
 _ENCODED_BOOST = 1.0  # somebody took the trouble
 _PUZZLE_BOOST = 0.0  # a reading that may be chance
@@ -106,7 +107,7 @@ def _puzzles(text: Text) -> Iterator[Match]:
                 severity = Severity.WARN
             places = _acrostic(text) if view.kind == ACROSTIC and text.exhaustive else [(start, end)]
             for place in places:
-                yield Match("encoded-instruction", severity, *place, f"{view.kind}: an instruction: {explain(order)}")
+                yield Match("encoded-instruction", severity, *place, _told(view.kind, explain(order)))
             told += 1
             if told >= _MOST_FINDS and not text.exhaustive:
                 yield _unread(start, end, "too many disguised instructions to read them all")
@@ -161,14 +162,19 @@ def _invisible_payloads(text: Text) -> Iterator[Match]:
             yield from (replace(match, start=first, end=last) for first, last in places)
 
 
+def _told(kind: str, why: str) -> Message:
+    """What a finding says of an instruction that is written in a code of this kind."""
+    return Message(kind + ": {}", Message("an instruction: {}", why))
+
+
 def _about(view: View, start: int, end: int, depth: int) -> Iterator[Match]:
     inner = Text(view.text)
     why = _instruction(inner, _ENCODED_BOOST)
     secret = _secret(view.text)
     if secret:
-        yield Match("encoded-secret", Severity.BLOCK, start, end, f"{view.kind}: a secret", secret=True)
+        yield Match("encoded-secret", Severity.BLOCK, start, end, Message("{}: a secret", view.kind), secret=True)
     if why:
-        message = f"{view.kind}: an instruction: {why}"
+        message = _told(view.kind, why)
         yield Match("encoded-instruction", Severity.BLOCK, start, end, message, secret=secret)
     if depth > 1 and not why and not secret:
         for deeper in decoded(view.text):
@@ -177,7 +183,7 @@ def _about(view: View, start: int, end: int, depth: int) -> Iterator[Match]:
         for puzzle in puzzles(inner.folded[:4096]):
             why = _instruction(Text(puzzle.text), _PUZZLE_BOOST)
             if why:
-                message = f"{view.kind}, {puzzle.kind}: an instruction: {why}"
+                message = _told(f"{view.kind}, {puzzle.kind}", why)
                 yield Match("encoded-instruction", Severity.BLOCK, start, end, message)
 
 

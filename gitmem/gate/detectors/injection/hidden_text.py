@@ -17,6 +17,7 @@ from gitmem.gate.detectors.injection.decoding import unquoted
 from gitmem.gate.detectors.injection.injection import explain, judge, severity_of
 from gitmem.gate.detectors.text import Examples, Match, Scope, Severity, Text
 from gitmem.lazy_patterns import lazy
+from gitmem.messages import Message
 
 _MEM = lazy(r"\s*mem(?=\s)")
 _VALUE = lazy(r"[\w.-]{1,40}=(\S{1,2000})")
@@ -132,7 +133,7 @@ def detect(text: Text) -> Iterator[Match]:
             start, end = part.to_raw(verdict.start, verdict.end)
             yield Match(
                 "hidden-command", severity_of(verdict, scope), place.start + start, place.start + end,
-                f"an instruction hidden in {place.kind}: {explain(verdict)}",
+                Message("an instruction hidden in {}: {}", place.kind, explain(verdict)),
             )  # fmt: skip
     if "<!--" in text.raw:
         yield from _mem_values(text)
@@ -150,7 +151,7 @@ def _mem_values(text: Text) -> Iterator[Match]:
             if verdict:
                 yield Match(
                     "hidden-command", Severity.BLOCK, first + value.start(1), first + value.end(1),
-                    f"an instruction in a value of a mem comment: {explain(verdict)}",
+                    Message("an instruction in a value of a mem comment: {}", explain(verdict)),
                 )  # fmt: skip
 
 

@@ -38,6 +38,7 @@ from gitmem.gate.detectors.injection.structure import (
 from gitmem.gate.detectors.spans import Spans
 from gitmem.gate.detectors.text import Examples, Match, Scope, Severity, Text
 from gitmem.lazy_patterns import lazy
+from gitmem.messages import Message, joined
 
 # What counts as a part of an instruction; the others only describe the sentence around it.
 _CONTEXT = frozenset({C.ALL, C.USER, C.TALK, C.NEGATED, C.PLAN, C.MEMORY, C.TRIGGER})
@@ -295,9 +296,10 @@ def detect(text: Text) -> Iterator[Match]:
 
 def _message(what: str, severity: Severity, text: Text) -> str:
     """What a finding says, with where a rule of one's own belongs: never of a file in which it belongs."""
-    advice = "; a rule of your own belongs in USER.md, SOUL.md or AGENTS.md"
-    fits = severity is Severity.WARN and text.scope is not Scope.INSTRUCTIONS
-    return f"reads as an instruction to an agent: {what}{advice if fits else ''}"
+    message = Message("reads as an instruction to an agent: {}", what)
+    if severity is Severity.WARN and text.scope is not Scope.INSTRUCTIONS:
+        message = joined("; ", [message, "a rule of your own belongs in USER.md, SOUL.md or AGENTS.md"])
+    return message
 
 
 def _plain(text: Text) -> Iterator[Match]:

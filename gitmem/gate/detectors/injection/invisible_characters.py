@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from gitmem.gate.detectors.prefilter import utf8
 from gitmem.gate.detectors.text import Examples, Match, Severity, Text
 from gitmem.lazy_patterns import lazy
+from gitmem.messages import Message
 
 _TAGS = lazy("[\U000e0000-\U000e007f]+")
 _FLAG = lazy("\U0001f3f4[\U000e0061-\U000e007a\U000e0030-\U000e0039]{3,6}\U000e007f")
@@ -62,8 +63,10 @@ def detect(text: Text) -> Iterator[Match]:
     if raw.isascii() or not _MAYBE.search(utf8(raw)):
         return
     for start, end, decoded in payloads(raw):
-        spelled = f', it spells "{_shown(decoded)}"' if decoded.strip() else ""
-        yield Match("invisible-smuggling", Severity.BLOCK, start, end, f"characters that show nothing{spelled}")
+        message = "characters that show nothing"
+        if decoded.strip():
+            message = Message('characters that show nothing, it spells "{}"', _shown(decoded))
+        yield Match("invisible-smuggling", Severity.BLOCK, start, end, message)
     yield from _bidi(raw, text.exhaustive)
     yield from _zero_width(raw, text.exhaustive)
 
@@ -110,7 +113,9 @@ def _zero_width(raw: str, exhaustive: bool) -> Iterator[Match]:
         else:
             loose.append((start, end))
     if len(inside) >= 2 or any(end - start >= 2 for start, end in inside):
-        message = f"invisible characters inside words, at {len(inside)} place{'s' * (len(inside) > 1)}"
+        message = "a run of invisible characters inside a word"
+        if len(inside) > 1:
+            message = Message("invisible characters inside words, at {} places", len(inside))
         for place in inside if exhaustive else inside[:1]:
             yield Match("invisible-zero-width", Severity.BLOCK, *place, message)
     elif len(inside) == 1:

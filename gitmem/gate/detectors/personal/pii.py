@@ -28,6 +28,7 @@ from gitmem.gate.detectors.prefilter import CJK, class_of, has_byte, numbered, p
 from gitmem.gate.detectors.secrets.candidates import candidates
 from gitmem.gate.detectors.text import Match, Scope, Text
 from gitmem.lazy_patterns import lazy
+from gitmem.messages import Message
 
 if TYPE_CHECKING:
     from gitmem.gate.detectors.text import Examples
@@ -375,7 +376,7 @@ def detect(text: Text) -> Iterator[Match]:
     found = partial(_matches, scope=text.scope)
     for rule, start, end in readings.rules_in_all(found, text, readings.of_personal_data(text)):
         message, mask, severity = RULES[rule]
-        yield Match(rule, severity, start, end, f"this looks like {message}", secret=True, mask=mask)
+        yield Match(rule, severity, start, end, Message("this looks like {}", message), secret=True, mask=mask)
 
 
 def __getattr__(name: str) -> dict[str, Examples]:

@@ -18,12 +18,15 @@ from gitmem.gate.detectors.secrets import assignments, encoded_logins, tokens
 from gitmem.gate.detectors.secrets.candidates import candidates
 from gitmem.gate.detectors.spans import Spans
 from gitmem.gate.detectors.text import Match, Text, mask
+from gitmem.lazy_patterns import lazy
+from gitmem.messages import Message
 
 if TYPE_CHECKING:
     from gitmem.gate.detectors.text import Examples
 
 
 _PIECES = 6  # of one secret that a source or a terminal has cut
+_OF_A_SERVICE = lazy(r"(an?) (.+) (token|key|webhook)")
 
 
 def _found(text: str, most: int | None = None) -> Iterator[tokens.Found]:
@@ -56,16 +59,24 @@ def detect(text: Text) -> Iterator[Match]:
 
 
 def _match(raw: str, secret: tokens.Found, start: int, end: int) -> Match:
-    sure = ", its checksum is right" if secret.certain else ""
+    what = _named(secret.what)
+    if secret.certain:
+        what = Message("{}, its checksum is right", what)
     return Match(
         secret.rule,
         Severity.BLOCK,
         start,
         end,
-        f"this looks like {secret.what}{sure}",
+        Message("this looks like {}", what),
         secret=True,
         mask=mask(raw[start:end]),
     )
+
+
+def _named(what: str) -> str:
+    """What a secret is: `a Stripe key` as a message whose value is the name of the service."""
+    named = _OF_A_SERVICE.fullmatch(what)
+    return Message(f"{named[1]} {{}} {named[3]}", named[2]) if named else what
 
 
 def secret_lines(text: str) -> set[int]:
