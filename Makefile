@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 export CMAKE_BUILD_PARALLEL_LEVEL ?= 2
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint types docs requirements bench fuzz stress browser chromium screenshots hosts clean
+.PHONY: demo test lint types docs record requirements bench fuzz stress browser chromium screenshots hosts clean
 
 demo: $(VENV)/.base                 ## build a memory repository from examples/ and use it
 	@$(BIN)/python tools/demo.py
@@ -30,6 +30,9 @@ docs: $(VENV)/.dev                  ## write what is made from the code: pages, 
 	$(BIN)/python tools/agent_paths.py
 	$(BIN)/python tools/docs.py
 	$(BIN)/python tools/catalogs.py
+
+record: $(VENV)/.dev                ## write what about 260 commands answer, once they answer as they should
+	$(BIN)/python tools/record.py
 
 requirements: $(VENV)/.dev          ## write what actions/setup installs, with hashes; uv resolves it for every platform
 	$(BIN)/python -m pip install --quiet uv
