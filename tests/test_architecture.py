@@ -1,6 +1,6 @@
-"""The structure: packages in one order, no circle, each outside library in its own package, tests beside what they test.
+"""The structure: packages in layers, no circle, each outside library in its own package, tests beside what they test.
 
-docs/design.md shows ORDER; a test there and here holds both together.
+docs/design.md shows LAYERS; a test holds both together.
 """
 
 from __future__ import annotations
@@ -16,13 +16,29 @@ from tests.harness import SOURCE
 PACKAGE = SOURCE / "gitmem"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
-# From the bottom to the top: a module imports from its own package and from what stands before it, lazily too.
-ORDER = (
-    "errors", "messages", "plural", "light_typing", "lazy_patterns", "system", "regular_file", "fences", "agent_paths", "paths",
-    "config", "text",
-    "git", "gate", "memory", "claims", "models", "index", "search", "provenance", "promotion", "review", "exchange", "hosts", "sessions",
-    "context", "profiles", "environment", "agents", "api", "ui", "server", "cli",
-)  # fmt: skip
+# From the bottom to the top. A module imports from its own package and from packages of lower layers, inside functions
+# too. The packages of one layer do not know each other.
+LAYERS = (
+    ("errors", "messages", "light_typing", "fences", "agent_paths"),
+    ("lazy_patterns", "system", "plural"),
+    ("regular_file", "paths", "text"),
+    ("config", "git"),
+    ("gate",),
+    ("memory", "models"),
+    ("claims", "index"),
+    ("search",),
+    ("provenance",),
+    ("promotion",),
+    ("review",),
+    ("exchange", "hosts"),
+    ("sessions",),
+    ("context", "profiles"),
+    ("environment",),
+    ("agents", "api"),
+    ("ui", "server"),
+    ("cli",),
+)
+LAYER = {package: number for number, layer in enumerate(LAYERS) for package in layer}
 ENTRY_POINTS = {"profiles", "environment", "agents", "api", "ui", "server", "cli", "__main__"}
 LIBRARIES = {  # outside library -> the only packages that may import it
     "apsw": {"index"},
@@ -64,7 +80,7 @@ NAMES = {name_of(path): path for path in MODULES}
 
 
 def part(module: str) -> str:
-    """The entry of ORDER that a module belongs to."""
+    """The package or single module of LAYERS that a module belongs to."""
     return (*module.split("."), "")[1]
 
 
@@ -90,16 +106,18 @@ each_module = pytest.mark.parametrize("path", MODULES, ids=name_of)
 
 
 @each_module
-def test_no_package_imports_from_one_that_stands_after_it(path: Path) -> None:
+def test_a_module_imports_from_its_own_package_and_from_lower_layers_only(path: Path) -> None:
     here = part(name_of(path))
     if here in ("", "__main__"):
         return
-    later = {module for module in ours(path) if part(module) in ORDER and ORDER.index(part(module)) > ORDER.index(here)}
-    assert not later, f"{name_of(path)} imports {later}"
+    outside = {module for module in ours(path) if part(module) in LAYER and part(module) != here}
+    wrong = {module for module in outside if LAYER[part(module)] >= LAYER[here]}
+    assert not wrong, f"{name_of(path)} imports {wrong}"
 
 
-def test_every_module_has_its_place_in_the_order() -> None:
-    assert {part(name) for name in NAMES} == {*ORDER, "", "__main__"}
+def test_every_module_has_its_place_in_one_layer() -> None:
+    assert {part(name) for name in NAMES} == {*LAYER, "", "__main__"}
+    assert len(LAYER) == sum(map(len, LAYERS))
 
 
 def test_there_is_no_circle() -> None:
@@ -152,9 +170,9 @@ def test_a_test_of_one_module_stands_where_the_module_stands() -> None:
     assert not stray
 
 
-def test_the_design_shows_this_order() -> None:
+def test_the_design_shows_these_layers() -> None:
     text = (SOURCE / "docs/design.md").read_text(encoding="utf-8")
-    assert " < ".join(ORDER) in " ".join(text.split())
+    assert " < ".join(" ".join(layer) for layer in LAYERS) in " ".join(text.split())
 
 
 def _names_of(path: Path) -> set[str]:
