@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 export CMAKE_BUILD_PARALLEL_LEVEL ?= 2
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint types docs record requirements bench fuzz stress browser chromium screenshots hosts clean
+.PHONY: demo test lint types docs record release requirements bench fuzz stress browser chromium screenshots hosts clean
 
 demo: $(VENV)/.base                 ## build a memory repository from examples/ and use it
 	@$(BIN)/python tools/demo.py
@@ -34,6 +34,10 @@ docs: $(VENV)/.dev                  ## write what is made from the code: pages, 
 
 record: $(VENV)/.dev                ## write what about 260 commands answer, once they answer as they should
 	$(BIN)/python tools/record.py
+
+release: $(VENV)/bin/pip             ## build wheel and sdist in dist/, try both, write the notes; the tag is a person's
+	$(BIN)/pip install --quiet --group build
+	$(BIN)/python tools/release.py
 
 requirements: $(VENV)/.dev          ## write what actions/setup installs, with hashes; uv resolves it for every platform
 	$(BIN)/python -m pip install --quiet uv
