@@ -322,6 +322,7 @@ def environment(folder: Path, home: Path) -> dict[str, str]:
         "NO_COLOR": "1", "GITMEM_NOW": NOW, "GITMEM_FOREGROUND": "1", "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_AUTHOR_DATE": NOW, "GIT_COMMITTER_DATE": NOW, "GIT_EDITOR": "false", "PYTHONPATH": str(ROOT),
         "PYTHONDONTWRITEBYTECODE": "", "GITMEM_RECORDED_FOLDER": str(folder),
+        "OBJC_DISABLE_INITIALIZE_FORK_SAFETY": "YES",  # macOS ends a fork of a process that loaded its TLS library
     }  # fmt: skip
 
 
