@@ -31,6 +31,7 @@ MAX_LINE = 20_000  # characters of a line that is added: a long paragraph has a 
 LASTING = frozenset(
     ("preference", "constraint", "decision", "deadline", "profile", "rule", "goal", "policy", "exception", "fact")
 )
+FACT_TYPES = ("fact", *sorted(LASTING - {"fact"}))  # of which a form of a page offers one
 LESSONS = {"lesson": "AGENTS.md"}
 
 
@@ -118,6 +119,21 @@ def add_and_commit(
 
     Raises as `add`, and what `transaction.commit` raises. Where it is NotSigned the line stands there, not committed.
     """
+    plan = committed_addition(repo, config, new_line, message_of, now=now)
+    try:
+        (added, others), made = commit(repo, plan)
+    except NotSigned as error:
+        kept = write(repo, addition(repo, config, new_line, now=now))
+        message = f"{error.message}; the line stands in {kept.path}:{kept.line}, not committed"
+        raise NotSigned(message, error.hint) from None
+    return _compared(repo, added, now), made, others
+
+
+def committed_addition(
+    repo: Repository, config: Config, new_line: NewLine, message_of: Callable[[str], str], *, now: datetime
+) -> Callable[[Reading], CommitDraft[tuple[Added, bool]]]:
+    """The plan of `add_and_commit`, for a commit or a preview: where the line stands, and whether its file has other
+    edits that are not committed. Raises as `addition`."""
     plan_of = addition(repo, config, new_line, now=now)
 
     def plan(reading: Reading) -> CommitDraft[tuple[Added, bool]]:
@@ -128,13 +144,7 @@ def add_and_commit(
         )
         return CommitDraft(draft.contents, (draft.result, others), message_of(draft.result.text))
 
-    try:
-        (added, others), made = commit(repo, plan)
-    except NotSigned as error:
-        kept = write(repo, plan_of)
-        message = f"{error.message}; the line stands in {kept.path}:{kept.line}, not committed"
-        raise NotSigned(message, error.hint) from None
-    return _compared(repo, added, now), made, others
+    return plan
 
 
 def addition(

@@ -114,10 +114,15 @@ def gated_text(text: str, path: str, config: Config) -> Redaction:
     """The text a person gave for a fact, as it may stand in `path`. Raises UsageError for none, Refused."""
     from gitmem.gate.redaction import refuse_or_mask
 
+    return refuse_or_mask(one_line(text), path, config)
+
+
+def one_line(text: str) -> str:
+    """The text of a fact as it is written. Raises UsageError for none, and for one with the marks of a comment."""
     text = normalise(text)
     if not text or "<!--" in text or "-->" in text:
         raise UsageError("a fact is one line of text without comment marks")
-    return refuse_or_mask(text, path, config)
+    return text
 
 
 def edit_plan(config: Config, path: str, line: int, text: str, reason: str) -> Plan:

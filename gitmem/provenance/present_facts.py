@@ -12,14 +12,16 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
+from math import inf
 from typing import NamedTuple
 
 from gitmem.config import Config
 from gitmem.git.opening import Repository
 from gitmem.git.worktree import read_files
 from gitmem.memory.fact import Fact
-from gitmem.memory.facts import expired, fact_date, parse, pinned
+from gitmem.memory.facts import expired, fact_date, importance, parse, pinned
 from gitmem.memory.files import memory_paths, read_memory_file
+from gitmem.memory.retention import last_day
 from gitmem.memory.snapshot import tree_files
 from gitmem.paths import LIMIT, Kind, kind
 from gitmem.provenance.cited_sources import file_meta, inherit
@@ -30,6 +32,7 @@ LASTING = (Kind.MEMORY, Kind.ARCHIVE)
 STATES = ("current", "pinned", "expired", "superseded", "archived")
 TRUST = ("promoted", "committed", "uncommitted")  # as a search says of a passage
 KEPT = 3  # snapshots whose facts are kept: 10,000 facts take some 10 MB
+ORDERS = ("newest", "type", "importance", "ending")  # of a list; without one the facts stand as in their files
 AGES = {"week": 7, "month": 31, "year": 366}  # name -> days
 
 
@@ -83,6 +86,14 @@ class Choice:
     def ages(self, day: str, today: date) -> bool:
         """Whether what is from `day` ("" for no day) is of the age that is wanted."""
         return not self.age or _is_of_age(day, self.age, today)
+
+
+def _end(fact: Fact, today: date) -> tuple[int, int]:
+    """What a fact is sorted by where the next to end stands first."""
+    day = last_day(fact)
+    if day is None:
+        return (1, 0)
+    return (0, day.toordinal()) if day >= today else (2, -day.toordinal())
 
 
 def _is_of_age(day: str, age: str, today: date) -> bool:
@@ -158,6 +169,27 @@ class FactList:
         """Those of `rows` that `author` (a name) wrote."""
         known = self.writers(repo, commit)
         return [row for row in rows if (one := known.get(row.fact.id)) is not None and one.name == author]
+
+    def in_order(
+        self, repo: Repository, commit: str, rows: Sequence[PresentFact], order: str, today: date
+    ) -> Sequence[PresentFact]:
+        """`rows` in one of ORDERS, equal ones as they stand in their files; any other word leaves them as they are.
+
+        `newest`: what is not committed, then by the time of the commit that wrote each. `ending`: what ends next, then
+        what has no end, then what is over.
+        """
+        match order:
+            case "newest":
+                known = self.writers(repo, commit)
+                times = {ident: one.commit.commit_date.timestamp() for ident, one in known.items()}
+                return sorted(rows, key=lambda row: -times.get(row.fact.id, inf))
+            case "type":
+                return sorted(rows, key=lambda row: row.type or "fact")
+            case "importance":
+                return sorted(rows, key=lambda row: -importance(row.fact))
+            case "ending":
+                return sorted(rows, key=lambda row: _end(row.fact, today))
+        return rows
 
     def author_names(self, repo: Repository, commit: str) -> Sequence[tuple[str, int]]:
         """(name, how many of the facts it wrote) of everybody who wrote one, the most first."""

@@ -46,6 +46,7 @@ TRANSCRIPT_LINE = re.compile(rf"^{TRANSCRIPT}([0-9a-f]{{64}})$", re.M)
 MATTER_TURNS, MATTER_WORDS = 2, 10  # turns of a person, and telling words in them, that make a matter without a line
 # Tools by which an agent looks something up, in memory or on the web.
 LOOKS_UP = re.compile(r"(?i)memory|git.?mem|web.?(?:search|fetch)|google|weather|time")
+SMALL_TALK = "- (nothing but small talk)"  # stands where a summary has no line
 DECIDED = ("decision", "rule", "constraint", "policy", "exception")
 
 
@@ -122,7 +123,7 @@ def render_episode(turns: Sequence[Turn], heading: Heading, told: Echoes = NOTHI
         line for line in lines if line.role != Role.ASSISTANT or not (line.text in taken_up or told.hold(line.text))
     ]
     summary = [f"- {line.text}" + (" (agent)" if line.role == Role.ASSISTANT else "") for line in lines]
-    body += [*(summary or ["- (nothing but small talk)"]), ""]
+    body += [*(summary or [SMALL_TALK]), ""]
     body += ["## Decisions", "", *decisions, ""] if decisions else []
     body += ["## Topics", "", about, ""] if about else []
     return "\n".join(body).rstrip() + "\n"
@@ -173,12 +174,13 @@ def _says_something(text: str) -> bool:
 
 class EpisodeFile(NamedTuple):
     """An episode that is there: its path, its session, and of one that was imported the SHA-256 (64 hex) of the
-    transcript and the name of its file ("" for any other)."""
+    transcript and the name of its file ("" for any other). `title`: the first line of its summary, "" for none."""
 
     path: str
     session: str
     transcript: str = ""
     file: str = ""
+    title: str = ""
 
 
 def episodes(root: Path) -> Iterator[EpisodeFile]:
@@ -193,7 +195,15 @@ def episodes(root: Path) -> Iterator[EpisodeFile]:
         front = head.split("\n---\n", 1)[0]
         session, transcript = _quoted("session", front), TRANSCRIPT_LINE.search(front)
         if session:
-            yield EpisodeFile(name, session, transcript[1] if transcript else "", _quoted("file", front))
+            file = _quoted("file", front)
+            yield EpisodeFile(name, session, transcript[1] if transcript else "", file, _title(head))
+
+
+def _title(text: str) -> str:
+    """The first line of the summary of an episode, "" where it has none or was small talk."""
+    _, _, summary = text.partition("\n## Summary\n")
+    first = next((line for line in summary.split("\n") if line.strip()), "")
+    return first[2:].strip() if first.startswith("- ") and first != SMALL_TALK else ""
 
 
 def _quoted(key: str, front: str) -> str:

@@ -133,6 +133,16 @@ class View:
         except GitMemError:
             return False
 
+    @cached_property
+    def something_to_undo(self) -> bool:
+        """Whether git mem remembers a write here: the page Undo says whether it can be taken back."""
+        from gitmem.git.undo_record import last_write
+
+        try:
+            return bool(last_write(self.repo))
+        except (GitMemError, OSError):
+            return False
+
     @property
     def start(self) -> int:
         """How many rows of a list come before those of this page: what `and N more` leads to."""

@@ -184,12 +184,21 @@ def test_a_repository_without_a_commit_or_a_memory_has_all_pages(repo: Repo, bro
     assert "Nothing is remembered here yet" in browser.get("facts")
 
 
+def section(page: str, name: str) -> str:
+    """The section of a page whose heading has this id, "" where there is none."""
+    return page.partition(f'<section aria-labelledby="{name}">')[2].partition("</section>")[0]
+
+
 def test_today_tells_what_changed_since_the_last_visit(memory: Repo, browse: Browse) -> None:
     browse(memory)
     memory.commit("memory: more", {"MEMORY.md": memory.read("MEMORY.md") + "- a new fact since then\n"})
     text = browse(memory).get("today")
-    assert "a new fact since then" in text and "REST webhooks" not in text
-    assert "a new fact" not in browse(memory).get("today")
+    learned = section(text, "learned")
+    assert "a new fact since then" in learned and "REST webhooks" not in learned
+    assert "a new fact" not in section(text, "newest") and "REST webhooks" in section(text, "newest")
+    again = browse(memory).get("today")
+    assert "Nothing has changed since" in again and section(again, "learned") == ""
+    assert "a new fact" in section(again, "newest")
 
 
 def test_a_read_only_visit_is_not_remembered(memory: Repo, browse: Browse) -> None:

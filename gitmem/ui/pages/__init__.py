@@ -57,6 +57,7 @@ def _fact_change(action: str) -> Change:
 PAGES: Mapping[str, tuple[str, Page]] = {  # name -> its address below the site's, what answers
     "today": ("today", _lazily("today")),
     "facts": ("facts", _lazily("facts")),
+    "add": ("add", _lazily("add")),
     "notes": ("notes", _lazily("notes")),
     "fact": ("fact/{id}", _lazily("fact")),
     "file": ("file", _lazily("file")),
@@ -77,6 +78,7 @@ PAGES: Mapping[str, tuple[str, Page]] = {  # name -> its address below the site'
 CHANGES: Mapping[str, Change] = {  # address -> what makes the change
     **{f"fact/{name}": _fact_change(name) for name in FACT_CHANGES},
     **{f"alike/{name}": _settlement(name) for name in ANSWERS},
+    "add": _lazily("add", "change"),
     "undo": _lazily("undo", "change"),
     "review/accept": _lazily("review", "accept"),
     "review/edit": _lazily("review", "edit"),

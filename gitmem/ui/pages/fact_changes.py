@@ -119,7 +119,7 @@ def _refused_page(view: View, name: str, form: Form, row: PresentFact, error: Gi
     """Why a change was not made, in words, with the form as it was filled in: 422, or 400 for words that do not fit."""
     fields = {key: value for key, value in form.items() if key not in (TOKEN, "text", "reason", "until")}
     typed = {key: form[key] for key in ("text", "reason", "until") if key in form}
-    by_gate = isinstance(error, Refused) and bool(found := _found_in(typed.get("text", ""), row.path))
+    by_gate = isinstance(error, Refused) and bool(found := found_in(typed.get("text", ""), row.path))
     return view.render(
         "refused.html", 400 if isinstance(error, UsageError) else 422, title=ACTIONS[name].title, fields=fields,
         address=f"fact/{name}", typed=typed, found=found if by_gate else (), by_hook=isinstance(error, GitFailed),
@@ -127,7 +127,7 @@ def _refused_page(view: View, name: str, form: Form, row: PresentFact, error: Gi
     )  # fmt: skip
 
 
-def _found_in(text: str, path: str) -> Sequence[str]:
+def found_in(text: str, path: str) -> Sequence[str]:
     """What the gate finds in a text for a file, in words, each once."""
     from gitmem.gate.policy import Policy
     from gitmem.gate.scan import scan_text

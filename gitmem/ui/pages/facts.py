@@ -10,9 +10,11 @@ from starlette.responses import Response
 
 from gitmem.errors import GitMemError
 from gitmem.memory.fact import ORIGINS
-from gitmem.provenance.present_facts import AGES, STATES, TRUST, Choice, PresentFact
+from gitmem.memory.writing import FACT_TYPES
+from gitmem.provenance.present_facts import AGES, ORDERS, STATES, TRUST, Choice, PresentFact
 from gitmem.search.hits import Hit
 from gitmem.search.weights import MEANING, WORDS
+from gitmem.ui.pages.first_steps import first_steps
 from gitmem.ui.pages.notes import file_paths
 from gitmem.ui.view import View
 
@@ -20,6 +22,10 @@ SHOWN = 50  # facts of one page
 HITS = 30
 MORE = 120  # hits that are looked at where filters take some of them
 FILTERS = ("type", "origin", "tag", "state", "trust", "age", "author", "path")  # of the address and of Choice
+
+ORDERS_NAMED = {  # value of `sort` in the address -> what it is called
+    "": "as in the files", "newest": "newest", "type": "type", "importance": "importance", "ending": "ending soon",
+}  # fmt: skip
 
 # What a score is made of, as a reader is told: the pieces of its bar, in the order of their colours.
 PARTS: tuple[tuple[str, tuple[str, ...]], ...] = (
@@ -53,13 +59,16 @@ def page(view: View) -> Response:
     rows = view.facts.chosen(choice, view.today)
     if choice.author:
         rows = view.facts.by_author(view.repo, view.snapshot.commit, rows, choice.author)
+    order = view.fields.get("sort", "") if view.fields.get("sort", "") in ORDERS else ""
+    rows = view.facts.in_order(view.repo, view.snapshot.commit, rows, order, view.today)
     count = max(1, -(-len(rows) // SHOWN))
     number = min(max(1, _page_number(view.fields.get("page", "1"))), count)
     shown = rows[(number - 1) * SHOWN : number * SHOWN]
     return view.render(
         "facts.html", rows=shown, total=len(rows), number=number, pages=count, asked="", choice=choice,
-        options=options(view), hits=(), notes=(), answered=False, marks=None,
-        files=0 if view.facts.rows else len(file_paths(view)),
+        options=options(view), hits=(), notes=(), answered=False, marks=None, order=order, orders=ORDERS_NAMED,
+        kinds=FACT_TYPES,
+        files=0 if view.facts.rows else len(file_paths(view)), steps=first_steps(view),
     )  # fmt: skip
 
 
@@ -114,6 +123,7 @@ def _search_page(view: View, asked: str, choice: Choice) -> Response:
     return view.render(
         "facts.html", rows=(), total=len(hits), number=1, pages=1, asked=asked, choice=choice,
         options=options(view), hits=hits, notes=notes, answered=answered, marks=marks, files=0,
+        order="", orders=ORDERS_NAMED, kinds=FACT_TYPES, steps=(),
     )  # fmt: skip
 
 

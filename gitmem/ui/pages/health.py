@@ -52,12 +52,22 @@ class Part:
 
 def page(view: View) -> Response:
     """Everything that can be asked of the present, or the `part` that the address names; a part that cannot answer
-    says why. With `whole` no part is left for later."""
+    says why. With `whole` no part is left for later; `line` asks for all of it as one line, as Today shows it."""
+    if view.fields.get("line"):
+        return _line_page(view)
     asked = view.fields.get("part", "")
     whole = asked in PARTS or bool(view.fields.get("whole"))
     chosen = {asked: PARTS[asked]} if asked in PARTS else PARTS
     parts = [Part(key, title, _rows(view, title, part, whole)) for key, (title, part) in chosen.items()]
     return view.render("health.html", parts=parts, only=asked in PARTS)
+
+
+def _line_page(view: View) -> Response:
+    """One line, which opens where something is wrong: all parts, the faults first."""
+    rows = [row for title, part in PARTS.values() for row in _rows(view, title, part, True) or ()]
+    faults = [row for row in rows if row.state == "bad"]
+    notes = [row for row in rows if row.state == "note"]
+    return view.render("health_line.html", faults=faults, notes=notes, looked_at=len(rows))
 
 
 def _rows(view: View, title: str, part: Ask, whole: bool) -> tuple[Health, ...] | None:

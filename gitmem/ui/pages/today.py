@@ -1,8 +1,9 @@
-"""The page Today: what became of facts since the last visit."""
+"""The page Today: what became of facts since the last visit, the newest ones by who wrote them, the last week in
+numbers, what sessions asked and were given, and what to do next."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from starlette.responses import Response
@@ -12,18 +13,25 @@ from gitmem.git.objects import Commit, Span
 from gitmem.memory.fact import id_of_hash
 from gitmem.memory.retention import SOON_DAYS, ending_soon
 from gitmem.memory.snapshot import layout_at
+from gitmem.memory.writing import FACT_TYPES
 from gitmem.paths import Kind, is_daily, kind
 from gitmem.provenance.ledger import read_ledger
 from gitmem.provenance.present_facts import KINDS, PresentFact, uncommitted
 from gitmem.provenance.trailers import REASON, memory_trailers, values
+from gitmem.provenance.writers import Writer
 from gitmem.review.commit_diff import fact_changes, without_forgotten
 from gitmem.review.fact_diff import FactChange, Op, archives
+from gitmem.ui.pages.first_steps import first_steps
+from gitmem.ui.pages.last_week import asked, last_week, receipts_here
+from gitmem.ui.pages.newest_facts import by_writer, learned, newest, writers_of
 from gitmem.ui.view import View
 
 SHOWN = 20  # facts of one kind
+NEWEST = 6  # facts at least whose writer and source are shown, where there are that many
 WEEK = 7  # days that are told where there was no visit before
-LEARNED, CHANGED, FORGOTTEN, RETIRED = "Learned", "Changed", "Forgotten", "Archived or over"
-GROUPS = (LEARNED, CHANGED, FORGOTTEN, RETIRED)
+LEARNED, BACK, CHANGED, FORGOTTEN = "Learned", "Put back or copied", "Changed", "Forgotten"
+RETIRED = "Archived or over"
+GROUPS = (LEARNED, CHANGED, BACK, FORGOTTEN, RETIRED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +50,38 @@ def page(view: View) -> Response:
     everything = _changes(view, base, head)
     changes = [change for change in everything if kind(change.path) in KINDS]
     logged = [change for change in everything if change.new and is_daily(change.path, view.config.memory_daily)]
+    known = writers_of(view, head, changes) if changes else view.facts.writers(view.repo, head)
+    new = _learned(view, base, head, changes, known)
+    told = set(map(id, new))
+    others = [(change, _group_of(view, change)) for change in changes if id(change) not in told]
     groups = []
-    for title in GROUPS:
-        own = [change for change in changes if _group_of(change) == title]
+    for title in GROUPS[1:]:
+        own = [change for change, group in others if group == title]
         groups.append((title, len(own), own[:SHOWN]))
+    written = [(change.path, change.fact) for change in new]
+    older = newest(view, known, {fact.id for _, fact in written}, max(0, NEWEST - len(written)))
+    given = receipts_here(view)
+    sessions, count = asked(view, given)
     unsaved = [] if view.snapshot.past else uncommitted(view.repo, view.config, view.today)
     return view.render(
         "today.html", groups=groups, refused=(refused := _refused(view, base, head, changes))[:SHOWN],
         refusals=len(refused), logged=len(logged), news=bool(everything or refused), since=since, base=base, head=head,
         unsaved=unsaved[:SHOWN], ending=(ending := _ending(view))[:SHOWN], endings=len(ending), soon_days=SOON_DAYS,
+        learned=len(new), shown=min(SHOWN, len(new)), new=by_writer(view, head, known, written, SHOWN),
+        older=by_writer(view, head, known, older, NEWEST),
+        week=last_week(view, known, given), sessions=sessions, session_count=count, steps=first_steps(view),
+        kinds=FACT_TYPES,
     )  # fmt: skip
+
+
+def _learned(
+    view: View, base: str, head: str, changes: Sequence[FactChange], known: Mapping[str, Writer]
+) -> list[FactChange]:
+    """The changes that brought facts which nobody had written before."""
+    if not any(change.op in (Op.ADDED, Op.PROMOTED) for change in changes):
+        return []
+    within = {commit.oid for commit in view.repo.log([head, *([f"^{base}"] if base else [])])}
+    return learned(changes, known, within)
 
 
 def _ending(view: View) -> list[tuple[str, PresentFact]]:
@@ -62,14 +92,14 @@ def _ending(view: View) -> list[tuple[str, PresentFact]]:
     return [(day.isoformat(), by_fact[id(fact)]) for day, fact in soon]
 
 
-def _group_of(change: FactChange) -> str:
+def _group_of(view: View, change: FactChange) -> str:
     """The title of the group that a change is told in. A fact that went to the archive, or whose last day passed, was
-    neither learned nor forgotten by anybody."""
+    neither learned nor forgotten by anybody; one that another file still holds is not forgotten."""
     if change.op is Op.EXPIRED or archives(change):
         return RETIRED
     if change.op in (Op.ADDED, Op.PROMOTED):
-        return LEARNED
-    return FORGOTTEN if change.op is Op.REMOVED else CHANGED
+        return BACK
+    return FORGOTTEN if change.op is Op.REMOVED and change.fact.id not in view.facts.by_id else CHANGED
 
 
 def _refused(view: View, base: str, head: str, changes: Sequence[FactChange]) -> list[Refused]:

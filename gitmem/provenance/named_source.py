@@ -1,0 +1,56 @@
+"""The source that a person names for a new fact: lines of memory become `src=`, lines of code become `code=`.
+
+Only lines that are there are named, and lines of memory only as HEAD has them, since that is where a source is looked
+up. Reads only.
+"""
+
+from __future__ import annotations
+
+import re
+
+from gitmem.claims.anchoring import anchors
+from gitmem.config import Config
+from gitmem.errors import OutsideRepository, UsageError
+from gitmem.git.objects import Span
+from gitmem.git.opening import Repository
+from gitmem.git.transaction import Reading, is_committed
+from gitmem.git.worktree import relative
+from gitmem.memory.document import blob_lines
+from gitmem.memory.fact import Meta, render_span
+from gitmem.memory.files import is_memory_path
+
+_LINES = re.compile(r"(?P<path>.+?)(?::|#L)(?P<first>[0-9]{1,7})(?:-L?(?P<last>[0-9]{1,7}))?")
+
+
+def source_keys(repo: Repository, config: Config, place: str) -> Meta:
+    """The keys of a fact's comment for `place`: `memory/2026-02-05.md:5-7`, `src/auth.py:10-24`,
+    `src/auth.py#Session.open`; none for "". Raises UsageError for what is not there, and GitMemError for a file that
+    cannot be read as text."""
+    place = place.strip()
+    if not place:
+        return ()
+    match = _LINES.fullmatch(place)
+    path = _memory_path(repo, config, match["path"]) if match else ""
+    if match is None or not path:
+        return anchors(repo, [place])
+    data = Reading(repo).read(path)
+    if data is None:
+        raise UsageError(f"there is no file '{path}' here", "git mem search finds lines")
+    if not is_committed(repo, path, data):
+        raise UsageError(f"'{path}' has edits that are not committed", "commit or stash them first")
+    count, first = len(blob_lines(data)), int(match["first"])
+    last = int(match["last"] or first)
+    if not 1 <= first <= last <= count:
+        raise UsageError(f"{path} has {count} lines, not {first} to {last}", "read it again")
+    return (("src", render_span(Span(path, first, last, repo.hash_blob(data)))),)
+
+
+def _memory_path(repo: Repository, config: Config, path: str) -> str:
+    """The path from the root of a file of memory, "" for any other file."""
+    if repo.root is None:
+        return ""
+    try:
+        path = relative(repo.root, path.removeprefix("./"))
+        return path if is_memory_path(repo, config, path) else ""
+    except OutsideRepository:
+        return ""
