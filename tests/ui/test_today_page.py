@@ -66,6 +66,28 @@ def test_what_came_back_or_was_copied_was_not_learned(repo: Repo, browse: Browse
     assert "the port is 8080" not in section(page, "learned")
 
 
+def test_timeline_says_who_wrote_what_came_back_and_that_nobody_forgot_what_was_archived(
+    repo: Repo, browse: Browse
+) -> None:
+    repo.git("config", "user.name", "Aiko")
+    repo.commit("one", {"MEMORY.md": "# Memory\n\n- the port is 8080\n- two pods\n"}, "2026-03-01T10:00:00+00:00")
+    repo.commit("out", {"MEMORY.md": "# Memory\n\n- two pods\n"}, "2026-03-02T10:00:00+00:00")
+    repo.git("config", "user.name", "Dana")
+    files = {"MEMORY.md": "# Memory\n\n- the port is 8080\n- new\n", "memory/archive/2026.md": "# A\n\n- two pods\n"}
+    repo.commit("back", files, "2026-03-03T10:00:00+00:00")
+    rows = [
+        words(row)
+        for row in re.findall(r'<li class="row .*?</li>', browse(repo).get("timeline?day=2026-03-03"), re.DOTALL)
+    ]
+    told = {row.partition(" 2026-03-03")[0] for row in rows}
+    assert "the port is 8080 added by Dana" in told and "new added by Dana" in told
+    (back,) = [row for row in rows if "8080" in row]
+    assert "first written by Aiko 2026-03-01" in back
+    assert not any("first written" in row for row in rows if "8080" not in row)
+    (archived,) = [row for row in rows if "two pods" in row]
+    assert "two pods archived" in archived and "Dana" not in archived
+
+
 def test_what_another_file_still_holds_is_not_forgotten(repo: Repo, browse: Browse) -> None:
     both = {
         "MEMORY.md": "# Memory\n\n- the port is 8080\n- two pods\n",

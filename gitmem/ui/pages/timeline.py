@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import calendar
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 
 from starlette.responses import Response
@@ -14,7 +14,9 @@ from gitmem.memory import timeline
 from gitmem.memory.document import glance
 from gitmem.memory.snapshot import layout_at
 from gitmem.messages import Message
+from gitmem.provenance.writers import Writer, writers
 from gitmem.review.commit_diff import fact_changes, without_forgotten
+from gitmem.review.fact_diff import Op, archives
 from gitmem.ui.pages.compare import Row, parted, rows_of
 from gitmem.ui.rendering import fitting
 from gitmem.ui.view import View
@@ -39,13 +41,14 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """What the commits of a day did to facts that last: the first, how many in all, from which
-    commit to which."""
+    """What the commits of a day did to facts that last: the first, how many in all, from which commit to which.
+    `earlier`: who wrote, by fact id, those that came back or were copied that day and had been written before."""
 
     rows: Sequence[Row] = ()
     count: int = 0
     base: str = ""
     head: str = ""
+    earlier: Mapping[str, Writer] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +90,7 @@ def page(view: View) -> Response:
     return view.render(
         "timeline.html", day=day, month=_month(day, days), entries=shown, first=first, total=len(entries),
         episodes=fitting(episodes[:SHOWN], lambda entry: entry.text, EPISODES), ended=len(episodes),
-        became=became[:FACTS], came=len(became), changes=changes,
+        became=became[:FACTS], came=len(became), changes=changes, archives=archives,
         former=max((other for other in others if other < day), default=None),
         later=min((other for other in others if other > day), default=None),
     )  # fmt: skip
@@ -155,4 +158,9 @@ def _committed(view: View, day: date) -> Committed:
     changes = fact_changes(view.repo, base, head, layout_at(view.repo, head, view.config), day)
     changes = without_forgotten(changes, view.forgotten)
     lasting, _ = parted(changes, view.config.memory_daily)
-    return Committed(rows_of(view, lasting), len(lasting), base, head)
+    rows = rows_of(view, lasting)
+    came = [row.change.fact for row in rows if row.change.op in (Op.ADDED, Op.PROMOTED)]
+    known = writers(view.repo, head, came)
+    within = {commit.oid for commit in view.repo.log([head, *([f"^{base}"] if base else [])])} if known else set()
+    earlier = {ident: one for ident, one in known.items() if one.commit.oid not in within}
+    return Committed(rows, len(lasting), base, head, earlier)

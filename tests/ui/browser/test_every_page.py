@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import UTC, datetime, timedelta
 from importlib.util import find_spec
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
 LEVELS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 PAGES = [
-    "today", "facts", "facts?q=which+port", f"fact/{fact_id('the port is 9090')}", "file?path=MEMORY.md&first=3",
+    "today", "facts", "facts?sort=newest", "facts?q=which+port", "add", "health?line=yes", f"fact/{fact_id('the port is 9090')}", "file?path=MEMORY.md&first=3",
     "timeline?day=2026-02-05", "compare?from=HEAD~1&to=HEAD", "sessions", "sessions?session=talk-1",
     "prompt?prompt=which+port+do+we+use", "pictures", "health", "waiting", "facts?at=HEAD~1", "review", "findings", "alike", "branches", "archive", "nothing-like-it",
 ]  # fmt: skip
@@ -72,6 +74,34 @@ def test_axe_finds_nothing_and_nothing_is_wider_than_a_phone(full: Repo, window:
         ]
         page.set_viewport_size({"width": 1100, "height": 800})
     assert found == []
+
+
+LABELS = """() => [...document.querySelectorAll('svg.chart')].flatMap((chart, at) =>
+    [...chart.querySelectorAll('text')].filter(text => getComputedStyle(text).display !== 'none').map(text => {
+        const box = text.getBoundingClientRect(), own = chart.getBoundingClientRect();
+        return {chart: at, words: text.textContent, left: box.left, right: box.right, top: box.top, bottom: box.bottom,
+            outside: box.left < own.left - 1 || box.right > own.right + 1, high: box.height};
+    }))"""
+
+
+@pytest.mark.parametrize("width", [360, 768, 1280])
+def test_numbers_and_dates_of_pictures_stand_apart_and_can_be_read(repo: Repo, window: Open, width: int) -> None:
+    text = "# Memory\n\n"
+    for week in range(30):  # as many periods as a picture has
+        day = datetime(2025, 1, 6, tzinfo=UTC) + timedelta(days=7 * week)
+        text += "".join(f"- fact {week} {n} has words of its own\n" for n in range(40))
+        repo.commit(f"week {week}", {"MEMORY.md": text}, day.isoformat())
+    given(repo, "talk-1", {"memory": 12_345}, "fact")
+    page = window(repo, viewport={"width": width, "height": 800}).go("pictures?whole=yes")
+    labels = page.evaluate(LABELS)
+    assert len({label["chart"] for label in labels}) >= 4
+    assert [label for label in labels if label["outside"] or label["high"] < 9] == []
+    for one, other in combinations(labels, 2):
+        if one["chart"] == other["chart"]:
+            beside = one["right"] <= other["left"] or other["right"] <= one["left"]
+            below = one["bottom"] <= other["top"] + 2 or other["bottom"] <= one["top"] + 2
+            assert beside or below, (one, other)
+    assert any(re.fullmatch(r"[0-9.]+k?", label["words"]) for label in labels)
 
 
 def test_axe_finds_nothing_in_the_dark_on_a_phone(full: Repo, window: Open) -> None:
