@@ -57,6 +57,7 @@ TAGS = frozenset(
         "select",
         "svg",
         "rect",
+        "q",
         "article",
         "strong",
         "em",

@@ -19,7 +19,7 @@ from gitmem.ui.view import View
 if TYPE_CHECKING:
     from gitmem.sessions.episode import EpisodeFile
 
-SHOWN = 50  # sessions
+SHOWN = 40  # sessions
 RECEIPTS = 30  # of one session
 GIVEN = 30  # facts that are listed
 LAYERS = (

@@ -139,6 +139,10 @@ def _since(view: View, head: str) -> tuple[str, object]:
 def _changes(view: View, base: str, head: str) -> list[FactChange]:
     if not head or base == head:
         return []
-    changes = fact_changes(view.repo, base, head, layout_at(view.repo, head, view.config), view.today)
-    changes = without_forgotten(changes, view.forgotten)
+
+    def made() -> tuple[FactChange, ...]:
+        return tuple(fact_changes(view.repo, base, head, layout_at(view.repo, head, view.config), view.today))
+
+    found = view.site.kept.of("changes", (base, head, view.config, view.today), made)
+    changes = without_forgotten(found, view.forgotten)
     return sorted(changes, key=lambda change: change.date.timestamp() if change.date else 0.0, reverse=True)
