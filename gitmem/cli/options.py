@@ -37,6 +37,19 @@ def at_option(help: str) -> Decorator:
     return click.option("--at", default="", shell_complete=completions.revisions, metavar="REV|DATE", help=help)
 
 
+def since_option(help: str) -> Decorator:
+    """`--since REV|DATE`, "" where it is not given (`promotion/logs.since` reads it)."""
+    return click.option("--since", metavar="REV|DATE", shell_complete=completions.revisions, default="", help=help)
+
+
+def branch_option() -> Decorator:
+    """`--branch NAME`, "" where it is not given (`git/branch_worktree`)."""
+    return click.option(
+        "--branch", metavar="NAME", shell_complete=completions.branches, default="",
+        help="Commit on branch NAME, from a temporary work tree.",
+    )  # fmt: skip
+
+
 def cites_option() -> Decorator:
     """`--cites PATH:LINES`, repeatable (`claims/anchoring` reads it)."""
     return click.option(

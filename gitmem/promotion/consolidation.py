@@ -32,6 +32,7 @@ from gitmem.plural import counted
 from gitmem.promotion import logs
 from gitmem.promotion.episode_digest import FOLDER as DIGESTS
 from gitmem.promotion.episode_digest import Digest, digest_of, digested, is_digest, stale_month, written
+from gitmem.promotion.past_consolidations import SUBJECT, Declined, declined
 from gitmem.promotion.plan import LOSS, LOSS_SHARE, Rules
 from gitmem.promotion.promote import archived, branch_tip, bring_up_to_date, stopped_by
 from gitmem.promotion.proposal import Log, Model
@@ -47,7 +48,7 @@ RECEIPT_DATES = 20  # of these days on which there must be a receipt
 RECEIPTS_LAST = 14  # days since the newest receipt, at most: an unused computer knows nothing
 LOWERED = 0.3  # importance of a fact that nobody was given or asked for
 LASTING = ("rule", "policy", "constraint", "exception")  # types that are not lowered: they hold unasked
-SUBJECT = "memory: consolidate "  # how the subject of a consolidation begins
+BRANCH = "memory/consolidate"  # of the proposals that nobody typed
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +191,8 @@ def _planned(run: Run) -> Planned:
     data = reading.raw(MEMORY)
     memory = facts.parse(reading.committed(MEMORY) if data is not None else b"")
     base = logs.since(place, run.request.since, head, run.now) if run.request.since else ""
-    is_new = _newness(place, base)
+    taken_back = declined(place, head)
+    is_new = _newness(place, base, taken_back)
     limit = max(LOSS, int(LOSS_SHARE * len(memory.facts)))
     known = dated(place, MEMORY, memory.facts, today)
     after, merges, moved = merge_repetitions(memory, today, limit, is_new)
@@ -211,7 +213,7 @@ def _planned(run: Run) -> Planned:
         pair for pair in pairs
         if tuple(row.fact.id for row in reversed(pair.earlier_first)) not in acted and _asks(pair)
     ]  # fmt: skip
-    after, lowered, notes = _lowered(after, known, run.request.receipts, today)
+    after, lowered, notes = _lowered(after, known, run.request.receipts, today, taken_back)
     contents = archived(place, head, {MEMORY: after.data()}, moved) if moved or lowered else {}
     digests, files, more = _digests(run, head, base, after.facts)
     outcome = Outcome(
@@ -220,14 +222,20 @@ def _planned(run: Run) -> Planned:
     return Planned(outcome, {**contents, **files}, head)
 
 
-def _newness(repo: Repository, base: str) -> Callable[[Fact, Fact], bool]:
-    """A test of two facts: whether MEMORY.md lacked one of them at the commit `base`; always true without a base."""
+def _newness(repo: Repository, base: str, taken_back: Declined) -> Callable[[Fact, Fact], bool]:
+    """A test of two facts: whether MEMORY.md lacked one of them at the commit `base` ("": every pair is looked at), and
+    no person took their consolidation back."""
     if not base:
-        return lambda one, other: True
+        return lambda one, other: not taken_back.holds(one.id, other.id)
     entry = next((each for each in repo.entries(base, [MEMORY]) if each.path == MEMORY), None)
     old = repo.read(entry.oid) if entry is not None and entry.mode in (REGULAR, EXECUTABLE) else b""
     known = {(fact.id, fact.trail) for fact in facts.parse(old).facts}
-    return lambda one, other: (one.id, one.trail) not in known or (other.id, other.trail) not in known
+
+    def is_new(one: Fact, other: Fact) -> bool:
+        fresh = (one.id, one.trail) not in known or (other.id, other.trail) not in known
+        return fresh and not taken_back.holds(one.id, other.id)
+
+    return is_new
 
 
 def _acts(pair: Rival) -> bool:
@@ -264,7 +272,7 @@ def _replacement(memory: Memory, pair: Rival, today: date) -> tuple[Memory, tupl
 
 
 def _lowered(
-    memory: Memory, known: Sequence[Placed], receipts: Receipts | None, today: date
+    memory: Memory, known: Sequence[Placed], receipts: Receipts | None, today: date, taken_back: Declined
 ) -> tuple[Memory, list[Lowered], list[str]]:
     """The memory with a lower importance for what no receipt names, those facts, and why it was not looked at."""
     if receipts is None or not _cover(receipts, today):
@@ -275,6 +283,8 @@ def _lowered(
     for at in range(len(memory.entries)):
         entry = memory.entries[at]
         fact = entry.fact
+        if fact.id in taken_back.lowered:
+            continue
         if fact.id in rows and _was_never_given(fact, rows[fact.id].day, receipts) and importance(fact) > LOWERED:
             meta = [pair for pair in fact.meta if pair[0] != "importance"] + [("importance", f"{LOWERED:g}")]
             lowered.append(Lowered(rows[fact.id].fact, importance(fact)))
@@ -374,7 +384,8 @@ def _rules(run: Run, head: str, known: Sequence[Fact], episodes: Sequence[Log]) 
 
 
 def _message(run: Run, outcome: Outcome) -> str:
-    """The message of the commit: places and ids, no text of memory; the sources of digests as trailers."""
+    """The message of the commit: places and ids, no text of memory; the sources of digests as trailers.
+    `past_consolidations.declined` reads the rows."""
     lines = [f"{SUBJECT}{summary(outcome)}", ""]
     for merge in outcome.merges:
         lines.append(f"- {MEMORY}:{merge.gone.line} {merge.gone.id} says the same as {merge.kept.id}")

@@ -57,11 +57,8 @@ def record_rejection(repo: Repository, config: Config, client: Client, branch: s
     """When the last pull request of `branch` was closed without merging: take its facts out of the branch, with the
     trailers that keep them from being offered again. How many there were; 0 when nothing was declined.
     """
-    pulls = client.pulls(head=branch, state="all")
-    if not pulls or any(pull.state == "open" for pull in pulls):
-        return 0
-    last = max(pulls, key=lambda pull: pull.number)
-    if last.merged:
+    last = _declined_pull(client, branch)
+    if last is None:
         return 0
     tip = repo.resolve(f"refs/heads/{branch}")
     promoted = [commit.oid for commit in repo.log([tip, f"^{base}"]) if _only_promotes(commit.message)]
@@ -73,6 +70,32 @@ def record_rejection(repo: Repository, config: Config, client: Client, branch: s
                 done = corrections.revert(there, config, selector, MARKER_OF_REJECTION.format(last.number))
                 count += len(done.taken)
     return count
+
+
+def _declined_pull(client: Client, branch: str) -> Pull | None:
+    """The last pull request of `branch` where a person closed it without merging; None where it is open or merged."""
+    pulls = client.pulls(head=branch, state="all")
+    if not pulls or any(pull.state == "open" for pull in pulls):
+        return None
+    last = max(pulls, key=lambda pull: pull.number)
+    return None if last.merged else last
+
+
+def take_back_declined_consolidations(repo: Repository, client: Client, branch: str, base: str) -> int:
+    """When the last pull request of `branch` was closed without merging: revert its consolidations on the branch, so
+    that what a person declined is not proposed again. How many there were; 0 when nothing was declined."""
+    from gitmem.promotion.past_consolidations import consolidations, reverted
+
+    if _declined_pull(client, branch) is None:
+        return 0
+    revs = [repo.resolve(f"refs/heads/{branch}"), f"^{base}"]
+    done = reverted(repo.log(revs))
+    left = [commit.oid for commit in consolidations(repo, revs) if commit.oid not in done]
+    if left:
+        with branch_worktree(repo, branch) as there:
+            for oid in left:
+                run_git(there, ["revert", "--no-edit", oid])
+    return len(left)
 
 
 def _only_promotes(message: str) -> bool:

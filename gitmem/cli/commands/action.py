@@ -10,10 +10,11 @@ import json
 import os
 import re
 import secrets
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC
+from datetime import UTC, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ from gitmem.errors import Exit, GitMemError, ModelUnavailable, UnknownRevision
 from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.detectors.registry import WITH_PLUGINS
 from gitmem.gate.report import code
+from gitmem.git import merge_driver
 from gitmem.git.opening import Repository
 from gitmem.git.revision import CommitRange, towards
 from gitmem.git.worktree import write_atomic
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from gitmem.review.forges.forge import Client, Forge
     from gitmem.review.review import Review
 
+WEEK = timedelta(days=6, hours=12)  # between two consolidations: a schedule that starts a little early still runs
 SUMMARY_LIMIT = 1_000_000  # GitHub takes 1 MiB a step
 
 
@@ -445,8 +448,11 @@ def _suggest(client: Client | None, event: Event, review: Review) -> None:
 @click.option("--branch", default="memory/promote", help="The branch of the proposal.")
 @click.option("--max", "limit", type=click.IntRange(1), default=20, help="Facts at most.")
 @click.option("--model", "model_name", default="", help="rules, gguf:<path> or http:<url>#<model> (mem.model).")
-def promote_command(branch: str, limit: int, model_name: str) -> int:
+@click.option("--consolidate", "often", type=click.Choice(("never", "weekly")), default="never", help="How often.")
+def promote_command(branch: str, limit: int, model_name: str, often: str) -> int:
     """Promote on a branch of its own and keep one pull request of it, until it is merged or closed.
+
+    With `--consolidate` the same for a consolidation, on another branch.
 
     The key of an `http:` model is read from GITMEM_API_KEY; no process that this one starts sees it. A pull request of
     a fork gets no secrets and no token that may push: nothing is promoted for it.
@@ -456,10 +462,12 @@ def promote_command(branch: str, limit: int, model_name: str) -> int:
         said = "nothing is promoted for a fork's pull request: it gets no secrets, and its token may not push"
         say(f"git mem: {said}")
         summarise(f"### Promotion\n\n{said[:1].upper()}{said[1:]}.\n")
-        output(facts="0", declined="0", **{"pull-request": ""})
+        output(facts="0", declined="0", consolidation="", **{"pull-request": ""})
         return Exit.DONE
     try:
-        return _propose(branch, limit, model_name, key)
+        _propose(branch, limit, model_name, key)
+        output(consolidation=_propose_consolidation(branch, model_name, key) if often == "weekly" else "")
+        return Exit.DONE
     except ModelUnavailable as error:
         hint = error.hint
         if not key and model_name.startswith("http:"):
@@ -467,7 +475,7 @@ def promote_command(branch: str, limit: int, model_name: str) -> int:
         raise ModelUnavailable(_without(key, error.message), _without(key, hint)) from None
 
 
-def _propose(branch: str, limit: int, model_name: str, key: str) -> int:
+def _propose(branch: str, limit: int, model_name: str, key: str) -> None:
     """The promotion of `promote_command`, outside of forks."""
     from gitmem.cli.promotion_output import as_text
     from gitmem.memory.snapshot import layout_at
@@ -485,6 +493,7 @@ def _propose(branch: str, limit: int, model_name: str, key: str) -> int:
     if branch == base:
         raise GitMemError(f"'{branch}' is the default branch, which is never pushed to", "name another branch")
     start = _have(repo, f"refs/remotes/origin/{base}")
+    merge_driver.set_up(repo, sys.executable, config.memory_daily)  # the branch takes in what its base gained
     declined = 0
     if proposals.fetch(repo, client, branch, os.environ):
         declined = proposals.record_rejection(repo, config, client, branch, start)
@@ -511,7 +520,54 @@ def _propose(branch: str, limit: int, model_name: str, key: str) -> int:
     elif declined:
         publish.push(repo, "origin", branch, base, push_environment(client, os.environ))
     output(facts=str(facts), **{"pull-request": number, "declined": str(declined)})
-    return Exit.DONE
+
+
+def _propose_consolidation(promotion: str, model_name: str, key: str) -> str:
+    """Consolidate on `memory/consolidate` where the last consolidation is a week old, and keep one pull request of it;
+    its number, "" for none. `promotion`: the branch of the promotion, which must be another one."""
+    from gitmem.cli.commands.consolidate import as_text
+    from gitmem.memory.snapshot import layout_at
+    from gitmem.promotion.consolidation import BRANCH, Request, consolidate
+    from gitmem.promotion.model_registry import promotion_model
+    from gitmem.promotion.past_consolidations import last_consolidation
+    from gitmem.provenance.forgotten_texts import forgotten_texts
+    from gitmem.review import proposals, publish
+    from gitmem.review.commit_diff import fact_changes
+    from gitmem.review.forges.forge import push_environment
+
+    repo, config = open_here({"model": model_name} if model_name else {})
+    forge, client = forge_and_client()
+    assert client is not None  # the promotion needed it too, and set the merge driver up
+    base = client.default_branch()
+    if BRANCH in (promotion, base):
+        raise GitMemError(f"'{BRANCH}' is the branch of consolidations", "branch: memory/promote")
+    start = _have(repo, f"refs/remotes/origin/{base}")
+    tip = proposals.fetch(repo, client, BRANCH, os.environ)
+    last = last_consolidation(repo, [start, *([tip] if tip else [])])
+    if last is not None and now() - last < WEEK:
+        summarise(f"### Consolidation\n\nThe last one was on {last.date()}: the next one is due a week after it.\n")
+        return ""
+    declined = proposals.take_back_declined_consolidations(repo, client, BRANCH, start) if tip else 0
+    with _key_file(key) as file:
+        opened = config._replace(http_key_file=file) if file else config
+        model, policy = promotion_model(repo, opened, now().date(), os.environ)
+    outcome = consolidate(repo, config, model, policy, Request(branch=BRANCH), now())
+    told = forgotten_texts(repo).masked(_without(key, as_text(outcome, False))).replace("```", chr(39) * 3)
+    summarise(f"### Consolidation\n\n```text\n{told}```\n")
+    tip = dict(repo.refs()).get(f"refs/heads/{BRANCH}", "")
+    meeting = repo.merge_base(start, tip) or "" if tip else ""
+    if not tip or not any(repo.changes(meeting, tip)):
+        if declined:
+            publish.push(repo, "origin", BRANCH, base, push_environment(client, os.environ))
+        return ""
+    layout, today = layout_at(repo, tip, config), now().date()
+    facts = len(fact_changes(repo, meeting, tip, layout, today, authors=False))
+    title = f"memory: consolidate {counted(facts, 'fact') if facts else 'episodes'}"
+    proposal = publish.Proposal(BRANCH, base, title=title, notes=(DEFAULT_TOKEN,))
+    done = publish.publish(repo, forge, client, proposal, layout=layout, today=today, environ=os.environ)
+    number = str(done.pull.number) if done.pull else ""
+    say(f"git mem: a consolidation on '{BRANCH}', pull request #{number}")
+    return number
 
 
 @contextmanager
@@ -536,8 +592,6 @@ def _without(key: str, text: str) -> str:
 @command.command("merge")
 def merge_command() -> int:
     """Merge the default branch into the open memory pull requests, fact by fact."""
-    import sys
-
     from gitmem.review import proposals
 
     identity()

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gitmem.cli import completions
-from gitmem.cli.options import json_option, open_here, say_if_detached
+from gitmem.cli.options import branch_option, json_option, open_here, say_if_detached, since_option
 from gitmem.cli.terminal import escape, page, say_progress, write, write_json
 from gitmem.environment import now
 
@@ -19,24 +18,12 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.option(
-    "--since",
-    metavar="REV|DATE",
-    shell_complete=completions.revisions,
-    default="",
-    help="Look only at what was written since then.",
-)
+@since_option("Look only at what was written since then.")
 @click.option("--dry-run", is_flag=True, help="Say what would be done; write nothing.")
 @click.option(
     "--model", metavar="ID", help="Who chooses lines for digests: rules, gguf:<path>, http:<url> (mem.model)."
 )
-@click.option(
-    "--branch",
-    metavar="NAME",
-    shell_complete=completions.branches,
-    default="",
-    help="Commit on branch NAME, from a temporary work tree.",
-)
+@branch_option()
 @json_option
 def command(since: str, dry_run: bool, model: str | None, branch: str, as_json: bool) -> None:
     """Merge what MEMORY.md says twice, and digest old episodes.
@@ -63,7 +50,7 @@ def command(since: str, dry_run: bool, model: str | None, branch: str, as_json: 
     if as_json:
         write_json(mask.without(as_value(outcome, dry_run=dry_run)))
         return
-    (page if dry_run else write)(mask.masked(_text(outcome, dry_run)))
+    (page if dry_run else write)(mask.masked(as_text(outcome, dry_run)))
     say_if_detached(repo, outcome.commit if not outcome.branch else "")
 
 
@@ -79,7 +66,7 @@ def _receipts(repo: Repository) -> Receipts | None:
     return Receipts(min(days), max(days), len(days), frozenset(totals(found).counts))
 
 
-def _text(outcome: Outcome, dry_run: bool) -> str:
+def as_text(outcome: Outcome, dry_run: bool) -> str:
     """For a person: what was done, then what is asked, then the commit."""
     from gitmem.cli.places import place_of
     from gitmem.memory.rivals import without_secrets

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from gitmem.cli import completions
-from gitmem.cli.options import json_option, open_here, say_if_detached
+from gitmem.cli.options import branch_option, json_option, open_here, say_if_detached, since_option
 from gitmem.cli.terminal import page, say, say_progress, write, write_json
 from gitmem.environment import now
 from gitmem.errors import Exit, UsageError
@@ -28,7 +27,7 @@ class PromoteOptions(NamedTuple):
     model: str | None
     use: str | None
     mode: str | None
-    branch: str | None
+    branch: str
     accept: tuple[str, ...]
     interactive: bool
     hook: str | None
@@ -37,13 +36,7 @@ class PromoteOptions(NamedTuple):
 
 
 @click.command()
-@click.option(
-    "--since",
-    metavar="REV|DATE",
-    shell_complete=completions.revisions,
-    default="",
-    help="Read log lines added since then, not since the cursor.",
-)
+@since_option("Read log lines added since then, not since the cursor.")
 @click.option("--dry-run", is_flag=True, help="Say what would be promoted; write nothing.")
 @click.option("--explain", is_flag=True, help="Show what stopped the other candidates, by reason.")
 @click.option("--max", "limit", type=click.IntRange(1), metavar="N", help="Facts at most (and mem.maxFacts at most).")
@@ -51,12 +44,7 @@ class PromoteOptions(NamedTuple):
 @click.option("--use", type=click.Choice(("auto", "judge", "list")), help="What a language model does (mem.modelUse).")
 @click.option("--commit", "mode", flag_value="commit", help="One commit on the current branch (the default).")
 @click.option("--commit-per-fact", "mode", flag_value="commit-per-fact", help="One commit a fact.")
-@click.option(
-    "--branch",
-    metavar="NAME",
-    shell_complete=completions.branches,
-    help="Commit on branch NAME, from a temporary work tree.",
-)
+@branch_option()
 @click.option("--stage", "mode", flag_value="stage", help="Leave MEMORY.md staged; commit nothing.")
 @click.option("--accept", multiple=True, metavar="ID", help="Let in this fact of origin web or tool; repeatable.")
 @click.option(
@@ -115,7 +103,7 @@ def _promote(options: PromoteOptions) -> int:
         mode=mode,
         since=options.since,
         limit=options.limit or 0,
-        branch=options.branch or "",
+        branch=options.branch,
         accept=options.accept,
     )
     from gitmem.provenance.forgotten_texts import forgotten_texts
