@@ -131,6 +131,10 @@ class Config(NamedTuple):
     session_share: float = _key(0.75, "Share of the context from which a flush or a compaction is due.", limits=SHARE)
     session_flush: bool = _key(True, "Whether a host's hooks write what a session decided to the daily log.")
     session_promote: bool = _key(False, "Whether a flush before a compaction or at the end proposes its promotion.")
+    distill_after: int = _key(
+        0, "Sessions that end before a consolidation of them is proposed on `memory/consolidate`; 0: never.",
+        limits=(0, 1000),
+    )  # fmt: skip
     session_model: str = _key("rules", "Model that also chooses what a flush keeps: as `mem.model`.")
     session_prompt: str = _key("", "What that model is told to select, instead of the words of the package.")
     session_reset: str = _key(

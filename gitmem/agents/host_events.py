@@ -518,6 +518,7 @@ def _compact(event: Event) -> str:
 
 def _end(event: Event) -> str:
     from gitmem.sessions.automation import model_of
+    from gitmem.sessions.due_consolidation import consolidate_if_due
     from gitmem.sessions.lifecycle import end
 
     def write(transcript: Transcript, source: Source) -> Flushed:
@@ -525,6 +526,7 @@ def _end(event: Event) -> str:
         return end(event.repo, event.config, transcript, source, now=event.now, model=model)[0]
 
     _propose(event, _write(event, write, ended=True))
+    consolidate_if_due(event.repo, event.config, event.now, os.environ)
     return ""
 
 

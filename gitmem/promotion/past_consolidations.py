@@ -57,7 +57,7 @@ def declined(repo: Repository, head: str) -> Declined:
 
 
 def reverted(commits: Iterable[Commit]) -> set[str]:
-    """The oids that commits among these, the newest first, took back; a revert that was taken back counts for nothing."""
+    """The oids that these commits, the newest first, took back; a revert that was taken back counts for nothing."""
     gone: set[str] = set()
     for commit in commits:
         if commit.oid not in gone and not commit.message.startswith(UNDO):

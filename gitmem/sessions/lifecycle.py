@@ -32,6 +32,7 @@ from gitmem.paths import daily_path, log_day
 from gitmem.promotion.proposal import Model
 from gitmem.provenance.forgotten_texts import forgotten_texts
 from gitmem.sessions.compaction import KEEP
+from gitmem.sessions.due_consolidation import note_ended
 from gitmem.sessions.echoes import NOTHING_TOLD, echoes
 from gitmem.sessions.episode import episode_of, has_matter, worked, write_episode
 from gitmem.sessions.log_files import log_files
@@ -320,6 +321,7 @@ def end(
         ended = with_ended_part(load_state(repo.common_dir, session), part.spoken())
         save_state(repo.common_dir, session, ended)
     summary(repo.common_dir, transcript, session)
+    note_ended(repo, config, path)
     return flushed, path
 
 

@@ -12,9 +12,8 @@ from gitmem.cli.terminal import escape, page, say_progress, write, write_json
 from gitmem.environment import now
 
 if TYPE_CHECKING:
-    from gitmem.git.opening import Repository
     from gitmem.memory.fact import Fact
-    from gitmem.promotion.consolidation import Outcome, Receipts
+    from gitmem.promotion.consolidation import Outcome
 
 
 @click.command()
@@ -41,29 +40,20 @@ def command(since: str, dry_run: bool, model: str | None, branch: str, as_json: 
     from gitmem.promotion.consolidation import Request, as_value, consolidate
     from gitmem.promotion.model_registry import promotion_model
     from gitmem.provenance.forgotten_texts import forgotten_texts
+    from gitmem.sessions.due_consolidation import note_consolidated, receipts_of
 
     repo, config = open_here({"model": model} if model else {})
-    request = Request(since=since, dry_run=dry_run, branch=branch, receipts=_receipts(repo))
+    request = Request(since=since, dry_run=dry_run, branch=branch, receipts=receipts_of(repo))
     chosen, policy = promotion_model(repo, config, now().date(), os.environ, say_progress)
     outcome = consolidate(repo, config, chosen, policy, request, now())
+    if not dry_run and config.distill_after:
+        note_consolidated(repo)
     mask = forgotten_texts(repo)  # an episode may still say what was taken out of memory
     if as_json:
         write_json(mask.without(as_value(outcome, dry_run=dry_run)))
         return
     (page if dry_run else write)(mask.masked(as_text(outcome, dry_run)))
     say_if_detached(repo, outcome.commit if not outcome.branch else "")
-
-
-def _receipts(repo: Repository) -> Receipts | None:
-    """What the receipts of this clone say, None where it has none."""
-    from gitmem.promotion.consolidation import Receipts
-    from gitmem.sessions.receipts import read, totals
-
-    found = read(repo.common_dir)
-    if not found:
-        return None
-    days = {receipt.at.date() for receipt in found}
-    return Receipts(min(days), max(days), len(days), frozenset(totals(found).counts))
 
 
 def as_text(outcome: Outcome, dry_run: bool) -> str:

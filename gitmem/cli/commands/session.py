@@ -181,6 +181,7 @@ def end_command(transcript: Path, session: str, agent: str, as_json: bool) -> No
     session again replaces its own episode.
     """
     from gitmem.sessions.automation import end_due_sessions, model_of
+    from gitmem.sessions.due_consolidation import is_due
     from gitmem.sessions.lifecycle import Source, end
 
     repo, config = open_here()
@@ -191,6 +192,8 @@ def end_command(transcript: Path, session: str, agent: str, as_json: bool) -> No
         model=model_of(repo, config, when, os.environ),
     )  # fmt: skip
     show_report(Report(flushed, ended, episode), as_json)
+    if count := is_due(repo, config):
+        say(f"git mem: {counted(count, 'session')} ended since memory was consolidated: git mem consolidate --dry-run")
 
 
 @command.command("retry")

@@ -34,14 +34,17 @@ def command(as_json: bool) -> None:
     from gitmem.gate.work_tree_findings import counts
     from gitmem.git.hook_files import hooks_folder
     from gitmem.index import status as index_status
+    from gitmem.sessions import due_consolidation
 
     repo, config = open_here()
     status = index_status.status(repo, config)
     gate = counts(repo, now().date()) if repo.root is not None else None
     hooks = hook_check(repo, hooks_folder(repo)) if repo.root is not None else None
     refused = last_refusal.read(repo.common_dir)
+    consolidated = due_consolidation.load(repo.common_dir)
     if as_json:
         more: dict[str, Any] = {"hooks": hooks.wrong if hooks else "", "promotion": last_run(repo.common_dir) or None}
+        more |= {"consolidation": consolidated.as_value()}
         more |= {"refused": asdict(refused) if refused else None}
         write_json({**asdict(status), "gate": asdict(gate) if gate else None, **more})
         return
@@ -57,6 +60,8 @@ def command(as_json: bool) -> None:
     promoted = last_run_in_words(repo.common_dir)
     if promoted:
         lines.append(f"promotion {promoted}")
+    if words := due_consolidation.in_words(consolidated, config.distill_after):
+        lines.append(f"consolidation {words}")
     if recalled := _receipts_in_words(repo, config):
         lines.append(f"receipts  {recalled}")
     for odd in status.odd:
