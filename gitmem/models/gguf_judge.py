@@ -54,11 +54,14 @@ class GgufJudge:
         kept = Judgements(self.setting.state, self.id, rubric)
         cut = [statement[:STATEMENT] for statement in statements]
         told = False
-        for start in range(0, len(cut), BATCH):
-            batch = cut[start : start + BATCH]
+        start = 0
+        while start < len(cut):
+            # The first question of a run is one statement: a run of few seconds gets past it, and it is kept.
+            batch = cut[start : start + (BATCH if told else 1)]
+            start += len(batch)
             new = [each for each in dict.fromkeys(batch) if kept.get(each) is None]
             if new and not (told and self.process.alive):
-                self.process.ask(
+                self.process.prepare(
                     {"system": rubric.system, "examples": rubric.examples, "words": (rubric.yes, rubric.no)}
                 )
                 told = True

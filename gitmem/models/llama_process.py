@@ -23,7 +23,7 @@ from gitmem.models.child_processes import end
 from gitmem.models.language import OutOfBudget
 
 ANSWER_LIMIT = 1 << 20  # bytes of one answer of the child
-LOAD_SECONDS = 60
+LOAD_SECONDS = 60  # in which a model must be loaded, or have read what it is told once, whatever a run may take
 PASSED_ON = ("PATH", "HOME", "PYTHONPATH", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "LANG", "LC_ALL", "TMPDIR")
 CHILD = (sys.executable, "-P", "-m", "gitmem.models.llama_child")
 
@@ -47,7 +47,7 @@ class LlamaProcess:
         return self._child is not None
 
     def begin(self, seconds: float) -> None:
-        """What is asked from here on is answered within `seconds` all together."""
+        """What is asked from here on is answered within `seconds` all together, loading and `prepare` apart."""
         self._deadline = time.monotonic() + seconds
 
     def ask(self, request: Mapping[str, Any], pieces: list[str] | None = None) -> dict[str, Any]:
@@ -57,6 +57,15 @@ class LlamaProcess:
         answer = self._exchange(self._started(), request, self._deadline, pieces)
         if "error" in answer:
             raise ModelUnavailable(Message("the model '{}' failed ({})", self.file.name, answer["error"]))
+        return answer
+
+    def prepare(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """The same for what a model reads once before it answers: within LOAD_SECONDS, on no account of the run's time.
+        A run of few seconds would never come to its first answer otherwise."""
+        child = self._started()
+        answer = self._start(child, request, "was not ready")
+        if "error" in answer:
+            raise ModelUnavailable(f"the model '{self.file.name}' failed ({answer['error']})")
         return answer
 
     def finish(self) -> None:
@@ -71,14 +80,24 @@ class LlamaProcess:
             self._child = subprocess.Popen(
                 self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=env
             )
-            until = min(self._deadline, time.monotonic() + LOAD_SECONDS)
-            answer = self._exchange(self._child, {"path": str(self.file), "context": self._context}, until)
+            request = {"path": str(self.file), "context": self._context}
+            answer = self._start(self._child, request, "was not loaded")
             if "error" in answer:
                 raise ModelUnavailable(
                     Message("the model '{}' cannot be loaded ({})", self.file.name, answer["error"]),
                     "is it a GGUF language model?",
                 )
         return self._child
+
+    def _start(self, child: subprocess.Popen[bytes], request: Mapping[str, Any], failed: str) -> dict[str, Any]:
+        """The answer within LOAD_SECONDS; the deadline moves by the time that it took."""
+        began = time.monotonic()
+        try:
+            answer = self._exchange(child, request, began + LOAD_SECONDS)
+        except OutOfBudget:
+            raise OutOfBudget(f"the model {failed} in {LOAD_SECONDS} s and was stopped") from None
+        self._deadline += time.monotonic() - began
+        return answer
 
     def _exchange(
         self, child: subprocess.Popen[bytes], request: Any, deadline: float, pieces: list[str] | None = None

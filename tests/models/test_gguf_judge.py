@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -70,7 +71,7 @@ SLOW = """
 import json, sys, time
 for number, line in enumerate(sys.stdin):
     request = json.loads(line)
-    if number == 3:
+    if number == 4:
         time.sleep(600)
     print(json.dumps({"log_odds": [0.5] * len(request.get("statements", ()))}), flush=True)
 """
@@ -90,8 +91,41 @@ def test_a_time_out_loses_one_batch_and_the_next_run_goes_on_from_there(tmp_path
     with pytest.raises(OutOfBudget, match=r"mem\.modelSeconds"):
         for number in told():
             got.append(number)
-    assert len(got) == BATCH
+    assert len(got) == 1 + BATCH
     assert list(told()) == [0.5] * 2 * BATCH
+
+
+LOADS_SLOWLY = """
+import json, sys, time
+for number, line in enumerate(sys.stdin):
+    statements = json.loads(line).get("statements", ())
+    time.sleep(1.2 if number < 2 else 0.3 * len(statements))
+    print(json.dumps({"log_odds": [0.5] * len(statements)}), flush=True)
+"""
+
+
+def test_runs_shorter_than_the_models_start_come_to_the_end_all_the_same(tmp_path: Path) -> None:
+    file = tmp_path / "model.gguf"
+    file.write_bytes(b"GGUF")
+    statements = [f"statement {number}" for number in range(3)]
+    runs = 0
+    got: list[float] = []
+    while len(got) < len(statements):
+        runs += 1
+        assert runs <= len(statements), "each run keeps one judgement at least"
+        judge = GgufJudge(file, setting(tmp_path, model_seconds=1), child=(sys.executable, "-c", LOADS_SLOWLY))
+        got = []
+        with suppress(OutOfBudget), judge.run() as judged_statements:
+            got += judged_statements(RUBRIC, statements)
+
+
+def test_a_model_that_is_never_loaded_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gitmem.models.llama_process.LOAD_SECONDS", 0.2)
+    file = tmp_path / "model.gguf"
+    file.write_bytes(b"GGUF")
+    judge = GgufJudge(file, setting(), child=(sys.executable, "-c", "import time; time.sleep(600)"))
+    with pytest.raises(OutOfBudget, match="was not loaded in"), judge.run() as judged_statements:
+        list(judged_statements(RUBRIC, ["one"]))
 
 
 def test_numbers_that_are_none_are_refused(tmp_path: Path) -> None:

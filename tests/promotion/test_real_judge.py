@@ -58,7 +58,7 @@ def test_a_small_model_judges_a_log_after_a_commit_and_then_as_a_person_asks(rep
 def test_a_run_without_time_says_what_was_kept(repo: Repo) -> None:
     model = f"gguf:{real_model.required()}"
     repo.commit("log", {"memory/2026-02-05.md": LOG})
-    repo.git("config", "--global", "mem.modelSeconds", "1")
+    repo.git("config", "--global", "mem.modelSeconds", "0")
     done = repo.mem("promote", "--model", model, env=NOW)
     assert "mem.modelSeconds" in done.stdout and "examples that calibrate the model" in done.stdout
     assert "wait for the next run" in done.stdout
