@@ -13,6 +13,7 @@ from pathlib import Path
 
 from gitmem import system
 from gitmem.errors import Changed, GitFailed, GitMemError
+from gitmem.git import undo_record
 from gitmem.git.opening import Repository, open_repository
 from gitmem.git.worktree import locked
 from gitmem.git.write import run_git
@@ -43,8 +44,9 @@ def branch_worktree(repo: Repository, branch: str, start: str = "", *, wait: flo
         with _temporary(repo, first) as there:
             yield there
             tip = there.head() or first
-        if tip not in (first, old):
-            _move(repo, ref, tip, old)
+            if tip not in (first, old):
+                _move(repo, ref, tip, old)
+                undo_record.carry(repo, there, branch)
 
 
 @contextmanager
@@ -75,6 +77,7 @@ def _temporary(repo: Repository, start: str) -> Iterator[Repository]:
                 run_git(there, ["reset", "--quiet", "--hard"])
             yield there
         finally:
+            undo_record.discard(there)
             there.close()
     finally:
         with suppress(GitFailed):

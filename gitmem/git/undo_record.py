@@ -14,17 +14,18 @@ import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from gitmem.errors import GitMemError
 from gitmem.git.repository import Repository
-from gitmem.git.worktree import read_bytes, state_dir, write_atomic
+from gitmem.git.worktree import locked, read_bytes, state_dir, write_atomic
 from gitmem.messages import Message
 
 KEPT = 20  # writes, or groups of them, that are remembered
+CARRY_WAIT = 10.0  # seconds for another that writes
 LIMIT = 8 << 20  # bytes of the file; the oldest entries go first
 
 _group: ContextVar[str] = ContextVar("group", default="")
@@ -42,13 +43,15 @@ class Written(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One write. `at` is when, in UTC; `commit` what it committed, "" for nothing; entries of one `group` belong
-    together. `files` are path -> `Written`.
+    together. `files` are path -> `Written`. `branch`: the branch that was written in a temporary work tree, "" for what
+    was checked out here.
     """
 
     at: str
     commit: str
     group: str
     files: Mapping[str, Written]
+    branch: str = ""
 
 
 def digest(data: bytes | None) -> str | None:
@@ -109,6 +112,25 @@ def last_write(repo: Repository) -> list[Entry]:
     be remembered is an entry without files."""
     runs = _runs(load(repo))
     return runs[-1] if runs else []
+
+
+def carry(repo: Repository, there: Repository, branch: str) -> None:
+    """Add the writes of the temporary work tree `there`, which became `branch`, to those of `repo`, as one.
+
+    A record that cannot be written is left out: the writes themselves are done.
+    """
+    made = load(there)
+    group = secrets.token_hex(8)
+    with suppress(OSError, GitMemError), locked(repo.common_dir, "write", CARRY_WAIT):
+        entries = [replace(entry, group=group, branch=branch) for entry in made]
+        if entries:
+            _save(repo, [*load(repo), *entries])
+
+
+def discard(repo: Repository) -> None:
+    """Remove the record of a work tree that goes."""
+    with suppress(OSError):
+        (state_dir(repo.common_dir, make=False) / _name(repo)).unlink(missing_ok=True)
 
 
 def drop(repo: Repository, entries: Sequence[Entry]) -> None:
@@ -176,11 +198,11 @@ def _without_texts(entry: Entry) -> Entry:
     if not entry.commit and any(file.before is not None for file in entry.files.values()):
         return _unkept(entry)
     files = {path: file._replace(text=None) for path, file in entry.files.items()}
-    return Entry(entry.at, entry.commit, entry.group, files)
+    return replace(entry, files=files)
 
 
 def _unkept(entry: Entry) -> Entry:
-    return Entry(entry.at, entry.commit, entry.group, {})
+    return replace(entry, files={})
 
 
 def _spelled(entry: Entry) -> dict[str, Any]:
@@ -192,7 +214,9 @@ def _spelled(entry: Entry) -> dict[str, Any]:
         }
         for path, file in entry.files.items()
     }
-    return {"at": entry.at, "commit": entry.commit, "group": entry.group, "files": files}
+    return {
+        "at": entry.at, "commit": entry.commit, "group": entry.group, "files": files, "branch": entry.branch,
+    }  # fmt: skip
 
 
 def _entry(row: Any) -> Entry:
@@ -202,7 +226,7 @@ def _entry(row: Any) -> Entry:
         if not isinstance(before, str | None) or not isinstance(after, str | None):
             raise TypeError
         files[path] = Written(None if text is None else base64.b64decode(text), before, after)
-    at, commit, group = row["at"], row["commit"], row["group"]
-    if not all(isinstance(text, str) for text in (at, commit, group)):
+    at, commit, group, branch = row["at"], row["commit"], row["group"], row.get("branch", "")
+    if not all(isinstance(text, str) for text in (at, commit, group, branch)):
         raise TypeError
-    return Entry(at, commit, group, files)
+    return Entry(at, commit, group, files, branch)

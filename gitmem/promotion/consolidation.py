@@ -17,7 +17,7 @@ from gitmem.config import Config
 from gitmem.errors import Changed, GitMemError, UsageError
 from gitmem.gate.changes.rules import BULK_LINES
 from gitmem.gate.policy import Policy
-from gitmem.git.branch_worktree import branch_worktree
+from gitmem.git.branch_worktree import branch_worktree, detached_worktree
 from gitmem.git.objects import EXECUTABLE, REGULAR, Span
 from gitmem.git.opening import Repository
 from gitmem.git.transaction import CommitDraft, Reading, commit
@@ -149,7 +149,7 @@ def consolidate(
         raise GitMemError("there is no commit here yet, so no memory to read", "git add -A && git commit")
     run = Run(repo, config, model, policy, request, now)
     if request.dry_run:
-        return replace(_planned(run).outcome, branch=request.branch)
+        return replace(_as_on_branch(run, head), branch=request.branch)
     ensure_can_commit(repo)
     with locked(repo.common_dir, "promote", wait=0):
         if not request.branch or repo.branch() == request.branch:
@@ -160,6 +160,19 @@ def consolidate(
                 bring_up_to_date(there, head, request.branch)
             run = replace(run, place=there)
             return replace(_written(run, _planned(run)), branch=request.branch)
+
+
+def _as_on_branch(run: Run, head: str) -> Outcome:
+    """What a run would do where its commit would go; nothing is written. Raises GitMemError where the branch conflicts
+    with `head`."""
+    branch = run.request.branch
+    start = branch_tip(run.place, branch, head)
+    if start == head:
+        return _planned(run).outcome
+    with detached_worktree(run.place, start) as there:
+        if not there.is_ancestor(head, start):
+            bring_up_to_date(there, head, branch)
+        return _planned(replace(run, place=there)).outcome
 
 
 def _written(run: Run, planned: Planned) -> Outcome:

@@ -6,13 +6,14 @@ before, without committing it, stays.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from gitmem.config import Config
 from gitmem.errors import Changed, GitMemError, NotKept
 from gitmem.gate.changes.rules import BULK_LINES, lost_lines
 from gitmem.git import undo_record
+from gitmem.git.branch_worktree import branch_worktree
 from gitmem.git.repository import Repository
 from gitmem.git.transaction import CommitDraft, Draft, Reading, commit, is_committed, unstage, write, writer
 from gitmem.git.undo_record import Entry, digest
@@ -43,7 +44,8 @@ class Undo:
     """What is taken back: when it was written (ISO, UTC), its commits, the oldest first (none where it was not
     committed), the first one's subject, and its files. `held` are those of them that somebody committed by hand since,
     `held_in` the commits that did. `commit` is the one that took it back, "" before, and for a write that was not
-    committed. After the undo of a `merge` Git counts that branch as merged all the same."""
+    committed. `branch`: the branch that it stands on and that is not checked out here, "" for the current one.
+    After the undo of a `merge` Git counts that branch as merged all the same."""
 
     at: str
     commits: tuple[str, ...]
@@ -53,6 +55,7 @@ class Undo:
     commit: str = ""
     merge: bool = False
     held_in: tuple[str, ...] = ()
+    branch: str = ""
 
 
 def last_write(repo: Repository) -> Undo:
@@ -60,14 +63,36 @@ def last_write(repo: Repository) -> Undo:
     entries = undo_record.last_write(repo)
     if not entries:
         raise GitMemError("there is nothing to undo here", "git mem log; git mem changes")
-    return _plan(repo, entries, Reading(repo))
+    branch = _elsewhere(repo, entries)
+    if not branch:
+        return _plan(repo, entries, Reading(repo).raw)
+    tip = dict(repo.refs()).get(f"refs/heads/{branch}", "")
+    if not tip:
+        raise NotKept(f"the last write stood on the branch '{branch}', which is gone", "git reflog")
+
+    def raw(path: str) -> bytes | None:
+        oid = repo.blobs(tip, [path]).get(path, "")
+        return repo.read(oid) if oid else None
+
+    return _plan(repo, entries, raw, tip, branch)
+
+
+def _elsewhere(repo: Repository, entries: Sequence[Entry]) -> str:
+    """The branch of these entries where their last commit stands on it and not here, "" where it stands here."""
+    branch, head = entries[-1].branch, repo.head()
+    if not branch or repo.branch() == branch:
+        return ""
+    oid = next((entry.commit for entry in reversed(entries) if entry.commit), "")
+    return "" if head is not None and oid and (oid == head or repo.is_ancestor(oid, head)) else branch
 
 
 def pass_over(repo: Repository) -> None:
     """Forget the last write, which cannot be taken back (NotKept): the one before it is the last then."""
     with writer(repo):
         entries = undo_record.last_write(repo)
-        if not all(entry.files for entry in entries):
+        branches = {name for name, _ in repo.refs()}
+        gone = entries and (branch := _elsewhere(repo, entries)) and f"refs/heads/{branch}" not in branches
+        if gone or not all(entry.files for entry in entries):
             undo_record.drop(repo, entries)
 
 
@@ -80,10 +105,12 @@ def undo(repo: Repository, config: Config, expected: Undo) -> Undo:
     """
 
     entries: list[Entry] = []
+    if expected.branch:
+        return _undo_on_branch(repo, config, expected)
 
     def planned(reading: Reading) -> Undo:
         entries[:] = undo_record.last_write(repo)
-        now = _plan(repo, entries, reading) if entries else None
+        now = _plan(repo, entries, reading.raw) if entries else None
         if now != expected:
             raise Changed("something else was written meanwhile; nothing was taken back", "run it again")
         return now
@@ -103,24 +130,45 @@ def undo(repo: Repository, config: Config, expected: Undo) -> Undo:
     return replace(expected, commit=oid)
 
 
-def _plan(repo: Repository, entries: Sequence[Entry], reading: Reading) -> Undo:
+def _undo_on_branch(repo: Repository, config: Config, expected: Undo) -> Undo:
+    """Take back what stands on another branch: in a commit on top of that branch; nothing here is touched."""
+    entries = undo_record.last_write(repo)
+    with branch_worktree(repo, expected.branch) as there:
+
+        def planned(reading: Reading) -> Undo:
+            now = _plan(there, entries, reading.raw, there.head() or "", expected.branch) if entries else None
+            if now != expected:
+                raise Changed("something else was written meanwhile; nothing was taken back", "run it again")
+            return now
+
+        _, oid = commit(there, lambda reading: _commit_draft(config, planned(reading)), undoable=False)
+    with writer(repo):
+        undo_record.drop(repo, entries)
+    return replace(expected, commit=oid)
+
+
+def _plan(
+    repo: Repository, entries: Sequence[Entry], raw: Callable[[str], bytes | None], tip: str = "", branch: str = ""
+) -> Undo:  # fmt: skip
+    """What to take back of these entries. `raw`: the bytes of a file now, None for no file. `tip`: the commit that must
+    hold what was committed, "" for HEAD."""
     if not all(entry.files for entry in entries):
         raise NotKept("the last write stays: it was too large to be remembered, or a redaction", "git status; git log")
     oids = tuple(entry.commit for entry in entries if entry.commit)
     after = _after(entries)
     for path, expected in after.items():
-        if digest(reading.raw(path)) != expected:
+        if digest(raw(path)) != expected:
             raise Changed(
                 Message("'{}' was changed since; nothing was taken back", path),
                 f"git diff -- {shlex.quote(path)}; git log -- {shlex.quote(path)}",
             )
     if not oids:
         before = {path: file.text for entry in reversed(entries) for path, file in entry.files.items()}
-        changes = _changes(reading, before)
+        changes = _changes(raw, before)
         kept = tuple(file.path for file in changes if _is_held(repo, file))
         return Undo(entries[0].at, (), "", changes, kept, held_in=_commits_of(repo, kept))
     first = repo.commit(oids[0])
-    head = repo.head()
+    head = tip or repo.head()
     if head is None or not (head == oids[-1] or repo.is_ancestor(oids[-1], head)):
         raise Changed(
             "what was written last is not on this branch",
@@ -134,7 +182,8 @@ def _plan(repo: Repository, entries: Sequence[Entry], reading: Reading) -> Undo:
         path: repo.read(held[path]) if file.text is None and file.before is not None and path in held else file.text
         for path, file in found.items()
     }
-    return Undo(entries[0].at, oids, first.message.partition("\n")[0], _changes(reading, before), merge=merge)
+    subject = first.message.partition("\n")[0]
+    return Undo(entries[0].at, oids, subject, _changes(raw, before), merge=merge, branch=branch)
 
 
 def _after(entries: Sequence[Entry]) -> dict[str, str | None]:
@@ -151,8 +200,10 @@ def _after(entries: Sequence[Entry]) -> dict[str, str | None]:
     return after
 
 
-def _changes(reading: Reading, before: Mapping[str, bytes | None]) -> tuple[FileChange, ...]:
-    return tuple(FileChange(path, reading.raw(path), data) for path, data in sorted(before.items()))
+def _changes(
+    raw: Callable[[str], bytes | None], before: Mapping[str, bytes | None]
+) -> tuple[FileChange, ...]:  # fmt: skip
+    return tuple(FileChange(path, raw(path), data) for path, data in sorted(before.items()))
 
 
 def _is_held(repo: Repository, file: FileChange) -> bool:
@@ -201,6 +252,7 @@ def as_value(done: Undo, dry_run: bool) -> dict[str, object]:
         "at": done.at,
         "commits": list(done.commits),
         "commit": done.commit or None,
+        "branch": done.branch or None,
         "files": [{"path": file.path, "lines": file.lines()} for file in done.files],
         "committed_since": list(done.held),
         "committed_in": list(done.held_in),

@@ -399,3 +399,28 @@ def test_several_merges_name_the_lines_before_the_run_and_are_not_asked_about(re
     answer = consolidate(repo)
     assert [(row["kept"]["line"], row["gone"]["line"]) for row in answer["merges"]] == [(3, 15), (4, 16), (5, 17)]
     assert answer["asked"] == [] and texts(repo) == [row[2:].strip() for row in rows]
+
+
+def test_a_dry_run_for_a_branch_looks_at_that_branch(repo: Repo) -> None:
+    repo.commit("memory", {"MEMORY.md": TWICE})
+    consolidate(repo, "--branch", "memory/consolidate")
+    tip = repo.git("rev-parse", "memory/consolidate")
+    assert consolidate(repo, "--dry-run", "--branch", "memory/consolidate")["merges"] == []
+    assert len(consolidate(repo, "--dry-run")["merges"]) == 1, "this branch has it twice still"
+    again = "- Ferries of the harbour sail at nine every day\n"
+    repo.commit("more", {"MEMORY.md": TWICE.replace("## Facts", f"{again}{again}\n## Facts")})
+    planned = consolidate(repo, "--dry-run", "--branch", "memory/consolidate")["merges"]
+    assert [row["gone"]["text"] for row in planned] == ["Ferries of the harbour sail at nine every day"]
+    assert repo.git("rev-parse", "memory/consolidate") == tip and repo.git("worktree", "list").count("\n") == 1
+
+
+def test_what_git_revert_took_back_is_not_done_again_and_what_undo_took_back_is(repo: Repo) -> None:
+    repo.commit("memory", {"MEMORY.md": TWICE})
+    consolidate(repo)
+    repo.mem("undo", "--yes")
+    assert len(consolidate(repo)["merges"]) == 1
+    repo.git("revert", "--no-edit", "HEAD")
+    assert consolidate(repo)["merges"] == []
+    repo.git("revert", "--no-edit", "HEAD")
+    repo.commit("again by hand", {"MEMORY.md": TWICE})
+    assert len(consolidate(repo)["merges"]) == 1

@@ -307,3 +307,58 @@ def test_a_file_that_was_deleted_before_any_commit_had_it_is_not_said_to_be_comm
     memory.commit("gone")
     assert undo(memory, "--dry-run")["committed_since"] == ["memory/n.md"]
     opened.close()
+
+
+# -- writes on another branch ----------------------------------------------------------------------------------
+
+
+def on_branch(memory: Repo) -> tuple[str, str]:
+    """A line that was added here and not committed, then a promotion on a branch: HEAD, and what MEMORY.md says there."""
+    memory.commit("log", {"memory/2026-02-05.md": LOG})
+    memory.mem("add", "the ferry leaves at nine")
+    memory.mem("promote", "--branch", "memory/promote")
+    return memory.git("rev-parse", "HEAD"), memory.git("show", "memory/promote:MEMORY.md")
+
+
+def test_a_promotion_on_a_branch_is_taken_back_there_and_nothing_here(memory: Repo) -> None:
+    head, promoted = on_branch(memory)
+    status = memory.git("status", "--porcelain")
+    planned = undo(memory, "--dry-run")
+    assert planned["branch"] == "memory/promote" and "Postgres" in str(planned["files"]) and "Postgres" in promoted
+    assert memory.git("show", "memory/promote:MEMORY.md") == promoted
+    done = undo(memory)
+    assert done["commit"] == memory.git("rev-parse", "memory/promote").strip()
+    assert "Postgres" not in memory.git("show", "memory/promote:MEMORY.md")
+    assert memory.git("rev-parse", "HEAD") == head and memory.git("status", "--porcelain") == status
+    assert "ferry" in str(undo(memory)["files"]), "then comes what was written before"
+    assert memory.git("worktree", "list").count("\n") == 1
+    assert len(list((memory.path / ".git/gitmem").glob("undo-*.json"))) == 1, (
+        "no record of the temporary work tree stays"
+    )
+
+
+def test_a_promotion_whose_branch_was_merged_is_taken_back_here(memory: Repo) -> None:
+    on_branch(memory)
+    memory.git("merge", "-q", "memory/promote")
+    done = undo(memory)
+    assert done["branch"] is None and "Postgres" not in memory.read("MEMORY.md")
+    assert "Postgres" in memory.git("show", "memory/promote:MEMORY.md")
+
+
+def test_a_branch_that_is_gone_is_said_once_and_passed_over(memory: Repo) -> None:
+    on_branch(memory)
+    memory.git("branch", "-D", "memory/promote")
+    refused = memory.mem("undo", check=False)
+    assert refused.returncode == 3 and "'memory/promote', which is gone" in refused.stderr
+    assert "once more" in refused.stderr and "ferry" in str(undo(memory)["files"])
+
+
+def test_a_branch_that_went_on_is_left_as_it_is(memory: Repo) -> None:
+    on_branch(memory)
+    memory.git("switch", "-q", "memory/promote")
+    memory.commit("by hand", {"MEMORY.md": memory.read("MEMORY.md") + "- Mine.\n"})
+    memory.git("switch", "-q", "-")
+    tip = memory.git("rev-parse", "memory/promote")
+    refused = memory.mem("undo", check=False)
+    assert refused.returncode == 3 and "was changed since" in refused.stderr
+    assert memory.git("rev-parse", "memory/promote") == tip

@@ -32,7 +32,8 @@ def command(dry_run: bool, yes: bool, as_json: bool) -> int:
 
     What was not committed goes out of the files again; what was committed is reverted by a commit of its own. On a
     terminal it shows what goes and asks first; elsewhere it acts at once, as every command does that changes memory.
-    Again, it takes back the one before, twenty at most; what one command wrote goes together. A file that was changed
+    Again, it takes back the one before, twenty at most; what one command wrote goes together. What was written on
+    another branch (`promote --branch`) is taken back on that branch. A file that was changed
     since is never touched. What `redact` masked does not come back.
 
     \b
@@ -61,8 +62,9 @@ def command(dry_run: bool, yes: bool, as_json: bool) -> int:
     elif dry_run:
         say("nothing was changed")
     else:
-        say(f"taken back in commit {done.commit[:12]}" if done.commit else "taken back in the work tree")
-        say_if_detached(repo, done.commit)
+        where = f" on '{done.branch}'" if done.branch else ""
+        say(f"taken back in commit {done.commit[:12]}{where}" if done.commit else "taken back in the work tree")
+        say_if_detached(repo, done.commit if not done.branch else "")
         if done.held:
             say(f"HEAD still has it: {_commit_of(done.held)} takes it out there")
         if done.merge:
@@ -87,7 +89,8 @@ def _commit_of(paths: Sequence[str]) -> str:
 
 def _show(plan: Undo) -> None:
     what = f'{plan.commits[0][:12]} "{plan.subject}"' if plan.commits else _since(plan)
-    write(escape(f"written {plan.at}, {what}\n"))
+    where = f" on '{plan.branch}'" if plan.branch else ""
+    write(escape(f"written {plan.at}, {what}{where}\n"))
     for file in plan.files:
         lines = file.lines()
         shown = SHOWN_OF_MANY if file.then is None and len(plan.files) > MANY else SHOWN
