@@ -95,10 +95,11 @@ def _with_asked_words_first(lines: Sequence[Line], scores: list[float], question
     asked = frozenset(_words(question))
     first = sorted(range(len(lines)), key=lambda at: -scores[at])[:COMPARED]
     words = {at: frozenset(_words(lines[at].text)) for at in first}
+    telling_words = {at: frozenset(word for word in words[at] if not word.isdigit()) for at in first}
     about: dict[int, frozenset[str]] = {}
     for place, at in enumerate(first):
         for other in first[:place]:
-            one, better = (frozenset(word for word in words[place] if not word.isdigit()) for place in (at, other))
+            one, better = telling_words[at], telling_words[other]
             if len(one & better) < ALIKE * len(one | better):
                 continue
             for line in (at, other):

@@ -8,23 +8,31 @@ from functools import lru_cache
 from itertools import pairwise
 
 from gitmem.text import chinese, english, japanese, korean
-from gitmem.text.terms import HAN_KANA, HANGUL, compatible, cut, tokens, without_ending
+from gitmem.text.terms import HAN_KANA, HANGUL, LONGEST, compatible, cut, tokens, without_ending
 
 # Words that say nothing of a subject, and of those without spaces pairs of letters.
 STOP = english.STOP_WORDS
 STOP_KOREAN = korean.STOP_WORDS
 STOP_PAIRS = chinese.STOP_PAIRS | japanese.STOP_PAIRS
 HEADINGS_REMEMBERED = 4_000
+TOKENS_REMEMBERED = 8_000  # of LONGEST characters at most: the lines of a search share most of their words
 
 
 def telling(token: str, script: str) -> tuple[tuple[str, ...], bool]:
     """The terms by which one of `terms.tokens` is looked for, and whether it says nothing of a subject."""
+    return _remembered_telling(token, script) if len(token) <= LONGEST else _telling(token, script)
+
+
+def _telling(token: str, script: str) -> tuple[tuple[str, ...], bool]:
     if script == HANGUL:
         word = without_ending(token)
         return tuple(a + b for a, b in pairwise(word)) or (word,), token in STOP_KOREAN
     if script == HAN_KANA:
         return pairs_of(token)
     return cut(token, script), token.lower().replace("'", "").replace("’", "") in STOP
+
+
+_remembered_telling = lru_cache(maxsize=TOKENS_REMEMBERED)(_telling)
 
 
 def pairs_of(token: str) -> tuple[tuple[str, ...], bool]:
