@@ -17,6 +17,7 @@ from gitmem.git.objects import EXECUTABLE, REGULAR
 from gitmem.git.repository import Repository
 from gitmem.git.worktree import read_bytes
 from gitmem.memory.document import blob_lines
+from gitmem.messages import Message
 from gitmem.paths import LIMIT
 
 FEWEST_LINES, FEWEST_CHARACTERS = 3, 40  # that are not blank or brackets, of what tells lines from others
@@ -37,7 +38,7 @@ def anchors(repo: Repository, places: Sequence[str]) -> tuple[tuple[str, str], .
     """The keys of a fact's comment for these places: `src/auth.py:10-24`, `src/auth.py#Session.open`. Raises
     UsageError."""
     if len(places) > MOST:
-        raise UsageError(f"a fact cites at most {MOST} places", "cite the ones that would make it false")
+        raise UsageError(Message("a fact cites at most {} places", MOST), "cite the ones that would make it false")
     return tuple(("code", compose(anchor(repo, place))) for place in places)
 
 
@@ -48,7 +49,7 @@ def places_of(given: Sequence[Mapping[str, Any]]) -> list[str]:
         path, lines, symbol = one.get("path", ""), one.get("lines", ""), one.get("symbol", "")
         if bool(lines) == bool(symbol):
             raise UsageError(
-                f"'{path[:80]}' is cited by lines or by a symbol", "lines '10-24', or symbol 'Session.open'"
+                Message("'{}' is cited by lines or by a symbol", path[:80]), "lines '10-24', or symbol 'Session.open'"
             )
         places.append(f"{path}:{lines.replace('L', '')}" if lines else f"{path}#{symbol}")
     return places
@@ -59,7 +60,8 @@ def anchor(repo: Repository, place: str) -> Citation:
     match = _PLACE.match(place.strip())
     if match is None:
         raise UsageError(
-            f"'{place[:80]}' names no lines and no symbol", "as in src/auth.py:10-24 or src/auth.py#Session.open"
+            Message("'{}' names no lines and no symbol", place[:80]),
+            "as in src/auth.py:10-24 or src/auth.py#Session.open",
         )
     path = match["path"].removeprefix("./")
     data = _read(repo, path)
@@ -67,33 +69,39 @@ def anchor(repo: Repository, place: str) -> Citation:
     if match["symbol"]:
         found = definitions.lines_of(lines, path, match["symbol"])
         if found is None:
-            raise UsageError(f"{path} defines no '{match['symbol']}'", f"cite lines: {path}:10-24")
+            raise UsageError(Message("{} defines no '{}'", path, match["symbol"]), f"cite lines: {path}:10-24")
         mark = fingerprint(lines[found[0] - 1 : found[1]])
         return Citation(path, 0, 0, match["symbol"], repo.hash_blob(data), mark)
     start = int(match["start"] or match["l"])
     end = int(match["end"] or match["m"] or start)
     if not 1 <= start <= end <= len(lines):
-        raise UsageError(f"{path} has {len(lines)} lines, not {start} to {end}", "read it again")
+        raise UsageError(Message("{} has {} lines, not {} to {}", path, len(lines), start, end), "read it again")
     if end - start >= LONGEST:
-        raise UsageError(f"a citation has at most {LONGEST} lines", "cite the ones that would make the fact false")
+        raise UsageError(
+            Message("a citation has at most {} lines", LONGEST), "cite the ones that would make the fact false"
+        )
     start, end = _telling(lines, start, end)
     return Citation(path, start, end, "", repo.hash_blob(data), fingerprint(lines[start - 1 : end]))
 
 
 def _read(repo: Repository, path: str) -> bytes:
     if path.startswith(("/", "~")) or ".." in path.split("/") or "\\" in path or "\0" in path:
-        raise UsageError(f"'{path[:80]}' is no path within the repository", "name it from the top of the repository on")
+        raise UsageError(
+            Message("'{}' is no path within the repository", path[:80]), "name it from the top of the repository on"
+        )
     if _SECRET.search(path):
-        raise UsageError(f"'{path[:80]}' is a file of secrets by its name", "cite what reads it")
+        raise UsageError(Message("'{}' is a file of secrets by its name", path[:80]), "cite what reads it")
     tracked = [entry for entry in repo.staged() if entry.path == path and entry.mode in (REGULAR, EXECUTABLE)]
     if not tracked or repo.root is None:
         raise UsageError(f"Git tracks no file '{path[:80]}'", "git add it first, or cite another")
     try:
         data = read_bytes(repo.root, path, LIMIT + 1)
     except (OSError, OutsideRepository):
-        raise UsageError(f"'{path[:80]}' is not in the work tree", "git status says what happened to it") from None
+        raise UsageError(
+            Message("'{}' is not in the work tree", path[:80]), "git status says what happened to it"
+        ) from None
     if len(data) > LIMIT or b"\0" in data:
-        raise UsageError(f"'{path[:80]}' is no text of 1 MiB at most", "cite another file")
+        raise UsageError(Message("'{}' is no text of {} MiB at most", path[:80], LIMIT >> 20), "cite another file")
     return data
 
 
@@ -119,4 +127,4 @@ def quoted(repo: Repository, citations: Sequence[Citation], words: str) -> None:
         cited += lines[found[0] - 1 : found[1]] if found else []
     if fingerprint(words.splitlines()) != fingerprint(cited):
         places = ", ".join(citation.place for citation in citations)
-        raise GitMemError("the quoted text is not that of the cited lines", f"quote {places} as it stands")
+        raise GitMemError("the quoted text is not that of the cited lines", Message("quote {} as it stands", places))

@@ -19,6 +19,7 @@ from gitmem.memory import facts
 from gitmem.memory.fact import Meta, fact_id, normalise, render_comment
 from gitmem.memory.files import is_memory_path
 from gitmem.memory.retention import with_until
+from gitmem.messages import Message
 from gitmem.paths import LIMIT, Kind, daily_name, daily_path, is_daily
 from gitmem.paths import kind as kind_of
 
@@ -162,9 +163,11 @@ def addition(
         raise UsageError("there is nothing to add", 'git mem add "what happened"')
     path = relative(repo.root, place(new_line.to, new_line.kind, text, log_path(config, now.date(), new_line.agent)))
     if not path.endswith(".md"):
-        raise UsageError(f"'{path}' is not a Markdown file", "memory files end in .md")
+        raise UsageError(Message("'{}' is not a Markdown file", path), "memory files end in .md")
     if not is_memory_path(repo, config, path):
-        raise UsageError(f"'{path}' is no file of memory", "name one below memory/; mem.memoryPaths adds files")
+        raise UsageError(
+            Message("'{}' is no file of memory", path), "name one below memory/; mem.memoryPaths adds files"
+        )
     own = [("type", new_line.kind), ("origin", new_line.origin), ("tags", ",".join(new_line.tags))]
     meta: Meta = (*((key, value) for key, value in own if value), *new_line.more)
     if kind_of(path) is Kind.MEMORY and not is_daily(path, config.memory_daily):
@@ -251,7 +254,7 @@ def ensure_short(text: str) -> None:
     """Raise UsageError for a line that is longer than MAX_LINE."""
     if len(text) > MAX_LINE:
         raise UsageError(
-            f"a line of memory has at most {MAX_LINE:,} characters, and this one {len(text):,}",
+            Message("a line of memory has at most {} characters, and this one {}", f"{MAX_LINE:,}", f"{len(text):,}"),
             "write a note below memory/, or several lines",
         )
 
@@ -259,7 +262,9 @@ def ensure_short(text: str) -> None:
 def ensure_readable(path: str, data: bytes) -> None:
     """Raise GitMemError where a file would become larger than what is read of memory."""
     if len(data) > LIMIT:
-        raise GitMemError(f"'{path}' would be larger than {LIMIT >> 20} MiB, which nobody reads", "begin another file")
+        raise GitMemError(
+            Message("'{}' would be larger than {} MiB, which nobody reads", path, LIMIT >> 20), "begin another file"
+        )
 
 
 def _with_fact(old: bytes, text: str, meta: Meta) -> tuple[str, int]:

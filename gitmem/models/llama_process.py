@@ -65,7 +65,7 @@ class LlamaProcess:
         child = self._started()
         answer = self._start(child, request, "was not ready")
         if "error" in answer:
-            raise ModelUnavailable(f"the model '{self.file.name}' failed ({answer['error']})")
+            raise ModelUnavailable(Message("the model '{}' failed ({})", self.file.name, answer["error"]))
         return answer
 
     def finish(self) -> None:

@@ -141,21 +141,21 @@ class Checks:
         edit = attribution.edit
         if edit and edit.machine and (edit.recorded or TEXT not in edit.changed):
             what = ", ".join(edit.changed)
-            message = Message("edited after promotion by {}, which is no person: {}", _who(edit.commit), what)
-            yield Problem("edited", message)
+            words = Message("edited after promotion by {}, which is no person: {}", _who(edit.commit), what)
+            yield Problem("edited", words)
         if attribution.support is Support.NOT_IN_SOURCE:
             yield Problem("not-in-source", attribution.problem)
         edited = edit is not None and edit.recorded
         if not attribution.promoted and not edited and by_machine(line_commit()):
             commit = line_commit().oid[:12]
-            yield Problem("unrecorded", f"added by {commit}, which is an agent's, and by no promotion")
+            yield Problem("unrecorded", Message("added by {}, which is an agent's, and by no promotion", commit))
         elif not edit and self._unseen(attribution, line_commit):
             if attribution.support is Support.SHARES_WORDS:
-                message = f"{WORDS[Support.SHARES_WORDS]}, and no person looked at it: {attribution.problem}"
-                yield Problem("not-word-for-word", message)
+                words = Message("{}, and no person looked at it: {}", WORDS[Support.SHARES_WORDS], attribution.problem)
+                yield Problem("not-word-for-word", words)
             if origin := self._origin(fact, attribution):
-                message = f"its source is of origin {origin}, and no person let it in"
-                yield Problem("origin", message)
+                words = Message("its source is of origin {}, and no person let it in", origin)
+                yield Problem("origin", words)
         if message := self._refused(path, fact, attribution, line_commit):
             yield Problem("rejected", message)
 

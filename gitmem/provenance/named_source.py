@@ -18,6 +18,7 @@ from gitmem.git.worktree import relative
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Meta, render_span
 from gitmem.memory.files import is_memory_path
+from gitmem.messages import Message
 
 _LINES = re.compile(r"(?P<path>.+?)(?::|#L)(?P<first>[0-9]{1,7})(?:-L?(?P<last>[0-9]{1,7}))?")
 
@@ -35,13 +36,13 @@ def source_keys(repo: Repository, config: Config, place: str) -> Meta:
         return anchors(repo, [place])
     data = Reading(repo).read(path)
     if data is None:
-        raise UsageError(f"there is no file '{path}' here", "git mem search finds lines")
+        raise UsageError(Message("there is no file '{}' here", path), "git mem search finds lines")
     if not is_committed(repo, path, data):
-        raise UsageError(f"'{path}' has edits that are not committed", "commit or stash them first")
+        raise UsageError(Message("'{}' has edits that are not committed", path), "commit or stash them first")
     count, first = len(blob_lines(data)), int(match["first"])
     last = int(match["last"] or first)
     if not 1 <= first <= last <= count:
-        raise UsageError(f"{path} has {count} lines, not {first} to {last}", "read it again")
+        raise UsageError(Message("{} has {} lines, not {} to {}", path, count, first, last), "read it again")
     return (("src", render_span(Span(path, first, last, repo.hash_blob(data)))),)
 
 

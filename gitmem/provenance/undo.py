@@ -68,7 +68,7 @@ def last_write(repo: Repository) -> Undo:
         return _plan(repo, entries, Reading(repo).raw)
     tip = dict(repo.refs()).get(f"refs/heads/{branch}", "")
     if not tip:
-        raise NotKept(f"the last write stood on the branch '{branch}', which is gone", "git reflog")
+        raise NotKept(Message("the last write stood on the branch '{}', which is gone", branch), "git reflog")
 
     def raw(path: str) -> bytes | None:
         oid = repo.blobs(tip, [path]).get(path, "")

@@ -148,7 +148,12 @@ def test_no_translation_is_left_over() -> None:
         node.value for path in ROOT.rglob("*.py") for node in ast.walk(_tree(path)) if isinstance(node, ast.Constant)
     }
     pages = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "ui/templates").rglob("*.html"))
-    named = {*calendar.day_name, *calendar.day_abbr, *(f"code {value}" for value in State), *(f"from {origin}" for origin in ORIGINS)}
+    named = {
+        *calendar.day_name,
+        *calendar.day_abbr,
+        *(f"code {value}" for value in State),
+        *(f"from {origin}" for origin in ORIGINS),
+    }
     begun = (*RULES.values(), "an image whose address ", "an address that ", "in the file's name: ")
     own |= set(re.split("[\t\n]", (ROOT / "gate/detectors/secrets/shapes.txt").read_text(encoding="utf-8")))
     left = [each for each in WORDS if each not in own | named and f'"{each}"' not in pages]

@@ -22,6 +22,7 @@ from gitmem.memory.fact import Meta, fact_id
 from gitmem.memory.new_statements import between
 from gitmem.memory.rivals import MEMORY
 from gitmem.memory.writing import FACT_TYPES, Added, NewLine, committed_addition
+from gitmem.messages import Message
 from gitmem.provenance.corrections import one_line
 from gitmem.provenance.named_source import source_keys
 from gitmem.provenance.preview import Plan, commit_previewed, preview
@@ -77,7 +78,7 @@ def _plan(view: View, typed: Form) -> Plan[tuple[Added, bool]]:
     """The plan of adding what was typed. Raises UsageError, Refused."""
     kind = typed["type"]
     if kind and kind not in FACT_TYPES:
-        raise UsageError(f"'{kind[:40]}' is no type of fact", "choose one of the list")
+        raise UsageError(Message("'{}' is no type of fact", kind[:40]), "choose one of the list")
     keys = [("until", _last_day(typed["until"], view.today).isoformat())] if typed["until"] else []
     beside = [("beside", ident) for ident in _beside(typed)]
     more: Meta = (*keys, *source_keys(view.repo, view.config, typed["source"]), *beside)
@@ -92,7 +93,7 @@ def _last_day(text: str, today: date) -> date:
     """The day that was typed. Raises UsageError for no day and for one that has passed."""
     day = parse_date(text)
     if day < today:
-        raise UsageError(f"{day} has passed: the fact would be over already", "choose a later day, or none")
+        raise UsageError(Message("{} has passed: the fact would be over already", day), "choose a later day, or none")
     return day
 
 
