@@ -9,7 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitmem.memory.relation import Kind, Said, relation
+from gitmem.memory.relation import Kind, Said, alignment, relation
+from gitmem.memory.relation.alignment import near, near_places, places_of, sameness
+from gitmem.memory.relation.reading import read
+from gitmem.memory.relation.tokens import Token
 from tests.harness import SOURCE
 
 OTHER_THINGS = [  # what differs first says which thing: nothing here may ever be acted on
@@ -306,3 +309,44 @@ def test_nothing_is_done_by_itself_where_the_later_text_lacks_a_word_of_the_earl
 def test_two_decisions_are_compared_by_what_was_decided(old: str, new: str) -> None:
     judged = relation(Said(old, (), "2026-11-27"), Said(new, (), "2026-11-28"))
     assert judged.kind is Kind.REPLACES and judged.automatic
+
+
+WORDS = st.lists(st.text("abc01한국漢字", min_size=0, max_size=6), max_size=12)
+
+
+@given(WORDS, WORDS)
+def test_words_that_are_near_are_found_by_their_letters_as_by_comparing_every_two(a: list[str], b: list[str]) -> None:
+    every = [(i, j) for i, one in enumerate(a) for j, other in enumerate(b) if near(one, other)]
+    assert list(near_places(a, b)) == every
+
+
+PARTS = st.lists(
+    st.sampled_from(
+        ["deploy", "deploys", "deployment", "배포", "배포는", "배포한다", "10:30", "9090", "port 9090", "2026-03-01", "v2.1",
+         "ERR_1042", "three", "3", "30s", "Aiko", "POSTGRES_URL", "会议", "会議室", "데이터베이스", "디비", "room 12", "12"]
+    ),
+    max_size=10,
+)  # fmt: skip
+
+
+@given(PARTS, PARTS)
+def test_every_two_tokens_that_say_the_same_are_held_against_each_other(one: list[str], other: list[str]) -> None:
+    a, b = read(" ".join(one)).content, read(" ".join(other)).content
+    places = places_of(b)
+    for token in a:
+        found = {j for j, each in enumerate(b) if sameness(token, each)}
+        assert found <= set(places.of(token))
+
+
+def test_two_long_texts_are_not_compared_word_by_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared = 0
+
+    def counted(a: Token, b: Token) -> float:
+        nonlocal compared
+        compared += 1
+        return sameness(a, b)
+
+    monkeypatch.setattr(alignment, "sameness", counted)
+    stems = [f"{first}{second}rtol" for first in "bcdfghjklmnp" for second in ("ae", "io", "uy", "oa", "ei")]
+    alignment.align(" ".join(stems), " ".join(f"{word[::-1]}x" for word in stems))
+    assert compared < 2 * len(stems)

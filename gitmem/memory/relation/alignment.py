@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 
 from gitmem.light_typing import NamedTuple
@@ -33,9 +34,10 @@ def align(old: str, new: str) -> Alignment:
     taken_old: set[int] = set()
     taken_new: set[int] = set()
     candidates = []
+    places = places_of(b.content)
     for i, one in enumerate(a.content):
-        for j, other in enumerate(b.content):
-            if degree := sameness(one, other):
+        for j in places.of(one):
+            if degree := sameness(one, b.content[j]):
                 candidates.append((-degree, i if degree == 1 else abs(i - j), i, j, degree))
     for _, _, i, j, degree in sorted(candidates):
         if i not in taken_old and j not in taken_new:
@@ -47,6 +49,39 @@ def align(old: str, new: str) -> Alignment:
     partial_old = {i: _covered(a.content[i].stem, b.letters) for i in left_old if not a.content[i].stem.isascii()}
     partial_new = {j: _covered(b.content[j].stem, a.letters) for j in left_new if not b.content[j].stem.isascii()}
     return Alignment(a, b, tuple(sorted(pairs)), left_old, left_new, partial_old, partial_new)
+
+
+class Places(NamedTuple):
+    """Where the tokens of a text stand, so that a token is compared with those alone that may say the same: `values`:
+    numbers, days, times and identifiers; `wide`: words in a script without spaces; `known`: places by a token's form,
+    its stem and the first five letters of that."""
+
+    size: int
+    values: tuple[int, ...]
+    wide: tuple[int, ...]
+    known: dict[str, list[int]]
+
+    def of(self, token: Token) -> Iterable[int]:
+        """The places at which `sameness` may find anything."""
+        if token.kind in VALUES or token.kind == ID:
+            return range(self.size)
+        found = {*self.values, *(() if token.stem.isascii() else self.wide)}
+        return found.union(*(self.known.get(key, ()) for key in _keys(token)))
+
+
+def places_of(content: Sequence[Token]) -> Places:
+    known: dict[str, list[int]] = {}
+    for at, token in enumerate(content):
+        for key in _keys(token):
+            known.setdefault(key, []).append(at)
+    values = tuple(at for at, token in enumerate(content) if token.kind in VALUES or token.kind == ID)
+    wide = tuple(at for at, token in enumerate(content) if not token.stem.isascii())
+    return Places(len(content), values, wide, known)
+
+
+def _keys(token: Token) -> tuple[str, ...]:
+    """By what a token of another text may be found that says the same."""
+    return f"= {token.norm}", f"stem {token.stem}", f"begins {token.stem[:5]}"
 
 
 def sameness(a: Token, b: Token) -> float:
@@ -124,6 +159,27 @@ def near(a: str, b: str) -> bool:
     while tail < min(len(a), len(b)) - head and a[-1 - tail] == b[-1 - tail]:
         tail += 1
     return longest - head - tail <= 1 and head + tail >= 1
+
+
+def near_places(ones: Sequence[str], others: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """(place in `ones`, place in `others`) of every two words that are `near`; in time that grows with the words, not
+    with their pairs."""
+    known: dict[str, list[int]] = {}
+    for j, other in enumerate(others):
+        for key in _forms(other):
+            known.setdefault(key, []).append(j)
+    for i, one in enumerate(ones):
+        for j in sorted(set[int]().union(*(known.get(key, ()) for key in _forms(one)))):
+            if near(one, others[j]):
+                yield i, j
+
+
+@lru_cache(maxsize=1 << 12)
+def _forms(word: str) -> frozenset[str]:
+    """What two words have in common that are `near`: their letters in order of the alphabet, or one of them, the word
+    itself among them, without one letter."""
+    without = (word[:at] + word[at + 1 :] for at in range(len(word)))
+    return frozenset((f"letters {''.join(sorted(word))}", f"word {word}", *(f"word {each}" for each in without)))
 
 
 def value_type(token: Token) -> str:

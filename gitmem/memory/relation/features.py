@@ -17,7 +17,7 @@ from gitmem.memory.relation.alignment import (
     align,
     classes_of,
     names_kin,
-    near,
+    near_places,
     value_type,
     wide_contrasts,
 )
@@ -187,22 +187,25 @@ def _add_kinds(f: Features, pair: Alignment) -> None:
     f.put("identity_lost", float(lost > 0 and gained == 0))
 
 
-def _left(pair: Alignment) -> list[tuple[Token, Token]]:
-    """Every token that only the old text has, with every one that only the new text has."""
-    return [(pair.old.content[i], pair.new.content[j]) for i in pair.left_old for j in pair.left_new]
-
-
 def _add_near(f: Features, pair: Alignment) -> None:
     """Words that are told apart on purpose: nearly the same, or two compounds of one noun (정문, 후문)."""
-    words = numbers = siblings = 0
-    for one, other in _left(pair):
-        a, b = one.stem or one.norm, other.stem or other.norm
-        if one.kind not in (DATE, TIME) and other.kind not in (DATE, TIME) and near(a, b):
-            numbers += one.kind == NUMBER
-            words += one.kind != NUMBER and not (one.kind == WORD and a.isascii() and len(a) < 4)
-        if one.kind == other.kind == WORD and not a.isascii() and not b.isascii():
-            siblings += len(a) > 1 < len(b) and max(len(a), len(b)) <= 6 and a[-1] == b[-1] and a[0] != b[0]
-    f.put("sibling", float(siblings > 0))
+    olds = [token for i in pair.left_old if (token := pair.old.content[i]).kind not in (DATE, TIME)]
+    news = [token for j in pair.left_new if (token := pair.new.content[j]).kind not in (DATE, TIME)]
+    words = numbers = 0
+    for i, _ in near_places([one.stem or one.norm for one in olds], [other.stem or other.norm for other in news]):
+        word = olds[i].stem or olds[i].norm
+        numbers += olds[i].kind == NUMBER
+        words += olds[i].kind != NUMBER and not (olds[i].kind == WORD and word.isascii() and len(word) < 4)
+    wide_olds, wide_news = (
+        [word for each in tokens if each.kind == WORD and not (word := each.stem or each.norm).isascii()]
+        for tokens in (olds, news)
+    )
+    siblings = any(
+        len(a) > 1 < len(b) and max(len(a), len(b)) <= 6 and a[-1] == b[-1] and a[0] != b[0]
+        for a in wide_olds
+        for b in wide_news
+    )
+    f.put("sibling", float(siblings))
     f.put("near", float(words > 0))
     f.put("near2", float(words > 1))
     f.put("near_number", float(numbers > 0))
@@ -348,15 +351,12 @@ def _slot_kind(one: tuple[Token, ...], other: tuple[Token, ...]) -> str:
 
 def _add_tools(f: Features, pair: Alignment) -> None:
     """Two tools of one class, one in each text, and how much of the rest both share."""
-    found = [
-        (i, j)
-        for i in pair.left_old
-        for j in pair.left_new
-        if CLASSES.get(pair.old.content[i].stem, -1) == CLASSES.get(pair.new.content[j].stem, -2)
-    ]
-    if not found:
+    news = [(j, of) for j in pair.left_new if (of := CLASSES.get(pair.new.content[j].stem)) is not None]
+    olds = ((i, CLASSES.get(pair.old.content[i].stem)) for i in pair.left_old) if news else ()
+    found = next(((i, j) for i, one in olds for j, other in news if one == other), None)
+    if found is None:
         return
-    i, j = found[0]
+    i, j = found
     old, new = len(pair.old.content) - 1, len(pair.new.content) - 1
     left_old = sum(1 - pair.partial_old.get(at, 0.0) for at in pair.left_old if at != i)
     left_new = sum(1 - pair.partial_new.get(at, 0.0) for at in pair.left_new if at != j)

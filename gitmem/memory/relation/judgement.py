@@ -353,11 +353,16 @@ def _different_subjects(pair: Alignment) -> tuple[tuple[str, str], ...]:
     """(earlier, later) words of one type that name two things."""
     found: list[tuple[str, str]] = []
     taken: set[int] = set()
+    of_type: dict[str, list[int]] = {}
+    for j in pair.left_new:
+        of_type.setdefault(value_type(pair.new.content[j]), []).append(j)
     for i in pair.left_old:
         one = pair.old.content[i]
-        for j in pair.left_new:
+        if one.kind not in (ID, NAME) and one.stem.isascii() and not classes_of(one):
+            continue  # nothing is told apart from it
+        for j in of_type.get(value_type(one), ()):
             other = pair.new.content[j]
-            if j not in taken and value_type(one) == value_type(other) and _apart(one, other, i, j):
+            if j not in taken and _apart(one, other, i, j):
                 found.append((one.text.strip(), other.text.strip()))
                 taken.add(j)
                 break
@@ -386,11 +391,13 @@ def _property(pair: Alignment) -> str:
 
 def _values(pair: Alignment) -> tuple[str, str]:
     """The first two values of one type that differ; the words behind the earlier one's verb where there is none."""
+    first: dict[str, Token] = {}
+    for j in pair.left_new:
+        first.setdefault(value_type(pair.new.content[j]), pair.new.content[j])
     for i in pair.left_old:
-        for j in pair.left_new:
-            one, other = pair.old.content[i], pair.new.content[j]
-            if one.kind in (*VALUES, NAME) and value_type(one) == value_type(other):
-                return one.text.strip(), other.text.strip()
+        one = pair.old.content[i]
+        if one.kind in (*VALUES, NAME) and (other := first.get(value_type(one))):
+            return one.text.strip(), other.text.strip()
     old = [pair.old.content[i] for i in pair.left_old if pair.old.content[i].start >= pair.old.split]
     new = [pair.new.content[j] for j in pair.left_new if pair.new.content[j].start >= pair.new.split]
     return " ".join(t.text for t in old[:SHOWN_WORDS]), " ".join(t.text for t in new[:SHOWN_WORDS])
