@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 
+from gitmem.config import Config
 from gitmem.errors import GitMemError, UsageError
 from gitmem.gate import sources
 from gitmem.gate.changes.rules import BULK_LINES
@@ -28,6 +29,7 @@ from gitmem.memory.facts import split_lines
 from gitmem.messages import Message
 from gitmem.plural import counted
 from gitmem.provenance import trailers
+from gitmem.provenance.finding_decisions import Plan, allow_found_plan
 
 Changed = Mapping[str, tuple[bytes | None, bytes | None]]  # path -> its bytes before and after, None for no file
 
@@ -43,7 +45,7 @@ class Choice(StrEnum):
 class GateLine:
     """New lines in which the gate finds something: `first` to `last` (1-based) of what a change makes of the file.
     `messages`: each find in words. `blocks`: it stops a commit; else it warns. `masked`: the lines with what is found
-    masked, "" where no mask mends it."""
+    masked, "" where no mask mends it. `allowable`: all that is found can be excepted."""
 
     path: str
     first: int
@@ -52,6 +54,7 @@ class GateLine:
     messages: tuple[str, ...]
     blocks: bool
     masked: str
+    allowable: bool = False
 
     @property
     def key(self) -> str:
@@ -71,11 +74,29 @@ def gate_lines(repo: Repository, changed: Changed, today: date) -> list[GateLine
         lines = split_lines(after)
         places: dict[tuple[int, int], list[Finding]] = {}
         for finding in scan([Blob(path, after)], policy).findings:
-            first, last = max(1, finding.line), min(len(lines), max(finding.line, finding.end_line))
+            first, last = _place(finding, lines)
             if any(line not in there for line in lines[first - 1 : last]):
                 places.setdefault((first, last), []).append(finding)
         found += [_line(path, place, lines, rows, policy) for place, rows in sorted(places.items())]
     return found
+
+
+def _place(finding: Finding, lines: Sequence[str]) -> tuple[int, int]:
+    return max(1, finding.line), min(len(lines), max(finding.line, finding.end_line))
+
+
+def allow_line_plan(
+    repo: Repository, config: Config, after: bytes, row: GateLine, decision: tuple[str, date, date, str]
+) -> Plan:
+    """The plan of excepting what is found in the lines `row` of a file that a change makes `after`: one commit on the
+    current branch, which alone says what may come. `decision` as in `allow_found_plan`, which says what is raised."""
+    lines = split_lines(after)
+
+    def found(policy: Policy) -> list[Finding]:
+        rows = scan([Blob(row.path, after)], policy).findings
+        return [each for each in rows if _place(each, lines) == (row.first, row.last)]
+
+    return allow_found_plan(repo, config, found, row.path, decision)
 
 
 def _line(
@@ -87,7 +108,8 @@ def _line(
     mends = {finding.rule for finding in findings} <= set(done.rules) and not done.whole
     messages = tuple(dict.fromkeys(finding.message for finding in findings))
     blocks = any(finding.severity is Severity.BLOCK for finding in findings)
-    return GateLine(path, first, last, text, messages, blocks, done.text if mends else "")
+    allowable = all(finding.fingerprint for finding in findings)
+    return GateLine(path, first, last, text, messages, blocks, done.text if mends else "", allowable)
 
 
 def without(changed: Changed, found: Sequence[GateLine], choices: Mapping[str, Choice]) -> dict[str, bytes | None]:

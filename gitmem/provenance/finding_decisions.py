@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import date
 
 from gitmem.config import Config
-from gitmem.errors import Refused, UsageError
+from gitmem.errors import Changed, Refused, UsageError
 from gitmem.gate import exceptions, sources
+from gitmem.gate.detectors.finding import Finding
 from gitmem.gate.examine import decode
 from gitmem.gate.new_exception import entry_of, exceptions_text, with_exceptions
-from gitmem.gate.policy import MESSAGE
+from gitmem.gate.policy import MESSAGE, Policy
 from gitmem.gate.redaction import redaction, refuse_or_mask_text
 from gitmem.git.repository import Repository
 from gitmem.git.transaction import CommitDraft, Reading
@@ -51,24 +53,60 @@ def allow_plan(
     """The plan of excepting the finding (fingerprint, path) of the work tree until a day; `salt` is for a new file of
     exceptions. Raises UsageError for a day that has passed, GitMemError where nothing has the fingerprint, Refused for
     a reason that the gate stops."""
-    if until < today:
-        raise UsageError(Message("{} has passed", until), "choose a day to come")
     fingerprint, path = finding
+
+    def named(text: str, policy: Policy, salt: str) -> list[exceptions.Entry]:
+        places = [(policy, lambda: sources.paths(repo, [path], policy))]
+        return [entry_of(fingerprint, places, [exceptions.parse(text).salt, exceptions.NO_SALT], salt)]
+
+    return _exceptions_plan(repo, config, named, path, (reason, until, today, salt))
+
+
+def allow_found_plan(
+    repo: Repository,
+    config: Config,
+    found: Callable[[Policy], Sequence[Finding]],
+    path: str,
+    decision: tuple[str, date, date, str],
+) -> Plan:
+    """The plan of excepting what a scan finds in a text of the file `path` that is not in the work tree: `found` gives
+    the findings under a policy. `decision`: reason, last day, today, salt of a new file of exceptions. Raises Changed
+    where nothing is found any more, and what `allow_plan` raises."""
+
+    def named(text: str, policy: Policy, salt: str) -> list[exceptions.Entry]:
+        held = policy if text.strip() else replace(policy, allow=exceptions.Allowlist(salt))
+        rows = {(each.fingerprint, each.rule): each for each in found(held) if each.fingerprint}
+        if not rows:
+            raise Changed("This finding is not as it was shown any more", "look at it as it is now")
+        return [exceptions.Entry(each.fingerprint, each.rule, path, "") for each in rows.values()]
+
+    return _exceptions_plan(repo, config, named, path, decision)
+
+
+def _exceptions_plan(
+    repo: Repository,
+    config: Config,
+    named: Callable[[str, Policy, str], Sequence[exceptions.Entry]],
+    path: str,
+    decision: tuple[str, date, date, str],
+) -> Plan:
+    """The plan of writing exceptions: `named` gives them, without reason and end, for the text of the file of
+    exceptions, the policy of the work tree and the salt."""
+    reason, until, today, salt = decision
+    if until < today:
+        raise UsageError(f"{until} has passed", "choose a day to come")
     reason = refuse_or_mask_text(" ".join(reason.split()), MESSAGE, config)
     text = exceptions_text(Reading(repo))
-    known = exceptions.parse(text).salt
-    salt = known if text.strip() else salt
+    salt = exceptions.parse(text).salt if text.strip() else salt
     policy = sources.worktree_policy(repo, today)
-    named = entry_of(
-        fingerprint, [(policy, lambda: sources.paths(repo, [path], policy))], [known, exceptions.NO_SALT], salt
-    )
-    entry = exceptions.Entry(named.fingerprint, named.rule, named.path, reason, until)
+    entries = [replace(entry, reason=reason, until=until) for entry in named(text, policy, salt)]
 
     def plan(reading: Reading) -> CommitDraft[None]:
         if reading.raw(exceptions.FILE) is not None:
             reading.committed(exceptions.FILE)
         recorded = trailers.Recorded(reason=reason)
-        message = trailers.with_record(f"gate: except {entry.rule} in {encode(path)}", recorded)
-        return CommitDraft({exceptions.FILE: with_exceptions(reading, text, [entry], salt)}, None, message)
+        rules = ", ".join(dict.fromkeys(entry.rule for entry in entries))
+        message = trailers.with_record(f"gate: except {rules} in {encode(path)}", recorded)
+        return CommitDraft({exceptions.FILE: with_exceptions(reading, text, entries, salt)}, None, message)
 
     return plan

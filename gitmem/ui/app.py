@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from anyio import to_thread
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.types import ASGIApp
 
@@ -38,7 +38,7 @@ from gitmem.errors import (
 from gitmem.messages import Message
 from gitmem.ui.change_events import events
 from gitmem.ui.page_snapshot import Snapshot, snapshot
-from gitmem.ui.pages import CHANGES, PAGES
+from gitmem.ui.pages import CHANGES, PAGES, PREVIEWED
 from gitmem.ui.rendering import STATIC, Ours, rendered
 from gitmem.ui.security import Guard, Refusal, checked_form
 from gitmem.ui.translation import language_of, translate, translated
@@ -65,6 +65,7 @@ def application(site: Site, ending: threading.Event | None = None) -> ASGIApp:
     """The application of one repository, behind its guard; `ending` says that its server is."""
     routes = [Route(f"/{path}", _page(site, name, page), name=name) for name, (path, page) in PAGES.items()]
     routes += [Route(f"/{path}", _change(site, path, change), methods=["POST"]) for path, change in CHANGES.items()]
+    routes += [Route("/preview/{key}", _preview(site), name="preview")]
     routes += [Route("/", _first_page(site)), Route("/static/{name}", _static)]
     routes += [Route("/live", events(site, ending or threading.Event()))]
     app = Starlette(
@@ -84,11 +85,31 @@ def _page(site: Site, name: str, page: Page) -> Callable[[Request], Awaitable[Re
 def _change(site: Site, name: str, change: Change) -> Callable[[Request], Awaitable[Response]]:
     async def answer(request: Request) -> Response:
         form = await checked_form(request, site.keys)
+        if name in PREVIEWED and not any(form.get(field) for field in PREVIEWED[name]):
+            return RedirectResponse(f"{site.keys.base}/preview/{site.asked.keep(name, form)}", 303)
         return await to_thread.run_sync(answered, request, form)
 
     def answered(request: Request, form: dict[str, str]) -> Response:
         with site.changing:  # whoever presses twice sees the second time what the first one did
             return _called(site, name, request, lambda view: _changed(view, change, form))
+
+    return answer
+
+
+def _preview(site: Site) -> Callable[[Request], Awaitable[Response]]:
+    """What a form would change: a page that is asked for by GET, and makes no change whatever the form says."""
+
+    async def answer(request: Request) -> Response:
+        return await to_thread.run_sync(previewed, request)
+
+    def previewed(request: Request) -> Response:
+        found = site.asked.of(request.path_params["key"])
+        if found is None:
+            over = MissingFile("This preview is over", "go back to the form and send it again")
+            return _error_page(site, "", request, over)
+        address, form = found
+        asked = {field: value for field, value in form.items() if field not in PREVIEWED[address]}
+        return _called(site, address, request, lambda view: _changed(view, CHANGES[address], asked))
 
     return answer
 

@@ -26,6 +26,7 @@ from gitmem.provenance.forgotten_texts import forgotten_texts
 from gitmem.provenance.present_facts import FactList, FactLists, PresentFact, statements_of
 from gitmem.review.fact_diff import FactChange, doer
 from gitmem.review.masking import masked
+from gitmem.ui.asked_forms import AskedForms
 from gitmem.ui.file_findings import Examined
 from gitmem.ui.model_answers import Answers
 from gitmem.ui.page_cache import Kept
@@ -61,6 +62,7 @@ class Site:
     kept: Kept = field(default_factory=Kept)
     read_logs: dict[Any, Any] = field(default_factory=dict)  # what the rules model read of each log
     examined: Examined = field(default_factory=Examined)
+    asked: AskedForms = field(default_factory=AskedForms)
     changing: threading.Lock = field(default_factory=threading.Lock)  # one change after the other
 
 

@@ -27,6 +27,8 @@ class _Reader(HTMLParser):
         super().__init__()
         self.base, self.forms = base, list[Form]()
         self.open: Form | None = None
+        self.by_id = dict[str, Form]()
+        self.outside = list[tuple[str, str, str]]()  # id of the form, name and value of a field that stands elsewhere
         self.area = ""
 
     def below(self, address: str) -> str:
@@ -37,6 +39,11 @@ class _Reader(HTMLParser):
         if tag == "form" and have.get("method") == "post":
             self.open = Form(self.below(have["action"]))
             self.forms.append(self.open)
+            if have.get("id"):
+                self.by_id[have["id"]] = self.open
+        elif tag == "input" and have.get("form"):
+            if have.get("type") not in ("checkbox", "radio") or "checked" in have:
+                self.outside.append((have["form"], have.get("name", ""), have.get("value", "")))
         elif self.open is None:
             return
         elif tag == "input" and have.get("name"):
@@ -63,6 +70,9 @@ def forms(browser: Browser, page: str) -> list[Form]:
     """The forms of a page that change something, in order."""
     reader = _Reader(browser.site.keys.base)
     reader.feed(page)
+    for ident, name, value in reader.outside:
+        if ident in reader.by_id:
+            reader.by_id[ident].fields[name] = value
     return reader.forms
 
 

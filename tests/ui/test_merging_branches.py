@@ -296,3 +296,77 @@ def test_a_line_that_another_commit_changed_meanwhile_is_not_taken_over(forked: 
     forked.write("memory/2026-02-05.md", "# 2026-02-05\n\n- mine\n")
     form(browser, preview, "branches/merge").send(browser, 409)
     assert forked.read("memory/2026-02-05.md").endswith("- mine\n") and parents(forked) == 1
+
+
+@pytest.fixture
+def leaky(forked: Repo) -> Repo:
+    """A third branch, with a line that the gate stops and no conflict."""
+    forked.git("switch", "-q", "-c", "leaky", "main")
+    forked.commit("leak", {"memory/2026-02-05.md": f"# 2026-02-05\n\n- the queue is full\n- 배포: the key is {KEY}\n"})
+    forked.git("switch", "-q", "main")
+    return forked
+
+
+def test_what_the_gate_finds_in_a_branch_is_allowed_with_a_reason_and_then_merged(leaky: Repo, browse: Browse) -> None:
+    browser = browse(leaky)
+    first = browser.get("branches?branch=leaky")
+    asked = form(browser, first, "branches/allow")
+    assert "A reason is missing" in asked.send(browser, 400, reason="  ")
+    assert "has passed" in asked.send(browser, 400, reason="x", until="2020-01-01")
+    shown = asked.send(browser, reason="문서에 실린 예시 키")
+    assert ".gitmem-allow.toml" in shown and "문서에 실린 예시 키" in shown and KEY not in shown
+    assert not re.search(r"fingerprint|salt = ", shown) and not (leaky.path / ".gitmem-allow.toml").exists()
+    page = form(browser, shown, "branches/allow").send(browser)
+    assert "Committed <code>" in page and "What the gate finds in it" not in page
+    written = leaky.read(".gitmem-allow.toml")
+    assert (
+        'path = "memory/2026-02-05.md"' in written
+        and 'reason = "문서에 실린 예시 키"' in written
+        and KEY not in written
+    )
+    assert leaky.git("show", "--format=", "--name-only").split() == [".gitmem-allow.toml"]
+    (said,) = re.findall(r'fingerprint = "([0-9a-f]+)"', written)
+    settled = form(browser, page, "branches/merge").send(browser)
+    assert said not in first + shown + page + settled
+    form(browser, settled, "branches/merge").send(browser)
+    assert KEY in leaky.read("memory/2026-02-05.md") and parents(leaky) == 2
+    assert "The gate finds nothing" in browser.get("findings") and not leaky.git("status", "--porcelain", "-uall")
+
+
+def test_an_exception_from_the_settled_page_keeps_what_was_chosen_of_conflicts(forked: Repo, browse: Browse) -> None:
+    forked.git("switch", "-q", "memory/other")
+    forked.commit("leak", {"memory/2026-02-05.md": f"# 2026-02-05\n\n- the key is {KEY}\n"})
+    forked.git("switch", "-q", "main")
+    browser = browse(forked)
+    asked = form(browser, browser.get("branches?branch=memory/other"), "branches/merge")
+    settled = asked.send(browser, **{"choice-0": "own", "text-0": "the port is 6060"})
+    shown = form(browser, settled, "branches/allow").send(browser, reason="an example")
+    page = form(browser, shown, "branches/allow").send(browser)
+    assert re.search(r'value="own" checked', page) and 'value="the port is 6060"' in page
+    settled = form(browser, page, "branches/merge").send(browser, **{"choice-0": "own", "text-0": "the port is 6060"})
+    form(browser, settled, "branches/merge").send(browser)
+    assert "the port is 6060" in forked.read("MEMORY.md") and parents(forked) == 2
+
+
+def test_an_exception_is_of_the_line_that_was_shown_and_of_no_other(leaky: Repo, browse: Browse) -> None:
+    browser = browse(leaky)
+    asked = form(browser, browser.get("branches?branch=leaky"), "branches/allow")
+    assert "not as it was shown" in asked.send(browser, 409, reason="x", line="0" * 24)
+    shown = asked.send(browser, reason="an example")
+    leaky.commit("meanwhile", {"notes.txt": "x"})
+    assert "moved meanwhile" in form(browser, shown, "branches/allow").send(browser, 409)
+    assert not (leaky.path / ".gitmem-allow.toml").exists()
+    assert not [one for one in forms(browser, browse(leaky, read_only=True).get("branches?branch=leaky"))]
+
+
+def test_a_branch_cannot_except_its_own_lines(leaky: Repo, browse: Browse) -> None:
+    browser = browse(leaky)
+    asked = form(browser, browser.get("branches?branch=leaky"), "branches/allow")
+    form(browser, asked.send(browser, reason="an example"), "branches/allow").send(browser)
+    text = leaky.read(".gitmem-allow.toml")
+    leaky.git("reset", "-q", "--hard", "HEAD^")
+    leaky.git("switch", "-q", "leaky")
+    leaky.commit("own", {".gitmem-allow.toml": text})
+    leaky.git("switch", "-q", "main")
+    page = browser.get("branches?branch=leaky")
+    assert "What the gate finds in it" in page and "not merged here" in page

@@ -90,6 +90,18 @@ CHANGES: Mapping[str, Change] = {  # address -> what makes the change
     "review/ask": _lazily("review", "ask"),
     "branches/merge": _lazily("branches", "merge"),
     "branches/end": _lazily("branches", "end"),
+    "branches/allow": _lazily("branches", "allow"),
     "findings/mask": _lazily("findings", "mask"),
     "findings/allow": _lazily("findings", "allow"),
+}
+PREVIEWED: Mapping[str, tuple[str, ...]] = {  # change that is shown first -> the fields by which a form makes it
+    **{f"fact/{name}": ("shown",) for name in FACT_CHANGES},
+    **{f"alike/{name}": ("shown",) for name in ANSWERS},
+    "archive/move": ("shown",),
+    "review/edit": (),  # it only shows: "review/accept" makes the change
+    "branches/merge": ("shown", "taken"),
+    "branches/end": ("shown",),
+    "branches/allow": ("shown",),
+    "findings/mask": ("shown",),
+    "findings/allow": ("shown",),
 }

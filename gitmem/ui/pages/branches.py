@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from starlette.responses import Response
 
 from gitmem.errors import Changed, GitFailed, GitMemError, Refused, UsageError
-from gitmem.exchange.branch_lines import Choice, GateLine, gate_lines, takeover_plan
+from gitmem.exchange.branch_lines import Choice, GateLine, allow_line_plan, gate_lines, takeover_plan
 from gitmem.exchange.branch_merge import (
     BranchMerge,
     Conflict,
@@ -20,6 +20,7 @@ from gitmem.exchange.branch_merge import (
     settled,
 )
 from gitmem.exchange.unfinished_merge import BegunMerge, begun_merge, end_merge
+from gitmem.gate.exceptions import LIFETIME
 from gitmem.gate.quoting import visible
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import Fact
@@ -30,6 +31,7 @@ from gitmem.provenance.corrections import gated_text
 from gitmem.provenance.preview import FileDiff, commit_previewed, diff, preview
 from gitmem.review.word_diff import Piece
 from gitmem.ui.pages.compare import pieces_of, rows_of
+from gitmem.ui.pages.findings import decision_of, without_fingerprints
 from gitmem.ui.view import View
 
 RIVALS = 10  # pairs of facts that a merge makes and the page names
@@ -38,6 +40,7 @@ TERMINAL = (  # what ends a merge in a terminal: words, command
     ("What is open", "git status"), ("Take up what a file has now", "git add FILE"), ("End the merge", "git commit"),
     ("Give it up", "git merge --abort"),
 )  # fmt: skip
+CHOSEN = ("choice-", "text-")  # how the fields of a choice about a conflict begin
 GATE = "gate-"  # how the fields of a choice about a line begin that the gate stops
 OWN = "own"  # the choice of a text that is neither side's
 
@@ -53,6 +56,14 @@ class Sides:
     text: str
     other_text: str
     fact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Allowing:
+    """What the form that excepts a line holds besides: the merge it is about, with what was chosen; its last day."""
+
+    fields: Mapping[str, str]
+    until: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +91,7 @@ def page(view: View) -> Response:
 def _branch(view: View, name: str) -> Response:
     """What merging a branch would bring; where a file must be settled in a terminal, why, and what to type."""
     try:
-        return _merge_page(view, _of_branch(view, name))
+        return _merge_page(view, _of_branch(view, name), form=_choices(view.fields))
     except UsageError:  # there is no such branch
         raise
     except GitMemError as error:
@@ -125,8 +136,21 @@ def _merge_page(
         "merge.html", status, asked=asked, shown=shown, rows=rows_of(view, shown.changes), total=len(shown.changes),
         conflicts=[(side, _words(side, side.text), _words(side, side.other_text)) for side in sides],
         problem=problem, form=form or {}, found=_found(view, outcome(view.repo, shown, {})),
+        allowing=_allowing(view, asked, form or {}),
         others=view.mask([FileDiff(path, ()) for path in shown.others[:SHOWN]]),
     )  # fmt: skip
+
+
+def _choices(fields: Mapping[str, str]) -> dict[str, str]:
+    """What a form or an address says of conflicts."""
+    return {key: visible(value) for key, value in fields.items() if key.startswith(CHOSEN)}
+
+
+def _allowing(view: View, asked: Asked, form: Mapping[str, str]) -> Allowing | None:
+    """None where nothing can be excepted: a merge that was begun in a terminal is ended, or given up, first."""
+    if asked.address != "branches/merge" or not view.changes or view.merging:
+        return None
+    return Allowing({**asked.fields, **_choices(form)}, (view.now.date() + LIFETIME).isoformat())
 
 
 def _sides(conflict: Conflict) -> Sides:
@@ -215,6 +239,7 @@ def _settled_page(
     return view.render(
         "settled.html", 422 if refused else 200, asked=asked, shown=asked.shown, files=view.mask(files), fields=fields,
         differs=differs, found=_found(view, after), refused=refused, taken=False,
+        allowing=_allowing(view, asked, form),
     )  # fmt: skip
 
 
@@ -235,7 +260,7 @@ def _taken_over(
         fields = {key: visible(value) for key, value in form.items()} | {"taken": shown.token, "shown": ""}
         return view.render(
             "settled.html", asked=asked, shown=asked.shown, files=view.mask(shown.files), fields=fields, differs=(),
-            found=[row for row in found if row.key not in choices], refused=None, taken=True,
+            found=[row for row in found if row.key not in choices], refused=None, taken=True, allowing=None,
         )  # fmt: skip
     try:
         _, made = commit_previewed(view.repo, plan, form["taken"])
@@ -244,6 +269,45 @@ def _taken_over(
     except (Refused, GitFailed) as error:
         return _settled_page(view, asked, after, form, error)
     return view.redirect("branches", done=made)
+
+
+def allow(view: View, form: dict[str, str]) -> Response:
+    """Except what the gate finds in one line that a branch brings, until a day: a commit on the current branch, shown
+    first. The exceptions of a branch do not count for itself, so that it is written to the branch that takes it."""
+    asked = _of_branch(view, form.get("branch", ""))
+    if any(form.get(name) != value for name, value in asked.fields.items()):
+        words = view.t("One of the branches moved meanwhile: this is what it is now")
+        return _merge_page(view, asked, 409, words, form)
+    after = outcome(view.repo, asked.shown, _contents(view, asked.shown, form))
+    row = next((row for row in _found(view, after) if row.key == form.get("line")), None)
+    if row is None:
+        return _merge_page(view, asked, 409, view.t("This finding is not as it was shown any more"), form)
+    try:
+        decision = decision_of(view, form)
+        plan = allow_line_plan(view.repo, view.config, after[row.path][1] or b"", row, decision)
+        if not form.get("shown"):
+            shown = preview(view.repo, plan)
+            fields = {key: visible(value) for key, value in form.items()} | {"salt": decision[3], "shown": shown.token}
+            return view.render(
+                "decision.html", title="Allow this finding", address="branches/allow", fields=fields, back=asked.back,
+                shown=view.mask(without_fingerprints(shown)),
+            )  # fmt: skip
+        _, made = commit_previewed(view.repo, plan, form["shown"])
+    except Changed as error:
+        return _merge_page(view, asked, 409, view.t(error.message), form)
+    except (Refused, GitFailed, UsageError) as error:
+        status = 400 if isinstance(error, UsageError) else 422
+        return _merge_page(view, asked, status, view.t(error.message), form)
+    return view.redirect("branches", branch=asked.shown.name, done=made, **_choices(form))
+
+
+def _contents(view: View, shown: BranchMerge, form: Mapping[str, str]) -> dict[str, bytes]:
+    """The files that both sides changed as the form settles them; {} where it does not settle all, as the page of the
+    branch has them."""
+    try:
+        return settled(shown, {conflict.number: _choice(view, conflict, form) for conflict in shown.conflicts})
+    except (Refused, UsageError):
+        return {}
 
 
 def _choice(view: View, conflict: Conflict, form: Mapping[str, str]) -> str | Sequence[str]:

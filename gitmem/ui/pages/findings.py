@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 import secrets
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import date
 from typing import Any
 
 from starlette.responses import Response
@@ -17,12 +20,13 @@ from gitmem.gate.scan import Report
 from gitmem.gate.work_tree_findings import Contents, contents
 from gitmem.provenance.erasure import drop_kept_texts
 from gitmem.provenance.finding_decisions import allow_plan, mask_plan
-from gitmem.provenance.preview import Plan, commit_previewed, preview
+from gitmem.provenance.preview import Plan, Preview, commit_previewed, preview
 from gitmem.ui.rendering import file_key
 from gitmem.ui.view import View
 
 SHOWN = 40
 FINGERPRINT = re.compile(r"[0-9a-f]{8,64}")
+UNREAD = re.compile(r"(?:fingerprints?|salt) = ")  # lines of the file of exceptions that no person reads
 SALT = re.compile(r"[0-9a-f]{32}")
 
 
@@ -80,17 +84,34 @@ def mask(view: View, form: dict[str, str]) -> Response:
 def allow(view: View, form: dict[str, str]) -> Response:
     """Except one finding until a day."""
     path = _path(view, form)
-    reason = visible(" ".join(form.get("reason", "").split()))
-    if not reason:
-        raise UsageError(view.t("A reason is missing"), view.t("go back and say why: it goes into the commit"))
+    reason, until, today, salt = decision_of(view, form)
     fingerprint = form.get("fingerprint", "")
     if not FINGERPRINT.fullmatch(fingerprint):
         raise UsageError(view.t("This is no fingerprint"))
-    until = exceptions.parse_date(form.get("until", ""))
-    salt = form["salt"] if SALT.fullmatch(form.get("salt", "")) else secrets.token_hex(16)
-    today = view.now.date()
     plan = allow_plan(view.repo, view.config, (fingerprint, path), reason, until, today, salt)
     return _changed(view, {**form, "reason": reason, "salt": salt}, "findings/allow", "Allow this finding", plan)
+
+
+def decision_of(view: View, form: Mapping[str, str]) -> tuple[str, date, date, str]:
+    """(reason, last day, today, salt of a new file of exceptions) of a form that excepts a finding. Raises UsageError
+    for no reason and for a day that is none."""
+    reason = visible(" ".join(form.get("reason", "").split()))
+    if not reason:
+        raise UsageError(view.t("A reason is missing"), view.t("go back and say why: it goes into the commit"))
+    salt = form["salt"] if SALT.fullmatch(form.get("salt", "")) else secrets.token_hex(16)
+    return reason, exceptions.parse_date(form.get("until", "")), view.now.date(), salt
+
+
+def without_fingerprints(shown: Preview) -> Preview:
+    """A preview as a person reads it: of the file of exceptions without fingerprints and salt, which say nothing to
+    anybody."""
+    files = (
+        replace(file, lines=tuple(line for line in file.lines if not UNREAD.match(line.text)))
+        if file.path == exceptions.FILE
+        else file
+        for file in shown.files
+    )
+    return replace(shown, files=tuple(files))
 
 
 def _path(view: View, form: dict[str, str]) -> str:
@@ -103,9 +124,16 @@ def _path(view: View, form: dict[str, str]) -> str:
 
 def _changed(view: View, form: dict[str, str], address: str, title: str, plan: Plan[Any]) -> Response:
     if not form.get("shown"):
-        shown = preview(view.repo, plan)
+        shown = without_fingerprints(preview(view.repo, plan))
         fields = {name: visible(value) for name, value in form.items() if name != "shown"} | {"shown": shown.token}
-        return view.render("decision.html", title=title, address=address, shown=view.mask(shown), fields=fields)
+        return view.render(
+            "decision.html",
+            title=title,
+            address=address,
+            shown=view.mask(shown),
+            fields=fields,
+            back=view.url("findings"),
+        )
     try:
         _, oid = commit_previewed(view.repo, plan, form["shown"], undoable=address != "findings/mask")
     except Changed as error:
