@@ -8,7 +8,7 @@ again. Pure: the module reads and changes no file and decides nothing; what may 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from gitmem.memory.relation import Relation, Said
 
 MEMORY = "MEMORY.md"
+Told = Callable[[int, int], object]  # is called with how many of how many statements were held against the others
 POSTINGS = 1000  # facts that are looked up by the words of one statement: thousands alike have most words in common
 JUDGED = 6  # facts with the heaviest words in common, itself among them, that `relation` judges for one statement
 # Share of the shorter text's terms, stop words apart, that both must have. Of the replacements, ends, conflicts and
@@ -107,14 +108,15 @@ class Standing:
         it; of words that thousands of facts have, the rarest count, and POSTINGS of their facts at most."""
         weights: dict[int, float] = defaultdict(float)
         left = POSTINGS
-        for places in sorted((self._holding[term] for term in own if term in self._holding), key=len):
+        found = (self._holding[term] for term in own if term in self._holding)
+        for places in sorted(found, key=lambda places: (len(places), places)):
             if left <= 0:
                 break
             weight = log(1 + len(self.rows) / len(places))
             for number in places[:left]:
                 weights[number] += weight
             left -= len(places)
-        return nlargest(JUDGED, weights, key=lambda number: weights[number])
+        return nlargest(JUDGED, weights, key=lambda number: (weights[number], -number))
 
 
 def _words(text: str) -> set[str]:
@@ -139,15 +141,20 @@ def placed(path: str, facts: Iterable[Fact], day: str = "") -> list[Placed]:
     return [Placed(path, fact, fact_date(fact) or day) for fact in facts]
 
 
-def rivals(statements: Iterable[Placed], standing: Standing) -> list[Rival]:
+def _untold(_done: int, _whole: int) -> None:
+    """Nobody wants to know how far it is."""
+
+
+def rivals(statements: Sequence[Placed], standing: Standing, told: Told = _untold) -> list[Rival]:
     """The open pairs of these statements with the facts that are there, disagreements first, at most NAMED of each.
 
     Of two days the later one says which is later; of one day, or where both have none, the statement is.
     """
     found: list[Rival] = []
     seen: set[frozenset[tuple[str, int]]] = set()
-    for new in statements:
-        told = 0
+    for number, new in enumerate(statements):
+        told(number, len(statements))
+        named = 0
         for old in standing.nearest(new.fact):
             pair = frozenset(((new.path, new.fact.line), (old.path, old.fact.line)))
             answered = frozenset((new.fact.id, old.fact.id)) in standing.answered or settled(new.fact, old.fact)
@@ -157,8 +164,8 @@ def rivals(statements: Iterable[Placed], standing: Standing) -> list[Rival]:
             if rival is not None:
                 seen.add(pair)
                 found.append(rival)
-                told += 1
-            if told == NAMED:
+                named += 1
+            if named == NAMED:
                 break
     return sorted(found, key=lambda rival: rival.repeats)
 
@@ -238,7 +245,9 @@ def _names(meta: Meta, ident: str) -> bool:
 def against(new: Iterable[Placed], memory: bytes, today: date) -> tuple[Rival, ...]:
     """What new statements are to the facts of MEMORY.md; of a line of a log, to those that it is not older than."""
     standing = Standing(placed(MEMORY, parse(memory).facts), today)
-    return tuple(rival for rival in rivals(islice(new, LOOKED_AT), standing) if rival.later or rival.new.path == MEMORY)
+    return tuple(
+        rival for rival in rivals(list(islice(new, LOOKED_AT)), standing) if rival.later or rival.new.path == MEMORY
+    )
 
 
 def came(before: bytes, after: bytes) -> list[Fact]:

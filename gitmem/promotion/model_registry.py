@@ -29,8 +29,9 @@ def open_model(name: str, setting: Setting, words: str = "") -> Model:
     """
     if name == "rules":
         from gitmem.promotion.rules_model import RulesModel
+        from gitmem.promotion.score_cache import ScoreCache
 
-        return RulesModel()
+        return RulesModel(scores=ScoreCache(setting.state))
     from gitmem.models.language import FORMS, LANGUAGE_MODELS, open_language_model
 
     if name.partition(":")[0] not in LANGUAGE_MODELS or name.endswith(":"):

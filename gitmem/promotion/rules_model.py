@@ -9,7 +9,7 @@ one that was not, is in the operation's `reason`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import cache
@@ -30,6 +30,7 @@ from gitmem.promotion.retractions import (
     retracted_fact,
     words,
 )
+from gitmem.promotion.score_cache import ScoreCache
 from gitmem.text import dates
 from gitmem.text.sentences import sentences
 
@@ -70,12 +71,22 @@ ReadLogs = dict[tuple[str, str], tuple[list[Candidate], list[ScoredLine]]]  # pa
 class RulesModel:
     """The model behind `rules`. What is `spoken` is read by the cues alone: what was learned is of logs. `known`: what
     was read of each log before, by its path and blob; a process that asks again and again keeps it, and it holds the
-    logs of the last call alone."""
+    logs of the last call alone. `scores`: what earlier processes found out about the lines of logs. `progress` hears
+    how many of how many new logs were read."""
 
     id = "rules/1"
 
-    def __init__(self, *, spoken: bool = False, known: ReadLogs | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        spoken: bool = False,
+        known: ReadLogs | None = None,
+        scores: ScoreCache | None = None,
+        progress: Callable[[int, int], object] = lambda *_: None,
+    ) -> None:
         self._spoken = spoken
+        self._scores = ScoreCache(None) if scores is None or spoken else scores
+        self._progress = progress
         self._known: ReadLogs = {} if known is None else known
 
     def propose(self, logs: Sequence[Log], existing: Sequence[Fact]) -> Proposal:
@@ -97,32 +108,48 @@ class RulesModel:
         known = dict(self._known)
         new = [log for log in logs if (log.path, log.blob) not in known]
         parsed = [log_lines.candidates_of(log, LABELS) for log in new]
-        lines_of_notes = [line for lines in parsed for line in lines if not line.speaker]
-        results = iter(map(cues_of_line, lines_of_notes) if self._spoken else score_all(lines_of_notes))
-        for log, lines in zip(new, parsed, strict=True):
-            notes = [ScoredLine(line, next(results)) for line in lines if not line.speaker]
-            known[log.path, log.blob] = (lines, mark_retracted(notes))
+        notes = [[line for line in lines if not line.speaker] for lines in parsed]
+        kept = [self._scores.of(log, len(lines)) for log, lines in zip(new, notes, strict=True)]
+        unread = [line for lines, results in zip(notes, kept, strict=True) if results is None for line in lines]
+        made = iter(map(cues_of_line, unread) if self._spoken else score_all(unread))
+        scored: list[tuple[Log, Sequence[CueResult]]] = []
+        for number, (log, lines, own, results) in enumerate(zip(new, parsed, notes, kept, strict=True)):
+            self._progress(number, len(new))
+            if results is None:
+                results = [next(made) for _ in own]
+                scored.append((log, results))
+            known[log.path, log.blob] = (lines, mark_retracted(list(map(ScoredLine, own, results))))
+        self._scores.keep(scored)
         read = {(log.path, log.blob): known[log.path, log.blob] for log in logs}
         self._known.clear()
         self._known.update(read)
         return read
 
 
-def score_all(candidates: Sequence[Candidate]) -> Iterable[CueResult]:
+def score_all(candidates: Sequence[Candidate]) -> Iterator[CueResult]:
     """The score of each line by the cues, in order; a year of logs is divided between two processes."""
-    if len(candidates) < PARALLEL_LINES:
-        return map(score_line, candidates)
+    done = 0
+    if len(candidates) >= PARALLEL_LINES:
+        for result in _scored_by_two(candidates):
+            yield result
+            done += 1
+    yield from map(score_line, candidates[done:])
+
+
+def _scored_by_two(candidates: Sequence[Candidate]) -> Iterator[CueResult]:
+    """The scores of the first lines, as many as two processes come to: all, where processes can be started."""
     import multiprocessing
     from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 
     if "fork" not in multiprocessing.get_all_start_methods():
-        return map(score_line, candidates)
+        return
     pieces = [candidates[at : at + PARALLEL_LINES // 4] for at in range(0, len(candidates), PARALLEL_LINES // 4)]
     try:
         with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("fork")) as pool:
-            return [result for scored in pool.map(_score_some, pieces) for result in scored]
+            for scored in pool.map(_score_some, pieces):
+                yield from scored
     except (OSError, BrokenExecutor):  # a sandbox without semaphores, or a worker that was killed: only slower
-        return map(score_line, candidates)
+        return
 
 
 def _score_some(candidates: Sequence[Candidate]) -> list[CueResult]:

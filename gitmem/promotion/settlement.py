@@ -28,7 +28,7 @@ from gitmem.memory.fact import Fact, Meta, encode, fact_id, parse_span, render_s
 from gitmem.memory.facts import BESIDE, SAME_AS, SUPERSEDED_BY, SUPERSEDES, Entry, Memory, Moved, fact_date, fact_of
 from gitmem.memory.files import memory_paths
 from gitmem.memory.new_statements import file_bytes, memory_bytes
-from gitmem.memory.rivals import MEMORY, PROPOSES, Placed, Rival, Standing, rivals, settled, statement_value
+from gitmem.memory.rivals import MEMORY, PROPOSES, Placed, Rival, Standing, Told, rivals, settled, statement_value
 from gitmem.memory.statements import Form, Statement, read
 from gitmem.messages import Message
 from gitmem.paths import log_day
@@ -63,11 +63,11 @@ class Settled:
 # -- the open pairs ------------------------------------------------------------------------------------------
 
 
-def open_pairs(repo: Repository, config: Config, today: date) -> list[Rival]:
+def open_pairs(repo: Repository, config: Config, today: date, told: Told = lambda *_: None) -> list[Rival]:
     """The pairs of the work tree that wait for a person: those that an agent proposes, disagreements, repetitions.
 
     Their order, and so their numbers, depend on the files, their history and the day alone. Raises GitMemError in a
-    bare repository.
+    bare repository. `told` hears how many facts were compared.
     """
     if repo.root is None:
         raise GitMemError("a bare repository has no memory files to write", "run it in a clone")
@@ -77,15 +77,15 @@ def open_pairs(repo: Repository, config: Config, today: date) -> list[Rival]:
     asked = [rival for rival in rivals(lines, standing) if rival.later and not rival.repeats]
     proposed = _proposed(lines, known)
     found = [rival for rival in asked if not any(_same_pair(rival, other) for other in proposed)]
-    return sorted([*proposed, *pairs_of(known, today), *found], key=lambda rival: rival.repeats)
+    return sorted([*proposed, *pairs_of(known, today, told), *found], key=lambda rival: rival.repeats)
 
 
-def pairs_of(rows: Sequence[Placed], today: date) -> list[Rival]:
+def pairs_of(rows: Sequence[Placed], today: date, told: Told = lambda *_: None) -> list[Rival]:
     """The open pairs among facts, of which the newest stand first. What an agent proposes comes before disagreements,
     and these before repetitions."""
     rows = [row for row in rows if not facts.expired(row.fact, today)]
     proposed = _proposed(rows, rows)
-    found = rivals(rows[:COMPARED], Standing(rows, today))
+    found = rivals(rows[:COMPARED], Standing(rows, today), told)
     return [*proposed, *(rival for rival in found if not any(_same_pair(rival, other) for other in proposed))]
 
 

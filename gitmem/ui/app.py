@@ -11,6 +11,7 @@ import threading
 from collections.abc import Awaitable, Callable
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
 from anyio import to_thread
 from starlette.applications import Starlette
@@ -86,7 +87,9 @@ def _change(site: Site, name: str, change: Change) -> Callable[[Request], Awaita
     async def answer(request: Request) -> Response:
         form = await checked_form(request, site.keys)
         if name in PREVIEWED and not any(form.get(field) for field in PREVIEWED[name]):
-            return RedirectResponse(f"{site.keys.base}/preview/{site.asked.keep(name, form)}", 303)
+            at = urlencode({"at": value} if (value := request.query_params.get("at")) else {})
+            preview = f"{site.keys.base}/preview/{site.asked.keep(name, form)}"
+            return RedirectResponse(f"{preview}?{at}" if at else preview, 303)
         return await to_thread.run_sync(answered, request, form)
 
     def answered(request: Request, form: dict[str, str]) -> Response:

@@ -27,6 +27,7 @@ from gitmem.provenance.present_facts import FactList, FactLists, PresentFact, st
 from gitmem.review.fact_diff import FactChange, doer
 from gitmem.review.masking import masked
 from gitmem.ui.asked_forms import AskedForms
+from gitmem.ui.background_work import BackgroundWork
 from gitmem.ui.file_findings import Examined
 from gitmem.ui.model_answers import Answers
 from gitmem.ui.page_cache import Kept
@@ -63,6 +64,8 @@ class Site:
     read_logs: dict[Any, Any] = field(default_factory=dict)  # what the rules model read of each log
     examined: Examined = field(default_factory=Examined)
     asked: AskedForms = field(default_factory=AskedForms)
+    work: BackgroundWork = field(default_factory=BackgroundWork)
+    patience: float = 0.3  # seconds that a page waits for what is worked out beside it
     changing: threading.Lock = field(default_factory=threading.Lock)  # one change after the other
 
 

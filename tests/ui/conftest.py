@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from gitmem.ui.view import Site
 from tests.harness import Repo
 
 PORT = 8765
+PATIENCE = 60.0  # seconds: a page of a test waits for its numbers, however busy the machine is
 MEMORY = """# Memory
 
 ## Decisions
@@ -63,7 +65,8 @@ def browse() -> Iterator[Browse]:
 
     def opened(repo: Repo | Path, *, read_only: bool = False, at: str = "") -> Browser:
         folder = repo.path if isinstance(repo, Repo) else repo
-        sites.append(site_of(folder, PORT, read_only=read_only, at=at, crash_log=_bug))
+        site = site_of(folder, PORT, read_only=read_only, at=at, crash_log=_bug)
+        sites.append(replace(site, patience=PATIENCE))
         return Browser(sites[-1])
 
     yield opened

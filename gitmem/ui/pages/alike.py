@@ -10,10 +10,13 @@ from starlette.responses import Response
 
 from gitmem.errors import Changed
 from gitmem.gate.quoting import visible
-from gitmem.memory.rivals import MEMORY, Placed, Rival, placed
+from gitmem.memory.rivals import MEMORY, Placed, Rival
 from gitmem.promotion import settlement
 from gitmem.promotion.settlement import Answer
 from gitmem.provenance.preview import Preview, commit_previewed, preview
+from gitmem.ui import review_queue
+from gitmem.ui.background_work import Progress
+from gitmem.ui.pages import working
 from gitmem.ui.rendering import file_key, fitting
 from gitmem.ui.view import View
 
@@ -41,27 +44,17 @@ class Side:
     is_fact: bool
 
 
-def waiting(view: View) -> int:
-    """How many pairs there are."""
-    return len(_pairs(view))
-
-
-def _pairs(view: View) -> list[Rival]:
-    """The open pairs; of the past those of its MEMORY.md."""
-    if not view.snapshot.past:
-        return settlement.open_pairs(view.repo, view.config, view.today)
-    rows = [row for row in view.facts.rows if row.path == MEMORY]
-    rows.sort(key=lambda row: (row.date, -row.fact.line), reverse=True)
-    return settlement.pairs_of(placed(MEMORY, [row.fact for row in rows]), view.today)
-
-
 def page(view: View) -> Response:
     """The pairs, disagreements first; the earlier statement of each on the left."""
-    found = _pairs(view)
+    found = review_queue.value(view, "alike")
+    if isinstance(found, Progress):
+        return working.page(view, "alike", found)
     rows = [(pair.kind, tuple(map(_side, pair.earlier_first))) for pair in found[view.start : view.start + SHOWN]]
     shown = fitting(rows, lambda row: "".join(side.text[:LONGEST] for side in row[1]), TEXT)
     pairs = [(kind, *view.mask(sides), *sides) for kind, sides in shown]
-    return view.render("alike.html", pairs=pairs, count=len(found), longest=LONGEST, answers=TITLES)
+    return view.render(
+        "alike.html", pairs=pairs, count=len(found), longest=LONGEST, answers=TITLES, tabs=review_queue.tabs(view)
+    )
 
 
 def _side(row: Placed) -> Side:
@@ -74,7 +67,14 @@ def answered(answer: Answer) -> Callable[[View, dict[str, str]], Response]:
     def change(view: View, form: dict[str, str]) -> Response:
         settlement.ensure_person(view.config)
         asked = {**form, "reason": " ".join(visible(form.get("reason", "")).split())}
-        pair = next((pair for pair in _pairs(view) if _key(pair) == (form.get("earlier"), form.get("later"))), None)
+        pair = next(
+            (
+                pair
+                for pair in review_queue.at_once(view, "alike")
+                if _key(pair) == (form.get("earlier"), form.get("later"))
+            ),
+            None,
+        )
         if pair is None:
             return _change_page(view, answer, asked, None, 409)
         plan = settlement.committed_plan(view.config, pair, answer, view.now.date(), asked["reason"])

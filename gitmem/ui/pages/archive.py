@@ -6,10 +6,10 @@ from __future__ import annotations
 from starlette.responses import Response
 
 from gitmem.errors import Changed, UsageError
-from gitmem.memory.new_statements import memory_bytes
-from gitmem.promotion.archiving import archive_plan, due
+from gitmem.promotion.archiving import archive_plan
 from gitmem.promotion.proposal_review import ensure_person
 from gitmem.provenance.preview import commit_previewed, preview
+from gitmem.ui import review_queue
 from gitmem.ui.view import View
 
 SHOWN = 100  # facts on the page: a form has at most 200 fields
@@ -23,14 +23,11 @@ def page(view: View) -> Response:
 
 
 def _page(view: View, status: int = 200, problem: str = "") -> Response:
-    past = view.snapshot.past
-    rows = [] if past else due(memory_bytes(view.repo), view.now.date(), view.config.memory_lines)
-    return view.render("archive.html", status, rows=rows[:SHOWN], count=len(rows), problem=problem, field=FIELD)
-
-
-def waiting(view: View) -> int:
-    """How many facts may go."""
-    return len(due(memory_bytes(view.repo), view.now.date(), view.config.memory_lines))
+    rows = [] if view.snapshot.past else review_queue.at_once(view, "archive")
+    return view.render(
+        "archive.html", status, rows=rows[view.start : view.start + SHOWN], count=len(rows), problem=problem,
+        field=FIELD, tabs=review_queue.tabs(view),
+    )  # fmt: skip
 
 
 def move(view: View, form: dict[str, str]) -> Response:

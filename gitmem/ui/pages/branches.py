@@ -15,7 +15,6 @@ from gitmem.exchange.branch_merge import (
     Conflict,
     branch_merge,
     merge_branch,
-    open_branches,
     outcome,
     settled,
 )
@@ -30,6 +29,9 @@ from gitmem.memory.statements import Form
 from gitmem.provenance.corrections import gated_text
 from gitmem.provenance.preview import FileDiff, commit_previewed, diff, preview
 from gitmem.review.word_diff import Piece
+from gitmem.ui import review_queue
+from gitmem.ui.background_work import Progress
+from gitmem.ui.pages import working
 from gitmem.ui.pages.compare import pieces_of, rows_of
 from gitmem.ui.pages.findings import decision_of, without_fingerprints
 from gitmem.ui.view import View
@@ -84,8 +86,10 @@ def page(view: View) -> Response:
         return _branch(view, view.fields["branch"])
     if view.fields.get("begun"):
         return _unfinished_page(view)
-    rows = open_branches(view.repo, view.config, view.today) if not view.snapshot.past else []
-    return view.render("branches.html", branches=rows)
+    rows = review_queue.value(view, "branches") if not view.snapshot.past else ()
+    if isinstance(rows, Progress):
+        return working.page(view, "branches", rows)
+    return view.render("branches.html", branches=rows, tabs=review_queue.tabs(view))
 
 
 def _branch(view: View, name: str) -> Response:
@@ -96,7 +100,9 @@ def _branch(view: View, name: str) -> Response:
         raise
     except GitMemError as error:
         commands = [("Merge it there", f"git merge {shlex.quote(name)}"), *TERMINAL]
-        return view.render("left_to_terminal.html", 409, reason=error.message, commands=commands)
+        return view.render(
+            "left_to_terminal.html", 409, reason=error.message, commands=commands, tabs=review_queue.tabs(view)
+        )
 
 
 def _unfinished_page(view: View) -> Response:
@@ -106,13 +112,10 @@ def _unfinished_page(view: View) -> Response:
     except GitMemError as error:
         if not view.merging:
             raise
-        return view.render("left_to_terminal.html", 409, reason=error.message, commands=TERMINAL)
+        return view.render(
+            "left_to_terminal.html", 409, reason=error.message, commands=TERMINAL, tabs=review_queue.tabs(view)
+        )
     return _merge_page(view, _of_begun(view, begun))
-
-
-def waiting(view: View) -> int:
-    """How many branches are open."""
-    return len(open_branches(view.repo, view.config, view.today))
 
 
 def _of_branch(view: View, name: str) -> Asked:
@@ -136,7 +139,7 @@ def _merge_page(
         "merge.html", status, asked=asked, shown=shown, rows=rows_of(view, shown.changes), total=len(shown.changes),
         conflicts=[(side, _words(side, side.text), _words(side, side.other_text)) for side in sides],
         problem=problem, form=form or {}, found=_found(view, outcome(view.repo, shown, {})),
-        allowing=_allowing(view, asked, form or {}),
+        allowing=_allowing(view, asked, form or {}), tabs=review_queue.tabs(view),
         others=view.mask([FileDiff(path, ()) for path in shown.others[:SHOWN]]),
     )  # fmt: skip
 

@@ -16,11 +16,13 @@ from gitmem.gate import exceptions
 from gitmem.gate.examine import decode
 from gitmem.gate.quoting import visible
 from gitmem.gate.redaction import redaction
-from gitmem.gate.scan import Report
-from gitmem.gate.work_tree_findings import Contents, contents
+from gitmem.gate.work_tree_findings import contents
 from gitmem.provenance.erasure import drop_kept_texts
 from gitmem.provenance.finding_decisions import allow_plan, mask_plan
 from gitmem.provenance.preview import Plan, Preview, commit_previewed, preview
+from gitmem.ui import review_queue
+from gitmem.ui.background_work import Progress
+from gitmem.ui.pages import working
 from gitmem.ui.rendering import file_key
 from gitmem.ui.view import View
 
@@ -35,21 +37,16 @@ def page(view: View) -> Response:
     return _page(view)
 
 
-def waiting(view: View) -> int:
-    """How many findings there are."""
-    return len(report_of(view, contents(view.repo, view.now.date())).findings)
-
-
-def report_of(view: View, read: Contents) -> Report:
-    """The report of the gate; a file that stays since an earlier one is not examined again."""
-    return view.site.kept.of("gate", read.key, lambda: read.scanned(view.site.examined))
-
-
 def _page(view: View, status: int = 200, problem: str = "") -> Response:
     if view.snapshot.past:
-        return view.render("findings.html", status, rows=(), count=0, whole=True, problem=problem, until="", masks=())
+        return view.render(
+            "findings.html", status, rows=(), count=0, whole=True, problem=problem, until="", masks=(),
+            tabs=review_queue.tabs(view),
+        )  # fmt: skip
+    if status == 200 and isinstance(found := review_queue.value(view, "findings"), Progress):
+        return working.page(view, "findings", found)
     read = contents(view.repo, view.now.date())
-    report = report_of(view, read)
+    report = review_queue.report_of(view, read)
     rows = sorted(report.findings, key=lambda finding: (str(finding.severity) != "block", finding.path, finding.line))
     here = rows[view.start : view.start + SHOWN]
     shown = {row.path for row in here}
@@ -67,6 +64,7 @@ def _page(view: View, status: int = 200, problem: str = "") -> Response:
         count=len(rows),
         whole=read.whole,
         problem=problem,
+        tabs=review_queue.tabs(view),
         until=until,
         masks=masks,
         facts={(row.path, row.fact.line): row for row in view.facts.rows},

@@ -101,7 +101,7 @@ def gate(view: View, whole: bool) -> list[Health] | None:
     """What the gate finds in the work tree, and the last commit that it refused."""
     from gitmem.gate import last_refusal
     from gitmem.gate.work_tree_findings import contents
-    from gitmem.ui.pages.findings import report_of
+    from gitmem.ui.review_queue import report_of
 
     if view.repo.root is None:
         return []

@@ -5,7 +5,8 @@ reject. Each decision is one commit that names the person, by the flows of `git 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,14 +17,22 @@ from gitmem.gate.policy import Policy
 from gitmem.gate.quoting import visible
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import normalise
-from gitmem.promotion.promote import Outcome, Request
+from gitmem.paths import agent_of, log_day
+from gitmem.promotion.promote import Outcome
 from gitmem.promotion.proposal_review import REJECTS, Offered, Recorded, Review, ensure_person, offered, reject
 from gitmem.provenance.ledger import read_ledger
 from gitmem.provenance.trailers import REASON, memory_trailers, values
 from gitmem.review.word_diff import Piece, word_diff
+from gitmem.ui import review_queue
+from gitmem.ui.background_work import Progress
+from gitmem.ui.pages import working
 from gitmem.ui.pages.fact import CONTEXT, Line
+from gitmem.ui.review_queue import Offer
 from gitmem.ui.view import OID, View
 
+FILTERS = ("type", "day", "agent")  # of proposals: fields of the address
+LONGEST_FILTER = 100  # characters of one
+LISTED = 400  # values of one filter: a year of days
 PICKED = "pick-"  # how the fields of chosen proposals begin
 REJECTIONS = 5  # of the newest that are shown
 SHOWN = 50  # proposals on the page
@@ -59,57 +68,70 @@ def page(view: View) -> Response:
     return _page(view)
 
 
-def waiting(view: View) -> int:
-    """How many proposals there are, as far as the model in force was asked."""
-    offer = _offer(view) if view.repo.head() is not None else None
-    return len(offered(offer.outcome.plan)) if offer else 0
-
-
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """What a model answered, and what of it would be promoted."""
-
-    recorded: Recorded
-    outcome: Outcome
-
-
 def _offer(view: View) -> Offer | None:
-    """What the model in force offers, worked out once for each state of memory; None where it is a language model that
-    nobody asked yet."""
-    from gitmem.gate.sources import worktree_policy
-
-    answer = view.site.answers.get(view.config.model)
-    if answer is None and view.config.model != "rules":
-        return None
-    policy = worktree_policy(view.repo, view.now.date())
-    key = (view.repo.head(), tuple(view.repo.refs()), view.config, policy, view.today, id(answer))
-
-    def made() -> Offer:
-        from gitmem.promotion.rules_model import RulesModel
-
-        recorded = answer or Recorded(RulesModel(known=view.site.read_logs))
-        return Offer(recorded, _review(view, recorded, policy).outcome())
-
-    return view.site.kept.of("proposals", key, made)
+    """What the model in force offers, which a decision is made on."""
+    offer: Offer | None = review_queue.at_once(view, "review")
+    return offer
 
 
 def _review(view: View, recorded: Recorded, policy: Policy) -> Review:
-    request = Request(tidy=False, plan_only=True)  # archiving is a step of its own: the page Archive
-    return Review(view.repo, view.config, policy, request, recorded, view.now)
+    return Review(view.repo, view.config, policy, review_queue.REQUEST, recorded, view.now)
 
 
 def _page(view: View, status: int = 200, **values: Any) -> Response:
     given: dict[str, Any] = {"problem": "", "kept": ("", ""), **values}
+    fields = _filters(given.pop("form", view.fields))
     if view.repo.head() is None or view.snapshot.past:
-        return view.render("review.html", status, cards=(), count=0, outcome=None, asks=False, rejected=(), **given)
-    offer = _offer(view)
+        return view.render(
+            "review.html", status, cards=(), count=0, outcome=None, asks=False, rejected=(), options=(), choice=fields,
+            tabs=review_queue.tabs(view), **given,
+        )  # fmt: skip
+    offer = review_queue.value(view, "review") if status == 200 else _offer(view)
+    if isinstance(offer, Progress):
+        return working.page(view, "review", offer)
     outcome = offer.outcome if offer else None
-    items = offered(outcome.plan) if outcome else ()
+    whole = offered(outcome.plan) if outcome else ()
+    items = _filtered(view, whole, fields)
     cards = [_card(view, item) for item in items[view.start : view.start + SHOWN]]
     return view.render(
-        "review.html", status, cards=view.mask(cards), count=len(items), outcome=outcome,
-        asks=view.config.model != "rules", rejected=_rejected(view), **given,
+        "review.html", status, cards=view.mask(cards), count=len(items), outcome=outcome, choice=fields,
+        asks=view.config.model != "rules", rejected=_rejected(view), options=_options(view, whole),
+        tabs=review_queue.tabs(view), **given,
     )  # fmt: skip
+
+
+def _filters(fields: Mapping[str, str]) -> dict[str, str]:
+    """The filters that an address or a form names."""
+    return {name: visible(fields.get(name, ""))[:LONGEST_FILTER] for name in FILTERS}
+
+
+def _values(view: View, item: Offered) -> dict[str, set[str]]:
+    """What each filter reads of a proposal: its type, the days and the agents of the logs that it cites."""
+    paths = [span.path for span in item.operation.sources]
+    days = (log_day(path, view.config.memory_daily) for path in paths)
+    return {
+        "type": {item.operation.type},
+        "day": {day.isoformat() for day in days if day},
+        "agent": {agent_of(path) for path in paths} - {""},
+    }
+
+
+def _filtered(view: View, items: Sequence[Offered], fields: Mapping[str, str]) -> list[Offered]:
+    """The proposals that every filter lets through."""
+    asked = {name: value for name, value in fields.items() if value}
+    if not asked:
+        return list(items)
+    return [item for item in items if all(value in _values(view, item)[name] for name, value in asked.items())]
+
+
+def _options(view: View, items: Sequence[Offered]) -> list[tuple[str, list[tuple[str, int]]]]:
+    """(filter, its values with how many proposals have each), the filters that tell any apart; the newest day first."""
+    counts = {name: Counter[str]() for name in FILTERS}
+    for item in items:
+        for name, found in _values(view, item).items():
+            counts[name].update(found)
+    rows = {name: sorted(counts[name].items(), reverse=name == "day")[:LISTED] for name in FILTERS}
+    return [(name, listed) for name, listed in rows.items() if len(listed) > 1 or (name == "agent" and listed)]
 
 
 def _card(view: View, item: Offered) -> Card:
@@ -160,7 +182,7 @@ def _proposal_of(view: View, form: Mapping[str, str]) -> tuple[Review, Outcome, 
 
     ensure_person(view.config)
     if (offer := _offer(view)) is not None:
-        for number, item in enumerate(offered(offer.outcome.plan)):
+        for number, item in enumerate(_filtered(view, offered(offer.outcome.plan), _filters(form))):
             if item.token == form.get("shown"):
                 policy = worktree_policy(view.repo, view.now.date())
                 return _review(view, offer.recorded, policy), offer.outcome, item, number
@@ -174,15 +196,15 @@ def accept(view: View, form: dict[str, str]) -> Response:
         if form.get("text"):
             checked, problem = review.checked(outcome.plan, _with_text(item, form["text"]))
             if problem:
-                return _page(view, 422, problem=problem, kept=(item.token, form["text"]))
+                return _page(view, 422, form=form, problem=problem, kept=(item.token, form["text"]))
             if checked.token != form.get("edited"):
                 raise Changed("memory changed since this was shown", "look at it as it is now")
             item = checked
         left = len(offered(outcome.plan)) > 1
         done = review.accept(outcome.plan, [item], left=left, as_shown=True)
     except Changed as error:
-        return _page(view, 409, problem=error.message)
-    return view.redirect("review", done=done.commits[-1], n=number)
+        return _page(view, 409, form=form, problem=error.message)
+    return view.redirect("review", done=done.commits[-1], n=number, **_filters(form))
 
 
 def edit(view: View, form: dict[str, str]) -> Response:
@@ -190,16 +212,17 @@ def edit(view: View, form: dict[str, str]) -> Response:
     try:
         review, outcome, item, _ = _proposal_of(view, form)
     except Changed as error:
-        return _page(view, 409, problem=error.message, kept=(form.get("shown", ""), form.get("text", "")))
+        return _page(view, 409, form=form, problem=error.message, kept=(form.get("shown", ""), form.get("text", "")))
     text = visible(normalise(form.get("text", "")))
     if not text:
         raise UsageError(view.t("There is no text"))
     checked, problem = review.checked(outcome.plan, _with_text(item, text))
     if problem:
-        return _page(view, 422, problem=problem, kept=(item.token, text))
+        return _page(view, 422, form=form, problem=problem, kept=(item.token, text))
     card = view.mask(_card(view, checked))
-    fields = {"shown": item.token, "text": text, "edited": checked.token}
-    return view.render("proposal.html", card=with_pieces(card), fields=fields)
+    kept = {name: value for name, value in _filters(form).items() if value}
+    fields = {"shown": item.token, "text": text, "edited": checked.token, **kept}
+    return view.render("proposal.html", card=with_pieces(card), fields=fields, back=view.url("review", **kept))
 
 
 def _with_text(item: Offered, text: str) -> Offered:
@@ -212,10 +235,12 @@ def refuse(view: View, form: dict[str, str]) -> Response:
     try:
         _, _, item, number = _proposal_of(view, form)
     except Changed as error:
-        return _page(view, 409, problem=error.message)
+        return _page(view, 409, form=form, problem=error.message)
     if not reason:
         raise UsageError(view.t("A reason is missing"), view.t("go back and say why: it goes into the commit"))
-    return view.redirect("review", done=reject(view.repo, view.config, [item.operation], reason), n=number)
+    return view.redirect(
+        "review", done=reject(view.repo, view.config, [item.operation], reason), n=number, **_filters(form)
+    )
 
 
 def _chosen(view: View, form: Mapping[str, str]) -> tuple[Review, Outcome, list[Offered]]:
@@ -241,8 +266,8 @@ def accept_chosen(view: View, form: dict[str, str]) -> Response:
         left = len(offered(outcome.plan)) > len(items)
         done = review.accept(outcome.plan, items, left=left, as_shown=True)
     except (Changed, UsageError) as error:
-        return _page(view, 409, problem=error.message)
-    return view.redirect("review", done=done.commits[-1])
+        return _page(view, 409, form=form, problem=error.message)
+    return view.redirect("review", done=done.commits[-1], **_filters(form))
 
 
 def refuse_chosen(view: View, form: dict[str, str]) -> Response:
@@ -254,8 +279,9 @@ def refuse_chosen(view: View, form: dict[str, str]) -> Response:
         if not reason:
             raise UsageError(view.t("A reason is missing"))
     except (Changed, UsageError) as error:
-        return _page(view, 409, problem=error.message)
-    return view.redirect("review", done=reject(view.repo, view.config, [item.operation for item in items], reason))
+        return _page(view, 409, form=form, problem=error.message)
+    done = reject(view.repo, view.config, [item.operation for item in items], reason)
+    return view.redirect("review", done=done, **_filters(form))
 
 
 def offer_again(view: View, form: dict[str, str]) -> Response:
