@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from gitmem.cli.terminal import escape, paint
 from gitmem.review.fact_diff import Op, archives, doer
-from gitmem.review.word_diff import readable_diff
+from gitmem.review.statement_diff import apart, statement_diff, text_diff
 
 if TYPE_CHECKING:
     from gitmem.review.fact_diff import FactChange
@@ -27,7 +27,8 @@ STYLE = {
 def lines_of(changes: Sequence[FactChange], on: bool) -> Iterator[str]:
     """Each file's path, then its changes with who made them; in colour where that is `on`.
 
-    An edited fact is one line with its words marked; two texts with little in common are two lines.
+    An edited fact is one line with its words marked; two texts with little in common are two lines. The keys of its
+    comment that differ are named.
     """
     path = ""
     for change in changes:
@@ -41,12 +42,15 @@ def lines_of(changes: Sequence[FactChange], on: bool) -> Iterator[str]:
         tail += f" in {' > '.join(change.fact.trail)}" if change.fact.trail else ""
         text = escape(change.fact.text, "")
         if change.old and change.new and change.old.text != change.new.text:
-            pieces = readable_diff(change.old.text, change.new.text)
-            if pieces:
-                text = "".join(marked(piece, on) for piece in pieces)
-            else:
+            pieces = text_diff(change.old.text, change.new.text)
+            if apart(pieces):
                 yield f"  {paint('-', 'dim', on)} {paint(escape(change.old.text, ''), 'dim', on)}\n"
+            else:
+                text = "".join(marked(piece, on) for piece in pieces)
         moved = f" (from {escape(change.old_path, '')})" if change.old_path not in ("", change.path) else ""
+        if change.op is Op.CHANGED and change.old and change.new:
+            keys = statement_diff(change.old, change.new).keys
+            tail += f"; also {', '.join(key for key, _, _ in keys)}" if keys else ""
         yield f"  {sign} {text}{moved}  {paint(escape(tail, ''), 'dim', on)}\n"
 
 

@@ -26,6 +26,7 @@ from gitmem.review.markup import difference, flat, plain, shown
 from gitmem.review.page import Page, fit
 from gitmem.review.rendering import View, other_fix, page_of
 from gitmem.review.review import Review
+from gitmem.review.statement_diff import statement_diff
 from gitmem.review.text_changes import TextChange, TextOp
 
 COMMENT = 65_536  # characters of a comment at GitHub, the smallest of the forges
@@ -233,8 +234,7 @@ def _body(change: FactChange) -> str:
     if change.op is not Op.CHANGED or old is None or new is None:
         return shown(change.fact.text, TEXT)[0]
     if old.text == new.text:
-        keys = [key for key in dict.fromkeys(key for key, _ in (*old.meta, *new.meta)) if key != "src"]
-        edits = [(key, old.get(key), new.get(key)) for key in keys if old.get(key) != new.get(key)]
+        edits = [edit for edit in statement_diff(old, new).keys if edit[0] != "src"]
         return f"{shown(new.text, TEXT)[0]}: {edit_words(edits)[0] or 'another source'}"
     return _short_difference(old.text, new.text)
 

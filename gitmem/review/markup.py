@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from gitmem.gate.report import code
 from gitmem.memory.fact import Fact, parse_span
 from gitmem.review.forges.forge import Forge
-from gitmem.review.word_diff import Piece, readable_diff
+from gitmem.review.statement_diff import apart, text_diff
+from gitmem.review.word_diff import Piece
 
 SHOWN = 300  # characters of one text that are shown at once; the rest is folded
 CONTEXT = 40  # unchanged characters shown beside a change of a long text
@@ -67,8 +68,8 @@ def difference(old: str, new: str) -> tuple[str, str]:
 
     What went is struck out, what came is bold. Two texts with little in common are shown one after the other.
     """
-    pieces = readable_diff(old, new)
-    if not pieces:
+    pieces = text_diff(old, new)
+    if apart(pieces):
         (one, rest), (other, more) = shown(old), shown(new)
         return f"{one} → {other}", "\n\n".join(part for part in (rest, more) if part)
     whole = len(new) <= SHOWN

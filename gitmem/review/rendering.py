@@ -18,7 +18,6 @@ from gitmem.gate.policy import MESSAGE
 from gitmem.gate.report import code, order, remedy, shell_word
 from gitmem.paths import holds_instructions, passes
 from gitmem.plural import counted
-from gitmem.provenance.attribution import differing
 from gitmem.provenance.cited_sources import Source
 from gitmem.provenance.grounding import Support
 from gitmem.provenance.signatures import summary
@@ -53,6 +52,7 @@ from gitmem.review.markup import (
 )
 from gitmem.review.page import PLACES, Page, Row, Section, some, unbounded
 from gitmem.review.review import LineVerdict, Review, State
+from gitmem.review.statement_diff import statement_diff
 from gitmem.review.text_changes import TextChange, TextOp
 from gitmem.review.warnings.warning import Place
 
@@ -462,12 +462,7 @@ class View:
         """The text of a fact, or what differs in text and comment; the rest of what was cut."""
         if change.op is not Op.CHANGED or change.old is None or change.new is None:
             return shown(change.fact.text)
-        edits = []
-        for key in differing(change.old.meta, change.new.meta):
-            old, new = (
-                " ".join(value for name, value in side if name == key) for side in (change.old.meta, change.new.meta)
-            )
-            edits.append((key, old, new))
+        edits = statement_diff(change.old, change.new).keys
         if change.old.text == change.new.text:
             text, rest = shown(change.fact.text)
         else:

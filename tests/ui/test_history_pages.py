@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from datetime import UTC, datetime
+
+import pytest
 
 from gitmem.memory.fact import fact_id
 from gitmem.provenance import trends
@@ -156,3 +159,45 @@ def test_what_has_no_value_interrupts_a_line() -> None:
     chart = line(["a", "b", "c", "d"], [1, None, 2, 3])
     assert len(chart.dots) == 3 and len(chart.lines) == 1
     assert columns([], []).columns == () and line([], []).dots == ()
+
+
+def test_the_id_of_a_commit_leads_to_what_it_did(history: Repo, browse: Browse) -> None:
+    browser = browse(history)
+    page = browser.get("compare?from=HEAD~2&to=HEAD")
+    links = re.findall(r'<code><a href="/[^/"]+/(compare\?commit=[0-9a-f]{40})">', page)
+    edit = history.git("rev-parse", "HEAD").strip()
+    assert f"compare?commit={edit}" in links
+    shown = browser.get(f"compare?commit={edit}")
+    assert "What this commit did to facts" in shown and "<q>edit</q>" in shown
+    assert "<del>8080</del><ins>9090</ins>" in shown and "staging has two pods" in shown
+    first = history.git("rev-list", "--max-parents=0", "HEAD").strip()
+    assert "Lines of logs and sessions" in browser.get(f"compare?commit={first}")  # it has none before it
+    assert "이 커밋이 사실에 한 일" in browser.get(f"compare?commit={edit}", **{"accept-language": "ko"})
+    browser.get("compare?commit=nothing-like-it", 404)
+    browser.get("compare?commit=--help", 404)
+
+
+def test_the_keys_of_a_comment_that_differ_are_folded(repo: Repo, browse: Browse) -> None:
+    repo.commit("one", {"MEMORY.md": "# Memory\n\n- the port is 80 <!-- mem type=fact -->\n"})
+    repo.commit("two", {"MEMORY.md": "# Memory\n\n- the port is 81 <!-- mem type=rule -->\n"})
+    page = browse(repo).get("compare?from=HEAD~1&to=HEAD")
+    assert (
+        '<details class="keys"><summary>type</summary><p><del>type=fact</del> <ins>type=rule</ins></p></details>'
+        in page
+    )
+
+
+def test_the_rest_of_the_lines_of_logs_is_a_link(repo: Repo, browse: Browse, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gitmem.ui.pages.compare.FEWEST", 2)
+    monkeypatch.setattr("gitmem.ui.pages.compare.SHOWN", 2)
+    repo.commit("one", {"MEMORY.md": "# Memory\n"})
+    lines = "".join(f"- the queue of day {number} was full\n" for number in range(5))
+    repo.commit("two", {"memory/2026-02-05.md": f"# 2026-02-05\n\n{lines}"})
+    browser = browse(repo)
+    seen, address = [], "compare?from=HEAD~1&to=HEAD"
+    while address:
+        page = browser.get(address)
+        seen += re.findall(r"of day (\d) was", page)
+        found = re.findall(r'<a href="/[^/"]+/([^"]+)">and \d more</a>', page)
+        address = html.unescape(found[0]) if found else ""
+    assert seen == list("01234")

@@ -17,7 +17,8 @@ from gitmem.memory.snapshot import layout_at
 from gitmem.paths import passes
 from gitmem.review.commit_diff import fact_changes, without_forgotten
 from gitmem.review.fact_diff import FactChange, Op
-from gitmem.review.word_diff import Piece, word_diff
+from gitmem.review.statement_diff import statement_diff, text_diff
+from gitmem.review.word_diff import Piece
 from gitmem.ui.rendering import fitting
 from gitmem.ui.view import View
 
@@ -26,6 +27,7 @@ TEXT = 16_000  # bytes of their texts
 FEWEST = 10  # facts that a group may have, whatever the others have
 LONGEST = 600  # characters of one of them
 AROUND = 60  # characters of what is the same on either side of a difference, in a longer text
+LOGS = "logs"  # the group of an address: lines of logs and sessions
 GROUPS = (  # title, the operations it has
     ("Added", (Op.ADDED, Op.PROMOTED)),
     ("Changed", (Op.CHANGED,)),
@@ -37,39 +39,49 @@ GROUPS = (  # title, the operations it has
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A change as it is shown: its text in pieces, and what of its comment went and came."""
+    """A change as it is shown: its text in pieces, and the keys of its comment that differ, with both values."""
 
     change: FactChange
     pieces: tuple[Piece, ...]
-    gone: tuple[tuple[str, str], ...]
-    come: tuple[tuple[str, str], ...]
+    keys: tuple[tuple[str, str, str], ...] = ()
 
 
 def page(view: View) -> Response:
-    """The facts of `to` beside those of `from`; without `from` only what may be compared."""
+    """The facts of `to` beside those of `from`, or of a `commit` beside those before it; without any of them only what
+    may be compared."""
     first, last = view.fields.get("from", "").strip(), view.fields.get("to", "").strip()
-    base = head = parted_from = ""
+    base = head = parted_from = subject = ""
+    only = view.fields.get("commit", "").strip()
     groups: list[tuple[str, int, Sequence[Row]]] = []
-    sharing, skipped = 1, 0
+    sharing = 1
+    skipped = lines_skipped = 0
     logged: list[FactChange] = []
-    if first:
+    if only:
+        head = resolve_at(view.repo, only, view.now)
+        made = view.repo.commit(head)
+        base = made.parents[0] if made.parents else ""
+        first, last, subject = base[:12], head[:12], view.forgotten.masked(made.subject)
+    elif first:
         base = resolve_at(view.repo, first, view.now)
         head = resolve_at(view.repo, last, view.now) if last else view.snapshot.commit or view.repo.head() or ""
         base, parted_from = _start_of(view, base, head)
+    if head:
         changes = fact_changes(view.repo, base, head, layout_at(view.repo, head, view.config), view.today)
         changes = without_forgotten(changes, view.forgotten)
         lasting, logged = parted(changes, view.config.memory_daily)
         own = {title: [change for change in lasting if change.op in ops] for title, ops in GROUPS}
         sharing = sum(map(bool, (*own.values(), logged)))
-        if (only := view.fields.get("group", "")) in own:  # one group, from one of its facts on
-            skipped = start_of(view, len(own[only]))
-            groups, logged = [(only, len(own[only]), rows_of(view, own[only][skipped:], 1))], []
+        if (group := view.fields.get("group", "")) in own:  # one group, from one of its facts on
+            skipped = start_of(view, len(own[group]))
+            groups, logged = [(group, len(own[group]), rows_of(view, own[group][skipped:], 1))], []
+        elif group == LOGS:
+            lines_skipped, sharing = start_of(view, len(logged)), 1
         else:
             groups = [(title, len(some), rows_of(view, some, sharing)) for title, some in own.items()]
     return view.render(
         "compare.html", first=first, last=last, base=base, head=head, groups=groups, ways=_ways(view),
-        newer=_newer(view, base, head), parted_from=parted_from, logged=len(logged), skipped=skipped,
-        lines=rows_of(view, logged, sharing),
+        newer=_newer(view, base, head), parted_from=parted_from, logged=len(logged), skipped=skipped, only=only,
+        lines=rows_of(view, logged[lines_skipped:], sharing), lines_skipped=lines_skipped, subject=subject,
     )  # fmt: skip
 
 
@@ -103,19 +115,14 @@ def row_of(change: FactChange) -> Row:
     """A change, masked already, with its differences; what is the same in a long text is left out around them."""
     old, new = change.old, change.new
     if old is None or new is None:
-        return Row(change, _shortened([Piece("=", change.fact.text)]), (), ())
-    before, after = set(old.meta), set(new.meta)
-    return Row(
-        change,
-        pieces_of(old.text, new.text),
-        tuple(pair for pair in old.meta if pair not in after),
-        tuple(pair for pair in new.meta if pair not in before),
-    )
+        return Row(change, _shortened([Piece("=", change.fact.text)]))
+    found = statement_diff(old, new)
+    return Row(change, _shortened(found.pieces), found.keys)
 
 
 def pieces_of(old: str, new: str) -> tuple[Piece, ...]:
     """The words of two texts, masked already: what differs and, where they are long, what is near it."""
-    return _shortened(word_diff(old, new))
+    return _shortened(text_diff(old, new))
 
 
 def _shortened(pieces: Sequence[Piece]) -> tuple[Piece, ...]:

@@ -22,7 +22,8 @@ from gitmem.promotion.promote import Outcome
 from gitmem.promotion.proposal_review import REJECTS, Offered, Recorded, Review, ensure_person, offered, reject
 from gitmem.provenance.ledger import read_ledger
 from gitmem.provenance.trailers import REASON, memory_trailers, values
-from gitmem.review.word_diff import Piece, word_diff
+from gitmem.review.statement_diff import text_diff
+from gitmem.review.word_diff import Piece
 from gitmem.ui import review_queue
 from gitmem.ui.background_work import Progress
 from gitmem.ui.pages import working
@@ -154,7 +155,7 @@ def _quote(view: View, path: str, blob: str, first: int, last: int) -> Quote:
 
 def with_pieces(card: Card) -> Card:
     """A masked card with the words of the fact it replaces beside its own."""
-    return replace(card, pieces=tuple(word_diff(card.old_text, card.text))) if card.old_text else card
+    return replace(card, pieces=text_diff(card.old_text, card.text)) if card.old_text else card
 
 
 def _rejected(view: View) -> list[tuple[str, str]]:
