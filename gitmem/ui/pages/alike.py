@@ -16,7 +16,7 @@ from gitmem.promotion.settlement import Answer
 from gitmem.provenance.preview import Preview, commit_previewed, preview
 from gitmem.ui import review_queue
 from gitmem.ui.background_work import Progress
-from gitmem.ui.pages import working
+from gitmem.ui.pages import work_in_progress
 from gitmem.ui.rendering import file_key, fitting
 from gitmem.ui.view import View
 
@@ -48,7 +48,7 @@ def page(view: View) -> Response:
     """The pairs, disagreements first; the earlier statement of each on the left."""
     found = review_queue.value(view, "alike")
     if isinstance(found, Progress):
-        return working.page(view, "alike", found)
+        return work_in_progress.page(view, "alike", found)
     rows = [(pair.kind, tuple(map(_side, pair.earlier_first))) for pair in found[view.start : view.start + SHOWN]]
     shown = fitting(rows, lambda row: "".join(side.text[:LONGEST] for side in row[1]), TEXT)
     pairs = [(kind, *view.mask(sides), *sides) for kind, sides in shown]

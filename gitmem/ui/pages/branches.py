@@ -31,7 +31,7 @@ from gitmem.provenance.preview import FileDiff, commit_previewed, diff, preview
 from gitmem.review.word_diff import Piece
 from gitmem.ui import review_queue
 from gitmem.ui.background_work import Progress
-from gitmem.ui.pages import working
+from gitmem.ui.pages import work_in_progress
 from gitmem.ui.pages.compare import pieces_of, rows_of
 from gitmem.ui.pages.findings import decision_of, without_fingerprints
 from gitmem.ui.view import View
@@ -88,7 +88,7 @@ def page(view: View) -> Response:
         return _unfinished_page(view)
     rows = review_queue.value(view, "branches") if not view.snapshot.past else ()
     if isinstance(rows, Progress):
-        return working.page(view, "branches", rows)
+        return work_in_progress.page(view, "branches", rows)
     return view.render("branches.html", branches=rows, tabs=review_queue.tabs(view))
 
 

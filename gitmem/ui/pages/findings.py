@@ -22,7 +22,7 @@ from gitmem.provenance.finding_decisions import allow_plan, mask_plan
 from gitmem.provenance.preview import Plan, Preview, commit_previewed, preview
 from gitmem.ui import review_queue
 from gitmem.ui.background_work import Progress
-from gitmem.ui.pages import working
+from gitmem.ui.pages import work_in_progress
 from gitmem.ui.rendering import file_key
 from gitmem.ui.view import View
 
@@ -44,7 +44,7 @@ def _page(view: View, status: int = 200, problem: str = "") -> Response:
             tabs=review_queue.tabs(view),
         )  # fmt: skip
     if status == 200 and isinstance(found := review_queue.value(view, "findings"), Progress):
-        return working.page(view, "findings", found)
+        return work_in_progress.page(view, "findings", found)
     read = contents(view.repo, view.now.date())
     report = review_queue.report_of(view, read)
     rows = sorted(report.findings, key=lambda finding: (str(finding.severity) != "block", finding.path, finding.line))

@@ -26,7 +26,7 @@ from gitmem.review.statement_diff import text_diff
 from gitmem.review.word_diff import Piece
 from gitmem.ui import review_queue
 from gitmem.ui.background_work import Progress
-from gitmem.ui.pages import working
+from gitmem.ui.pages import work_in_progress
 from gitmem.ui.pages.fact import CONTEXT, Line
 from gitmem.ui.review_queue import Offer
 from gitmem.ui.view import OID, View
@@ -89,7 +89,7 @@ def _page(view: View, status: int = 200, **values: Any) -> Response:
         )  # fmt: skip
     offer = review_queue.value(view, "review") if status == 200 else _offer(view)
     if isinstance(offer, Progress):
-        return working.page(view, "review", offer)
+        return work_in_progress.page(view, "review", offer)
     outcome = offer.outcome if offer else None
     whole = offered(outcome.plan) if outcome else ()
     items = _filtered(view, whole, fields)

@@ -15,5 +15,10 @@ def page(view: View, name: str, progress: Progress) -> Response:
     part = review_queue.PARTS[name]
     again = view.again(done=view.done)
     return view.render(
-        "working.html", name=name, reads=part.reads, progress=progress, again=again, tabs=review_queue.tabs(view)
+        "work_in_progress.html",
+        name=name,
+        reads=part.reads,
+        progress=progress,
+        again=again,
+        tabs=review_queue.tabs(view),
     )
