@@ -93,7 +93,8 @@ def _tab(view: View, name: str, until: float) -> Tab:
         key = part.key(view)
         if not view.site.kept.has(name, key) and _left(view, name, key, until) is not None:
             return Tab(name, part.title, part.phrase, None, pending=True)
-        return Tab(name, part.title, part.phrase, part.count(at_once(view, name)))
+        known = view.site.kept.of(name, key, lambda: part.made(view, Progress()))
+        return Tab(name, part.title, part.phrase, part.count(known))
     except GitMemError:  # its own page says why
         return Tab(name, part.title, part.phrase, None)
 
@@ -158,7 +159,6 @@ def _count_of_offer(offer: Offer | None) -> int:
 def _findings_key(view: View) -> object:
     names = (".gitmem-allow.toml", ".gitmem.toml")
     files = [view.repo.root / name for name in names] if view.repo.root else []
-    files.append(view.repo.git_dir / "index")
     return state(view.repo, view.config), view.config, view.now.date(), tuple(map(_seen, files))
 
 
