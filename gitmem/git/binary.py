@@ -296,6 +296,7 @@ class BinaryRepository:
             for pipe in (self._batch.stdin, self._batch.stdout):
                 if pipe is not None:
                     pipe.close()
+            self._batch.terminate()  # it only reads; a process that was forked meanwhile may hold its pipe open
             self._batch.wait()
             self._batch = None
 
