@@ -94,7 +94,7 @@ def _exceptions_plan(
     exceptions, the policy of the work tree and the salt."""
     reason, until, today, salt = decision
     if until < today:
-        raise UsageError(f"{until} has passed", "choose a day to come")
+        raise UsageError(Message("{} has passed", until), "choose a day to come")
     reason = refuse_or_mask_text(" ".join(reason.split()), MESSAGE, config)
     text = exceptions_text(Reading(repo))
     salt = exceptions.parse(text).salt if text.strip() else salt

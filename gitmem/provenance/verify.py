@@ -292,5 +292,5 @@ class _Run:
     def _prose_flaws(self, path: str, line: int, text: str, commit: Commit) -> Iterator[Flaw]:
         heading = text.startswith("#") and any(record.commit.oid == commit.oid for record in self.known.records)
         if kind(path) is Kind.MEMORY and by_machine(commit) and not heading:
-            message = f"added by {commit.oid[:12]}, which is an agent's, and by no promotion"
+            message = Message("added by {}, which is an agent's, and by no promotion", commit.oid[:12])
             yield Flaw("unrecorded", path, line, message, "", commit.oid)
