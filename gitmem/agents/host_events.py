@@ -103,16 +103,21 @@ class Event:
     def conversation(self) -> Transcript | None:
         """What was said in the session so far, None where the host does not hand it over, or too much of it."""
         from gitmem.hosts.transcript_parser import parse
+
+        data = self.transcript_data()
+        return parse(data) if data else None
+
+    def transcript_data(self) -> bytes:
+        """The transcript as the host hands it over or keeps it, b"" where it does not, or too much of it."""
         from gitmem.regular_file import read_regular
 
         hooks = self.host.hooks
         if hooks is not None and hooks.transcript is not None:
-            held = hooks.transcript(self.fields)
-            return None if held is None else parse(held)
+            return hooks.transcript(self.fields) or b""
         path = self.transcript
         if path is None or not path.is_file() or path.stat().st_size > PROMPT_TRANSCRIPT:
-            return None
-        return parse(read_regular(path))
+            return b""
+        return read_regular(path)
 
 
 def _transcript_file(globs: Sequence[str], session: str) -> Path | None:
@@ -320,13 +325,12 @@ def _still_given(event: Event, conversation: Transcript | None) -> RecalledParts
     that the host gives them to its agent again."""
     from gitmem.context.session_contents import mark_of
     from gitmem.gate.quoting import LEAD
-    from gitmem.regular_file import read_regular
     from gitmem.sessions import recalled_parts
     from gitmem.sessions.recalled_parts import RecalledParts
 
-    if event.fields.get("source") != RESUMED or conversation is None or event.transcript is None:
+    if event.fields.get("source") != RESUMED or conversation is None:
         return RecalledParts()
-    if LEAD.encode() not in read_regular(event.transcript):
+    if LEAD.encode() not in event.transcript_data():
         return RecalledParts()
     return recalled_parts.load(event.repo.common_dir, event.session).after(mark_of(conversation))
 

@@ -77,7 +77,8 @@ export const GitMem = async ({ client }) => {
       const isFirst = !started.has(id)
       started.add(id)
       if (isFirst && before) endOthers(id)
-      const start = isFirst ? await call("SessionStart", session) : ""
+      const source = before?.length ? "resume" : "startup"
+      const start = isFirst ? await call("SessionStart", { ...session, source }) : ""
       const prompt = own.map((part) => part.text).join("\n")
       const texts = [start, await call("UserPromptSubmit", { ...session, prompt })].filter(Boolean)
       texts.forEach((text, at) =>

@@ -1,9 +1,10 @@
 """Takes out of a turn what its speaker did not say: pasted pages, files and quotations, and contexts of memory.
 
 Pure and linear. A fenced block, a quotation, a table and whatever stands in a tag of its own (`<fetched url=...>`) is
-somebody else's; so is a context of ours, in any wrapping, whole or cut. A pasted text may hold the mark that ends its
-own block, so that what follows looks like the person's: what stands between two blocks of one kind is `doubtful`, and
-what follows a tag on a line of its own that never ends.
+somebody else's; so is a context of ours, in any wrapping, whole or cut, and a text that is to be translated, corrected
+or summed up ("Translate:"). A pasted text may hold the mark that ends its own block, so that what follows looks like
+the person's: what stands between two blocks of one kind is `doubtful`, and what follows a tag on a line of its own that
+never ends.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from typing import NamedTuple
 
 from gitmem.fences import closes, opening
 from gitmem.gate.quoting import END, LEAD, MCP_INSTRUCTIONS
+from gitmem.lazy_patterns import lazy
+from gitmem.text.languages import LANGUAGES
 
 
 class OwnPassage(NamedTuple):
@@ -53,6 +56,10 @@ QUOTATIONS = {  # a mark that opens a quotation -> those that close it
     '"': '"', "“": "”", "„": "“”", "«": "»", "»": "«", "「": "」", "『": "』", "＂": "＂", "'": "'", "‘": "’", "‹": "›",
 }  # fmt: skip
 APOSTROPHE = re.compile(r"(?<=\w)['’](?=\w)")
+# A request for work on a text: "Translate:", "Fix the grammar of this note:", "번역:".
+TEXT_WORK = lazy(rf"^[ \t]*(?:{'|'.join(each.TEXT_WORK for each in LANGUAGES)})[ \t]*[:：]", re.I | re.M)
+KEEP_THIS = lazy("|".join(each.KEEP_THIS for each in LANGUAGES), re.I)
+QUOTED_WORDS, QUOTED_LETTERS = 4, 10  # of a quotation that may be a statement; letters where a script has no spaces
 CUT = "\0"  # stands where something was taken out, until the text is split there
 
 
@@ -65,10 +72,61 @@ def without_pasted_text(text: str) -> list[OwnPassage]:
     for outer in _without_elements(without_memory(text.replace(CUT, " "))):
         for inner in _without_fences(outer.text):
             for piece in inner.text.split(CUT):
-                kept = "\n".join(line for line in piece.split("\n") if not QUOTED_LINE.match(line)).strip()
-                if kept:
-                    passages.append(OwnPassage(kept, outer.doubtful or inner.doubtful))
+                for own in _without_texts_to_work_on(piece):
+                    kept = "\n".join(line for line in own.text.split("\n") if not QUOTED_LINE.match(line)).strip()
+                    if kept:
+                        passages.append(OwnPassage(kept, outer.doubtful or inner.doubtful or own.doubtful))
     return passages
+
+
+def _without_texts_to_work_on(text: str) -> Iterator[OwnPassage]:
+    """What stands before a text that is to be translated, corrected or summed up; doubtful what follows its first
+    paragraph."""
+    asked = TEXT_WORK.search(text)
+    yield OwnPassage(text[: asked.start()] if asked else text)
+    if asked:
+        after = text[asked.end() :].lstrip()
+        _, _, rest = after.partition("\n\n")
+        yield OwnPassage(rest, doubtful=True)
+
+
+def without_quoted_statements(sentence: str) -> str:
+    """A sentence without the quotations in it that may be statements: `She wrote "We decided that it is red."`. A name,
+    a word and a label stay (`the crane "Big Red"`), and all of a sentence that asks to remember what it quotes."""
+    if KEEP_THIS.search(sentence):
+        return sentence
+    kept, position = [], 0
+    for start, end in _quotations(sentence):
+        if _may_be_statement(sentence[start + 1 : end - 1]):
+            kept.append(sentence[position:start])
+            position = end
+    return "".join([*kept, sentence[position:]])
+
+
+def _quotations(text: str) -> Iterator[tuple[int, int]]:
+    """(start, end) of each quotation with its marks, in order, none within another. Marks that are letters' (the
+    apostrophe) and marks that are not closed open none."""
+    position = 0
+    while position < len(text):
+        closing = QUOTATIONS.get(text[position], "")
+        opens = closing and (text[position] not in "\"'‘»" or not text[max(0, position - 1) : position].isalnum())
+        end = _closing(text, position, closing) if opens else -1
+        if end > 0:
+            yield position, end
+        position = end if end > 0 else position + 1
+
+
+def _closing(text: str, start: int, closing: str) -> int:
+    """Where the quotation that opens at `start` ends, behind its mark; -1 where it is not closed."""
+    for at in range(start + 1, len(text)):
+        if text[at] in closing and not (text[at] in "'’" and text[at + 1 : at + 2].isalnum()):
+            return at + 1
+    return -1
+
+
+def _may_be_statement(text: str) -> bool:
+    spaceless = sum("\u3040" <= letter <= "\u30ff" or "\u3400" <= letter <= "\u9fff" for letter in text)
+    return len(text.split()) >= QUOTED_WORDS or spaceless >= QUOTED_LETTERS
 
 
 def without_quotation_marks(text: str) -> str:

@@ -42,7 +42,8 @@ export default function (pi) {
     const fields = fieldsOf(ctx)
     const isFirst = !started.has(fields.session_id)
     started.add(fields.session_id)
-    const start = isFirst ? await call("SessionStart", fields) : ""
+    // A session that goes on has in its file what it was given; a new one has no file, or none of ours in it.
+    const start = isFirst ? await call("SessionStart", { ...fields, source: "resume" }) : ""
     const texts = [start, await call("UserPromptSubmit", { ...fields, prompt: event.prompt })].filter(Boolean)
     return texts.length ? { message: { customType: "git-mem", content: texts.join("\n"), display: false } } : undefined
   })

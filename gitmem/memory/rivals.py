@@ -21,7 +21,7 @@ from gitmem.memory.deciding_words import claim
 from gitmem.memory.fact import Fact, Meta
 from gitmem.memory.facts import BESIDE, SUPERSEDES, expired, fact_date, parse, pinned
 from gitmem.memory.sections import naming_steps
-from gitmem.memory.similarity import same, terms
+from gitmem.memory.similarity import gone_value, same, terms
 from gitmem.paths import Kind, kind
 from gitmem.text.english import STOP_WORDS
 
@@ -199,7 +199,45 @@ def judge(earlier: Placed, later: Placed, *, as_if_derived: bool = False) -> Rel
     said = [_said(row, text) for row, text in zip((earlier, later), texts, strict=True)]
     if as_if_derived:
         said = [each._replace(guarded=False) for each in said]
-    return _relation(said[0], said[1])
+    found = _relation(said[0], said[1])
+    return found if found.automatic else _changed_back(said[0], said[1]) or found
+
+
+def _changed_back(earlier: Said, later: Said) -> Relation | None:
+    """`relation` of a decision and a later one that takes it back: "painted blue", which is what the earlier one had
+    replaced, or "painted blue instead of red", after "painted red instead of blue". None for any other two.
+    """
+    from gitmem.memory.relation import Kind as Of
+
+    if earlier.kind != "decision" or later.kind != "decision":
+        return None
+    words, before = _words(later.text), _words(earlier.text)
+    if words == before:
+        gone, went = gone_value(later.text), gone_value(earlier.text)
+        if not (gone and went and gone != went and gone in earlier.text.casefold() and went in later.text.casefold()):
+            return None
+        return _taken_back(_relation(earlier, later), earlier, gone, went)
+    if not words < before:
+        return None
+    first = later._replace(day=earlier.day, guarded=False)
+    turned = _relation(first, earlier._replace(day=later.day, guarded=False))
+    sure = turned.automatic and turned.kind is Of.REPLACES and turned.covers
+    back = turned._replace(reason=TAKEN_BACK, automatic=not earlier.guarded, old=turned.new, new=turned.old)
+    return back if sure else None
+
+
+TAKEN_BACK = "it takes back what that had put in its place"
+
+
+def _taken_back(found: Relation, earlier: Said, old: str, new: str) -> Relation:
+    """The answer for two decisions in the same words that put each other's value in its place."""
+    from gitmem.memory.relation import Kind as Of
+    from gitmem.memory.relation import about_health
+
+    sure = not earlier.guarded and not about_health(earlier.text)
+    return found._replace(
+        kind=Of.REPLACES, automatic=sure, asks=True, reason=TAKEN_BACK, old=old, new=new, covers=True
+    )  # fmt: skip
 
 
 def surely_over(earlier: Placed, later: Placed, *, as_if_derived: bool = False) -> bool:

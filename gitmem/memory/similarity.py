@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from gitmem.lazy_patterns import lazy
 from gitmem.text.denials import denials, without_denials
+from gitmem.text.languages import LANGUAGES
 from gitmem.text.names import OPENING_MARKS, names
 from gitmem.text.numbers import NUMBER, plain_number
 
@@ -27,6 +28,7 @@ CACHED = 1 << 13  # texts whose reading is kept
 _TERM = lazy(r"[^\W_]+")
 _WIDE_LETTER = "[\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u3400-\u9fff\uac00-\ud7a3]"
 _WIDE = lazy(_WIDE_LETTER)
+_GONE = lazy("|".join(each.GONE_VALUE for each in LANGUAGES), re.I)
 
 
 def terms(text: str) -> set[str]:
@@ -47,13 +49,15 @@ def likeness(a: set[str] | frozenset[str], b: set[str] | frozenset[str]) -> floa
 
 
 class _Reading(NamedTuple):
-    """One text, read once. `matter` is its terms without numbers and denials, `words` what stands between spaces."""
+    """One text, read once. `matter` is its terms without numbers and denials, `words` what stands between spaces,
+    `gone` the value that it names as gone ("instead of blue"), "" for none."""
 
     matter: frozenset[str]
     words: frozenset[str]
     numbers: frozenset[str]
     names: frozenset[str]
     denials: frozenset[str]
+    gone: str
 
 
 @lru_cache(CACHED)
@@ -66,7 +70,19 @@ def _read(text: str) -> _Reading:
         frozenset(map(plain_number, NUMBER.findall(text))),
         frozenset(names(text)),
         denials(text),
+        gone_value(text),
     )
+
+
+def gone_value(text: str) -> str:
+    """The value in whose place a text puts another one: "blue" of "red instead of blue", "" where it names none."""
+    found = _GONE.search(text)
+    return next(filter(None, found.groups()), "").casefold() if found else ""
+
+
+def _puts_another_in_place(one: _Reading, other: _Reading) -> bool:
+    """Whether two texts each name a value as gone, and not the same: "red instead of blue", "blue instead of red"."""
+    return bool(one.gone and other.gone) and one.gone != other.gone
 
 
 def matter(text: str) -> frozenset[str]:
@@ -80,6 +96,8 @@ def same(a: str, b: str) -> bool:
     `don't use` and `do not use` are the same, `1,000` and `1000` too.
     """
     one, other = _read(a), _read(b)
+    if _puts_another_in_place(one, other):
+        return False
     if one.numbers != other.numbers or one.names != other.names or bool(one.denials) != bool(other.denials):
         return False
     return likeness(one.matter | one.numbers, other.matter | other.numbers) >= SAME
@@ -89,7 +107,11 @@ def repeats(a: str, b: str) -> bool:
     """Whether a text says nothing that another does not: `b` has nearly all words of `a`, every number and name of it,
     and no denial stands in one of them only. A text of three words and fewer is no repetition."""
     new, known = _read(a), _read(b)
-    if len(new.words) <= 3 or len(new.words & known.words) < REPEATED * len(new.words):
+    if (
+        _puts_another_in_place(new, known)
+        or len(new.words) <= 3
+        or len(new.words & known.words) < REPEATED * len(new.words)
+    ):
         return False
     missing = new.words - known.words
     if new.denials != known.denials or not new.names <= known.names:

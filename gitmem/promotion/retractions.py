@@ -70,9 +70,14 @@ def words(text: str) -> frozenset[str]:
 
 
 def mark_retracted(scored: Sequence[ScoredLine]) -> list[ScoredLine]:
-    """Mark what a later line of the same log takes back: `오전: A로 결정`, `오후: B로 간다`."""
+    """Mark what a later line of the same log takes back: `오전: A로 결정`, `오후: B로 간다`; and the line that took a
+    decision back which is said again further down."""
     result = list(scored)
+    gone: dict[str, int] = {}  # claim of a line that was taken back -> place of the line that took it back
     for later, item in enumerate(scored):
+        taker = gone.pop(_claimed(item), None) if _can_go(item) else None
+        if taker is not None and _can_go(result[taker]):
+            result[taker] = replace(scored[taker], retracted=_on_line(item))
         strength = retraction_strength(item.line)
         if not strength or (strength == 1 and not item.keep):
             continue
@@ -88,8 +93,24 @@ def mark_retracted(scored: Sequence[ScoredLine]) -> list[ScoredLine]:
             paired = bool(old.line.period and item.line.period and shared) and item.keep
             told = len(shared) >= (1 if strength == 2 else max(2, ABOUT * min(len(own), len(topic))))
             if close or ((paired or told) and covers(item.line, topic, own, strength)):
-                result[earlier] = replace(old, retracted=f"on line {item.line.number}")
+                result[earlier] = replace(old, retracted=_on_line(item))
+                gone[_claimed(old)] = later
     return result
+
+
+def _can_go(item: ScoredLine) -> bool:
+    """Whether a line is kept and of a kind that can be taken back."""
+    return item.keep and item.result.kind in RETRACTABLE
+
+
+def _on_line(item: ScoredLine) -> str:
+    """What is said of a line that this one of the same log takes back."""
+    return f"on line {item.line.number}"
+
+
+def _claimed(item: ScoredLine) -> str:
+    """What a line claims, in one spelling: lines that say it again are found by it."""
+    return " ".join(claim(item.line.text).casefold().split()).rstrip(".。")
 
 
 def covers(line: Candidate, topic: frozenset[str], own: frozenset[str], strength: int) -> bool:
@@ -135,8 +156,12 @@ def mark_retracted_in_earlier_logs(logs: Sequence[Log], scored: Sequence[list[Sc
     """Mark decisions of earlier logs that a later log takes back. `logs` are in order of days."""
     result = [list(notes) for notes in scored]
     places: dict[str, list[tuple[int, int]]] = defaultdict(list)
+    gone: dict[str, tuple[int, int]] = {}  # claim of a line that was taken back -> place of the line that took it back
     for at, (log, notes) in enumerate(zip(logs, scored, strict=True)):
-        for item in notes:
+        for place, item in enumerate(notes):
+            then, row = gone.pop(_claimed(item), (at, -1)) if _can_go(item) else (at, -1)
+            if then < at and _can_go(result[then][row]):
+                result[then][row] = replace(result[then][row], retracted=f"by {log.path} line {item.line.number}")
             strength = retraction_strength(item.line)
             if strength == 0 or not (item.keep or strength == 2):
                 continue
@@ -149,6 +174,11 @@ def mark_retracted_in_earlier_logs(logs: Sequence[Log], scored: Sequence[list[Sc
                 if old.keep and told and covers(item.line, topic, words(claim(old.line.text)), strength):
                     where = f"by {log.path} line {item.line.number}"
                     result[then][row] = replace(old, retracted=where)
+                    gone[_claimed(old)] = (at, place)
+        for item in notes:
+            taker = next((n for n, other in enumerate(notes) if item.retracted == _on_line(other)), None)
+            if taker is not None:
+                gone[_claimed(item)] = (at, taker)
         for row, item in enumerate(result[at]):
             if item.keep and item.result.kind in RETRACTABLE:
                 for word in words(item.line.text):

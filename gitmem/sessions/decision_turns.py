@@ -62,10 +62,13 @@ ASKS = re.compile(rf"{_QUESTION_MARK}|(?:{korean.ASKING_ENDS})\W*{_QUESTION_MARK
 
 
 class Statement(Protocol):
-    """A sentence: its text, its turn, and whether it may be somebody else's (`selection.Sentence`)."""
+    """A sentence: its text, that without what it quotes, its turn, and whether it may be somebody else's
+    (`selection.Sentence`)."""
 
     @property
     def text(self) -> str: ...
+    @property
+    def own(self) -> str: ...
     @property
     def turn(self) -> Turn: ...
     @property
@@ -147,7 +150,7 @@ class _Talk(NamedTuple):
     ) -> tuple[list[Settlement], list[int]]:
         """What a person's turn settles, `proposed` being what the agent said right before it and `pending` what was
         said since the last settlement; and what is pending then."""
-        own = [at for at in places if self.belongs(at) and _states(self.said[at].text)]
+        own = [at for at in places if self.belongs(at) and _states(self.said[at].own)]
         strong = [at for at in own if self.settles(at)]
         refused, agreed = refuses(turn.text), agrees(turn.text)
         if strong:  # what stands alone is the person's word; what it was said to is a line of the agent's
@@ -202,7 +205,7 @@ def features_of_turn(turn: Turn, before: Turn | None) -> dict[str, float]:
 
 def features(sentence: Statement, cues: float) -> dict[str, float]:
     """What is known of a sentence by itself, by name: about 0..1, sums of cues apart."""
-    text, role = sentence.text, sentence.turn.role
+    text, role = sentence.own, sentence.turn.role
     known = {
         "length": log(1 + latin_length(text)) / 3,
         "code": float(bool(CODE.search(text))),

@@ -30,6 +30,7 @@ from gitmem.search.evidence import COURTESY
 from gitmem.search.keywords import slug, topics
 from gitmem.sessions.decision_turns import AGREED, telling
 from gitmem.sessions.echoes import NOTHING_TOLD, Echoes, acknowledges, echoes
+from gitmem.sessions.last_words import in_force
 from gitmem.sessions.rolling_summary import Rolling, SummaryLine, best, fold
 from gitmem.sessions.rolling_summary import sentences as sentences_of
 from gitmem.sessions.selection import select
@@ -109,7 +110,9 @@ def render_episode(turns: Sequence[Turn], heading: Heading, told: Echoes = NOTHI
     session, agent, now = heading.session, heading.agent, heading.when
     selected, _ = select(turns, f"{FOLDER}/x.md", now)
     selected = [item for item in selected if item.turn.role is not Role.ASSISTANT or not told.hold(item.text)]
-    decisions = [f"- {item.text}" for item in selected if item.type in DECIDED and item.origin != "web"]
+    held = in_force(selected)
+    over = frozenset(item.text for item in selected) - frozenset(item.text for item in held)
+    decisions = [f"- {item.text}" for item in held if item.type in DECIDED and item.origin != "web"]
     about = ", ".join(topics(MASK.sub(" ", turn.text) for turn in turns)[:8])
     front = ["---", "type: episode", f"session: {json.dumps(session)}", "origin: agent"]
     front += [f"agent: {json.dumps(agent)}"] if agent else []
@@ -117,7 +120,7 @@ def render_episode(turns: Sequence[Turn], heading: Heading, told: Echoes = NOTHI
         front += [f"{TRANSCRIPT}{heading.transcript}", f"file: {json.dumps(heading.file)}"]
     body = [*front, "---", f"# Session of {now.date().isoformat()}", "", "## Summary", ""]
     # No `user:` before a sentence: a role's name makes a plain wish look like a forged turn, to the gate and to models.
-    lines = _most_telling(turns, decisions)
+    lines = _most_telling(turns, decisions, "\n".join(over))
     taken_up = acknowledgements(turns)
     lines = [
         line for line in lines if line.role != Role.ASSISTANT or not (line.text in taken_up or told.hold(line.text))
@@ -129,10 +132,13 @@ def render_episode(turns: Sequence[Turn], heading: Heading, told: Echoes = NOTHI
     return "\n".join(body).rstrip() + "\n"
 
 
-def _most_telling(turns: Sequence[Turn], decisions: Sequence[str]) -> list[SummaryLine]:
-    """The sentences of a summary: those of the decisions, and of the others those that say something of a subject."""
+def _most_telling(turns: Sequence[Turn], decisions: Sequence[str], over: str) -> list[SummaryLine]:
+    """The sentences of a summary: those of the decisions, and of the others those that say something of a subject; none
+    of `over`, the decisions that a later one replaced."""
     decided = "\n".join(decisions)
-    return [line for line in best(fold(Rolling(), turns), TOKENS) if line.text in decided or _says_something(line.text)]
+    said = fold(Rolling(), turns)
+    said = replace(said, lines=tuple(line for line in said.lines if line.text not in over))
+    return [line for line in best(said, TOKENS) if line.text in decided or _says_something(line.text)]
 
 
 def acknowledgements(turns: Sequence[Turn]) -> frozenset[str]:

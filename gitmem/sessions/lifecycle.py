@@ -23,10 +23,10 @@ from gitmem.git.opening import Repository
 from gitmem.git.worktree import locked, read_bytes
 from gitmem.hosts.transcript import Role, Transcript, Turn, dated
 from gitmem.memory import facts, writing
-from gitmem.memory.fact import Fact, fact_id
+from gitmem.memory.fact import fact_id
 from gitmem.memory.forgotten import MASK
 from gitmem.memory.new_statements import at_lines
-from gitmem.memory.rivals import Placed, of_one_matter, placed, surely_over
+from gitmem.memory.rivals import Placed, placed
 from gitmem.memory.writing import Entry
 from gitmem.paths import daily_path, log_day
 from gitmem.promotion.proposal import Model
@@ -35,9 +35,10 @@ from gitmem.sessions.compaction import KEEP
 from gitmem.sessions.due_consolidation import note_ended
 from gitmem.sessions.echoes import NOTHING_TOLD, echoes
 from gitmem.sessions.episode import episode_of, has_matter, worked, write_episode
+from gitmem.sessions.last_words import changed_since, row_of
 from gitmem.sessions.log_files import log_files
 from gitmem.sessions.read_code import ReadCode
-from gitmem.sessions.rolling_summary import key
+from gitmem.sessions.rolling_summary import key, numbered
 from gitmem.sessions.selection import Selected, select
 from gitmem.sessions.state import (
     State,
@@ -178,7 +179,7 @@ def _flush(repo: Repository, config: Config, transcript: Transcript, source: Sou
     write([shorter for item, _ in refused if (shorter := item.alone()).text != item.text])
     state = replace(
         state,
-        turns=state.turns | {key(turn) for turn in turns},
+        turns=state.turns | {*numbered(map(key, spoken if ended else _answered(spoken)))},
         facts=state.facts | {fact_id(line.text) for line in kept},
     )
     save_state(repo.common_dir, source.session, touched(state, now, source.file))
@@ -187,8 +188,9 @@ def _flush(repo: Repository, config: Config, transcript: Transcript, source: Sou
 
 
 def unread(spoken: Sequence[Turn], known: AbstractSet[str]) -> list[Turn]:
-    """The turns that were not read before, with what repeats an earlier text between and behind them: a second `no`."""
-    new = [key(turn) not in known for turn in spoken]
+    """The turns that were not read before, with what repeats an earlier text between and behind them: a second `no`.
+    `known`: the keys of those that were read (`numbered`)."""
+    new = [ident not in known for ident in numbered(map(key, spoken))]
     first = new.index(True) if True in new else len(spoken)
     times = Counter(map(key, spoken))
     return [turn for at, turn in enumerate(spoken) if new[at] or (at > first and times[key(turn)] > 1)]
@@ -236,11 +238,11 @@ def _new(selected: Iterable[Selected], known: Known) -> tuple[list[Selected], li
     held: list[str] = []
     for item in selected:
         ids = {fact_id(item.text), fact_id(item.core)}
-        if ids & seen and not _replaced_since(ids, rows):
+        if ids & seen and not changed_since(ids, rows, by_person=item.origin == "user"):
             held.append(item.text)
         else:
             new.append(item)
-            rows.append(_row_of(item, len(rows)))
+            rows.append(row_of(item, len(rows)))
         seen |= ids
     return new, held
 
@@ -250,31 +252,6 @@ class Known(NamedTuple):
 
     ids: frozenset[str]
     rows: tuple[Placed, ...]
-
-
-NEW_LINE = 1_000_000  # first line number of statements that are not written yet: they are later than those of the file
-
-
-def _row_of(item: Selected, number: int) -> Placed:
-    """A statement that is to be written, as a line of a log behind all that stand there."""
-    day = item.turn.at.date().isoformat() if item.turn.at else LAST_DAY
-    fact = Fact(item.text, fact_id(item.text), NEW_LINE + number, "", (("type", item.type),))
-    return Placed("", fact, day)
-
-
-LAST_DAY = "9999-12-31"
-
-
-def _replaced_since(ids: AbstractSet[str], rows: Sequence[Placed]) -> bool:
-    """Whether a later statement surely replaced or ended the newest of those with one of these ids."""
-    own = max((at for at, row in enumerate(rows) if row.fact.id in ids), default=-1)
-    if own < 0:
-        return False
-    for row in rows[own + 1 :]:
-        of_matter = row.fact.id not in ids and of_one_matter(rows[own].fact.text, row.fact.text)
-        if of_matter and surely_over(rows[own], row, as_if_derived=True):
-            return True
-    return False
 
 
 def _in_memory(root: Path, daily: Sequence[str], now: datetime, others: AbstractSet[date]) -> Known:
@@ -310,9 +287,9 @@ def end(
             repo, config, transcript, replace(source, session=session), FlushInput(root, state, now, model, True)
         )
         part = present(repo.common_dir, transcript, session)
-        known = frozenset(turn for each in state.parts if each.part == state.part for turn in each.turns)
+        known = frozenset(turn for each in state.parts if each.part == state.part for turn in numbered(each.turns))
         path = episode_of(root, part.session) if known else ""
-        if not path or any(key(turn) not in known for turn in part.spoken()):
+        if not path or any(turn not in known for turn in numbered(map(key, part.spoken()))):
             spoken = dated(part.spoken(), now, now, now.tzinfo)
             if not episode_of(root, part.session) and not has_matter(spoken, now, worked=worked(part.turns)):
                 spoken = []

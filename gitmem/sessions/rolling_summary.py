@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -180,6 +181,17 @@ def after(keys: Sequence[str], marks: Sequence[str]) -> int:
 def key(turn: Turn) -> str:
     """What tells a turn apart, by its text: line numbers change when a transcript is compacted."""
     return hashlib.sha256(f"{turn.role}\0{turn.text}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def numbered(keys: Iterable[str]) -> list[str]:
+    """The keys of turns in their order, the second and later ones of one text with their number: said again, it is
+    another turn."""
+    counts: Counter[str] = Counter()
+    found = []
+    for each in keys:
+        counts[each] += 1
+        found.append(each if counts[each] == 1 else f"{each}.{counts[each]}")
+    return found
 
 
 def dump(state: Rolling) -> bytes:

@@ -2,7 +2,8 @@
 
 The rules of promotion choose, and a model may add to them. A decision brings its reason along, where that stands right
 behind it (`because`, `때문이다`, `理由は`, or plainly the next sentence) or right before it (`so we`, `所以`).
-What a turn quotes or fences is nobody's word (`hosts/pasted_text.py`).
+What a turn quotes or fences is nobody's word (`hosts/pasted_text.py`): a sentence that quotes a statement is judged by
+the rest of it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from datetime import datetime
 from itertools import pairwise
 
 from gitmem.errors import GitMemError
-from gitmem.hosts.pasted_text import without_pasted_text
+from gitmem.hosts.pasted_text import without_pasted_text, without_quoted_statements
 from gitmem.hosts.transcript import Role, Turn
 from gitmem.memory.fact import normalise
 from gitmem.promotion.log_lines import passages_of
@@ -48,9 +49,11 @@ GOES_ON = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence of a turn. `paragraph` counts the lines of the conversation; `doubtful` as in `OwnPassage`."""
+    """One sentence of a turn. `own`: its text without statements that it quotes, by which alone it is judged.
+    `paragraph` counts the lines of the conversation; `doubtful` as in `OwnPassage`."""
 
     text: str
+    own: str
     turn: Turn
     paragraph: int
     doubtful: bool
@@ -127,7 +130,7 @@ def _without_acknowledgements(said: Sequence[Sentence], turns: Sequence[Turn]) -
 
 
 def _log(said: Sequence[Sentence], path: str, now: datetime) -> Log:
-    lines = tuple(f"- {sentence.text}" for sentence in said)
+    lines = tuple(f"- {sentence.own}" for sentence in said)
     return Log(path, "", now.date(), lines, frozenset(range(1, len(lines) + 1)))
 
 
@@ -174,8 +177,9 @@ def sentences(turns: Sequence[Turn]) -> list[Sentence]:
                 paragraph += 1
                 for part in split_sentences(said_together.text):
                     text = normalise(part)
-                    if SHORTEST <= len(text) <= LONGEST and not text.startswith(NOT_SAID):
-                        said.append(Sentence(text, turn, paragraph, passage.doubtful))
+                    own = normalise(without_quoted_statements(text))
+                    if len(own) >= SHORTEST and len(text) <= LONGEST and not text.startswith(NOT_SAID):
+                        said.append(Sentence(text, own, turn, paragraph, passage.doubtful))
     return said
 
 

@@ -45,7 +45,8 @@ class EndedPart(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What a session has already given: keys of the turns that were read, ids of the facts that were written.
+    """What a session has already given: keys of the turns that were read (`rolling_summary.numbered`), ids of the facts
+    that were written.
 
     `transcript` is the host's file, `seen` when the session was last active, `closed` the keys of the last turns of
     its parts that were ended by a reset, `part` the number of the present one, `ended` whether it has its episode.
@@ -192,7 +193,8 @@ def _in_ended_part(state: State, ended: EndedPart, keys: Sequence[str]) -> State
     cut_by_reset = running and rolling_summary.after(keys, state.closed) == len(keys) > 0
     if state.part == ended.part or cut_by_reset:
         return state
-    return replace(state, part=ended.part, closed=ended.closed, turns=frozenset((*ended.turns, *keys)), ended=True)
+    turns = frozenset((*rolling_summary.numbered(ended.turns), *rolling_summary.numbered(keys)))
+    return replace(state, part=ended.part, closed=ended.closed, turns=turns, ended=True)
 
 
 def _end_in(ended: EndedPart, keys: Sequence[str], spoken: Sequence[Turn]) -> int:

@@ -78,9 +78,15 @@ CHOICE = "或者|还是|還是"
 POSSIBILITY = "可以"
 # How a sentence begins that sums up what is to hold.
 DECISION_LEAD_INS = r"^\W*(?:那就?|那么|总结|總結|总之|整理一下|确认一下|也就是说)"
+# What a text names as gone, in whose place something else comes: the first letters of the value are the group.
+GONE_VALUE = r"(?:而不是|而非|代替)(?:用|在|使用)?(\w{2})"
 # What an agent says of its own work, and what it is sent for.
 OWN_WORK = r"^\W*(?:已|我来|我會|我会|完成)"
 ERRAND = r"^\W*(?:[请請]|麻烦|帮我)"
+# How a line begins that asks for work on a text, up to the colon behind which that text stands: it is no word of who asks.
+TEXT_WORK = r"[^\n:：。]{0,20}?(?:翻[译譯]|校[对對]|[润潤]色|改[写寫]|[总總][结結](?=一下|以下|下面|[这這]))(?:(?:一下|成|[为為]|以下|下面|[这這])[^\n:：。]{0,12})?"
+# How somebody asks to remember what is said or quoted.
+KEEP_THIS = "[请請]?(?:[记記]住|[记記]下|[记記]一下|别忘了|別忘了)"
 # What agrees and says no more; what thanks.
 AGREEMENT = "好的?|可以|同意|没问题|沒問題|行|对|對|是的|就这样吧?|就這樣吧?"
 THANKS = "谢|多谢"

@@ -145,12 +145,24 @@ CHOICE = r"\b(?:or|either|both|alternatively|options?)\b"
 POSSIBILITY = r"\b(?:could|can|would|might|may|should\s+we)\b"
 # How a sentence begins that sums up what is to hold.
 DECISION_LEAD_INS = r"^\W*(?:so|then|to\s+(?:fix|sum|recap|record|confirm|summari[sz]e)\b|in\s+short|summary|recap|decided|final|noted|settled)\b[^.?!]{0,40}[:,]"
+# What a text names as gone, in whose place something else comes: the value is the group.
+GONE_VALUE = r"\b(?:instead\s+of|rather\s+than|in\s+place\s+of)\s+(?:(?:the|an?|using|use)\s+)*([\w.+#-]*\w)"
 # What an agent says of its own work, and what it is sent for.
 OWN_WORK = r"^\W*(?:i|i'll|i've|i'm|let\s+me|done|switched|changed|added|fixed|set\s+up|updated|created|wrote|pushed|deployed|removed|moved|here)\b"
 ERRAND = (
     r"^\W*(?:please\s+)?(?:can|could|would|will)\s+you\b|^\W*(?:please\s+)?(?:explain|show|tell|summari[sz]e|describe|list|open|look|check|revert|write|make)\b"
     r"|^\W*(?:thanks?|thank\s+you|let\s+me|i'll|we\s+need\s+to\s+settle)\b"
 )
+# How a line begins that asks for work on a text, up to the colon behind which that text stands: it is no word of who asks.
+TEXT_WORK = (
+    r"(?:(?:please|now|can\s+you|could\s+you|would\s+you)\s+)*(?:translate|proof-?read|rephrase|reword|paraphrase|summari[sz]e|rewrite|polish|shorten"
+    r"|(?:fix|correct|check|improve)\s+(?:(?:the|my|this|its|any|all)\s+)*(?:grammar|spelling|typos?|wording|punctuation|english|korean|text|sentence))"
+    r"(?:\s+(?:this|that|it|these|(?:the|my|this)\s+(?:following|above|next|text|sentence|paragraph|message|e-?mail|line|passage|note|draft)s?))?"
+    r"(?:\s+(?:text|sentence|paragraph|message|e-?mail|line|passage|note|draft)s?)?"
+    r"(?:\s+(?:in|of|from|to|into|for|as|more|less|very|in\s+a|politely|formally|briefly|please)\b[^:：\n]{0,60})?"
+)
+# How somebody asks to remember what is said or quoted.
+KEEP_THIS = r"^\W*(?:please\s+)?(?:remember|note|memori[sz]e|keep\s+in\s+mind|write\s+down|don't\s+forget)\b"
 # What agrees and says no more; what agrees so little that `no` may take it back; what thanks.
 AGREEMENT = (
     r"(?:ok|okay|yes|yep|yeah|sure|right|exactly|absolutely|perfect|great|good|nice|fine|agreed?|done|deal|gotcha|understood)"

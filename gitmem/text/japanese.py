@@ -78,9 +78,15 @@ CHOICE = "または|あるいは|それとも|両方"
 POSSIBILITY = "でき(?:ます|る)"
 # How a sentence begins that sums up what is to hold.
 DECISION_LEAD_INS = r"^\W*(?:では|じゃあ|それでは|まとめると|整理すると|確認ですが)"
+# What a text names as gone, in whose place something else comes: the last letters of the value are the group.
+GONE_VALUE = r"(\w{2})(?:の代わりに|ではなく)"
 # What an agent says of its own work, and what it is sent for.
 OWN_WORK = r"(?:しました|いたしました|します|完了)\W*$"
 ERRAND = r"(?:教えて|見せて|確認して)\S*$"
+# How a line begins that asks for work on a text, up to the colon behind which that text stands: it is no word of who asks.
+TEXT_WORK = r"[^\n:：。]{0,30}?(?:(?:翻訳|校正|添削|和訳|英訳)(?:を?(?:して|し|お願い)[^\n:：。]{0,12})?|(?:要約|書き直|直)して[^\n:：。]{0,12})"
+# How somebody asks to remember what is said or quoted.
+KEEP_THIS = "覚えておいて|覚えて(?:ください|下さい|おく)|メモして|記録して|忘れないで"
 # What agrees and says no more; what thanks.
 AGREEMENT = "はい|ええ|了解(?:です|しました)?|賛成(?:です|します)?|同意(?:です|します)?|いいですね|そうですね|承知しました|それで(?:お願いします|いいです|いきましょう)"
 THANKS = "ありがと|助かり"

@@ -127,9 +127,19 @@ CHOICE = r"거나|또는|아니면|둘\s*다"
 POSSIBILITY = r"수\s*(?:도\s*)?있"
 # How a sentence begins that sums up what is to hold.
 DECISION_LEAD_INS = r"^\W*(?:그럼|그러면|그렇다면|정리하면|정리하자면|요약하면|확인하면|최종)"
+# What a text names as gone, in whose place something else comes: the value is the group.
+GONE_VALUE = r"([\w.+#-]+?)(?:이|가)?\s+(?:대신|말고|아니라)"
 # What an agent says of its own work, and what it is sent for.
 OWN_WORK = r"(?:했습니다|하겠습니다|했어요|할게요|됐습니다|완료)\W*$"
 ERRAND = r"(?:알려|보여|확인해|요약해|설명해|봐|써|바꿔)\s*(?:줘|주세요|줄래)\S*$"
+# How a line begins that asks for work on a text, up to the colon behind which that text stands: it is no word of who asks.
+TEXT_WORK = (
+    r"[^\n:：.!?]{0,40}?(?:번역|교정|교열|퇴고|윤문|맞춤법|문법|띄어쓰기|오타|의역|직역)[을를만]?\s*(?:좀\s*)?"
+    r"(?:(?:해|하여|부탁|고쳐|봐|검사|확인|수정|교정)[^\n:：.!?]{0,15})?"
+    r"|[^\n:：.!?]{0,40}?(?:요약|다듬어|바꿔|고쳐)\s*(?:써\s*)?(?:해\s*)?(?:줘|주세요|줄래|주십시오|달라)[^\n:：.!?]{0,10}"
+)
+# How somebody asks to remember what is said or quoted.
+KEEP_THIS = r"(?:기억|메모|기록)\s*(?:해|하자|좀)|적어\s*(?:줘|둬|두|놔|주)|잊지\s*(?:마|말)"
 # What agrees and says no more; what thanks.
 AGREEMENT = r"네|예|응|그래요?|좋(?:아요?|습니다|네요?|다)|동의(?:해요?|합니다|함)|맞(?:아요?|습니다)|알겠(?:어요?|습니다)|그렇게\s*(?:하죠|하자|합시다|해요)"
 THANKS = "고마|감사"

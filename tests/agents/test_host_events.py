@@ -67,6 +67,25 @@ def test_a_session_that_goes_on_does_not_get_its_own_episode_again(memory: Repo,
     assert "The last session" in fire(memory, "SessionStart", "claude", session_id="s3", source="startup")
 
 
+def test_a_session_that_goes_on_with_its_context_among_its_messages_is_given_what_is_new(memory: Repo) -> None:
+    def message(role: str, *parts: str) -> dict[str, Any]:
+        texts = [{"type": "text", "text": text, "synthetic": text.startswith(LEAD)} for text in parts]
+        return {"info": {"role": role, "time": {"created": 1770000000000}}, "parts": texts}
+
+    def start(source: str, messages: list[dict[str, Any]]) -> str:
+        return fire(memory, "SessionStart", "opencode", source=source, info={"id": "s1"}, messages=messages)
+
+    text = json.loads(start("startup", []))["hookSpecificOutput"]["additionalContext"]
+    assert "UTC" in text
+    with_context = [message("user", "hello", text), message("assistant", "Hello.")]
+    assert start("resume", with_context) == ""
+    memory.commit("more", {"MEMORY.md": memory.read("MEMORY.md") + "- The lamp is cleaned on Mondays.\n"})
+    more = start("resume", with_context)
+    assert "lamp" in more and "UTC" not in more
+    without = [message("user", "hello"), message("assistant", "Hello.")]
+    assert "UTC" in start("resume", without)  # its host did not keep what it was given
+
+
 def test_a_new_conversation_under_an_old_id_is_told_the_episode_before_it_and_one_that_goes_on_is_not(
     memory: Repo, tmp_path: Path
 ) -> None:

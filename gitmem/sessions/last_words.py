@@ -1,0 +1,67 @@
+"""Which statement of a matter is the last one: what a talk changed, and what it changed back.
+
+Compares statements in the order in which they were said, with the judgement of `memory/rivals.py`. Pure; it reads no
+file and writes none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from typing import TYPE_CHECKING
+
+from gitmem.memory.deciding_words import claim
+from gitmem.memory.fact import Fact, fact_id
+from gitmem.memory.rivals import Placed, judge, of_one_matter, surely_over
+
+if TYPE_CHECKING:
+    from gitmem.sessions.selection import Selected
+
+NEW_LINE = 1_000_000  # first line number of statements that are not written yet: they are later than those of the file
+LAST_DAY = "9999-12-31"
+
+
+def row_of(item: Selected, number: int) -> Placed:
+    """A statement that is not written yet, as a line of a log behind all that stand there."""
+    day = item.turn.at.date().isoformat() if item.turn.at else LAST_DAY
+    return Placed("", Fact(item.text, fact_id(item.text), NEW_LINE + number, "", (("type", item.type),)), day)
+
+
+def changed_since(ids: AbstractSet[str], rows: Sequence[Placed], *, by_person: bool) -> bool:
+    """Whether a later statement replaced or ended the newest of those with one of these ids.
+
+    `rows`: in the order in which they were said. `by_person`: a person says the statement again. Then a later one that
+    only may replace it counts: a line too many costs little, and a log that ends with what no longer holds is wrong.
+    """
+    own = max((at for at, row in enumerate(rows) if row.fact.id in ids), default=-1)
+    if own < 0:
+        return False
+    later = [row for row in rows[own + 1 :] if row.fact.id not in ids]
+    return any(_is_over(rows[own], row, perhaps=by_person) for row in later)
+
+
+def in_force(selected: Sequence[Selected]) -> list[Selected]:
+    """The statements of one talk without those that a later one surely replaced, or says again."""
+    rows = [row_of(item, number) for number, item in enumerate(selected)]
+    later_ids = [{row.fact.id for row in rows[number + 1 :]} for number in range(len(rows))]
+    return [
+        item
+        for number, item in enumerate(selected)
+        if rows[number].fact.id not in later_ids[number]
+        and not any(_is_over(rows[number], row, perhaps=False) for row in rows[number + 1 :])
+    ]
+
+
+def _is_over(old: Placed, new: Placed, *, perhaps: bool) -> bool:
+    """Whether a later statement surely (`perhaps`: surely or perhaps) replaced or ended an earlier one."""
+    if not of_one_matter(old.fact.text, new.fact.text):
+        return False
+    if not perhaps:
+        return surely_over(old, new, as_if_derived=True)
+    return judge(old, new, as_if_derived=True).asks or _differ_in_one_word(old.fact.text, new.fact.text)
+
+
+def _differ_in_one_word(one: str, other: str) -> bool:
+    """Whether two claims have one word each that the other has not, in one place: "use tabs" and "use spaces"."""
+    first, second = claim(one).casefold().split(), claim(other).casefold().split()
+    return len(first) == len(second) > 1 and sum(a != b for a, b in zip(first, second, strict=True)) == 1
