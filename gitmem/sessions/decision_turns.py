@@ -4,8 +4,9 @@ A logistic regression says how likely it is that somebody who writes a decision 
 by who says it, the length of it and of its turn, whether it asks, sums up, tells of work or answers an offer, and what
 the cues of promotion say of it. `tools/train_decision_turns.py` makes `decision_turns.json`, a weight for each feature
 by its name. A sentence likelier than SETTLES settles something: a person's at once, the agent's where the person
-agrees or thanks, or says nothing more. What was said since the last settlement and is likelier than BELONGS goes with
-it: what was proposed, bounded, ruled out. Pure; always what was said. A talk without an agent is not read here.
+agrees or thanks, or says nothing more; the one thing that the agent proposes ("I suggest ...") where the person says
+yes to it. What was said since the last settlement and is likelier than BELONGS goes with it: what was proposed,
+bounded, ruled out. Pure; always what was said. A talk without an agent is not read here.
 """
 
 from __future__ import annotations
@@ -47,6 +48,12 @@ OWN_WORK = re.compile("|".join(each.OWN_WORK for each in LANGUAGES), re.I)
 ERRAND = re.compile("|".join(each.ERRAND for each in LANGUAGES), re.I)
 # A sentence that agrees and says no more.
 AGREES = re.compile(rf"\W*(?:(?:{'|'.join(each.AGREEMENT for each in LANGUAGES)})[\W_]*)+", re.I)
+# How an agent proposes one thing; one step of the work, which holds no longer than the work; what holds on.
+PROPOSES = re.compile("|".join(each.PROPOSAL for each in LANGUAGES), re.I)
+WORK_STEP = re.compile("|".join(each.WORK_STEP for each in LANGUAGES), re.I)
+STANDS_ON = re.compile("|".join(each.STANDING for each in LANGUAGES), re.I)
+# A turn, or its first sentence, that says yes to what was proposed and nothing else.
+CONFIRMS = re.compile(rf"\W*(?:{'|'.join(each.CONFIRMATION for each in LANGUAGES)})(?:[\W_]*\Z|\s*[.!。！\n])", re.I)
 THANKS = re.compile(rf"\W*(?:{'|'.join(each.THANKS for each in LANGUAGES)})", re.I)
 DENIES = re.compile("|".join(each.REFUSAL for each in LANGUAGES), re.I)
 CODE = re.compile(r"`|\*\*|[\w)]\(|\w/\w+[./]\w|\w[._]\w+\.\w|^\W*\w+Error\b|[{}<>=]{2}|\w:\d")
@@ -100,6 +107,7 @@ def settlements(
     settled: list[Settlement] = []
     pending: list[int] = []
     proposed: list[int] = []  # what the agent said last, which nobody has answered
+    unanswered: list[int] = []  # the places of all that it has said since the person's last turn
     before: Turn | None = None
     for turn, places in _by_turn(said, turns):
         of_turn = features_of_turn(turn, before)
@@ -108,10 +116,13 @@ def settlements(
             talk.odds[at] = odds({**of_turn, **features(said[at], cues[at])})
         if turn.role is Role.USER:
             made, pending = talk.settled_by(turn, places, proposed, pending)
-            settled += made
-            proposed = []
+            sure = [] if any(_takes(each, unanswered) for each in made) else talk.confirmed_by(turn, unanswered)
+            settled += [*sure, *made]
+            pending = [at for at in pending if all(at not in each.places for each in sure)]
+            proposed, unanswered = [], []
             places = [at for at in places if chosen.get(at) not in STANDING or telling(said[at].text) <= AGREED]
         else:
+            unanswered += places
             new = [at for at in places if talk.belongs(at)]
             proposed = new if any(map(talk.settles, new)) else [*proposed, *new]
         if turn.role is Role.ASSISTANT or is_answer:
@@ -168,6 +179,21 @@ class _Talk(NamedTuple):
         pending = [*pending, *joined, *own]
         return ([self.settlement(pending, strong, turn)], []) if strong else ([], pending)
 
+    def confirmed_by(self, turn: Turn, unanswered: Sequence[int]) -> list[Settlement]:
+        """The one proposal in what the agent said last (`unanswered`), where a person's turn says yes to it: none where
+        the agent proposes several things, leaves a choice, or proposes a step of the work."""
+        if not confirms(turn.text) or any(CHOICES.search(self.said[at].own) for at in unanswered):
+            return []
+        proposals = [at for at in unanswered if PROPOSES.search(self.said[at].own)]
+        others = [self.said[at].own for at in unanswered if at not in proposals]
+        if len(proposals) != 1 or any(OFFER.search(text) and not ASKS.search(text) for text in others):
+            return []
+        text = self.said[proposals[0]].own
+        opening = PROPOSES.match(text)
+        rest = text[opening.end() :] if opening else text
+        is_step = WORK_STEP.search(rest) is not None and STANDS_ON.search(rest) is None
+        return [] if is_step or telling(text) <= AGREED or ASKS.search(text) else [self.settlement([], proposals, turn)]
+
     def settlement(self, pending: Sequence[int], strong: Sequence[int], turn: Turn) -> Settlement:
         """The likeliest of the sentences since the last one, as far as they fit, those that settle it first."""
         room = LONGEST + 2  # a full stop and a space behind each but the last
@@ -180,6 +206,11 @@ class _Talk(NamedTuple):
         core = min(cores, key=lambda at: (self.chosen.get(at) not in SETTLING, -self.odds[at]))
         kind = self.chosen.get(core, "fact")
         return Settlement(tuple(sorted(taken)), core, "decision" if kind == "fact" else kind, turn)
+
+
+def _takes(settled: Settlement, places: Sequence[int]) -> bool:
+    """Whether a settlement has one of these sentences."""
+    return not set(settled.places).isdisjoint(places)
 
 
 def _by_turn(said: Sequence[Statement], turns: Sequence[Turn]) -> list[tuple[Turn, list[int]]]:
@@ -247,7 +278,7 @@ def telling(text: str) -> int:
 
 def _states(text: str) -> bool:
     """Whether a sentence of a person says something: no question, no errand, no bare agreement."""
-    return not (ASKS.search(text) or ERRAND.search(text) or AGREES.fullmatch(text))
+    return not (ASKS.search(text) or ERRAND.search(text) or AGREES.fullmatch(text) or CONFIRMS.fullmatch(text))
 
 
 def _offers_choice(text: str) -> bool:
@@ -273,3 +304,8 @@ def agrees(text: str) -> bool:
         return False
     around = text[agreed.end() - 1 : agreed.end() + 1]
     return not (around.isascii() and around.isalnum() and len(around) == 2)  # `okra` does not
+
+
+def confirms(text: str) -> bool:
+    """Whether a person's turn says yes to what was proposed before anything else: `yes, do that`, `go ahead`."""
+    return CONFIRMS.match(text) is not None

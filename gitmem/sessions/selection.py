@@ -21,7 +21,7 @@ from gitmem.hosts.transcript import Role, Turn
 from gitmem.memory.fact import normalise
 from gitmem.promotion.log_lines import passages_of
 from gitmem.promotion.proposal import Log, Model, Op, Operation
-from gitmem.sessions.decision_turns import LONGEST, SETTLING, Settlement, agrees, settlements
+from gitmem.sessions.decision_turns import LONGEST, SETTLING, Settlement, agrees, confirms, settlements
 from gitmem.sessions.echoes import acknowledges
 from gitmem.text.languages import EASTERN, LANGUAGES
 from gitmem.text.sentences import sentences as split_sentences
@@ -93,7 +93,8 @@ def select(
     known = [*earlier, *turns]
     context = _without_acknowledgements(sentences(earlier), known)
     said = _without_acknowledgements(sentences(turns), known)
-    if not said and not (context and any(turn.role is Role.USER and agrees(turn.text) for turn in turns)):
+    answers = [turn.text for turn in turns if turn.role is Role.USER]
+    if not said and not (context and any(agrees(text) or confirms(text) for text in answers)):
         return [], ()
     from gitmem.promotion.rules_model import RulesModel  # 0.1 s of tables, which a turn with nothing new need not pay
 

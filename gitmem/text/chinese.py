@@ -80,6 +80,10 @@ POSSIBILITY = "可以"
 DECISION_LEAD_INS = r"^\W*(?:那就?|那么|总结|總結|总之|整理一下|确认一下|也就是说)"
 # What a text names as gone, in whose place something else comes: the first letters of the value are the group.
 GONE_VALUE = r"(?:而不是|而非|代替)(?:用|在|使用)?(\w{2})"
+# How an agent proposes one thing; what makes of it one step of the work, and what makes it hold all the same.
+PROPOSAL = r"^\W*(?:我)?(?:建[议議]|推[荐薦]|提[议議])"
+WORK_STEP = "再|先|[检檢]查|看一下|看看|[运運]行|[添增]加|修[复復改]|[删刪]除|打[开開]|[读讀]|提交|推送|合[并併]|[测測][试試]|重[启啟]"
+STANDING = "每天|每周|每週|每月|每次|始[终終]|永[远遠]|以[后後]|今[后後]|只在|默[认認]|[周週星][一二三四五六日天]"
 # What an agent says of its own work, and what it is sent for.
 OWN_WORK = r"^\W*(?:已|我来|我會|我会|完成)"
 ERRAND = r"^\W*(?:[请請]|麻烦|帮我)"
@@ -90,6 +94,8 @@ KEEP_THIS = "[请請]?(?:[记記]住|[记記]下|[记記]一下|别忘了|別忘
 # What agrees and says no more; what thanks.
 AGREEMENT = "好的?|可以|同意|没问题|沒問題|行|对|對|是的|就这样吧?|就這樣吧?"
 THANKS = "谢|多谢"
+# How a person says yes to what was proposed, and nothing else.
+CONFIRMATION = r"(?:(?:好的?|可以|行|嗯|[对對]|是的)[,，、。\s]*)?(?:就[这這](?:么|麼|样|樣)(?:办|辦|做|定)?吧?|[照按]你[说說]的(?:做|办|辦)吧?)|同意"
 # How an agent acknowledges what it was told.
 ACKNOWLEDGEMENT = r"^\W*(?:(?:好的?|明白了?|收到|了解|知道了|没问题|沒問題|记住了|記住了|以后|今后)[,，、。.!！\s]*)+"
 # What refuses at the beginning of an answer, and anywhere in it.

@@ -147,6 +147,17 @@ POSSIBILITY = r"\b(?:could|can|would|might|may|should\s+we)\b"
 DECISION_LEAD_INS = r"^\W*(?:so|then|to\s+(?:fix|sum|recap|record|confirm|summari[sz]e)\b|in\s+short|summary|recap|decided|final|noted|settled)\b[^.?!]{0,40}[:,]"
 # What a text names as gone, in whose place something else comes: the value is the group.
 GONE_VALUE = r"\b(?:instead\s+of|rather\s+than|in\s+place\s+of)\s+(?:(?:the|an?|using|use)\s+)*([\w.+#-]*\w)"
+# How an agent proposes one thing; what makes of it one step of the work, and what makes it hold all the same.
+PROPOSAL = (
+    r"^\W*(?:(?:so|then|in\s+that\s+case)\W+)?(?:i(?:(?:'|’)d|\s+would)?\s+(?:(?:also|strongly)\s+)?(?:suggest|propose|recommend|advise)\b"
+    r"|my\s+(?:suggestion|proposal|recommendation|advice)\s*(?:is\b|[:,])|(?:i\s+think\s+)?we\s+should\b|let(?:'|’)s\b)"
+)
+WORK_STEP = (
+    r"\b(?:again|first|now|for\s+now|run(?:ning)?|re-?run\w*|check\w*|look\w*|try(?:ing)?|add(?:ing)?|fix\w*|open\w*|restart\w*|read(?:ing)?|review\w*|updat\w+"
+    r"|install\w*|remov\w+|delet\w+|renam\w+|refactor\w*|revert\w*|commit\w*|push\w*|merg(?:e|ing)|writ(?:e|ing)|creat\w+|debug\w*|investigat\w+|start(?:ing)?"
+    r"|mov(?:e|ing)|test(?:ing)?|see|wait(?:ing)?|ask(?:ing)?|split\w*|extract\w*|continu\w+|proceed\w*|do)\b"
+)
+STANDING = r"\b(?:every|always|never|only|each|from\s+now\s+on|by\s+default|nightly|daily|weekly|monthly|at\s+night|whenever|per|(?:mon|tues|wednes|thurs|fri|satur|sun)days?)\b"
 # What an agent says of its own work, and what it is sent for.
 OWN_WORK = r"^\W*(?:i|i'll|i've|i'm|let\s+me|done|switched|changed|added|fixed|set\s+up|updated|created|wrote|pushed|deployed|removed|moved|here)\b"
 ERRAND = (
@@ -168,6 +179,12 @@ AGREEMENT = (
     r"(?:ok|okay|yes|yep|yeah|sure|right|exactly|absolutely|perfect|great|good|nice|fine|agreed?|done|deal|gotcha|understood)"
     r"|(?:i|we)\s+(?:fully\s+|totally\s+)?agree(?:\s+with\s+(?:you|that|this))?|(?:that\s+)?(?:sounds|looks)\s+(?:good|great|right|fine)(?:\s+to\s+me)?"
     r"|good\s+(?:call|point|idea|catch)|makes\s+sense|fair\s+(?:enough|point)|got\s+it|works\s+for\s+me|no\s+objections?"
+)
+# How a person says yes to what was proposed, and nothing else.
+CONFIRMATION = (
+    r"(?:(?:yes|yep|yeah|sure|ok|okay|right|exactly|absolutely|agreed|perfect|great|good|sounds\s+good|makes\s+sense|good\s+idea)[\W_]*)*"
+    r"(?:(?:please[\W_]*)?(?:let(?:'|’)s\s+)?do\s+(?:that|it|so|exactly\s+that)|(?:let(?:'|’)s\s+)?go\s+(?:ahead|with\s+(?:that|it))|please\s+do|let(?:'|’)s\s+go\s+with\s+(?:that|it))"
+    r"(?:[\W_]+(?:please|then|thanks|thank\s+you))*|(?:yes|yep|yeah|agreed|exactly|absolutely)(?:[\W_]+(?:please|agreed|exactly|absolutely))*"
 )
 # How an agent acknowledges what it was told, and says that it will comply.
 ACKNOWLEDGEMENT = (

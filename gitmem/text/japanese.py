@@ -80,6 +80,10 @@ POSSIBILITY = "でき(?:ます|る)"
 DECISION_LEAD_INS = r"^\W*(?:では|じゃあ|それでは|まとめると|整理すると|確認ですが)"
 # What a text names as gone, in whose place something else comes: the last letters of the value are the group.
 GONE_VALUE = r"(\w{2})(?:の代わりに|ではなく)"
+# How an agent proposes one thing; what makes of it one step of the work, and what makes it hold all the same.
+PROPOSAL = r"(?:提案|推奨|おすすめ|お勧め)(?:し|いたし)?(?:ます|です)\W*$|(?:のが|方が|ほうが)(?:いい|よい|良い)(?:です|と思います|でしょう)\S*\W*$"
+WORK_STEP = "もう一度|まず|一旦|確認|調べ|実行|追加|修正|削除|開い|読ん|コミット|プッシュ|マージ|テストを|再起動"
+STANDING = "毎日|毎週|毎月|毎回|常に|必ず|今後|これから|曜日|だけ|のみ|夜間"
 # What an agent says of its own work, and what it is sent for.
 OWN_WORK = r"(?:しました|いたしました|します|完了)\W*$"
 ERRAND = r"(?:教えて|見せて|確認して)\S*$"
@@ -90,6 +94,8 @@ KEEP_THIS = "覚えておいて|覚えて(?:ください|下さい|おく)|メ�
 # What agrees and says no more; what thanks.
 AGREEMENT = "はい|ええ|了解(?:です|しました)?|賛成(?:です|します)?|同意(?:です|します)?|いいですね|そうですね|承知しました|それで(?:お願いします|いいです|いきましょう)"
 THANKS = "ありがと|助かり"
+# How a person says yes to what was proposed, and nothing else.
+CONFIRMATION = r"(?:(?:はい|うん|ええ)[、。,\s]*)?(?:それで|そうして|その通りに?|そのように|そのまま)(?:進めて)?(?:お願い(?:します|いたします)?|ください|下さい|いきましょう|して(?:ください|下さい)?)?|はい、?賛成(?:です|します)?"
 # How an agent acknowledges what it was told, and how it says that it will comply.
 ACKNOWLEDGEMENT = (
     r"^\W*(?:(?:はい|了解\S{0,6}?|承知\S{0,8}?|かしこまりました|わかりました|分かりました|今後は)[、。,.!！\s]*)+"

@@ -129,6 +129,10 @@ POSSIBILITY = r"수\s*(?:도\s*)?있"
 DECISION_LEAD_INS = r"^\W*(?:그럼|그러면|그렇다면|정리하면|정리하자면|요약하면|확인하면|최종)"
 # What a text names as gone, in whose place something else comes: the value is the group.
 GONE_VALUE = r"([\w.+#-]+?)(?:이|가)?\s+(?:대신|말고|아니라)"
+# How an agent proposes one thing; what makes of it one step of the work, and what makes it hold all the same.
+PROPOSAL = r"(?:제안|추천|권장|권유?)\s*(?:합니다|드립니다|드려요|해요|할게요)\W*$|(?:게|것이|편이)\s*(?:더\s*)?(?:좋|낫|나을)\S*(?:\s*(?:같\S+|듯\S*))?\W*$"
+WORK_STEP = r"다시|먼저|우선|한\s*번|일단|확인|살펴|돌려\s*보|실행|추가하|수정하|고치|삭제|지우|열어|읽어|커밋|푸시|머지|테스트를|디버그|재시작|리팩터|이름을\s*바꾸"
+STANDING = r"매일|매주|매월|매번|항상|언제나|절대|앞으로|기본으로|새벽|밤마다|요일|때마다|(?<=[가-힣])만\s"
 # What an agent says of its own work, and what it is sent for.
 OWN_WORK = r"(?:했습니다|하겠습니다|했어요|할게요|됐습니다|완료)\W*$"
 ERRAND = r"(?:알려|보여|확인해|요약해|설명해|봐|써|바꿔)\s*(?:줘|주세요|줄래)\S*$"
@@ -143,6 +147,12 @@ KEEP_THIS = r"(?:기억|메모|기록)\s*(?:해|하자|좀)|적어\s*(?:줘|둬|
 # What agrees and says no more; what thanks.
 AGREEMENT = r"네|예|응|그래요?|좋(?:아요?|습니다|네요?|다)|동의(?:해요?|합니다|함)|맞(?:아요?|습니다)|알겠(?:어요?|습니다)|그렇게\s*(?:하죠|하자|합시다|해요)"
 THANKS = "고마|감사"
+# How a person says yes to what was proposed, and nothing else.
+CONFIRMATION = (
+    r"(?:(?:네|예|넵|응|어|그래요?|좋(?:아요?|습니다|네요?|다)|맞아요?|오케이|ㅇㅇ|ㅇㅋ)[\W_]*)*"
+    r"(?:그렇게|그대로|그걸로|그거로|그리|말씀하신\s*대로)\s*(?:해|하|진행|가자|갑시다|합시다|부탁)\S*(?:\s*(?:줘|주세요|주십시오|드려요|드립니다))?(?:[\W_]+(?:고마\S*|감사\S*))?"
+    r"|(?:네|예|응)[\W_]*(?:동의(?:해요?|합니다)|찬성(?:이에요|입니다|해요)?)?"
+)
 # How an agent acknowledges what it was told, and how it says that it will comply.
 ACKNOWLEDGEMENT = r"^\W*(?:(?:네|예|넵|넹|알겠\S*|확인했\S*|이해했\S*|명심하\S*|기억하\S*|메모\S*|그렇게\s*하겠\S*|앞으로는?|물론\S*)[\s,.!:;]*)+"
 COMPLIANCE = r"(?:겠습니다|겠어요|ㄹ게요|할게요|을게요|릴게요|둘게요|쓸게요|않을게요|줄게요)\W*$"
