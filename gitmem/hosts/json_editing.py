@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 SPACE = re.compile(r"[ \t\r\n]*")
+LAST_BREAK = re.compile(r"\r?\n[ \t]*\Z")  # without the empty lines before it
 INDENT = re.compile(r"\n([ \t]+)\S")
 
 
@@ -72,7 +73,8 @@ def _rendered(text: str, node: _Node, value: Any, unit: str, line: str) -> str:
         return _fresh(value, unit, line)
     first, last = node.members[0], node.members[-1]
     lead = text[node.start + 1 : first.start]
-    inner = lead if "\n" in lead else " "
+    broken = LAST_BREAK.search(lead)
+    inner = broken[0] if broken else " "
     pieces: list[str] = []
     for old, new_key, new in _paired(node, value):
         if old is None:

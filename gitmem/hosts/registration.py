@@ -89,10 +89,23 @@ def load_json(path: str, text: str, hint: str = "add the server by hand (docs/ag
 
 
 def dump_json(value: Mapping[str, Any], like: str = "") -> str:
-    """The file's text: `like` with what is new or gone, else as it is; "" for nothing."""
+    """The file's text: `like` with what is new or gone, else as it is; "" for nothing.
+
+    A file in which a person had nothing (`{}`) is theirs all the same: its first line stays empty while ours stands in
+    it, and it is `{}` again once that is gone.
+    """
+    if not like.strip():
+        return json.dumps(value, indent=2, ensure_ascii=False) + "\n" if value else ""
+    before, _, after = like.partition(like.strip())
     if not value:
-        return ""
-    return edited(like, value) if like.strip() else json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+        is_theirs = HELD_NOTHING in like or not json.loads(like)
+        return f"{before}{{}}{after}" if is_theirs else ""
+    text = edited(like, value)
+    held_nothing = HELD_NOTHING in like or not any(json.loads(like).values())
+    return text.replace("{\n", HELD_NOTHING, 1) if held_nothing and HELD_NOTHING not in text else text
+
+
+HELD_NOTHING = "{\n\n"  # how a file begins that held nothing before ours
 
 
 def json_server(table: str, server: Mapping[str, Any] = SERVER, **more: Any) -> Rewrite:
@@ -207,7 +220,7 @@ def versioned_hooks_file(host: Host, path: str, text: str, setup: Setup) -> str:
         action = {"type": "command", "command": command["command"]}
         rows.append({"name": f"{NAME} {name}", "trigger": name, "action": action, "timeout": command["timeout"]})
     if not rows and set(value) <= {"version", "hooks"}:
-        return ""
+        return dump_json({}, text)
     return dump_json({"version": "v1", **value, "hooks": rows}, text)
 
 

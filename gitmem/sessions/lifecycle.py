@@ -52,6 +52,7 @@ from gitmem.sessions.state import (
     with_ended_part,
     with_part_of,
 )
+from gitmem.sessions.written_ids import written_id
 
 if TYPE_CHECKING:
     from gitmem.gate.redaction import Mask
@@ -145,7 +146,7 @@ def _flush(repo: Repository, config: Config, transcript: Transcript, source: Sou
     turns = unread(spoken if ended else _answered(spoken), state.turns)
     selected, notes = _of_days(turns, spoken, agent, given)
     days = {(item.turn.at or now).date() for item in selected}
-    told = echoes(root, config.memory_daily, source.session, now) if selected else NOTHING_TOLD
+    told = echoes(root, config.memory_daily, written_id(source.session), now) if selected else NOTHING_TOLD
     repeated = [item.text for item in selected if item.turn.role is Role.ASSISTANT and told.hold(item.text)]
     selected = [item for item in selected if item.turn.role is not Role.ASSISTANT or item.text not in repeated]
     forgotten = forgotten_texts(repo)
@@ -204,9 +205,9 @@ def _answered(spoken: Sequence[Turn]) -> Sequence[Turn]:
 
 def _entry(item: Selected, session: str, code: ReadCode) -> Entry:
     """The line of the log, with every turn that it was said in and the code that was open then and says it."""
-    turns = [("turn", turn.id) for turn in (item.turn, *item.others)]
+    turns = [("turn", written_id(turn.id)) for turn in (item.turn, *item.others)]
     read = code.proposed(item.text, item.turn.line)
-    return Entry(item.text, item.type, item.origin, (("session", session), *turns, *read), item.turn.at)
+    return Entry(item.text, item.type, item.origin, (("session", written_id(session)), *turns, *read), item.turn.at)
 
 
 def _of_days(

@@ -37,6 +37,7 @@ from gitmem.sessions.past_sessions import PastSession
 from gitmem.sessions.rolling_summary import key
 from gitmem.sessions.selection import Selected, select
 from gitmem.sessions.state import FORGOTTEN, load_state, lock_of, part_name, save_state, touched
+from gitmem.sessions.written_ids import written_id
 
 AT_ONCE = 32  # sessions of one write: so much work is lost where an import is interrupted, and no more is held
 DAYS_HELD = 60  # days whose lines are held to compare with: sessions come in the order they began
@@ -272,7 +273,7 @@ class _Importer:
         self, item: Selected, session: PastSession, path: str, skipped: list[tuple[str, str]]
     ) -> tuple[Redaction, Meta] | None:
         """The line as it may be written, else what settles the matter alone; None where neither may."""
-        more = (("session", session.name), ("turn", item.turn.id))
+        more = (("session", written_id(session.name)), ("turn", written_id(item.turn.id)))
         for each in (item, item.alone()):
             try:
                 return gated_entry(Entry(each.text, each.type, each.origin, more), path, self._config)

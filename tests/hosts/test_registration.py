@@ -109,6 +109,24 @@ def test_installing_and_uninstalling_leaves_every_byte_as_it_was(host: str, form
     assert {**done, **{change.path: change.text for change in plan(host, done, remove=True)}} == texts
 
 
+@pytest.mark.parametrize("theirs", ["{}", "{}\n", "\n{}\r\n"])
+@pytest.mark.parametrize("host", HOSTS)
+def test_a_file_of_a_person_that_held_nothing_is_there_again_after_uninstall(host: str, theirs: str) -> None:
+    ours_whole = ("openclaw.plugin.json", "root.json", "git-mem/plugin.json")
+    paths = [path for path in host_named(host).paths if path.endswith(".json") and not path.endswith(ours_whole)]
+    texts = dict.fromkeys(paths, theirs)
+    done = {**texts, **{change.path: change.text for change in plan(host, texts)}}
+    assert all("git-mem" in json.dumps(json.loads(done[path])) for path in paths) and plan(host, done) == []
+    back = {**done, **{change.path: change.text for change in plan(host, done, remove=True)}}
+    assert {path: back[path] for path in paths} == texts
+    assert [change for change in plan(host, texts, remove=True) if change.path in paths] == []
+
+
+def test_an_empty_line_stands_nowhere_but_at_the_beginning() -> None:
+    (made,) = [change.text for change in plan("gemini", {".gemini/settings.json": "{}\n"})]
+    assert made.startswith("{\n\n  ") and "\n\n" not in made[2:].lstrip() and "\n\n" not in made[3:]
+
+
 @pytest.mark.parametrize("theirs", ["", "model = 1", "model = 1\n", "model = 1\n\n", "[a]\nb = 1\n"])
 def test_a_toml_file_gets_back_every_byte(theirs: str) -> None:
     path = ".codex/config.toml"
