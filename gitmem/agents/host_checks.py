@@ -8,6 +8,7 @@ from pathlib import Path
 
 from gitmem.agents import hook_log
 from gitmem.agents.host_project import is_registered, is_registered_for_user
+from gitmem.environment import cache_folder
 from gitmem.gate.setup_checks import Check
 from gitmem.git.opening import Repository
 from gitmem.hosts.host import Host
@@ -29,22 +30,17 @@ def examine(repo: Repository, now: datetime) -> list[Check]:
     checks += [check for host in all_hosts() if repo.root and (check := started_below(host, repo.root))]
     checks += own_memories(repo)
     checks += waiting(repo)
-    folder = repo.common_dir / "gitmem"
-    failures = hook_log.failures(folder, now - timedelta(days=LOG_DAYS))
-    if not failures:
+    folders = (repo.common_dir / "gitmem", hook_log.spare_folder(cache_folder(), repo.common_dir))
+    since = now - timedelta(days=LOG_DAYS)
+    found = [(failure, folder) for folder in folders for failure in hook_log.failures(folder, since)]
+    if not found:
         return checks
+    failures = sorted(failure for failure, _ in found)
     last = failures[-1]
-    when = f"{last.at:%Y-%m-%d %H:%M}"
-    wrong = Message(
-        "{} in {} days, the last {} at {}: {}",
-        counted(len(failures), "failure"),
-        LOG_DAYS,
-        when,
-        last.event,
-        last.words,
-    )
-    hint = Message("all of them are in '{}'; once it is mended, remove that file", folder / hook_log.FILE)
-    return [*checks, Check("hooks of hosts", wrong, hint)]
+    files = " and ".join(f"'{folder / hook_log.FILE}'" for folder in dict.fromkeys(folder for _, folder in found))
+    wrong = f"{counted(len(failures), 'failure')} in {LOG_DAYS} days, the last {last.at:%Y-%m-%d %H:%M} at {last.event}"
+    hint = f"all of them are in {files}; once it is mended, remove that file"
+    return [*checks, Check("hooks of hosts", f"{wrong}: {last.words}", hint)]
 
 
 def started_below(host: Host, root: Path) -> Check | None:

@@ -272,10 +272,16 @@ def _log(repo: Repository | None, host: Host, event: str, error: BaseException) 
     try:
         here = Path.cwd()
         common = repo.common_dir if repo is not None else discover(here, os.environ).common_dir
-        folder = state_dir(common, make=repo is not None or is_project(host, here, os.environ))
+        is_ours = repo is not None or is_project(host, here, os.environ)
     except (OSError, GitMemError):
         return
-    hook_log.append(folder, hook_log.Failure(now(), event, words))
+    failure = hook_log.Failure(now(), event, words)
+    try:
+        written = hook_log.append(state_dir(common, make=is_ours), failure)
+    except GitMemError:  # it cannot be made, the Git directory being read-only for one
+        written = False
+    if is_ours and not written:
+        hook_log.append_to_spare(cache_folder(), common, failure)
 
 
 def _answer(host: Host, event: str, text: str) -> str:

@@ -16,9 +16,11 @@ from contextlib import suppress
 from typing import Any, BinaryIO, NamedTuple
 
 HANDSHAKES = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")  # versions that begin with `initialize`
+BATCHED = "2025-03-26"  # the one version in which several messages may come as one list
 MODERN = "2026-07-28"  # has no handshake: `_meta` of each request names the version
 META = "io.modelcontextprotocol/"
 LINE_LIMIT = 64 << 20  # bytes of one message; the rest of a longer line is skipped
+MAX_BATCH = 100  # messages of one list
 MAX_CALLS = 16  # calls that run at once; the next one waits
 BEAT = 1.0  # seconds between two progress messages of a call: clients wait 30 to 60 for the next
 WARM_AFTER = 2.0  # seconds after the first answer until `warm` runs: the start of a session has the processor first
@@ -64,8 +66,9 @@ class Server(NamedTuple):
 class Connection:
     """One client's conversation: `write` takes an answer or notification, from any thread, one at a time."""
 
-    def __init__(self, server: Server, write: Callable[[dict[str, Any]], None]) -> None:
+    def __init__(self, server: Server, write: Callable[[Any], None]) -> None:
         self.server = server
+        self.version = ""  # of the handshake, "" before it
         self._write = write
         self._lock = threading.Lock()
         self._turns = threading.BoundedSemaphore(MAX_CALLS)
@@ -74,6 +77,9 @@ class Connection:
 
     def take(self, message: Any) -> None:
         """Answer one message; a slow one in a thread of its own. Raises what `write` raises."""
+        if isinstance(message, list) and self.version == BATCHED:
+            self._take_batch(message)
+            return
         if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
             self.refuse(INVALID_REQUEST, 'a message is a JSON object with "jsonrpc": "2.0"')
             return
@@ -92,6 +98,42 @@ class Connection:
         else:
             self._start(method, ident, params)
 
+    def _take_batch(self, messages: list[Any]) -> None:
+        """Answer several messages with one list of answers, once all are there; with nothing where none is asked for.
+        What tells of a call that goes on is sent at once."""
+        names = [message.get("method") for message in messages if isinstance(message, dict)]
+        if not messages or len(messages) > MAX_BATCH or "initialize" in names:
+            self.refuse(INVALID_REQUEST, f"a list has 1 to {MAX_BATCH} messages, and 'initialize' is none of them")
+            return
+        answers: list[dict[str, Any]] = []
+
+        def write(message: dict[str, Any]) -> None:
+            if "method" in message:
+                self._send_whole(message)
+            else:
+                answers.append(message)
+
+        batch = Connection(self.server, write)
+        batch.version, batch._turns, batch._running = self.version, self._turns, self._running
+        for message in messages:
+            if isinstance(message, list):
+                batch.refuse(INVALID_REQUEST, "a list holds no list")
+            else:
+                batch.take(message)
+
+        def answer() -> None:
+            batch.finish()
+            with suppress(OSError, ValueError):  # the client is gone: `serve` sees it at its next line
+                if answers:
+                    self._send_whole(answers)
+            with self._lock:
+                self._threads.discard(threading.current_thread())
+
+        thread = threading.Thread(target=answer, daemon=True)
+        with self._lock:
+            self._threads.add(thread)
+        thread.start()
+
     def refuse(self, code: int, words: str, ident: Any = None) -> None:
         """Answer with an error; without an `ident` to a message of which none could be read."""
         known = ident if isinstance(ident, str | int) else None
@@ -99,8 +141,11 @@ class Connection:
 
     def send(self, fields: dict[str, Any]) -> None:
         """Write one message."""
+        self._send_whole({"jsonrpc": "2.0", **fields})
+
+    def _send_whole(self, message: Any) -> None:
         with self._lock:
-            self._write({"jsonrpc": "2.0", **fields})
+            self._write(message)
 
     def finish(self) -> None:
         """Wait for the calls that run."""
@@ -196,7 +241,8 @@ class Connection:
 
     def _initialize(self, params: dict[str, Any]) -> dict[str, Any]:
         wanted = params.get("protocolVersion")
-        version = wanted if wanted in HANDSHAKES else HANDSHAKES[-1]
+        version = str(wanted) if wanted in HANDSHAKES else HANDSHAKES[-1]
+        self.version = version
         return {"protocolVersion": version, "serverInfo": self.server.info, **self._offer()}
 
     def _offer(self) -> dict[str, Any]:
@@ -224,7 +270,7 @@ def serve(server: Server) -> None:
     source, sink = _own_streams()
     gone = threading.Event()
 
-    def write(message: dict[str, Any]) -> None:
+    def write(message: Any) -> None:
         try:
             sink.write(json.dumps(message, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n")
             sink.flush()

@@ -13,6 +13,7 @@ import pytest
 
 from gitmem.agents.hook_log import SIZE_LIMIT, Failure, append, failures
 from tests.harness import SOURCE, Repo
+from tests.read_only import read_only_run
 
 AT = datetime(2026, 2, 5, 14, 30, tzinfo=UTC)
 
@@ -70,6 +71,29 @@ def test_a_first_failure_is_read_out_where_there_is_no_index_yet(repo: Repo) -> 
     assert done.stdout == done.stderr == ""
     said = repo.mem("doctor", check=False).stdout
     assert "hooks of hosts: 1 failure in 7 days" in said and "at Stop: what the host hands over is no JSON" in said
+
+
+@pytest.mark.parametrize("event", ["Stop", "SessionEnd"])
+def test_what_a_read_only_repository_keeps_from_being_written_is_read_out(
+    event: str, memory: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("GITMEM_DETACHED", "1")
+    memory.mem("index")
+    talk = tmp_path / "talk.jsonl"
+    said = {"id": "t1", "role": "user", "text": "We decided that the crane is blue."}
+    talk.write_text(json.dumps(said) + "\n" + json.dumps({**said, "id": "t2", "role": "assistant", "text": "Noted."}))
+    given = tmp_path / "given.json"
+    given.write_text(json.dumps({"session_id": "s1", "transcript_path": str(talk)}))
+    hook = f'exec "{sys.executable}" -m gitmem session hook {event} < "{given}"'
+    done = read_only_run(memory, "sh", "-c", hook)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert not list((memory.path / "memory").glob("2*.md")) and "s1" not in str(list((tmp_path / "cache").rglob("*")))
+    log = next((tmp_path / "cache").rglob("session.log"))
+    assert log.stat().st_mode & 0o077 == 0 and log.parent.stat().st_mode & 0o077 == 0
+    said_by_doctor = memory.mem("doctor", check=False).stdout
+    assert "hooks of hosts: 1 failure in 7 days" in said_by_doctor and f"at {event}: " in said_by_doctor
+    assert str(log) in said_by_doctor
 
 
 def test_a_broken_installation_ends_with_0_and_is_said_in_the_projects_log(memory: Repo, tmp_path: Path) -> None:

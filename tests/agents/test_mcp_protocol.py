@@ -217,3 +217,57 @@ def test_a_client_that_is_gone_before_its_answer_is_no_bug(repo: Repo) -> None:
     time.sleep(2)  # a busy machine would see the end of the input before it answers, and end with 0
     server.process.stdin.close()
     assert "bug" not in server.process.stderr.read() and server.process.wait(60) == 128 + signal.SIGPIPE
+
+
+def test_several_messages_as_one_list_are_answered_as_one_in_the_version_that_has_them(server: Server) -> None:
+    client = {"protocolVersion": "2025-03-26", "capabilities": {}, "clientInfo": CLIENT}
+    assert server.ask("initialize", **client)["protocolVersion"] == "2025-03-26"
+    search = {"name": "memory_search", "arguments": {"query": "webhook"}}
+    write(server, json.dumps([
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": search},
+        {"jsonrpc": "2.0", "id": "eight", "method": "ping"},
+        {"jsonrpc": "2.0", "id": 9, "method": "nothing"},
+        3,
+        [],
+    ]))  # fmt: skip
+    answers = read(server)
+    assert isinstance(answers, list) and len(answers) == 5
+    known = {answer["id"]: answer for answer in answers if answer["id"] is not None}
+    assert "REST" in known[7]["result"]["content"][0]["text"] and known["eight"]["result"] == {}
+    assert known[9]["error"]["code"] == mcp_protocol.METHOD_NOT_FOUND
+    assert sum("error" in answer for answer in answers) == 3
+    write(server, json.dumps([{"jsonrpc": "2.0", "method": "notifications/initialized"}]))  # nothing is asked for
+    many = [{"jsonrpc": "2.0", "id": n, "method": "ping"} for n in range(mcp_protocol.MAX_BATCH + 1)]
+    for refused in ([], many, [{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": client}]):
+        write(server, json.dumps(refused))
+        assert read(server)["error"]["code"] == mcp_protocol.INVALID_REQUEST
+    assert server.ask("ping") == {}
+
+
+@pytest.mark.parametrize("version", ["2024-11-05", "2025-06-18", "2025-11-25"])
+def test_other_versions_have_no_lists(server: Server, version: str) -> None:
+    server.ask("initialize", protocolVersion=version, capabilities={}, clientInfo=CLIENT)
+    write(server, json.dumps([{"jsonrpc": "2.0", "id": 1, "method": "ping"}]))
+    assert read(server)["error"]["code"] == mcp_protocol.INVALID_REQUEST
+
+
+def test_a_list_at_the_end_of_the_input_is_answered_and_its_calls_can_be_cancelled() -> None:
+    sent: list[Any] = []
+    started, cancelled = threading.Event(), threading.Event()
+
+    def slow(params: Any) -> dict[str, Any]:
+        started.set()
+        cancelled.wait(60)
+        return {"done": True}
+
+    methods = {"slow": mcp_protocol.Method(slow, slow=True)}
+    connection = mcp_protocol.Connection(mcp_protocol.Server("a", "A", "1", "", methods), sent.append)
+    connection.version = "2025-03-26"
+    calls = [{"jsonrpc": "2.0", "id": 1, "method": "slow"}, {"jsonrpc": "2.0", "id": 2, "method": "ping"}]
+    connection.take(calls)
+    assert started.wait(60)
+    connection.take({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
+    cancelled.set()
+    connection.finish()
+    assert sent == [[{"jsonrpc": "2.0", "id": 2, "result": {}}]]
