@@ -28,6 +28,7 @@ CACHED = 1 << 13  # texts whose reading is kept
 _TERM = lazy(r"[^\W_]+")
 _WIDE_LETTER = "[\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u3400-\u9fff\uac00-\ud7a3]"
 _WIDE = lazy(_WIDE_LETTER)
+_WRONG = lazy("|".join(each.NAMED_WRONG for each in LANGUAGES), re.I)
 _GONE = lazy("|".join(each.GONE_VALUE for each in LANGUAGES), re.I)
 
 
@@ -50,7 +51,8 @@ def likeness(a: set[str] | frozenset[str], b: set[str] | frozenset[str]) -> floa
 
 class _Reading(NamedTuple):
     """One text, read once. `matter` is its terms without numbers and denials, `words` what stands between spaces,
-    `gone` the value that it names as gone ("instead of blue"), "" for none."""
+    `gone` the value that it names as gone ("instead of blue"), "" for none; `wrong` whether it names something as wrong
+    ("it is wrong that ...")."""
 
     matter: frozenset[str]
     words: frozenset[str]
@@ -58,6 +60,7 @@ class _Reading(NamedTuple):
     names: frozenset[str]
     denials: frozenset[str]
     gone: str
+    wrong: bool
 
 
 @lru_cache(CACHED)
@@ -71,6 +74,7 @@ def _read(text: str) -> _Reading:
         frozenset(names(text)),
         denials(text),
         gone_value(text),
+        _WRONG.search(text) is not None,
     )
 
 
@@ -80,9 +84,10 @@ def gone_value(text: str) -> str:
     return next(filter(None, found.groups()), "").casefold() if found else ""
 
 
-def _puts_another_in_place(one: _Reading, other: _Reading) -> bool:
-    """Whether two texts each name a value as gone, and not the same: "red instead of blue", "blue instead of red"."""
-    return bool(one.gone and other.gone) and one.gone != other.gone
+def _take_different_sides(one: _Reading, other: _Reading) -> bool:
+    """Whether only one of two texts names something as wrong, or each names a value as gone, and not the same: "red
+    instead of blue" and "blue instead of red"."""
+    return one.wrong != other.wrong or (bool(one.gone and other.gone) and one.gone != other.gone)
 
 
 def matter(text: str) -> frozenset[str]:
@@ -96,7 +101,7 @@ def same(a: str, b: str) -> bool:
     `don't use` and `do not use` are the same, `1,000` and `1000` too.
     """
     one, other = _read(a), _read(b)
-    if _puts_another_in_place(one, other):
+    if _take_different_sides(one, other):
         return False
     if one.numbers != other.numbers or one.names != other.names or bool(one.denials) != bool(other.denials):
         return False
@@ -108,7 +113,7 @@ def repeats(a: str, b: str) -> bool:
     and no denial stands in one of them only. A text of three words and fewer is no repetition."""
     new, known = _read(a), _read(b)
     if (
-        _puts_another_in_place(new, known)
+        _take_different_sides(new, known)
         or len(new.words) <= 3
         or len(new.words & known.words) < REPEATED * len(new.words)
     ):

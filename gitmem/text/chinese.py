@@ -53,6 +53,8 @@ NO_DENIAL = (
     r"不得不|不可避免|不同|不仅|不僅|不过|不過|不断|不斷|不少|不错|不錯|不管|不论|不論|不但|不如|不动产"
     r"|未来|未來|[特级級类類区區识識个個差]别|[特级級類区區識個差]別|没收|沒收"
 )
+# What names something as wrong, doubted or to be forgotten: a text with it does not say what it names.
+NAMED_WRONG = "(?<!不)[错錯](?:了|误|誤|的)|不[对對]|假的|[过過][时時]|忘[记記掉]"
 # Units of a quantity: what they measure, and how many of its first unit one is.
 UNITS = {
     "毫秒": ("s", 0.001), "秒": ("s", 1), "秒钟": ("s", 1), "分": ("s", 60), "分钟": ("s", 60), "分鐘": ("s", 60),

@@ -98,6 +98,8 @@ NO_DENIAL = (
     r"|\bno\.\s*(?=\d)"
 )
 BESIDE_DENIAL = r"\b(?:any\s?more|longer)\b"
+# What names something as wrong, doubted or to be forgotten: a text with it does not say what it names.
+NAMED_WRONG = r"\b(?:wrong|false|untrue|incorrect|mistaken|outdated|obsolete|doubt\w*|disagree\w*|forget|ignore|who\s+(?:told|says|said)|pretend\w*|supposedly|allegedly)\b"
 # Units of a quantity: what they measure, and how many of its first unit one is. A month is no number of seconds.
 UNITS = {
     **dict.fromkeys("ms msec millisecond milliseconds".split(), ("s", 0.001)),

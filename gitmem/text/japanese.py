@@ -53,6 +53,8 @@ NO_DENIAL = (
     r"|不動産|不具合|不思議"
 )
 BESIDE_DENIAL = r"もう"
+# What names something as wrong, doubted or to be forgotten: a text with it does not say what it names.
+NAMED_WRONG = "間違い(?!な)|間違って|誤り|嘘|疑わし|忘れて"
 # Units of a quantity: what they measure, and how many of its first unit one is.
 UNITS = {
     "ミリ秒": ("s", 0.001), "秒": ("s", 1), "秒間": ("s", 1), "分": ("s", 60), "分間": ("s", 60), "時間": ("s", 3600),

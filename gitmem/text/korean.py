@@ -101,6 +101,8 @@ DENIAL = (
 )
 NO_DENIAL = r"끊임\s?없이|틀림\s?없이|빠짐\s?없이|예외\s?없이|관계\s?없이|지\s?않으면\s+안|지\s?않을\s수\s?없|아니면"
 BESIDE_DENIAL = r"더\s?이상"
+# What names something as wrong, doubted or to be forgotten: a text with it does not say what it names.
+NAMED_WRONG = r"틀렸|틀린|틀려|잘못|거짓|오해|사실이\s*아니|옛날\s*(?:말|얘기)|잊어"
 # Units of a quantity: what they measure, and how many of its first unit one is.
 UNITS = {
     "밀리초": ("s", 0.001), "초": ("s", 1), "분": ("s", 60), "시간": ("s", 3600), "일": ("s", 86400), "주": ("s", 604800),

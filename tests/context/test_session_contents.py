@@ -111,3 +111,22 @@ def test_what_the_host_loads_and_what_that_imports_is_not_given(tmp_path: Path) 
     files = {"MEMORY.md": "# Memory\n\n- The pier is closed on Mondays.\n", LOG: LINE}
     assert assemble([scope(files, hits=HITS[1:])], Request("webhooks", contents=contents), NOW).text == ""
     assert "MEMORY.md" not in loaded_files(host_named("gemini"), tmp_path)[0]
+
+
+@pytest.mark.parametrize(
+    ("said", "fact"),
+    [
+        ("It is wrong that invoices are sent on Thursdays.", "Invoices are sent on Thursdays."),
+        ("'Invoices are sent on Thursdays' is wrong.", "Invoices are sent on Thursdays."),
+        ("You said the API port is 8080, which is wrong.", "The API port is 8080."),
+        ("I doubt that the API port is 8080.", "The API port is 8080."),
+        ("Who told you that invoices are sent on Thursdays", "Invoices are sent on Thursdays."),
+        ("Forget that invoices are sent on Thursdays.", "Invoices are sent on Thursdays."),
+        ("The port is not 8080.", "The API port is 8080."),
+        ("송장은 목요일 오후에 보낸다 그거 틀렸어.", "송장은 목요일 오후에 보낸다."),
+        ("The API port is not 8080.", "The staging port is 8081."),
+    ],
+)
+def test_a_sentence_that_names_a_fact_as_wrong_does_not_say_it(said: str, fact: str) -> None:
+    assert not KnownStatements([said]).says(fact) and KnownStatements([said]).says(said)
+    assert KnownStatements([fact]).says(fact)
