@@ -20,6 +20,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import chain, pairwise
 from math import hypot, isqrt
+from operator import mul
 from pathlib import Path
 from struct import Struct
 from zlib import crc32
@@ -165,6 +166,13 @@ class StaticEmbedder:
     def embed_query(self, text: str) -> bytes:
         """The text's unit vector, float32 little-endian; zeros where the table knows no piece of it."""
         return unit(self._lanes(self._sums(text)))
+
+    def cosine(self, vector: Sequence[float], text: str) -> float:
+        """The cosine of a unit vector and the text's; 0 where the table knows no piece of it. The same as with
+        `embed_query`, but for the rounding of its numbers, in half the time."""
+        lanes = self._lanes(self._sums(text))
+        length = hypot(*lanes)
+        return sum(map(mul, vector, lanes)) / length if length else 0.0
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """The vectors of many texts, each the same bytes as `embed_query` gives."""

@@ -113,7 +113,8 @@ def evidence(asked: Asked, text: str, about: str = "") -> float:
         return best
     lines = lines_of(text)
     if about:
-        lines += [f"{about} {line}" for line in lines]
+        # One line below what it is about has the words of the whole.
+        lines += [f"{about} {line}" for line in lines] if "\n" in text else []
     return max([best, *(_evidence(asked, line, foreign=False) for line in lines)])
 
 
@@ -144,7 +145,9 @@ def certain(asked: Asked, stands: Standing, foreign: float) -> float:
 
 def cosine(asked: Asked, text: str) -> float:
     """How near a text is to the question, 0..1; 0 without a table."""
-    return max(0.0, sum(map(float.__mul__, asked.vector or (), vector_of(text, asked.table) or ())))
+    if asked.table is None or asked.vector is None:
+        return 0.0
+    return max(0.0, asked.table.cosine(asked.vector, text))
 
 
 class Standing(NamedTuple):
