@@ -312,7 +312,9 @@ def _start(event: Event) -> str:
         known.add_part(part)
     text = context.text
     given = list(context.parts)
-    for section in checkpoint(event.repo, event.config, event.now, _part_of_session(event), known):
+    # A session that goes on with what it was given was told then where the one before it left off.
+    sections = () if before.keys else checkpoint(event.repo, event.config, event.now, _part_of_session(event), known)
+    for section in sections:
         if len(text) + len(section.text) < INJECTED:  # whole or not at all: a cut would leave a quotation open
             text = f"{text}\n{section.text}".strip()
             given += section.parts

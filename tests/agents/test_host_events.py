@@ -14,6 +14,7 @@ from tests.harness import Repo
 
 NOW = "2026-02-05T14:30:00+00:00"
 LOG = "memory/2026-02-05.md"
+DECIDED = "We decided that the crane is blue."
 
 
 @pytest.fixture
@@ -82,6 +83,8 @@ def test_a_session_that_goes_on_with_its_context_among_its_messages_is_given_wha
     memory.commit("more", {"MEMORY.md": memory.read("MEMORY.md") + "- The lamp is cleaned on Mondays.\n"})
     more = start("resume", with_context)
     assert "lamp" in more and "UTC" not in more
+    fire(memory, "SessionEnd", "opencode", session_id="s2", info={"id": "s2"}, messages=[message("user", DECIDED)])
+    assert "The last session" not in start("resume", with_context)
     without = [message("user", "hello"), message("assistant", "Hello.")]
     assert "UTC" in start("resume", without)  # its host did not keep what it was given
 
