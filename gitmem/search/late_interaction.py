@@ -35,6 +35,9 @@ class WordVectors(Protocol):
     def embed_query(self, text: str) -> bytes:
         """The text's vector of length 1, float32; zeros where it knows no word of it."""
 
+    def cosine(self, vector: Sequence[float], text: str) -> float:
+        """Of a vector of length 1 and the text's; 0 where it knows no word of it."""
+
 
 class QuestionWords(NamedTuple):
     """A question's words: their signs, and what each counts, together 1."""

@@ -197,3 +197,13 @@ def test_what_the_index_stores_of_a_text_in_parts_is_that_of_the_text(embedder, 
     monkeypatch.undo()
     ((_, long),) = embedder.codes(["memory " * 40_000])
     assert max(array("b", long)) == 127 or min(array("b", long)) == -127
+
+
+@pytest.mark.parametrize(
+    "text", ["the harbour crane is blue", "배포는 화요일에만 한다", "請求書は月末に送る", "", "\u2603"]
+)
+def test_a_cosine_is_that_of_the_unit_vectors(text: str) -> None:
+    table = static_embedder.shared()
+    question = array("f", table.embed_query("which colour is the crane?"))
+    whole = sum(a * b for a, b in zip(question, array("f", table.embed_query(text)), strict=True))
+    assert table.cosine(question, text) == pytest.approx(whole, abs=1e-6)
