@@ -5,10 +5,11 @@ Read from the answers that our hooks gave and from the requests that reached the
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gitmem.gate.quoting import END, LEAD
@@ -85,6 +86,20 @@ def as_words(text: str) -> str:
     return f" {' '.join(words(text))} "
 
 
+def unescaped(text: str) -> str:
+    """A text without the escapes of markup: Gemini CLI writes `&lt;` for the `<` of a context that it hands on."""
+    plain = html.unescape(text)
+    while plain != text:
+        text, plain = plain, html.unescape(plain)
+    return text
+
+
+def arrived(texts: Sequence[str], requests: Sequence[str]) -> list[str]:
+    """The injections that stand in a request, escaped or not."""
+    plain = [unescaped(request) for request in requests]
+    return [text for text in texts if any(unescaped(text) in request for request in plain)]
+
+
 def measured(given: Sequence[Injection], requests: Sequence[str], count: Callable[[str], int]) -> Repeats:
     """How much of what one session was given it had: in its transcript, in the host's own files, in an earlier
     injection of the session, or earlier in the same injection.
@@ -93,6 +108,8 @@ def measured(given: Sequence[Injection], requests: Sequence[str], count: Callabl
     holds an injection shows what the session had, without that injection and those that came with or after it.
     """
     total = Repeats()
+    given = [replace(injection, text=unescaped(injection.text)) for injection in given]
+    requests = [unescaped(text) for text in requests]
     for place, injection in enumerate(given):
         had = " ".join(as_words(earlier.text) for earlier in given[:place])
         request = next((text for text in requests if injection.text in text), "")

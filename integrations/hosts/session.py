@@ -21,7 +21,7 @@ from gitmem.models.token_count import BUILT_IN, count_of
 from integrations.hosts.drivers import Driver, program
 from integrations.hosts.endpoint import Answer, Asked, Endpoint, serving
 from integrations.hosts.host_run import SUBFOLDER, Call, HostRun
-from integrations.hosts.injections import Repeats, in_force, measured
+from integrations.hosts.injections import Repeats, arrived, in_force, measured
 
 MEMORY = {
     "MEMORY.md": "# Memory\n\n- Invoices are sent on Thursdays.\n",
@@ -256,9 +256,9 @@ class _Trial:
         self._in_session(4, lambda: self.host.prompt(ASKED, False))
         self._in_session(4, lambda: self.host.prompt(KOREAN_ASKED, True))
         session = self.sessions[4]
-        arrived = [text for text in session.injected if any(text in a.text for a in session.asked)]
-        told, stale = in_force(arrived, "red", "blue")
-        korean, korean_stale = in_force(arrived, "노란색", "초록색")
+        texts = arrived(session.injected, [a.text for a in session.asked])
+        told, stale = in_force(texts, "red", "blue")
+        korean, korean_stale = in_force(texts, "노란색", "초록색")
         self._say("changed decision", told and korean and not stale and not korean_stale,
                   f"red told {told}, blue as if it held {len(stale)} times; "
                   f"노란색 told {korean}, 초록색 as if it held {len(korean_stale)} times")  # fmt: skip

@@ -21,7 +21,7 @@ from gitmem.sessions.state import lock_of
 from integrations.hosts.drivers import DRIVERS, Scratch
 from integrations.hosts.endpoint import Answer, Asked, serving
 from integrations.hosts.host_run import HostRun, zone_of_day
-from integrations.hosts.injections import Injection, Repeats, in_force, measured, statements, text_of
+from integrations.hosts.injections import Injection, Repeats, arrived, in_force, measured, statements, text_of
 from integrations.hosts.session import CELLS, FIGURES, FIRST, Row, script
 from integrations.hosts.table import into_docs
 
@@ -34,6 +34,16 @@ def _context(*lines: str) -> str:
 
 def _words(text: str) -> int:
     return len(text.split())
+
+
+def test_an_injection_that_a_host_escaped_is_found_in_its_request() -> None:
+    text = _context("- The mast &lt;b&gt; is made of oak.")
+    for escape in (lambda t: t, lambda t: t.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")):
+        request = f"The crane is painted blue.\n<hook_context>{escape(text)}</hook_context>"
+        assert arrived([text, _context("- Another one here.")], ["nothing", request]) == [text]
+        given = [Injection(1, "SessionStart", _context("- The crane is painted blue.", "- The mast is made of oak."))]
+        asked = [f"The crane is painted blue.\n{escape(given[0].text)}"]
+        assert (measured(given, asked, _words).statements, measured(given, asked, _words).had) == (2, 1)
 
 
 def test_an_injection_is_its_statements_without_marks_headings_and_topics() -> None:
