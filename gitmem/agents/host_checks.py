@@ -38,9 +38,10 @@ def examine(repo: Repository, now: datetime) -> list[Check]:
     failures = sorted(failure for failure, _ in found)
     last = failures[-1]
     files = " and ".join(f"'{folder / hook_log.FILE}'" for folder in dict.fromkeys(folder for _, folder in found))
-    wrong = f"{counted(len(failures), 'failure')} in {LOG_DAYS} days, the last {last.at:%Y-%m-%d %H:%M} at {last.event}"
-    hint = f"all of them are in {files}; once it is mended, remove that file"
-    return [*checks, Check("hooks of hosts", f"{wrong}: {last.words}", hint)]
+    count, when = counted(len(failures), "failure"), f"{last.at:%Y-%m-%d %H:%M}"
+    wrong = Message("{} in {} days, the last {} at {}: {}", count, LOG_DAYS, when, last.event, last.words)
+    hint = Message("all of them are in {}; once it is mended, remove that file", files)
+    return [*checks, Check("hooks of hosts", wrong, hint)]
 
 
 def started_below(host: Host, root: Path) -> Check | None:

@@ -69,7 +69,9 @@ def anchor(repo: Repository, place: str) -> Citation:
     if match["symbol"]:
         found = definitions.lines_of(lines, path, match["symbol"])
         if found is None:
-            raise UsageError(Message("{} defines no '{}'", path, match["symbol"]), f"cite lines: {path}:10-24")
+            raise UsageError(
+                Message("{} defines no '{}'", path, match["symbol"]), Message("cite lines: {}:10-24", path)
+            )
         mark = fingerprint(lines[found[0] - 1 : found[1]])
         return Citation(path, 0, 0, match["symbol"], repo.hash_blob(data), mark)
     start = int(match["start"] or match["l"])
@@ -93,7 +95,7 @@ def _read(repo: Repository, path: str) -> bytes:
         raise UsageError(Message("'{}' is a file of secrets by its name", path[:80]), "cite what reads it")
     tracked = [entry for entry in repo.staged() if entry.path == path and entry.mode in (REGULAR, EXECUTABLE)]
     if not tracked or repo.root is None:
-        raise UsageError(f"Git tracks no file '{path[:80]}'", "git add it first, or cite another")
+        raise UsageError(Message("Git tracks no file '{}'", path[:80]), "git add it first, or cite another")
     try:
         data = read_bytes(repo.root, path, LIMIT + 1)
     except (OSError, OutsideRepository):
