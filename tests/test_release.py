@@ -37,3 +37,7 @@ def test_the_notes_are_the_section_of_the_version() -> None:
 def test_without_a_section_there_is_no_release(changelog: str) -> None:
     with pytest.raises(SystemExit, match=re.escape("no section '## 0.2.0'")):
         release.notes_of(changelog, "0.2.0")
+
+
+def test_the_changelog_has_notes_for_this_version() -> None:
+    assert len(release.notes_of((SOURCE / "CHANGELOG.md").read_text(encoding="utf-8"), __version__)) > 500
