@@ -51,7 +51,7 @@ def text_of(answer: str) -> str:
         value = json.loads(answer)
     except ValueError:
         return ""
-    return "\n".join(_fields(value))
+    return "\n".join(dict.fromkeys(_fields(value)))  # Copilot CLI and VS Code are given it in a field each
 
 
 def _fields(value: Any) -> Iterator[str]:

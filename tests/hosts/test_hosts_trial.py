@@ -46,6 +46,11 @@ def test_an_injection_that_a_host_escaped_is_found_in_its_request() -> None:
         assert (measured(given, asked, _words).statements, measured(given, asked, _words).had) == (2, 1)
 
 
+def test_a_context_that_is_answered_in_two_fields_is_one_injection() -> None:
+    answer = {"additionalContext": "a", "hookSpecificOutput": {"additionalContext": "a"}}
+    assert text_of(json.dumps(answer)) == "a"
+
+
 def test_an_injection_is_its_statements_without_marks_headings_and_topics() -> None:
     text = _context("- Invoices are sent on Thursdays. The crane is blue.", "## Topics", "crane, invoices, mast, oak")
     assert statements(text) == ["Invoices are sent on Thursdays.", "The crane is blue."]
