@@ -9,6 +9,7 @@ import io
 import sys
 from pathlib import Path
 
+from babel.messages.catalog import Catalog
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po
 
@@ -16,10 +17,20 @@ ROOT = Path(__file__).parent.parent
 LOCALE = ROOT / "gitmem" / "ui" / "locale"
 
 
+class Dateless(Catalog):
+    """A catalog whose headers name neither a day nor a version of Babel: the same words are the same bytes."""
+
+    @property
+    def mime_headers(self) -> list[tuple[str, str]]:
+        """The headers that `gettext` of the standard library reads."""
+        return [("Content-Type", "text/plain; charset=utf-8"), ("Plural-Forms", self.plural_forms)]
+
+
 def compiled(source: Path) -> bytes:
     """The bytes of gitmem.mo for a catalog. Raises ValueError for a line that is no gettext."""
     with source.open("rb") as file:
         catalog = read_po(file, locale=source.parts[-3], abort_invalid=True)
+    catalog.__class__ = Dateless
     out = io.BytesIO()
     write_mo(out, catalog)
     return out.getvalue()
