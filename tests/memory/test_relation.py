@@ -112,6 +112,21 @@ def test_one_of_several_is_not_asked_about(old: str, new: str) -> None:
     assert judged.kind is Kind.OTHER and not judged.asks
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("배포는 이제 매주 화요일이 아니라 목요일 오후 2시에 한다", "배포는 매주 화요일 오후 2시에 한다"),
+        ("Deploys are on Thursdays, not on Tuesdays", "Deploys are on Tuesdays"),
+        ("The nightly job starts at 03:00 instead of 01:00", "The nightly job starts at 01:00"),
+        ("デプロイは火曜ではなく木曜に行う", "デプロイは火曜に行う"),
+        ("部署在周四而不是周二", "部署在周二"),
+    ],
+)
+def test_a_value_that_the_earlier_statement_calls_gone_is_not_the_same_and_not_acted_on(old: str, new: str) -> None:
+    found = relation(old, new)
+    assert found.kind is not Kind.SAME and found.probabilities[Kind.SAME] == 0.0 and not found.automatic
+
+
 def test_a_name_and_its_version_are_one_value() -> None:
     judged = relation("The stock ledger runs on Postgres 14", "The stock ledger runs on Postgres 16")
     assert judged.asks and (judged.old, judged.new) == ("Postgres 14", "Postgres 16")

@@ -52,6 +52,14 @@ _INSTEAD = {
 }
 _OWNER = lazy(r"['’]s|의(?= )|の|的")
 _EQUALS = (":", "：", "=")
+_WENT = {  # words beside the value that went: before it, or behind it in Korean and Japanese
+    "en": lazy(r"\b(?:instead of|rather than|in place of|no longer|not)\b"),
+    "ko": lazy("대신|말고|아니라"),
+    "ja": lazy("をやめ|ではなく|の代わり|に代え"),
+    "zh": lazy("取代|代替|而不是"),
+}
+_WENT_STANDS_BEFORE = frozenset(("ko", "ja"))  # languages in which the value stands before those words
+WENT_REACH = 10  # characters between such a word and the value
 SLOT_WORDS = 3  # of a run in which two texts differ, at most, to be one value of one property
 
 
@@ -437,6 +445,22 @@ def _add_explicit(f: Features, pair: Alignment) -> None:
         f.put("instead")
         beside = any(abs(token.start - instead.end()) <= 14 or abs(token.end - instead.start()) <= 8 for token in gone)
         f.put("instead_of_old" if beside else "instead_not_of_old")
+
+
+def gives_what_went(pair: Alignment) -> bool:
+    """Whether the later text gives a value of which the earlier one says that it went ("Thursdays, not Tuesdays",
+    "화요일이 아니라 목요일"), and says no such thing itself."""
+    went = _WENT[pair.old.language].search(pair.old.text.lower())
+    if went is None or _WENT[pair.new.language].search(pair.new.text.lower()):
+        return False
+    shared = [
+        pair.old.content[i] for i, _, degree in pair.pairs if degree >= 0.7 and pair.old.content[i].kind in VALUES
+    ]
+    if pair.old.language in _WENT_STANDS_BEFORE:
+        gone = [token for token in shared if 0 <= went.start() - token.end <= WENT_REACH]
+    else:
+        gone = [token for token in shared if 0 <= token.start - went.end() <= WENT_REACH]
+    return bool(gone) and any(pair.old.content[i].kind in VALUES for i in pair.left_old)
 
 
 def _add_values(f: Features, pair: Alignment) -> None:

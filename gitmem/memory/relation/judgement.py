@@ -14,7 +14,7 @@ from math import exp
 from gitmem.light_typing import NamedTuple
 from gitmem.memory.deciding_words import claim
 from gitmem.memory.relation.alignment import VALUES, Alignment, align, classes_of, near, value_type
-from gitmem.memory.relation.features import Features, features
+from gitmem.memory.relation.features import Features, features, gives_what_went
 from gitmem.memory.relation.reading import LANGUAGES, Reading, cues_of, read
 from gitmem.memory.relation.tokens import DATE, ID, NAME, TIME, WORD, Token
 from gitmem.memory.relation.weights import ASKS, AUTOMATIC, WEIGHTS
@@ -239,9 +239,11 @@ def _by_proof(chances: dict[Kind, float], found: Features, pair: Alignment) -> d
 
 
 def _by_denial(chances: dict[Kind, float], found: Features, pair: Alignment) -> dict[Kind, float]:
-    """A statement and its denial in the same words are not the same: "使う", "使わない"."""
+    """A statement and its denial in the same words are not the same: "使う", "使わない". Nor are two statements of which
+    the later one gives the value that the earlier one calls gone: "Thursdays, not Tuesdays", "Tuesdays"."""
     flips = ("negation" in pair.old.cues) != ("negation" in pair.new.cues)
-    if not flips or found.get("cover_old", 0.0) < SAME_WORDS or pair.old.language != pair.new.language:
+    denied = flips and found.get("cover_old", 0.0) >= SAME_WORDS and pair.old.language == pair.new.language
+    if not denied and not gives_what_went(pair):
         return chances
     return {**chances, Kind.SAME: 0.0, Kind.CONFLICTS: chances[Kind.CONFLICTS] + chances[Kind.SAME]}
 
