@@ -74,7 +74,7 @@ def _rows(view: View, title: str, part: Ask, whole: bool) -> tuple[Health, ...] 
     try:
         return None if (rows := part(view, whole)) is None else tuple(rows)
     except GitMemError as error:
-        return (Health(title, view.t(one_line(error.message)), "note", view.t(one_line(error.hint))),)
+        return (Health(title, one_line(view.t(error.message)), "note", one_line(view.t(error.hint))),)
 
 
 def index(view: View, _: bool) -> Iterator[Health]:
@@ -93,8 +93,8 @@ def index(view: View, _: bool) -> Iterator[Health]:
         words = view.t("{count} lines with a secret are left out of search", count=status.secret_lines)
         yield Health("Secrets", words, "bad", "docs/leaked-secret.md")
     for odd in status.odd:
-        words = f"{one_line(odd.path)}: {view.t(one_line(odd.reason))}"
-        yield Health("Left out", words, "bad", view.t(one_line(odd.hint)))
+        words = f"{one_line(odd.path)}: {one_line(view.t(odd.reason))}"
+        yield Health("Left out", words, "bad", one_line(view.t(odd.hint)))
 
 
 def gate(view: View, whole: bool) -> list[Health] | None:
@@ -204,7 +204,7 @@ def set_up(view: View, _: bool) -> Iterator[Health]:
 def _checked(view: View, check: Check, words: str, state: State) -> Health:
     """One check of `git mem doctor`: what is wrong, else `words` in `state`."""
     words, state = (check.wrong, "bad") if check.wrong else (words, state)
-    return Health(check.name, view.t(one_line(words)), state, view.t(one_line(check.hint)))
+    return Health(check.name, one_line(view.t(words)), state, one_line(view.t(check.hint)))
 
 
 Ask = Callable[[View, bool], "Iterator[Health] | list[Health] | None"]
