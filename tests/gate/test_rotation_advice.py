@@ -77,6 +77,15 @@ def test_redact_says_it_of_secrets_alone(base: Repo) -> None:
     assert "rotated" in base.mem("redact", "memory/b.md").stderr
 
 
+def test_redact_says_that_commits_hold_what_was_committed(base: Repo) -> None:
+    base.write("memory/new.md", SECRET)
+    assert "commits hold" not in base.mem("redact", "memory/new.md").stderr
+    base.commit("x", {"memory/a.md": SECRET})
+    assert "commits hold" not in base.mem("redact", "--dry-run", "memory/a.md").stderr
+    told = base.mem("redact", "memory/a.md").stderr
+    assert "commits hold the secret still" in told and "git mem scan --history" in told
+
+
 def test_the_rules_of_personal_data_are_those_of_its_detector() -> None:
     assert all(rule.startswith(PERSONAL) for rule in RULES)
     others = {rule for name in DETECTORS if name != "pii" for rule in examples(name)}

@@ -22,7 +22,9 @@ from gitmem.gate.report import remedy
 from gitmem.gate.scan import scan_text
 from gitmem.git.objects import LINKS, Entry
 from gitmem.git.opening import Repository
+from gitmem.git.transaction import is_committed
 
+COMMITS_KEEP_IT = "git mem scan --history names them, git rebase -i takes it out of those that are not pushed"
 SHOWN = 20  # masks of one file that are told one by one
 
 
@@ -53,6 +55,7 @@ def command(paths: tuple[str, ...], staged: bool, dry_run: bool, force: bool, as
     masked = [plan for plan in planned if plan.rules]
     if not force and not dry_run:
         refuse_excessive(masked)
+    committed = [p.path for p in masked if p.redaction.secret and is_committed(repo, p.path, p.before)]
     if not dry_run:
         _write(repo, masked, policy.daily)
     left = [(plan, finding) for plan in planned for finding in plan.left]
@@ -64,6 +67,8 @@ def command(paths: tuple[str, ...], staged: bool, dry_run: bool, force: bool, as
         _show(masked, left)
     if not dry_run and any(plan.redaction.secret for plan in masked):
         say("a real secret is rotated first: masking does not take it back (docs/leaked-secret.md)")
+    if not dry_run and committed:
+        say(f"commits hold the secret still, and a merge brings them along: {COMMITS_KEEP_IT}")
     return Exit.FINDINGS if left else Exit.DONE
 
 

@@ -239,8 +239,8 @@ def _by_proof(chances: dict[Kind, float], found: Features, pair: Alignment) -> d
 
 
 def _by_denial(chances: dict[Kind, float], found: Features, pair: Alignment) -> dict[Kind, float]:
-    """A statement and its denial in the same words are not the same: "使う", "使わない". Nor are two statements of which
-    the later one gives the value that the earlier one calls gone: "Thursdays, not Tuesdays", "Tuesdays"."""
+    """A statement and its denial in the same words are not the same: "使う", "使わない". Nor are two of which the later
+    one gives the value that the earlier one calls gone: "Thursdays, not Tuesdays", "Tuesdays"."""
     flips = ("negation" in pair.old.cues) != ("negation" in pair.new.cues)
     denied = flips and found.get("cover_old", 0.0) >= SAME_WORDS and pair.old.language == pair.new.language
     if not denied and not gives_what_went(pair):
