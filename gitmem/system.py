@@ -49,6 +49,19 @@ def lock(handle: int) -> None:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
+def echoes(handle: int) -> bool:
+    """Whether a terminal shows what is typed: a prompt for a passphrase, and a program that draws its own screen, turn
+    that off. True for a handle that is no terminal and where terminals cannot be asked."""
+    try:
+        import termios
+    except ImportError:
+        return True
+    try:
+        return bool(termios.tcgetattr(handle)[3] & termios.ECHO)
+    except termios.error:
+        return True
+
+
 @contextmanager
 def signals_held_back() -> Iterator[None]:
     """Let no interrupt, end or alarm come between; those that arrive do when the block is done."""

@@ -2,11 +2,13 @@
 
 Only paths named are committed; whatever else is staged stays staged. An agent, a hook and a job have nobody who could
 type a passphrase: signing then uses what the key's own agent (gpg-agent, ssh-agent) remembers, and fails at once where
-that is nothing. At a terminal Git asks as it always does.
+that is nothing; a signing program that hangs is ended. At a terminal Git asks as it always does, and a log record says
+what a person who sees no question is waiting for.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import signal
@@ -25,6 +27,8 @@ from gitmem.git.repository import Repository
 from gitmem.git.worktree import state_dir
 from gitmem.messages import Message
 from gitmem.system import temporary_folder
+
+log = logging.getLogger(__name__)  # without a handler, Python shows a warning on stderr
 
 NOBODY = ("Author identity unknown", "Committer identity unknown", "empty ident name", "unable to auto-detect email")
 IDENTITY = 'git config --global user.name "Your Name"; git config --global user.email you@example.com'
@@ -49,12 +53,20 @@ NOT_ANSWERED = (  # from where nobody is at a terminal: a key that waits for a t
     "the commit is not signed: the signing program has not answered for {} seconds",
     WITHOUT_PASSPHRASE[1],
 )
-SIGNING_SECONDS = 60.0  # that a signing program may take where nobody is at a terminal
+# Seconds that a signing program may take where nobody is at a terminal: a key gives up on a touch after about 15, and
+# hosts of agents end a hook or a tool after 60.
+SIGNING_SECONDS = 30.0
+SAID_AFTER = 3.0  # seconds of signing at a terminal until it is said what is waited for
+WAITED_FOR = "git mem: the commit is being signed: %s waits for a passphrase or for a touch of the key; Ctrl-C gives up"
 SIGNING_PROGRAMS = {  # Git's setting -> the program it names where it is not set, and what keeps that from asking
     "gpg.openpgp.program": ("gpg", " --batch --no-tty --pinentry-mode error"),
     "gpg.x509.program": ("gpgsm", ""),
     "gpg.ssh.program": ("ssh-keygen", ""),
 }
+# Shell lines that end Git and all it started once a process is gone. The shell's own process group, 0, is Git's, which
+# has a session of its own; Git takes its locks away when it ends.
+WATCHED = "(while kill -0 {} 2>&-; do sleep 1; done; kill -TERM 0) </dev/null >/dev/null 2>&1 &\nwatch=$!\n"
+UNWATCHED = "kill $watch 2>/dev/null\n"
 LOOK = 1.0  # seconds between two looks whether a git signs
 GRACE = 5.0  # seconds for a git that is told to end
 TRAILER = re.compile(r"(?:Memory-[A-Z][A-Za-z]*|Reviewed-by|Signed-off-by|Co-authored-by): \S")
@@ -80,28 +92,28 @@ def run_git(
     at = str(repo.root or repo.git_dir)
     if args[0] not in SIGNING:
         return _run(at, args, input, environ)
-    with _unattended(at, environ) as unattended:
-        if unattended is None:
+    with _signing(at, environ) as signing:
+        if signing is None:
             return _run(at, args, input, environ)
         try:
-            return _run(at, args, input, {**environ, **unattended.environ}, unattended.signing)
+            return _run(at, args, input, {**environ, **signing.environ}, signing)
         except GitFailed as error:
-            if NOT_SIGNED in f"{error.message}\n{error.hint}":
+            if not signing.at_terminal and NOT_SIGNED in f"{error.message}\n{error.hint}":
                 message, then = WITHOUT_PASSPHRASE
                 raise NotSigned(message, f"{then}\n{error.message}") from None
             raise
 
 
 def _run(
-    at: str, args: Sequence[str], input: str | None, environ: Mapping[str, str], signing: Path | None = None
+    at: str, args: Sequence[str], input: str | None, environ: Mapping[str, str], signing: _Signing | None = None
 ) -> str:
     """Run git in folder `at`. Hooks run as they do for a person's own commit; a program that watches files for Git
     would run for a mere look at the index, and does not.
 
-    With `signing`, the file that is there while a commit is signed, git has a session of its own, and so no terminal to
-    ask at, and ends with all it started where the signing takes longer than SIGNING_SECONDS.
+    With `signing` and nobody at a terminal, git has a session of its own, and so no terminal to ask at, and ends with
+    all it started where the signing takes longer than SIGNING_SECONDS.
     """
-    alone = signing is not None
+    alone = signing is not None and not signing.at_terminal
     process = subprocess.Popen(
         ["git", "--literal-pathspecs", "-c", "core.fsmonitor=false", "-C", at, *args],
         stdin=subprocess.DEVNULL if input is None else subprocess.PIPE,
@@ -123,62 +135,91 @@ def _run(
     return os.fsdecode(out)
 
 
-def _communicate(process: subprocess.Popen[bytes], given: bytes | None, signing: Path | None) -> tuple[bytes, bytes]:
-    """As `Popen.communicate`. Raises NotSigned where signing takes longer than SIGNING_SECONDS: a hook may take longer,
-    so it counts from when the signing program was started."""
+def _communicate(
+    process: subprocess.Popen[bytes], given: bytes | None, signing: _Signing | None
+) -> tuple[bytes, bytes]:
+    """As `Popen.communicate`. Where nobody is at a terminal it raises NotSigned once signing takes longer than
+    SIGNING_SECONDS; at one it logs, once, which program is waited for. A hook may take longer than both, so the time
+    counts from when the signing program was started."""
     began = 0.0
+    said = False
     while True:
         try:
             return process.communicate(given, timeout=None if signing is None else LOOK)
         except subprocess.TimeoutExpired:
             given = None  # git is being sent it: it is given but once
-            if signing is None or not signing.exists():
+            if signing is None or not (program := signing.program()):
                 began = 0.0
-            elif not began:
-                began = time.monotonic()
-            elif time.monotonic() - began > SIGNING_SECONDS:
+                continue
+            began = began or time.monotonic()
+            waited = time.monotonic() - began
+            if signing.at_terminal:
+                # A prompt for a passphrase turns the echo off: its words stand on the terminal already.
+                if not said and waited > SAID_AFTER and system.echoes(0):
+                    log.warning(WAITED_FOR, program)
+                    said = True
+            elif waited > SIGNING_SECONDS:
                 message, then = NOT_ANSWERED
-                raise NotSigned(message.format(round(SIGNING_SECONDS)), then) from None
+                raise NotSigned(Message(message, round(SIGNING_SECONDS)), then) from None
 
 
-class _Unattended(NamedTuple):
-    """The environment in which Git signs without asking, and the file that is there while it signs."""
+class _Signing(NamedTuple):
+    """How Git signs a commit, and how to see that it does.
+
+    `environ`: what is added to Git's environment, so that our scripts run the signing programs.
+    `running`: the file that is there while a signing program runs; it holds the usual name of that program.
+    `at_terminal`: whether a person can be asked.
+    """
 
     environ: dict[str, str]
-    signing: Path
+    running: Path
+    at_terminal: bool
+
+    def program(self) -> str:
+        """The usual name of the signing program that runs now, "" for none."""
+        try:
+            return self.running.read_text(encoding="utf-8").strip()
+        except OSError:
+            return ""
 
 
 @contextmanager
-def _unattended(at: str, environ: Mapping[str, str]) -> Iterator[_Unattended | None]:
-    """How Git signs where nobody can be asked; None where a person is at the terminal or nothing is signed.
+def _signing(at: str, environ: Mapping[str, str]) -> Iterator[_Signing | None]:
+    """How Git signs here; None where nothing is signed.
 
-    gpg has an option for that and Git none, nor a limit of time: the signing programs are run through scripts in a
-    folder that is gone afterwards.
+    Git says to nobody that it signs, and has no limit of time for it; of the programs only gpg has an option that keeps
+    it from asking. So the signing programs are run through scripts in a folder that is gone afterwards. Where nobody
+    can be asked, a script ends Git and all that it started once this process is gone (a host that ends a hook): a Git
+    that waits on keeps its lock files.
     """
-    if os.isatty(0) or not _signs(at, environ):
+    if not _signs(at, environ):
         yield None
         return
     import shlex
 
+    at_terminal = os.isatty(0)
     with temporary_folder() as folder:
-        signing = folder / "signing"
+        running = folder / "signing"
         count = int(environ.get("GIT_CONFIG_COUNT") or 0)
-        more = {"SSH_ASKPASS_REQUIRE": "never"}  # and no terminal: run_git gives it a session of its own
+        # Without a terminal, and without a window that asks: run_git gives it a session of its own.
+        more = {} if at_terminal else {"SSH_ASKPASS_REQUIRE": "never"}
+        watched = "" if at_terminal or not system.POSIX else WATCHED.format(os.getpid())
         for setting, (usual, options) in SIGNING_PROGRAMS.items():
             program = _setting(at, environ, setting)
             if setting == "gpg.openpgp.program":
                 program = program or _setting(at, environ, "gpg.program")
             script = folder / usual
-            mark = shlex.quote(str(signing))
+            mark = shlex.quote(str(running))
+            unasked = "" if at_terminal else options
             script.write_text(
-                f'#!/bin/sh\n: > {mark}\n{shlex.quote(program or usual)}{options} "$@"\n'
-                f"ended=$?\nrm -f {mark}\nexit $ended\n",
+                f'#!/bin/sh\n{watched}echo {usual} > {mark}\n{shlex.quote(program or usual)}{unasked} "$@"\n'
+                f"ended=$?\nrm -f {mark}\n{UNWATCHED if watched else ''}exit $ended\n",
                 encoding="utf-8",
             )
             script.chmod(0o700)
             more |= {f"GIT_CONFIG_KEY_{count}": setting, f"GIT_CONFIG_VALUE_{count}": str(script)}
             count += 1
-        yield _Unattended({**more, "GIT_CONFIG_COUNT": str(count)}, signing)
+        yield _Signing({**more, "GIT_CONFIG_COUNT": str(count)}, running, at_terminal)
 
 
 def _signs(at: str, environ: Mapping[str, str]) -> bool:

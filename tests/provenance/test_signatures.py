@@ -7,7 +7,8 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
 
@@ -132,14 +133,68 @@ def test_a_signing_program_that_never_answers_ends_and_the_line_stays(
     assert not list((repo.path / ".git").glob("*.lock")) and repo.git("diff", "--cached", "--name-only") == ""
 
 
+def signs_with_one_that_hangs(repo: Repo, folder: Path) -> None:
+    program = folder / "waits"
+    program.write_text("#!/bin/sh\ntail -f /dev/null\n")
+    program.chmod(0o755)
+    for name, value in (("gpg.program", str(program)), ("commit.gpgsign", "true"), ("user.signingkey", "K")):
+        repo.git("config", name, value)
+
+
+def until(is_so: Callable[[], object]) -> None:
+    """Wait for what surely comes, two minutes at most."""
+    for _ in range(2400):
+        if is_so():
+            return
+        time.sleep(0.05)
+    raise AssertionError("it never came")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows ends no group of processes")
+def test_a_run_that_is_killed_while_it_signs_leaves_no_git_and_no_lock(repo: Repo, tmp_path: Path) -> None:
+    head = repo.commit("start", {"MEMORY.md": "# Memory\n\n- The sky is blue.\n"})
+    signs_with_one_that_hangs(repo, tmp_path)
+    command = [sys.executable, "-m", "gitmem", "forget", "MEMORY.md:3", "--reason", "wrong"]
+    env = {**os.environ, "PYTHONPATH": str(SOURCE)}
+    process = subprocess.Popen(command, cwd=repo.path, env=env, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with process:
+        until(lambda: list((repo.path / ".git").glob("*.lock")) or process.poll() is not None)
+        assert process.poll() is None
+        process.kill()
+    until(lambda: not list((repo.path / ".git").glob("*.lock")))
+    assert repo.git("rev-parse", "HEAD").strip() == head
+
+
+@needs_script
+def test_a_person_at_a_terminal_reads_what_is_waited_for(repo: Repo, tmp_path: Path) -> None:
+    repo.commit("start", {"MEMORY.md": "# Memory\n\n- The sky is blue.\n"})
+    signs_with_one_that_hangs(repo, tmp_path)
+    command = f"cd '{repo.path}' && {sys.executable} -m gitmem forget MEMORY.md:3 --reason wrong"
+    env = {**os.environ, "PYTHONPATH": str(SOURCE)}
+    process = subprocess.Popen(
+        ["script", "-qefc", command, "/dev/null"], env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    )  # fmt: skip
+    with process:
+        assert process.stdin is not None and process.stdout is not None
+        read = b""
+        while b"waits for a passphrase or for a touch" not in read and (more := os.read(process.stdout.fileno(), 4096)):
+            read += more
+        assert b"being signed: gpg waits for a passphrase or for a touch" in read
+        process.stdin.write(b"\x03")  # Ctrl-C
+        process.stdin.flush()
+    assert not list((repo.path / ".git").glob("*.lock"))
+
+
 def test_a_hook_that_takes_its_time_is_not_taken_for_a_signing_program(
-    repo: Repo, tmp_path: Path, impatient: None
+    repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(git_write, "SIGNING_SECONDS", 2.0)
+    monkeypatch.setattr(git_write, "LOOK", 0.05)
     repo.commit("start", {"MEMORY.md": "# Memory\n"})
     signs_with_ssh(repo, ssh_key(tmp_path))
     hook = repo.path / ".git/hooks/pre-commit"
     hook.parent.mkdir(exist_ok=True)
-    hook.write_text("#!/bin/sh\nsleep 0.3\n")
+    hook.write_text("#!/bin/sh\nsleep 3\n")
     hook.chmod(0o755)
     opened = open_repository(repo.path, os.environ)
     try:
