@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from gitmem.sessions.recalled_parts import RecalledParts
 
 INPUT_LIMIT = 32 << 20  # bytes of a host's JSON; a prompt may hold a pasted log
+BEGINNING = datetime(2000, 1, 1, tzinfo=UTC)  # before any line of the log
 AT_START = 1 << 20  # bytes of a transcript that waits to be written and is, before a session's start is answered
 PROMPT_TRANSCRIPT = 8 << 20  # bytes of a transcript that is read before a prompt is answered
 NOT_AGAIN = frozenset(("pinned", "rule", "working", "recent", "summary"))  # layers a session has had
@@ -266,8 +267,9 @@ def _detach(event: str, host_name: str, data: bytes, user: bool) -> None:
     child.stdin.close()
 
 
-def _log(repo: Repository | None, host: Host, event: str, error: BaseException) -> None:
-    """A line of the log: kind and, for errors of ours, their message (which never quotes memory)."""
+def _log(repo: Repository | None, host: Host, event: str, error: BaseException, *, once: bool = False) -> None:
+    """A line of the log: kind and, for errors of ours, their message (which never quotes memory). `once`: not where the
+    log says so already; each turn of a session reads the same transcript."""
     words = error.message if isinstance(error, GitMemError) else type(error).__name__
     try:
         here = Path.cwd()
@@ -277,7 +279,10 @@ def _log(repo: Repository | None, host: Host, event: str, error: BaseException) 
         return
     failure = hook_log.Failure(now(), event, words)
     try:
-        written = hook_log.append(state_dir(common, make=is_ours), failure)
+        folder = state_dir(common, make=is_ours)
+        if once and any(known[1:] == failure[1:] for known in hook_log.failures(folder, BEGINNING)):
+            return
+        written = hook_log.append(folder, failure)
     except GitMemError:  # it cannot be made, the Git directory being read-only for one
         written = False
     if is_ours and not written:
@@ -548,6 +553,7 @@ def _write(
     """Read the session's transcript, end the sessions that are over, and `write`; None where nothing is to be kept.
     What cannot be written now waits as a note, and the notes of others are written."""
     from gitmem.hosts.transcript import since
+    from gitmem.hosts.transcript_parser import unread_words
     from gitmem.sessions.automation import end_due_sessions
     from gitmem.sessions.lifecycle import Source
     from gitmem.sessions.pending import done
@@ -555,6 +561,8 @@ def _write(
     transcript, file = _transcript(event) if event.config.session_flush else (None, "")
     if transcript is None:
         return None
+    if problem := unread_words(transcript):
+        _log(event.repo, event.host, "transcript", GitMemError(problem), once=True)
     start = _start_of_this_memory(event.repo)
     transcript = since(transcript, start)
     source = Source(event.session, file=file)

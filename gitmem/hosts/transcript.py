@@ -59,13 +59,15 @@ class Turn:
 @dataclass(frozen=True, slots=True)
 class Transcript:
     """The turns in order, the session's id, and how many lines were not understood, `too_long` of them for their
-    length. Without `lines` it is one object, whose turns have no line of their own: it can be read, not rewritten."""
+    length. `unheard`: how many further lines lost the words of a person or an agent to their length. Without `lines` it
+    is one object, whose turns have no line of their own: it can be read, not rewritten."""
 
     turns: tuple[Turn, ...]
     session: str = ""
     skipped: int = 0
     too_long: int = 0
     lines: bool = True
+    unheard: int = 0
 
     def spoken(self) -> list[Turn]:
         """What people and the agent said: neither tool output nor words of the host."""

@@ -18,6 +18,8 @@ from gitmem.hosts.neutral import ENTRIES, SUMMARY_LEAD
 from gitmem.hosts.pasted_text import CUT, without_memory, without_quotation_marks
 from gitmem.hosts.registry import all_hosts
 from gitmem.hosts.transcript import By, Role, Transcript, Turn
+from gitmem.messages import Message
+from gitmem.plural import counted
 
 LINE_LIMIT = 8 << 20  # bytes of an entry that is parsed, without its STRING_LIMIT strings; a longer one is counted
 STRING_LIMIT = 256 << 10  # bytes of a string in an entry beyond LINE_LIMIT: a longer one is a picture or output
@@ -33,12 +35,13 @@ def parse(data: bytes) -> Transcript:
         if whole is not None:
             return replace(whole, turns=tuple(map(as_spoken, whole.turns)))
     turns: list[Turn] = []
-    session, skipped, too_long = "", 0, 0
+    session, skipped, too_long, unheard = "", 0, 0, 0
     for number, line in enumerate(data.split(b"\n"), 1):
         if not line.strip():
             continue
+        lost = False
         if len(line) > LINE_LIMIT:
-            line = _without_long_strings(line)
+            line, lost = _without_long_strings(line)
             too_long += len(line) > LINE_LIMIT
         entry = _entry(line)
         if entry is None:
@@ -49,13 +52,31 @@ def parse(data: bytes) -> Transcript:
             turns[-1] = _of_host(turns[-1])
         own_turns = [as_spoken(turn) for turn in _turns(entry, number)]
         turns += own_turns
+        unheard += lost and not any(turn.text or turn.role is Role.TOOL for turn in own_turns)
         skipped += not own_turns and not _is_silent(entry)
-    return Transcript(tuple(turns), session, skipped, too_long)
+    return Transcript(tuple(turns), session, skipped, too_long, unheard=unheard)
 
 
-def _without_long_strings(line: bytes) -> bytes:
-    """An entry with each JSON string beyond STRING_LIMIT empty: what is said beside a picture of megabytes stays."""
-    return STRING.sub(lambda found: found[0] if len(found[0]) <= STRING_LIMIT else b'""', line)
+def unread_words(conversation: Transcript) -> Message | str:
+    """The sentence that says what of a transcript was too long to be read, "" where nothing was. It quotes nothing."""
+    if conversation.too_long:
+        entries = counted(conversation.too_long, "entry", "entries")
+        return Message("not read, longer than {} MiB without its long strings: {}", LINE_LIMIT >> 20, entries)
+    if conversation.unheard:
+        entries = counted(conversation.unheard, "entry", "entries")
+        return Message(
+            "not read, the words of {}: a text of more than {} KiB in an entry of more than {} MiB",
+            entries, STRING_LIMIT >> 10, LINE_LIMIT >> 20,
+        )  # fmt: skip
+    return ""
+
+
+def _without_long_strings(line: bytes) -> tuple[bytes, bool]:
+    """An entry with each JSON string beyond STRING_LIMIT empty: what is said beside a picture of megabytes stays. And
+    whether one of those held words: a picture is written without spaces."""
+    long = [found[0] for found in STRING.finditer(line) if len(found[0]) > STRING_LIMIT]
+    shortened = STRING.sub(lambda found: found[0] if len(found[0]) <= STRING_LIMIT else b'""', line)
+    return shortened, any(b" " in each for each in long)
 
 
 def _entry(line: bytes) -> Entry | None:

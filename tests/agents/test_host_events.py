@@ -208,3 +208,20 @@ def test_other_hosts_act_on_each_compaction(memory: Repo, tmp_path: Path) -> Non
             file.write(json.dumps({"id": f"t{at}", "role": "user", "text": text}) + "\n")
         fire(memory, "PreCompact", "claude", transcript_path=str(path))
     assert "on Sundays" in memory.read(LOG)
+
+
+def test_words_that_are_too_long_to_be_read_are_said_once_in_the_log_and_by_doctor(
+    memory: Repo, tmp_path: Path
+) -> None:
+    path = tmp_path / "talk.jsonl"
+    rows = [
+        {"id": "t1", "role": "user", "text": DECIDED},
+        {"id": "t2", "role": "user", "text": "We decided. " * 750_000},
+    ]
+    path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    for event in ("Stop", "Stop", "SessionEnd"):
+        fire(memory, event, "claude", transcript_path=str(path))
+    assert DECIDED in memory.read(LOG)
+    log = (memory.path / ".git/gitmem/session.log").read_text()
+    assert log.count("not read, the words of 1 entry") == 1 and "We decided" not in log
+    assert "not read, the words of 1 entry" in memory.mem("doctor", check=False).stdout

@@ -226,8 +226,24 @@ def test_what_is_said_beside_a_picture_of_megabytes_is_read(monkeypatch: pytest.
     assert [turn.text for turn in read.turns] == [
         "The gate is oiled.", 'The \\fence\\ is "green".', "The pond is netted.",
     ]  # fmt: skip
-    assert (read.skipped, read.too_long) == (1, 1)
+    assert (read.skipped, read.too_long, read.unheard) == (1, 1, 0)
     assert parse(said("y" * 1000)).turns[0].text == "y" * 1000  # of an entry within the limit every string stays
+
+
+def test_words_that_are_too_long_to_be_read_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transcript_parser, "LINE_LIMIT", 2000)
+    monkeypatch.setattr(transcript_parser, "STRING_LIMIT", 500)
+
+    def row(**fields: Any) -> bytes:
+        return json.dumps(fields).encode() + b"\n"
+
+    words = row(role="user", text="우리는 파란색으로 정했다. " * 200)
+    output = row(role="tool", text="a long output " * 200, call="c1")
+    picture = row(role="user", text="", picture="QUJD" * 1000)
+    read = parse(row(role="user", text="The gate is oiled.") + words + output + picture)
+    assert (read.too_long, read.unheard) == (0, 1)
+    assert "the words of 1 entry" in transcript_parser.unread_words(read)
+    assert transcript_parser.unread_words(parse(output + picture)) == ""
 
 
 def test_half_an_emoji_is_a_replacement_character() -> None:

@@ -18,7 +18,7 @@ from gitmem.environment import cache_folder, now
 from gitmem.errors import Exit, GitMemError, UsageError
 from gitmem.hosts.registry import all_hosts
 from gitmem.hosts.transcript import Transcript
-from gitmem.hosts.transcript_parser import LINE_LIMIT, parse
+from gitmem.hosts.transcript_parser import parse, unread_words
 from gitmem.plural import counted
 from gitmem.regular_file import read_input, writable_file
 
@@ -61,9 +61,8 @@ def read(path: Path) -> tuple[bytes, Transcript]:
     conversation = parse(data)
     if conversation.skipped and not conversation.turns:
         say(f"git mem: nothing in {escape(str(path), keep='')} is a turn of a known host (docs/sessions.md)")
-    if conversation.too_long:
-        entries = counted(conversation.too_long, "entry", "entries")
-        say(f"git mem: not read, longer than {LINE_LIMIT >> 20} MiB without its long strings: {entries}")
+    if problem := unread_words(conversation):
+        say(f"git mem: {problem}")
     return data, conversation
 
 
