@@ -14,6 +14,8 @@ from gitmem.errors import GitMemError, NotARepository
 from gitmem.git.opening import Repository, RepositoryLookup, open_repository
 from gitmem.messages import Message
 
+LONGEST_SETTINGS = 1 << 20  # bytes of .gitmem.toml
+
 
 def now() -> datetime:
     """The clock, local zone. GITMEM_NOW (ISO 8601) sets it, for reproducible runs."""
@@ -117,13 +119,27 @@ def settings(
 
 
 def tracked_text(repo: Repository) -> str:
-    """The work tree's .gitmem.toml, "" where there is none; a link or an unreadable one counts as none."""
+    """The work tree's .gitmem.toml, Git's index's where a sparse checkout leaves it out, "" where there is none; a link
+    or an unreadable one counts as none."""
     if repo.root is None:
         return ""
     from gitmem.errors import OutsideRepository
     from gitmem.git.worktree import read_bytes
 
     try:
-        return read_bytes(repo.root, TRACKED, 1 << 20).decode("utf-8", "replace")
+        return read_bytes(repo.root, TRACKED, LONGEST_SETTINGS).decode("utf-8", "replace")
+    except FileNotFoundError:
+        return _left_out_text(repo)
     except (OSError, OutsideRepository):
         return ""
+
+
+def _left_out_text(repo: Repository) -> str:
+    """The .gitmem.toml that a sparse checkout leaves out of the work tree, "" where it leaves out none."""
+    from gitmem.git.objects import LINKS
+    from gitmem.git.sparse_checkout import left_out
+
+    if TRACKED not in left_out(repo):
+        return ""
+    oids = [entry.oid for entry in repo.staged() if entry.path == TRACKED and entry.mode not in LINKS]
+    return repo.read(oids[0])[:LONGEST_SETTINGS].decode("utf-8", "replace") if oids else ""

@@ -21,6 +21,7 @@ from gitmem.errors import OutsideRepository, UsageError
 from gitmem.git.opening import Repository, open_repository
 from gitmem.git.worktree import read_bytes
 from gitmem.git.write import init_repository
+from gitmem.memory.folder_scope import globs_of_folders
 from gitmem.memory.new_repository import Place
 from gitmem.paths import (
     AWAY,
@@ -30,7 +31,9 @@ from gitmem.paths import (
     agents_read,
     aside,
     daily_form,
+    is_memory,
     kind,
+    layout_of,
     log_date,
     log_day,
     matches,
@@ -96,6 +99,13 @@ def look_at_folder(repo: Repository) -> Folder:
         else:
             notes.append(path)
     return Folder(tuple(notes), tuple((+others).items()), daily_patterns(repo.root, notes), hosts)
+
+
+def unread_folders(repo: Repository, extra: Sequence[str]) -> list[str]:
+    """The globs of folders' memory that nothing reads (`globs_of_folders`). `extra`: the globs in force."""
+    paths = {*(entry.path for entry in repo.staged()), *repo.untracked()}
+    layout = layout_of(paths, extra)
+    return globs_of_folders(path for path in paths if not is_memory(path, layout))
 
 
 def hosts_memory(paths: Iterable[str]) -> tuple[str, ...]:

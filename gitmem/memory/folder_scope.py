@@ -8,11 +8,11 @@ characters) counts as none; `faulty_scopes` names it, so that nobody takes it fo
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from gitmem.light_typing import NamedTuple
 from gitmem.memory.statements import Statement
-from gitmem.paths import spelling
+from gitmem.paths import aside, spelling
 
 KEY = "scope"  # of a fact's comment and of a note's front matter
 LONGEST_FOLDER = 400  # characters
@@ -52,6 +52,26 @@ def folder_of_path(path: str, whole: Collection[str] = ()) -> str:
     while above and above[-1].startswith("."):  # a host's own folder
         above.pop()
     return spelling("/".join(above))
+
+
+def globs_of_folders(paths: Iterable[str]) -> list[str]:
+    """For each folder whose memory some of these files are, the glob of `[memory] paths` that takes them:
+    `packages/api/memory/*.md`, `packages/api/MEMORY.md`. Sorted, each once. Hidden folders, what others wrote
+    (`node_modules`) and the README of a folder of code that is called `memory` are nobody's memory."""
+    found = set()
+    for path in paths:
+        if aside(path) or not path.endswith(".md") or not folder_of_path(path):
+            continue
+        above, between, _ = path.partition(f"/{MEMORY_FOLDER}/")
+        if not between:
+            found.add(_as_glob(path))
+        elif not path.lower().endswith("/readme.md"):
+            found.add(f"{_as_glob(above)}/{MEMORY_FOLDER}/*.md")
+    return sorted(found)
+
+
+def _as_glob(path: str) -> str:
+    return "".join(f"[{c}]" if c in "*?[" else c for c in path)
 
 
 def folder_of_keys(meta: Mapping[str, Sequence[str]], path: str, whole: Collection[str] = ()) -> str:

@@ -8,7 +8,15 @@ import unicodedata
 import pytest
 
 from gitmem.memory.document import parse
-from gitmem.memory.folder_scope import FoldersInHand, faulty_scopes, folder_name, folder_of_path, folders_of
+from gitmem.memory.folder_scope import (
+    FoldersInHand,
+    faulty_scopes,
+    folder_name,
+    folder_of_path,
+    folders_of,
+    globs_of_folders,
+)
+from gitmem.paths import matches
 
 
 @pytest.mark.parametrize(
@@ -59,3 +67,18 @@ def test_a_folder_is_in_hand_for_what_lies_in_it_and_where_it_is_named() -> None
         assert FoldersInHand(asked=text).depth("packages/web") == 2
     assert FoldersInHand(asked="webhooks of the cobweb").depth("packages/web") == -1
     assert FoldersInHand(asked="결제는 왜 실패하지?").depth("패키지/결제") == 2
+
+
+def test_memory_of_folders_is_named_by_the_globs_that_take_it() -> None:
+    found = globs_of_folders([
+        "MEMORY.md", "memory/2026-02-05.md", "packages/api/memory/2026-02-05.md", "packages/api/memory/notes.md",
+        "packages/api/memory/deep/er.md", "packages/web/MEMORY.md", "패키지/결제/memory/메모.md", "a[1]/memory/x.md",
+        "src/memory/README.md", "src/memory/pool.c", "node_modules/x/memory/x.md", ".claude/memory/x.md",
+    ])  # fmt: skip
+    assert found == [
+        "a[[]1]/memory/*.md",
+        "packages/api/memory/*.md",
+        "packages/web/MEMORY.md",
+        "패키지/결제/memory/*.md",
+    ]
+    assert matches("a[1]/memory/x.md", found[0]) and matches("패키지/결제/memory/메모.md", found[3])

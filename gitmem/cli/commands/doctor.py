@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import asdict
 from typing import TYPE_CHECKING
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from gitmem.gate.setup_checks import Check
     from gitmem.git.opening import Repository
 
-SHOWN = 10  # facts that end soon, named by `doctor`
+SHOWN = 10  # facts that end soon, and folders with memory, named by `doctor`
 
 
 @click.command()
@@ -55,6 +56,7 @@ def command(repair: bool, remote: bool, as_json: bool) -> int:
     checks += host_checks.examine(repo, now())
     checks += setup_checks.examine(repo, config, hooks_folder(repo), now().date())
     checks.append(_endings(repo, config))
+    checks += _unread_folders(repo, config)
     if remote:
         checks += _remote(repo)
     wrong = [check for check in checks if check.wrong]
@@ -89,6 +91,20 @@ def _endings(repo: Repository, config: Config) -> Check:
     detail = f"{counted(len(soon), 'fact')} in the next {SOON_DAYS} days" + (f": {shown}{more}" if soon else "")
     hint = "git mem edit PATH:LINE --until DAY --reason WHY keeps one" if soon else ""
     return Check("endings", hint=hint, detail=detail)
+
+
+def _unread_folders(repo: Repository, config: Config) -> list[Check]:
+    """The memory of folders (`packages/api/memory/`) that no setting takes as memory; nothing where there is none."""
+    from gitmem.gate.setup_checks import Check
+    from gitmem.memory.adoption import unread_folders
+
+    globs = unread_folders(repo, config.memory_paths) if repo.root is not None else []
+    if not globs:
+        return []
+    more = f" and {len(globs) - SHOWN} more" if len(globs) > SHOWN else ""
+    detail = f"nothing reads {', '.join(globs[:SHOWN])}{more}"
+    listed = json.dumps(globs[:SHOWN], ensure_ascii=False)
+    return [Check("folders", detail=detail, hint=f"where that is memory: [memory] paths = {listed} in .gitmem.toml")]
 
 
 def _remote(repo: Repository) -> list[Check]:

@@ -125,6 +125,7 @@ def _lay_out(options: InitOptions) -> None:
         write(escape(f"keep  {path} (it is there already)\n"))
     if notes:
         _show_notes(notes, adopted, daily)
+    _show_unread_folders(done.root)
     if accepted:
         write(f"accepted: {counted(accepted, 'finding')} of what HEAD has, listed in {ALLOWED}: git mem scan --all\n")
     if not options.dry_run:
@@ -242,6 +243,24 @@ def _patterns_in_settings(settings: str, daily: Sequence[str]) -> list[str]:
         text = json.dumps(lacking, ensure_ascii=False)
         say(f"note: .gitmem.toml has a [memory] table already: add {text} to its daily by hand to have these logs read")
     return [pattern for pattern in daily if pattern not in lacking]
+
+
+def _show_unread_folders(root: Path) -> None:
+    """Name the memory of folders (`packages/api/memory/`) that no setting takes as memory, and what to type."""
+    from gitmem.environment import settings
+    from gitmem.git.opening import open_repository
+    from gitmem.memory.adoption import unread_folders
+
+    if not (root / ".git").exists():  # a dry run of a new folder
+        return
+    opened = open_repository(root, os.environ)
+    try:
+        globs = unread_folders(opened, settings(opened).memory_paths)
+    finally:
+        opened.close()
+    if globs:
+        listed = json.dumps(globs, ensure_ascii=False)
+        write(escape(f"folders: memory of their own is read with [memory] paths = {listed} in .gitmem.toml\n"))
 
 
 def _show_notes(folder: Folder, adopted: bool, daily: Sequence[str]) -> None:

@@ -178,3 +178,15 @@ def test_patterns_that_settings_lack_are_said_and_stop_nothing(vault: Repo) -> N
     done = vault.mem("init", "--adopt")
     assert 'add ["' in done.stderr and "journals/YYYY_MM_DD.md" in done.stderr and "log: " not in done.stdout
     assert vault.read(".gitmem.toml") == text and (vault.path / "MEMORY.md").exists()
+
+
+def test_memory_of_folders_that_nothing_reads_is_named_until_the_settings_take_it(tmp_path: Path) -> None:
+    repo = Repo(tmp_path / "mono")
+    repo.commit("code", {"packages/api/memory/notes.md": "- Handlers never panic.\n", "packages/api/x.py": "x = 1\n"})
+    line = '[memory] paths = ["packages/api/memory/*.md"]'
+    assert line in repo.mem("init").stdout and not hits(repo, "handlers panic")
+    assert line in repo.mem("doctor").stdout
+    repo.write(".gitmem.toml", line.replace("] ", "]\n") + "\n")
+    assert "packages/api" not in repo.mem("init").stdout + repo.mem("doctor").stdout
+    assert hits(repo, "handlers panic") == {"packages/api/memory/notes.md"}
+    assert "Handlers never panic" in repo.mem("context", "--for", "packages/api/x.py").stdout

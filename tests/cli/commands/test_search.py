@@ -100,6 +100,20 @@ def test_memory_that_a_sparse_checkout_leaves_out_is_read_at_head(repo: Repo) ->
     assert "amber" in done.stdout and "sparse" not in done.stderr
 
 
+def test_settings_that_a_sparse_checkout_leaves_out_hold_all_the_same(repo: Repo) -> None:
+    settings = '[memory]\npaths = ["packages/api/memory/*.md"]\n'
+    files = {".gitmem.toml": settings, "packages/api/memory/a.md": "- 오르간은 조율되어 있다\n", "src/a.txt": "x"}
+    repo.commit("one", {**files, "MEMORY.md": "# Memory\n\n- The bell is bronze\n"})
+    whole = repo.mem("config", "--json").stdout
+    repo.git("sparse-checkout", "set", "--no-cone", "/src/")
+    assert not (repo.path / ".gitmem.toml").exists()
+    assert "조율" in repo.mem("search", "오르간").stdout
+    assert repo.mem("config", "--json").stdout == whole
+    repo.git("sparse-checkout", "disable")
+    (repo.path / ".gitmem.toml").unlink()
+    assert "조율" not in repo.mem("search", "오르간").stdout  # a person took them away
+
+
 def test_a_fact_that_is_in_no_commit_yet_is_of_today(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITMEM_NOW", "2026-02-01T12:00:00")
     repo.commit("one", {"MEMORY.md": "# Memory\n\n- The organ is tuned by Odile\n"}, date="2026-01-05T12:00:00Z")
