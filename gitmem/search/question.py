@@ -66,6 +66,9 @@ _IDENTIFIER = re.compile(
 
 # Telling terms of a question, and the share of them that are numbers, from which it is taken for one with a pasted log.
 LONG, NUMBERS = 100, 1 / 3
+LOG_LINES = 3  # lines that begin with a time, from which a question beside them is taken for one with a pasted log
+_LOG_LINE = lazy(r"(?m)^[^\w\n]{0,3}(?:\d{4}[-/.]\d\d[-/.]\d\d[T ]|[A-Z][a-z]{2} +\d{1,2} )?\d\d:\d\d:\d\d\b(.*)$")
+_NUMBER = lazy(r"(?<![\w.])\d[\d.,:/-]*(?![\w.])")
 
 
 class Question(NamedTuple):
@@ -115,7 +118,7 @@ def _is_of_days(word: str) -> bool:
 
 def parse(text: str, today: date) -> Question:
     """Any string is a question; one without words has no terms."""
-    text = compatible(text)
+    text = _without_numbers_of_log(compatible(text))
     wanted: dict[str, None] = {}
     dropped: dict[str, None] = {}
     kept: list[str] = []
@@ -165,6 +168,14 @@ def parse(text: str, today: date) -> Question:
         pasted=pasted,
         only_days=bool(named_days) and _asks_only_for_days(kept),
     )
+
+
+def _without_numbers_of_log(text: str) -> str:
+    """A question without the numbers of the LOG_LINES or more lines of a log that stand beside its own: their times,
+    ids and counts would outweigh what is asked. Identifiers stay (`ERR_1042`, `v2.3.0`), and a log alone keeps all."""
+    if "\n" not in text or len(_LOG_LINE.findall(text)) < LOG_LINES or not _LOG_LINE.sub("", text).strip():
+        return text
+    return _LOG_LINE.sub(lambda line: _NUMBER.sub(" ", line[1]), text)
 
 
 def _english(word: str) -> tuple[str, ...]:

@@ -130,6 +130,20 @@ def test_the_day_before_yesterday_is_not_yesterday_in_japanese() -> None:
     assert named.first is not None and (TODAY - named.first).days == 2
 
 
+def test_a_few_lines_of_a_log_beside_a_question_lend_it_no_times_and_numbers() -> None:
+    log = [
+        "[2026-11-29T10:00:01] ERROR code=1042 id=99812 ERR_77 v2.3.0",
+        "Nov 29 10:00:02 host relay: took 88 ms, 3.5 MB",
+        "10:00:03.123 INFO 배치 지연",
+    ]
+    asked = parse("\n".join(["왜 결제 42건이 재시도되나요?", "", *log]), TODAY)
+    assert "결제" in asked.terms and "42" in asked.terms and {"relay", "err_77"} & set(asked.terms) and not asked.days
+    assert not {"1042", "99812", "88", "10", "00", "nov", "2026", "29"} & set(asked.terms)
+    assert "ERR_77" in asked.text and "v2.3.0" in asked.text
+    for text in ("\n".join(log), "\n".join(["what is 1042?", *log[:1]])):  # a log alone; a line that is asked about
+        assert "1042" in parse(text, TODAY).terms
+
+
 def test_the_numbers_of_a_pasted_log_are_no_terms_and_those_of_a_question_are() -> None:
     log = " ".join(f"[{at:05}] job {at * 7919 % 100003} retried" for at in range(200))
     asked = parse(f"who locks the zinc wharf? {log}", TODAY)

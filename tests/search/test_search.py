@@ -685,6 +685,14 @@ def test_of_a_line_of_many_characters_the_part_that_matches_is_given(repo: Repo)
     assert "marmalade recipe is behind the blue door" in repo.mem("search", "marmalade recipe blue door").stdout
 
 
+def test_what_is_asked_beside_a_few_lines_of_a_log_is_found(repo: Repo) -> None:
+    depots = "".join(f"- depot {number} keeps {number * 3} crates of tin\n" for number in range(200))
+    repo.commit("depots", {"memory/x.md": f"# N\n\n{depots}- The zinc wharf is locked by Ottilie\n"})
+    log = "\n".join(f"2026-02-05 10:{at:02}:{at + 11} worker {at + 60} took {at * 3 + 90} ms" for at in range(8))
+    hits = json.loads(repo.mem("search", "--json", f"who locks the zinc wharf?\n\n{log}").stdout)["hits"]
+    assert "Ottilie" in hits[0]["text"]
+
+
 def test_what_is_asked_beside_a_pasted_log_is_found(repo: Repo) -> None:
     depots = "".join(f"- depot {number} keeps {number * 3} crates of tin\n" for number in range(200))
     repo.commit("depots", {"memory/x.md": f"# N\n\n{depots}- The zinc wharf is locked by Ottilie\n"})
