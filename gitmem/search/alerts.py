@@ -86,7 +86,9 @@ def _of_object(value: Any) -> Alert:
     titles: dict[str, list[str]] = {}
     details: dict[str, None] = {}
     names: dict[str, None] = {}
+    others: dict[str, None] = {}
     for place, key, text in _strings(value):
+        others[text] = None
         if key in NAMES or (place in NAMES and key in TITLES):
             names[text] = None
         elif key in TITLES:
@@ -95,6 +97,10 @@ def _of_object(value: Any) -> Alert:
             details[text] = None
     said = [text for key in TITLES for text in titles.get(key, ())]
     title = said[0] if said else next(iter(details), "")
+    if not title:  # keys of nobody's form (`alert`, `제목`): a sentence before a word such as `critical`
+        unnamed = [text for text in others if text not in names]
+        title = next((text for text in unnamed if " " in text), next(iter(unnamed), ""))
+        details = dict.fromkeys(unnamed)
     rest = [text for text in dict.fromkeys([*said[1:], *details]) if text not in title]
     return Alert(title[:LONGEST_TITLE], " ".join(rest)[:LONGEST_DETAIL], tuple(names)[:MOST_NAMES])
 

@@ -60,6 +60,15 @@ def test_pagerduty_and_sentry_are_read_by_the_names_of_their_keys() -> None:
     assert alert.title == "TimeoutError: pool exhausted" and "shop" in alert.names and "checkout.pay" in alert.detail
 
 
+def test_an_object_with_keys_of_nobodys_form_is_read_by_its_sentences() -> None:
+    (found,) = alerts(b'{"severity": "critical", "alert": "payment queue stuck", "service": "checkout", "n": 3}')
+    assert (found.title, found.names) == ("payment queue stuck", ("checkout",)) and "critical" in found.detail
+    (found,) = alerts('{"등급": "높음", "제목": "결제 대기열이 멈춤"}'.encode())
+    assert found.title == "결제 대기열이 멈춤" and found.detail == "높음"
+    assert alerts(b'{"severity": "critical"}')[0].title == "critical"
+    assert alerts(b'{"at": "2026-02-05T10:00:00Z", "n": 3, "on": true}') == []
+
+
 def test_a_text_is_its_first_line_and_the_rest() -> None:
     assert alerts("\n\n결제 지연\n응답 8초\n".encode()) == [Alert("결제 지연", "응답 8초")]
     assert alerts(b"{ not json") == [Alert("{ not json")]
