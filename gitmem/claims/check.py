@@ -74,21 +74,24 @@ def check(repo: Repository, commit: str, documents: Documents) -> Checked:
 
 
 def _foreign(said: Sequence[Said], judge: Judge, history: History) -> set[str]:
-    """The procedures that speak of no repository, or of another: most of the paths that they name do not stand here.
-    Instructions in a folder of nothing but Markdown may be such ones too, a collection that shows how others write
-    them: of those, what once stood here counts as standing."""
+    """Return the procedures that do not describe this repository: at most half of the paths they name exist here.
+
+    Instructions in a folder that contains only Markdown are judged in the same way, because the folder may collect
+    examples from other projects; for them a path that existed in any commit counts as existing.
+    """
     stand: Counter[str] = Counter()
     collected = _collected({one.path for one in said}, judge)
     for one in said:
         claim = one.claim
         if one.path in collected and claim.kind is Kind.COMMAND and claim.plain:
             standing = judge.standing(one)
-            stand[one.path] += 0 if standing.unknown else 1 if standing.grade > NOWHERE else -1
+            if not standing.unknown:
+                stand[one.path] += 1 if standing.grade > NOWHERE else -1
             continue
         voting = procedure(one.path) or one.path in collected
         if voting and claim.kind in PATHS and claim.plain and claim.tool != DRAWN and "/" in claim.token:
             standing, own = judge.standing(one), procedure_of(one.path)
-            brought = f"{standing.at}/".startswith(f"{own}/")  # what the skill itself brings along says nothing
+            brought = f"{standing.at}/".startswith(f"{own}/")  # a file inside the skill's own folder is no evidence
             if not standing.unknown and not brought and not wording.placeholder(claim.text):
                 here = standing.grade >= NEAR
                 here = here or (one.path in collected and any(history.of_path(path) for path in _whole(one)))

@@ -54,9 +54,15 @@ def _python(text: str, names: Sequence[str]) -> tuple[int, int] | None:
 
 
 def _bound(node: ast.stmt) -> set[str]:
+    """The names that one statement defines: a function, a class, or the plain targets of an assignment."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return {node.name}
-    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    if isinstance(node, ast.Assign):
+        targets = node.targets
+    elif isinstance(node, ast.AnnAssign):
+        targets = [node.target]
+    else:
+        return set()
     return {target.id for target in targets if isinstance(target, ast.Name)}
 
 

@@ -70,7 +70,7 @@ class KnownDepartures:
         return self._reached.get(commit, False)
 
     def _asked(self, path: str) -> Departure | None:
-        """Follow a path through the commits that took it away."""
+        """Follow a path through the commits that renamed or deleted it; None when no commit did."""
         first, at = "", path
         for _ in range(STEPS):
             commit = next(iter(self.repo.log([self.head], [at], limit=1)), None)
@@ -84,7 +84,9 @@ class KnownDepartures:
             at = went.path if went.status == "R" else ""
             if not at or self.repo.blobs(self.head, [at]):
                 break
-        return Departure(path, first, at if at != path else "") if first else None
+        if not first:
+            return None
+        return Departure(path, first, at if at != path else "")
 
 
 def _row(row: object) -> tuple[str, str, str]:

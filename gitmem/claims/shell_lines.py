@@ -236,7 +236,7 @@ def _inside(folder: str, values: dict[str, str], *names: str) -> tuple[str, bool
 
 
 def _node(line: MarkedLine, name: str, words: list[str], folder: str) -> Iterator[Claim]:
-    """A script of package.json."""
+    """The claim that package.json has the script that npm, yarn, pnpm or bun is asked to run."""
     values, rest = _options(words[1:])
     other = any(
         key in values
@@ -246,7 +246,8 @@ def _node(line: MarkedLine, name: str, words: list[str], folder: str) -> Iterato
     if name == "yarn" and rest[:1] == ["workspace"]:
         other, rest = True, rest[2:]
     run = bool(rest) and rest[0] in ("run", "run-script", "rum")
-    script = rest[1] if run and len(rest) > 1 else "" if run or not rest else rest[0]
+    after_run = rest[1:] if run else rest
+    script = after_run[0] if after_run else ""
     if script == "t":
         script = "test"
     if (

@@ -67,8 +67,10 @@ def at_least(claim: str, line: str) -> bool:
 
 
 def agrees(claimed: str, spec: str, least: bool = False) -> bool | None:
-    """Whether what a line says of a version, or of that one at `least`, may be true where a file states `spec`; None
-    where that cannot be told."""
+    """Whether the version `claimed` by a line agrees with `spec`, the version or range that a file states.
+
+    `least`: the line claims this version or a later one. Returns None when the two cannot be compared.
+    """
     numbers = [tuple(map(int, number.split("."))) for number in _NUMBER.findall(spec)]
     said = tuple(map(int, claimed.split(".")))
     if not numbers or any(word in spec for word in ("workspace", "catalog", "*", "latest", "file:", "link:", "npm:")):
@@ -81,7 +83,9 @@ def agrees(claimed: str, spec: str, least: bool = False) -> bool | None:
         return True
     fixed = {"^": 1, "~": 2}.get(spec.strip()[:1], 0)
     if fixed and len(numbers) == 1 and numbers[0][:fixed] == said[:fixed] and said >= numbers[0]:
-        return None  # a range that has the version
-    return (
-        said >= numbers[0] if ">" in spec and "<" not in spec else None if "<" in spec and said > numbers[0] else False
-    )
+        return None  # the range contains the claimed version
+    if ">" in spec and "<" not in spec:
+        return said >= numbers[0]
+    if "<" in spec and said > numbers[0]:
+        return None
+    return False
