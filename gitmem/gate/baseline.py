@@ -65,8 +65,11 @@ def _row(path: str, row: dict[str, Any]) -> Row:
 def outcomes(
     rows: Sequence[Row], look: Callable[[str], Inspection | str], policy: Policy, salt: Policy
 ) -> Iterator[Outcome]:
-    """What becomes of each row. `look` gives what the detectors found in a file, or why nobody looked; `salt` is the
-    policy whose salt the fingerprints are to have, `policy` the one whose exceptions hold now."""
+    """The outcome of each row of a baseline.
+
+    `look`: returns the findings of a file, or the reason why the file was not scanned. `policy`: its exceptions are in
+    force now. `salt`: the policy that supplies the salt of new fingerprints.
+    """
     seen: dict[str, Inspection | str] = {}
     for row in rows:
         if row.real:
@@ -82,7 +85,9 @@ def outcomes(
         findings = [finding_of(match, inspection, salt) for match in same]
         known = [finding_of(match, inspection, policy) for match in same]
         left = [new for new, old in zip(findings, known, strict=True) if policy.allow.covers(old) is None]
-        why = "" if left else "excepted already" if findings else "the gate finds no such secret in that file"
+        why = ""
+        if not left:
+            why = "excepted already" if findings else "the gate finds no such secret in that file"
         yield Outcome(row, tuple(left), why)
 
 

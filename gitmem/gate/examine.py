@@ -346,16 +346,18 @@ def finding_of_blob(rule: str, blob: Blob, message: str, policy: Policy) -> Find
 
 
 def excerpt(raw: str, match: Match, secrets: list[tuple[int, int]]) -> str:
-    """The find with some context on its lines; every secret in sight masked, at most a few hundred characters."""
+    """The match and some text around it on its lines, at most a few hundred characters. Secrets are masked."""
     first, last = _line_around(raw, match.start, match.end)
     start = max(first, match.start - SHOWN)
     end = min(last, max(match.end, match.start + 1) + SHOWN)
     if end - start > 4 * SHOWN:
         end = start + 4 * SHOWN
-    # a window must not cut a secret in two: what is left of it would no longer be masked
+    # the window must not cut a secret in two: half a secret would not be masked
     for a, b in _touching(secrets, start, end):
-        start = b if a < start < b and not a <= match.start < b else min(start, a) if a <= start < b else start
-        end = max(end, b) if a < end < b else end
+        if a < start < b:
+            start = a if a <= match.start < b else b
+        if a < end < b:
+            end = b
     shown = masked_excerpt(raw, start, end, secrets, nothing=match.rule.startswith(registry.GUESSABLE))
     return ("…" if start > first else "") + shown.strip("\r\n") + ("…" if end < last else "")
 

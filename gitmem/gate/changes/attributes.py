@@ -122,14 +122,20 @@ def _may_be_macro(word: str) -> bool:
 
 
 def _pattern(line: str) -> tuple[str, str]:
-    """The pattern of a line of a .gitattributes, its quotes taken off, and its attributes."""
+    """The pattern of a line of .gitattributes without its quotes, and the attributes after it."""
     if not line.startswith('"'):
         pattern, _, rest = re.sub(r"[ \t\r]+", " ", line).partition(" ")
         return pattern, rest
     quoted = re.match(r'"((?:\\.|[^"\\])*)"?', line)
     assert quoted is not None  # a quote and nothing more matches
-    inner = ESCAPE.sub(lambda m: chr(int(m[1], 8)) if len(m[1]) == 3 else m[1] if m[1] in '"\\' else "?", quoted[1])
-    return inner, line[quoted.end() :]
+    return ESCAPE.sub(_unescaped, quoted[1]), line[quoted.end() :]
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    """The character of one escape: three octal digits, a quote or a backslash; "?" for any other escape."""
+    if len(escape[1]) == 3:
+        return chr(int(escape[1], 8))
+    return escape[1] if escape[1] in '"\\' else "?"
 
 
 def _literal(pattern: str) -> str:

@@ -9,13 +9,14 @@ need an offset map. Nothing here decides whether a text is good or bad.
 from __future__ import annotations
 
 import re
+import string
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable
 from functools import cache
 
 from gitmem.gate.detectors.key_words import segment
-from gitmem.gate.detectors.prefilter import plain
+from gitmem.gate.detectors.prefilter import kinds_table, plain
 from gitmem.lazy_patterns import lazy
 
 # Characters that stand for themselves: most notes have no other, and cost one scan of this class.
@@ -202,15 +203,12 @@ def normalise(raw: str) -> tuple[str, OffsetMap | None]:
     return text, offsets
 
 
-# Letters (whatever is not ASCII counts as one) and what may stand between letters set apart.
-_APART = (
-    bytes(97 if chr(code).isalpha() or code == 63 else 32 if code in b" \t._*|/,+~-" else 48 for code in range(128))
-    + b"0" * 128
-)
+# `a`: a letter (`plain` writes a character outside ASCII as `?`); a space: a separator of spaced letters; `0`: the rest.
+_APART = kinds_table({b"a": string.ascii_letters.encode() + b"?", b" ": b" \t._*|/,+~-"}, b"0")
 
 
 def _may_be_spaced(text: str) -> bool:
-    """Whether two letters in a row stand alone, as they do where a word is set apart."""
+    """Whether two letters in a row stand alone, as in a word written with spaces between its letters."""
     if "·" in text:
         return True
     marks = plain(text).translate(_APART)

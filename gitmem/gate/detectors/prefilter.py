@@ -8,7 +8,7 @@ to look, never what stands there.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 
 
@@ -27,6 +27,15 @@ def utf8(text: str) -> bytes:
 def table(members: bytes) -> bytes:
     """For `bytes.translate`: 1 for the members, 0 for the rest."""
     return bytes(49 if code in members else 48 for code in range(256))
+
+
+def kinds_table(kinds: Mapping[bytes, bytes], other: bytes) -> bytes:
+    """A table for `bytes.translate`. `kinds`: a mark of one byte -> the bytes that become it; the rest become `other`."""
+    marks = bytearray(other * 256)
+    for mark, members in kinds.items():
+        for code in members:
+            marks[code] = mark[0]
+    return bytes(marks)
 
 
 def class_of(*ranges: str) -> bytes:

@@ -8,12 +8,13 @@ unbroken stretch with a digit in it is read, which most notes have none of; mark
 from __future__ import annotations
 
 import re
+import string
 from functools import lru_cache
 from typing import NamedTuple
 
 from gitmem.gate.detectors import folding
 from gitmem.gate.detectors.escapes import Plain, PlainLines
-from gitmem.gate.detectors.prefilter import DIGIT, UNBROKEN, has_byte, plain, table
+from gitmem.gate.detectors.prefilter import DIGIT, UNBROKEN, has_byte, kinds_table, plain, table
 from gitmem.lazy_patterns import lazy
 
 _LONGEST = 400  # characters of one sign, and of a stretch on each side of it
@@ -35,12 +36,10 @@ _SIGN = lazy(
 # What ends a sign that shows nothing, by its beginning; one without its end is none.
 _ENDS = {"!--": "-->", "![CDATA[": "]]>", "?": "?>"}
 _FAR = tuple("<" + begin for begin in _ENDS)
-# One byte a character: what goes on in a value, what a sign begins with, white space, all else. An entity may begin a value.
-_VALUE = frozenset(b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_+/=@%#$-")
-_KINDS = bytes(
-    97 if code in _VALUE else 109 if code in b"\\<*~`[]!" else 38 if code == 38 else 32 if code <= 32 else 45
-    for code in range(256)
-)
+# `a`: a character of a value; `m`: the first character of a sign of Markdown or HTML; `&`: itself, because an entity may
+# begin a value; a space: white space and control characters; `-`: the rest.
+_VALUE = (string.digits + string.ascii_letters).encode() + b"_+/=@%#$-"
+_KINDS = kinds_table({b"a": _VALUE, b"m": b"\\<*~`[]!", b"&": b"&", b" ": bytes(range(33))}, b"-")
 _PLACE = re.compile(rb"(?<=a)m(?! |\Z)|&")
 _BEGINS = table(b"\\<&*`[~!")
 

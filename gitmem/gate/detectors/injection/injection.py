@@ -388,14 +388,18 @@ class _Elements:
         self._open: Counter[str] = Counter()
 
     def ends_own(self, marker: str) -> bool:
-        """Whether the next marker of the text ends an element of its own. `_FRAMES` are never its own."""
+        """Whether the next marker of the text closes an element that the text opened. Elements of `_FRAMES` never do."""
         tag = _TAG.match(marker)
         if not tag or tag.group(2) in _FRAMES:
             return False
-        closes = bool(tag.group(1))
-        own = closes and self._open[tag.group(2)] > 0
-        self._open[tag.group(2)] += 1 if not closes else -1 if own else 0
-        return own
+        name = tag.group(2)
+        if not tag.group(1):
+            self._open[name] += 1
+            return False
+        if self._open[name] <= 0:
+            return False
+        self._open[name] -= 1
+        return True
 
 
 _TAG = lazy(r"<(/?)([a-z_-]+)")

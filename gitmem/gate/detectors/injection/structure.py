@@ -437,9 +437,11 @@ def _cjk_pieces(unit: str) -> list[str]:
 
 @lru_cache(maxsize=1 << 13)
 def _word(raw: str) -> str:
-    """A word as a feature: slips repaired, one that nobody writes as `#`."""
+    """A word as a feature: its misspellings repaired, or `#` for a run of letters that is too long for a word."""
     word = raw.strip("'-|!")
-    return "#" if len(word) > 24 else repair(word) if len(word) > 4 else word
+    if len(word) > 24:
+        return "#"
+    return repair(word) if len(word) > 4 else word
 
 
 def tokens(line: str) -> set[str]:

@@ -10,6 +10,7 @@ version-control hosts pass, and so does every e-mail of a commit message, where 
 from __future__ import annotations
 
 import re
+import string
 from bisect import bisect_left
 from collections.abc import Iterator
 from functools import lru_cache, partial
@@ -24,7 +25,7 @@ from gitmem.gate.detectors.personal import (
     personal_facts,
     security_answers,
 )
-from gitmem.gate.detectors.prefilter import CJK, class_of, has_byte, numbered, plain, runs, table
+from gitmem.gate.detectors.prefilter import CJK, class_of, has_byte, kinds_table, numbered, plain, runs, table
 from gitmem.gate.detectors.secrets.candidates import candidates
 from gitmem.gate.detectors.text import Match, Scope, Text
 from gitmem.lazy_patterns import lazy
@@ -176,8 +177,8 @@ _DIGIT = lazy(r"\d")
 _NO_DIGIT = lazy(r"[^0-9]+")
 _OTHER_DIGIT = lazy(r"[^\D0-9]")
 _OTHERS = table(b"\xd9\xdb\xdf\xe0\xe1\xea\xef\xf0")  # the first bytes of other scripts' digits
-# Digits, capitals and spaces: what a house number stands in.
-_NUMBERED = bytes(49 if 48 <= code < 58 else 65 if 65 <= code < 91 else 32 if code == 32 else 45 for code in range(256))
+# `1`: a digit; `A`: a capital letter; a space: itself; `-`: the rest. A house number is read in these marks.
+_NUMBERED = kinds_table({b"1": string.digits.encode(), b"A": string.ascii_uppercase.encode(), b" ": b" "}, b"-")
 _NUMERIC = class_of("0-9", *" ().-")
 _LONG_NUMBER = lazy(r"\d[\d ().-]{6,60}\d")
 

@@ -37,7 +37,9 @@ class Candidates(NamedTuple):
 def lowered(text: str) -> str:
     """`text` in lower case with every offset unchanged (a few letters grow when lowered)."""
     low = text.lower()
-    return low if len(low) == len(text) else "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+    if len(low) == len(text):
+        return low
+    return "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
 
 
 def _stretches(text: str, digits: bytes) -> list[tuple[int, int]]:

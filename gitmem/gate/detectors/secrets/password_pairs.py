@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from gitmem.gate.detectors.joined_words import is_coined, is_joined, is_numbered, is_odd, is_place, is_told
-from gitmem.gate.detectors.prefilter import DIGIT, places, plain, present
+from gitmem.gate.detectors.prefilter import DIGIT, kinds_table, places, plain, present
 from gitmem.gate.detectors.secrets.chosen_passwords import classes, end_of, is_server_user, looks_chosen
 from gitmem.gate.detectors.secrets.placeholders import is_code, is_placeholder
 from gitmem.lazy_patterns import lazy
@@ -36,7 +36,7 @@ _LINK = lazy(
 _AT_HOST = lazy(r"@[A-Za-z0-9-]{1,40}(?:\.[A-Za-z0-9-]{1,40}){1,5}(?::\d{2,5})?$")
 _COLON_PAIR = lazy(r":(?P<value>[!-~]{6,40})")
 _BEFORE_COLON = lazy(r"(?<![0-9A-Za-z_/.@:-])[A-Za-z][A-Za-z0-9-]{1,20}$")
-_NUMBERS = bytes(49 if 48 <= code < 58 else 46 if code == 46 else 45 for code in range(256))
+_NUMBERS = kinds_table({b"1": b"0123456789", b".": b"."}, b"-")  # `1`: a digit; `.`: itself; `-`: the rest
 _DOTTED = lazy(rb"1{1,3}\.1{1,3}\.1{1,3}\.1")  # an address of four numbers, in `_NUMBERS`
 _IP_PAIR = lazy(
     r"\d{1,3}(?:\.\d{1,3}){3}\)?[^\n]{0,24}?[( ,:](?P<user>[A-Za-z][\w.-]{1,20})/(?P<value"

@@ -9,11 +9,12 @@ Says where a secret is and what; whether that stops a commit is not known here.
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import NamedTuple
 
-from gitmem.gate.detectors.prefilter import CJK, DIGIT, UNBROKEN, has_byte, places, plain, runs
+from gitmem.gate.detectors.prefilter import CJK, DIGIT, UNBROKEN, has_byte, kinds_table, places, plain, runs
 from gitmem.gate.detectors.secrets import published_samples, wallets
 from gitmem.gate.detectors.secrets.candidates import Candidates
 from gitmem.gate.detectors.secrets.checksums import CHECKSUMS
@@ -46,13 +47,8 @@ _REST = lazy(
 )
 _SUM = lazy(r"[ \t]{0,3}\+[ \t]{0,3}(?P<tail>[0-9A-Za-z_./=~-]{10,400})(?![0-9A-Za-z])")
 _DIGIT_IN = lazy("[0-9]")
-# For `bytes.translate`: digits, the other characters of a token, everything else.
-_HEAD = (
-    bytes(
-        49 if code in b"0123456789" else 97 if chr(code).isalpha() or code in b"_.+/=~-" else 45 for code in range(128)
-    )
-    + b"-" * 128
-)
+# `1`: a digit; `a`: another character of a token; `-`: the rest.
+_HEAD = kinds_table({b"1": string.digits.encode(), b"a": string.ascii_letters.encode() + b"_.+/=~-"}, b"-")
 _NO_HEAD = 45
 _AFTER_HEAD = " \t\r\"'`\\+"
 _AROUND_KEY = " \t\r\n>|\"'`"  # what quotes or indents the lines of a private key
@@ -198,7 +194,10 @@ def _beginnings_in(text: str, hot: Iterable[tuple[int, int]]) -> list[tuple[str,
 
 
 def _article(vendor: str) -> str:
-    return "" if vendor.startswith("a ") else "an" if vendor[0] in "AEIOaeio" else "a"
+    """The article before the name of a vendor; "" when the name has one."""
+    if vendor.startswith("a "):
+        return ""
+    return "an" if vendor[0] in "AEIOaeio" else "a"
 
 
 def _windows(low: str, literals: tuple[str, ...]) -> list[tuple[int, int]]:
@@ -453,9 +452,8 @@ _SPELT = lazy(
     r"(?<![0-9A-Za-z_.+/=~-])(?:[0-9A-Za-z_](?P<sign>[ \t]{1,3}|[ \t]?[,|·:;][ \t]?)(?:[0-9A-Za-z_.+/=~-](?P=sign)){14,399}[0-9A-Za-z_.+/=~-]"
     r"|(?:[0-9A-Za-z_.+/=~-]{4}[ \t]{1,3}){4,99}[0-9A-Za-z_.+/=~-]{1,4})(?![0-9A-Za-z_.+/=~-])"
 )
-_GROUPS = bytes(
-    97 if chr(code).isalnum() or code in b"_.+/=~-" else 32 if code in b" \t,|:;" else 45 for code in range(256)
-)
+# `a`: a character of a token; a space: a separator; `-`: the rest.
+_GROUPS = kinds_table({b"a": (string.digits + string.ascii_letters).encode() + b"_.+/=~-", b" ": b" \t,|:;"}, b"-")
 _GROUP = 4  # characters of a group
 _WORDS_BEFORE = 4  # groups that may be words in front of the token
 
