@@ -23,7 +23,7 @@ SURROUNDINGS = frozenset(
     (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EFBIG, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR,
      errno.EISDIR, errno.EACCES, errno.EPERM, errno.ENXIO, errno.ENODEV)
 )  # fmt: skip
-SHOWN = 200  # characters of a path in a message
+MAX_PATH_CHARACTERS = 200  # characters of a path in a message
 # What to type next where the error says nothing of it.
 FULL, FORBIDDEN = "df -h shows what is free", "ls -ld shows who may write there"
 HINTS = {
@@ -33,7 +33,7 @@ HINTS = {
 
 
 def ending(run: Callable[[], int | None], command: str = "git mem") -> int:
-    """Run a command and return its exit code. Never raises. `command` is the one whose options a hint names."""
+    """Run a command and return its exit code. Never raises. `command`: the command that a hint names."""
     try:
         code = run()
         sys.stdout.flush()
@@ -56,13 +56,20 @@ def ending(run: Callable[[], int | None], command: str = "git mem") -> int:
             return _bug(error)
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - what is left in its buffer would fail again
         name = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else ""
-        where = f" '{name if len(name) <= SHOWN else name[:SHOWN] + '...'}'" if name else ""
-        say(f"git mem: cannot read or write{where}: {error.strerror}")
+        say(f"git mem: cannot read or write{_quoted(name)}: {error.strerror}")
         if error.errno in HINTS:
             say(f"hint: {HINTS[error.errno]}")
         return Exit.CANNOT_RUN
     except Exception as error:  # noqa: BLE001 - the one place where a bug becomes exit 4
         return _bug(error)
+
+
+def _quoted(path: str) -> str:
+    """A space and the path in quotation marks, cut at `MAX_PATH_CHARACTERS`; "" for no path."""
+    if not path:
+        return ""
+    shown = path if len(path) <= MAX_PATH_CHARACTERS else f"{path[:MAX_PATH_CHARACTERS]}..."
+    return f" '{shown}'"
 
 
 def _hint(error: GitMemError, command: str) -> str:

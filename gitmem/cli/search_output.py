@@ -102,9 +102,10 @@ def answer(request: SearchRequest, repo: Repository, config: Config) -> None:
 
 
 def answer_of_server(request: SearchRequest) -> None:
-    """Ask a shared index and print. `--at` takes a revision or day of the repositories named. Needs no repository here.
+    """Ask a shared index and print its answer. The command needs no local repository.
 
-    Raises UsageError for options that only an index of one's own has, BadConfig without a token, GitMemError.
+    `--at` takes a revision or a day of the repositories named. Raises UsageError for an option that only a local index
+    has, BadConfig without a token, GitMemError.
     """
     from gitmem.exchange.shared_index import search, token_of
 
@@ -121,7 +122,7 @@ def answer_of_server(request: SearchRequest) -> None:
         "query": words, "limit": request.limit, "at": request.at, "path": list(request.paths),
         "type": list(request.types), "tag": list(request.tags), "since": request.since, "until": request.until,
         "lane": request.lane, "repository": list(request.repositories), "explain": request.explain,
-        "all": request.everything, "history": "only" if request.history_only else "with" if request.history else "",
+        "all": request.everything, "history": _history_mode(request),
     }  # fmt: skip
     answered, value = search(request.server, token_of(os.environ), asked)
     for note in answered.notes:
@@ -141,8 +142,18 @@ def answer_of_server(request: SearchRequest) -> None:
             say(_uncertain(request))
 
 
+def _history_mode(request: SearchRequest) -> str:
+    """`Query.history` of a request: "only" commits, "with" commits, or "" for none."""
+    if request.history_only:
+        return "only"
+    return "with" if request.history else ""
+
+
 def query_of(request: SearchRequest, repo: Repository, config: Config, moment: datetime) -> Query:
-    """What the words and options ask for. With `--rerank` more hits than asked for, and no budget: the model cuts."""
+    """The query for the words and options of a request.
+
+    With `--rerank` the query asks for more hits and has no budget, because the model then selects.
+    """
     from gitmem.provenance.forgotten_texts import forgotten_texts
     from gitmem.search.search import Lane, Query
 
@@ -181,7 +192,7 @@ def query_of(request: SearchRequest, repo: Repository, config: Config, moment: d
         blame=request.blame,
         everything=request.everything or bool(request.rerank),
         explain=request.explain or (request.verbose and not request.as_json and not request.jsonl),
-        history="only" if request.history_only else "with" if request.history else "",
+        history=_history_mode(request),
         forgotten=forgotten_texts(repo),
     )
 
@@ -211,9 +222,9 @@ def _left_out(request: SearchRequest, repo: Repository) -> str:
 
 
 def render(answer: Answer, query: str, on: bool, *, scored: bool = False, explained: bool = True) -> str:
-    """For a person: where, what it is about, the text; matches marked on a terminal.
+    """The hits for a person: place, topic and text; matched words are marked on a terminal.
 
-    `scored` adds how sure each hit is, `explained` how its score came about, where the hit has it.
+    `scored`: add the certainty of each hit. `explained`: add how each score was computed, if the hit has that.
     """
     out = []
     marks = marked_words(query) if on else None
@@ -232,7 +243,10 @@ def render(answer: Answer, query: str, on: bool, *, scored: bool = False, explai
         about += [f"an earlier line says otherwise: {one.path}:{one.start_line}" for one in hit.differs[:1]]
         about += [hit.trust] if hit.trust == "uncommitted" else []
         about += [f"branch {hit.branch}"] if hit.branch else []
-        about += [hit.author] if hit.kind else [f"{hit.commit[:12]} {hit.author}"] if hit.commit else []
+        if hit.kind:
+            about.append(hit.author)
+        elif hit.commit:
+            about.append(f"{hit.commit[:12]} {hit.author}")
         about += [f"in {hit.repository}"] if hit.repository else []
         about += [_sureness(hit)] if scored else []
         out.append(where + (paint(f"  {escape(' · '.join(about), '')}", "dim", on) if about else ""))
@@ -292,13 +306,13 @@ def _explained(hit: Hit) -> list[str]:
 
 
 def settings_text(settings: Mapping[str, Any]) -> str:
-    """The settings in force for a person; `*` marks what is not as shipped."""
+    """The settings in force for a person; `*` marks a setting that differs from the default."""
     changed = settings["changed"]
 
     def shown(value: Any) -> str:
-        return (
-            " ".join(value) or "-" if isinstance(value, list) else f"{value:g}" if isinstance(value, float) else value
-        )
+        if isinstance(value, list):
+            return " ".join(value) or "-"
+        return f"{value:g}" if isinstance(value, float) else str(value)
 
     rows = [
         f"{title}: "

@@ -66,8 +66,13 @@ def _hostile(c: str) -> bool:
 
 
 def _spell(c: str) -> str:
+    """One character as an escape sequence of Python: `\\x1b`, `\\u202e` or `\\U000e0001`."""
     code = ord(c)
-    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+    if code < 0x100:
+        return f"\\x{code:02x}"
+    if code < 0x10000:
+        return f"\\u{code:04x}"
+    return f"\\U{code:08x}"
 
 
 def printable(text: str) -> bytes:

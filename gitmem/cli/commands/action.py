@@ -57,7 +57,11 @@ class _Actions(click.Group):
 
 
 def error_annotation(error: GitMemError) -> str:
-    """A refusal as a workflow command, at the file and line it names where it is about our settings or exceptions."""
+    """A refusal as a workflow command of GitHub.
+
+    When the message names our settings or exceptions file, the command points at that file and at the line in the
+    message (line 1 when the message has none).
+    """
     from gitmem.config import TRACKED
     from gitmem.gate import exceptions
     from gitmem.gate.report import workflow_command
@@ -65,7 +69,9 @@ def error_annotation(error: GitMemError) -> str:
     words = f"{error.message} (hint: {error.hint})" if error.hint else error.message
     file = next((name for name in (exceptions.FILE, TRACKED) if name in words), "")
     line = re.search(r"\bline (\d{1,6})\b", words)
-    fields = {"title": "git mem"} | ({"file": file, "line": line[1] if line else "1"} if file else {})
+    fields = {"title": "git mem"}
+    if file:
+        fields |= {"file": file, "line": line[1] if line else "1"}
     return workflow_command("error", fields, words, escape) + "\n"
 
 

@@ -148,7 +148,10 @@ def _of_commit(commit: Commit) -> tuple[str, str, str]:
 
 
 def _outcome(turn: Turn) -> str:
-    return "" if not turn.at else "won" if turn.ranks[turn.at] else "lost"
+    """Whether the line was "won" or "lost" at the turning commit; "" when there is no such commit."""
+    if not turn.at:
+        return ""
+    return "won" if turn.ranks[turn.at] else "lost"
 
 
 def _value(

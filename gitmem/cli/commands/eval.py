@@ -375,15 +375,17 @@ def as_value(columns: Mapping[str, Mapping[str, Summary]], gained: list[str], lo
 
 
 def render(columns: Mapping[str, Mapping[str, Summary]]) -> str:
-    """A table with a row a category; of several runs, the rows of one category stand below each other."""
+    """A table with one row for each category and run; the rows of one category stand together."""
     first = next(iter(columns.values()))
     figures = list(first["all"].figures)
-    several = len(columns) > 1
-    rows = [
-        (category if not several else f"{category if not at else '':<{max(map(len, first))}}  {name}", groups[category])
-        for category in first
-        for at, (name, groups) in enumerate(columns.items())
-    ]
+    category_width = max(map(len, first))
+    rows = []
+    for category in first:
+        for at, (name, groups) in enumerate(columns.items()):
+            label = category
+            if len(columns) > 1:
+                label = f"{'' if at else category:<{category_width}}  {name}"
+            rows.append((label, groups[category]))
     width = max(len(escape(label)) for label, _ in rows) + 1
     head = [figure.replace("recall@", "R@").replace("share@", "T@") for figure in figures]
     out = [" " * width + "    n " + " ".join(f"{h:>6}" for h in head) + "   p50ms  p95ms"]

@@ -69,7 +69,7 @@ def command(
     if agents:
         return register(repo, agents, dry_run=dry_run, as_json=as_json, own_memory=own_memory)
     folder = hooks.hooks_folder(repo)
-    names = hooks.SERVER if server else hooks.REFRESH if refresh_only else hooks.HOOKS
+    names = _hook_names(server=server, refresh_only=refresh_only)
     if not dry_run and not server:
         state_dir(repo.common_dir)  # now, so that no hook makes it while a script already removes the repository
     shared = hooks.is_shared(repo, folder)
@@ -90,6 +90,13 @@ def command(
         say(line)
     show(steps, folder, dry_run, as_json, "the hooks are there and current", "set" if merging else "")
     return Exit.DONE
+
+
+def _hook_names(*, server: bool, refresh_only: bool) -> tuple[str, ...]:
+    """The Git hooks that `git mem install` writes for these options."""
+    if server:
+        return hooks.SERVER
+    return hooks.REFRESH if refresh_only else hooks.HOOKS
 
 
 def _may_use(folder: Path, *, ask: bool) -> bool:

@@ -197,8 +197,13 @@ def audit(context: click.Context, tenant: str, repository: str, oid: str, as_jso
     with _owner(context) as owner:
         value = owner.audit(owner.tenant(tenant), repository, mirrors=mirrors, oid=oid)
     copy = value["copy"]
-    left = [value["blob"] or 0, *value["unreachable"].values(), *((copy["blob"], copy["unreachable"]) if copy else ())]
-    left += [] if value["there"] else [*value["rows"].values(), copy["copies"] if copy else 0]
+    left = [value["blob"] or 0, *value["unreachable"].values()]
+    if copy:
+        left += [copy["blob"], copy["unreachable"]]
+    if not value["there"]:
+        left += value["rows"].values()
+        if copy:
+            left.append(copy["copies"])
     if as_json:
         write_json(value)
     else:

@@ -151,13 +151,20 @@ def _take(step: Step, choices: Choices, title: str, *, runs: bool, quiet: bool) 
 
 
 def _run(words: tuple[str, ...], folder: Path, *, quiet: bool) -> int:
-    """Run a command in the folder, and show what it says but what it says to type next: that is the next step. Its exit
-    status."""
+    """Run a command in the folder and return its exit status.
+
+    The output of our own commands is shown without the lines that say what to type next, because setup takes that step
+    itself. `quiet`: show no output.
+    """
     ours = words[0] == "git-mem"
     run = [sys.executable, "-P", "-m", "gitmem", *words[1:]] if ours else words
     at = folder if folder.is_dir() else None
-    shown = subprocess.DEVNULL if quiet else subprocess.PIPE if ours else None
-    done = subprocess.run(run, cwd=at, stdout=shown, check=False)
+    stdout = None
+    if quiet:
+        stdout = subprocess.DEVNULL
+    elif ours:
+        stdout = subprocess.PIPE
+    done = subprocess.run(run, cwd=at, stdout=stdout, check=False)
     for line in (done.stdout or b"").decode("utf-8", "replace").splitlines(keepends=True):
         if not line.startswith(NEXT):
             write(line)

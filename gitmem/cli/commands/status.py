@@ -80,11 +80,14 @@ def _painted(line: str, on: bool) -> str:
 
 
 def _index_lines(status: Status) -> list[str]:
-    """What of memory is indexed, and how."""
+    """The rows about the search index: its state, files, chunks, vectors, branches and left-out secrets."""
     if not status.exists:
         return [f"no index yet; {counted(status.files, 'memory file')}; the first search builds it, or 'git mem index'"]
     behind = [name for name, current in status.branches if not current]
-    state = f"stale: {status.reason}" if status.stale else "current" if not behind else "has the work tree"
+    if status.stale:
+        state = f"stale: {status.reason}"
+    else:
+        state = "has the work tree" if behind else "current"
     lines = []
     lines.append(f"index     {status.path} ({status.bytes / 1e6:.1f} MB), {state}")
     lines.append(f"files     {status.indexed} of {status.files} indexed, {status.ignored} ignored by Git")

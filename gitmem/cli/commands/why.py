@@ -57,15 +57,14 @@ def command(place: str, at: str, colour: str, as_json: bool) -> None:
 
 
 def render(answer: Answer, on: bool) -> str:
-    """For a person: the line, a small table, what holds it up, the source lines quoted."""
+    """The answer for a person: the line, a table of its commit and author, its support, and the quoted source lines."""
     where = str(answer.line) + (f"-{answer.end_line}" if answer.end_line > answer.line else "")
     out = [f"{paint(escape(answer.path, ''), 'path', on)}:{paint(where, 'line', on)}"]
     if answer.trail:
         out.append(f"  {paint(escape(' > '.join(answer.trail), ''), 'dim', on)}")
     out += [f"  {paint(escape(answer.text, ''), 'heading', on)}", ""]
-    date = answer.date.strftime("%Y-%m-%d %H:%M") if answer.date else ""
     rows = [
-        ("commit", answer.commit[:12] + (f"  {date}" if date else "") if answer.commit else "none yet"),
+        ("commit", _commit(answer)),
         ("author", answer.author),
         ("agent", answer.agent),
         ("model", answer.model),
@@ -104,6 +103,14 @@ def render(answer: Answer, on: bool) -> str:
         ["", *(f"  {paint('note', 'warn', on)}: {escape(note, '')}" for note in answer.notes)] if answer.notes else []
     )
     return "\n".join(out) + "\n"
+
+
+def _commit(answer: Answer) -> str:
+    """The short id and the date of the commit that wrote the line."""
+    if not answer.commit:
+        return "none yet"
+    date = answer.date.strftime("  %Y-%m-%d %H:%M") if answer.date else ""
+    return answer.commit[:12] + date
 
 
 def _cited(one: Compared, on: bool) -> list[str]:
