@@ -27,11 +27,10 @@ def render(
     parts: Sequence[Part], commits: Mapping[str, str], known: dict[tuple[Part, ...], str] | None = None,
     missing: str = "",
 ) -> str:  # fmt: skip
-    """The block: what is of one file and layer below one mark, where its best part would stand. Without parts only
-    `missing`.
+    """The context block: the parts of one file and layer stand together, at the place of the best of them.
 
-    `known` keeps quotations for the next time: what is in one is searched for secrets. `missing` is the line that says
-    what is left out (`left_out`), "" for nothing.
+    `known`: cache of rendered groups, filled here; rendering searches a group for secrets. `missing`: the line about
+    the parts left out (`left_out`), "" for none; without parts the function returns `missing` alone.
     """
     groups: dict[tuple[str, ...], list[Part]] = {}
     for part in parts:
@@ -47,8 +46,13 @@ def render(
         if group not in quoted:
             quoted[group] = render_group(group, commits)
         lines.append(quoted[group])
-    said = [missing] if missing else []
-    return "\n".join([*lines, *(["</memory>"] if inside else []), *said, END]) if groups else missing
+    if not groups:
+        return missing
+    if inside:
+        lines.append("</memory>")
+    if missing:
+        lines.append(missing)
+    return "\n".join([*lines, END])
 
 
 LEFT_OUT = "Left out for lack of room"

@@ -155,8 +155,10 @@ def recall(
     repo: Repository, config: Config, asked: str, now: datetime, commit: str, lines: Callable[[str], Sequence[str]],
     history: bool = False,
 ) -> Found:  # fmt: skip
-    """The hits of a search as a layer wants them; `lines` reads a file that was hit, for what its lines say of
-    themselves. With `history` commits too."""
+    """The hits of a search for a layer.
+
+    `lines`: returns the lines of a file; the importance of a hit is read from them. `history`: find commits too.
+    """
     from gitmem.provenance.forgotten_texts import forgotten_texts
 
     query = searching.Query(
@@ -164,16 +166,17 @@ def recall(
         forgotten=forgotten_texts(repo), promoted_lines=True,  # MEMORY.md stands in a context already
     )  # fmt: skip
     answer = searching.search(repo, config, query, now)
-    found = [
-        _of_history(hit) if hit.kind else
-        Hit(
-            path=hit.path, start_line=hit.start_line, end_line=hit.end_line, heading=hit.heading, text=hit.text,
-            score=hit.score, day=validity.day(hit.date), trust=UNCOMMITTED if hit.trust == UNCOMMITTED else "",
-            importance=_importance(lines(hit.path)[hit.start_line - 1 : hit.end_line]), until=hit.until,
-        )
-        for hit in answer.hits
-    ]  # fmt: skip
+    found = [_of_history(hit) if hit.kind else _of_file(hit, lines(hit.path)) for hit in answer.hits]
     return Found(found, answer.chunks)
+
+
+def _of_file(hit: hits.Hit, lines: Sequence[str]) -> Hit:
+    """The hit for a layer; `lines`: all lines of the file that was hit."""
+    return Hit(
+        path=hit.path, start_line=hit.start_line, end_line=hit.end_line, heading=hit.heading, text=hit.text,
+        score=hit.score, day=validity.day(hit.date), trust=UNCOMMITTED if hit.trust == UNCOMMITTED else "",
+        importance=_importance(lines[hit.start_line - 1 : hit.end_line]), until=hit.until,
+    )  # fmt: skip
 
 
 def _of_history(hit: hits.Hit) -> Hit:

@@ -220,11 +220,12 @@ def _commit_is_said(part: Part, known: KnownStatements) -> bool:
 
 
 def each_once(parts: Sequence[Part]) -> list[tuple[Part, Part | None]]:
-    """Each part with what is left of it once every statement stands in one part only: in that of the narrower scope;
-    there in the fact, else in the newest line of a log, else in a note, an episode, a commit. A statement that stays is
-    as relevant as its copies. `parts` come broad to narrow.
+    """Remove repeated statements: pairs of each part and its rest, None when nothing of it remains.
 
-    A part that a later line amends stays as it is: its copy does not say until when it held.
+    A repeated statement stays in the part of the narrowest scope; within a scope in the fact, else in the newest line
+    of a log, else in a note, an episode or a commit. It gets the highest relevance of its copies. `parts`: ordered from
+    the broadest scope to the narrowest. A part that a later line amends is not changed, because its copies do not say
+    until when it was true.
     """
     known = KnownStatements()
     owners: dict[int, int] = {}
@@ -245,12 +246,17 @@ def each_once(parts: Sequence[Part]) -> list[tuple[Part, Part | None]]:
             if not copies:
                 owners |= dict.fromkeys(known.add(said_of(piece)), at)
                 fresh.append(piece)
-        left[at] = part if len(fresh) == len(part.pieces) else layers.of(part, fresh) if fresh else None
+        if len(fresh) == len(part.pieces):
+            left[at] = part
+        else:
+            left[at] = layers.of(part, fresh) if fresh else None
     found = [(part, left.get(at, part)) for at, part in enumerate(parts)]
-    return [
-        (part, replace(rest, relevance=relevance[at]) if rest is not None and relevance[at] != rest.relevance else rest)
-        for at, (part, rest) in enumerate(found)
-    ]
+    result = []
+    for at, (part, rest) in enumerate(found):
+        if rest is not None and rest.relevance != relevance[at]:
+            rest = replace(rest, relevance=relevance[at])
+        result.append((part, rest))
+    return result
 
 
 def _rank(part: Part) -> tuple[int, int, int, str]:
