@@ -209,15 +209,15 @@ def settled(shown: BranchMerge, choices: Mapping[int, str | Sequence[str]]) -> d
 def outcome(
     repo: Repository, shown: BranchMerge, contents: Mapping[str, bytes]
 ) -> dict[str, tuple[bytes | None, bytes | None]]:
-    """What the merge makes of each file of the current branch: path -> its bytes before and after, None for no file."""
-    held = repo.blobs(shown.head, [path for path, _ in shown.brought])
-    return {
-        path: (
-            repo.read(held[path]) if path in held else None,
-            contents[path] if path in contents else repo.read(oid) if oid else None,
-        )
-        for path, oid in shown.brought
-    }
+    """The bytes of each merged file before and after the merge, by path; None where the file does not exist."""
+    blobs = repo.blobs(shown.head, [path for path, _ in shown.brought])
+
+    def after(path: str, oid: str) -> bytes | None:
+        if path in contents:
+            return contents[path]
+        return repo.read(oid) if oid else None
+
+    return {path: (repo.read(blobs[path]) if path in blobs else None, after(path, oid)) for path, oid in shown.brought}
 
 
 def chosen(conflict: Conflict, choice: str | Sequence[str]) -> Sequence[str]:

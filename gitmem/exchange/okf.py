@@ -244,15 +244,18 @@ def _fact_keys(fact: Fact) -> list[tuple[str, Any]]:
 
 
 def _comment_keys(keys: Mapping[str, Any]) -> dict[str, str]:
-    """What a concept says of a fact, as the keys of its comment."""
+    """The keys of a fact's comment, read from the front matter of its concept; empty values are left out."""
     tags = keys.get("tags")
-    listed = [tags] if isinstance(tags, str) else tags if isinstance(tags, list) else []
-    told = {
+    if isinstance(tags, str):
+        tags = [tags]
+    elif not isinstance(tags, list):
+        tags = []
+    values = {
         "type": str(keys.get("type", "")),
-        "tags": ",".join(str(tag) for tag in listed),
+        "tags": ",".join(str(tag) for tag in tags),
         "until": last_day(str(keys.get("stale_after", ""))),
     }
-    return {key: value for key, value in told.items() if value}
+    return {key: value for key, value in values.items() if value}
 
 
 def _with_key(meta: Meta, key: str, value: str) -> Meta:
