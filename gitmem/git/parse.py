@@ -148,6 +148,7 @@ def parse_messages(pieces: Iterable[bytes]) -> Iterator[tuple[str, str, str, str
 
 
 def _person(value: bytes) -> tuple[Person, datetime]:
+    """The person and the date of an author or committer line; an empty person and 1970 when the line is malformed."""
     match = PERSON.match(value)
     if not match:
         return Person("", ""), datetime.fromtimestamp(0, UTC)
@@ -155,7 +156,8 @@ def _person(value: bytes) -> tuple[Person, datetime]:
     zone = UTC
     if offset:
         minutes = int(offset[1:3]) * 60 + int(offset[3:5])
-        zone = timezone(timedelta(minutes=-minutes if offset[:1] == b"-" else minutes)) if minutes < 1440 else zone
+        if minutes < 1440:  # minutes of a day; `timezone` takes no longer offset
+            zone = timezone(timedelta(minutes=-minutes if offset[:1] == b"-" else minutes))
     try:
         date = datetime.fromtimestamp(int(seconds or 0), zone)
     except (OverflowError, ValueError, OSError):

@@ -98,9 +98,14 @@ class Replacement:
         return self.before is not None and self._other is not None and _read(self._other) != self.before
 
     def late(self) -> tuple[bytes, bytes] | None:
-        """What the file that was taken out held then and all that it holds now, where somebody who had it open wrote
-        into it since; None for nothing. That is the old file or, after `undo`, the new one."""
-        expected = self.before if self._applied else self.after if self._undone else None
+        """The bytes of the replaced file at the replacement and now, if a process that had it open wrote to it since.
+
+        Returns None when nobody wrote. The replaced file is the old one or, after `undo`, the new one.
+        """
+        if self._applied:
+            expected = self.before
+        else:
+            expected = self.after if self._undone else None
         if expected is None or self._other is None:
             return None
         data = _read(self._other)
