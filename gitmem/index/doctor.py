@@ -82,6 +82,7 @@ def examine(repo: Repository, config: Config) -> list[Check]:
 
 
 def _compare(repo: Repository, config: Config, index: Index) -> Iterator[Check]:
+    """Compare each part of the index with the files. A damaged database ends the checks after the first."""
     complaint = index.integrity()
     damage = f"SQLite finds it damaged: {complaint}" if complaint else ""
     yield Check("file", damage, REPAIR if complaint else "", str(directory(repo) / db.FILE))
@@ -96,7 +97,9 @@ def _compare(repo: Repository, config: Config, index: Index) -> Iterator[Check]:
     wrong = _words(index, chunks)
     yield Check("words", wrong, REPAIR if wrong else "", f"of {counted(len(chunks), 'chunk')}, counted again")
     wrong, count = _vectors(config, index, chunks)
-    hint = "" if not wrong else "git mem index" if count < 0 else REPAIR
+    hint = ""
+    if wrong:
+        hint = "git mem index" if count < 0 else REPAIR
     yield Check("vectors", wrong, hint, counted(count, "vector"))
 
 
