@@ -241,7 +241,10 @@ def _daily_row(daily: Sequence[str]) -> str:
 
 
 def _with_memory_table(old: str, rows: Sequence[str]) -> str:
-    gap = "" if not old else "\n" if old.endswith("\n") else "\n\n"
+    """The settings `old` with a `[memory]` table of `rows` after an empty line."""
+    gap = ""
+    if old:
+        gap = "\n" if old.endswith("\n") else "\n\n"
     return "\n".join([f"{old}{gap}[memory]", *rows, ""])
 
 

@@ -73,16 +73,21 @@ def _in_work_tree(repo: Repository, config: Config, path: str) -> bytes:
 
 
 def _nearest(path: str, paths: Iterable[str]) -> str:
-    """What to type instead of a path that names no memory file: the one of `paths` that is spelled most alike, or the
-    only one of that name in another folder."""
+    """The hint for a path that names no memory file.
+
+    It suggests the entry of `paths` with the most similar spelling, else the only entry with that file name.
+    """
     import difflib  # 6 ms that only a mistake has to take
 
     spelled = {name.casefold(): name for name in sorted(paths)}
     wanted = path.casefold()
     same = [name for folded, name in spelled.items() if PurePosixPath(folded).name == PurePosixPath(wanted).name]
     near = difflib.get_close_matches(wanted, spelled, n=1, cutoff=0.75)
-    found = spelled[near[0]] if near else same[0] if len(same) == 1 else ""
-    return f"did you mean '{found}'?" if found else HINT
+    if near:
+        return f"did you mean '{spelled[near[0]]}'?"
+    if len(same) == 1:
+        return f"did you mean '{same[0]}'?"
+    return HINT
 
 
 def is_memory_path(repo: Repository, config: Config, path: str) -> bool:

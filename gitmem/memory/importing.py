@@ -211,13 +211,16 @@ def _picture(source: Path, name: str) -> Gated:
 
 
 def markdown_below(source: Path) -> tuple[list[str], list[tuple[str, str]]]:
-    """The files below a folder, sorted; links, Git's own folder and what is no Markdown are left, the latter said."""
+    """The Markdown files below a folder, sorted, and the skipped files and folders with the reason of each.
+
+    Links and files of other kinds are skipped with a reason; Git's own folder is skipped without one.
+    """
     kept: list[str] = []
     left: list[tuple[str, str]] = []
     for folder, folders, names in os.walk(source):
         for name in sorted(folders):
             inside = Path(folder, name)
-            why = HIDDEN if name.startswith(".") and name != ".claude" else PARTS if name in INSTALLED else ""
+            why = _skipped_folder(name)
             if why or inside.is_symlink():
                 folders.remove(name)
                 if name != ".git":
@@ -248,14 +251,23 @@ def shape_of(names: list[str]) -> Shape:
     return Shape.NOTES
 
 
+def _skipped_folder(name: str) -> str:
+    """Why an import skips a folder of this name; "" when it does not."""
+    if name.startswith(".") and name != ".claude":
+        return HIDDEN
+    return PARTS if name in INSTALLED else ""
+
+
 def target_path(name: str, shape: Shape) -> str:
-    """Where a file goes here, "" when it is no memory."""
+    """The path of an imported file in this repository; "" when the file is no memory."""
     if kind(name) is not Kind.OTHER:
         return name
     if shape is not Shape.WORKSPACE:
         return f"memory/{name}"
     person = PERSON.fullmatch(name)
-    return f"memory/users/{person[1]}.md" if person else "memory/identity.md" if name == "IDENTITY.md" else ""
+    if person:
+        return f"memory/users/{person[1]}.md"
+    return "memory/identity.md" if name == "IDENTITY.md" else ""
 
 
 def _reason_to_stay(name: str) -> str:

@@ -99,8 +99,10 @@ class Statement(NamedTuple):
 
     @property
     def sentences(self) -> list[str]:
-        """Its sentences in order; a row or a fenced block is one."""
-        return sentences(self.text) if self.form in _TEXT_FORMS else [self.text] if self.text else []
+        """The sentences of the statement in order; a table row or a fenced block is one sentence."""
+        if self.form in _TEXT_FORMS:
+            return sentences(self.text)
+        return [self.text] if self.text else []
 
     def get(self, key: str, default: str = "") -> str:
         """The first value of a key of its comment, `default` where the comment lacks it."""

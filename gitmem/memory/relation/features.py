@@ -322,24 +322,28 @@ def _add_swaps(f: Features, pair: Alignment) -> None:
 
 
 def _add_slot(f: Features, pair: Alignment, one: tuple[Token, ...], other: tuple[Token, ...]) -> None:
-    """The two texts differ in one run of words alone: what it is, where it stands, and what is said of it."""
+    """Add the features of two texts that differ in one run of words: its kind, its place, and the cue of the text."""
     if max(len(one), len(other)) > SLOT_WORDS:
         return
     kind = _slot_kind(one, other)
     place = "none"
     if pair.old.split >= 0 <= pair.new.split:
-        sides = {one[0].start >= pair.old.split, other[0].start >= pair.new.split}
-        place = "mixed" if len(sides) == 2 else "value" if sides == {True} else "subject"
+        old_in_value = one[0].start >= pair.old.split
+        new_in_value = other[0].start >= pair.new.split
+        if old_in_value != new_in_value:
+            place = "mixed"
+        else:
+            place = "value" if old_in_value else "subject"
     both = pair.old.cues & pair.new.cues
-    said = next((cue for cue in ("fact", "many", "event", "uses") if cue in both), "plain")
+    cue = next((cue for cue in ("fact", "many", "event", "uses") if cue in both), "plain")
     f.put("slot")
     f.put(f"slot:{place}")
     f.put(f"slot:{kind}")
-    f.put(f"slot:{said}")
+    f.put(f"slot:{cue}")
     f.put(f"slot:{place}:{kind}")
-    f.put(f"slot:{place}:{said}")
-    f.put(f"slot:{kind}:{said}")
-    f.put("slot:value:name:said", float(place == "value" and kind in ("name", "tool") and said in ("fact", "uses")))
+    f.put(f"slot:{place}:{cue}")
+    f.put(f"slot:{kind}:{cue}")
+    f.put("slot:value:name:said", float(place == "value" and kind in ("name", "tool") and cue in ("fact", "uses")))
     f.put("slot:whole", float(pair.new.content[-1] is other[-1] and pair.old.content[-1] is one[-1]))
 
 
