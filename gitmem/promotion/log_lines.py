@@ -111,15 +111,18 @@ class Passage(NamedTuple):
 
 
 def languages_of(text: str) -> tuple[str, ...]:
-    """`ko`, `ja` or `zh` by the script of a text, and `en` where it is mostly Latin or has none of these scripts.
+    """The languages of a text by its script: `ko`, `ja` or `zh`, and `en` if it is mostly or only Latin.
 
-    Kana makes it Japanese; Han alone is read as Chinese.
+    A text with Hangul is Korean, one with kana Japanese, one with Han alone Chinese.
     """
     wide = _WIDE.findall(text)
     if not wide:
         return ("en",)
     hangul, kana = sum(bool(row[0]) for row in wide), any(row[1] for row in wide)
-    language = "ko" if hangul else "ja" if kana else "zh"
+    if hangul:
+        language = "ko"
+    else:
+        language = "ja" if kana else "zh"
     latin = sum(len(word) for word in _LATIN.findall(text))
     return (language, "en") if latin > 2 * (hangul or len(wide)) else (language,)
 

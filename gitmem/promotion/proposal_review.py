@@ -154,13 +154,15 @@ class Review:
         return item, ""
 
     def accept(self, plan: Plan, items: Sequence[Offered], *, left: bool, as_shown: bool = False) -> Outcome:
-        """Promote these of what `plan` offered; the commit names the person. `left`: others wait for another time.
+        """Promote `items`, which `plan` offered; the commit names the person.
 
-        `as_shown`: raises Changed where one would not be promoted, or would replace another fact than it says.
-        Raises what `promote` raises.
+        `left`: the other offers stay open. `as_shown`: raise Changed if an item would not be promoted or would replace
+        another fact than the one shown. Raises the errors of `promote`.
         """
         run = chosen(self.recorded, plan, [item.operation for item in items], left=left)
-        shown = {fact_id(item.operation.text): item.old.id if item.old else "" for item in items} if as_shown else None
+        shown = None
+        if as_shown:
+            shown = {fact_id(item.operation.text): item.old.id if item.old else "" for item in items}
         return self._run(run, replace(self.request, accept=_accepted(items), reviewed=True, shown=shown))
 
     def _run(self, model: Model, request: Request) -> Outcome:

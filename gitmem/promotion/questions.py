@@ -95,10 +95,10 @@ def _language(text: str) -> str:
 
 
 def _topic(text: str, language: str) -> str:
-    """What a sentence is about: what stands before its verb or particle, at most half of it."""
+    """The topic of a sentence: the words before its verb or particle, or else its first half, with a limit."""
     if language == "zh":
         return text[: max(2, min(10, len(text) // 2))]
-    particle = _PARTICLE if language == "ko" else _KANA_PARTICLE if language == "ja" else None
+    particle = {"ko": _PARTICLE, "ja": _KANA_PARTICLE}.get(language)
     match = particle.match(text) if particle else None
     if match:
         return match[1]

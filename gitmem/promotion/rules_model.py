@@ -225,6 +225,11 @@ def _form(text: str) -> str:
 
 
 def _operation(log: Log, item: ScoredLine, reason: Candidate | None, days: dict[str, set[date]]) -> Operation:
+    """The operation for one scored line: ADD, or SKIP with the reason.
+
+    `reason`: the next line, if it gives the reason of this one. `days`: the days on which each value, word and form of
+    a line occurs.
+    """
     line, result = item.line, item.result
     score = result.score
     values = [] if result.against else _VALUE.findall(line.text)
@@ -240,11 +245,12 @@ def _operation(log: Log, item: ScoredLine, reason: Candidate | None, days: dict[
     kind = typed or result.kind or "fact"
     text = " ".join(line.text.split())
     if item.retracted or score < THRESHOLD:
-        why = (
-            f"taken back {item.retracted}" if item.retracted
-            else "speaks against it: " + ", ".join(result.against[:3]) if result.against
-            else "nothing says it will matter later"
-        )  # fmt: skip
+        if item.retracted:
+            why = f"taken back {item.retracted}"
+        elif result.against:
+            why = "speaks against it: " + ", ".join(result.against[:3])
+        else:
+            why = "nothing says it will matter later"
         span = Span(log.path, line.number, line.end, log.blob)
         odds = None if item.retracted else odds_of(score)
         return Operation(Op.SKIP, line.about(text), (span,), kind, 0.0, reason=why, origin=line.origin, odds=odds)
@@ -282,8 +288,10 @@ def importance_of(kind: str, odds: float) -> float:
 
 
 def _stated(typed: str, safe: bool) -> str:
-    """Why a line is offered for which no cue speaks."""
-    return "its own comment says its type" if typed else "health" if safe else "like lines that last"
+    """Why the model offers a line that matches no cue."""
+    if typed:
+        return "its own comment says its type"
+    return "health" if safe else "like lines that last"
 
 
 def last_day_of(text: str, kind: str, day: date) -> str:
