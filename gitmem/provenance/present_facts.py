@@ -271,16 +271,22 @@ def _rows(
 
 
 def _facts_of(path: str, blob: str, data: bytes, known: frozenset[str] | None, today: date) -> Iterator[PresentFact]:
-    """The facts of one file; `known` are the ids of those that are committed, None for all."""
+    """The facts of one file. `known`: ids of the committed facts; None when all are committed."""
     whole = file_meta(data)
     archived = kind(path) is Kind.ARCHIVE
     if kind(path) not in LASTING and not whole and b"src=" not in data:
         return
     for entry in parse(data).entries:
         fact = inherit(entry.fact, whole)
-        state = "expired" if expired(fact, today) else "pinned" if pinned(fact) else "current"
-        state = "archived" if archived else state
+        state = "archived" if archived else _state(fact, today)
         yield PresentFact(path, blob, fact, entry.end, state, _trust_of(fact, known), fact_date(fact))
+
+
+def _state(fact: Fact, today: date) -> str:
+    """`PresentFact.state` of a fact outside the archive: "expired", "pinned" or "current"."""
+    if expired(fact, today):
+        return "expired"
+    return "pinned" if pinned(fact) else "current"
 
 
 def _in_head(repo: Repository, files: Sequence[FactFile]) -> dict[str, str]:
