@@ -39,6 +39,7 @@ def sentence(review: Review, facts: Sequence[FactChange], verdict_of: VerdictOf)
 
 
 def _of_facts(facts: Sequence[FactChange], verdict_of: VerdictOf) -> Iterator[str]:
+    """One clause with a count for each kind of change: added, changed, archived, expired, removed."""
     come = [change for change in facts if change.op in (Op.ADDED, Op.PROMOTED) and not archives(change)]
     kinds = Counter(_how_it_came(change, verdict_of(change)) for change in come)
     for (one, many), count in sorted(kinds.items(), key=lambda item: _weight(item[0])):
@@ -59,11 +60,10 @@ def _of_facts(facts: Sequence[FactChange], verdict_of: VerdictOf) -> Iterator[st
         yield f"{counted(plain_edits, 'fact')} changed"
     archived = sum(map(archives, facts))
     if archived:
-        yield (
-            f"{archived} old {'one' if archived == 1 else 'ones'} archived"
-            if come
-            else (f"{counted(archived, 'old fact')} archived")
-        )
+        if come:
+            yield f"{archived} old {'one' if archived == 1 else 'ones'} archived"
+        else:
+            yield f"{counted(archived, 'old fact')} archived"
     lapsed = sum(change.op is Op.EXPIRED and not archives(change) for change in facts)
     if lapsed:
         yield f"{counted(lapsed, 'fact')} past {'its' if lapsed == 1 else 'their'} last day"

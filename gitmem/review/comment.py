@@ -115,12 +115,17 @@ def _height(each: _List, count: int) -> int:
 
 
 def _list(each: _List, count: int) -> list[str]:
-    """The first rows of a list, with how many there are besides; nothing for an empty one."""
+    """The first `count` rows of a list and the number of the others; nothing for an empty list."""
     if not each.rows:
         return []
+    lines = [""]
+    if each.title:
+        lines += [each.title, ""]
+    lines += [f"- {row}" for row in each.rows[:count]]
     left = len(each.rows) - count
-    more = [f"- {'and ' if count else ''}{counted(left, each.noun, each.plural)}, folded below"] if left else []
-    return ["", *([each.title, ""] if each.title else []), *(f"- {row}" for row in each.rows[:count]), *more]
+    if left:
+        lines.append(f"- {'and ' if count else ''}{counted(left, each.noun, each.plural)}, folded below")
+    return lines
 
 
 def _small(row: str, instead: str) -> str:

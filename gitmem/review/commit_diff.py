@@ -46,15 +46,16 @@ def facts_of(repo: Repository, oids: Mapping[str, str]) -> dict[str, list[Fact]]
 def fact_changes(
     repo: Repository, base: str, head: str, layout: Layout, today: date, *, authors: bool = True
 ) -> list[FactChange]:
-    """What happened to facts from `base` to `head`; with `authors` the commit behind each change."""
+    """The changes of facts from `base` to `head`; `base` is "" for none. `authors`: add the commit of each change."""
     files = changed_files(repo, base, head, layout)
     old = facts_of(repo, {c.old_path or c.path: c.old_oid for c in files if c.status != "A" and c.old_mode in FILES})
     new = facts_of(repo, {c.path: c.new_oid for c in files if c.status != "D" and c.new_mode in FILES})
     changes = compare(old, new, today, renames(repo, base, head, files))
     changes += _newly_expired(repo, base, head, {(change.path, change.fact.id) for change in changes}) if base else []
     changes.sort(key=lambda change: (change.path, change.fact.line))
-    commits = list(repo.log([head, *([f"^{base}"] if base else [])])) if files else []
-    recorded = read_ledger(repo, [head, *([f"^{base}"] if base else [])]).recorded if files else {}
+    revisions = [head, f"^{base}"] if base else [head]
+    commits = list(repo.log(revisions)) if files else []
+    recorded = read_ledger(repo, revisions).recorded if files else {}
     promoted = {digest for digest, rows in recorded.items() if not all(row.replaced(digest) for row in rows)}
     changes = [
         replace(change, op=Op.PROMOTED)

@@ -83,6 +83,13 @@ def page_of(view: View, page: Page, elsewhere: str = "") -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
+def _sign(*, fails: bool, warns: bool) -> str:
+    """The sign of a row in the table of the checks."""
+    if fails:
+        return "❌"
+    return "⚠️" if warns else "✅"
+
+
 def other_fix(line: LineVerdict) -> str:
     """What a person may do about a line that fails, besides taking it out."""
     if line.state is not State.BROKEN:
@@ -214,7 +221,7 @@ class View:
 
     @cached_property
     def checked(self) -> list[str]:
-        """A table of the checks: what each looked at, and what came of it."""
+        """The table of the checks: the sign, the files and facts examined, and the result of each check."""
         review = self.review
         rows = [self._gate_row(), self._provenance_row()]
         rows += self._warning_rows(first=True)
@@ -226,7 +233,8 @@ class View:
         unread = [f"{code(flat(path))} is too large to be shown, or no UTF-8" for path in review.other.unread]
         unread += [plain(f"{skip.path}: {skip.reason}") for skip in review.report.skipped]
         signed = summary(review.signatures)
-        rows += [("⚠️" if "BAD" in signed else "✅", "Who signed", plain(signed))] if signed else []
+        if signed:
+            rows.append(("⚠️" if "BAD" in signed else "✅", "Who signed", plain(signed)))
         notes = [plain(note) for note in review.notes if note != signed]
         rows += [("⚠️", "Not checked", words) for words in [*notes, *unread]]
         table = ["| | checked | result |", "|---|---|---|"]
@@ -238,6 +246,7 @@ class View:
                 yield from (("✅" if good else "⚠️", what, words) for good, what, words in warning.checked())
 
     def _gate_row(self) -> tuple[str, str, str]:
+        """The row of the gate: sign, subject and result."""
         report = self.review.report
         kinds = Counter(finding.severity for finding in report.findings)
         words = [f"**{kinds[Severity.BLOCK]} blocking**"] if kinds[Severity.BLOCK] else []
@@ -245,29 +254,31 @@ class View:
         words += [f"{len(report.allowed)} excepted"] if report.allowed else []
         words += [f"{len(report.before)} there before this change"] if report.before else []
         what = f"Secrets, personal data, injection: {counted(report.blobs, 'version')} of files, every commit message"
-        sign = "❌" if report.blocked else "⚠️" if kinds[Severity.WARN] else "✅"
+        sign = _sign(fails=bool(report.blocked), warns=bool(kinds[Severity.WARN]))
         return sign, what, ", ".join(words) or "clean"
 
     def _provenance_row(self) -> tuple[str, str, str]:
+        """The row of the sources and authors: sign, subject and result."""
         lines = self.review.lines
-        fails, edited = (
-            sum(line.fails for line in lines),
-            sum(edited_after_promotion(line) and not line.fails for line in lines),
-        )
+        fails = sum(line.fails for line in lines)
+        edited = sum(edited_after_promotion(line) and not line.fails for line in lines)
         facts = [line for line in lines if claims(line.text) and not holds_instructions(line.path)]
         bare = sum(line.support == Support.NO_SOURCE and not line.fails for line in facts)
-        words = [f"**{fails} {'fails' if fails == 1 else 'fail'}**"] if fails else []
+        words = []
+        if fails:
+            words.append(f"**{fails} {'fails' if fails == 1 else 'fail'}**")
         words += [f"{edited} edited after promotion"] if edited else []
         words += [f"{bare} without a source"] if bare else []
         shared = sum(line.state is State.SHARED for line in lines)
         words += [f"{shared} in other words than their source"] if shared else []
-        said = ", ".join(words) or ("all hold" if lines else "no line changed")
+        result = ", ".join(words) or ("all hold" if lines else "no line changed")
         notes = sum(self.verdict_of(change) is None for change in self._uncited)
-        said += f"; {counted(notes, 'fact')} of notes without a source" if notes else ""
-        sign = "❌" if fails else "⚠️" if edited or self.unsourced else "✅"
+        if notes:
+            result += f"; {counted(notes, 'fact')} of notes without a source"
+        sign = _sign(fails=bool(fails), warns=bool(edited or self.unsourced))
         changed = counted(len(lines), "changed line") if lines else "changed lines"
         what = f"Sources and authors of {changed} of long-term memory and instructions"
-        return sign, what, said
+        return sign, what, result
 
     # -- the sections ----------------------------------------------------------------------------------------
 

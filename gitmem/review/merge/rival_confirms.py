@@ -40,12 +40,14 @@ def _citations(data: bytes) -> frozenset[str]:
 
 
 def _lost(value: str, other: str, contents: Contents) -> list[str]:
-    """Which of two citations of the same file does not hold there, where the other one does."""
+    """Of two citations of the same lines, the one that the file contradicts, if the file supports the other."""
     a, b = parse(value), parse(other)
     if a is None or b is None or (a.path, a.symbol) != (b.path, b.symbol):
         return []
     data = contents(a.path)
     if data is None:
         return []
-    standing = holds_in(a, data), holds_in(b, data)
-    return [other] if standing == (True, False) else [value] if standing == (False, True) else []
+    first, second = holds_in(a, data), holds_in(b, data)
+    if first == second:
+        return []
+    return [other] if first else [value]
