@@ -157,8 +157,7 @@ class Joined(Index):
         return rows
 
     def in_force(self) -> tuple[str, str] | None:
-        forces = {index.in_force() for index in self.indexes}
-        return next(iter(forces)) if len(forces) == 1 else self.indexes[0].in_force() if self.indexes else None
+        return self.indexes[0].in_force() if self.indexes else None
 
     def nearest(self, vector: bytes, norms: bytes, k: int) -> list[tuple[int, float]]:
         force = self.in_force()

@@ -237,17 +237,23 @@ def _titled(text: str) -> str:
 # -- what was done, and how it ended -------------------------------------------------------------------------
 
 
+def _result_of_action(text: str) -> str:
+    """The words for the result that the text of an action states; "" when it states none."""
+    if IN_VAIN.search(text):
+        return IN_VAIN_WORDS
+    return OVER_WORDS if OVER.search(text) else ""
+
+
 def _told(unit: _Unit, path: str) -> tuple[tuple[Action, ...], str, int] | None:
-    """(actions, outcome, its line) of an incident; None where it tells of no trouble or of no action."""
+    """The actions, the outcome and the outcome's line of an incident; None for a text without trouble or action."""
     actions: list[Action] = []
     outcome, outcome_line, labelled = "", 0, False
     for one in unit.statements:
         role, text, open_box = _role(one, unit.outside)
         labelled = labelled or role == "action by label"
         if role.startswith("action"):
-            came = IN_VAIN_WORDS if IN_VAIN.search(text) else OVER_WORDS if OVER.search(text) else ""
-            said = text.removeprefix(f"{unit.title}: ")
-            actions.append(Action(_shown(said), path, one.first, OPEN_WORDS if open_box else came))
+            result = OPEN_WORDS if open_box else _result_of_action(text)
+            actions.append(Action(_shown(text.removeprefix(f"{unit.title}: ")), path, one.first, result))
         if role == "outcome" or (OVER.search(text) and not outcome and not IN_VAIN.search(text)):
             outcome, outcome_line = _ending(text), one.first
     first = unit.statements[0]

@@ -275,8 +275,10 @@ def _evidence(
 
 
 def _flagged(flags: Sequence[int], wanted: int) -> list[float]:
-    """1 for each unit with a flag that is wanted, else 0."""
-    return [1.0 if flag & wanted else 0.0 for flag in flags] if wanted else [0.0] * len(flags)
+    """1 for each unit with one of the `wanted` flags, else 0."""
+    if not wanted:
+        return [0.0] * len(flags)
+    return [1.0 if flag & wanted else 0.0 for flag in flags]
 
 
 def _after_questions(values: Sequence[float], columns: _Columns) -> list[float]:
@@ -484,7 +486,10 @@ def _occurrences_near(positions: dict[int, int], size: int, total: int) -> dict[
 
 
 def _vector(vector: Sequence[float] | None, columns: _Columns, ranking: Ranking) -> list[list[float]]:
-    """Cosine of the question with each unit's window at each size, its trail counted in; zeros without a vector."""
+    """The cosine of the question and the window around each unit, with its trail: one column for each window size.
+
+    `vector`: the embedded question; None gives zeros.
+    """
     if vector is None:
         return [[0.0] * len(columns.places) for _ in SIZES]
     norms, total = columns.norms, len(columns.norms)
@@ -503,8 +508,11 @@ def _vector(vector: Sequence[float] | None, columns: _Columns, ranking: Ranking)
         column = []
         for dot, a, b, (more, length, square) in zip(dots, one, two, added, strict=True):
             a, b = a + length, b + square
+            if b <= 1e-9:
+                column.append(0.0)
+                continue
             apart = a * a - b
-            column.append((dot + more) / sqrt(b + coherence * (apart if apart > 0 else 0.0)) if b > 1e-9 else 0.0)
+            column.append((dot + more) / sqrt(b + coherence * (apart if apart > 0 else 0.0)))
         found.append(column)
     return found
 
