@@ -47,10 +47,13 @@ MOST_HITS = 50
 MOST_TEXTS = 100  # of a field
 
 
+_ERROR_HEADERS = {401: {"WWW-Authenticate": "Bearer"}, 429: {"Retry-After": "60"}}
+
+
 def error(status: int, code: str, message: str, hint: str = "") -> JSONResponse:
-    """The one form of an error."""
-    headers = {"WWW-Authenticate": "Bearer"} if status == 401 else {"Retry-After": "60"} if status == 429 else None
-    return JSONResponse({"error": {"code": code, "message": message, "hint": hint}}, status, headers=headers)
+    """The response for an error; every error has this form."""
+    value = {"error": {"code": code, "message": message, "hint": hint}}
+    return JSONResponse(value, status, headers=_ERROR_HEADERS.get(status))
 
 
 def failed(problem: GitMemError) -> JSONResponse:
@@ -291,9 +294,12 @@ async def fields(request: Request) -> Mapping[str, Any]:
 
 
 def texts(given: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    """A field of one or several texts. Raises UsageError."""
+    """The texts of a field that holds one text or a list. Raises UsageError for another value or too many texts."""
     value = given.get(name)
-    values = [] if value is None else value if isinstance(value, list) else [value]
+    if value is None:
+        values = []
+    else:
+        values = value if isinstance(value, list) else [value]
     if len(values) > MOST_TEXTS or not all(isinstance(one, str) for one in values):
         raise UsageError(f"'{name}' takes texts, {MOST_TEXTS} at most", "")
     ensure_text(*values)
