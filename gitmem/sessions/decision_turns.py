@@ -159,15 +159,21 @@ class _Talk(NamedTuple):
     def settled_by(
         self, turn: Turn, places: Sequence[int], proposed: Sequence[int], pending: Sequence[int]
     ) -> tuple[list[Settlement], list[int]]:
-        """What a person's turn settles, `proposed` being what the agent said right before it and `pending` what was
-        said since the last settlement; and what is pending then."""
+        """The settlements of a person's turn, and the places that are pending after it.
+
+        `places`: sentences of the turn. `proposed`: sentences of the agent right before it. `pending`: sentences since
+        the last settlement.
+        """
         own = [at for at in places if self.belongs(at) and _states(self.said[at].own)]
         strong = [at for at in own if self.settles(at)]
         refused, agreed = refuses(turn.text), agrees(turn.text)
         if strong:  # what stands alone is the person's word; what it was said to is a line of the agent's
             told = [at for at in pending if self.said[at].turn.role is Role.ASSISTANT]
             pending = [at for at in pending if at not in told]
-            told = [] if refused else [*told, *proposed] if agreed else told
+            if refused:
+                told = []
+            elif agreed:
+                told = [*told, *proposed]
             core = [at for at in told if self.odds[at] > ANSWERED and not _offers(self.said[at].text)]
             first = [self.settlement(told, core, turn)] if core else []
             return [*first, self.settlement([*pending, *own], strong, turn)], []

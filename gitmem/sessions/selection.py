@@ -195,8 +195,10 @@ def _chosen(operations: Sequence[Operation], count: int) -> dict[int, str]:
 
 
 def _with_reasons(said: Sequence[Sentence], chosen: dict[int, str]) -> list[tuple[int, Selected]]:
-    """The chosen sentences with their places, what settles something with its reason; a sentence is the reason of one
-    at most."""
+    """The chosen sentences with their places. A decision includes the sentences that give its reason.
+
+    A sentence is the reason of one decision at most.
+    """
     settled = {at for at, type_ in chosen.items() if type_ in SETTLING}
     settled -= {at + 1 for at in settled if at + 1 in settled and _says_why(said[at + 1].text)}
     used: set[int] = set()
@@ -210,8 +212,10 @@ def _with_reasons(said: Sequence[Sentence], chosen: dict[int, str]) -> list[tupl
             places = [*before, at, *_reason_after(said, at, chosen)]
         used.update(places)
         parts = [said[place] for place in places]
-        doubtful = any(part.doubtful for part in parts)
-        origin = "web" if doubtful else "user" if said[at].turn.role is Role.USER else "agent"
+        if any(part.doubtful for part in parts):
+            origin = "web"
+        else:
+            origin = "user" if said[at].turn.role is Role.USER else "agent"
         text = _join_sentences([part.text for part in parts])
         selected.append((at, Selected(text, said[at].text, chosen[at], said[at].turn, origin)))
     return selected
