@@ -425,7 +425,7 @@ class Days(NamedTuple):
     day: int = 0
 
     def match(self, when: date) -> float:
-        """1 for a day it names, less for one near it (a log is often written some days later), 0 elsewhere."""
+        """How well a day fits: 1 for a named day, less for a day soon after it, because a log is often late; else 0."""
         if self.first is not None and self.last is not None:
             if self.first <= when <= self.last:
                 return 1.0
@@ -439,7 +439,9 @@ class Days(NamedTuple):
             late = (when - named).days
             if late == 0:
                 return 1.0
-            return 0.7 if 0 < late <= 10 else 0.3 if when.month == self.month else 0.0
+            if 0 < late <= 10:
+                return 0.7
+            return 0.3 if when.month == self.month else 0.0
         return 1.0 if when.month == self.month else 0.0
 
 
