@@ -97,8 +97,15 @@ def index(view: View, _: bool) -> Iterator[Health]:
         yield Health("Left out", words, "bad", one_line(view.t(odd.hint)))
 
 
+def _state(*, bad: bool, note: bool) -> State:
+    """The state of a row; `bad` wins."""
+    if bad:
+        return "bad"
+    return "note" if note else "good"
+
+
 def gate(view: View, whole: bool) -> list[Health] | None:
-    """What the gate finds in the work tree, and the last commit that it refused."""
+    """The findings of the gate in the work tree, and the last commit that the gate refused."""
     from gitmem.gate import last_refusal
     from gitmem.gate.work_tree_findings import contents
     from gitmem.ui.review_queue import report_of
@@ -117,7 +124,7 @@ def gate(view: View, whole: bool) -> list[Health] | None:
     ]
     words += [] if found.whole else [view.t("more files are not looked at here")]
     words += [view.t("{count} accepted when this memory was adopted", count=found.accepted)] if found.accepted else []
-    state: State = "bad" if found.blocking else "note" if found.warnings or not found.whole else "good"
+    state = _state(bad=bool(found.blocking), note=bool(found.warnings or not found.whole))
     row = Health("Gate", "; ".join(words), state, "" if state == "good" else "git mem scan")
     last = last_refusal.read(view.repo.common_dir)
     if last is None:
@@ -131,7 +138,7 @@ def gate(view: View, whole: bool) -> list[Health] | None:
 
 
 def sources(view: View, whole: bool) -> list[Health] | None:
-    """What `git mem verify` says of all facts."""
+    """The result of `git mem verify` for all facts."""
     from gitmem.provenance.grounding import WORDS, Support
     from gitmem.provenance.verify import verify
 
@@ -151,12 +158,12 @@ def sources(view: View, whole: bool) -> list[Health] | None:
     counts = ", ".join(f"{view.t(text)}: {kinds[support]}" for support, text in WORDS.items() if kinds[support])
     words = [view.t("{count} promoted facts compared with their sources", count=kinds.total()), counts]
     words += [view.t("{count} faults", count=flaws)] if flaws else []
-    state: State = "bad" if flaws else "good" if set(kinds) == {Support.IN_SOURCE} else "note"
+    state = _state(bad=bool(flaws), note=set(kinds) != {Support.IN_SOURCE})
     return [Health("Sources", "; ".join(words), state, "" if state == "good" else "git mem verify")]
 
 
 def cited(view: View, whole: bool) -> list[Health] | None:
-    """The facts whose code is gone, and how many of the others cite code that changed."""
+    """The facts that cite deleted code, and the number of facts that cite changed code."""
     from gitmem.claims.cited_code import cited_code
     from gitmem.memory.code_state import CodeState, of_code
 
@@ -175,7 +182,7 @@ def cited(view: View, whole: bool) -> list[Health] | None:
     ]  # fmt: skip
     changed = sum(one.state is CodeState.CHANGED for _, one in said)
     words = view.t(CITED, count=len(values), gone=len(gone), changed=changed)
-    state: State = "bad" if gone else "note" if changed else "good"
+    state = _state(bad=bool(gone), note=bool(changed))
     return [Health("Code", words, state, "git mem check --suspect" if gone or changed else ""), *rows]
 
 

@@ -114,12 +114,14 @@ def _start(view: View, count: int) -> int:
 
 
 def _minutes(time: str) -> int:
-    """The minute of the day that `9:30 PM` names, to sort by; what has no time comes first."""
+    """The minute of the day of a time such as `9:30 PM`, for sorting; -1 for a text without a time."""
     hour, _, rest = time.partition(":")
     if not hour.isdigit() or not rest[:2].isdigit():
         return -1
     half = rest[2:].replace(".", "").strip().lower()
-    hours = int(hour) % 12 + (12 if half == "pm" else 0) if half else int(hour)
+    hours = int(hour)
+    if half:
+        hours = hours % 12 + (12 if half == "pm" else 0)
     return hours * 60 + int(rest[:2])
 
 
@@ -146,6 +148,7 @@ def _month(day: date, days: Mapping[date, int]) -> Month:
 
 
 def _committed(view: View, day: date) -> Committed:
+    """The changes of facts in the commits of one day, and the earlier writers of these facts."""
     tip = view.snapshot.commit or view.repo.head()
     base = head = ""
     for commit in view.repo.log([tip], first_parent=True) if tip else ():
@@ -161,6 +164,7 @@ def _committed(view: View, day: date) -> Committed:
     rows = rows_of(view, lasting)
     came = [row.change.fact for row in rows if row.change.op in (Op.ADDED, Op.PROMOTED)]
     known = writers(view.repo, head, came)
-    within = {commit.oid for commit in view.repo.log([head, *([f"^{base}"] if base else [])])} if known else set()
+    revisions = [head, f"^{base}"] if base else [head]
+    within = {commit.oid for commit in view.repo.log(revisions)} if known else set()
     earlier = {ident: one for ident, one in known.items() if one.commit.oid not in within}
     return Committed(rows, len(lasting), base, head, earlier)
