@@ -154,6 +154,33 @@ def test_no_module_is_called_by_a_word_that_says_nothing() -> None:
     assert not [path for path in MODULES if path.stem in banned]
 
 
+def _nested_conditionals(source: str) -> list[int]:
+    """The lines of the conditional expressions that contain another one."""
+    expressions = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.IfExp)]
+    return sorted({
+        outer.lineno
+        for outer in expressions
+        if any(isinstance(inner, ast.IfExp) for inner in ast.walk(outer) if inner is not outer)
+    })  # fmt: skip
+
+
+def test_no_conditional_expression_contains_another_one() -> None:
+    nested = [
+        f"{path.relative_to(SOURCE)}:{line}"
+        for path in MODULES
+        for line in _nested_conditionals(path.read_text("utf-8"))
+    ]
+    assert not nested, "write these as statements"
+
+
+@pytest.mark.parametrize(
+    "source", ["a if x else b if y else c", "f(b if y else c) if x else a", "a if (b if y else c) else d"]
+)
+def test_a_nested_conditional_expression_is_found_in_each_place(source: str) -> None:
+    assert _nested_conditionals(f"z = {source}") == [1]
+    assert _nested_conditionals("z = a if x else b\ny = [c if w else d]") == []
+
+
 def test_a_test_of_one_module_stands_where_the_module_stands() -> None:
     tests = SOURCE / "tests"
     packages = {
