@@ -1,4 +1,4 @@
-"""How messages spell a count: `1 file`, `2 files`."""
+"""How messages spell a count (`1 file`, `2 files`) and a range of lines (`5`, `5-7`)."""
 
 from __future__ import annotations
 
@@ -6,5 +6,10 @@ from gitmem.messages import Message
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:
-    """The number with its noun; `plural` where it is not the noun with an s. A page can say it in another language."""
+    """The number with its noun. `plural`: the plural when it is not the noun with an s. Pages translate the result."""
     return f"1 {noun}" if number == 1 else Message(f"{{}} {plural or noun + 's'}", number)
+
+
+def line_range(first: int, last: int) -> str:
+    """The lines from `first` to `last`: `5-7`, or `5` for one line."""
+    return f"{first}-{last}" if last > first else str(first)

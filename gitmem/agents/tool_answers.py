@@ -16,7 +16,7 @@ from gitmem.agents.repository_pool import RepositoryPool
 from gitmem.environment import cache_folder, now
 from gitmem.errors import GitMemError, MissingFile, UsageError
 from gitmem.gate.quoting import block, fence, one_line, passage, shown_name, without_secrets
-from gitmem.plural import counted
+from gitmem.plural import counted, line_range
 
 if TYPE_CHECKING:
     from gitmem.git.opening import Repository
@@ -93,9 +93,8 @@ def _of_file(hit: Hit, query: str, commit: str) -> str:
 
 
 def _place_of_source(source: SourceLine) -> str:
-    """Where a promoted fact comes from; the line itself says what the fact says."""
-    lines = f"{source.start_line}" if source.start_line == source.end_line else f"{source.start_line}-{source.end_line}"
-    return f"from {shown_name(source.path)}:{lines}"
+    """The place of the lines that a fact was promoted from. Their text is left out, because the fact repeats it."""
+    return f"from {shown_name(source.path)}:{line_range(source.start_line, source.end_line)}"
 
 
 def _note(*words: str) -> str:

@@ -13,6 +13,7 @@ from gitmem.cli.terminal import colour as coloured
 from gitmem.environment import now
 from gitmem.errors import GitMemError, UsageError
 from gitmem.light_typing import TYPE_CHECKING, NamedTuple
+from gitmem.plural import line_range
 from gitmem.search.results import as_value, excerpt, hit_value, marked_words
 
 if TYPE_CHECKING:
@@ -229,8 +230,8 @@ def render(answer: Answer, query: str, on: bool, *, scored: bool = False, explai
     out = []
     marks = marked_words(query) if on else None
     for hit in answer.hits:
-        span = f"{hit.start_line}-{hit.end_line}" if hit.end_line != hit.start_line else f"{hit.start_line}"
-        where = f"{paint(escape(hit.path, ''), 'path', on)}:{paint(span, 'line', on)}"
+        lines = line_range(hit.start_line, hit.end_line)
+        where = f"{paint(escape(hit.path, ''), 'path', on)}:{paint(lines, 'line', on)}"
         if hit.kind:
             where = f"commit {paint(hit.commit[:12], 'path', on)}"
         about = [hit.where or hit.subject] if hit.where or hit.subject else []
@@ -251,8 +252,7 @@ def render(answer: Answer, query: str, on: bool, *, scored: bool = False, explai
         about += [_sureness(hit)] if scored else []
         out.append(where + (paint(f"  {escape(' · '.join(about), '')}", "dim", on) if about else ""))
         for line in excerpt(hit.text, query):
-            shown = escape(line, "\t")
-            out.append("    " + (marks.sub(lambda m: paint(m[0], "match", on), shown) if marks else shown))
+            out.append("    " + _marked(escape(line, "\t"), marks, on))
         for source in hit.sources:
             out += _source(source, query, marks, on)
         if hit.explain and explained:
@@ -262,12 +262,17 @@ def render(answer: Answer, query: str, on: bool, *, scored: bool = False, explai
 
 
 def _source(source: SourceLine, query: str, marks: re.Pattern[str] | None, on: bool) -> list[str]:
-    """Where a fact is from and, where the search found them, what these lines say."""
-    span = f"{source.start_line}-{source.end_line}" if source.end_line > source.start_line else f"{source.start_line}"
-    rows = [paint(f"    from {escape(source.path, '')}:{span}", "dim", on)]
-    lines = excerpt(source.text, query)[:SOURCE_LINES] if source.text else []
-    shown = (escape(line, "\t") for line in lines)
-    return rows + [f"      {marks.sub(lambda m: paint(m[0], 'match', on), line) if marks else line}" for line in shown]
+    """The place of the lines a fact comes from and, if the search found them, an excerpt of their text."""
+    lines = line_range(source.start_line, source.end_line)
+    rows = [paint(f"    from {escape(source.path, '')}:{lines}", "dim", on)]
+    for line in excerpt(source.text, query)[:SOURCE_LINES] if source.text else []:
+        rows.append("      " + _marked(escape(line, "\t"), marks, on))
+    return rows
+
+
+def _marked(line: str, marks: re.Pattern[str] | None, on: bool) -> str:
+    """The line with the words of the question marked for a terminal. `marks`: these words; None marks nothing."""
+    return marks.sub(lambda m: paint(m[0], "match", on), line) if marks else line
 
 
 def _sureness(hit: Hit) -> str:

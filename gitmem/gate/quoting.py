@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from gitmem.lazy_patterns import lazy
+from gitmem.plural import line_range
 
 # Anything that opens or closes a tag, a comment or a chat template's marker.
 MARKUP = lazy(r"<(?=[/!?|A-Za-z_\u00c0-\uffff])")
@@ -122,22 +123,18 @@ def mark(path: str, spans: Sequence[tuple[int, int]], *, commit: str = "", trust
     for more than a path stands in quotes."""
     path = allowed_name(path)
     where = _attribute(path) if PLAIN_PATH.fullmatch(path) or not path else f'"{_attribute(path)}"'
-    lines = ",".join(_span(*span) for span in spans)
+    lines = ",".join(line_range(first, last) for first, last in spans)
     words = [f"{where}:{lines}" if lines else where, commit[:12], _attribute(trust), _attribute(note)]
     return f"<from {' '.join(filter(None, words))}>"
 
 
 def opening(path: str, spans: Sequence[tuple[int, int]], *, commit: str = "", trust: str = "", note: str = "") -> str:
     """The tag that opens a quotation; its attributes hold no quote and no markup."""
-    lines = ",".join(_span(*span) for span in spans)
+    lines = ",".join(line_range(first, last) for first, last in spans)
     attributes = [("path", allowed_name(path)), ("lines", lines), ("commit", commit[:12])]
     attributes += [("trust", trust), ("note", note)]
     words = "".join(f' {name}="{_attribute(value)}"' for name, value in attributes if value)
     return f"<memory{words}>"
-
-
-def _span(first: int, last: int) -> str:
-    return str(first) if first == last else f"{first}-{last}"
 
 
 def _attribute(value: str) -> str:

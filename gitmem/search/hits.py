@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from gitmem.errors import GitMemError
 from gitmem.git.repository import Repository
 from gitmem.light_typing import TYPE_CHECKING, NamedTuple
+from gitmem.plural import line_range
 
 if TYPE_CHECKING:
     from typing import Any
@@ -192,8 +193,8 @@ def fitting(hits: Sequence[Hit], budget: int) -> tuple[tuple[Hit, ...], tuple[st
     for hit in hits:
         size = estimate(hit.text)
         if size > budget:
-            span = f"{hit.start_line}-{hit.end_line}" if hit.end_line > hit.start_line else f"{hit.start_line}"
-            notes.append(f"{hit.path}:{span} has about {size} tokens and is left out")
+            lines = line_range(hit.start_line, hit.end_line)
+            notes.append(f"{hit.path}:{lines} has about {size} tokens and is left out")
         elif size > left:
             break
         else:

@@ -11,6 +11,7 @@ from gitmem.cli.options import at_option, colour_option, json_option, open_here
 from gitmem.cli.terminal import colour as coloured
 from gitmem.cli.terminal import escape, page, paint, say, write_json
 from gitmem.environment import look_up, now
+from gitmem.plural import line_range
 
 if TYPE_CHECKING:
     from gitmem.claims.cited_code import Compared
@@ -58,8 +59,8 @@ def command(place: str, at: str, colour: str, as_json: bool) -> None:
 
 def render(answer: Answer, on: bool) -> str:
     """The answer for a person: the line, a table of its commit and author, its support, and the quoted source lines."""
-    where = str(answer.line) + (f"-{answer.end_line}" if answer.end_line > answer.line else "")
-    out = [f"{paint(escape(answer.path, ''), 'path', on)}:{paint(where, 'line', on)}"]
+    lines = line_range(answer.line, answer.end_line)
+    out = [f"{paint(escape(answer.path, ''), 'path', on)}:{paint(lines, 'line', on)}"]
     if answer.trail:
         out.append(f"  {paint(escape(' > '.join(answer.trail), ''), 'dim', on)}")
     out += [f"  {paint(escape(answer.text, ''), 'heading', on)}", ""]
@@ -99,9 +100,8 @@ def render(answer: Answer, on: bool) -> str:
     for word, ends in (("amended by", answer.links.amended_by), ("amends", answer.links.supersedes)):
         for end in ends:
             out += _amendment(word, end, on)
-    out += (
-        ["", *(f"  {paint('note', 'warn', on)}: {escape(note, '')}" for note in answer.notes)] if answer.notes else []
-    )
+    if answer.notes:
+        out += ["", *(f"  {paint('note', 'warn', on)}: {escape(note, '')}" for note in answer.notes)]
     return "\n".join(out) + "\n"
 
 
