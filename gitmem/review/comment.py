@@ -222,10 +222,10 @@ def _fails(view: View, change: FactChange) -> bool:
 
 
 def _fact_row(view: View, change: FactChange) -> str:
-    """One fact: what happened to it, its words, where it stands and which line says so."""
-    commit, path = (view.review.head, change.path) if change.new else (view.review.base, change.old_path or change.path)
-    place = view.links.line(path, change.fact.line, commit)
-    sources = view.review.cited.get((commit, path, change.fact.line), ())
+    """The row of one fact: the kind of the change, the text, the place and the first source."""
+    commit, path, line = view.review.place_of(change)
+    place = view.links.line(path, line, commit)
+    sources = view.review.cited.get((commit, path, line), ())
     said = f", from {_source(view, sources[0])}" if sources and change.op not in GONE else ""
     weighs = [f"**from {plain(change.fact.origin)}**"] if change.fact.origin in ("web", "tool") else []
     weighs += ["**pinned**"] if change.fact.get("pinned") else []
@@ -261,10 +261,10 @@ def _text_row(view: View, text: TextChange) -> str:
     else:
         body = shown(text.text or text.old_text, TEXT)[0]
     gone = text.op is TextOp.REMOVED
-    path, line, commit = (
-        (text.old_path or text.path, text.old_line, view.review.base) if gone else (text.path, text.line, "")
-    )
-    place = view.links.line(path, line, commit)
+    if gone:
+        place = view.links.line(text.old_path or text.path, text.old_line, view.review.base)
+    else:
+        place = view.links.line(text.path, text.line, "")
     what = f"**{'taken out' if gone else text.op.value}**"
     kind = " instruction" if holds_instructions(text.path) else ""
     return _small(f"{what}{kind} {body} ({place})", f"{what}{kind} a line that is long ({place})")

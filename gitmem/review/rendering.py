@@ -481,11 +481,8 @@ class View:
         return (f"{text}: {edit_words(edits)[0]}" if edits else text), rest
 
     def _sources(self, change: FactChange) -> list[str]:
-        """The lines a fact cites, quoted, each with a link to where its number is true."""
-        commit, path = (
-            (self.review.head, change.path) if change.new else (self.review.base, change.old_path or change.path)
-        )
-        rows = [self._source(source) for source in self.review.cited.get((commit, path, change.fact.line), ())]
+        """The quoted lines that a fact cites, each with a link to the commit in which its line number is right."""
+        rows = [self._source(source) for source in self.review.cited.get(self.review.place_of(change), ())]
         rows += [f"  - source {shown(value)[0]} **names no lines**" for value in unread_sources(change.fact)]
         return rows
 

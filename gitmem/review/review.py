@@ -109,6 +109,12 @@ class Review:
     daily: tuple[str, ...] = ()
     standing: frozenset[str] = frozenset()
 
+    def place_of(self, change: FactChange) -> Place:
+        """The commit, path and line of a changed fact: at the head, or at the base for a fact that was removed."""
+        if change.new:
+            return self.head, change.path, change.fact.line
+        return self.base, change.old_path or change.path, change.fact.line
+
     @property
     def failed(self) -> bool:
         """Whether a check says no: the gate blocks, provenance does not hold, or a warning is to fail."""

@@ -72,9 +72,8 @@ def _text_value(text: TextChange) -> dict[str, Any]:
 
 
 def _sources(change: FactChange, review: Review, forge: Forge | None) -> list[dict[str, Any]]:
-    """Each source of a comment, with the lines it names where they could be read and a link to where they stand."""
-    commit, path = (review.head, change.path) if change.new else (review.base, change.old_path or change.path)
-    read = {source.recorded: source for source in review.cited.get((commit, path, change.fact.line), ())}
+    """Each source of a comment, with the text of its lines and a link to them if they can be read."""
+    read = {source.recorded: source for source in review.cited.get(review.place_of(change), ())}
     rows = []
     for key, value in change.fact.meta:
         if key == "src":
