@@ -50,7 +50,9 @@ def project_folder(
         if root == stated and not (is_project(host, root, outside) or _has_profile(environ)):
             return None
         return here if here is not None and _is_work_tree_of(here, root, outside) else root
-    return here if here is not None and (_holds_memory(here, environ) or _has_profile(environ)) else None
+    if here is not None and (_holds_memory(here, environ) or _has_profile(environ)):
+        return here
+    return None
 
 
 def is_project(host: Host, folder: Path, environ: Mapping[str, str]) -> bool:
