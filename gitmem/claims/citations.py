@@ -108,7 +108,9 @@ class TreeCode:
 
     def data(self, path: str) -> bytes | None:
         oid = self.oid(path)
-        return self.tree.repo.read(oid) if self.tree.repo.sizes([oid]).get(oid, LIMIT + 1) <= LIMIT else None
+        if self.tree.repo.sizes([oid]).get(oid, LIMIT + 1) > LIMIT:
+            return None
+        return self.tree.repo.read(oid)
 
     def cited_blob(self, prefix: str) -> bytes | None:
         return blob_with(self.tree.repo, prefix)
