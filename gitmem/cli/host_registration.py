@@ -66,7 +66,9 @@ def register(
     elif remove:
         hosts = [_with_own_memory(host) for host in hosts]
     leaving = {host.name for host in hosts}
-    staying = [host for host in all_hosts() if host.name not in leaving and _is_here(repo.root, host)] if remove else []
+    staying: list[Host] = []
+    if remove:
+        staying = [host for host in all_hosts() if host.name not in leaving and _is_here(repo.root, host)]
     done = [_register(repo.root, host, setup, dry_run, staying) for host in hosts]
     if remove and FOUND in names:  # a host that shares its file with one before it
         done = [each for each in done if each.changes or each.problem or each.host in names]

@@ -195,11 +195,10 @@ def _steps(choices: Choices) -> Iterator[Step]:
     fact = choices.fact
     if choices.asks and not fact and "fact" not in choices.skip and _repo(choices.folder) is not None:
         fact = click.prompt("a first fact (Enter for none)", default="", show_default=False, err=True)
-    yield (
-        Step("fact", (("git-mem", "add", "--to", "memory", "--", fact),))
-        if fact
-        else Step("fact", (), "none was given")
-    )
+    if fact:
+        yield Step("fact", (("git-mem", "add", "--to", "memory", "--", fact),))
+    else:
+        yield Step("fact", (), "none was given")
     asked = ("git-mem", "search", "--", fact) if fact else ("git-mem", "index")
     yield Step("check", (asked, ("git-mem", "doctor")))
 
@@ -258,11 +257,8 @@ def _hooks(folder: Path) -> Step:
     if repo is None:
         return install
     place = hook_files.hooks_folder(repo)
-    return (
-        install
-        if hook_files.install(place, sys.executable, hook_files.HOOKS, promoted(place), dry=True)
-        else Step("hooks")
-    )
+    missing = hook_files.install(place, sys.executable, hook_files.HOOKS, promoted(place), dry=True)
+    return install if missing else Step("hooks")
 
 
 def _agents(folder: Path, hosts: tuple[str, ...]) -> Step:
