@@ -19,7 +19,7 @@ from gitmem.context.layers import Part
 from gitmem.errors import BadConfig, GitMemError
 from gitmem.git.opening import Repository
 from gitmem.memory.fact import normalise
-from gitmem.models.language import REPLY_LIMIT, Complete, LanguageModel, OutOfBudget, Prompt
+from gitmem.models.language import REPLY_LIMIT, Complete, LanguageModel, OutOfBudget, Prompt, Reply
 from gitmem.promotion.prompt import packaged, rows
 from gitmem.provenance import grounding
 from gitmem.text.denials import denials
@@ -58,6 +58,13 @@ class Condensed:
     notes: tuple[str, ...] = ()
 
 
+def _rows_of(reply: Reply) -> tuple[Sequence[Mapping[str, Any]], str]:
+    """The rows of a reply, and the problem that made it incomplete ("" for none)."""
+    if reply.too_long:
+        return [], "the notes do not fit into its context"
+    return rows(reply.text[:REPLY_LIMIT])
+
+
 def condense(notes: Sequence[Note], complete: Complete, count: Callable[[str], int]) -> Condensed:
     """Ask for batches of notes and accept what they bear out. A note is in one line at most."""
     lines: list[CondensedLine] = []
@@ -72,9 +79,7 @@ def condense(notes: Sequence[Note], complete: Complete, count: Callable[[str], i
         except OutOfBudget as error:
             said.append(f"merge: {error}; the rest is as it was")
             break
-        asked, problem = (
-            ([], "the notes do not fit into its context") if reply.too_long else rows(reply.text[:REPLY_LIMIT])
-        )
+        asked, problem = _rows_of(reply)
         if problem:
             said.append(f"merge: {problem}")
         refused: list[str] = []

@@ -299,11 +299,16 @@ def procedures(paths: Iterable[str], read: Read, prompt: str, scope: str = "proj
 
 
 def _is_triggered(asked: str, trigger: str) -> bool:
-    """A Latin trigger where a word begins (`release` in `releases`); one in another script anywhere, as particles are
-    glued to it."""
+    """Whether the question has the trigger.
+
+    An ASCII trigger must begin a word (`release` in `releases`). A trigger in another script may stand anywhere,
+    because particles are joined to it.
+    """
     if not trigger:
         return False
-    return bool(re.search(rf"\b{re.escape(trigger)}(?!\d)", asked)) if trigger.isascii() else trigger in asked
+    if trigger.isascii():
+        return bool(re.search(rf"\b{re.escape(trigger)}(?!\d)", asked))
+    return trigger in asked
 
 
 def _words(document: Document, key: str) -> tuple[str, ...]:
