@@ -114,7 +114,9 @@ def canonical(path: str) -> str:
     """The spelling a case-folding, normalising file system would find: `Memory/X.MD` -> `memory/x.md`."""
     folded = unicodedata.normalize("NFC", path).casefold()
     head, _, name = folded.rpartition("/")
-    return f"{head}/{UPPER[name]}" if head == ".claude" and name in UPPER else UPPER.get(folded, folded)
+    if head == ".claude" and name in UPPER:
+        return f"{head}/{UPPER[name]}"
+    return UPPER.get(folded, folded)
 
 
 def distinct(layouts: Iterable[Layout]) -> tuple[Layout, ...]:

@@ -99,10 +99,10 @@ def as_text(report: Report, escape: Callable[[str], str], *, accepted: bool = Fa
 
 
 def _rotate(report: Report) -> list[str]:
-    """What is said of secrets that are in commits already: taking the line out does not take it back."""
-    return (
-        [f"what is committed stays in history: {ROTATE}"] if any(f.commit and f.secret for f in report.findings) else []
-    )
+    """The advice to rotate secrets that a commit holds: a later commit without the line does not remove them."""
+    if not any(finding.commit and finding.secret for finding in report.findings):
+        return []
+    return [f"what is committed stays in history: {ROTATE}"]
 
 
 def finding_lines(finding: Finding, escape: Callable[[str], str]) -> list[str]:

@@ -119,11 +119,8 @@ def _hex(run: str) -> str:
 
 def _escaped(run: str) -> str:
     def one(match: re.Match[str]) -> str:
-        code = (
-            int(match.group(1) or match.group(2) or match.group(3) or match.group(4), 16)
-            if match.lastindex != 5
-            else int(match.group(5), 8)
-        )
+        octal = match.group(5)
+        code = int(octal, 8) if octal else int(match[match.lastindex or 0], 16)
         return chr(code) if code < 0x110000 and not 0xD800 <= code < 0xE000 else " "
 
     pattern = r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{2,6})\}|U([0-9a-fA-F]{8})|([0-3][0-7]{2}))"

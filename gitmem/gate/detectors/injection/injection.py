@@ -447,9 +447,11 @@ def _markers(text: Text) -> Iterator[Match]:
 
 
 def _inside(marker: str, after: str) -> str:
-    """What stands behind a marker, of an element that ends there what is in it."""
+    """The text after a marker; after the opening tag of an element, its content alone if its closing tag follows."""
     tag = _TAG.match(marker)
-    end = after.find(f"</{tag.group(2)}") if tag and not tag.group(1) and tag.group(2) not in _FRAMES else -1
+    if not tag or tag.group(1) or tag.group(2) in _FRAMES:
+        return after
+    end = after.find(f"</{tag.group(2)}")
     return after[:end] if end >= 0 else after
 
 

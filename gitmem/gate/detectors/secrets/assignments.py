@@ -296,11 +296,10 @@ def _judge(name: str, op: str, words: str, quote: str, value: str) -> bool:
         if _ONCE.search(name):
             return False
         named = _KEY_NAME.search(name) is not None or _UPPER_NAME.search(name) is not None
-        return (
-            named
-            if strong or op.strip() in ("", "(")
-            else op.strip() in ("-", "|", "「", "『", "“") and (named or _LOUD.search(name) is not None)
-        )
+        sign = op.strip()
+        if strong or sign in ("", "("):
+            return named
+        return sign in ("-", "|", "「", "『", "“") and (named or _LOUD.search(name) is not None)
     if strong:
         return is_random(value, 10 if quote or "=" in op or ":" in op else 12, 1)
     if _LISTED.search(op):
