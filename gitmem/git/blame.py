@@ -36,10 +36,13 @@ def blame_work_tree(repo: Repository, path: str, start: int, end: int) -> list[B
     if origin:
         rows = repo.blame(path, min(origin.values()), max(origin.values()), "HEAD")
         blamed = {row.line: row for row in rows}
-    return [
-        blamed[origin[line]]._replace(line=line) if line in origin else BlameLine(line, now[line - 1], nobody, line)
-        for line in range(start, min(end, len(now)) + 1)
-    ]
+    result = []
+    for line in range(start, min(end, len(now)) + 1):
+        if line in origin:
+            result.append(blamed[origin[line]]._replace(line=line))
+        else:
+            result.append(BlameLine(line, now[line - 1], nobody, line))
+    return result
 
 
 def blame_encrypted(reader: Repository, path: str, start: int, end: int, rev: str) -> list[BlameLine] | None:
