@@ -64,8 +64,11 @@ def _summary(like: Entry, last: Entry, text: str) -> dict[str, Any]:
 
 
 def _session(entry: Entry) -> str:
+    """The session id of the entry that starts a session; "" for any other entry."""
     data = entry.get("data")
-    return word(data, "sessionId") if word(entry, "type") == "session.start" and isinstance(data, dict) else ""
+    if word(entry, "type") != "session.start" or not isinstance(data, dict):
+        return ""
+    return word(data, "sessionId")
 
 
 def _answer(event: str, text: str) -> dict[str, Any]:

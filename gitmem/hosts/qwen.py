@@ -66,11 +66,13 @@ def _text_of_person(entry: Entry) -> str:
 
 
 def _compressed(payload: dict[str, Any], place: Place) -> Iterator[Turn]:
-    """The summary: the first text of the history that stands in the place of the conversation."""
+    """The summary: the texts of the first entry in the history that replaces the conversation."""
     history = payload.get("compressedHistory")
     first = history[0] if isinstance(history, list) and history else {}
     parts = first.get("parts") if isinstance(first, dict) else None
-    texts = [word(part, "text") for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
+    if not isinstance(parts, list):
+        parts = []
+    texts = [word(part, "text") for part in parts if isinstance(part, dict)]
     return summary_turn("\n".join(text for text in texts if text), place)
 
 

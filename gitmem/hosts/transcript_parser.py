@@ -117,8 +117,10 @@ def _session(entry: Entry) -> str:
 
 
 def _of_host(turn: Turn) -> Turn:
-    """The agent's words as the host's; another's stay as they are."""
-    return replace(turn, by=By.HOST) if turn.role is Role.ASSISTANT and turn.text and turn.by is By.SPEAKER else turn
+    """The turn with the host as its author, if it has words of the agent; any other turn unchanged."""
+    if turn.role is Role.ASSISTANT and turn.text and turn.by is By.SPEAKER:
+        return replace(turn, by=By.HOST)
+    return turn
 
 
 def _is_silent(entry: Entry) -> bool:
