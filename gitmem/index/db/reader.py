@@ -523,7 +523,11 @@ def _path(stored: bytes) -> str:
 
 
 def _nearest(rows: Sequence[tuple[int, int]], count: int) -> list[int]:
-    """Of (id, distance) by distance, the first `count` and those as near as the last of these."""
-    return (
-        [number for number, apart in rows if apart <= rows[count - 1][1]] if len(rows) > count else [i for i, _ in rows]
-    )
+    """The ids of the first `count` rows and of every other row with the distance of the last of them.
+
+    `rows`: (id, distance), ordered by distance.
+    """
+    if len(rows) <= count:
+        return [number for number, _ in rows]
+    farthest = rows[count - 1][1]
+    return [number for number, distance in rows if distance <= farthest]

@@ -25,9 +25,11 @@ class Table(NamedTuple):
 
 
 def extended(known: Table | None, rows: bytes, upto: int) -> Table:
-    """A table with further rows."""
+    """The table `known` (None: an empty one) with the signs of `rows` added."""
     if not rows:
-        return known._replace(upto=upto) if known is not None else Table(np.empty(0, np.int32), np.empty((0, 1)), upto)
+        if known is None:
+            return Table(np.empty(0, np.int32), np.empty((0, 1)), upto)
+        return known._replace(upto=upto)
     width = -(-int.from_bytes(rows[4:ROW_HEAD], "big") // 8)
     table = np.frombuffer(rows, np.uint8).reshape(-1, ROW_HEAD + width)
     ids = np.ascontiguousarray(table[:, :4]).view(">i4").ravel().astype(np.int32)
