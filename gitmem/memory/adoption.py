@@ -157,7 +157,9 @@ def _of_obsidian(root: Path) -> str:
         said = json.loads(read_bytes(root, OBSIDIAN, LIMIT))
         pattern = f"{str(said.get('folder') or '').strip('/')}/{said.get('format') or 'YYYY-MM-DD'}.md".lstrip("/")
         left = re.sub("YYYY|MM|DD", "", str(said.get("format") or ""))
-        return "" if re.search("[A-Za-z]", left) or not pattern.isprintable() or not daily_form(pattern) else pattern
+        if re.search("[A-Za-z]", left) or not pattern.isprintable() or not daily_form(pattern):
+            return ""
+        return pattern
     except (OSError, OutsideRepository, ValueError, RecursionError, AttributeError, UsageError):
         return ""
 

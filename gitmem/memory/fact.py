@@ -45,14 +45,18 @@ def parse_comment(text: str) -> tuple[str, Meta]:
     return text[: match.start()], tuple((key, _decode(key, value)) for key, eq, value in pairs if eq and key)
 
 
+# A place keeps its encoding: the `#` and `@` of its path must stay different from those of the span.
 def _decode(key: str, value: str) -> str:
-    # A place keeps its encoding: `#` and `@` of a path must stay told apart from the span's own.
     return value if key in PLACES else decode(value)
+
+
+def _encode(key: str, value: str) -> str:
+    return value if key in PLACES else encode(value)
 
 
 def render_comment(meta: Iterable[tuple[str, str]]) -> str:
     """`<!-- mem k=v ... -->`, or "" without keys. `parse_comment` gives the same pairs back."""
-    words = [f"{key}={value if key in PLACES else encode(value)}" for key, value in meta]
+    words = [f"{key}={_encode(key, value)}" for key, value in meta]
     return f"<!-- mem {' '.join(words)} -->" if words else ""
 
 

@@ -33,7 +33,10 @@ def read_memory_file(repo: Repository, config: Config, path: str, commit: str = 
     GitMemError for a file beyond LIMIT.
     """
     commit = commit or ("" if repo.root is not None else repo.head() or "")
-    data = _in_commit(repo, config, path, commit) if commit or repo.root is None else _in_work_tree(repo, config, path)
+    if commit or repo.root is None:
+        data = _in_commit(repo, config, path, commit)
+    else:
+        data = _in_work_tree(repo, config, path)
     if len(data) > LIMIT:
         raise GitMemError(
             Message("'{}' is larger than {}", path, counted(LIMIT, "byte")), "a memory file is short: split it"

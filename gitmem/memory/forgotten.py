@@ -38,11 +38,13 @@ def pattern_of(texts: Iterable[str]) -> re.Pattern[str]:
 
 
 def unlabelled(text: str) -> str:
-    """What stands behind the label or the topic that a fact begins with (`Deploys: ...`), where that says enough to be
-    told from others; else ""."""
+    """The words after the label or the topic that begins a fact (`Deploys: ...`); "" when they are too few to identify
+    the fact, or when the fact has no label."""
     label, colon, rest = text.partition(": ")
     rest = rest.strip()
-    return rest if colon and len(label) <= LABEL and len(rest) >= TELLING and len(rest.split()) > 2 else ""
+    if not colon or len(label) > LABEL:
+        return ""
+    return rest if len(rest) >= TELLING and len(rest.split()) > 2 else ""
 
 
 def _form(text: str) -> str:

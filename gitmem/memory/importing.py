@@ -207,7 +207,9 @@ def _picture(source: Path, name: str) -> Gated:
     if len(data) > PICTURE_LIMIT:
         return Gated(b"", f"is larger than {PICTURE_LIMIT >> 20} MiB")
     begins = PICTURES[PurePosixPath(name).suffix.lower()]
-    return Gated(data) if data.startswith(begins) else Gated(b"", "is no picture of the kind that its name says")
+    if not data.startswith(begins):
+        return Gated(b"", "is no picture of the kind that its name says")
+    return Gated(data)
 
 
 def markdown_below(source: Path) -> tuple[list[str], list[tuple[str, str]]]:

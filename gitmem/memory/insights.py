@@ -124,10 +124,12 @@ def parse(text: str) -> tuple[str, str]:
 
 
 def ensure_complete(entity: str, words: str, *, quoted: bool = True) -> None:
-    """Raise Incomplete, with what is missing, where an insight has holes. `quoted`: whether the words around a hole may
-    be told (they passed the gate); else its place is told alone."""
+    """Raise Incomplete with the holes of an insight, if it has any.
+
+    `quoted`: name the words around a hole, because they passed the gate; else name its position alone.
+    """
     found = [*((hole, "the entity: ") for hole in holes(entity)), *((hole, "") for hole in holes(words))]
-    missing = [f"{where}{hole if quoted else f'character {hole.start + 1}'}" for hole, where in found]
+    missing = [where + (str(hole) if quoted else f"character {hole.start + 1}") for hole, where in found]
     if not found and (not any(c.isalnum() for c in entity) or sum(c.isalnum() for c in words) < MIN_LETTERS):
         missing = [f"a finding of at least {MIN_LETTERS} letters or digits"]
     if missing:

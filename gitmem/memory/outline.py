@@ -157,7 +157,10 @@ def _cells(row: str) -> int:
 
 
 def _heading_text(text: str | None) -> str:
-    return (text or "").strip().strip("#").strip() if text and not text.strip("# \t") else (text or "").strip()
+    """The words of a heading; "" for a heading of `#` signs and blanks alone."""
+    if text and not text.strip("# \t"):
+        return text.strip().strip("#").strip()
+    return (text or "").strip()
 
 
 def _exact(lines: list[str], front: int) -> Outline:

@@ -423,11 +423,13 @@ def _day_time_topic(heading: str) -> tuple[str, str, str]:
 
 
 def _bold_title(line: str) -> str:
-    """The text of a line that is a heading in all but its marks: bold, short, no sentence. "" for any other line."""
+    """The text of a bold line that serves as a heading: it is short and no sentence. "" for any other line."""
     match = _BOLD_LINE.match(line.strip())
     title = match[2].strip(" :：") if match else ""
     is_sentence = title.endswith((".", "!", "?", "。", "！", "？", "다"))
-    return "" if len(title) > LONGEST_BOLD_TITLE or is_sentence or "**" in title or "__" in title else title
+    if len(title) > LONGEST_BOLD_TITLE or is_sentence or "**" in title or "__" in title:
+        return ""
+    return title
 
 
 def _joined(texts: Iterable[str]) -> tuple[str, Meta]:
