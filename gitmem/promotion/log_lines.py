@@ -241,10 +241,13 @@ def _parts(lines: Sequence[str], passage: Passage, labels: Mapping[str, tuple[st
 
 
 def _labelled(text: str, labels: Mapping[str, tuple[str, float]]) -> tuple[str, str] | None:
-    """(label, rest) of a text that begins with a known label, None for any other."""
+    """The label and the rest of a text that begins with a known label; None for any other text."""
     match = _LABEL.match(text)
-    name = " ".join((match["a"] or match["b"] or match["c"] or "").lower().split()) if match else ""
-    return (name, text[match.end() :]) if match and name in labels and text[match.end() :].strip() else None
+    if not match:
+        return None
+    name = " ".join((match["a"] or match["b"] or match["c"] or "").lower().split())
+    rest = text[match.end() :]
+    return (name, rest) if name in labels and rest.strip() else None
 
 
 def _labels_in(heading: str, labels: Mapping[str, tuple[str, float]]) -> Iterator[str]:

@@ -58,10 +58,12 @@ def reports_work(statement: Statement) -> bool:
 
 
 def _as_topic(text: str) -> str:
-    """A heading or an item as a topic, "" where it names no thing or says too much to be one."""
+    """A heading or an item as a topic; "" when it names no thing, is too long or is a sentence."""
     bare = _LINK.sub(r"\1", _EMPHASIS.sub("", text))
     bare = _TRAILING.sub("", _MARKS.sub("", bare.strip())).strip()
-    return "" if names_no_thing(bare) or len(bare) > LONGEST_TOPIC or _SENTENCE_END.search(bare) else bare
+    if names_no_thing(bare) or len(bare) > LONGEST_TOPIC or _SENTENCE_END.search(bare):
+        return ""
+    return bare
 
 
 def _says(text: str, topic: str) -> bool:
