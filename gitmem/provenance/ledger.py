@@ -222,9 +222,10 @@ class _Reading:
         return tuple(removed), tuple(declined)
 
     def _stands(self, commit: Commit, span: Span) -> bool:
-        """Whether the lines of a source stand in its file at a commit."""
-        now = self.repo.blobs(commit.oid, [span.path]).get(span.path, "")
-        then = now if not span.blob or now.startswith(span.blob) else self.repo.find_blob(span.path, span.blob) or ""
+        """Whether the file of a source has the lines of the source at a commit."""
+        now = then = self.repo.blobs(commit.oid, [span.path]).get(span.path, "")
+        if span.blob and not now.startswith(span.blob):
+            then = self.repo.find_blob(span.path, span.blob) or ""
         lines = [line for line in self.effects.lines(then)[span.start_line - 1 : span.end_line] if line.strip()]
         return bool(lines) and set(lines) <= set(self.effects.lines(now))
 

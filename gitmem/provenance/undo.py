@@ -78,12 +78,14 @@ def last_write(repo: Repository) -> Undo:
 
 
 def _elsewhere(repo: Repository, entries: Sequence[Entry]) -> str:
-    """The branch of these entries where their last commit stands on it and not here, "" where it stands here."""
+    """The branch of the entries, if HEAD does not contain their last commit; "" if it does."""
     branch, head = entries[-1].branch, repo.head()
     if not branch or repo.branch() == branch:
         return ""
     oid = next((entry.commit for entry in reversed(entries) if entry.commit), "")
-    return "" if head is not None and oid and (oid == head or repo.is_ancestor(oid, head)) else branch
+    if head is not None and oid and (oid == head or repo.is_ancestor(oid, head)):
+        return ""
+    return branch
 
 
 def pass_over(repo: Repository) -> None:
@@ -178,10 +180,11 @@ def _plan(
     parent = first.parents[0] if first.parents else ""
     held = {entry.path: entry.oid for entry in repo.entries(parent, list(after))} if parent else {}
     found = {path: file for entry in reversed(entries) for path, file in entry.files.items()}
-    before = {
-        path: repo.read(held[path]) if file.text is None and file.before is not None and path in held else file.text
-        for path, file in found.items()
-    }
+    before = {}
+    for path, file in found.items():
+        before[path] = file.text
+        if file.text is None and file.before is not None and path in held:
+            before[path] = repo.read(held[path])
     subject = first.message.partition("\n")[0]
     return Undo(entries[0].at, oids, subject, _changes(raw, before), merge=merge, branch=branch)
 

@@ -261,6 +261,14 @@ def _answer(path: str, fact: Fact, commit: Commit | None, block: Sequence[traile
     )
 
 
+def _edit_value(answer: Answer) -> dict[str, object] | None:
+    """The edit after promotion as JSON: its author, its commit and each changed part; None without an edit."""
+    if not answer.edit:
+        return None
+    changes = [{"what": what, "old": old or None, "new": new or None} for what, old, new in answer.edited]
+    return {"by": answer.edit.by, "commit": answer.edit.commit.oid, "changes": changes}
+
+
 def as_value(answer: Answer) -> dict[str, object]:
     """The JSON of docs/json.md, "why"."""
     code = [{"cites": one.place, "state": one.state.value, "words": one.words} for one in answer.code]
@@ -293,13 +301,7 @@ def as_value(answer: Answer) -> dict[str, object]:
         ],
         "support": answer.support.value,
         "problem": answer.problem or None,
-        "edited": {
-            "by": answer.edit.by,
-            "commit": answer.edit.commit.oid,
-            "changes": [{"what": what, "old": old or None, "new": new or None} for what, old, new in answer.edited],
-        }
-        if answer.edit
-        else None,
+        "edited": _edit_value(answer),
         **answer.links.as_value(),
         **({"code": code} if code else {}),
     }
