@@ -57,12 +57,9 @@ def fact_changes(
     commits = list(repo.log(revisions)) if files else []
     recorded = read_ledger(repo, revisions).recorded if files else {}
     promoted = {digest for digest, rows in recorded.items() if not all(row.replaced(digest) for row in rows)}
-    changes = [
-        replace(change, op=Op.PROMOTED)
-        if change.op is Op.ADDED and kind(change.path) in LASTING and text_hash(change.fact.text) in promoted
-        else change
-        for change in changes
-    ]
+    for at, change in enumerate(changes):
+        if change.op is Op.ADDED and kind(change.path) in LASTING and text_hash(change.fact.text) in promoted:
+            changes[at] = replace(change, op=Op.PROMOTED)
     return Authors(repo, commits, base, head).attribute(changes) if authors else changes
 
 

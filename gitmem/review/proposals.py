@@ -39,14 +39,13 @@ def fetch(repo: Repository, client: Client | None, branch: str, environ: Mapping
 
 
 def fetch_pull(repo: Repository, client: Client, pull: Pull, environ: Mapping[str, str]) -> None:
-    """Bring the two ends of a pull request here, as data: no file of them is checked out.
+    """Fetch the head and the base of a pull request. No file is checked out.
 
-    Raises GitMemError where its head is no longer the one the forge told of, GitFailed where it cannot be fetched.
+    Raises GitMemError when the head is not the one that the forge named, GitFailed when the fetch fails.
     """
     ref = f"refs/gitmem/pull/{pull.number}"
-    where = (
-        f"refs/merge-requests/{pull.number}/head" if client.forge.name == "GitLab" else f"refs/pull/{pull.number}/head"
-    )
+    kind = "merge-requests" if client.forge.name == "GitLab" else "pull"
+    where = f"refs/{kind}/{pull.number}/head"
     env = push_environment(client, environ)
     run_git(repo, ["fetch", "--quiet", "--no-tags", "origin", f"+{where}:{ref}", f"+refs/heads/{pull.base}"], env=env)
     if repo.resolve(ref) != pull.head:
