@@ -68,17 +68,21 @@ def probable_cosine(bits: int, dims: int) -> float:
 def matches(
     question: QuestionWords, lines: Sequence[tuple[int, int, str]], table: WordVectors
 ) -> list[tuple[float, float]]:
-    """For each (position, strip, text), 0..1 within the lines: how well it has the question's words, and how well it
-    does together with the lines before and after it, where these are among the lines."""
+    """Two scores from 0 to 1 for each line: of the line alone, and of the line with the lines before and after it.
+
+    `lines`: (position, strip, text). The score says how well the words of the text match those of the question.
+    """
     signs = table.signs
     near = [max(0.0, probable_cosine(bits, table.dims)) for bits in range(table.dims + 1)]
     none = [0.0] * len(question.signs)
     similarities: dict[tuple[int, int], list[float]] = {}
     for at, strip, text in lines:
         known = list(filter(None, map(signs.__getitem__, dict.fromkeys(words(text)[:MAX_WORDS]))))
-        similarities[strip, at] = (
-            [near[min([(one ^ sign).bit_count() for sign in known])] for one in question.signs] if known else none
-        )
+        similarities[strip, at] = none
+        if known:
+            similarities[strip, at] = [
+                near[min([(one ^ sign).bit_count() for sign in known])] for one in question.signs
+            ]
     own, around = [], []
     for at, strip, _ in lines:
         before, here, after = (similarities.get((strip, near_by), none) for near_by in (at - 1, at, at + 1))

@@ -214,12 +214,15 @@ def score_lines(
 
 
 def _of_chunks(columns: _Columns, strips: Sequence[Strip], near: Mapping[int, float]) -> list[float]:
-    """For each unit how near its chunk is, brought to 0..1 over the units that are no headings."""
-    values = [
-        near.get(chunk, 0.0) for strip in strips for chunk, _, packed, _ in strip.chunks for _ in packed.first
-    ] if near else []  # fmt: skip
-    real = [not flag & HEADING for flag in columns.flags]
-    return _minmax(values, real) if values else [0.0] * len(columns.flags)
+    """The cosine of each unit's chunk, scaled to 0..1 over the units that are no headings; zeros without cosines."""
+    values: list[float] = []
+    if near:
+        values = [
+            near.get(chunk, 0.0) for strip in strips for chunk, _, packed, _ in strip.chunks for _ in packed.first
+        ]
+    if not values:
+        return [0.0] * len(columns.flags)
+    return _minmax(values, [not flag & HEADING for flag in columns.flags])
 
 
 def _columns(strips: Sequence[Strip]) -> _Columns:
