@@ -37,9 +37,11 @@ class Grant:
     repositories: tuple[str, ...] = ()
 
     def holds(self, claims: Mapping[str, Any]) -> bool:
-        """Whether the claims have it."""
-        there = claims.get(self.claim)
-        return self.value in there if isinstance(there, list) else isinstance(there, str) and there == self.value
+        """Whether the claim has the value, or is a list with the value."""
+        claimed = claims.get(self.claim)
+        if isinstance(claimed, list):
+            return self.value in claimed
+        return isinstance(claimed, str) and claimed == self.value
 
 
 @dataclass(frozen=True, slots=True)

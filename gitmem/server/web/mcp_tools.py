@@ -163,26 +163,28 @@ def searcher(operations: Operations) -> Callable[..., Any]:
             "search",
             lambda caller: operations.search(caller, asked, (repository,) if repository else (), ref or ""),
         )
-        hits = [
-            _of_commit(hit, query) if hit.kind else Hit(
-                repository=one_line(hit.repository), path=shown_name(hit.path), start_line=hit.start_line,
-                end_line=hit.end_line, score=round(hit.score, 4), heading=one_line(hit.where),
-                date=one_line(hit.date), type=one_line(hit.type), commit=hit.commit,
-                snippet=fence(
-                    shortened(hit.text, query),
-                    f"{hit.repository}/{hit.path}", (hit.start_line, hit.end_line), commit=hit.commit, trust=hit.trust,
-                    note=one_line(hit.note),
-                ),
-            )
-            for hit in answer.hits
-        ]  # fmt: skip
+        hits = [_of_commit(hit, query) if hit.kind else _of_file(hit, query) for hit in answer.hits]
         lanes = [one_line(lane) for lane in answer.lanes]
         return Found(hits=hits, lanes=lanes, answered=answer.answered, withheld=answer.withheld)
 
     return memory_search
 
 
+def _of_file(hit: Passage, query: str) -> Hit:
+    """The hit of a passage of a file; its text is quoted and shortened."""
+    snippet = fence(
+        shortened(hit.text, query), f"{hit.repository}/{hit.path}", (hit.start_line, hit.end_line),
+        commit=hit.commit, trust=hit.trust, note=one_line(hit.note),
+    )  # fmt: skip
+    return Hit(
+        repository=one_line(hit.repository), path=shown_name(hit.path), start_line=hit.start_line,
+        end_line=hit.end_line, score=round(hit.score, 4), heading=one_line(hit.where), date=one_line(hit.date),
+        type=one_line(hit.type), commit=hit.commit, snippet=snippet,
+    )  # fmt: skip
+
+
 def _of_commit(hit: Passage, query: str) -> Hit:
+    """The hit of a commit; its author, date, subject and state stand before its text."""
     state = f" ({hit.state} by {hit.by})" if hit.state else ""
     said = f"{hit.author}, {hit.date}: {hit.subject}{state}\n{shortened(hit.text, query)}"
     return Hit(
