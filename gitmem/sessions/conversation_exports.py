@@ -181,7 +181,9 @@ def _of_chatgpt(value: Conversation) -> Iterator[Turn]:
     last leaf; where that is missing, the leaf that was said last.
     (help.openai.com, "How do I export my ChatGPT history"; the form is that of 2025.)"""
     mapping = value.get("mapping")
-    nodes = {key: node for key, node in mapping.items() if isinstance(node, dict)} if isinstance(mapping, dict) else {}
+    if not isinstance(mapping, dict):
+        mapping = {}
+    nodes = {key: node for key, node in mapping.items() if isinstance(node, dict)}
     branch: dict[str, None] = {}  # in order; a tree that is none may lead in a circle
     at = value.get("current_node")
     if not isinstance(at, str) or at not in nodes:

@@ -198,7 +198,9 @@ class _Talk(NamedTuple):
         opening = PROPOSES.match(text)
         rest = text[opening.end() :] if opening else text
         is_step = WORK_STEP.search(rest) is not None and STANDS_ON.search(rest) is None
-        return [] if is_step or telling(text) <= AGREED or ASKS.search(text) else [self.settlement([], proposals, turn)]
+        if is_step or telling(text) <= AGREED or ASKS.search(text):
+            return []
+        return [self.settlement([], proposals, turn)]
 
     def settlement(self, pending: Sequence[int], strong: Sequence[int], turn: Turn) -> Settlement:
         """The likeliest of the sentences since the last one, as far as they fit, those that settle it first."""
