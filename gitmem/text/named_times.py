@@ -86,12 +86,14 @@ def named_days(text: str, now: datetime) -> Days | None:
 
 
 def beginning(text: str, now: datetime) -> datetime | None:
-    """When the time that the whole of `text` names began: a moment, else the midnight of its first day; None for any
-    other text."""
+    """The start of the time that the whole `text` names: the moment, or midnight of the first day; None for any other
+    text."""
     if (moment := _to_the_minute(text, now)) is not None:
         return moment
     days = named_days(text, now)
-    return datetime.combine(days.first, time.min, now.tzinfo) if days is not None and days.first is not None else None
+    if days is None or days.first is None:
+        return None
+    return datetime.combine(days.first, time.min, now.tzinfo)
 
 
 def _to_the_minute(text: str, now: datetime) -> datetime | None:
