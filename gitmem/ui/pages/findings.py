@@ -101,14 +101,11 @@ def decision_of(view: View, form: Mapping[str, str]) -> tuple[str, date, date, s
 
 
 def without_fingerprints(shown: Preview) -> Preview:
-    """A preview as a person reads it: of the file of exceptions without fingerprints and salt, which say nothing to
-    anybody."""
-    files = (
-        replace(file, lines=tuple(line for line in file.lines if not UNREAD.match(line.text)))
-        if file.path == exceptions.FILE
-        else file
-        for file in shown.files
-    )
+    """The preview without the fingerprints and the salt of the file of exceptions, which tell a person nothing."""
+    files = list(shown.files)
+    for at, file in enumerate(files):
+        if file.path == exceptions.FILE:
+            files[at] = replace(file, lines=tuple(line for line in file.lines if not UNREAD.match(line.text)))
     return replace(shown, files=tuple(files))
 
 
