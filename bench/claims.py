@@ -33,7 +33,7 @@ from gitmem.claims.check import check
 from gitmem.claims.claim import Kind
 from gitmem.claims.code_words import PROSE
 from gitmem.claims.documents import Documents
-from gitmem.claims.judge import NAMED, Judge, Said
+from gitmem.claims.judge import NAMED_KINDS, Judge, Said
 from gitmem.claims.path_resolution import EXACT, GLOB
 from gitmem.claims.transition import became_false
 from gitmem.git.opening import open_repository
@@ -164,7 +164,7 @@ def _change(repo: Repository, one: Said, at: str, stand: list[Said], judge: Judg
     renamed = (str(int(token) + 30_000) if kind is Kind.PORT else f"{token}_zz").encode()
     return Broken(
         {path: word.sub(renamed, data) for path, data in texts.items()},
-        [each for each in stand if each.claim.token == token and kind in NAMED],
+        [each for each in stand if each.claim.token == token and kind in NAMED_KINDS],
     )
 
 

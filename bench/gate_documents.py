@@ -24,7 +24,7 @@ from gitmem.gate.detectors.finding import Severity  # noqa: E402
 from gitmem.gate.examine import decode  # noqa: E402
 from gitmem.gate.policy import Policy  # noqa: E402
 from gitmem.gate.scan import scan_text  # noqa: E402
-from gitmem.paths import LIMIT, file_group  # noqa: E402
+from gitmem.paths import MAX_MEMORY_FILE_BYTES, file_group  # noqa: E402
 
 BANDS = (5, 20, 100, 300)  # lines: a document is in the first band it fits, the rest in one above the last
 PLACES = {"own": "", "note": "memory/document.md", "rule": ".claude/rules/document.md"}
@@ -49,7 +49,7 @@ def documents(folders: Iterable[Path], endings: Sequence[str], place: str) -> It
                 continue
             data = path.read_bytes()
             text, wrong = decode(data)
-            if wrong or len(data) > LIMIT or not text.strip():
+            if wrong or len(data) > MAX_MEMORY_FILE_BYTES or not text.strip():
                 continue
             name = path.relative_to(folder).as_posix()
             found = scan_text(text, PLACES[place] or name, policy)

@@ -31,7 +31,7 @@ from gitmem.gate.detectors.finding import Severity  # noqa: E402
 from gitmem.gate.examine import decode  # noqa: E402
 from gitmem.gate.policy import Policy  # noqa: E402
 from gitmem.gate.scan import scan_text  # noqa: E402
-from gitmem.paths import LIMIT  # noqa: E402
+from gitmem.paths import MAX_MEMORY_FILE_BYTES  # noqa: E402
 
 FEWEST = 4  # texts below which a share says nothing
 TABLE = SOURCE / "tools" / "rule_precision.txt"
@@ -44,7 +44,7 @@ def documents(places: list[Path]) -> Iterator[str]:
             yield from (json.loads(line)["text"] for line in place.read_text(encoding="utf-8").splitlines())
             continue
         for path in sorted(place.rglob("*.md")):
-            if path.is_file() and not path.is_symlink() and path.stat().st_size <= LIMIT:
+            if path.is_file() and not path.is_symlink() and path.stat().st_size <= MAX_MEMORY_FILE_BYTES:
                 text, wrong = decode(path.read_bytes())
                 if not wrong:
                     yield text

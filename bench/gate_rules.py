@@ -61,7 +61,7 @@ def rules(size: int) -> Iterator[tuple[str, float]]:
             def look(text: str = text, pattern: object = pattern, start: str = start) -> None:
                 at = text.find(start)
                 seen = 0
-                while at >= 0 and seen < tokens._MANY:
+                while at >= 0 and seen < tokens._MAX_OCCURRENCES:
                     seen += 1
                     pattern.match(text, at)  # type: ignore[attr-defined]
                     at = text.find(start, at + 1)

@@ -20,7 +20,7 @@ TRACKED = ".gitmem.toml"
 
 
 _KEYS: list[Mapping[str, Any]] = []  # what `_key` was told, in the order of the fields
-COUNT = (0, 1_000_000_000)
+COUNT_RANGE = (0, 1_000_000_000)
 MIN_TRACKED_LIFE = 30  # days: no .gitmem.toml gives facts a shorter life, else a hostile one makes them vanish
 MAX_LIFE = 36_500  # days
 SHARE = (0.0, 1.0)
@@ -42,7 +42,7 @@ def _key(
     written `table.*`). `limits` are the least and the greatest number that the user may give, `form` brings a text
     into the form it is used in, or raises UsageError."""
     if limits is None and isinstance(default, (int, float)) and not isinstance(default, bool):
-        limits = COUNT
+        limits = COUNT_RANGE
     meta = {
         "doc": doc, "tracked": tracked, "tighten": tighten, "choices": choices, "default": default, "limits": limits,
         "form": form,

@@ -30,7 +30,7 @@ class Kind(Enum):
     OTHER = "other"
 
 
-LIMIT = 1 << 20  # bytes of a memory file; a larger one is not read, and what leaves it out says so
+MAX_MEMORY_FILE_BYTES = 1 << 20  # bytes of a memory file; a larger one is not read, and what leaves it out says so
 INSTRUCTIONS = ("SOUL.md", "USER.md", "AGENTS.md", "TOOLS.md")
 AGENT = r"[^\W_][\w-]*"  # a letter or digit of any script, then those, "_" and "-"
 AGENT_LIMIT = 60  # characters of a name; with four bytes each the log's name still fits in a file system's 255

@@ -20,7 +20,7 @@ sys.path.insert(0, str(ROOT))
 from gitmem import __version__  # noqa: E402
 from gitmem.cli.command_registry import SECTIONS  # noqa: E402
 from gitmem.cli.main import SUMMARY, main_command  # noqa: E402
-from gitmem.config import COUNT, MIN_TRACKED_LIFE, git_name, keys  # noqa: E402
+from gitmem.config import COUNT_RANGE, MIN_TRACKED_LIFE, git_name, keys  # noqa: E402
 from gitmem.errors import Exit  # noqa: E402
 from gitmem.git import hook_files  # noqa: E402
 from gitmem.paths import AGENT_ENDINGS, TEXT_ENDINGS  # noqa: E402
@@ -182,7 +182,7 @@ def config_page() -> str:
         default = meta["default"]
         place = f"`{meta['tracked']}` ({how[meta['tighten']]})" if meta["tracked"] else ""
         choices = f" One of {', '.join(meta['choices'])}." if meta["choices"] else ""
-        if meta["limits"] and meta["limits"] != COUNT:
+        if meta["limits"] and meta["limits"] != COUNT_RANGE:
             choices += f" {meta['limits'][0]:g} to {meta['limits'][1]:g}."
         out.append(f"| `{git_name(name)}` | {value(default)} | {cell(meta['doc'])}{choices} | {place} |")
     return "\n".join(out) + "\n"

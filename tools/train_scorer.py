@@ -181,7 +181,9 @@ class Model:
         column, size = batch.column[place], batch.size[place].copy()
         if hidden is not None:
             size[batch.near[place] & hidden[row]] = 0.0
-        length = np.sqrt(np.maximum(np.bincount(row, weights=size * size, minlength=len(which)), scorer.SHORTEST))
+        length = np.sqrt(
+            np.maximum(np.bincount(row, weights=size * size, minlength=len(which)), scorer.MIN_VECTOR_LENGTH)
+        )
         value = np.bincount(row, weights=self.total[column] * size, minlength=len(which)) / length
         noted = batch.noted[which]
         bias, step, slope = self.values[2]

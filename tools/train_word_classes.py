@@ -43,13 +43,13 @@ def main() -> None:
         (word, row) for word, row in words if not features.is_cjk(word) or 2 <= len(word) <= word_classes.LONGEST_RUN
     ]
     used = np.unique([row for _, row in words])
-    class_of = dict(zip(used.tolist(), cluster(table[used], word_classes.COUNT).tolist(), strict=True))
+    class_of = dict(zip(used.tolist(), cluster(table[used], word_classes.CLASS_COUNT).tolist(), strict=True))
     classes = bytearray([word_classes.NONE]) * features.BUCKETS
     for word, row in words:
         classes[features.bucket(word)] = class_of[row]
     head = word_classes.HEADER.pack(word_classes.MAGIC, word_classes.VERSION, zlib.crc32(classes))
     FILE.write_bytes(head + bytes(classes))
-    print(f"{len(words)} words in {word_classes.COUNT} classes")
+    print(f"{len(words)} words in {word_classes.CLASS_COUNT} classes")
 
 
 if __name__ == "__main__":

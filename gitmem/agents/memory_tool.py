@@ -28,12 +28,14 @@ from gitmem.memory.files import in_work_tree, read_memory_file
 from gitmem.memory.new_statements import since
 from gitmem.memory.rivals import placed_sentence
 from gitmem.memory.snapshot import read_work_tree
-from gitmem.paths import LIMIT, Kind, kind
+from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, kind
 from gitmem.provenance.forgotten_texts import forgotten_texts
 
 ROOT = "/memories"
 MAX_LINES = 999_999
-SHOWN = 100_000  # characters of a file that one answer holds; the reference advises a bound and names none
+MAX_ANSWER_CHARACTERS = (
+    100_000  # characters of a file that one answer holds; the reference advises a bound and names none
+)
 RIVALS = 3  # facts that an answer names beside what was written
 AROUND = 2  # lines shown before and after the line that str_replace changed first
 MISSING = "The path {} does not exist"
@@ -323,10 +325,10 @@ class _Tool:
     def gated(self, relative: str, text: str, old: str = "") -> _Gated:
         """What may be written of a text that was `old`. Raises Refused, _Failure for one too large to be read."""
         size = len(text.encode("utf-8", "surrogateescape"))
-        if size > LIMIT and size > len(old.encode("utf-8", "surrogateescape")):
+        if size > MAX_MEMORY_FILE_BYTES and size > len(old.encode("utf-8", "surrogateescape")):
             raise _Failure(
-                f"{ROOT}/{relative} would hold {size:,} bytes; a memory file holds at most {LIMIT:,}. Nothing was "
-                "written: split it into several files"
+                f"{ROOT}/{relative} would hold {size:,} bytes; a memory file holds at most {MAX_MEMORY_FILE_BYTES:,}. "
+                "Nothing was written: split it into several files"
             )
         done = refuse_or_mask_change(text, old, relative, self.config)
         data = done.text.encode("utf-8", "surrogateescape")
@@ -354,12 +356,12 @@ def _bounded(lines: Sequence[str], first: int) -> str:
     taken, size = 0, 0
     for line in lines:
         size += len(line) + 1
-        if size > SHOWN:
+        if size > MAX_ANSWER_CHARACTERS:
             break
         taken += 1
     if taken == len(lines):
         return _numbered(lines, first)
-    parts = [_numbered(lines[:taken] or [lines[0][:SHOWN]], first)]
+    parts = [_numbered(lines[:taken] or [lines[0][:MAX_ANSWER_CHARACTERS]], first)]
     if not taken:
         parts.append(f"Line {first} has {len(lines[0]):,} characters; the rest of it is not shown.")
     following, last = first + max(taken, 1), first + len(lines) - 1

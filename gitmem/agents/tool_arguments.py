@@ -13,7 +13,7 @@ from typing import Any
 from gitmem.errors import UsageError
 
 Schema = Mapping[str, Any]  # JSON Schema, of it `type`, `enum`, `items`, `properties`, `required` and the limits
-SHOWN = 40  # characters of the name of an unknown argument that are quoted
+MAX_QUOTED_CHARACTERS = 40  # characters of the name of an unknown argument that are quoted
 SHOWN_NAMES = 10  # unknown arguments that are named
 # An argument -> how other tools and models spell it; without case, `_` and `-`, so `max_results` is `maxResults`
 # anyway. No name stands below two arguments of one tool (a test).
@@ -114,7 +114,7 @@ def folded(name: str) -> str:
 def _quoted(names: list[str]) -> str:
     from gitmem.gate.quoting import one_line, without_secrets
 
-    shown = ", ".join(f"'{one_line(name)[:SHOWN]}'" for name in without_secrets(names[:SHOWN_NAMES]))
+    shown = ", ".join(f"'{one_line(name)[:MAX_QUOTED_CHARACTERS]}'" for name in without_secrets(names[:SHOWN_NAMES]))
     more = len(names) - SHOWN_NAMES
     return f"{shown} and {more} more" if more > 0 else shown
 

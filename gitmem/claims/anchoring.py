@@ -11,14 +11,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gitmem.claims import definitions
-from gitmem.claims.citations import LONGEST, MOST, Citation, compose, fingerprint
+from gitmem.claims.citations import MAX_CITATION_LINES, MAX_CITATIONS_PER_FACT, Citation, compose, fingerprint
 from gitmem.errors import GitMemError, OutsideRepository, UsageError
 from gitmem.git.objects import EXECUTABLE, REGULAR
 from gitmem.git.repository import Repository
 from gitmem.git.worktree import read_bytes
 from gitmem.memory.document import blob_lines
 from gitmem.messages import Message
-from gitmem.paths import LIMIT
+from gitmem.paths import MAX_MEMORY_FILE_BYTES
 
 FEWEST_LINES, FEWEST_CHARACTERS = 3, 40  # that are not blank or brackets, of what tells lines from others
 _SECRET = re.compile(
@@ -37,8 +37,10 @@ _PLACE = re.compile(
 def anchors(repo: Repository, places: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """The keys of a fact's comment for these places: `src/auth.py:10-24`, `src/auth.py#Session.open`. Raises
     UsageError."""
-    if len(places) > MOST:
-        raise UsageError(Message("a fact cites at most {} places", MOST), "cite the ones that would make it false")
+    if len(places) > MAX_CITATIONS_PER_FACT:
+        raise UsageError(
+            Message("a fact cites at most {} places", MAX_CITATIONS_PER_FACT), "cite the ones that would make it false"
+        )
     return tuple(("code", compose(anchor(repo, place))) for place in places)
 
 
@@ -78,9 +80,10 @@ def anchor(repo: Repository, place: str) -> Citation:
     end = int(match["end"] or match["m"] or start)
     if not 1 <= start <= end <= len(lines):
         raise UsageError(Message("{} has {} lines, not {} to {}", path, len(lines), start, end), "read it again")
-    if end - start >= LONGEST:
+    if end - start >= MAX_CITATION_LINES:
         raise UsageError(
-            Message("a citation has at most {} lines", LONGEST), "cite the ones that would make the fact false"
+            Message("a citation has at most {} lines", MAX_CITATION_LINES),
+            "cite the ones that would make the fact false",
         )
     start, end = _telling(lines, start, end)
     return Citation(path, start, end, "", repo.hash_blob(data), fingerprint(lines[start - 1 : end]))
@@ -97,13 +100,15 @@ def _read(repo: Repository, path: str) -> bytes:
     if not tracked or repo.root is None:
         raise UsageError(Message("Git tracks no file '{}'", path[:80]), "git add it first, or cite another")
     try:
-        data = read_bytes(repo.root, path, LIMIT + 1)
+        data = read_bytes(repo.root, path, MAX_MEMORY_FILE_BYTES + 1)
     except (OSError, OutsideRepository):
         raise UsageError(
             Message("'{}' is not in the work tree", path[:80]), "git status says what happened to it"
         ) from None
-    if len(data) > LIMIT or b"\0" in data:
-        raise UsageError(Message("'{}' is no text of {} MiB at most", path[:80], LIMIT >> 20), "cite another file")
+    if len(data) > MAX_MEMORY_FILE_BYTES or b"\0" in data:
+        raise UsageError(
+            Message("'{}' is no text of {} MiB at most", path[:80], MAX_MEMORY_FILE_BYTES >> 20), "cite another file"
+        )
     return data
 
 
@@ -112,7 +117,7 @@ def _telling(lines: Sequence[str], start: int, end: int) -> tuple[int, int]:
     while True:
         texts = [bare for line in lines[start - 1 : end] if (bare := re.sub(r"[\s{}()\[\];,]+", "", line))]
         enough = len(texts) >= FEWEST_LINES and sum(map(len, texts)) >= FEWEST_CHARACTERS
-        if enough or (start == 1 and end == len(lines)) or end - start + 2 > LONGEST:
+        if enough or (start == 1 and end == len(lines)) or end - start + 2 > MAX_CITATION_LINES:
             return start, end
         start, end = max(1, start - 1), min(len(lines), end + 1)
 

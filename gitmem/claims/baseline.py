@@ -9,7 +9,7 @@ from gitmem.claims.report import key_of
 from gitmem.git.repository import Repository
 from gitmem.git.transaction import Draft, Reading
 from gitmem.git.transaction import write as write_files
-from gitmem.paths import LIMIT
+from gitmem.paths import MAX_MEMORY_FILE_BYTES
 
 PATH = ".gitmem/check-baseline"
 
@@ -19,7 +19,7 @@ __all__ = ["PATH", "key_of", "read", "write"]
 def read(repo: Repository, commit: str) -> frozenset[str]:
     """The keys that a commit's baseline has; none where it has none, or one too large to be one."""
     oid = repo.blobs(commit, [PATH]).get(PATH, "")
-    if not oid or repo.sizes([oid]).get(oid, LIMIT + 1) > LIMIT:
+    if not oid or repo.sizes([oid]).get(oid, MAX_MEMORY_FILE_BYTES + 1) > MAX_MEMORY_FILE_BYTES:
         return frozenset()
     rows = repo.read(oid).decode("utf-8", "surrogateescape").splitlines()
     return frozenset(row for row in rows if row and not row.startswith("#"))

@@ -21,7 +21,7 @@ from gitmem.claims.extraction import LINK, SHELLS
 from gitmem.claims.finding import Finding, State, in_order
 from gitmem.claims.grounds import certain, only_place, parent_of, suspect
 from gitmem.claims.history import History
-from gitmem.claims.judge import NAMED, Judge, Said
+from gitmem.claims.judge import NAMED_KINDS, Judge, Said
 from gitmem.claims.path_resolution import ELSEWHERE, EXACT, GLOB, NEAR, NOWHERE, places
 from gitmem.claims.path_words import file_name, parts_of
 from gitmem.claims.tree import joined
@@ -52,7 +52,7 @@ class Checked(NamedTuple):
 
 def check(repo: Repository, commit: str, documents: Documents) -> Checked:
     """Judge the claims of these files of a commit."""
-    plain = frozenset(one.claim.token for one in documents.said if one.claim.kind in NAMED and one.claim.plain)
+    plain = frozenset(one.claim.token for one in documents.said if one.claim.kind in NAMED_KINDS and one.claim.plain)
     judge = Judge(repo, commit, documents.said, plain, defining=False, entries=documents.entries)
     history = History(repo, judge.tree)
     foreign = _foreign(documents.said, judge, history)
@@ -304,7 +304,9 @@ def _loose(one: Said, stood: bool) -> bool:
     """Whether what stood once need not be what is meant: a hidden file; in a procedure a bare name, which it may give
     to something of its own; in a line of examples the name of a file."""
     claim = one.claim
-    bare = claim.kind in NAMED or (claim.kind in PATHS and "/" not in claim.token.strip("/") and claim.tool != DRAWN)
+    bare = claim.kind in NAMED_KINDS or (
+        claim.kind in PATHS and "/" not in claim.token.strip("/") and claim.tool != DRAWN
+    )
     if claim.kind is Kind.PATH and (claim.line.block or procedure(one.path)) and _placed(claim):
         return True
     if claim.kind is Kind.PATH and "/" not in claim.token and (wording.exampled(claim) or wording.naming(claim)):

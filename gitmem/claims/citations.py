@@ -15,16 +15,16 @@ from gitmem.git.repository import Repository
 from gitmem.lazy_patterns import lazy
 from gitmem.light_typing import TYPE_CHECKING, NamedTuple, Protocol
 from gitmem.memory.fact import Fact, decode, encode
-from gitmem.paths import LIMIT
+from gitmem.paths import MAX_MEMORY_FILE_BYTES
 
 if TYPE_CHECKING:
     from gitmem.claims.history import History
     from gitmem.claims.tree import Tree
 
 KEY, PROPOSED = "code", "read"  # `read`: what a session read of it, which nobody has confirmed and nothing judges
-MOST = 3  # citations of one fact
+MAX_CITATIONS_PER_FACT = 3  # citations of one fact
 FINGERPRINT = 8  # hex digits
-LONGEST = 120  # lines of one citation
+MAX_CITATION_LINES = 120  # lines of one citation
 MOST_BLANK = 12  # blank lines among cited ones that are allowed for where their blob is lost
 _FORM = lazy(r"^([^#@\s]+)#(?:L(\d{1,7})(?:-L(\d{1,7}))?|([\w$.:-]+))(?:@([0-9a-f]{4,64}))?~([0-9a-f]{8})$")
 
@@ -108,7 +108,7 @@ class TreeCode:
 
     def data(self, path: str) -> bytes | None:
         oid = self.oid(path)
-        if self.tree.repo.sizes([oid]).get(oid, LIMIT + 1) > LIMIT:
+        if self.tree.repo.sizes([oid]).get(oid, MAX_MEMORY_FILE_BYTES + 1) > MAX_MEMORY_FILE_BYTES:
             return None
         return self.tree.repo.read(oid)
 
@@ -132,7 +132,7 @@ def parse(value: str) -> Citation | None:
         return None
     start = int(match[2] or 0)
     end = int(match[3] or start)
-    if not match[4] and not 1 <= start <= end < start + LONGEST * 10:
+    if not match[4] and not 1 <= start <= end < start + MAX_CITATION_LINES * 10:
         return None
     return Citation(decode(match[1]), start, end, match[4] or "", match[5] or "", match[6])
 
@@ -145,8 +145,8 @@ def compose(citation: Citation) -> str:
 
 
 def cited(fact: Fact, name: str = KEY) -> list[Citation]:
-    """The citations of a fact, `MOST` at most; with the name `PROPOSED` those that are proposed."""
-    return [found for key, value in fact.meta if key == name and (found := parse(value))][:MOST]
+    """The citations of a fact, `MAX_CITATIONS_PER_FACT` at most; with the name `PROPOSED` those that are proposed."""
+    return [found for key, value in fact.meta if key == name and (found := parse(value))][:MAX_CITATIONS_PER_FACT]
 
 
 def fingerprint(lines: Sequence[str]) -> str:
@@ -258,7 +258,7 @@ def window(lines: Sequence[str], citation: Citation, texts: Sequence[str]) -> tu
         sizes = [len(texts)]
     else:
         starts = list(range(len(telling)))
-        span = min(citation.end - citation.start + 1, LONGEST)
+        span = min(citation.end - citation.start + 1, MAX_CITATION_LINES)
         sizes = list(range(span, max(0, span - MOST_BLANK), -1))
     starts.sort(key=lambda at: abs(telling[at][0] - citation.start))
     for size in sizes:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from gitmem.claims.citations import LONGEST, Citation, Verdict, blob_with, lines_of, parse, verdict
+from gitmem.claims.citations import MAX_CITATION_LINES, Citation, Verdict, blob_with, lines_of, parse, verdict
 from gitmem.claims.departure import Departure
 from gitmem.claims.finding import State
 from gitmem.errors import GitMemError, OutsideRepository
@@ -17,7 +17,7 @@ from gitmem.git.repository import Repository
 from gitmem.git.worktree import read_bytes
 from gitmem.light_typing import TYPE_CHECKING, NamedTuple
 from gitmem.memory.code_state import CitedCode, CodeState
-from gitmem.paths import LIMIT
+from gitmem.paths import MAX_MEMORY_FILE_BYTES
 
 if TYPE_CHECKING:
     from gitmem.claims.known_departures import KnownDepartures
@@ -73,7 +73,7 @@ def _quoted(citation: Citation, path: str, data: bytes | None, at: tuple[int, in
         from gitmem.claims import definitions
 
         at = definitions.lines_of(lines, path, citation.symbol) or (1, 0)
-    first, last = at[0], min(at[1], at[0] + LONGEST)
+    first, last = at[0], min(at[1], at[0] + MAX_CITATION_LINES)
     return Quoted(path, first, tuple(lines[first - 1 : last]))
 
 
@@ -143,8 +143,12 @@ class SnapshotCode:
     def data(self, path: str) -> bytes | None:
         data = self._on_disk(path)
         if data is None and (oid := self._oids(path).get(path)):
-            data = self.repo.read(oid) if self.repo.sizes([oid]).get(oid, LIMIT + 1) <= LIMIT else None
-        return data if data is None or len(data) <= LIMIT else None
+            data = (
+                self.repo.read(oid)
+                if self.repo.sizes([oid]).get(oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES
+                else None
+            )
+        return data if data is None or len(data) <= MAX_MEMORY_FILE_BYTES else None
 
     def cited_blob(self, prefix: str) -> bytes | None:
         return blob_with(self.repo, prefix)
@@ -178,7 +182,7 @@ class SnapshotCode:
         if path not in self._there:
             self._there[path] = None
             try:
-                self._there[path] = read_bytes(self.root, path, LIMIT + 1)
+                self._there[path] = read_bytes(self.root, path, MAX_MEMORY_FILE_BYTES + 1)
             except OutsideRepository:
                 self._closed.add(path)
             except (OSError, ValueError):

@@ -20,7 +20,7 @@ from gitmem.git.repository import Repository
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.code_state import PAST
 from gitmem.memory.fact import Fact
-from gitmem.paths import LIMIT
+from gitmem.paths import MAX_MEMORY_FILE_BYTES
 
 CODE = "code"  # the kind of a finding about a citation
 _OWN = re.compile(r"[A-Za-z_][\w.-]{3,}|\d+(?:\.\d+)?")
@@ -46,7 +46,7 @@ def cited_facts(tree: Tree, history: History) -> Iterator[CitedFact]:
 def citing_facts(repo: Repository, entries: Sequence[Entry]) -> Iterator[tuple[str, Fact]]:
     """The facts of these files that have a `code` key; the files without one are not parsed."""
     sizes = repo.sizes([entry.oid for entry in entries])
-    entries = [entry for entry in entries if sizes.get(entry.oid, LIMIT + 1) <= LIMIT]
+    entries = [entry for entry in entries if sizes.get(entry.oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES]
     for entry, (_, data) in zip(entries, repo.read_many([entry.oid for entry in entries]), strict=True):
         if data is not None and f"{KEY}=".encode() in data:
             for fact in memory_facts.parse(data).facts:

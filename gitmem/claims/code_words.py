@@ -53,7 +53,7 @@ CODE = (
     ".php",
 )
 RECORDED = ("cassettes/", "__snapshots__/", "node_modules/")
-LARGE = 1 << 20  # bytes of a file that is read only for names that no smaller one has
+LARGE_FILE_BYTES = 1 << 20  # bytes of a file that is read only for names that no smaller one has
 LARGEST = 1 << 24  # bytes of a file that is read at all
 BINARY = 8_000  # first bytes of a file that have no NUL where it is text, as in Git
 _WORD_BYTES = bytes(c if c < 128 and (chr(c).isalnum() or c == 95) else 32 for c in range(256))
@@ -76,8 +76,8 @@ def names_in(
     used: set[str] = set()
     defined: set[str] = set()
     oids = dict.fromkeys(entry.oid for entry in code if entry.oid in sizes)
-    small = [oid for oid in oids if sizes[oid] <= LARGE]
-    large = [oid for oid in oids if LARGE < sizes[oid] <= LARGEST]
+    small = [oid for oid in oids if sizes[oid] <= LARGE_FILE_BYTES]
+    large = [oid for oid in oids if LARGE_FILE_BYTES < sizes[oid] <= LARGEST]
     for group in (small, large):
         for _, data in repo.read_many(group) if left else ():
             if data is None or b"\0" in data[:BINARY]:
@@ -113,7 +113,9 @@ class BlobWords:
         new = [oid for oid in dict.fromkeys(oids) if oid not in self._used]
         sizes = self.repo.sizes(new)
         self._used.update(dict.fromkeys(new, frozenset()))
-        for oid, data in self.repo.read_many([oid for oid in new if sizes.get(oid, LARGE + 1) <= LARGE]):
+        for oid, data in self.repo.read_many(
+            [oid for oid in new if sizes.get(oid, LARGE_FILE_BYTES + 1) <= LARGE_FILE_BYTES]
+        ):
             if data is None or b"\0" in data[:BINARY]:
                 continue
             if words := self._asked.keys() & data.translate(_WORD_BYTES).split():

@@ -18,7 +18,7 @@ _WORDS = (
     r"(?:def|class|func|fn|fun|function\*?|const|let|var|val|type|interface|enum|struct|trait|impl|module|mod|object|record|"
     r"macro_rules!|protocol|extension|namespace|sub)"
 )
-MOST = 2_000  # lines of one definition
+MAX_DEFINITION_LINES = 2_000  # lines of one definition
 
 
 def lines_of(lines: Sequence[str], path: str, symbol: str) -> tuple[int, int] | None:
@@ -81,7 +81,7 @@ def _block(lines: Sequence[str], within: tuple[int, int], name: str) -> tuple[in
 def _end(lines: Sequence[str], first: int, last: int) -> int:
     """The line that closes the block which a line opens: by braces, else by indentation."""
     depth, opened = 0, False
-    for number in range(first, min(last, first + MOST) + 1):
+    for number in range(first, min(last, first + MAX_DEFINITION_LINES) + 1):
         bare = re.sub(r"'(?:[^'\\]|\\.)'|\"(?:[^\"\\]|\\.)*\"|//.*", "", lines[number - 1])
         depth += bare.count("{") - bare.count("}")
         opened = opened or "{" in bare
@@ -93,7 +93,7 @@ def _end(lines: Sequence[str], first: int, last: int) -> int:
             break
     indent = len(lines[first - 1]) - len(lines[first - 1].lstrip())
     end = first
-    for number in range(first + 1, min(last, first + MOST) + 1):
+    for number in range(first + 1, min(last, first + MAX_DEFINITION_LINES) + 1):
         line = lines[number - 1]
         if line.strip() and len(line) - len(line.lstrip()) <= indent:
             break

@@ -10,7 +10,7 @@ from gitmem.claims.extraction import claims_of
 from gitmem.claims.judge import Said
 from gitmem.git.objects import Entry
 from gitmem.git.repository import Repository
-from gitmem.paths import LIMIT
+from gitmem.paths import MAX_MEMORY_FILE_BYTES
 
 
 class Documents(NamedTuple):
@@ -33,7 +33,7 @@ def read(repo: Repository, commit: str, daily: Iterable[str] = (), only: Sequenc
         notes.append(f"of {len(entries)} files that agents read, the first {MOST_FILES} are judged")
         entries = entries[:MOST_FILES]
     sizes = repo.sizes([entry.oid for entry in entries])
-    small = [entry for entry in entries if sizes.get(entry.oid, LIMIT + 1) <= LIMIT]
+    small = [entry for entry in entries if sizes.get(entry.oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES]
     if len(small) < len(entries):
         notes.append(f"{len(entries) - len(small)} files are larger than 1 MiB, or are not here, and are not judged")
     said: list[Said] = []

@@ -18,7 +18,7 @@ from gitmem.claims.versions import TOOL
 
 PREFIX = "prefix"  # the tool of a claim that is the folder before a part to fill in
 LINK = "link"  # the tool of a claim that is what a link leads to
-MOST = 4_000  # claims of one file
+MAX_CLAIMS_PER_FILE = 4_000  # claims of one file
 SHELLS = ("", "bash", "sh", "shell", "zsh", "console", "shell-session", "text", "terminal", "fish", "powershell")
 _SPAN = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)")
 _LINK = re.compile(r"\[(?:[^\[\]]|\[[^\]]*\])*\]\(<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\)")
@@ -49,11 +49,11 @@ def claims_of(text: str) -> list[Claim]:
                 found += _prose(line)
         else:
             found += _block(members)
-        if len(found) > MOST:
+        if len(found) > MAX_CLAIMS_PER_FILE:
             break
     seen: set[tuple[int, str, Kind]] = set()
     once: list[Claim] = []
-    for claim in found[:MOST]:
+    for claim in found[:MAX_CLAIMS_PER_FILE]:
         key = (claim.line.number, claim.token, claim.kind)
         if key not in seen:
             seen.add(key)

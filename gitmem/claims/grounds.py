@@ -8,7 +8,7 @@ from gitmem.claims.agent_files import procedure
 from gitmem.claims.claim import DRAWN, Kind
 from gitmem.claims.code_words import PROSE
 from gitmem.claims.extraction import LINK
-from gitmem.claims.judge import NAMED, Judge, Said
+from gitmem.claims.judge import NAMED_KINDS, Judge, Said
 from gitmem.claims.path_resolution import GLOB, places
 from gitmem.claims.path_words import spelled
 from gitmem.claims.tree import joined
@@ -95,7 +95,7 @@ def suspect(one: Said, judge: Judge) -> bool:
     claim = one.claim
     if claim.kind is Kind.VERSION:
         return bool(_LISTED.match(claim.line.text))
-    if not claim.plain or claim.kind in NAMED:
+    if not claim.plain or claim.kind in NAMED_KINDS:
         return False
     if claim.tool == DRAWN or claim.kind is Kind.COMMAND:
         return True

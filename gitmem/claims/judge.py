@@ -18,7 +18,7 @@ from gitmem.claims.tree import Tree
 from gitmem.git.objects import Entry
 from gitmem.git.repository import Repository
 
-NAMED = (Kind.SYMBOL, Kind.ENVIRONMENT, Kind.PORT)
+NAMED_KINDS = (Kind.SYMBOL, Kind.ENVIRONMENT, Kind.PORT)
 MOST_STATING = 200  # files that state versions
 
 
@@ -50,7 +50,7 @@ class Judge:
         near: Tree | None = beside.tree if beside else None
         self.tree: Tree = Tree(repo, commit, entries, near)
         self.manifests = Manifests(self.tree)
-        claimed = {one.claim.token for one in self.said if one.claim.kind in NAMED}
+        claimed = {one.claim.token for one in self.said if one.claim.kind in NAMED_KINDS}
         self.asked = frozenset(claimed if names is None else claimed & names)
         self._names: Names | None = None
         self._roots: dict[str, DiagramRoots] = {}
@@ -82,7 +82,7 @@ class Judge:
 
     def _judged(self, one: Said) -> Standing:
         claim = one.claim
-        if claim.kind in NAMED:
+        if claim.kind in NAMED_KINDS:
             if claim.token not in self.asked:
                 return Standing(EXACT, unknown=True)
             if claim.token in self.names.defined:

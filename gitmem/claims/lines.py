@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from gitmem.fences import closes, opening
 
-LONGEST = 2_000  # characters of a line that is read: a longer one is data
+MAX_LINE_CHARACTERS = 2_000  # characters of a line that is read: a longer one is data
 _HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*$")
 _ITEM = re.compile(r"^([ \t]*)(?:[-*+]|\d{1,3}[.)])[ \t]+(.*)$")
 
@@ -36,7 +36,7 @@ def marked_lines(text: str) -> Iterator[MarkedLine]:
     block, comment = 0, False
     for number, line in enumerate(lines, 1):
         line = line.rstrip("\r")
-        if number <= _front_matter(lines) or not line.strip() or len(line) > LONGEST:
+        if number <= _front_matter(lines) or not line.strip() or len(line) > MAX_LINE_CHARACTERS:
             continue
         if fence:
             if closes(line, fence):

@@ -48,7 +48,7 @@ READERS = _words(
     "terraform sqlite3 psql uvicorn gunicorn streamlit flask swift xcodebuild chmod cd rg grep ls wc diff shellcheck"
 )
 MAKERS = _words("mkdir touch rm cp mv curl wget git tee ln unzip tar rsync scp ssh echo printf export")
-OWN = {  # words of a tool that are no script of the repository
+TOOL_WORDS = {  # words of a tool that are no script of the repository
     "npm": "install i ci add uninstall update outdated audit publish pack link init create exec view info login "
     "logout version config cache "
     "root bin prefix ls list prune dedupe rebuild whoami org team token access dist-tag deprecate owner search ping "
@@ -257,7 +257,7 @@ def _node(line: MarkedLine, name: str, words: list[str], folder: str) -> Iterato
         or "*" in script
     ):
         return
-    if not run and (script in OWN[name].split() or (name == "npm" and script not in LIFECYCLE)):
+    if not run and (script in TOOL_WORDS[name].split() or (name == "npm" and script not in LIFECYCLE)):
         return
     sure = (run and name != "bun") or (name == "npm" and script in LIFECYCLE)
     tool = "node" if sure else "node?"
@@ -316,7 +316,7 @@ def _cargo(line: MarkedLine, words: list[str], values: dict[str, str], rest: lis
         if name and re.fullmatch(r"[\w-]+", name):
             yield Claim(line, f"{option} {name}", Kind.COMMAND, name, True, tool, folder)
     word = next((word for word in rest if not word.startswith("+")), "")
-    if word and _TARGET.match(word) and word not in OWN["cargo"].split():
+    if word and _TARGET.match(word) and word not in TOOL_WORDS["cargo"].split():
         yield Claim(line, _text(line, words, word), Kind.COMMAND, word, word == "xtask", "cargo", folder)
 
 

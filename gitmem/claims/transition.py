@@ -18,12 +18,12 @@ from gitmem.claims.documents import Documents
 from gitmem.claims.extraction import SHELLS
 from gitmem.claims.finding import Finding, State, in_order
 from gitmem.claims.history import History
-from gitmem.claims.judge import NAMED, Judge, Said
+from gitmem.claims.judge import NAMED_KINDS, Judge, Said
 from gitmem.claims.path_resolution import EXACT, NEAR, NOWHERE, Standing
 from gitmem.errors import GitFailed
 from gitmem.git.objects import LINKS, Change
 from gitmem.git.repository import Repository
-from gitmem.paths import LIMIT
+from gitmem.paths import MAX_MEMORY_FILE_BYTES
 
 MOST_CHANGED = 5_000  # changed files whose removed words are compared; beyond, names are not judged, and that is said
 
@@ -36,13 +36,13 @@ def became_false(repo: Repository, base: str, head: str, documents: Documents) -
         changes = repo.changes(base, head)
     if not changes:
         return [], []
-    claimed = frozenset(one.claim.token for one in documents.said if one.claim.kind in NAMED)
+    claimed = frozenset(one.claim.token for one in documents.said if one.claim.kind in NAMED_KINDS)
     removed, names, notes = removed_words(repo, changes, claimed)
     after = Judge(repo, head, documents.said, names, entries=documents.entries)
     before = Judge(repo, base, documents.said, names, beside=after)
     after.drawn = before
     moves = {change.old_path: change.path for change in changes if change.status == "R"}
-    spans = frozenset(one.claim.token for one in documents.said if one.claim.kind in NAMED and one.claim.plain)
+    spans = frozenset(one.claim.token for one in documents.said if one.claim.kind in NAMED_KINDS and one.claim.plain)
     findings = [
         _finding(one, was, before, after, moves, head)
         for one in documents.said
@@ -91,7 +91,11 @@ def removed_words(
         tuple[list[str], frozenset[str]]
     ] = []  # the lines of each changed file now, and the claimed names in them
     for change in changed:
-        oids = [oid for oid in (change.old_oid, change.new_oid) if oid and sizes.get(oid, LIMIT + 1) <= LIMIT]
+        oids = [
+            oid
+            for oid in (change.old_oid, change.new_oid)
+            if oid and sizes.get(oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES
+        ]
         texts = dict(repo.read_many(oids))
         old, new = ((texts.get(oid) or b"").decode("utf-8", "replace") for oid in (change.old_oid, change.new_oid))
         lines = new.split("\n")
@@ -123,9 +127,9 @@ def _broken(one: Said, before: Judge, after: Judge) -> Standing | None:
         return was  # the line that defined it went, whatever else its file may compute, or the file itself
     if now.unknown or now.grade >= was.grade:
         return None
-    if now.grade == NOWHERE or (was.grade >= NEAR and one.claim.kind not in NAMED):
+    if now.grade == NOWHERE or (was.grade >= NEAR and one.claim.kind not in NAMED_KINDS):
         return was
-    if one.claim.kind in NAMED and was.grade == EXACT:
+    if one.claim.kind in NAMED_KINDS and was.grade == EXACT:
         return was
     return None
 

@@ -12,7 +12,7 @@ import re
 from gitmem.claims.claim import DRAWN, Claim
 
 BEFORE, AFTER = 70, 60  # characters of a clause that are read on each side of a claim
-FAR = 60  # characters of a line before a version that is still said of the project
+MAX_CHARACTERS_TO_VERSION = 60  # characters of a line before a version that is still said of the project
 FORBIDDING = 200  # characters before a claim in which a word that forbids is looked for
 _CUT = re.compile(r"[.;!?。；！？](?:\s|$)|\s[—–]\s|\s-\s|\||\)\s*,")
 _DENIED_BEFORE = re.compile(
@@ -225,7 +225,7 @@ def other_repository(claim: Claim) -> bool:
 def of_this_project(claim: Claim) -> bool:
     """Whether a version is said of the project: early in its line, and not as that since which something is."""
     before = claim.line.text[: max(claim.line.text.find(claim.text), 0)]
-    return len(before) <= FAR and not _SINCE.search(before)
+    return len(before) <= MAX_CHARACTERS_TO_VERSION and not _SINCE.search(before)
 
 
 def placeholder(token: str) -> bool:

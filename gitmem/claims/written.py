@@ -14,11 +14,11 @@ from itertools import islice
 
 from gitmem.claims.claim import Kind
 from gitmem.claims.code_words import BlobWords
-from gitmem.claims.judge import NAMED, Judge, Said
+from gitmem.claims.judge import NAMED_KINDS, Judge, Said
 from gitmem.claims.path_resolution import ELSEWHERE, EXACT
 from gitmem.errors import GitFailed
 from gitmem.git.repository import Repository
-from gitmem.paths import LIMIT
+from gitmem.paths import MAX_MEMORY_FILE_BYTES
 
 MOST_TREES = 12  # commits that wrote lines whose trees are asked
 MOST_COMMITS = 2_000  # oldest ones that are looked at of those that touched such a file
@@ -38,7 +38,7 @@ class Written:
             return
         self._find(judge.commit, missing)
         count = Counter(commit for commits in self._commits.values() for commit in commits)
-        names = {one.claim.token for one in missing if one.claim.kind in NAMED}
+        names = {one.claim.token for one in missing if one.claim.kind in NAMED_KINDS}
         words = BlobWords(repo, names, frozenset(judge.tree.oids.values()))
         for oid, _ in count.most_common(MOST_TREES):
             there = [one for one in missing if oid in self._commits.get(_key(one), ())]
@@ -57,7 +57,9 @@ class Written:
                 oids = [oid for oid in self.repo.blobs(commit.oid, paths).values() if oid not in seen]
                 seen.update(oids)
                 sizes = self.repo.sizes(oids)
-                for _, data in self.repo.read_many([oid for oid in oids if sizes.get(oid, LIMIT + 1) <= LIMIT]):
+                for _, data in self.repo.read_many(
+                    [oid for oid in oids if sizes.get(oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES]
+                ):
                     for words in (texts, lines):
                         for found in [text for text, raw in words.items() if data is not None and raw in data]:
                             first.setdefault(found, commit.oid)

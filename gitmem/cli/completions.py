@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # Of the names of times, those that are one word.
 DAYS = (english.TIMES_BACK["day", 0], english.TIMES_BACK["day", 1], *korean.NEAR_DAYS[0], *korean.NEAR_DAYS[-1])
-READ = 2000  # files of memory that are looked at for tags
+MAX_FILES_FOR_TAGS = 2000  # files of memory that are looked at for tags
 BYTES = 1 << 20  # of one file
 _TAGS = re.compile(r"<!--[^>]*?\btags=([^\s>]+)")
 _LOG = re.compile(r"memory/\d{4}-\d{2}-\d{2}\.([^./]+)\.md")
@@ -93,7 +93,7 @@ def tags(repo: Repository, config: Config, incomplete: str) -> Iterable[str]:
     if repo.root is None:
         return []
     found: set[str] = set()
-    for _, data in read_files(repo.root, _files(repo, config)[:READ], BYTES):
+    for _, data in read_files(repo.root, _files(repo, config)[:MAX_FILES_FOR_TAGS], BYTES):
         if isinstance(data, bytes):
             for value in _TAGS.findall(data.decode("utf-8", "replace")):
                 found.update(value.split(","))

@@ -15,7 +15,7 @@ from gitmem.promotion.promote import Mode, Outcome
 
 EXAMPLES = 10  # candidates of one reason that `--explain` shows
 WIDTH = 300  # characters of a candidate's text there
-NAMED = 5  # facts that wait for a person, whose ids are said without `--explain`
+MAX_NAMED_FACTS = 5  # facts that wait for a person, whose ids are said without `--explain`
 WAITING = 50  # ... that wait for a person, who has to see their ids
 
 
@@ -51,8 +51,8 @@ def as_text(outcome: Outcome, explain: bool) -> str:
         lines.append(f"{over} more wait for the next run: git mem promote")
     held = outcome.plan.stopped(Why.ORIGIN)
     if held and not explain:
-        idents = " ".join(fact_id(item.operation.text) for item in held[:NAMED])
-        more = f" and {len(held) - NAMED} more (--json has all)" if len(held) > NAMED else ""
+        idents = " ".join(fact_id(item.operation.text) for item in held[:MAX_NAMED_FACTS])
+        more = f" and {len(held) - MAX_NAMED_FACTS} more (--json has all)" if len(held) > MAX_NAMED_FACTS else ""
         lines.append(
             f"{len(held)} from the web or a tool wait for a person, who lets one in with --accept ID: {idents}{more}"
         )

@@ -139,7 +139,7 @@ def _last_episode(
     from gitmem.gate.quoting import fence
     from gitmem.git.worktree import read_bytes
     from gitmem.memory.document import parse
-    from gitmem.paths import LIMIT, Kind, kind, log_date
+    from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, kind, log_date
 
     folder = repo.root / "memory/sessions"
     try:
@@ -149,7 +149,7 @@ def _last_episode(
     dated = sorted(((log_date(name), name) for name in names if kind(name) is Kind.SESSION and log_date(name)), key=str)
     for _, name in dated[: -EPISODES_READ - 1 : -1]:
         try:
-            document = parse(read_bytes(repo.root, name, LIMIT), name)
+            document = parse(read_bytes(repo.root, name, MAX_MEMORY_FILE_BYTES), name)
         except (OSError, GitMemError):
             continue
         agent = document.front_matter.get("agent", "")

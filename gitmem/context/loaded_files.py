@@ -9,10 +9,10 @@ import re
 from pathlib import Path
 
 from gitmem.errors import OutsideRepository
-from gitmem.gate.imported_files import DEPTH, import_places
+from gitmem.gate.imported_files import MAX_IMPORT_DEPTH, import_places
 from gitmem.git.worktree import read_bytes
 from gitmem.hosts.host import Host
-from gitmem.paths import LIMIT
+from gitmem.paths import MAX_MEMORY_FILE_BYTES
 
 MAX_FILES = 50  # files that are read
 RULES = "rules/"  # how the name of a host's folder of rules ends
@@ -29,7 +29,7 @@ def loaded_files(host: Host, root: Path) -> tuple[tuple[str, ...], tuple[str, ..
     texts: dict[str, str] = {}
     left = list(dict.fromkeys((*host.loads, *own)))
     imported: set[str] = set()
-    for _ in range(DEPTH + 1):
+    for _ in range(MAX_IMPORT_DEPTH + 1):
         new: list[str] = []
         for path in left:
             text = _text(root, path) if path not in texts and len(texts) < MAX_FILES else None
@@ -47,7 +47,7 @@ def loaded_files(host: Host, root: Path) -> tuple[tuple[str, ...], tuple[str, ..
 
 def _text(root: Path, path: str) -> str | None:
     try:
-        return read_bytes(root, path, LIMIT).decode("utf-8", "replace")
+        return read_bytes(root, path, MAX_MEMORY_FILE_BYTES).decode("utf-8", "replace")
     except (OSError, OutsideRepository):
         return None
 

@@ -26,7 +26,7 @@ from gitmem.memory.document import Document, parse
 from gitmem.memory.fact import Fact, parse_comment
 from gitmem.memory.forgotten import NOTHING, Forgotten
 from gitmem.memory.snapshot import left_out_memory
-from gitmem.paths import LIMIT, NOTHING_ELSE, Kind, is_memory, kind, layout_of, more_than_memory
+from gitmem.paths import MAX_MEMORY_FILE_BYTES, NOTHING_ELSE, Kind, is_memory, kind, layout_of, more_than_memory
 from gitmem.search import hits, validity
 from gitmem.search import search as searching
 from gitmem.sessions.working_memory import Value
@@ -56,14 +56,14 @@ def project(
     def read(path: str) -> Document | None:
         if path not in cache:
             try:
-                cache[path] = parse(shown(read_bytes(root, path, LIMIT + 1), path), path)
+                cache[path] = parse(shown(read_bytes(root, path, MAX_MEMORY_FILE_BYTES + 1), path), path)
             except (OSError, OutsideRepository):
                 cache[path] = None
         return cache[path]
 
     def lines(path: str) -> Sequence[str]:
         try:
-            return read_bytes(root, path, LIMIT + 1).decode("utf-8", "surrogateescape").split("\n")
+            return read_bytes(root, path, MAX_MEMORY_FILE_BYTES + 1).decode("utf-8", "surrogateescape").split("\n")
         except (OSError, OutsideRepository):
             return ()
 
@@ -96,7 +96,7 @@ def _of_commit(
 
     def read(path: str) -> Document | None:
         oid = entries.get(path)
-        if oid is None or sizes.get(oid, LIMIT + 1) > LIMIT:
+        if oid is None or sizes.get(oid, MAX_MEMORY_FILE_BYTES + 1) > MAX_MEMORY_FILE_BYTES:
             return None
         return parse(shown(repo.read(oid), path if now_there else ""), path)
 

@@ -23,13 +23,13 @@ from gitmem.git.worktree import read_bytes
 from gitmem.memory.document import parse
 from gitmem.memory.front_matter import closing_line, nested, read
 from gitmem.memory.importing import markdown_below
-from gitmem.paths import LIMIT, Kind, kind
+from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, kind
 
 FILE = "SKILL.md"
 FOLDERS = (".agents/skills", ".claude/skills")  # of a project, where hosts look for them
 HOME = "memory/skills"
 NAME_LIMIT, DESCRIPTION_LIMIT = 64, 1024  # characters
-KEPT = ("license", "compatibility", "allowed-tools")
+KEPT_FIELDS = ("license", "compatibility", "allowed-tools")
 PATH, FRONT = "git-mem-path", "git-mem-front"  # keys of `metadata`
 
 
@@ -55,7 +55,7 @@ def read_skills(folder: Path) -> tuple[list[Arrival], list[tuple[str, str]]]:
             left.append((name, "belongs to no skill"))
             continue
         try:
-            data = read_bytes(top, name, LIMIT + 1)
+            data = read_bytes(top, name, MAX_MEMORY_FILE_BYTES + 1)
         except (OSError, OutsideRepository):
             left.append((name, "cannot be read"))
             continue
@@ -124,7 +124,7 @@ def skill_of(path: str, text: str, name: str) -> str:
     end = closing_line(lines)
     keys = _keys(lines)
     rows: list[tuple[str, Any]] = [("name", name), ("description", _described(text, path))]
-    rows += [(key, keys[key]) for key in KEPT if isinstance(keys.get(key), str)]
+    rows += [(key, keys[key]) for key in KEPT_FIELDS if isinstance(keys.get(key), str)]
     rows.append(("metadata", {PATH: path, FRONT: "\n".join(lines[1 : end - 1]) if end else ""}))
     return "\n".join(["---", *rendered(rows), "---", *lines[end:]])
 

@@ -24,7 +24,7 @@ from gitmem.git.write import ensure_can_commit, run_git
 from gitmem.memory.fact import encode
 from gitmem.memory.snapshot import layout_at
 from gitmem.messages import Message
-from gitmem.paths import LIMIT
+from gitmem.paths import MAX_MEMORY_FILE_BYTES
 from gitmem.review.commit_diff import changed_files, fact_changes
 from gitmem.review.fact_diff import FactChange
 from gitmem.review.merge.fact_merge import merge
@@ -160,7 +160,9 @@ def _merged(repo: Repository, config: Config, path: str, base: str, oids: tuple[
     before = repo.read(held[path]) if path in held else b""
     ours, theirs = (repo.read(oid) for oid in oids)
     marks = [line.encode() for line in LABELS.block((), (), ())]
-    if max(map(len, (before, ours, theirs))) > LIMIT or any(mark in data for mark in marks for data in (ours, theirs)):
+    if max(map(len, (before, ours, theirs))) > MAX_MEMORY_FILE_BYTES or any(
+        mark in data for mark in marks for data in (ours, theirs)
+    ):
         raise GitMemError(
             Message("'{}' is too large to merge here, or holds the marks of a conflict", path), "git merge"
         )

@@ -22,7 +22,7 @@ from gitmem.exchange.service_archives import files_named
 
 SERVICE = "claude-export"
 HOME = f"memory/{SERVICE}"
-LONGEST = 16 << 20  # bytes of a file; what people describe is below 100 KiB
+MAX_FILE_BYTES = 16 << 20  # bytes of a file; what people describe is below 100 KiB
 _MEMORIES = re.compile(r"(?:^|[/:])memories(?:[^/]*|/[^/]+)\.json$")
 _PROJECTS = re.compile(r"(?:^|/)projects(?:|/[^/]+)\.json$")
 _PLAIN = re.compile(r"[0-9A-Za-z-]{1,64}")
@@ -88,8 +88,8 @@ def _project_names(path: Path) -> dict[str, str]:
 def _objects(file: IO[bytes]) -> list[Mapping[str, Any]] | None:
     """The objects of a file: one, or those of its list; None where it is too long or no JSON."""
     file.seek(0)
-    data = file.read(LONGEST + 1)
-    if len(data) > LONGEST:
+    data = file.read(MAX_FILE_BYTES + 1)
+    if len(data) > MAX_FILE_BYTES:
         return None
     try:
         value = json.loads(data)

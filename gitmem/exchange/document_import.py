@@ -20,7 +20,7 @@ from gitmem.memory.fact import Fact, text_hash
 from gitmem.memory.importing import gated
 from gitmem.memory.sections import HEADINGS
 from gitmem.memory.templates import as_laid_out
-from gitmem.paths import LIMIT, Kind, agents_read, kind
+from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, agents_read, kind
 from gitmem.plural import counted
 from gitmem.provenance.ledger import read_ledger, rejections
 
@@ -89,7 +89,7 @@ def planned(
             out.append((arrival.name, why))
             continue
         try:
-            there = read_bytes(repo.root, arrival.path, LIMIT + 1)
+            there = read_bytes(repo.root, arrival.path, MAX_MEMORY_FILE_BYTES + 1)
         except FileNotFoundError:
             there = None
         except (OSError, OutsideRepository) as error:

@@ -25,7 +25,7 @@ from gitmem.search.validity import last_day
 
 VERSION = "0.2"
 RESERVED = ("index.md", "log.md")  # of every folder of a bundle: listings, no concepts
-OWN = "gitmem"  # the key of ours
+OWN_KEY = "gitmem"  # the key of ours
 KNOWN_BY_HISTORY = ("sources", "generated", "verified")  # of a fact: what the repository records, and no bundle changes
 TITLE = 80  # characters
 Keys = Sequence[tuple[str, Any]]
@@ -96,7 +96,7 @@ def wrapped(text: str, keys: Keys, own: Mapping[str, Any]) -> str:
     there = _stated(lines)
     added = [(key, value) for key, value in keys if key not in (there or ())]
     said = {**own, "added": [key for key, _ in added], "front": there is not None}
-    rows = rendered([*added, (OWN, said)])
+    rows = rendered([*added, (OWN_KEY, said)])
     if there is None:
         return "\n".join(["---", *rows, "---", text])
     return "\n".join([lines[0], *rows, *lines[1:]])
@@ -130,14 +130,14 @@ def read(text: str) -> Concept:
     lines = text.split("\n")
     end = front_matter.closing_line(lines)
     keys = _mapping(lines, end) or {}
-    own = keys.get(OWN)
+    own = keys.get(OWN_KEY)
     return Concept(text, keys, own if isinstance(own, dict) else {})
 
 
 def is_text(concept: Concept) -> bool:
     """Whether all that the front matter says can be written: a path may have bytes that are no text, nothing else."""
     own = {key: value for key, value in concept.own.items() if key not in ("path", "file")}
-    said = {key: value for key, value in concept.keys.items() if key not in (OWN, *KNOWN_BY_HISTORY)}
+    said = {key: value for key, value in concept.keys.items() if key not in (OWN_KEY, *KNOWN_BY_HISTORY)}
     whole, plain = (json.dumps(value, ensure_ascii=False) for value in (concept.keys, [own, said]))
     return not re.search("[\ud800-\udc7f\udd00-\udfff]", whole) and not re.search("[\ud800-\udfff]", plain)
 
@@ -147,7 +147,7 @@ def unwrapped(concept: Concept) -> str:
     lines = concept.text.split("\n")
     end = front_matter.closing_line(lines)
     names = concept.own.get("added")
-    drop = {OWN, *(names if isinstance(names, list) else ())}
+    drop = {OWN_KEY, *(names if isinstance(names, list) else ())}
     kept: list[str] = []
     dropped = block = False
     for line in lines[1 : end - 1]:
@@ -166,7 +166,7 @@ def unwrapped(concept: Concept) -> str:
 def _stated(lines: Sequence[str]) -> dict[str, Any] | None:
     """The keys of a front matter to which keys can be added; None where there is none."""
     there = _mapping(lines, front_matter.closing_line(lines))
-    if there is None or OWN in there or not isinstance(there.get("type", ""), str):
+    if there is None or OWN_KEY in there or not isinstance(there.get("type", ""), str):
         return None
     return None if "type" in there and not there["type"].strip() else there
 
@@ -187,7 +187,7 @@ def fact_concept(lines: Sequence[str], fact: Fact, file: str, origin: Origin) ->
     marks = [f"s{number}" for number in range(1, len(origin.sources) + 1)]
     body = fact.text + "".join(f"[^{mark}]" for mark in marks)
     notes = [f"[^{mark}]: {title}" for mark, (_, title, _) in zip(marks, origin.sources, strict=True)]
-    return "\n".join(["---", *rendered([*keys, (OWN, own)]), "---", "", body, *(["", *notes] if notes else []), ""])
+    return "\n".join(["---", *rendered([*keys, (OWN_KEY, own)]), "---", "", body, *(["", *notes] if notes else []), ""])
 
 
 def fact_link(marker: str, fact: Fact, place: str, end: str = "") -> str:

@@ -31,7 +31,7 @@ from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import decode, parse
 from gitmem.memory.fact import Fact, parse_span, text_hash
 from gitmem.memory.snapshot import tree_files
-from gitmem.paths import LIMIT, Kind, agent_of, kind, log_date
+from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, agent_of, kind, log_date
 from gitmem.plural import counted
 from gitmem.provenance.attribution import newest
 from gitmem.provenance.authorship import agent_of_commit, reviewed_merge, reviewers
@@ -42,7 +42,7 @@ from gitmem.provenance.grounding import Support
 from gitmem.provenance.ledger import read_ledger
 from gitmem.provenance.writers import Writer, writers
 
-AT_ONCE = 500  # commits that are asked together for what they changed
+COMMITS_AT_ONCE = 500  # commits that are asked together for what they changed
 CHECK = "process:git-mem-verify"  # a fact follows from the lines that it cites (docs/provenance.md, "Check")
 TYPES = {
     Kind.MEMORY: "Memory", Kind.DAILY: "Daily log", Kind.NOTE: "Note", Kind.SESSION: "Episode", Kind.SKILL: "Playbook",
@@ -104,14 +104,14 @@ def committed_texts(repo: Repository, files: Mapping[str, str], policy: Policy) 
 def _texts(repo: Repository, files: Mapping[str, str]) -> tuple[dict[str, str], list[tuple[str, str]]]:
     """The text of each file, and (path, reason) of those that are none."""
     sizes = repo.sizes(sorted(set(files.values())))
-    data = dict(repo.read_many(sorted(oid for oid, size in sizes.items() if size <= LIMIT)))
+    data = dict(repo.read_many(sorted(oid for oid, size in sizes.items() if size <= MAX_MEMORY_FILE_BYTES)))
     texts: dict[str, str] = {}
     left: list[tuple[str, str]] = []
     mask = forgotten_texts(repo)
     for path, oid in files.items():
         found = data.get(oid)
         if found is None:
-            left.append((path, f"is larger than {counted(LIMIT, 'byte')}"))
+            left.append((path, f"is larger than {counted(MAX_MEMORY_FILE_BYTES, 'byte')}"))
             continue
         _, problems = decode(found, path)
         if problems or not path.endswith(".md"):
@@ -231,7 +231,7 @@ class _History:
         """The newest commit that changed each file."""
         newest: dict[str, str] = {}
         walk = self._repo.reaches(self._tip)
-        while oids := list(islice(walk, AT_ONCE)):
+        while oids := list(islice(walk, COMMITS_AT_ONCE)):
             touched = self._repo.touched(oids)
             for oid in oids:
                 for path in touched.get(oid, ()):

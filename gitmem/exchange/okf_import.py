@@ -17,7 +17,7 @@ from gitmem.exchange import okf
 from gitmem.exchange.document_import import Arrival
 from gitmem.git.worktree import read_bytes
 from gitmem.memory.importing import markdown_below
-from gitmem.paths import LIMIT, Layout, is_memory
+from gitmem.paths import MAX_MEMORY_FILE_BYTES, Layout, is_memory
 
 NAME = re.compile(r"[^\W_][\w.-]*")
 NO_TEXT = "its name or its front matter holds what is no text"
@@ -56,7 +56,7 @@ def read_bundle(folder: Path, name: str = "", globs: Sequence[str] = ()) -> Read
     raw: dict[str, bytes] = {}
     for path in names:
         try:
-            raw[path] = read_bytes(folder, path, LIMIT + 1)
+            raw[path] = read_bytes(folder, path, MAX_MEMORY_FILE_BYTES + 1)
             concept = okf.read(raw[path].decode())
             if _CONTROL.search(path) or not okf.is_text(concept):
                 left.append((path, NO_TEXT))

@@ -42,7 +42,7 @@ SYNCED = (
     "refs/gitmem/synced/"  # the tip of the remote's branch that the last sync took in: a rewritten one is seen by it
 )
 FETCHED = "refs/gitmem/fetched/"  # while a sync runs
-KEPT = "refs/gitmem/kept/"  # branches with our side of a conflict that the remote has not got yet
+KEPT_REFS = "refs/gitmem/kept/"  # branches with our side of a conflict that the remote has not got yet
 TRIES = 6  # times it begins again where somebody committed here or pushed there meanwhile
 REMEMBERED = 50  # former tips of the remote's branch that are looked at
 OFFLINE = re.compile(
@@ -564,13 +564,13 @@ def _keep(repo: Repository, remote: Remote, merge: Merge) -> str:
 
 
 def _kept_ref(remote: Remote, name: str) -> str:
-    return f"{KEPT}{remote.key}/{name.replace('/', '-', 1)}"
+    return f"{KEPT_REFS}{remote.key}/{name.replace('/', '-', 1)}"
 
 
 def _unsent(repo: Repository, remote: Remote) -> list[str]:
     """The branches with our side that the remote has not got, and that are still here."""
     heads = {name.removeprefix("refs/heads/"): oid for name, oid in repo.refs()}
-    kept = {name for name, _ in repo.refs(f"{KEPT}{remote.key}/")}
+    kept = {name for name, _ in repo.refs(f"{KEPT_REFS}{remote.key}/")}
     return [name for name in heads if _kept_ref(remote, name) in kept and "conflict-" in name]
 
 

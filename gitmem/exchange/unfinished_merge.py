@@ -23,7 +23,7 @@ from gitmem.git.worktree import read_bytes
 from gitmem.git.write import MERGE_HEAD, merging, run_git
 from gitmem.messages import Message
 
-LIMIT = 1 << 16  # bytes of a message
+MAX_MESSAGE_BYTES = 1 << 16  # bytes of a message
 END = "git status; git commit ends it, git merge --abort gives it up"
 
 
@@ -105,6 +105,6 @@ def end_merge(repo: Repository, begun: BegunMerge, contents: Mapping[str, bytes]
 def _text(repo: Repository, name: str) -> str:
     """A small file of the Git directory, "" where there is none."""
     try:
-        return read_bytes(Path(repo.git_dir), name, LIMIT).decode("utf-8", "replace")
+        return read_bytes(Path(repo.git_dir), name, MAX_MESSAGE_BYTES).decode("utf-8", "replace")
     except OSError:
         return ""

@@ -26,7 +26,7 @@ MAX_MATCHES = 6_000  # of one detector in one text; a text of more is refused wi
 NOISE = 3  # control characters that are told one by one where a file is no text
 
 
-SHOWN = 48  # characters of context on each side of a find in an excerpt
+EXCERPT_CHARACTERS = 48  # characters of context on each side of a find in an excerpt
 
 
 UNSCANNABLE = "unscannable"
@@ -348,10 +348,10 @@ def finding_of_blob(rule: str, blob: Blob, message: str, policy: Policy) -> Find
 def excerpt(raw: str, match: Match, secrets: list[tuple[int, int]]) -> str:
     """The match and some text around it on its lines, at most a few hundred characters. Secrets are masked."""
     first, last = _line_around(raw, match.start, match.end)
-    start = max(first, match.start - SHOWN)
-    end = min(last, max(match.end, match.start + 1) + SHOWN)
-    if end - start > 4 * SHOWN:
-        end = start + 4 * SHOWN
+    start = max(first, match.start - EXCERPT_CHARACTERS)
+    end = min(last, max(match.end, match.start + 1) + EXCERPT_CHARACTERS)
+    if end - start > 4 * EXCERPT_CHARACTERS:
+        end = start + 4 * EXCERPT_CHARACTERS
     # the window must not cut a secret in two: half a secret would not be masked
     for a, b in _touching(secrets, start, end):
         if a < start < b:

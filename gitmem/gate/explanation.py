@@ -21,7 +21,7 @@ from gitmem.gate.report import finding_lines, finding_value, one_line, remedy, s
 from gitmem.gate.scan import settled
 from gitmem.messages import Message
 
-LONGEST = 400  # characters of a text that is shown
+MAX_SHOWN_CHARACTERS = 400  # characters of a text that is shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +133,8 @@ def _masked(text: str, policy: Policy) -> str:
 
 
 def _excerpt(text: str, gravest: bool = False) -> str:
-    """At most LONGEST characters of a text: its beginning, or those around what reads most as an instruction."""
-    if len(text) <= LONGEST:
+    """At most MAX_SHOWN_CHARACTERS of a text: its beginning, or those around what reads most as an instruction."""
+    if len(text) <= MAX_SHOWN_CHARACTERS:
         return text
     start = 0
     if gravest:
@@ -142,9 +142,9 @@ def _excerpt(text: str, gravest: bool = False) -> str:
 
         subject = Text(text)
         match = next(judge(subject), None)
-        start = max(0, subject.to_raw(match.start, match.end)[0] - LONGEST // 4) if match else 0
-    rest = text[start : start + LONGEST]
-    return ("…" if start else "") + rest + ("…" if start + LONGEST < len(text) else "")
+        start = max(0, subject.to_raw(match.start, match.end)[0] - MAX_SHOWN_CHARACTERS // 4) if match else 0
+    rest = text[start : start + MAX_SHOWN_CHARACTERS]
+    return ("…" if start else "") + rest + ("…" if start + MAX_SHOWN_CHARACTERS < len(text) else "")
 
 
 def _judged(finding: Finding, policy: Policy) -> Judged:

@@ -17,9 +17,9 @@ from gitmem.agent_paths import IMPORTING
 from gitmem.git.objects import LINKS, Entry
 from gitmem.git.repository import Repository
 from gitmem.lazy_patterns import lazy
-from gitmem.paths import LEADING_KEYS, LEADING_SETTINGS, LIMIT, TEXT_ENDINGS, agents_read
+from gitmem.paths import LEADING_KEYS, LEADING_SETTINGS, MAX_MEMORY_FILE_BYTES, TEXT_ENDINGS, agents_read
 
-DEPTH = 5  # imports in imports that are followed: as many as Claude Code follows
+MAX_IMPORT_DEPTH = 5  # imports in imports that are followed: as many as Claude Code follows
 MAX_LEADING = 500  # files that are read for what they lead to
 MAX_GLOBS = 100  # globs of one file of settings that are told apart
 SKILL = "skill.md"
@@ -64,7 +64,7 @@ def imported_files(repo: Repository, entries: Sequence[Entry]) -> frozenset[str]
         found |= _named_by_settings(path, text, tree)
     left = [path for path, name in names.items() if name in _LEADING or agents_read(path)] + sorted(found)
     seen = set(left)
-    for _ in range(DEPTH):
+    for _ in range(MAX_IMPORT_DEPTH):
         new = {there for path, text in _texts(repo, files, left) for there in _imports(path, text, tree)} - seen
         seen |= new
         found |= new
@@ -84,7 +84,7 @@ def _folders(path: str) -> Iterator[str]:
 def _texts(repo: Repository, files: Mapping[str, str], paths: Sequence[str]) -> Iterator[tuple[str, str]]:
     wanted = [path for path in paths if path in files][:MAX_LEADING]
     sizes = repo.sizes([files[path] for path in wanted]) if wanted else {}
-    wanted = [path for path in wanted if sizes.get(files[path], LIMIT + 1) <= LIMIT]
+    wanted = [path for path in wanted if sizes.get(files[path], MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES]
     for path, (_, data) in zip(wanted, repo.read_many([files[path] for path in wanted]), strict=True):
         yield path, (data or b"").decode("utf-8", "replace")
 

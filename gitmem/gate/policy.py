@@ -16,7 +16,7 @@ from gitmem.gate.detectors.rule_file import Rule
 from gitmem.gate.exceptions import Allowlist
 from gitmem.paths import (
     INSTRUCTIONS,
-    LIMIT,
+    MAX_MEMORY_FILE_BYTES,
     NOTE_ENDINGS,
     TEXT_ENDINGS,
     Kind,
@@ -51,7 +51,7 @@ class Policy:
     daily: tuple[str, ...] = ()
     allow: Allowlist = NOTHING
     today: date = date.min
-    limit: int = LIMIT
+    limit: int = MAX_MEMORY_FILE_BYTES
     rules: tuple[Rule, ...] = ()
     strict: bool = False
     ids: frozenset[str] = frozenset()

@@ -20,7 +20,7 @@ from gitmem.git.write import run_git
 from gitmem.paths import Kind, is_daily, kind
 
 FILE = "rewrites.json"
-KEPT = 200  # blobs remembered
+MAX_BLOBS = 200  # blobs remembered
 REASON = "masked with git mem redact"
 
 
@@ -29,7 +29,7 @@ def record_rewrites(repo: Repository, blobs: Iterable[tuple[str, str]], daily: S
     wanted = [oid for path, oid in blobs if kind(path) is Kind.MEMORY or is_daily(path, daily)]
     if not wanted:
         return
-    known = [*_recorded_rewrites(repo), *wanted][-KEPT:]
+    known = [*_recorded_rewrites(repo), *wanted][-MAX_BLOBS:]
     target = state_dir(repo.common_dir) / FILE
     temporary = target.with_name(f".{FILE}.{os.getpid()}")
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | system.NOFOLLOW | system.RAW, 0o600)

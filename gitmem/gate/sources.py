@@ -48,7 +48,7 @@ from gitmem.git.repository import Repository
 from gitmem.git.revision import CommitRange, towards
 from gitmem.git.worktree import read_bytes
 from gitmem.messages import Message
-from gitmem.paths import LIMIT, layout_of
+from gitmem.paths import MAX_MEMORY_FILE_BYTES, layout_of
 
 WINDOW = 256  # blobs asked for at once
 STILL_ENCRYPTED = (
@@ -256,7 +256,7 @@ def before_of(repo: Repository, commits: Sequence[str], gone: Iterable[str]) -> 
         entries = [e for commit in commits for e in repo.entries(commit, [path]) if e.path == path]
         oids = dict.fromkeys(entry.oid for entry in entries if entry.mode not in LINKS)
         sizes = repo.sizes(list(oids))
-        return [repo.read(oid) for oid in oids if sizes.get(oid, LIMIT + 1) <= LIMIT]
+        return [repo.read(oid) for oid in oids if sizes.get(oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES]
 
     return Before(texts, frozenset(gone))
 

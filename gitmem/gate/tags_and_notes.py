@@ -12,7 +12,7 @@ from gitmem.gate.examine import Blob
 from gitmem.gate.policy import MESSAGE
 from gitmem.git.ranges import tag_objects, tags, touched
 from gitmem.git.repository import Repository
-from gitmem.paths import LIMIT
+from gitmem.paths import MAX_MEMORY_FILE_BYTES
 
 NOTES = "refs/notes/"
 
@@ -63,7 +63,7 @@ def _versions_of_notes(repo: Repository, revs: list[str]) -> Iterator[tuple[str,
 
 
 def _note(repo: Repository, commit: str, oid: str) -> Iterator[Blob]:
-    if repo.sizes([oid]).get(oid, LIMIT + 1) > LIMIT:
-        yield Blob(MESSAGE, b"", commit=commit, skipped=f"a note of more than {LIMIT} bytes")
+    if repo.sizes([oid]).get(oid, MAX_MEMORY_FILE_BYTES + 1) > MAX_MEMORY_FILE_BYTES:
+        yield Blob(MESSAGE, b"", commit=commit, skipped=f"a note of more than {MAX_MEMORY_FILE_BYTES} bytes")
     else:
         yield Blob(MESSAGE, repo.read(oid), commit=commit)

@@ -14,7 +14,7 @@ from gitmem.gate.scan import Report
 from gitmem.paths import file_group
 from gitmem.plural import counted
 
-SHOWN = 20  # commits whose findings are listed; JSON has all
+MAX_LISTED_COMMITS = 20  # commits whose findings are listed; JSON has all
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,12 +132,12 @@ def as_text(trial: Trial, escape: Callable[[str], str]) -> str:
     for title, by, among in (("rule", rule_of, group_of), ("kind of file", group_of, rule_of)):
         rows = groups(trial, by, among)
         lines += ["", f"{title:26} commits findings", *(_row(row) for row in rows)] if rows else []
-    for verdict in refused[: -SHOWN - 1 : -1]:
+    for verdict in refused[: -MAX_LISTED_COMMITS - 1 : -1]:
         lines += ["", verdict.commit[:12]]
         blocking = [finding for finding in verdict.findings if finding.severity is Severity.BLOCK]
         lines += [f"  {line}" for finding in blocking for line in finding_lines(finding, escape)[:2]]
-    if len(refused) > SHOWN:
-        lines += ["", f"and {counted(len(refused) - SHOWN, 'commit')} more: --json has all of them"]
+    if len(refused) > MAX_LISTED_COMMITS:
+        lines += ["", f"and {counted(len(refused) - MAX_LISTED_COMMITS, 'commit')} more: --json has all of them"]
     return "\n".join(lines) + "\n"
 
 

@@ -1,4 +1,5 @@
-"""How much the gate finds in the work tree, as `git mem status` shows it. Reads only, and no more than MOST bytes."""
+"""How much the gate finds in the work tree, as `git mem status` shows it. Reads only, at most
+MAX_SCANNED_BYTES."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from gitmem.gate.policy import Policy
 from gitmem.gate.scan import Read, Report, scan
 from gitmem.git.repository import Repository
 
-MOST = 2 << 20  # bytes that are scanned: about a second
+MAX_SCANNED_BYTES = 2 << 20  # bytes that are scanned: about a second
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ class Contents:
         return Counts(mode, blocking, len(report.findings) - blocking, report.blobs, self.whole, len(report.accepted))
 
 
-def contents(repo: Repository, today: date, most: int = MOST) -> Contents:
+def contents(repo: Repository, today: date, most: int = MAX_SCANNED_BYTES) -> Contents:
     """The first `most` bytes of what a commit of the work tree would be held to.
 
     Raises GitMemError where the gate cannot look.
@@ -72,7 +73,7 @@ def contents(repo: Repository, today: date, most: int = MOST) -> Contents:
 
 
 def counts(repo: Repository, today: date) -> Counts:
-    """The findings in the work tree's first MOST bytes. Raises GitMemError where the gate cannot look."""
+    """The findings in the work tree's first MAX_SCANNED_BYTES bytes. Raises GitMemError where the gate cannot look."""
     read = contents(repo, today)
     return replace(read.counts(read.scanned()), gone=len(gone_rows(repo, read.policy)))
 

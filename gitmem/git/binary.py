@@ -57,7 +57,7 @@ SAFE = (
     "-c", "core.fsmonitor=false", "-c", "log.showSignature=false", "-c", "core.quotePath=false",
     "-c", "blame.ignoreRevsFile=", "-c", "diff.renames=false", "-c", "submodule.recurse=false",
 )  # fmt: skip
-FEW = 32  # paths of which it is not worth asking first whether they are tracked
+MAX_PATHS_UNASKED = 32  # paths of which it is not worth asking first whether they are tracked
 MAX_MEMORY = 2 << 30  # bytes that git may take for a list of files
 COUNTED = 100_000  # trees whose files are counted
 LISTED = 2  # trees whose listing is kept: a review asks for those of its base and its head eight times
@@ -448,7 +448,7 @@ class BinaryRepository:
         return [os.fsdecode(path) for path in out.split(b"\0")[:-1]]
 
     def ignored(self, paths: Sequence[str]) -> set[str]:
-        if len(paths) > FEW:
+        if len(paths) > MAX_PATHS_UNASKED:
             # What is tracked is never ignored, and the lookup of a path costs more than a line of this list.
             tracked = set(map(os.fsdecode, self._run(["ls-files", "-z", "--full-name"]).split(b"\0")))
             paths = [path for path in paths if path not in tracked]

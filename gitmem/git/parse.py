@@ -118,7 +118,7 @@ def _charset(name: bytes) -> str:
     return found if CHARSETS.match(found) else "utf-8"
 
 
-PART = 1 << 20  # bytes of a message that `parse_messages` keeps
+MESSAGE_BYTES = 1 << 20  # bytes of a message that `parse_messages` keeps
 PATHS = 12  # of a commit that `parse_messages` keeps
 
 
@@ -126,13 +126,13 @@ def parse_messages(pieces: Iterable[bytes]) -> Iterator[tuple[str, str, str, str
     """`log -z --name-only` in the format `binary.MESSAGE`: (side, oid, author, message, first paths) of each commit.
 
     Each part ends with NUL, which neither a message nor a path can hold: two empty parts come before a commit, which is
-    three parts, then its paths up to the next empty one. Of a part that has more than PART bytes the rest is left out.
+    three parts, then its paths up to the next empty one. What a part has beyond MESSAGE_BYTES is left out.
     """
     parts: list[str] = []  # of the commit that is being read
     begun = b""  # of a part whose end has not come
     for piece in chain(pieces, (b"\0\0",)):
         first, *more = piece.split(b"\0")
-        begun += first[: max(0, PART - len(begun))]
+        begun += first[: max(0, MESSAGE_BYTES - len(begun))]
         if not more:
             continue
         *whole, last = begun, *more

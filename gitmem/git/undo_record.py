@@ -24,9 +24,9 @@ from gitmem.git.repository import Repository
 from gitmem.git.worktree import locked, read_bytes, state_dir, write_atomic
 from gitmem.messages import Message
 
-KEPT = 20  # writes, or groups of them, that are remembered
+MAX_ENTRIES = 20  # writes, or groups of them, that are remembered
 CARRY_WAIT = 10.0  # seconds for another that writes
-LIMIT = 8 << 20  # bytes of the file; the oldest entries go first
+MAX_FILE_BYTES = 8 << 20  # bytes of the file; the oldest entries go first
 
 _group: ContextVar[str] = ContextVar("group", default="")
 
@@ -101,7 +101,7 @@ def _committed(repo: Repository, commit: str, paths: Sequence[str]) -> dict[str,
 def load(repo: Repository) -> list[Entry]:
     """The writes that are remembered, the oldest first; none where the file is missing or is not ours."""
     try:
-        rows = json.loads(read_bytes(state_dir(repo.common_dir, make=False), _name(repo), LIMIT + 1))
+        rows = json.loads(read_bytes(state_dir(repo.common_dir, make=False), _name(repo), MAX_FILE_BYTES + 1))
         return [_entry(row) for row in rows]
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, GitMemError):
         return []
@@ -176,12 +176,12 @@ def _runs(entries: Sequence[Entry]) -> list[list[Entry]]:
 
 
 def _save(repo: Repository, entries: Sequence[Entry]) -> None:
-    runs = [_bounded(run) for run in _runs(entries)[-KEPT:]]
+    runs = [_bounded(run) for run in _runs(entries)[-MAX_ENTRIES:]]
     rows = [[_spelled(entry) for entry in run] for run in runs]
     sizes = [len(json.dumps(run)) + 2 for run in rows]
-    while len(rows) > 1 and sum(sizes) > LIMIT:
+    while len(rows) > 1 and sum(sizes) > MAX_FILE_BYTES:
         rows, sizes = rows[1:], sizes[1:]
-    if sum(sizes) > LIMIT:
+    if sum(sizes) > MAX_FILE_BYTES:
         rows = [[_spelled(_unkept(runs[-1][-1]))]]
     data = json.dumps([row for run in rows for row in run]).encode()
     write_atomic(state_dir(repo.common_dir), _name(repo), data, private=True)

@@ -21,7 +21,7 @@ from gitmem.messages import Message
 
 INDEX = "MEMORY.md"  # of such a folder; some hosts make it before there is anything to remember
 ITEM = re.compile(rb"^\s*(?:[-*+]|\d+[.)])\s+\S", re.M)
-LIMIT = 1 << 20  # bytes of a file that is looked at
+MAX_FILE_BYTES = 1 << 20  # bytes of a file that is looked at
 MOST_FILES = 2_000  # files of a folder that are counted
 LONGEST_SLUG = 200  # characters of a folder's name that Claude Code makes of a path; a longer one it cuts
 
@@ -55,7 +55,7 @@ def bringing(found: Remembered) -> str:
 
 def _says_something(folder: Path, name: str) -> bool:
     try:
-        data = read_bytes(folder, name, LIMIT)
+        data = read_bytes(folder, name, MAX_FILE_BYTES)
     except (OSError, OutsideRepository):
         return False
     return bool(ITEM.search(data)) if name == INDEX else bool(data.strip())
@@ -72,7 +72,7 @@ def is_kept_here(host: Host, root: Path) -> bool:
     if own is None or not own.setting:
         return False
     try:
-        value = json.loads(read_bytes(root, own.settings, LIMIT))
+        value = json.loads(read_bytes(root, own.settings, MAX_FILE_BYTES))
     except (OSError, OutsideRepository, ValueError, RecursionError):
         return False
     return isinstance(value, dict) and value.get(own.setting) == str(folder_here(host, root))
@@ -131,7 +131,7 @@ def qwen(home: Path, root: Path) -> Path | None:
 def gemini(home: Path, root: Path) -> Path | None:
     """~/.gemini/tmp/NAME/memory, whose NAME stands for the folder the host was started in, in a file of its (0.61)."""
     try:
-        projects = json.loads(read_bytes(home / ".gemini", "projects.json", LIMIT))["projects"]
+        projects = json.loads(read_bytes(home / ".gemini", "projects.json", MAX_FILE_BYTES))["projects"]
         name = projects[str(root)]
     except (OSError, OutsideRepository, ValueError, KeyError, TypeError, RecursionError):
         return None

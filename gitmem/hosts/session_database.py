@@ -16,7 +16,7 @@ from gitmem.hosts.host import SessionDatabase, StoredSession
 from gitmem.regular_file import read_start
 
 MAGIC = b"SQLite format 3\0"
-LONGEST = 64 << 20  # bytes of one value; a longer one is an error
+MAX_VALUE_BYTES = 64 << 20  # bytes of one value; a longer one is an error
 WAIT = 5.0  # seconds for a host that writes at this moment
 
 
@@ -47,7 +47,7 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
     """The database, for reading. What SQLite says against it is an OSError."""
     try:
         with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, timeout=WAIT)) as connection:
-            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST)
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
             connection.execute("PRAGMA query_only = 1")
             connection.execute("PRAGMA trusted_schema = 0")
             yield connection

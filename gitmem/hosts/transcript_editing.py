@@ -68,7 +68,7 @@ def _line(entry: Mapping[str, Any]) -> bytes:
 STRUCTURE = re.compile(
     r"(?:.*(?:id|Id|ID|uuid|Uuid|hash|signature|timestamp)|data|encrypted_content|type|role|version|cwd|model|name)"
 )
-SHORTEST = 6  # characters of a text that is looked at
+MIN_TEXT_CHARACTERS = 6  # characters of a text that is looked at
 
 
 def masked(data: bytes, clean: Callable[[str], str]) -> tuple[bytes, int]:
@@ -81,7 +81,7 @@ def masked(data: bytes, clean: Callable[[str], str]) -> tuple[bytes, int]:
     seen: dict[str, str] = {}
 
     def cleaned(text: str) -> str:
-        if len(text) < SHORTEST:
+        if len(text) < MIN_TEXT_CHARACTERS:
             return text
         if text not in seen:
             seen[text] = clean(text)

@@ -21,14 +21,14 @@ from gitmem.index.db.writer import Writer
 from gitmem.index.index_file import LOCKED
 from gitmem.memory.document import STILL_ENCRYPTED
 from gitmem.memory.snapshot import read, work_tree_key
-from gitmem.paths import LIMIT
+from gitmem.paths import MAX_MEMORY_FILE_BYTES
 from gitmem.plural import counted
 
 BATCH = 256  # blobs to a transaction
 HEAVY = 256 << 10  # bytes of a batch: what is made of them is some twenty times as much while they are parsed
 SLICE = 64  # chunks a model embeds between two words of progress
-MANY = 400  # blobs from which parsing in other processes pays for their start
-MUCH = 4 * LIMIT  # bytes from which it does
+MIN_BLOBS_FOR_PROCESSES = 400  # blobs from which parsing in other processes pays for their start
+MUCH = 4 * MAX_MEMORY_FILE_BYTES  # bytes from which it does
 Blobs = Iterable[tuple[str, bytes]]
 Say = Callable[[str], None]
 
@@ -91,14 +91,16 @@ class BlobIndexer:
             return True
         sizes = self.repo.sizes(missing)
         large = [
-            BlobRow(oid, sizes[oid], 0, 1, f"larger than 1 MiB ({sizes[oid] / LIMIT:.1f} MiB)", Shape(), ())
+            BlobRow(
+                oid, sizes[oid], 0, 1, f"larger than 1 MiB ({sizes[oid] / MAX_MEMORY_FILE_BYTES:.1f} MiB)", Shape(), ()
+            )
             for oid in missing
-            if sizes.get(oid, 0) > LIMIT
+            if sizes.get(oid, 0) > MAX_MEMORY_FILE_BYTES
         ]
         if large:
             with self.transaction():
                 self.writer.add_blobs(large)
-        wanted = [oid for oid in missing if 0 <= sizes.get(oid, -1) <= LIMIT]
+        wanted = [oid for oid in missing if 0 <= sizes.get(oid, -1) <= MAX_MEMORY_FILE_BYTES]
         blobs = ((oid, data) for oid, data in self.repo.read_many(wanted) if data is not None)
         return self.add(blobs, len(wanted), len)
 
@@ -113,16 +115,16 @@ class BlobIndexer:
 
         batches = _batches(blobs)
         first, many, much = [], 0, 0
-        if total >= MANY and not self.writer.holds_blobs():
+        if total >= MIN_BLOBS_FOR_PROCESSES and not self.writer.holds_blobs():
             many = total  # all of them are missing: the other processes may start meanwhile
-        while many < MANY and much < MUCH:
+        while many < MIN_BLOBS_FOR_PROCESSES and much < MUCH:
             batch = next(batches, None)
             if batch is None:
                 break
             first.append(batch)
             many += len(batch)
             much += sum(len(data) for _, data in batch)
-        children = count() if many >= MANY or much >= MUCH else 0
+        children = count() if many >= MIN_BLOBS_FOR_PROCESSES or much >= MUCH else 0
         workers = Workers(children) if children else None
         done = 0
         try:

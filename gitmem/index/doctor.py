@@ -27,7 +27,7 @@ from gitmem.index.parse_workers import codes
 from gitmem.index.status import changed_files
 from gitmem.memory.snapshot import read, read_work_tree, tree_files, work_tree_key
 from gitmem.messages import Message, joined
-from gitmem.paths import LIMIT
+from gitmem.paths import MAX_MEMORY_FILE_BYTES
 from gitmem.plural import counted
 
 FULL = "git mem index --full"
@@ -141,7 +141,7 @@ def _derived(repo: Repository, config: Config, index: Index, files: dict[str, tu
     for (_, oid), data in read(repo, sorted(work)).items():
         yield blob_row(oid, data, cut)
     sizes = repo.sizes([oid for oid, (_, commit) in files.items() if commit])
-    for oid, contents in repo.read_many([oid for oid, size in sizes.items() if size <= LIMIT]):
+    for oid, contents in repo.read_many([oid for oid, size in sizes.items() if size <= MAX_MEMORY_FILE_BYTES]):
         if contents is not None:
             yield blob_row(oid, contents, cut)
 

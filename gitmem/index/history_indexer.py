@@ -27,8 +27,8 @@ from gitmem.index.index_file import directory
 from gitmem.paths import more_than_memory
 from gitmem.system import make_folder, remove_folder
 
-KEPT = 16  # snapshots that stay recorded; more where one for each branch is more
-FEW = 64  # new commits that are one transaction with their snapshot
+MAX_SNAPSHOTS = 16  # snapshots that stay recorded; more where one for each branch is more
+MAX_COMMITS_IN_ONE = 64  # new commits that are one transaction with their snapshot
 UNWRITABLE = "the history's index cannot be written here"
 LOST = 1_000  # commits that a snapshot may have and the next one not, for it to be made from that one
 
@@ -131,7 +131,7 @@ class _Update:
             late = lambda: time.monotonic() > end  # noqa: E731
             indexer = BlobIndexer(self.repo, self.config, writer, self.work, late, self.say)
             indexer.messages, indexer.nouns = True, "commits"
-            kept = max(KEPT, (len(self.repo.refs()) + 1) * len(all_tips))
+            kept = max(MAX_SNAPSHOTS, (len(self.repo.refs()) + 1) * len(all_tips))
             for tip in all_tips:
                 try:
                     done = writer.scan(tip.key) or _Snapshot(indexer, tip, self.bounds.most, kept).bring()
@@ -175,7 +175,7 @@ class _Snapshot:
         try:
             for side, oid, author, message, paths in self.tip.repo.messages([f"{old}...{self.tip.commit}"]):
                 if side == ">":
-                    gained.append((oid, as_document(author, paths, message[: stored.LONGEST])))
+                    gained.append((oid, as_document(author, paths, message[: stored.MAX_MESSAGE_CHARACTERS])))
                 else:
                     lost.append(oid)
                 if len(lost) > LOST or (self.most and len(gained) > self.most):
@@ -186,7 +186,7 @@ class _Snapshot:
         before = self.writer.snapshot(base)
         if before is None:
             return None
-        few = len(missing) <= FEW
+        few = len(missing) <= MAX_COMMITS_IN_ONE
         transaction: AbstractContextManager[None] = self.writer.writing() if few else nullcontext()
         with transaction:
             self.indexer.whole = few
@@ -203,7 +203,7 @@ class _Snapshot:
 
     def _documents(self, oids: Sequence[str]) -> Iterator[tuple[str, bytes]]:
         for _, oid, author, message, paths in self.tip.repo.messages(oids, walk=False):
-            yield oid, as_document(author, paths, message[: stored.LONGEST])
+            yield oid, as_document(author, paths, message[: stored.MAX_MESSAGE_CHARACTERS])
 
     def _record(self, norms: bytes, whole: bool) -> None:
         with self.indexer.transaction():

@@ -20,7 +20,7 @@ from gitmem.index.worktree_record import IGNORED, LARGE, UNREADABLE
 from gitmem.memory.document import decode
 from gitmem.memory.snapshot import WorkTree, left_out_memory, read_work_tree, tree_files, work_tree_key
 from gitmem.messages import Message
-from gitmem.paths import LIMIT, is_memory
+from gitmem.paths import MAX_MEMORY_FILE_BYTES, is_memory
 from gitmem.plural import counted
 
 # Endings of Markdown that no memory file has (`paths.kind`); below memory/ other prose is taken for memory too.
@@ -225,7 +225,7 @@ def _problems(repo: Repository, path: str) -> list[tuple[str, str]]:
     if repo.root is None:
         return []
     try:
-        data = read_bytes(repo.root, path, LIMIT + 1)
+        data = read_bytes(repo.root, path, MAX_MEMORY_FILE_BYTES + 1)
     except (OSError, GitMemError):
         return []
     problems = decode(data, path)[1] if b"\0" in data else parse(data, path).problems

@@ -12,10 +12,10 @@ from gitmem.git.worktree import read_files
 from gitmem.index.blob_indexer import BlobIndexer
 from gitmem.index.db.values import EntryRow
 from gitmem.memory.snapshot import WorkTree, racy
-from gitmem.paths import LIMIT, in_default_corpus
+from gitmem.paths import MAX_MEMORY_FILE_BYTES, in_default_corpus
 
 IGNORED, LARGE, UNREADABLE = -1, -2, -3  # `corpus` of a work-tree entry that has no blob in the index
-AT_ONCE = 128  # files read before the index is asked which of them it has
+FILES_PER_BATCH = 128  # files read before the index is asked which of them it has
 RecordedStats = Mapping[str, tuple[str, int]]
 
 
@@ -53,10 +53,10 @@ class _Files:
 
     def blobs(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes]]:
         """The blobs of these files that the index lacks, each once."""
-        for at in range(0, len(paths), AT_ONCE):
+        for at in range(0, len(paths), FILES_PER_BATCH):
             contents: dict[str, bytes] = {}
             rows: dict[str, list[EntryRow]] = {}
-            for row, data in self._read(paths[at : at + AT_ONCE]):
+            for row, data in self._read(paths[at : at + FILES_PER_BATCH]):
                 if row.oid in self._waiting:
                     self._waiting[row.oid].append(row)
                 elif data is None:
@@ -93,11 +93,11 @@ class _Files:
                 stat = "? " + stat
             if path in self._ignored:
                 yield EntryRow(path, "", IGNORED, stat), None
-            elif int(stat.split(" ")[-4]) > LIMIT:
+            elif int(stat.split(" ")[-4]) > MAX_MEMORY_FILE_BYTES:
                 yield EntryRow(path, "", LARGE, stat), None
             else:
                 readable[path] = stat
-        for path, data in read_files(repo.root, readable, LIMIT + 1):
+        for path, data in read_files(repo.root, readable, MAX_MEMORY_FILE_BYTES + 1):
             if isinstance(data, FileNotFoundError):
                 self.late = True
             elif isinstance(data, bytes):

@@ -25,7 +25,7 @@ from gitmem.memory.folder_scope import globs_of_folders
 from gitmem.memory.new_repository import Place
 from gitmem.paths import (
     AWAY,
-    LIMIT,
+    MAX_MEMORY_FILE_BYTES,
     NOTHING_ELSE,
     Kind,
     agents_read,
@@ -154,7 +154,7 @@ def daily_pattern(path: str) -> str:
 def _of_obsidian(root: Path) -> str:
     """The pattern of `.obsidian/daily-notes.json`, where its format has digits only; "" for none."""
     try:
-        said = json.loads(read_bytes(root, OBSIDIAN, LIMIT))
+        said = json.loads(read_bytes(root, OBSIDIAN, MAX_MEMORY_FILE_BYTES))
         pattern = f"{str(said.get('folder') or '').strip('/')}/{said.get('format') or 'YYYY-MM-DD'}.md".lstrip("/")
         left = re.sub("YYYY|MM|DD", "", str(said.get("format") or ""))
         if re.search("[A-Za-z]", left) or not pattern.isprintable() or not daily_form(pattern):

@@ -19,7 +19,7 @@ from gitmem.git.repository import Repository
 from gitmem.lazy_patterns import lazy
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import Fact, Meta
-from gitmem.paths import LIMIT, Kind, kind
+from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, kind
 
 LASTING = (Kind.MEMORY, Kind.ARCHIVE, Kind.NOTE, Kind.RULE)
 PLACES = ("MEMORY.md", ".claude/MEMORY.md", ".claude/rules", "memory")  # where files of these kinds stand
@@ -101,7 +101,7 @@ def _versions(
     while group := list(islice(changes, MAX_BLOBS)):
         unread = dict.fromkeys(change.new_oid for _, change in group if change.new_oid not in blocks.read)
         sizes = repo.sizes(list(unread))
-        small = [oid for oid in unread if sizes.get(oid, LIMIT + 1) <= LIMIT]
+        small = [oid for oid in unread if sizes.get(oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES]
         for oid, data in repo.read_many(small):
             blocks.read[oid] = blocks.statements(data or b"")
         for commit, change in group:
@@ -110,7 +110,7 @@ def _versions(
 
 def _statements(repo: Repository, oid: str, blocks: _Blocks) -> Statements:
     if oid not in blocks.read:
-        small = repo.sizes([oid]).get(oid, LIMIT + 1) <= LIMIT
+        small = repo.sizes([oid]).get(oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES
         blocks.read[oid] = blocks.statements(repo.read(oid) if small else b"")
     return blocks.read[oid]
 

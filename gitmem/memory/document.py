@@ -17,7 +17,7 @@ from gitmem.memory import front_matter
 from gitmem.memory.fact import Fact
 from gitmem.memory.outline import Heading, Outline, outline
 from gitmem.memory.statements import Statement, note_name, statements
-from gitmem.paths import LIMIT
+from gitmem.paths import MAX_MEMORY_FILE_BYTES
 
 
 class Fault(StrEnum):
@@ -145,8 +145,8 @@ def split_lines(text: str) -> list[str]:
 
 def decode(data: bytes, path: str = "") -> tuple[str, list[Problem]]:
     """UTF-8, with U+FFFD for what is not; "" for what must be converted or is too large. Never raises."""
-    if len(data) > LIMIT:
-        size = f"{len(data) / LIMIT:.1f}"
+    if len(data) > MAX_MEMORY_FILE_BYTES:
+        size = f"{len(data) / MAX_MEMORY_FILE_BYTES:.1f}"
         return "", [Problem(Fault.LARGE, 0, f"larger than 1 MiB ({size} MiB)", "split it into smaller notes")]
     name = shlex.quote(path or "FILE")
     if is_lfs_pointer(data):

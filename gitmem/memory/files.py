@@ -19,7 +19,7 @@ from gitmem.git.opening import Repository
 from gitmem.git.worktree import read_bytes, resolve
 from gitmem.memory.snapshot import left_out_memory, read_work_tree, tree_files
 from gitmem.messages import Message
-from gitmem.paths import LIMIT, Layout, is_memory
+from gitmem.paths import MAX_MEMORY_FILE_BYTES, Layout, is_memory
 from gitmem.plural import counted
 
 HINT = "git mem search finds lines"
@@ -37,9 +37,10 @@ def read_memory_file(repo: Repository, config: Config, path: str, commit: str = 
         data = _in_commit(repo, config, path, commit)
     else:
         data = _in_work_tree(repo, config, path)
-    if len(data) > LIMIT:
+    if len(data) > MAX_MEMORY_FILE_BYTES:
         raise GitMemError(
-            Message("'{}' is larger than {}", path, counted(LIMIT, "byte")), "a memory file is short: split it"
+            Message("'{}' is larger than {}", path, counted(MAX_MEMORY_FILE_BYTES, "byte")),
+            "a memory file is short: split it",
         )
     return data
 
@@ -68,7 +69,7 @@ def _in_work_tree(repo: Repository, config: Config, path: str) -> bytes:
     assert repo.root is not None
     if in_work_tree(repo, config, path):
         with suppress(OSError):
-            return read_bytes(repo.root, path, LIMIT + 1)
+            return read_bytes(repo.root, path, MAX_MEMORY_FILE_BYTES + 1)
     if path in left_out_memory(repo, config.memory_paths):
         hint = f"git mem show {shlex.quote(path)} --at HEAD"
         raise MissingFile(Message("'{}' is left out of this sparse checkout", path), hint)

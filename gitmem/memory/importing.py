@@ -34,7 +34,7 @@ from gitmem.memory.adoption import daily_patterns, daily_settings_text
 from gitmem.memory.document import decode
 from gitmem.memory.new_repository import settings_now
 from gitmem.memory.templates import as_laid_out
-from gitmem.paths import LIMIT, Kind, Layout, is_daily, kind
+from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, Layout, is_daily, kind
 from gitmem.plural import counted
 
 HIDDEN, NO_MEMORY, NO_MARKDOWN = "is a hidden folder", "is no memory file", "is not Markdown"
@@ -116,7 +116,7 @@ def look_at(source: Path, config: Config, environ: Mapping[str, str], here: Path
         if made.problem:
             left.append((name, made.problem))
             continue
-        there = _existing(here, to, PICTURE_LIMIT if name in pictures else LIMIT)
+        there = _existing(here, to, PICTURE_LIMIT if name in pictures else MAX_MEMORY_FILE_BYTES)
         if there is not None and there != made.data and there not in as_laid_out(to):
             left.append((name, f"'{to}' is there already and says something else"))
             continue
@@ -177,7 +177,7 @@ def _place(name: str, names: Collection[str], shape: Shape) -> str:
 def _document(source: Path, name: str, moved: Mapping[str, str], config: Config) -> Gated:
     """A Markdown file as it may be written, its links leading where the files beside it went."""
     try:
-        data = read_bytes(source, name, LIMIT + 1)
+        data = read_bytes(source, name, MAX_MEMORY_FILE_BYTES + 1)
     except (OSError, OutsideRepository):
         return Gated(b"", "cannot be read")
     text = data.decode("utf-8", "surrogateescape")
@@ -192,7 +192,7 @@ def _pictures(
     linkable = links.Linkable(others)
     for name in moved if others else ():
         with suppress(OSError, OutsideRepository):
-            shown |= linkable.linked(read_bytes(source, name, LIMIT).decode("utf-8", "replace"), name)
+            shown |= linkable.linked(read_bytes(source, name, MAX_MEMORY_FILE_BYTES).decode("utf-8", "replace"), name)
     home = "" if shape is Shape.WORKSPACE else "memory/"
     wanted = sorted(name for name in shown if PurePosixPath(name).suffix.lower() in PICTURES)
     return {name: (home + name, _picture(source, name)) for name in wanted}
@@ -287,8 +287,8 @@ class Gated(NamedTuple):
 
 def gated(data: bytes, to: str, config: Config) -> Gated:
     """A document on its way to the memory file `to`, through the gate."""
-    if len(data) > LIMIT:
-        return Gated(b"", f"is larger than {LIMIT} bytes")
+    if len(data) > MAX_MEMORY_FILE_BYTES:
+        return Gated(b"", f"is larger than {MAX_MEMORY_FILE_BYTES} bytes")
     _, problems = decode(data, to)
     if problems:
         return Gated(b"", problems[0].message)
@@ -329,7 +329,7 @@ def as_value(plan: Plan, root: Path, commit: str, written: Sequence[str], dry_ru
     }
 
 
-def _existing(here: Path, path: str, limit: int = LIMIT) -> bytes | None:
+def _existing(here: Path, path: str, limit: int = MAX_MEMORY_FILE_BYTES) -> bytes | None:
     try:
         return read_bytes(here, path, limit + 1)
     except FileNotFoundError:

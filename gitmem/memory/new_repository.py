@@ -13,7 +13,7 @@ from gitmem.git.transaction import Contents, write_over
 from gitmem.git.worktree import read_bytes
 from gitmem.git.write import init_repository
 from gitmem.memory.templates import ATTRIBUTES, files
-from gitmem.paths import INSTRUCTIONS, LIMIT
+from gitmem.paths import INSTRUCTIONS, MAX_MEMORY_FILE_BYTES
 from gitmem.plural import counted
 
 
@@ -122,7 +122,7 @@ def lay_out_folder(
 def settings_now(root: Path) -> bytes | None:
     """The .gitmem.toml of a work tree, None where there is none. Raises GitMemError for a link."""
     try:
-        return read_bytes(root, TRACKED, LIMIT)
+        return read_bytes(root, TRACKED, MAX_MEMORY_FILE_BYTES)
     except FileNotFoundError:
         return None
 

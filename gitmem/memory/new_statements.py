@@ -14,7 +14,7 @@ from gitmem.git.worktree import read_bytes
 from gitmem.memory.fact import fact_id
 from gitmem.memory.facts import parse
 from gitmem.memory.rivals import MEMORY, Placed, Rival, against, came, placed, without_secrets
-from gitmem.paths import LIMIT, Kind, kind, log_day
+from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, kind, log_day
 
 
 def at_lines(repo: Repository, places: Iterable[tuple[str, int]], today: date) -> tuple[Rival, ...]:
@@ -74,7 +74,7 @@ def file_bytes(repo: Repository, path: str) -> bytes:
     if repo.root is None:
         return b""
     try:
-        data = read_bytes(repo.root, path, LIMIT + 1)
+        data = read_bytes(repo.root, path, MAX_MEMORY_FILE_BYTES + 1)
     except (OSError, OutsideRepository):
         return b""
-    return data if len(data) <= LIMIT and b"\0" not in data else b""
+    return data if len(data) <= MAX_MEMORY_FILE_BYTES and b"\0" not in data else b""

@@ -20,7 +20,7 @@ from gitmem.git.objects import EXECUTABLE, REGULAR
 from gitmem.git.opening import Repository
 from gitmem.git.sparse_checkout import left_out
 from gitmem.git.worktree import read_files
-from gitmem.paths import LIMIT, PACKAGES, Kind, Layout, is_memory, kind, layout_of, matches
+from gitmem.paths import MAX_MEMORY_FILE_BYTES, PACKAGES, Kind, Layout, is_memory, kind, layout_of, matches
 
 # Files whose change can change what Git ignores.
 IGNORES = (".gitignore", "memory/.gitignore", ".claude/.gitignore")
@@ -246,7 +246,7 @@ def read(repo: Repository, files: Iterable[tuple[str, str]], commit: str = "") -
     by_path: dict[str, list[str]] = {}
     for path, oid in sorted(wanted):
         by_path.setdefault(path, []).append(oid)
-    for path, text in read_files(repo.root, by_path, LIMIT + 1):
+    for path, text in read_files(repo.root, by_path, MAX_MEMORY_FILE_BYTES + 1):
         if isinstance(text, bytes) and (oid := repo.hash_blob(text)) in by_path[path]:
             texts[path, oid] = text
     return texts

@@ -16,7 +16,7 @@ from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Fact, normalise, parse_span
 from gitmem.memory.forgotten import NOTHING, Forgotten
-from gitmem.paths import LIMIT, Kind, agent_of, kind, log_date, log_day
+from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, agent_of, kind, log_date, log_day
 
 _TIMED = re.compile(r"(\d{1,2}:\d{2}(?:[ \t]*[AaPp]\.?[Mm]\.?)?)(?:[ \t]*(?:[-–—:][ \t]*)?(.*))?$")
 
@@ -150,12 +150,14 @@ def _files(
     listed = _listed(repo, rev, wanted, anywhere=anywhere)
     if rev or repo.root is None:
         sizes = repo.sizes([oid for _, oid in listed])
-        listed = [(path, oid) for path, oid in listed if sizes.get(oid, LIMIT + 1) <= LIMIT]
+        listed = [
+            (path, oid) for path, oid in listed if sizes.get(oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES
+        ]
         for (path, _), (_, data) in zip(listed, repo.read_many([oid for _, oid in listed]), strict=True):
             yield path, data or b""
         return
     for path, _ in listed:
         try:
-            yield path, read_bytes(repo.root, path, LIMIT)
+            yield path, read_bytes(repo.root, path, MAX_MEMORY_FILE_BYTES)
         except (OSError, OutsideRepository):
             continue

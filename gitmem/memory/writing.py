@@ -20,7 +20,7 @@ from gitmem.memory.fact import Meta, fact_id, normalise, render_comment
 from gitmem.memory.files import is_memory_path
 from gitmem.memory.retention import with_until
 from gitmem.messages import Message
-from gitmem.paths import LIMIT, Kind, daily_name, daily_path, is_daily
+from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, daily_name, daily_path, is_daily
 from gitmem.paths import kind as kind_of
 
 if TYPE_CHECKING:
@@ -261,9 +261,10 @@ def ensure_short(text: str) -> None:
 
 def ensure_readable(path: str, data: bytes) -> None:
     """Raise GitMemError where a file would become larger than what is read of memory."""
-    if len(data) > LIMIT:
+    if len(data) > MAX_MEMORY_FILE_BYTES:
         raise GitMemError(
-            Message("'{}' would be larger than {} MiB, which nobody reads", path, LIMIT >> 20), "begin another file"
+            Message("'{}' would be larger than {} MiB, which nobody reads", path, MAX_MEMORY_FILE_BYTES >> 20),
+            "begin another file",
         )
 
 

@@ -16,7 +16,7 @@ from gitmem.messages import Message
 
 STRING, ARRAY = 8, 9  # kinds of values in a file's metadata
 SIZES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}  # bytes of the other kinds
-MOST = 1 << 24  # entries of any list, and bytes of any text
+MAX_ENTRIES = 1 << 24  # entries of any list, and bytes of any text
 DIMENSIONS = 8
 
 
@@ -35,7 +35,7 @@ def _count(data: BinaryIO) -> int:
     if data.read(4) != b"GGUF":
         raise ValueError
     version, tensors, pairs = _unpack(data, "<IQQ")
-    if version not in (2, 3) or tensors > MOST or pairs > MOST:
+    if version not in (2, 3) or tensors > MAX_ENTRIES or pairs > MAX_ENTRIES:
         raise ValueError
     for _ in range(pairs):
         _skip(data, *_unpack(data, "<Q"))
@@ -56,7 +56,7 @@ def _skip_value(data: BinaryIO, kind: int) -> None:
         _skip(data, *_unpack(data, "<Q"))
     elif kind == ARRAY:
         inner, count = _unpack(data, "<IQ")
-        if count > MOST or inner == ARRAY:
+        if count > MAX_ENTRIES or inner == ARRAY:
             raise ValueError
         if inner == STRING:
             for _ in range(count):
@@ -78,6 +78,6 @@ def _unpack(data: BinaryIO, form: str) -> tuple[int, ...]:
 
 
 def _skip(data: BinaryIO, count: int) -> None:
-    if count > 8 * MOST:
+    if count > 8 * MAX_ENTRIES:
         raise ValueError
     data.seek(count, 1)

@@ -17,7 +17,7 @@ from gitmem.models.judging import Rubric
 from gitmem.regular_file import read_regular
 
 FOLDER = "judgements"
-KEPT = 40_000  # lines of one file; the older half goes when it has more
+MAX_LINES = 40_000  # lines of one file; the older half goes when it has more
 FILES = 16  # models and rubrics that are kept, the latest used
 LINE = 64  # bytes of a line at most
 NAME = 32  # hex digits of a hash
@@ -46,9 +46,9 @@ class Judgements:
             if not self._file.exists():
                 for old in sorted(self._file.parent.iterdir(), key=lambda path: path.stat().st_mtime)[: -FILES + 1]:
                     old.unlink(missing_ok=True)
-            elif self._file.stat().st_size > KEPT * LINE:
+            elif self._file.stat().st_size > MAX_LINES * LINE:
                 self._file.unlink(missing_ok=True)
-                new = dict(list(self._known.items())[-KEPT // 2 :])
+                new = dict(list(self._known.items())[-MAX_LINES // 2 :])
             lines = "".join(f"{name} {value:.4f}\n" for name, value in new.items())
             flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | system.NOFOLLOW | system.RAW
             with os.fdopen(os.open(self._file, flags, 0o600), "a", encoding="ascii") as file:
@@ -59,7 +59,7 @@ class Judgements:
 
 def _read(file: Path) -> dict[str, float]:
     try:
-        text = read_regular(file, 2 * KEPT * LINE).decode("ascii", "replace")
+        text = read_regular(file, 2 * MAX_LINES * LINE).decode("ascii", "replace")
     except (OSError, ValueError):
         return {}
     known = {}

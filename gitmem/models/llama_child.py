@@ -17,7 +17,7 @@ from gitmem.models.llama_library import open_llama
 CONTEXT = 8192  # tokens at most, whatever the model could take
 PLACE = "\N{SYMBOL FOR UNIT SEPARATOR}"  # where a statement stands in a chat; statements are never read for it
 TOKENS = 160  # of a statement that are judged
-STEP = 512  # tokens evaluated at once
+TOKENS_PER_STEP = 512  # tokens evaluated at once
 
 
 def main() -> None:
@@ -58,7 +58,7 @@ def _write(out: int, answer: dict[str, Any]) -> None:
 def _load(request: dict[str, Any]) -> Any:
     wanted = int(request["context"]) or CONTEXT
     # `swa_full`: a model with a sliding window keeps all of a rubric, so that statements can be taken out behind it.
-    return open_llama(request["path"], n_ctx=wanted, n_batch=wanted, n_ubatch=STEP, seed=0, swa_full=True)
+    return open_llama(request["path"], n_ctx=wanted, n_batch=wanted, n_ubatch=TOKENS_PER_STEP, seed=0, swa_full=True)
 
 
 def _complete(model: Any, request: dict[str, Any], piece: Callable[[str], None]) -> dict[str, Any]:
@@ -110,7 +110,7 @@ class _Rubric:
         if len(self.before) + TOKENS + len(self._after) > model.n_ctx():
             raise CannotJudge("the examples do not fit into its context")
         llama_cpp.llama_memory_clear(llama_cpp.llama_get_memory(model.ctx), True)
-        self._batch = llama_cpp.llama_batch_init(STEP, 0, 1)
+        self._batch = llama_cpp.llama_batch_init(TOKENS_PER_STEP, 0, 1)
         self._evaluate(self.before, 0)
 
     def log_odds(self, statement: str) -> float:
@@ -130,8 +130,8 @@ class _Rubric:
     def _evaluate(self, tokens: Sequence[int], first: int) -> Any:
         """The logits of the last of `tokens`, which stand from position `first` on."""
         batch = self._batch
-        for start in range(0, len(tokens), STEP):
-            part = tokens[start : start + STEP]
+        for start in range(0, len(tokens), TOKENS_PER_STEP):
+            part = tokens[start : start + TOKENS_PER_STEP]
             batch.n_tokens = len(part)
             for at, token in enumerate(part):
                 batch.token[at], batch.pos[at] = token, first + start + at

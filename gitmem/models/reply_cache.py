@@ -16,7 +16,7 @@ from typing import Any
 from gitmem.models.language import OutOfBudget, Prompt, Reply
 
 FOLDER = "replies"
-KEPT = 400
+MAX_REPLIES = 400
 
 
 def answers(text: str, schema: Mapping[str, Any]) -> bool:
@@ -71,7 +71,7 @@ class Cache:
                 json.dump({"text": reply.text, "too_long": reply.too_long}, file)
             os.replace(name, self._folder / self._name(prompt))
             kept = sorted(self._folder.iterdir(), key=lambda path: path.stat().st_mtime)
-            for old in kept[:-KEPT]:
+            for old in kept[:-MAX_REPLIES]:
                 old.unlink(missing_ok=True)
         except OSError:
             return

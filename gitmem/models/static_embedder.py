@@ -41,7 +41,7 @@ SCALE_LIMIT = 511  # the largest scale of a row
 _U16 = Struct("<H")
 _LANE = 1 << 31  # added to every lane before unpacking, so that lanes of negative sums do not borrow
 _ONCE = 4  # the weight of a word that comes once; whole numbers keep sums exact
-_MOST = 100  # a word counts no more often than this, so that one word can never overflow a lane
+_MAX_WORD_COUNT = 100  # a word counts no more often than this, so that one word can never overflow a lane
 # Letters times weight that can never overflow a lane, whatever they are.
 _LETTERS_A_SUM = _LANE // (SCALE_LIMIT * ZERO * PIECES_PER_LETTER)
 _SIGNS = bytes(ord("0") if n < 128 else ord("1") for n in range(256))
@@ -50,7 +50,7 @@ _ABOVE = bytes(ord("1") if n > ZERO else ord("0") for n in range(256))  # of a r
 _FLIPPED = bytes(n ^ 128 for n in range(256))  # n - 128 as a signed byte
 _CACHED_WORDS = 20_000  # about 1.1 KB each; a corpus's frequent words come back at once
 _CACHED_ROWS = 5_000
-_MANY = 256  # from so many texts on, reading all pieces into a dict (20 ms) pays
+_MIN_TEXTS_FOR_DICT = 256  # from so many texts on, reading all pieces into a dict (20 ms) pays
 
 
 @cache
@@ -176,7 +176,7 @@ class StaticEmbedder:
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """The vectors of many texts, each the same bytes as `embed_query` gives."""
-        if len(texts) >= _MANY:
+        if len(texts) >= _MIN_TEXTS_FOR_DICT:
             self.read_all()
         return [self.embed_query(text) for text in texts]
 
@@ -412,7 +412,7 @@ def _finder(pieces: dict[str, int]) -> Find:
 @lru_cache(1000)
 def _weight(count: int) -> int:
     """4 sqrt(count), rounded: 4, 6, 7, 8, 9, 10 ..."""
-    return (isqrt(64 * min(count, _MOST)) + 1) // 2
+    return (isqrt(64 * min(count, _MAX_WORD_COUNT)) + 1) // 2
 
 
 def _groups(counts: dict[str, int]) -> list[dict[str, int]]:

@@ -27,7 +27,7 @@ from gitmem.memory import facts
 from gitmem.memory.fact import Fact, encode, fact_id, render_span, text_hash
 from gitmem.memory.facts import Memory, Moved, importance, pinned
 from gitmem.memory.rivals import MEMORY, Placed, Rival, by_person, judge, without_secrets
-from gitmem.paths import LIMIT
+from gitmem.paths import MAX_MEMORY_FILE_BYTES
 from gitmem.plural import counted
 from gitmem.promotion import logs
 from gitmem.promotion.episode_digest import FOLDER as DIGESTS
@@ -347,7 +347,7 @@ def _digests(run: Run, head: str, base: str, known: Sequence[Fact]) -> tuple[lis
         for month, found in sorted(months.items())
     }
     notes = [
-        f"{path}: not read, larger than {LIMIT >> 20} MiB"
+        f"{path}: not read, larger than {MAX_MEMORY_FILE_BYTES >> 20} MiB"
         for found in months.values() for path, oid in sorted(found.items()) if oid not in read
     ]  # fmt: skip
     rules = _rules(run, head, known, [log for found in episodes.values() for log in found])
@@ -368,7 +368,7 @@ def _digests(run: Run, head: str, base: str, known: Sequence[Fact]) -> tuple[lis
 def _contents(repo: Repository, oids: Iterable[str]) -> dict[str, bytes]:
     wanted = sorted(set(oids))
     sizes = repo.sizes(wanted)
-    small = [oid for oid in wanted if sizes.get(oid, LIMIT + 1) <= LIMIT]
+    small = [oid for oid in wanted if sizes.get(oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES]
     return {oid: data for oid, data in repo.read_many(small) if data is not None}
 
 

@@ -19,7 +19,7 @@ from gitmem.git.repository import Repository
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import Fact, fact_id, id_of_hash, normalise, parse_span, text_hash
 from gitmem.messages import Message
-from gitmem.paths import LIMIT, Kind, kind, log_day
+from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, kind, log_day
 from gitmem.promotion.proposal import Log
 from gitmem.provenance.ledger import Ledger, rejections
 from gitmem.provenance.line_origins import log_origin
@@ -93,7 +93,7 @@ def _logs(repo: Repository, commit: str, daily: Sequence[str]) -> dict[str, Entr
 
 def _contents(repo: Repository, oids: set[str]) -> dict[str, bytes]:
     sizes = repo.sizes(sorted(oids))
-    small = [oid for oid in sorted(oids) if sizes.get(oid, LIMIT + 1) <= LIMIT]
+    small = [oid for oid in sorted(oids) if sizes.get(oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES]
     return {oid: data for oid, data in repo.read_many(small) if data is not None}
 
 

@@ -21,7 +21,7 @@ from gitmem.memory.similarity import terms
 from gitmem.memory.statements import Statement
 from gitmem.memory.statements import read as read_statements
 from gitmem.messages import Message
-from gitmem.paths import LIMIT, Kind, Layout, is_memory, kind, layout_of
+from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, Layout, is_memory, kind, layout_of
 from gitmem.plural import counted
 from gitmem.provenance.cited_text import CitedText, cited_text
 from gitmem.provenance.ledger import Record, SpanKey, span_key
@@ -250,7 +250,7 @@ def facts_at(repo: Repository, commit: str, paths: Container[str] | None = None)
         and (paths is None or entry.path in paths)
     ]
     sizes = repo.sizes([entry.oid for entry in wanted])
-    wanted = [entry for entry in wanted if sizes.get(entry.oid, LIMIT + 1) <= LIMIT]
+    wanted = [entry for entry in wanted if sizes.get(entry.oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES]
     for entry, (_, data) in zip(wanted, repo.read_many([entry.oid for entry in wanted]), strict=True):
         whole = file_meta(data or b"")
         lasting = kind(entry.path) in (Kind.MEMORY, Kind.ARCHIVE)

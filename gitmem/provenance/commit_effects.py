@@ -18,7 +18,7 @@ from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import normalise, parse_comment, text_hash
 from gitmem.memory.forgotten import MASK
-from gitmem.paths import LIMIT
+from gitmem.paths import MAX_MEMORY_FILE_BYTES
 
 TEXT = (".md", ".markdown", ".mdx", ".txt")  # endings of the files whose lines a revert is judged by
 KEPT_BLOBS = 256  # whose lines stay in memory: neighbours in a history share theirs
@@ -162,7 +162,7 @@ class CommitEffects:
         if oid not in self._lines:
             if len(self._lines) >= KEPT_BLOBS:
                 self._lines.clear()
-            small = self._repo.sizes([oid]).get(oid, LIMIT + 1) <= LIMIT
+            small = self._repo.sizes([oid]).get(oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES
             data = next(iter(self._repo.read_many([oid])))[1] if small else None
             self._lines[oid] = blob_lines(data) if data else []
         return self._lines[oid]

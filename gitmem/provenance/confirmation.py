@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from gitmem.claims import citations
 from gitmem.claims.anchoring import anchor, quoted
-from gitmem.claims.citations import KEY, MOST, PROPOSED, Citation, compose
+from gitmem.claims.citations import KEY, MAX_CITATIONS_PER_FACT, PROPOSED, Citation, compose
 from gitmem.claims.finding import State
 from gitmem.claims.history import History
 from gitmem.claims.tree import Tree
@@ -71,8 +71,10 @@ def confirm(repo: Repository, config: Config, path: str, line: int, given: Confi
 
 def _anchored(repo: Repository, fact: Fact, places: Sequence[str]) -> list[Citation]:
     if places:
-        if len(places) > MOST:
-            raise UsageError(f"a fact cites at most {MOST} places", "cite the ones that would make it false")
+        if len(places) > MAX_CITATIONS_PER_FACT:
+            raise UsageError(
+                f"a fact cites at most {MAX_CITATIONS_PER_FACT} places", "cite the ones that would make it false"
+            )
         return [anchor(repo, place) for place in places]
     old = citations.cited(fact) or citations.cited(fact, PROPOSED)
     if not old:

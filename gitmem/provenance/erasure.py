@@ -22,7 +22,7 @@ from gitmem.memory.fact import Fact, encode, normalise, text_hash
 from gitmem.memory.forgotten import MASK, pattern_of, unlabelled
 from gitmem.memory.snapshot import read_work_tree, tree_files
 from gitmem.messages import Message
-from gitmem.paths import LIMIT, Kind, kind
+from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, kind
 from gitmem.provenance.cited_sources import cited, facts_at, merged
 from gitmem.provenance.corrections import Account, Correction, Removal, as_value, fact_at, message_of
 from gitmem.provenance.forgotten_names import stem, without_words
@@ -220,7 +220,7 @@ def _files_that_say_it(reading: Reading, config: Config, wanted: _Wanted, first:
         except (GitMemError, OSError):
             now = None
         before = repo.read(committed[path]) if path in committed else None
-        if any(data and len(data) <= LIMIT and _has_text(path, data, wanted) for data in (now, before)):
+        if any(data and len(data) <= MAX_MEMORY_FILE_BYTES and _has_text(path, data, wanted) for data in (now, before)):
             files[path] = reading.committed(path)
     return files
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 FILE = "forgotten.json"  # in the folder of our state: hashes, and the commit that they are of
-LIMIT = 8 << 20  # bytes of it
+MAX_FILE_BYTES = 8 << 20  # bytes of it
 VERSION = 1
 MEMORY = ("MEMORY.md", ".claude/MEMORY.md")  # a text that stands there, with whoever wrote it, is not forgotten
 
@@ -49,7 +49,7 @@ def forgotten_texts(repo: Repository, commit: str = "") -> Forgotten:
 def _load(repo: Repository) -> dict[str, Any]:
     """What was kept; empty where there is nothing of ours."""
     try:
-        value = json.loads(read_bytes(repo.common_dir / "gitmem", FILE, LIMIT))
+        value = json.loads(read_bytes(repo.common_dir / "gitmem", FILE, MAX_FILE_BYTES))
         _value(value)
         return value if value["version"] == VERSION and isinstance(value["memory"], list) else {}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, GitMemError):

@@ -28,7 +28,7 @@ COVERED = 0.3  # share of a fact's words that its source must hold: loses 5 % of
 COVERED_CJK = 0.5  # the same for pairs of Hangul, Kana and Han
 DENIED = 0.6  # share of a fact's words in one sentence from which that sentence's denial is about the fact: 0.5 % lost
 
-TAKEN = 0.6  # share of a part's words that a fact holds which was taken from it
+MIN_SHARED_WORDS = 0.6  # share of a part's words that a fact holds which was taken from it
 
 _ALNUM = lazy(r"[^\W_]+")
 
@@ -272,4 +272,4 @@ def _halves(above: str, below: str) -> tuple[str, str]:
 def _has(text: str, part: str) -> bool:
     """Whether a text was taken from a part: most of the part's words are in it."""
     own, there = terms(part), terms(text)
-    return bool(own) and len(own & there) >= TAKEN * len(own)
+    return bool(own) and len(own & there) >= MIN_SHARED_WORDS * len(own)

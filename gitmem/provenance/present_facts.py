@@ -23,7 +23,7 @@ from gitmem.memory.facts import expired, fact_date, importance, parse, pinned
 from gitmem.memory.files import memory_paths, read_memory_file
 from gitmem.memory.retention import last_day
 from gitmem.memory.snapshot import tree_files
-from gitmem.paths import LIMIT, Kind, kind
+from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, kind
 from gitmem.provenance.cited_sources import file_meta, inherit
 from gitmem.provenance.writers import Writer, writers
 
@@ -31,7 +31,7 @@ KINDS = (Kind.MEMORY, Kind.ARCHIVE, Kind.NOTE, Kind.RULE)
 LASTING = (Kind.MEMORY, Kind.ARCHIVE)
 STATES = ("current", "pinned", "expired", "superseded", "archived")
 TRUST = ("promoted", "committed", "uncommitted")  # as a search says of a passage
-KEPT = 3  # snapshots whose facts are kept: 10,000 facts take some 10 MB
+MAX_CACHED_SNAPSHOTS = 3  # snapshots whose facts are kept: 10,000 facts take some 10 MB
 ORDERS = ("newest", "type", "importance", "ending")  # of a list; without one the facts stand as in their files
 AGES = {"week": 7, "month": 31, "year": 366}  # name -> days
 
@@ -219,7 +219,7 @@ class FactLists:
             if known is None:
                 known = FactList(_rows(repo, files, there, today))
             self._kept[key] = known  # the last one asked for is the last to go
-            while len(self._kept) > KEPT:
+            while len(self._kept) > MAX_CACHED_SNAPSHOTS:
                 del self._kept[next(iter(self._kept))]
         return known
 
@@ -305,13 +305,17 @@ def _of_commit(repo: Repository, config: Config, commit: str) -> Iterator[FactFi
     files, _ = tree_files(repo, repo.tree(commit), config.memory_paths)
     wanted = {path: oid for path, oid in sorted(files.items()) if kind(path) in KINDS}
     sizes = repo.sizes(list(dict.fromkeys(wanted.values())))
-    yield from (FactFile(path, oid, None) for path, oid in wanted.items() if sizes.get(oid, LIMIT + 1) <= LIMIT)
+    yield from (
+        FactFile(path, oid, None)
+        for path, oid in wanted.items()
+        if sizes.get(oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES
+    )
 
 
 def _of_work_tree(repo: Repository, config: Config) -> Iterator[FactFile]:
     if repo.root is None:
         return
     paths = [path for path in memory_paths(repo, config) if kind(path) in KINDS]
-    for path, data in read_files(repo.root, paths, LIMIT + 1):
-        if isinstance(data, bytes) and len(data) <= LIMIT:
+    for path, data in read_files(repo.root, paths, MAX_MEMORY_FILE_BYTES + 1):
+        if isinstance(data, bytes) and len(data) <= MAX_MEMORY_FILE_BYTES:
             yield FactFile(path, repo.hash_blob(data), data)

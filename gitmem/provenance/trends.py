@@ -15,12 +15,12 @@ from gitmem.git.objects import Commit
 from gitmem.git.opening import Repository
 from gitmem.memory.snapshot import tree_files
 from gitmem.messages import Message
-from gitmem.paths import LIMIT, Kind, kind
+from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, kind
 from gitmem.search.evaluation import LabelledQuestion
 
-MOST = 26  # periods that are told
-DAYS = (7, 30, 91, 365)  # lengths of a period: the shortest of which MOST reach back to the first commit
-READ = 2 << 20  # bytes that the gate reads, about a second
+MAX_PERIODS = 26  # periods that are told
+DAYS = (7, 30, 91, 365)  # lengths of a period: the shortest of which MAX_PERIODS reach back to the first commit
+MAX_SCANNED_BYTES = 2 << 20  # bytes that the gate reads, about a second
 QUESTIONS = ".gitmem-questions.jsonl"  # questions with the lines that answer them, as `git mem eval` takes them
 ASKED, MEASURED = 100, 8  # questions that are asked, at how many commits
 RECALL = "recall@5"
@@ -61,9 +61,9 @@ def periods(repo: Repository, head: str) -> list[Period]:
         return []
     last = max(commit.commit_date.date() for commit in commits)
     age = (last - min(commit.commit_date.date() for commit in commits)).days + 1
-    length = next((days for days in DAYS if days * MOST >= age), DAYS[-1])
+    length = next((days for days in DAYS if days * MAX_PERIODS >= age), DAYS[-1])
     made = []
-    for end in (last - timedelta(days=length * at) for at in range(min(MOST, -(-age // length)))):
+    for end in (last - timedelta(days=length * at) for at in range(min(MAX_PERIODS, -(-age // length)))):
         begin = end - timedelta(days=length - 1)
         tip = _last_by(commits, end)
         if tip:
@@ -83,7 +83,7 @@ def sizes(repo: Repository, config: Config, among: Sequence[Period]) -> list[Siz
         files, _ = tree_files(repo, repo.tree(period.commit), config.memory_paths)
         keys = [(oid, kind(path) in (Kind.MEMORY, Kind.ARCHIVE)) for path, oid in files.items()]
         unread = list(dict.fromkeys(oid for oid, lasting in keys if (oid, lasting) not in known))
-        small = [oid for oid, size in repo.sizes(unread).items() if size <= LIMIT]
+        small = [oid for oid, size in repo.sizes(unread).items() if size <= MAX_MEMORY_FILE_BYTES]
         contents = dict(repo.read_many(small))
         for oid, lasting in keys:
             if (oid, lasting) not in known:
@@ -106,7 +106,7 @@ def _size_of(data: bytes, lasting: bool) -> tuple[int, int, int]:
 
 
 def findings(
-    repo: Repository, head: str, among: Sequence[Period], today: date, most: int = READ
+    repo: Repository, head: str, among: Sequence[Period], today: date, most: int = MAX_SCANNED_BYTES
 ) -> list[Findings | None]:
     """What the gate finds in the commits of each period, the newest first until `most` bytes are read; None for the
     periods before. Raises GitMemError where the gate cannot look."""
@@ -145,9 +145,9 @@ def questions(repo: Repository, commit: str) -> list[LabelledQuestion]:
     try:
         if commit or repo.root is None:
             oid = repo.blobs(commit or repo.head() or "", [QUESTIONS]).get(QUESTIONS, "")
-            data = repo.read(oid) if oid and repo.sizes([oid])[oid] <= LIMIT else b""
+            data = repo.read(oid) if oid and repo.sizes([oid])[oid] <= MAX_MEMORY_FILE_BYTES else b""
         else:
-            data = read_bytes(repo.root, QUESTIONS, LIMIT)
+            data = read_bytes(repo.root, QUESTIONS, MAX_MEMORY_FILE_BYTES)
     except (OSError, OutsideRepository):
         return []
     try:

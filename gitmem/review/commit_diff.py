@@ -16,7 +16,7 @@ from gitmem.memory.arrivals import LASTING, Arrivals, arrivals
 from gitmem.memory.fact import Fact, text_hash
 from gitmem.memory.facts import expired
 from gitmem.memory.forgotten import Forgotten
-from gitmem.paths import LIMIT, Layout, is_memory, kind
+from gitmem.paths import MAX_MEMORY_FILE_BYTES, Layout, is_memory, kind
 from gitmem.provenance.authorship import agent_of_commit, named
 from gitmem.provenance.cited_sources import facts_at
 from gitmem.provenance.ledger import read_ledger
@@ -35,7 +35,9 @@ def changed_files(repo: Repository, base: str, head: str, layout: Layout) -> lis
 def facts_of(repo: Repository, oids: Mapping[str, str]) -> dict[str, list[Fact]]:
     """path -> facts, for path -> blob; blobs beyond LIMIT and those with NUL bytes, which are no text, have none."""
     sizes = repo.sizes(list(oids.values()))
-    small = {path: oid for path, oid in oids.items() if sizes.get(oid, LIMIT + 1) <= LIMIT}
+    small = {
+        path: oid for path, oid in oids.items() if sizes.get(oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES
+    }
     facts = {}
     for path, (_, data) in zip(small, repo.read_many(list(small.values())), strict=True):
         text = data if data and b"\0" not in data else b""
@@ -178,7 +180,7 @@ class Authors:
 
     def _facts(self, oid: str) -> frozenset[str]:
         if oid and oid not in self.ids:
-            small = self.repo.sizes([oid]).get(oid, LIMIT + 1) <= LIMIT
+            small = self.repo.sizes([oid]).get(oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES
             facts = memory_facts.parse(self.repo.read(oid)).facts if small else []
             self.ids[oid] = frozenset(fact.id for fact in facts)
         return self.ids.get(oid, frozenset())

@@ -35,7 +35,7 @@ from gitmem.review.forges.forge import Client, Forge, Pull
 from gitmem.review.forges.location import forge_of
 from gitmem.search.keywords import slug
 
-KEPT = "refs/gitmem/proposals/"  # in a copy, whose branches follow those of its origin
+PROPOSAL_REFS = "refs/gitmem/proposals/"  # in a copy, whose branches follow those of its origin
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ def _offered_before(target: Target, branch: str, text: str) -> Offered | None:
     to; None where there is none, or the fact is there already."""
     repo, full = target.repo, f"refs/heads/{branch}"
     commits = dict(repo.refs())
-    commit = commits.get(full) or commits.get(f"{KEPT}{branch}")
+    commit = commits.get(full) or commits.get(f"{PROPOSAL_REFS}{branch}")
     base = repo.resolve(f"refs/heads/{target.base}")
     start = repo.merge_base(base, commit) if commit else None
     if commit is None or start is None or {change.path for change in repo.changes(start, commit)} != {"MEMORY.md"}:
@@ -180,11 +180,11 @@ def _push_and_propose(target: Target, config: Config, done: Offered, access: Pus
     try:
         sent = _pushed(target, config, done, url, access)
     except GitFailed as error:
-        name = f"{KEPT}{done.branch}" if target.copy else full
+        name = f"{PROPOSAL_REFS}{done.branch}" if target.copy else full
         sent = replace(done, then=f"git -C {at} push origin {name}:{full}    # {error.message}")
     if target.copy:
         if sent.state == "kept":
-            run_git(repo, ["update-ref", f"{KEPT}{done.branch}", done.commit])
+            run_git(repo, ["update-ref", f"{PROPOSAL_REFS}{done.branch}", done.commit])
         run_git(repo, ["update-ref", "-d", full])
     return sent
 

@@ -11,7 +11,7 @@ from gitmem.review.forges.forge import Forge
 from gitmem.review.statement_diff import apart, text_diff
 from gitmem.review.word_diff import Piece
 
-SHOWN = 300  # characters of one text that are shown at once; the rest is folded
+MAX_UNFOLDED_CHARACTERS = 300  # characters of one text that are shown at once; the rest is folded
 CONTEXT = 40  # unchanged characters shown beside a change of a long text
 VALUE = 80  # characters of one value of a comment
 
@@ -49,7 +49,7 @@ def quoted(text: str) -> str:
     return code(flat(text)) if text.strip() else "(nothing)"
 
 
-def shown(text: str, limit: int = SHOWN) -> tuple[str, str]:
+def shown(text: str, limit: int = MAX_UNFOLDED_CHARACTERS) -> tuple[str, str]:
     """(a text as code, cut where it is longer than `limit`; the rest of it as code, "" where nothing is left)."""
     if len(text) <= limit:
         return quoted(text), ""
@@ -72,7 +72,7 @@ def difference(old: str, new: str) -> tuple[str, str]:
     if apart(pieces):
         (one, rest), (other, more) = shown(old), shown(new)
         return f"{one} → {other}", "\n\n".join(part for part in (rest, more) if part)
-    whole = len(new) <= SHOWN
+    whole = len(new) <= MAX_UNFOLDED_CHARACTERS
     words = [_piece(piece, whole, number, len(pieces)) for number, piece in enumerate(pieces)]
     return " ".join(word for word in words if word), "" if whole else quoted(new)
 

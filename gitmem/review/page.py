@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from gitmem.plural import counted
 from gitmem.review.markup import folded
 
-FIRST = 10  # rows that every section shows before another one shows all of its own
+MIN_ROWS_PER_SECTION = 10  # rows that every section shows before another one shows all of its own
 PLACES = 20  # of one finding, and of equal facts, that are named; the others are counted
 TRIES = 12  # of a smaller budget, until the page with its titles fits
 
@@ -83,7 +83,7 @@ def _fitted(sections: Sequence[Section], budget: int, size: Callable[[str], int]
     brief = risky > budget * 2 // 3
     rows_of = [_brief(section) if brief and section.risky else section.rows for section in sections]
     counts = [0] * len(sections)
-    for risky_ones, most in ((True, None), (False, FIRST), (False, None)):
+    for risky_ones, most in ((True, None), (False, MIN_ROWS_PER_SECTION), (False, None)):
         for number, section in enumerate(sections):
             if section.risky is risky_ones:
                 counts[number], budget = _rows_that_fit(rows_of[number], counts[number], most, budget, size)

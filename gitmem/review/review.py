@@ -24,7 +24,7 @@ from gitmem.gate.scan import Report, held_before, once_each, scan, scan_source, 
 from gitmem.git.objects import Commit
 from gitmem.git.repository import Repository
 from gitmem.git.revision import CommitRange
-from gitmem.paths import LIMIT, Layout
+from gitmem.paths import MAX_MEMORY_FILE_BYTES, Layout
 from gitmem.provenance import trailers
 from gitmem.provenance.authorship import by_machine, named
 from gitmem.provenance.cited_sources import Source
@@ -205,7 +205,7 @@ def _masked_lines(repo: Repository, head: str, report: Report, policy: Policy) -
     wanted = {f.path for f in report.findings if f.path != MESSAGE and not remedy(f)}
     oids = repo.blobs(head, sorted(wanted)) if wanted else {}
     for path, oid in sorted(oids.items()):
-        if repo.sizes([oid]).get(oid, LIMIT + 1) > LIMIT:
+        if repo.sizes([oid]).get(oid, MAX_MEMORY_FILE_BYTES + 1) > MAX_MEMORY_FILE_BYTES:
             continue
         data = repo.read(oid)
         if not is_text(data):

@@ -20,7 +20,7 @@ from gitmem.gate.changes.layout_loss import layout_loss
 from gitmem.gate.changes.text_rules import loss_between
 from gitmem.git.objects import REGULAR, Change
 from gitmem.git.repository import Repository
-from gitmem.paths import LIMIT
+from gitmem.paths import MAX_MEMORY_FILE_BYTES
 from gitmem.plural import counted
 
 NAMES = (
@@ -77,7 +77,7 @@ def _only_merges(repo: Repository, change: Change) -> bool:
         return False
     old = change.old_oid if change.status == "M" else ""
     sizes = repo.sizes([oid for oid in (old, change.new_oid) if oid])
-    if any(size > LIMIT for size in sizes.values()):
+    if any(size > MAX_MEMORY_FILE_BYTES for size in sizes.values()):
         return False
     before, after = (
         repo.read(oid).decode("utf-8", "replace").split("\n") if oid else [] for oid in (old, change.new_oid)

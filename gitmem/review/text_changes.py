@@ -17,7 +17,7 @@ from gitmem.git.repository import Repository
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Fact, fact_id
-from gitmem.paths import LIMIT, Layout, agents_read, is_memory, passes
+from gitmem.paths import MAX_MEMORY_FILE_BYTES, Layout, agents_read, is_memory, passes
 from gitmem.review.commit_diff import MergeBases
 from gitmem.review.fact_diff import FactChange, longest_rising, pair, placements
 from gitmem.review.renames import renames
@@ -81,7 +81,7 @@ def other_changes(repo: Repository, base: str, head: str, layout: Layout, daily:
     sides = {change.path: _sides(change) for change in files}
     oids = {oid for both in sides.values() for oid in both if oid}
     sizes = repo.sizes(list(oids))
-    small = [oid for oid in oids if sizes.get(oid, LIMIT + 1) <= LIMIT]
+    small = [oid for oid in oids if sizes.get(oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES]
     texts_of = {oid: data or b"" for oid, (_, data) in zip(small, repo.read_many(small), strict=True) if is_text(data)}
     texts: list[TextChange] = []
     moved: list[FactChange] = []
@@ -126,7 +126,9 @@ def _lines_at(repo: Repository, commit: str, paths: Sequence[str]) -> set[tuple[
     """(path, line without the space around it) of the files at a commit that may be read."""
     oids = repo.blobs(commit, paths)
     sizes = repo.sizes(list(oids.values()))
-    small = {path: oid for path, oid in oids.items() if sizes.get(oid, LIMIT + 1) <= LIMIT}
+    small = {
+        path: oid for path, oid in oids.items() if sizes.get(oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES
+    }
     read = zip(small, repo.read_many(list(small.values())), strict=True)
     return {(path, line.strip()) for path, (_, data) in read for line in blob_lines(data or b"")}
 

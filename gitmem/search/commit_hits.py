@@ -25,7 +25,7 @@ from gitmem.index.history_tips import Bounds, Tip
 from gitmem.index.index_file import Freshness, OpenIndex
 from gitmem.index.line_records import Packed
 from gitmem.memory.state import of_text
-from gitmem.paths import LIMIT, Kind
+from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind
 from gitmem.search.hits import Hit
 from gitmem.search.passages import COMMIT, STATES, Candidate, File, Passages, facts_of
 from gitmem.text.terms import terms
@@ -267,9 +267,9 @@ class PassagesWithCommits(Passages):
         """The commit, of the first repository that has it."""
         for tip in self.past.tips if oid not in self.commits else ():
             try:
-                if tip.repo.sizes([oid]).get(oid, LIMIT) < LIMIT:
+                if tip.repo.sizes([oid]).get(oid, MAX_MEMORY_FILE_BYTES) < MAX_MEMORY_FILE_BYTES:
                     commit = tip.repo.commit(oid)
-                    self.commits[oid] = commit._replace(message=commit.message[: stored.LONGEST]), tip
+                    self.commits[oid] = commit._replace(message=commit.message[: stored.MAX_MESSAGE_CHARACTERS]), tip
                     break
             except GitMemError:
                 continue

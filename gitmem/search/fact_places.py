@@ -15,7 +15,7 @@ from gitmem.memory.fact import Fact, parse_span
 from gitmem.memory.files import memory_paths
 from gitmem.memory.similarity import terms
 from gitmem.memory.snapshot import tree_files
-from gitmem.paths import LIMIT, Kind, kind
+from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, kind
 
 SAYS = 0.5  # share of a fact's terms that a line it cites must hold to answer for it
 Place = tuple[str, int, int]  # path, first line, last line
@@ -83,4 +83,8 @@ class FactPlaces:
             data = dict(repo.read_many(sorted(set(chosen.values()))))
             return [(path, found) for path, oid in chosen.items() if (found := data[oid]) is not None]
         paths = [path for path in memory_paths(repo, self._config) if wanted(path)]
-        return [(path, found) for path, found in read_files(repo.root, paths, LIMIT) if isinstance(found, bytes)]
+        return [
+            (path, found)
+            for path, found in read_files(repo.root, paths, MAX_MEMORY_FILE_BYTES)
+            if isinstance(found, bytes)
+        ]

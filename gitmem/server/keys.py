@@ -12,17 +12,17 @@ import threading
 from collections import OrderedDict
 from functools import lru_cache
 
-SHORTEST = 32  # bytes of the server's secret
+MIN_SECRET_BYTES = 32  # bytes of the server's secret
 REMEMBERED = 20_000  # words of a tenant whose hashes are remembered
-KEPT = 2  # tenants of which they are: some 4 MB each after an ingest, and 2 us a word to make again
+MAX_CACHED_TENANTS = 2  # tenants of which they are: some 4 MB each after an ingest, and 2 us a word to make again
 
 
 class Keys:
     """The keyed hashes of one tenant."""
 
     def __init__(self, secret: bytes, tenant: int) -> None:
-        if len(secret) < SHORTEST:
-            raise ValueError(f"the secret has fewer than {SHORTEST} bytes")
+        if len(secret) < MIN_SECRET_BYTES:
+            raise ValueError(f"the secret has fewer than {MIN_SECRET_BYTES} bytes")
         self._key = hmac.digest(secret, b"tenant %d" % tenant, "sha256")
         self.term = lru_cache(maxsize=REMEMBERED)(self._term)
         self.beginning = lru_cache(maxsize=REMEMBERED)(self._beginning)
@@ -55,6 +55,6 @@ class Keyring:
         with self._lock:
             known = self._keys.pop(tenant, None) or Keys(self._secret, tenant)
             self._keys[tenant] = known
-            while len(self._keys) > KEPT:
+            while len(self._keys) > MAX_CACHED_TENANTS:
                 self._keys.popitem(last=False)
             return known

@@ -23,7 +23,7 @@ from gitmem.server.caller import SCOPES, Unauthorized
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA")
 LEEWAY = 30.0  # seconds by which two clocks may differ
 TIMEOUT = 5.0  # seconds for the provider's keys
-LONGEST = 16_384  # characters of a token
+MAX_TOKEN_CHARACTERS = 16_384  # characters of a token
 NEEDED = ["exp", "iat", "iss", "aud", "sub"]
 
 
@@ -80,7 +80,7 @@ class Identities:
     def identity(self, token: str) -> Identity:
         """Whom a token names. Raises Unauthorized, and IndexUnusable where the provider's keys cannot be had."""
         refused = Unauthorized("no token that holds", "send 'Authorization: Bearer TOKEN'")
-        if len(token) > LONGEST:
+        if len(token) > MAX_TOKEN_CHARACTERS:
             raise refused
         provider = self._provider_of(token)
         if provider is None:

@@ -16,7 +16,7 @@ from gitmem.errors import GitMemError, IndexUnusable, MissingFile, NotARepositor
 from gitmem.gate.quoting import without_secrets
 from gitmem.memory.show import read as read_file
 from gitmem.models.token_count import estimate
-from gitmem.paths import LIMIT
+from gitmem.paths import MAX_MEMORY_FILE_BYTES
 from gitmem.plural import counted
 from gitmem.provenance.forgotten_texts import forgotten_texts
 from gitmem.search.alerts import alerts
@@ -215,7 +215,7 @@ class Operations:
         try:
             with self.shared.mirrors.lent(caller.tenant, permitted[0]) as repo:
                 oid = repo.blobs(commit, [path]).get(path)
-                if oid is not None and repo.sizes([oid]).get(oid, 0) > LIMIT:
+                if oid is not None and repo.sizes([oid]).get(oid, 0) > MAX_MEMORY_FILE_BYTES:
                     raise UsageError("the file is larger than 1 MiB", "it is not indexed either")
                 shown = read_file(repo, self.shared.config, path, commit, forgotten_texts(repo)).lines
         except MissingFile:

@@ -33,7 +33,7 @@ BACKLOG = 1024
 SIGNS = "signs"  # `signs.FOLDER`, which would import numpy before its time
 SHARED = "PROMETHEUS_MULTIPROC_DIR"  # `observation.SHARED`, which would import prometheus_client too early
 QUICK = 5.0  # seconds within which an end counts as a failure of the start
-LONGEST = 30.0  # seconds between two starts
+MAX_RESTART_SECONDS = 30.0  # seconds between two starts
 GIVE_BACK = 30.0  # seconds between two times that an answering process gives back memory
 PATIENCE = 20.0  # seconds that are left to a process to end what it is at
 ENDS = (signal.SIGTERM, signal.SIGINT)
@@ -126,7 +126,7 @@ def attend(context: Any, child: Child) -> None:
     if child.process is not None and not child.process.is_alive():
         code = child.process.exitcode
         child.failures = child.failures + 1 if now - child.started < QUICK else 0
-        child.due = now + min(LONGEST, 2.0**child.failures / 2 if child.failures else 0.0)
+        child.due = now + min(MAX_RESTART_SECONDS, 2.0**child.failures / 2 if child.failures else 0.0)
         child.process = None
         child.cleared()
         log.error("ended", extra={"which": child.name, "code": code, "failures": child.failures})

@@ -30,14 +30,14 @@ from typing import TYPE_CHECKING, Any
 
 from gitmem.errors import BadConfig
 from gitmem.regular_file import read_regular
-from gitmem.server.keys import SHORTEST
+from gitmem.server.keys import MIN_SECRET_BYTES
 
 if TYPE_CHECKING:
     from gitmem.server.oidc import Provider
 
 SECRETS = ("DATABASE_URL", "READ_DATABASE_URL", "OWNER_DATABASE_URL", "SECRET", "HOOK_SECRET")
 FORGE_TOKENS = ("GITHUB_TOKEN", "GITLAB_TOKEN", "FORGEJO_TOKEN")
-LONGEST = 1 << 16  # bytes of a configuration or of a secret's file
+MAX_SETTINGS_BYTES = 1 << 16  # bytes of a configuration or of a secret's file
 PORT = 8470
 NUMBERS = {"processes": 2, "workers": 1, "poll_minutes": 15, "connections": 8, "approximate_from": 200_000}
 LARGEST = {"approximate_from": 1 << 31}  # of a number; else 10,000
@@ -80,8 +80,8 @@ class Settings:
     def key(self) -> bytes:
         """The secret that tenants' keys are derived from. Raises BadConfig for a short one."""
         value = self.secret("SECRET").encode()
-        if len(value) < SHORTEST:
-            raise BadConfig(f"GITMEM_SECRET has fewer than {SHORTEST} bytes", "openssl rand -base64 48")
+        if len(value) < MIN_SECRET_BYTES:
+            raise BadConfig(f"GITMEM_SECRET has fewer than {MIN_SECRET_BYTES} bytes", "openssl rand -base64 48")
         return value
 
 
@@ -90,7 +90,7 @@ def read(file: Path | None, environ: Mapping[str, str]) -> Settings:
     table: dict[str, Any] = {}
     if file is not None:
         try:
-            table = tomllib.loads(read_regular(file, LONGEST).decode())
+            table = tomllib.loads(read_regular(file, MAX_SETTINGS_BYTES).decode())
         except (OSError, ValueError) as error:
             raise BadConfig(f"'{file}' cannot be read ({type(error).__name__})", "it is a TOML file") from None
     unknown = sorted(set(table) - KNOWN)
@@ -127,7 +127,7 @@ def secrets_of(environ: Mapping[str, str]) -> dict[str, str]:
             secrets[name] = value
         elif file := environ.get(f"{variable}_FILE"):
             try:
-                secrets[name] = read_regular(Path(file), LONGEST).decode().strip()
+                secrets[name] = read_regular(Path(file), MAX_SETTINGS_BYTES).decode().strip()
             except (OSError, ValueError) as error:
                 raise BadConfig(f"{variable}_FILE cannot be read ({type(error).__name__})", "") from None
     return secrets

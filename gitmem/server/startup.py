@@ -82,7 +82,7 @@ class Running:
         wait for their tenant's turn."""
         from starlette.middleware import Middleware
 
-        from gitmem.server.web.fair_queue import MOST, FairQueue, Queued
+        from gitmem.server.web.fair_queue import MAX_REQUESTS_AT_ONCE, FairQueue, Queued
         from gitmem.server.web.mcp_tools import Authenticated
         from gitmem.server.web.mcp_tools import application as mcp_application
 
@@ -94,7 +94,7 @@ class Running:
         hook_secret = (self.settings.secrets or {}).get("HOOK_SECRET", "")
         middleware = [Middleware(Authenticated, operations=self.operations)]
         if load is not None:
-            most = max(1, min(MOST, self.settings.connections))
+            most = max(1, min(MAX_REQUESTS_AT_ONCE, self.settings.connections))
             queued = Middleware(Queued, queue=FairQueue(load, most), tenant_of=self.operations.tenant_of)
             middleware.insert(0, queued)
         return application(

@@ -15,7 +15,9 @@ from typing import Any
 PLACES = 1024  # tenants share them by the rest of their number: two that meet in one share its part
 RECENT = 5.0  # seconds in which what a tenant asked counts a third of what it did (the time constant of its rate)
 SEEN = 0.1  # requests of late, so weighted, from which a tenant is one that others share the server with
-LEAST = 1 / 3  # of one process, which a tenant that is held to its share has, however many others there are
+MIN_SHARE_OF_PROCESS = (
+    1 / 3
+)  # of one process, which a tenant that is held to its share has, however many others there are
 HEAVY = 2.0  # times what the others ask in the mean, from which a tenant is held to its share
 
 
@@ -78,7 +80,7 @@ class Row:
         others = rates[rates > SEEN]
         if not len(others) or own <= HEAVY * float(others.mean()):
             return None
-        return max(LEAST, self.processes / (1 + len(others)))
+        return max(MIN_SHARE_OF_PROCESS, self.processes / (1 + len(others)))
 
     def running(self, tenant: int) -> int:
         """How many requests of a tenant run, in all processes."""

@@ -28,7 +28,7 @@ from gitmem.hosts.transcript_parser import as_spoken
 from gitmem.sessions.past_sessions import Listing, PastSession, Recording, in_order
 
 FILE = re.compile(r"(?:^|/)conversations[^/]*\.json$")  # `conversations.json`, `conversations-001.json`
-LONGEST = 64 << 20  # bytes of one conversation; a longer one is not read
+MAX_CONVERSATION_BYTES = 64 << 20  # bytes of one conversation; a longer one is not read
 PIECE = 1 << 20  # bytes of a file that are looked at together
 MARK = re.compile(rb'["{}]')
 STRING = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)  # the rest of a string, behind its first quote
@@ -149,8 +149,8 @@ def _holds(service: str, files: Iterable[tuple[str, IO[bytes]]]) -> bool:
 
 
 def _bytes(file: IO[bytes], start: int, end: int) -> bytes:
-    if end - start > LONGEST:
-        raise OSError(errno.EFBIG, f"it is longer than {LONGEST >> 20} MiB")
+    if end - start > MAX_CONVERSATION_BYTES:
+        raise OSError(errno.EFBIG, f"it is longer than {MAX_CONVERSATION_BYTES >> 20} MiB")
     file.seek(start)
     return file.read(end - start)
 

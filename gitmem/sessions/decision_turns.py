@@ -27,13 +27,13 @@ from gitmem.text.languages import EASTERN, LANGUAGES
 from gitmem.text.telling import STOP, STOP_KOREAN
 from gitmem.text.terms import latin_length, without_ending
 
-LONGEST = 400  # characters of a sentence, and of a line
+MAX_SENTENCE_CHARACTERS = 400  # characters of a sentence, and of a line
 SETTLING = frozenset(("decision", "rule", "constraint", "policy", "exception", "preference"))  # types that have reasons
 SETTLES = 0.0  # log-odds: likelier than not
 BELONGS = -2.0
 ANSWERED = -1.0  # what the agent said is kept where a person goes on from it to words that stand alone
-MOST = 3.0  # of a sum of cues, either way
-ALONE = 2.0  # sum of cues from which a sentence settles something: "we decided to use PostgreSQL" does
+MAX_CUE_SUM = 3.0  # of a sum of cues, either way
+SETTLING_CUE_SUM = 2.0  # sum of cues from which a sentence settles something: "we decided to use PostgreSQL" does
 REPORT = 400  # Latin letters: what is longer is a report, a plan or something pasted rather than an answer
 AGREED = 3  # telling words: a sentence with no more says that something is settled, but not what
 _QUESTION_MARK = r"[?？]\W*$"
@@ -98,9 +98,9 @@ def settlements(
 ) -> tuple[list[Settlement], dict[int, str]]:  # fmt: skip
     """What was settled, in order, and which of `chosen` (place -> type) is left for sentences alone.
 
-    `cues` is what the cues of promotion say of each sentence, `picked` are the places that are kept in any case, and a
-    settlement has LONGEST characters at most, the likeliest first. No sentence is longer. Where the talk is not `over`,
-    what the agent says last settles nothing yet.
+    `cues`: what the cues of promotion say of each sentence. `picked`: the places that are kept in any case. A
+    settlement, like a sentence, has at most MAX_SENTENCE_CHARACTERS; the likeliest come first. Where the talk is not
+    `over`, what the agent says last settles nothing yet.
     """
     left = dict(chosen)
     talk = _Talk(said, cues, [0.0] * len(said), chosen)
@@ -150,7 +150,7 @@ class _Talk(NamedTuple):
     def settles(self, at: int) -> bool:
         """Whether a sentence settles something, or says so itself."""
         own = self.said[at].turn.role is Role.USER
-        says_so = self.cues[at] >= ALONE if own else SUMS_UP.search(self.said[at].text)
+        says_so = self.cues[at] >= SETTLING_CUE_SUM if own else SUMS_UP.search(self.said[at].text)
         return self.odds[at] > SETTLES or bool(says_so)
 
     def belongs(self, at: int) -> bool:
@@ -204,7 +204,7 @@ class _Talk(NamedTuple):
 
     def settlement(self, pending: Sequence[int], strong: Sequence[int], turn: Turn) -> Settlement:
         """The likeliest of the sentences since the last one, as far as they fit, those that settle it first."""
-        room = LONGEST + 2  # a full stop and a space behind each but the last
+        room = MAX_SENTENCE_CHARACTERS + 2  # a full stop and a space behind each but the last
         taken: list[int] = []
         for at in sorted({*strong, *pending}, key=lambda at: (at not in strong, -self.odds[at])):
             if len(self.said[at].text) + 2 <= room:
@@ -255,7 +255,7 @@ def features(sentence: Statement, cues: float) -> dict[str, float]:
         "errand": float(bool(ERRAND.search(text))),
     }
     if role is Role.USER:
-        known["cues"] = max(-MOST, min(MOST, cues))
+        known["cues"] = max(-MAX_CUE_SUM, min(MAX_CUE_SUM, cues))
     return {f"{role.value} {name}": value for name, value in known.items()}
 
 

@@ -22,7 +22,7 @@ from gitmem.memory.document import Document, parse
 from gitmem.memory.fact import fact_id, normalise, render_span
 from gitmem.memory.retention import with_until
 from gitmem.memory.snapshot import read_work_tree
-from gitmem.paths import LIMIT, Kind, kind, log_date
+from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, kind, log_date
 from gitmem.plural import counted
 from gitmem.search.keywords import topics
 
@@ -90,7 +90,7 @@ def _old(repo: Repository, config: Config, before: date, skipped: list[tuple[str
         if day is None or day >= before:
             continue
         try:
-            data = read_bytes(repo.root, path, LIMIT)
+            data = read_bytes(repo.root, path, MAX_MEMORY_FILE_BYTES)
         except (OSError, OutsideRepository):
             skipped.append((path, "cannot be read"))
             continue

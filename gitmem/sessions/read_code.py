@@ -19,7 +19,7 @@ from gitmem.git.repository import Repository
 from gitmem.git.worktree import read_bytes
 from gitmem.hosts.transcript import FileRead, Turn
 from gitmem.memory.document import blob_lines
-from gitmem.paths import LIMIT
+from gitmem.paths import MAX_MEMORY_FILE_BYTES
 
 LINE = 500  # characters of a line of code that are looked at
 RECENT = 20  # files that are looked at, the last ones that the session had open before the words
@@ -66,8 +66,8 @@ class ReadCode:
         if path not in self._lines:
             try:
                 assert self.repo.root is not None
-                data = read_bytes(self.repo.root, path, LIMIT + 1)
-                self._lines[path] = blob_lines(data) if len(data) <= LIMIT and b"\0" not in data else []
+                data = read_bytes(self.repo.root, path, MAX_MEMORY_FILE_BYTES + 1)
+                self._lines[path] = blob_lines(data) if len(data) <= MAX_MEMORY_FILE_BYTES and b"\0" not in data else []
             except (OSError, OutsideRepository):
                 self._lines[path] = []
         lines = self._lines[path]

@@ -14,7 +14,7 @@ from pathlib import Path
 from gitmem.errors import GitMemError
 from gitmem.sessions.state import read_private, recalled_file, write_private
 
-KEPT = 2_000  # keys of a session; the oldest go first
+MAX_KEYS = 2_000  # keys of a session; the oldest go first
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +80,9 @@ def _save(common_dir: Path, session: str, parts: RecalledParts) -> None:
     if not session:
         return
     value = {
-        "keys": list(parts.keys[-KEPT:]), "answered": parts.answered, "started": parts.started,
-        "places": [list(place) for place in parts.places[-KEPT:]], "mark": parts.mark, "compacting": parts.compacting,
-        "compacted": parts.compacted,
+        "keys": list(parts.keys[-MAX_KEYS:]), "answered": parts.answered, "started": parts.started,
+        "places": [list(place) for place in parts.places[-MAX_KEYS:]], "mark": parts.mark,
+        "compacting": parts.compacting, "compacted": parts.compacted,
     }  # fmt: skip
     try:
         write_private(common_dir, recalled_file(session), json.dumps(value).encode(), durable=False)

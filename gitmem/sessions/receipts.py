@@ -20,9 +20,9 @@ from gitmem.git.worktree import locked, read_bytes, state_dir, write_atomic
 from gitmem.memory.fact import fact_id
 
 FILE = "receipts.jsonl"
-LIMIT = 1 << 20  # bytes of the file: the older half goes when it has more
+MAX_FILE_BYTES = 1 << 20  # bytes of the file: the older half goes when it has more
 NAME = 80  # characters of a session's name
-PARTS = 200  # of one receipt
+MAX_PARTS = 200  # of one receipt
 SEARCH = "search"  # stands for the layer of what a search gave
 WAIT = 0.2  # seconds for another that writes
 
@@ -46,7 +46,7 @@ class Receipt(NamedTuple):
         """The JSON of docs/json.md, "receipts"; a line of the file."""
         return {
             "at": self.at.isoformat(timespec="seconds"), "session": self.session[:NAME], "kind": self.kind,
-            "ms": self.milliseconds, "tokens": dict(self.tokens), "parts": list(self.parts[:PARTS]),
+            "ms": self.milliseconds, "tokens": dict(self.tokens), "parts": list(self.parts[:MAX_PARTS]),
         }  # fmt: skip
 
 
@@ -69,8 +69,8 @@ def record(common_dir: Path, receipt: Receipt) -> None:
             with os.fdopen(os.open(folder / FILE, flags, 0o600), "ab") as file:
                 file.write(line)
                 size = file.tell()
-            if size > LIMIT:
-                kept = read_bytes(folder, FILE, size + 1)[-LIMIT // 2 :]
+            if size > MAX_FILE_BYTES:
+                kept = read_bytes(folder, FILE, size + 1)[-MAX_FILE_BYTES // 2 :]
                 write_atomic(folder, FILE, kept[kept.index(b"\n") + 1 :], private=True)
     except (OSError, GitMemError, ValueError):
         return
@@ -79,7 +79,7 @@ def record(common_dir: Path, receipt: Receipt) -> None:
 def read(common_dir: Path, session: str = "", since: date | None = None) -> list[Receipt]:
     """The receipts, oldest first: of one session, from one day on, where these are given."""
     try:
-        data = read_bytes(common_dir / "gitmem", FILE, 2 * LIMIT)
+        data = read_bytes(common_dir / "gitmem", FILE, 2 * MAX_FILE_BYTES)
     except (OSError, OutsideRepository):
         return []
     return [

@@ -21,12 +21,12 @@ from gitmem.hosts.transcript import Role, Turn
 from gitmem.memory.fact import normalise
 from gitmem.promotion.log_lines import passages_of
 from gitmem.promotion.proposal import Log, Model, Op, Operation
-from gitmem.sessions.decision_turns import LONGEST, SETTLING, Settlement, agrees, confirms, settlements
+from gitmem.sessions.decision_turns import MAX_SENTENCE_CHARACTERS, SETTLING, Settlement, agrees, confirms, settlements
 from gitmem.sessions.echoes import acknowledges
 from gitmem.text.languages import EASTERN, LANGUAGES
 from gitmem.text.sentences import sentences as split_sentences
 
-SHORTEST = 6  # characters of a sentence
+MIN_SENTENCE_CHARACTERS = 6  # characters of a sentence
 KEPT_TYPES = frozenset(
     ("decision", "preference", "constraint", "deadline", "todo", "rule", "policy", "exception", "lesson", "profile",
      "goal", "fact")
@@ -179,7 +179,11 @@ def sentences(turns: Sequence[Turn]) -> list[Sentence]:
                 for part in split_sentences(said_together.text):
                     text = normalise(part)
                     own = normalise(without_quoted_statements(text))
-                    if len(own) >= SHORTEST and len(text) <= LONGEST and not text.startswith(NOT_SAID):
+                    if (
+                        len(own) >= MIN_SENTENCE_CHARACTERS
+                        and len(text) <= MAX_SENTENCE_CHARACTERS
+                        and not text.startswith(NOT_SAID)
+                    ):
                         said.append(Sentence(text, own, turn, paragraph, passage.doubtful))
     return said
 
@@ -232,7 +236,7 @@ def _reason_before(said: Sequence[Sentence], at: int, taken: set[int]) -> list[i
     if before < 0 or before in taken or not CONSEQUENCE.match(said[at].text):
         return []
     same = said[before].turn is said[at].turn and said[before].paragraph >= said[at].paragraph - 1
-    fits = len(said[before].text) + len(said[at].text) < LONGEST
+    fits = len(said[before].text) + len(said[at].text) < MAX_SENTENCE_CHARACTERS
     return [before] if same and fits and not said[before].text.endswith(("?", "？")) else []
 
 
@@ -249,7 +253,7 @@ def _reason_after(said: Sequence[Sentence], at: int, chosen: dict[int, str]) -> 
         length += 1 + len(sentence.text)
         near = sentence.turn is said[at].turn and sentence.paragraph <= said[at].paragraph + 1
         decided = chosen.get(place) == "decision"
-        if not near or decided or length > LONGEST or not _says_why(sentence.text):
+        if not near or decided or length > MAX_SENTENCE_CHARACTERS or not _says_why(sentence.text):
             break
         marked.append(place)
     if marked or at + 1 >= len(said):
@@ -258,7 +262,7 @@ def _reason_after(said: Sequence[Sentence], at: int, chosen: dict[int, str]) -> 
     same_line = after.turn is said[at].turn and after.paragraph == said[at].paragraph
     plain = not GOES_ON.search(after.text) and not CONSEQUENCE.match(after.text)
     own = at + 1 in chosen and (chosen[at + 1] != "fact" or any(c.isdigit() for c in after.text))
-    if not same_line or own or not plain or len(said[at].text) + len(after.text) >= LONGEST:
+    if not same_line or own or not plain or len(said[at].text) + len(after.text) >= MAX_SENTENCE_CHARACTERS:
         return []
     return [at + 1] if _promotable(_join_sentences([said[at].text, after.text])) else []
 

@@ -39,11 +39,13 @@ from gitmem.sessions.selection import Selected, select
 from gitmem.sessions.state import FORGOTTEN, load_state, lock_of, part_name, save_state, touched
 from gitmem.sessions.written_ids import written_id
 
-AT_ONCE = 32  # sessions of one write: so much work is lost where an import is interrupted, and no more is held
+SESSIONS_PER_WRITE = (
+    32  # sessions of one write: so much work is lost where an import is interrupted, and no more is held
+)
 DAYS_HELD = 60  # days whose lines are held to compare with: sessions come in the order they began
 STATE_WAIT = 5.0  # seconds for a session that is being flushed at this moment
 TOPIC = "session"
-HELD = "memory holds it already"
+ALREADY_IN_MEMORY = "memory holds it already"
 
 
 class Done(StrEnum):
@@ -171,7 +173,7 @@ class KnownLines:
 def import_sessions(
     repo: Repository, config: Config, sessions: Iterable[PastSession], options: ImportOptions, now: datetime
 ) -> Iterator[ImportedSession]:
-    """What becomes of each session, in order; AT_ONCE of them are written together before the first is given.
+    """What becomes of each session, in order; SESSIONS_PER_WRITE are written together before the first is given.
 
     Name the earliest first. Who stops taking keeps what was given. Raises Locked, Changed, GitMemError in a bare
     repository and what writing raises; those written before stay, and the same import goes on from there.
@@ -180,7 +182,7 @@ def import_sessions(
         raise GitMemError("a bare repository has no memory files", "run it in a clone")
     importer = _Importer(repo, repo.root, config, replace(options, agent=options.agent or config.agent), now)
     left = iter(sessions)
-    while together := list(islice(left, AT_ONCE)):
+    while together := list(islice(left, SESSIONS_PER_WRITE)):
         yield from importer.bring(together)
 
 
@@ -255,7 +257,7 @@ class _Importer:
             for item in select(of_day, path, of_day[-1].at or session.start, None, *around)[0]:
                 ids = {fact_id(item.text), fact_id(item.core)}
                 if self._known.holds(ids, day):
-                    skipped.append((without_secrets([item.text])[0], HELD))
+                    skipped.append((without_secrets([item.text])[0], ALREADY_IN_MEMORY))
                     continue
                 passed = self._gated(item, session, path, skipped)
                 if passed is None:
@@ -349,7 +351,7 @@ class Totals:
         self.sessions[str(session.done)] += 1
         self.lines += len(session.lines)
         self.masks += [mask for line in session.lines for mask in line.masks]
-        self.refused += sum(reason != HELD for _, reason in session.skipped)
+        self.refused += sum(reason != ALREADY_IN_MEMORY for _, reason in session.skipped)
 
     def as_value(self) -> dict[str, object]:
         """`totals` of docs/json.md, "import"."""

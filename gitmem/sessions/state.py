@@ -25,8 +25,8 @@ from gitmem.sessions import rolling_summary
 from gitmem.sessions.compaction import KEEP
 from gitmem.sessions.rolling_summary import MARKS, Rolling
 
-LIMIT = 4 << 20  # bytes of one file
-READ = 16 << 20  # bytes of a transcript that a start reads again
+MAX_FILE_BYTES = 4 << 20  # bytes of one file
+MAX_REREAD_BYTES = 16 << 20  # bytes of a transcript that a start reads again
 RECALLED = ".recalled.json"
 FORGOTTEN = timedelta(days=180)  # a session that was quiet for so long is forgotten; its log and episode stay
 ENDED_PARTS = 20  # ended parts of a session that are remembered; a transcript of an older one begins a new part
@@ -271,7 +271,7 @@ def so_far(common_dir: Path, state: State) -> Rolling:
     name = f"{file_of(part_name(state.name, state.part))}.summary.json"
     before = rolling_summary.load(read_private(common_dir, name))
     try:
-        data = read_regular(Path(state.transcript), READ) if state.transcript else b""
+        data = read_regular(Path(state.transcript), MAX_REREAD_BYTES) if state.transcript else b""
     except OSError:
         data = b""
     return rolling_summary.resume(before, present(common_dir, parse(data), state.name).turns, 0) if data else before
@@ -280,7 +280,7 @@ def so_far(common_dir: Path, state: State) -> Rolling:
 def read_private(common_dir: Path, name: str) -> bytes:
     """A file of the sessions' folder, b"" where it cannot be read."""
     try:
-        return read_bytes(common_dir / "gitmem/sessions", name, LIMIT)
+        return read_bytes(common_dir / "gitmem/sessions", name, MAX_FILE_BYTES)
     except (OSError, OutsideRepository):
         return b""
 

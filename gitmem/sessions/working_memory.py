@@ -26,7 +26,7 @@ from gitmem.paths import agent_name
 
 MAX_PARTS = 4  # parts of a key: entity:name:phase:sub
 MAX_STORED_PARTS = 5  # parts of a key that an earlier version may have stored; such a value is read, not written
-LIMIT = 64_000  # bytes of one value
+MAX_VALUE_BYTES = 64_000  # bytes of one value
 MAX_VALUES = 1_000  # values of one session, or of the project, that hold at a time
 MAX_FILES = 10_000  # values of one repository, those that have ended included
 MAX_SESSION_NAME = 200  # characters of a session's name
@@ -142,8 +142,8 @@ class Store:
         """Keep a value for `hours`. Raises UsageError when it is too large, `hours` is not positive, or the owner has
         too many."""
         key = normalise(key)
-        if len(text.encode("utf-8", "surrogateescape")) > LIMIT:
-            raise UsageError(f"a session value holds at most {LIMIT} bytes", "put longer text into a note")
+        if len(text.encode("utf-8", "surrogateescape")) > MAX_VALUE_BYTES:
+            raise UsageError(f"a session value holds at most {MAX_VALUE_BYTES} bytes", "put longer text into a note")
         if not 0 < hours <= 24 * 366:
             raise UsageError("--ttl is a number of hours above 0", "--ttl 24")
         name = _file_name(key, owner)
@@ -273,7 +273,7 @@ class Store:
 
     def _read(self, name: str) -> Value | None:
         try:
-            record = json.loads(read_bytes(self._folder, name, 4 * LIMIT))
+            record = json.loads(read_bytes(self._folder, name, 4 * MAX_VALUE_BYTES))
             at, until = datetime.fromisoformat(record["at"]), datetime.fromisoformat(record["until"])
             owner = Owner(str(record.get("session", "")), str(record.get("agent", "")))  # absent: the project's
             whole = at.tzinfo is not None and until.tzinfo is not None  # as `set` writes them
@@ -303,7 +303,7 @@ def drop_saying(common_dir: Path, texts: Iterable[str]) -> list[str]:
     for folder in sorted(common_dir.glob("gitmem/working*")) if wanted else ():
         for file in sorted(folder.iterdir()) if folder.is_dir() and not folder.is_symlink() else ():
             try:
-                record = json.loads(read_bytes(folder, file.name, 4 * LIMIT))
+                record = json.loads(read_bytes(folder, file.name, 4 * MAX_VALUE_BYTES))
                 key, said = str(record["key"]), _plain(f"{record['key']} {record['text']}")
             except (OSError, ValueError, KeyError, TypeError, RecursionError, GitMemError):
                 continue

@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from gitmem.text import chinese, english, japanese, korean
-from gitmem.text.terms import HAN_KANA, HANGUL, LONGEST, compatible, cut, tokens, without_ending
+from gitmem.text.terms import HAN_KANA, HANGUL, MAX_TERM_CHARACTERS, compatible, cut, tokens, without_ending
 
 # Words that say nothing of a subject, and of those without spaces pairs of letters.
 STOP = english.STOP_WORDS
@@ -20,7 +20,7 @@ TOKENS_REMEMBERED = 8_000  # of LONGEST characters at most: the lines of a searc
 
 def telling(token: str, script: str) -> tuple[tuple[str, ...], bool]:
     """The terms by which one of `terms.tokens` is looked for, and whether it says nothing of a subject."""
-    return _remembered_telling(token, script) if len(token) <= LONGEST else _telling(token, script)
+    return _remembered_telling(token, script) if len(token) <= MAX_TERM_CHARACTERS else _telling(token, script)
 
 
 def _telling(token: str, script: str) -> tuple[tuple[str, ...], bool]:

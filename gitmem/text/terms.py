@@ -17,7 +17,7 @@ from gitmem.text import japanese, korean
 _WORD = re.compile(r"\w+(?:(?:[.\-/:@'’]|::)\w+)*")
 _PARTS = re.compile(r"[A-Z]+(?![a-z])[0-9]*|[A-Z]?[^\W\dA-Z_]+|[A-Z]+|\d+")
 _SEPARATORS = re.compile(r"[\W_]+")
-LONGEST = 64  # characters of a term; what is longer (base64, URLs) is cut there
+MAX_TERM_CHARACTERS = 64  # characters of a term; what is longer (base64, URLs) is cut there
 EDGES = "!\"#$%&'()*+,-./:;<=>?@[\\]^`{|}~"  # at either end of a word they say nothing
 KNOWN = 30_000  # words whose terms are remembered
 
@@ -30,14 +30,14 @@ class _Terms(dict[str, tuple[str, ...]]):
     def __missing__(self, piece: str) -> tuple[str, ...]:
         bare = piece.strip(EDGES)
         if is_number(bare):
-            return (bare[:LONGEST],)
+            return (bare[:MAX_TERM_CHARACTERS],)
         if bare != piece:
             own_terms = self[bare]
         elif piece.isascii() and piece.isalpha() and (piece.islower() or piece.istitle()):
-            own_terms = (stem(piece.lower()[:LONGEST]),)
+            own_terms = (stem(piece.lower()[:MAX_TERM_CHARACTERS]),)
         else:
             own_terms = tuple(term for token, script in tokens(compatible(piece)) for term in cut(token, script))
-        if len(piece) <= LONGEST:
+        if len(piece) <= MAX_TERM_CHARACTERS:
             if len(self) >= KNOWN:
                 self.clear()
             self[piece] = own_terms
@@ -122,11 +122,11 @@ def cut(token: str, script: str) -> tuple[str, ...]:
     if "'" in token:  # don't, we're, o'clock
         token = token.replace("'", "")
     token = fold(token) if not token.isascii() else token
-    whole = _SEPARATORS.sub("_", token).strip("_").lower()[:LONGEST]
+    whole = _SEPARATORS.sub("_", token).strip("_").lower()[:MAX_TERM_CHARACTERS]
     parts = _PARTS.findall(token)
     if len(parts) <= 1:
         return (stem(whole),) if whole else ()
-    words = [stem(part.lower()[:LONGEST]) for part in parts[:LONGEST]]
+    words = [stem(part.lower()[:MAX_TERM_CHARACTERS]) for part in parts[:MAX_TERM_CHARACTERS]]
     return (whole, *words)
 
 

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
-from gitmem.agents.memory_tool import SHOWN, memory_tool
+from gitmem.agents.memory_tool import MAX_ANSWER_CHARACTERS, memory_tool
 from gitmem.config import Config
 from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.policy import Policy
 from gitmem.gate.scan import scan_text
 from gitmem.git.opening import open_repository
-from gitmem.paths import LIMIT
+from gitmem.paths import MAX_MEMORY_FILE_BYTES
 from tests.harness import Repo
 
 TOKEN = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5" + "1nD5bw"
@@ -194,9 +194,11 @@ def test_a_line_that_a_person_kept_as_it_is_stays_so_beside_a_change(repo: Repo)
 
 def test_a_file_that_would_be_too_large_to_read_is_not_written(repo: Repo, tool: Tool) -> None:
     line = "a line of memory, 기억 한 줄\n"
-    large = line * (LIMIT // len(line.encode()) + 1)
+    large = line * (MAX_MEMORY_FILE_BYTES // len(line.encode()) + 1)
     said = tool("create", path="/memories/memory/a.md", file_text=large)
-    assert f"at most {LIMIT:,}" in said and "split it" in said and not (repo.path / "memory/a.md").exists()
+    assert (
+        f"at most {MAX_MEMORY_FILE_BYTES:,}" in said and "split it" in said and not (repo.path / "memory/a.md").exists()
+    )
     before = "- the first line\n" + large[: len(large) // 2]
     repo.write("memory/b.md", before)
     for command in (
@@ -208,7 +210,7 @@ def test_a_file_that_would_be_too_large_to_read_is_not_written(repo: Repo, tool:
 
 
 def test_a_file_that_somebody_else_made_too_large_can_be_made_smaller(repo: Repo, tool: Tool) -> None:
-    repo.write("memory/a.md", "- the first line\n" + "- another line\n" * (LIMIT // 14))
+    repo.write("memory/a.md", "- the first line\n" + "- another line\n" * (MAX_MEMORY_FILE_BYTES // 14))
     said = tool("str_replace", path="/memories/memory/a.md", old_str="- the first line\n", new_str="")
     assert said.startswith("The memory file has been edited") and not repo.read("memory/a.md").startswith("- the")
 
@@ -218,15 +220,19 @@ def test_a_view_is_bounded_and_says_how_to_see_the_rest(repo: Repo, tool: Tool) 
     seen, first = [], 1
     while first:
         said = tool("view", path="/memories/memory/a.md", view_range=[first, -1])
-        assert len(said) < 1.2 * SHOWN
+        assert len(said) < 1.2 * MAX_ANSWER_CHARACTERS
         lines = said.split("\n")[1:]
         rest = re.fullmatch(r"Lines (\d+) to 5001 are not shown: view them with view_range \[\1, 5001\]\.", lines[-1])
         seen += [line.split("\t")[1] for line in (lines[:-1] if rest else lines)]
         first = int(rest[1]) if rest else 0
     assert "\n".join(seen) == repo.read("memory/a.md")
-    repo.write("memory/b.md", "가" * 2 * SHOWN + "\nshort\n")
+    repo.write("memory/b.md", "가" * 2 * MAX_ANSWER_CHARACTERS + "\nshort\n")
     said = tool("view", path="/memories/memory/b.md")
-    assert len(said) < 1.2 * SHOWN and "Line 1 has 200,000 characters" in said and "view_range [2, 3]" in said
+    assert (
+        len(said) < 1.2 * MAX_ANSWER_CHARACTERS
+        and "Line 1 has 200,000 characters" in said
+        and "view_range [2, 3]" in said
+    )
 
 
 def test_a_name_that_is_no_memory_tells_nothing_of_what_is_there(repo: Repo, tool: Tool) -> None:

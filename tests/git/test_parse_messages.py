@@ -46,4 +46,4 @@ def test_a_message_without_end_is_cut() -> None:
         yield b"\0\nb.py\0"
 
     ((_, _, author, message, paths),) = parse_messages(pieces())
-    assert author == "Ann" and paths == ["b.py"] and len(message) == parse.PART
+    assert author == "Ann" and paths == ["b.py"] and len(message) == parse.MESSAGE_BYTES

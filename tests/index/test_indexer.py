@@ -148,7 +148,7 @@ def sections(files: int) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("many", [blob_indexer.MANY, 8])
+@pytest.mark.parametrize("many", [blob_indexer.MIN_BLOBS_FOR_PROCESSES, 8])
 def test_a_branch_switch_embeds_only_new_text_however_many_files_change(
     repo: Repo, opened: Repository, embedder: WordsEmbedder, monkeypatch: pytest.MonkeyPatch, many: int
 ) -> None:
@@ -167,7 +167,7 @@ def test_a_branch_switch_embeds_only_new_text_however_many_files_change(
         return [(0.0, b"")] * len(texts)
 
     monkeypatch.setattr(parse_workers, "line_vectors", lambda: counted)
-    monkeypatch.setattr(blob_indexer, "MANY", many)
+    monkeypatch.setattr(blob_indexer, "MIN_BLOBS_FOR_PROCESSES", many)
     monkeypatch.setattr(parse_workers, "count", lambda: 2)
     monkeypatch.setattr(parse_workers, "Workers", InThisProcess)
 
@@ -522,7 +522,7 @@ def test_many_files_are_parsed_by_other_processes_with_the_same_result(
     repo.commit(files={f"memory/n{n:03}.md": f"# n{n}\n- note {n} of many\n" for n in range(40)})
     one = rows(opened)
     shutil.rmtree(index_file.directory(opened))
-    monkeypatch.setattr(blob_indexer, "MANY", 10)
+    monkeypatch.setattr(blob_indexer, "MIN_BLOBS_FOR_PROCESSES", 10)
     monkeypatch.setattr(blob_indexer, "BATCH", 7)
     monkeypatch.setattr("gitmem.index.parse_workers.count", lambda: 2)
     # The children know nothing of the embedder that stands in here: it embeds in this process.

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from gitmem.memory import facts
 from gitmem.memory.document import Fault, glance, parse, structured
 from gitmem.memory.outline import _exact, _plain
-from gitmem.paths import LIMIT
+from gitmem.paths import MAX_MEMORY_FILE_BYTES
 
 LINES = [
     "", "text", "# h", "## h2 ##", "#no", "#", "####### x", "- item", "* it", "1. one", "  - sub", "    code", "```",
@@ -85,8 +85,8 @@ def test_a_pointer_of_git_lfs_is_no_text_and_a_note_about_one_is() -> None:
 
 
 def test_a_file_over_one_mebibyte_is_skipped_with_the_reason() -> None:
-    assert parse(b"a" * (LIMIT + 1)).skipped == "larger than 1 MiB (1.0 MiB)"
-    assert not parse(b"a" * LIMIT).skipped
+    assert parse(b"a" * (MAX_MEMORY_FILE_BYTES + 1)).skipped == "larger than 1 MiB (1.0 MiB)"
+    assert not parse(b"a" * MAX_MEMORY_FILE_BYTES).skipped
 
 
 def test_byte_order_mark_and_lone_carriage_returns_are_said() -> None:

@@ -139,7 +139,7 @@ def test_numbers_that_are_none_are_refused(tmp_path: Path) -> None:
 def test_a_file_of_judgements_is_bounded_and_survives_a_line_half_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gitmem.models.judgement_cache.KEPT", 20)
+    monkeypatch.setattr("gitmem.models.judgement_cache.MAX_LINES", 20)
     for number in range(100):
         Judgements(tmp_path, "m", RUBRIC).put({f"statement {number}": number / 7})
     (kept,) = (tmp_path / "judgements").iterdir()

@@ -125,7 +125,8 @@ def test_the_longest_part_cannot_overflow_a_lane():
     assert top * static_embedder.PIECES_PER_LETTER * static_embedder._LETTERS_A_SUM < 2**31
     assert static_embedder._LETTERS_A_SUM // static_embedder._ONCE > 2500  # a chunk of 400 tokens takes one part
     assert (
-        wordpiece.WORD_LIMIT * static_embedder._weight(static_embedder._MOST) <= static_embedder._LETTERS_A_SUM
+        wordpiece.WORD_LIMIT * static_embedder._weight(static_embedder._MAX_WORD_COUNT)
+        <= static_embedder._LETTERS_A_SUM
     )  # one word always fits
 
 

@@ -189,7 +189,7 @@ def test_an_import_of_many_sessions_goes_as_a_whole(memory: Repo, tmp_path: Path
 
 
 def test_a_write_that_is_too_large_is_said_and_not_half_undone(memory: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(undo_record, "LIMIT", 300)
+    monkeypatch.setattr(undo_record, "MAX_FILE_BYTES", 300)
     opened = open_repository(memory.path, os.environ)
     with undo_record.together():
         for number in range(3):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitmem.memory.facts import parse
-from gitmem.review.markup import SHOWN, comment_words, difference, folded, plain, shown
+from gitmem.review.markup import MAX_UNFOLDED_CHARACTERS, comment_words, difference, folded, plain, shown
 from gitmem.review.word_diff import word_diff
 
 HOSTILE = (
@@ -37,7 +37,7 @@ def test_a_difference_shows_the_words_that_changed() -> None:
 def test_a_change_within_a_long_text_is_shown_with_what_stands_beside_it() -> None:
     before, after = "calm words " * 60, "more words " * 60
     text, rest = difference(f"{before}never {after}", f"{before}always {after}")
-    assert "~~`never`~~ **`always`**" in text and len(text) < SHOWN and "always" in rest
+    assert "~~`never`~~ **`always`**" in text and len(text) < MAX_UNFOLDED_CHARACTERS and "always" in rest
 
 
 def test_a_long_text_is_cut_between_words_and_the_rest_of_it_is_kept() -> None:

@@ -234,7 +234,7 @@ def test_a_file_beyond_the_limit_is_refused(tmp_path: Path, monkeypatch: pytest.
     with pytest.raises(GitMemError, match="longer than"):
         exported("chatgpt", zipped(tmp_path / "a.zip", conversations=[chatgpt()] * 9))
     monkeypatch.setattr("gitmem.exchange.service_archives.SIZE_LIMIT", 1 << 30)
-    monkeypatch.setattr("gitmem.sessions.conversation_exports.LONGEST", 100)
+    monkeypatch.setattr("gitmem.sessions.conversation_exports.MAX_CONVERSATION_BYTES", 100)
     found = exported("chatgpt", zipped(tmp_path / "a.zip", conversations=[chatgpt()]))
     assert found.sessions == () and "longer than" in found.left[0][1]
 

@@ -11,7 +11,7 @@ import pytest
 from gitmem.config import Config
 from gitmem.git.opening import open_repository
 from gitmem.hosts.transcript import Role, Transcript, Turn
-from gitmem.sessions.decision_turns import LONGEST
+from gitmem.sessions.decision_turns import MAX_SENTENCE_CHARACTERS
 from gitmem.sessions.lifecycle import end, flush
 from gitmem.sessions.selection import Selected, select
 from tests.harness import Repo
@@ -156,7 +156,7 @@ def test_words_of_a_person_that_stand_alone_are_the_persons_line() -> None:
 def test_a_statement_as_long_as_a_line_may_be_is_kept() -> None:
     said = "We decided to use Postgres for the billing queue because row locks are enough" + " and then some" * 23 + "."
     (item,) = kept("u: which queue?", "a: I propose Postgres, or Kafka. Shall I?", f"u: {said}")
-    assert len(said) == LONGEST and item.text == said
+    assert len(said) == MAX_SENTENCE_CHARACTERS and item.text == said
 
 
 PROPOSED = "So: the export job retries three times with 20 s between the attempts, and labels print at once."

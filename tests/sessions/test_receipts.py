@@ -38,7 +38,7 @@ def test_what_was_recorded_is_read_back_by_session_and_day(tmp_path: Path) -> No
 def test_the_file_is_private_and_keeps_its_newest_half_when_it_is_full(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(receipts, "LIMIT", 4_000)
+    monkeypatch.setattr(receipts, "MAX_FILE_BYTES", 4_000)
     for number in range(200):
         receipts.record(tmp_path, receipt(number % 28 + 1))
     file = tmp_path / "gitmem" / receipts.FILE

@@ -113,7 +113,7 @@ def test_what_a_host_recorded_is_imported_and_twice_is_once(repo: Repo, git: Rep
 def test_an_interrupted_import_goes_on_and_ends_as_one_that_was_not(
     repo: Repo, git: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session_import, "AT_ONCE", 3)
+    monkeypatch.setattr(session_import, "SESSIONS_PER_WRITE", 3)
     found = some(tmp_path / "t", 10)
     whole = Repo(tmp_path / "whole")
     whole.commit("first")
@@ -135,7 +135,7 @@ def test_an_interrupted_import_goes_on_and_ends_as_one_that_was_not(
 def test_a_write_that_fails_leaves_nothing_of_its_sessions(
     repo: Repo, git: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session_import, "AT_ONCE", 3)
+    monkeypatch.setattr(session_import, "SESSIONS_PER_WRITE", 3)
     found = some(tmp_path / "t", 6)
     (repo.path / "memory").mkdir()
     repo.write("memory/2026-01-05.md", "half\0a log")

@@ -36,7 +36,7 @@ from gitmem.regular_file import read_regular
 if TYPE_CHECKING:
     from gitmem.gate.baseline import Outcome
 
-LEAST = 8  # hex digits of a fingerprint that may stand for it
+MIN_FINGERPRINT_DIGITS = 8  # hex digits of a fingerprint that may stand for it
 
 
 class AllowOptions(NamedTuple):
@@ -121,7 +121,7 @@ def command(**given: Any) -> None:
 def _except_finding(repo: Repository, options: AllowOptions, today: date, last: date) -> None:
     """The exception for the finding that FINGERPRINT names."""
     wanted = options.fingerprint.lower()
-    if len(wanted) < LEAST or set(wanted) - set("0123456789abcdef"):
+    if len(wanted) < MIN_FINGERPRINT_DIGITS or set(wanted) - set("0123456789abcdef"):
         raise UsageError(f"'{options.fingerprint}' is no fingerprint", "git mem scan prints one below each finding")
     places = _places(repo, today, options.span, options.history)
 

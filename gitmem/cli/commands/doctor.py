@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gitmem.gate.setup_checks import Check
     from gitmem.git.opening import Repository
 
-SHOWN = 10  # facts that end soon, and folders with memory, named by `doctor`
+MAX_ENDING_FACTS = 10  # facts that end soon, and folders with memory, named by `doctor`
 
 
 @click.command()
@@ -86,8 +86,8 @@ def _endings(repo: Repository, config: Config) -> Check:
         soon = ending_soon(parse_lines(read(repo, config, "MEMORY.md", "").lines).facts, now().date())
     except MissingFile:
         soon = []
-    shown = ", ".join(f"MEMORY.md:{fact.line} on {day}" for day, fact in soon[:SHOWN])
-    more = f" and {len(soon) - SHOWN} more" if len(soon) > SHOWN else ""
+    shown = ", ".join(f"MEMORY.md:{fact.line} on {day}" for day, fact in soon[:MAX_ENDING_FACTS])
+    more = f" and {len(soon) - MAX_ENDING_FACTS} more" if len(soon) > MAX_ENDING_FACTS else ""
     detail = f"{counted(len(soon), 'fact')} in the next {SOON_DAYS} days" + (f": {shown}{more}" if soon else "")
     hint = "git mem edit PATH:LINE --until DAY --reason WHY keeps one" if soon else ""
     return Check("endings", hint=hint, detail=detail)
@@ -101,9 +101,9 @@ def _unread_folders(repo: Repository, config: Config) -> list[Check]:
     globs = unread_folders(repo, config.memory_paths) if repo.root is not None else []
     if not globs:
         return []
-    more = f" and {len(globs) - SHOWN} more" if len(globs) > SHOWN else ""
-    detail = f"nothing reads {', '.join(globs[:SHOWN])}{more}"
-    listed = json.dumps(globs[:SHOWN], ensure_ascii=False)
+    more = f" and {len(globs) - MAX_ENDING_FACTS} more" if len(globs) > MAX_ENDING_FACTS else ""
+    detail = f"nothing reads {', '.join(globs[:MAX_ENDING_FACTS])}{more}"
+    listed = json.dumps(globs[:MAX_ENDING_FACTS], ensure_ascii=False)
     return [Check("folders", detail=detail, hint=f"where that is memory: [memory] paths = {listed} in .gitmem.toml")]
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from gitmem.provenance.erasure import Erasure
     from gitmem.provenance.purge import Purge, Target
 
-SHOWN = 10  # lines named that still say what was forgotten
+MAX_NAMED_LINES = 10  # lines named that still say what was forgotten
 HISTORY = "history, other branches and other clones still hold it"
 
 
@@ -151,7 +151,7 @@ def _tell_purge(done: Purge) -> None:
     for name in done.dropped:
         say(f"{escape(name, '')} said it, and is removed")
     if done.left:
-        say(f"error: it is still in {escape(', '.join(done.left[:SHOWN]), '')}")
+        say(f"error: it is still in {escape(', '.join(done.left[:MAX_NAMED_LINES]), '')}")
         return
     say("checked: no object and no file below the Git directory says it")
     say("next: git push --force --all && git push --force --tags, before anything is fetched")
@@ -170,7 +170,9 @@ def _tell(done: Correction, path: str, line: int, remaining: Sequence[tuple[str,
 def _below(done: Correction) -> str:
     """What went with the facts, in words."""
     below = [fact for item in done.taken for fact in item.below]
-    lines = ", ".join(str(fact.line) for fact in below[:SHOWN]) + (", ..." if len(below) > SHOWN else "")
+    lines = ", ".join(str(fact.line) for fact in below[:MAX_NAMED_LINES]) + (
+        ", ..." if len(below) > MAX_NAMED_LINES else ""
+    )
     return f", with the {counted(len(below), 'fact')} below it (line {lines})" if below else ""
 
 
@@ -192,6 +194,6 @@ def _tell_erasure(done: Erasure, dry_run: bool) -> None:
 
 
 def _places(places: Sequence[tuple[str, int]]) -> str:
-    shown = ", ".join(f"{path}:{number}" for path, number in places[:SHOWN])
-    more = f" and {len(places) - SHOWN} more" if len(places) > SHOWN else ""
+    shown = ", ".join(f"{path}:{number}" for path, number in places[:MAX_NAMED_LINES])
+    more = f" and {len(places) - MAX_NAMED_LINES} more" if len(places) > MAX_NAMED_LINES else ""
     return escape(f"{shown}{more}", "")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # Length of marks from which Git merges what the two sides have in common (a criss-cross), two more for each level: the
 # result is the base of another merge and may hold no marks.
 VIRTUAL = 9
-LIMIT = 1 << 18  # bytes of a version above which only text is merged
+MAX_MERGED_BYTES = 1 << 18  # bytes of a version above which only text is merged
 
 
 @click.command()
@@ -51,7 +51,7 @@ def command(ctx: click.Context, base: Path, ours: Path, theirs: Path, marker: in
         raise GitMemError(f"cannot read a version to merge: {error.strerror}") from None
     stored, versions = versions, _texts(versions, path)
     labels = Labels(size=marker)
-    if max(map(len, versions)) > LIMIT:
+    if max(map(len, versions)) > MAX_MERGED_BYTES:
         merged, clean = merge_text(os.environ, versions[1], versions[0], versions[2], marker=marker)
         conflicts = 0 if clean else 1
     else:
@@ -124,7 +124,7 @@ def _settled(merged: bytes, versions: Sequence[bytes]) -> bytes:
     def contents(path: str) -> bytes | None:
         head, base = repo.head(), repo.merge_base("HEAD", theirs[0])
         sides = [repo.blobs(commit, [path]).get(path, "") for commit in (base or "", head or "", theirs[0]) if commit]
-        if len(sides) != 3 or not all(sides) or max(repo.sizes(sides).values()) > LIMIT:
+        if len(sides) != 3 or not all(sides) or max(repo.sizes(sides).values()) > MAX_MERGED_BYTES:
             return None
         base_oid, ours_oid, theirs_oid = sides
         if theirs_oid in (base_oid, ours_oid):

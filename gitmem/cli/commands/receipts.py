@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gitmem.sessions.receipts import Receipt
 
 COLUMNS = f"{'began':<16}  {'session':<24}  contexts  searches    tokens  median ms"
-SHOWN = 5  # facts of a kind, and sessions times four, that a person sees
+MAX_FACTS_PER_KIND = 5  # facts of a kind, and sessions times four, that a person sees
 
 
 @click.command()
@@ -54,10 +54,10 @@ def command(session: str, since: str, colour: str, as_json: bool) -> None:
     for title, facts in (("Given most often", most), ("Never given", never)):
         if facts:
             out += ["", paint(title, "heading", on)]
-            for fact in facts[:SHOWN]:
+            for fact in facts[:MAX_FACTS_PER_KIND]:
                 times = f"{total.counts[fact.id]}x" if fact.id in total.counts else ""
                 out.append(f"  {paint(f'MEMORY.md:{fact.line}', 'path', on)}  {times:<4} {escape(fact.text, '')}")
-            out += [f"  and {len(facts) - SHOWN} more"] if len(facts) > SHOWN else []
+            out += [f"  and {len(facts) - MAX_FACTS_PER_KIND} more"] if len(facts) > MAX_FACTS_PER_KIND else []
     page("".join(f"{row}\n" for row in out), wrap=True)
 
 
@@ -67,7 +67,7 @@ def _sessions(found: Sequence[Receipt]) -> list[str]:
     for receipt in found:
         by_session.setdefault(receipt.session, []).append(receipt)
     rows = []
-    for name, own in list(by_session.items())[-4 * SHOWN :]:
+    for name, own in list(by_session.items())[-4 * MAX_FACTS_PER_KIND :]:
         searches = sum(receipt.kind == "search" for receipt in own)
         middle = sorted(receipt.milliseconds for receipt in own)[len(own) // 2]
         tokens = sum(receipt.total for receipt in own)

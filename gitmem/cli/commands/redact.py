@@ -25,7 +25,7 @@ from gitmem.git.opening import Repository
 from gitmem.git.transaction import is_committed
 
 COMMITS_KEEP_IT = "git mem scan --history names them, git rebase -i takes it out of those that are not pushed"
-SHOWN = 20  # masks of one file that are told one by one
+MAX_LISTED_MASKS = 20  # masks of one file that are told one by one
 
 
 @click.command()
@@ -173,10 +173,10 @@ def _show(masked: Sequence[Plan], left: Sequence[tuple[Plan, Finding]]) -> None:
         done = plan.redaction
         count = f"{done.characters:,} of {plan.size:,} characters"
         write(escape(f"{plan.path} ({plan.where}): {', '.join(plan.rules)}: {count}", keep="") + "\n")
-        for mask in done.masks[:SHOWN]:
+        for mask in done.masks[:MAX_LISTED_MASKS]:
             write(f"  line {mask.line}: {mask.rule}, {mask.characters:,} characters\n")
-        if len(done.masks) > SHOWN:
-            write(f"  and {len(done.masks) - SHOWN} more\n")
+        if len(done.masks) > MAX_LISTED_MASKS:
+            write(f"  and {len(done.masks) - MAX_LISTED_MASKS} more\n")
     for plan, finding in left:
         where = f"{plan.path}:{finding.line} ({plan.where})"
         write(escape(f"{where}: not masked: {finding.rule}; {remedy(finding)}", keep="") + "\n")

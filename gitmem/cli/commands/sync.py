@@ -17,7 +17,7 @@ from gitmem.plural import counted
 if TYPE_CHECKING:
     from gitmem.exchange.sync import Synced
 
-SHOWN = 5  # paths in a sentence
+MAX_NAMED_PATHS = 5  # paths in a sentence
 
 
 @click.command()
@@ -97,6 +97,6 @@ def _say(done: Synced, quiet: bool) -> None:
 
 
 def _names(paths: tuple[str, ...]) -> str:
-    shown = ", ".join(f"'{path}'" for path in paths[:SHOWN])
-    more = len(paths) - SHOWN
+    shown = ", ".join(f"'{path}'" for path in paths[:MAX_NAMED_PATHS])
+    more = len(paths) - MAX_NAMED_PATHS
     return escape(shown + (f" and {more} more" if more > 0 else ""), "")

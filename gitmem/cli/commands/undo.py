@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from gitmem.provenance.undo import Undo
 
 SHOWN, SHOWN_OF_MANY = 20, 4  # lines of a file, and of one of many that were made
-MANY = 3  # files
-NAMED = 3  # paths in a command
+MAX_FILES_UNASKED = 3  # files
+MAX_NAMED_PATHS = 3  # paths in a command
 
 
 @click.command()
@@ -84,7 +84,7 @@ def _since(plan: Undo) -> str:
 
 def _commit_of(paths: Sequence[str]) -> str:
     """The command that commits these files alone, as they are now."""
-    return f"git commit -- {shlex.join(paths)}" if len(paths) <= NAMED else "git commit -a"
+    return f"git commit -- {shlex.join(paths)}" if len(paths) <= MAX_NAMED_PATHS else "git commit -a"
 
 
 def _show(plan: Undo) -> None:
@@ -93,7 +93,7 @@ def _show(plan: Undo) -> None:
     write(escape(f"written {plan.at}, {what}{where}\n"))
     for file in plan.files:
         lines = file.lines()
-        shown = SHOWN_OF_MANY if file.then is None and len(plan.files) > MANY else SHOWN
+        shown = SHOWN_OF_MANY if file.then is None and len(plan.files) > MAX_FILES_UNASKED else SHOWN
         end = " (the file goes)" if file.then is None else ""
         write(escape(f"{file.path}{end}\n"))
         for line in lines[:shown]:

@@ -16,7 +16,7 @@ from gitmem.errors import GitMemError
 from gitmem.git.opening import Repository
 from gitmem.paths import Layout, is_memory
 
-LONGEST = 4  # times the pause, after which a stream of changes is not waited for any longer
+MAX_PAUSES = 4  # times the pause, after which a stream of changes is not waited for any longer
 
 
 @click.command()
@@ -57,7 +57,7 @@ def _changes(root: Path, debounce: float) -> Iterator[list[str]]:
     layout = Layout(notes=True)  # every *.md: what of it is memory the refresh itself decides
     pause = int(debounce * 1000)
     for changes in watch(
-        root, watch_filter=lambda _, path: _is_watched(root, path, layout), debounce=pause * LONGEST, step=pause
+        root, watch_filter=lambda _, path: _is_watched(root, path, layout), debounce=pause * MAX_PAUSES, step=pause
     ):
         yield sorted({Path(path).relative_to(root).as_posix() for _, path in changes})
 

@@ -19,7 +19,7 @@ PROBES = (
     "MEMORY.md", "SOUL.md", "AGENTS.md", "memory/2026-01-01.md", "memory/topic.md", "memory/folder/topic.md",
     "memory/sessions/session.md", "memory/skills/skill.md",
 )  # fmt: skip
-LIMIT = 1 << 20  # bytes of a .gitignore
+MAX_GITIGNORE_BYTES = 1 << 20  # bytes of a .gitignore
 
 
 def newly_ignored(repo: Repository, base: str, head: str, changed: Collection[str]) -> list[str]:
@@ -49,7 +49,7 @@ def _ignored(repo: Repository, commit: str, files: Collection[str]) -> set[str]:
     with temporary_folder() as folder:
         init_repository(folder, environ)
         for entry in entries:
-            if entry.path in files and sizes.get(entry.oid, LIMIT + 1) <= LIMIT:
+            if entry.path in files and sizes.get(entry.oid, MAX_GITIGNORE_BYTES + 1) <= MAX_GITIGNORE_BYTES:
                 place = folder / entry.path
                 place.parent.mkdir(parents=True, exist_ok=True)
                 place.write_bytes(repo.read(entry.oid))

@@ -19,7 +19,7 @@ from gitmem.git.repository import Repository
 from gitmem.messages import Message
 from gitmem.paths import Kind, Layout, agents_read, aside, is_memory, kind, layout_of
 
-SAID = 3  # paths that a finding names
+MAX_NAMED_PATHS = 3  # paths that a finding names
 README = "readme.md"  # says what a project is, and is nobody's note
 
 
@@ -58,8 +58,8 @@ def check_layout(repo: Repository, before: Sequence[Entry], after: Sequence[Entr
     others = sum(not entry.path.endswith(".md") and not aside(entry.path) for entry in before)
     notes = sum(_is_note(entry.path, was) for entry in before)
     ours = any(entry.path in (TRACKED, exceptions.FILE) for entry in before)
-    more = f" and {len(lost) - SAID} more" if len(lost) > SAID else ""
-    words = Message(RULES["layout-narrowed"] + ": {}", f"{', '.join(lost[:SAID])}{more}")
+    more = f" and {len(lost) - MAX_NAMED_PATHS} more" if len(lost) > MAX_NAMED_PATHS else ""
+    words = Message(RULES["layout-narrowed"] + ": {}", f"{', '.join(lost[:MAX_NAMED_PATHS])}{more}")
     had = {entry.path for entry in before}
     cause = next((path for path in paths if path not in had and _begins_memory(path)), TRACKED)
     yield finding("layout-narrowed", cause, words, warn=notes <= others and not ours, commit=commit)

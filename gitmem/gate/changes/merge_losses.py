@@ -13,7 +13,7 @@ from gitmem.git.objects import Change
 from gitmem.git.ranges import PathChange, touched
 from gitmem.git.repository import Repository
 
-NAMED = 200  # paths that are asked for by name; of more the whole tree is listed
+MAX_PATHS_BY_NAME = 200  # paths that are asked for by name; of more the whole tree is listed
 Version = tuple[int, str]  # mode and oid of what is at a path; ABSENT where nothing is
 ABSENT: Version = (0, "")
 
@@ -86,5 +86,5 @@ def _before(repo: Repository, one: str, other: str, paths: Mapping[str, object])
 
 def _versions(repo: Repository, commit: str, paths: Mapping[str, object]) -> dict[str, Version]:
     """(mode, oid) of what a commit has at these paths, of those that are there."""
-    entries = repo.entries(commit, list(paths) if len(paths) <= NAMED else ())
+    entries = repo.entries(commit, list(paths) if len(paths) <= MAX_PATHS_BY_NAME else ())
     return {entry.path: (entry.mode, entry.oid) for entry in entries if entry.path in paths}

@@ -18,7 +18,7 @@ from gitmem.git.ranges import PathChange
 from gitmem.git.repository import Repository
 from gitmem.paths import Kind, kind
 
-LIMIT = 1 << 20  # bytes of a .gitattributes or of settings
+MAX_SETTINGS_BYTES = 1 << 20  # bytes of a .gitattributes or of settings
 
 
 def link_target(repo: Repository, oid: str) -> str:
@@ -32,7 +32,7 @@ def attribute_findings(
     repo: Repository, path: str, mode: int, oid: str, policy: Policy, commit: str = ""
 ) -> Iterator[Finding]:
     """What a .gitattributes does to memory; one that is a link, too large or not here is refused unread."""
-    if mode in LINKS or repo.sizes([oid]).get(oid, LIMIT + 1) > LIMIT:
+    if mode in LINKS or repo.sizes([oid]).get(oid, MAX_SETTINGS_BYTES + 1) > MAX_SETTINGS_BYTES:
         words = "attributes that cannot be read: a link, or too large"
         yield rules.finding("encoding-attribute", path, words, commit=commit)
         return
@@ -119,5 +119,5 @@ def _regular(entries: Sequence[Entry]) -> str:
 
 
 def _text(repo: Repository, oid: str) -> str:
-    small = oid and repo.sizes([oid]).get(oid, LIMIT + 1) <= LIMIT
+    small = oid and repo.sizes([oid]).get(oid, MAX_SETTINGS_BYTES + 1) <= MAX_SETTINGS_BYTES
     return repo.read(oid).decode("utf-8", "replace") if small else ""

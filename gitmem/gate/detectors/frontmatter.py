@@ -16,7 +16,7 @@ from gitmem.messages import Message
 
 LARGEST = 1 << 16  # characters of front matter
 ALIASES = 8  # anchors and aliases together: notes need none
-DEPTH = 12  # of nested brackets
+MAX_NESTING = 12  # of nested brackets
 SPOKEN = frozenset(
     ["user", "assistant", "context"]
 )  # lines of the examples in an agent's description: nobody reads them as keys
@@ -54,8 +54,8 @@ def detect(text: Text) -> Iterator[Match]:
             yield _match("front-matter-tag", start + tag.start(), start + tag.end(), "a YAML tag that makes an object")
             if not text.exhaustive:
                 break
-    if _depth(body) > DEPTH:
-        yield _match("front-matter-bomb", start, start + 1, Message("brackets nested deeper than {}", DEPTH))
+    if _depth(body) > MAX_NESTING:
+        yield _match("front-matter-bomb", start, start + 1, Message("brackets nested deeper than {}", MAX_NESTING))
     seen: set[str] = set()
     for key in KEY.finditer(body):
         name = key.group(1).strip("\"'")

@@ -48,7 +48,7 @@ _SMALL_WORDS = _words(
 )
 _VOCABULARY = KEY_WORDS | _SMALL_WORDS
 
-_LONGEST = max(map(len, _VOCABULARY)) + 1  # with one letter doubled
+_MAX_WORD_CHARACTERS = max(map(len, _VOCABULARY)) + 1  # with one letter doubled
 
 _LEET = str.maketrans("01345789@$!|+€£(", "oieastbgasiiteec")
 _LEET_L = str.maketrans("01345789@$!|+€£(", "oleastbgaslitelc")
@@ -165,11 +165,11 @@ def unleet(folded: str) -> str:
         start, end = match.start(), match.end()
         if start < done:
             continue
-        before = folded[max(done, end - _LONGEST - 1) : start]
+        before = folded[max(done, end - _MAX_WORD_CHARACTERS - 1) : start]
         start -= len(before) - len(before.rstrip(_LEET_LETTERS))
-        after = folded[end : start + _LONGEST + 1]
+        after = folded[end : start + _MAX_WORD_CHARACTERS + 1]
         end += len(after) - len(after.lstrip(_LEET_LETTERS))
-        if end - start > _LONGEST:
+        if end - start > _MAX_WORD_CHARACTERS:
             continue
         word = folded[start:end]
         plain = repair(word)

@@ -21,7 +21,7 @@ _ASSIGNS = lazy(r"value[\"']?[ \t]{0,3}[:=]")
 _NAMES = lazy(r"(?<![\w-])(?:name|key|variable)[\"']?[ \t]{0,3}[:=]")
 _OF_A_FORM = lazy(r"(?i)csrf|xsrf|nonce|authenticity")
 _BEFORE = 150  # characters before `value` in which its name stands
-_MOST = 5_000  # settings of one text
+_MAX_SETTINGS = 5_000  # settings of one text
 
 
 class Setting(NamedTuple):
@@ -41,7 +41,7 @@ def settings(text: str, low: str) -> tuple[Setting, ...]:
 def _settings(text: str, low: str) -> Iterator[Setting]:
     done = 0
     for number, at in enumerate(places(low, ("value",))):
-        if number == _MOST:
+        if number == _MAX_SETTINGS:
             return
         if at < done or not _ASSIGNS.match(low, at) or not _NAMES.search(low, max(done, at - _BEFORE), at):
             continue

@@ -17,8 +17,8 @@ from gitmem.gate.detectors.escapes import Plain, PlainLines
 from gitmem.gate.detectors.prefilter import DIGIT, UNBROKEN, has_byte, kinds_table, plain, table
 from gitmem.lazy_patterns import lazy
 
-_LONGEST = 400  # characters of one sign, and of a stretch on each side of it
-_SHORTEST = 10  # characters of a stretch that can be a value
+_MAX_SIGN_CHARACTERS = 400  # characters of one sign, and of a stretch on each side of it
+_MIN_VALUE_CHARACTERS = 10  # characters of a stretch that can be a value
 # Elements that end a line or a cell: what stands on both sides of one is not one value. Any other breaks no word.
 _APART = (
     "address|article|aside|blockquote|body|caption|center|col|colgroup|dd|details|dialog|dir|div|dl|dt|fieldset|figcaption|figure|footer|form|frame"
@@ -28,7 +28,7 @@ _APART = (
 _SIGN = lazy(
     r"\\(?P<plain>[!-/:-@\[-`{-~])|&(?P<entity>#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][0-9A-Za-z]{1,31});"
     r"|<(?P<long>!---?>|!--|!\[CDATA\[|\?)"  # goes on to its end, however far
-    rf"|<!(?![-\[])[^<>]{{0,{_LONGEST}}}>|</?(?!(?i:{_APART})[\s/>])(?:(?P<break>(?i:br))(?![\w:-])|[A-Za-z][\w:-]{{0,40}})(?:\s[^<>]{{0,{_LONGEST}}})?/?>"
+    rf"|<!(?![-\[])[^<>]{{0,{_MAX_SIGN_CHARACTERS}}}>|</?(?!(?i:{_APART})[\s/>])(?:(?P<break>(?i:br))(?![\w:-])|[A-Za-z][\w:-]{{0,40}})(?:\s[^<>]{{0,{_MAX_SIGN_CHARACTERS}}})?/?>"
     r"|\*{1,3}|~~|`{1,3}|\[\^[\w-]{1,32}\]|!\[[^\[\]\n]{0,200}\](?:\((?:[^()\n]|\([^()\n]{0,100}\)){0,400}\)|\[[^\[\]\n]{0,100}\])"
     r"|\[(?=[^\[\]\n]{1,200}\][(\[])"
     r"|(?<=[^\s\[])\](?:\((?:[^()\s<>]|\([^()\s<>]{0,100}\)){0,400}(?:\s+(?:\"[^\"\n]{0,200}\"|'[^'\n]{0,200}'))?\)|\[[^\[\]\n]{0,100}\])"
@@ -104,9 +104,9 @@ def _signs(raw: str) -> list[_Sign]:
         if start > looked:
             looked = bytes_of.find(b"\n", start)
             looked = len(raw) if looked < 0 else looked
-            if digits.find(b"1", max(done, start - _LONGEST), looked + _LONGEST) < 0 and not raw.startswith(
-                _FAR, start
-            ):
+            if digits.find(
+                b"1", max(done, start - _MAX_SIGN_CHARACTERS), looked + _MAX_SIGN_CHARACTERS
+            ) < 0 and not raw.startswith(_FAR, start):
                 done = looked  # no value has no digit
                 continue
         run: list[_Sign] = []
@@ -131,16 +131,16 @@ def _signs(raw: str) -> list[_Sign]:
             line_end = len(raw) if line_end < 0 else line_end
         of_line += run
         is_digit = any([sign.of_value and sign.shown.isdigit() for sign in run])
-        worth = worth or _is_long(marked, digits, start, at) or is_digit or joined >= _SHORTEST
+        worth = worth or _is_long(marked, digits, start, at) or is_digit or joined >= _MIN_VALUE_CHARACTERS
     return found + of_line if worth else found
 
 
 def _is_long(marked: bytes, digits: bytes, start: int, end: int) -> bool:
     """Whether an unbroken stretch with a digit in it stands around start..end, that itself not counted."""
-    first = marked.rfind(b"0", max(0, start - _LONGEST), start) + 1 or max(0, start - _LONGEST)
-    last = marked.find(b"0", end, end + _LONGEST)
-    last = min(len(marked), end + _LONGEST) if last < 0 else last
-    return start - first + last - end >= _SHORTEST and (
+    first = marked.rfind(b"0", max(0, start - _MAX_SIGN_CHARACTERS), start) + 1 or max(0, start - _MAX_SIGN_CHARACTERS)
+    last = marked.find(b"0", end, end + _MAX_SIGN_CHARACTERS)
+    last = min(len(marked), end + _MAX_SIGN_CHARACTERS) if last < 0 else last
+    return start - first + last - end >= _MIN_VALUE_CHARACTERS and (
         digits.find(b"1", first, start) >= 0 or digits.find(b"1", end, last) >= 0
     )
 

@@ -20,7 +20,7 @@ from gitmem.index.db.values import Place
 if TYPE_CHECKING:
     from gitmem.index.db.writer import Writer
 
-LONGEST = 1 << 16  # characters of a message that are indexed
+MAX_MESSAGE_CHARACTERS = 1 << 16  # characters of a message that are indexed
 
 
 @stored

@@ -60,7 +60,7 @@ class ReaderCache:
 
 REMEMBERED = 20_000  # chunks, or files, that are remembered of an index: of a chunk some two kilobytes
 PAYS = 400_000  # chunks compared in an index that stays open, from which its signs are kept: SQLite took NumPy's import
-NAMED = 5_000  # (file, word) pairs that are looked at where words of a question stand in names of files
+MAX_NAME_PAIRS = 5_000  # (file, word) pairs that are looked at where words of a question stand in names of files
 OVERFETCH = 10  # candidates of the binary scan for each vector asked for, rescored exactly
 EQUALS = 2  # times as many where others are as near as the last: it is not for a chunk's number to say which counts
 
@@ -149,7 +149,7 @@ class Index:
             "SELECT entry.path, blob.oid, term FROM carray(?1) AS wanted CROSS JOIN name CROSS JOIN entry"
             " CROSS JOIN blob WHERE name.term = wanted.value AND entry.snapshot = ?2 AND entry.path = name.path"
             " AND corpus = 1 AND blob.id = entry.blob LIMIT ?3",
-            (apsw.carray(tuple(terms)), snapshot.id, NAMED),
+            (apsw.carray(tuple(terms)), snapshot.id, MAX_NAME_PAIRS),
         )
         found: dict[tuple[str, str], set[str]] = {}
         for path, oid, term in rows:

@@ -22,8 +22,8 @@ from gitmem.review.markup import Links, flat, plain
 from gitmem.review.page import Row
 from gitmem.review.warnings.warning import Checked, Place, Range, Remark, ReviewWarning
 
-MOST = 10  # causes of one review; the others are counted
-SHOWN = 5  # lines of one cause that are shown as they should be
+MAX_CAUSES = 10  # causes of one review; the others are counted
+MAX_LINES_PER_CAUSE = 5  # lines of one cause that are shown as they should be
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,25 +49,25 @@ class BrokenClaims(ReviewWarning):
             yield Checked(not self.findings, f"{counted(self.looked_at, 'claim')} about the code", words)
 
     def rows(self, links: Links) -> Iterator[Row]:
-        causes, left = grouped(self.findings, MOST)
+        causes, left = grouped(self.findings, MAX_CAUSES)
         for _, ones in causes:
             first = ones[0]
             word = "please look" if first.state is State.CHANGED else first.state.value
             lines = "; ".join(
-                f"{links.file(one.path)} line {one.line} says {code(flat(one.claim))}" for one in ones[:MOST]
+                f"{links.file(one.path)} line {one.line} says {code(flat(one.claim))}" for one in ones[:MAX_CAUSES]
             )
-            more = f" and {len(ones) - MOST} more" if len(ones) > MOST else ""
+            more = f" and {len(ones) - MAX_CAUSES} more" if len(ones) > MAX_CAUSES else ""
             mend = f"; put {code(flat(first.renamed_to))} there" if first.renamed_to else ""
             by = f" ({first.commit[:12]})" if first.commit else ""
-            where = {(one.path, one.line) for one in ones[:MOST]}
-            mended = [each for each in self.mends if (each.path, each.line) in where][:SHOWN]
+            where = {(one.path, one.line) for one in ones[:MAX_CAUSES]}
+            mended = [each for each in self.mends if (each.path, each.line) in where][:MAX_LINES_PER_CAUSE]
             text = f"**{word}**: {plain(first.evidence)}{by}. {lines}{more}{mend}"
             yield Row(text + "".join(map(_difference, mended)), short=text)
         if left:
             yield Row(f"{left} more causes: `git mem check --base` lists them")
 
     def remarks(self) -> Iterator[Remark]:
-        for _, ones in grouped(self.findings, MOST)[0]:
+        for _, ones in grouped(self.findings, MAX_CAUSES)[0]:
             for one in ones:
                 now = f"; it is {one.renamed_to} now" if one.renamed_to else ""
                 yield Remark(one.path, one.line, f"claim-{one.state.value}", f"{one.evidence}{now}")

@@ -11,7 +11,7 @@ from gitmem.errors import GitMemError
 from gitmem.git.objects import REGULAR
 from gitmem.git.repository import Repository
 from gitmem.memory.document import blob_lines
-from gitmem.paths import LIMIT
+from gitmem.paths import MAX_MEMORY_FILE_BYTES
 from gitmem.plural import counted
 from gitmem.review.markup import Links, quoted, shown
 from gitmem.review.page import Row
@@ -130,7 +130,7 @@ def _lost_lines(
     paths = sorted({path for _, (path, _, _) in places})
     oids = [repo.blobs(commit, paths) for commit in (base, head)]
     sizes = repo.sizes([oid for side in oids for oid in side.values()])
-    texts = {oid: blob_lines(repo.read(oid)) for oid, size in sizes.items() if size <= LIMIT}
+    texts = {oid: blob_lines(repo.read(oid)) for oid, size in sizes.items() if size <= MAX_MEMORY_FILE_BYTES}
     told: Counter[str] = Counter()
     for question, (path, first, last) in places:
         before = texts.get(oids[0].get(path, ""), [])

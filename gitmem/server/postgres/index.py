@@ -17,7 +17,7 @@ from typing import Any
 
 import psycopg
 
-from gitmem.index.db.reader import EQUALS, NAMED, OVERFETCH
+from gitmem.index.db.reader import EQUALS, MAX_NAME_PAIRS, OVERFETCH
 from gitmem.index.db.sign_table import nearest
 from gitmem.index.db.values import Place, Shape, Snapshot, bits, int8
 from gitmem.index.line_records import Packed, unpack
@@ -30,7 +30,7 @@ from gitmem.server.telemetry import stage
 
 Shapes = Callable[[Iterable[str]], dict[str, Shape]]
 BEGINNING = "\0"  # before a character: all words that begin with it
-FEW = 0.25  # of the tenant's chunks, below which vectors are looked up by their ids
+MAX_SHARE_BY_ID = 0.25  # of the tenant's chunks, below which vectors are looked up by their ids
 RUN = struct.Struct("<II")  # the first chunk of a run, and how many follow each other
 
 
@@ -113,7 +113,7 @@ class PostgresIndex:
             " AND entry.snapshot = file_name.snapshot AND entry.path = file_name.path"
             " JOIN blob ON blob.tenant = entry.tenant AND blob.id = entry.blob WHERE file_name.tenant = %s"
             " AND file_name.term = ANY(%s::bigint[]) AND file_name.snapshot = ANY(%s) AND corpus = 1 LIMIT %s",
-            arrays.numbers("bigint", list(wanted)), self.snapshots, NAMED,
+            arrays.numbers("bigint", list(wanted)), self.snapshots, MAX_NAME_PAIRS,
         )  # fmt: skip
         found: dict[tuple[str, str], set[str]] = {}
         for path, oid, term in rows:
@@ -294,7 +294,7 @@ class PostgresIndex:
             return []
         signs, numbers = vector_columns(bits(vector), int8(vector))
         *_, number, dims, epoch = embedder
-        if len(norms) > self.approximate_from and len(norms) - norms.count(0) >= FEW * len(norms):
+        if len(norms) > self.approximate_from and len(norms) - norms.count(0) >= MAX_SHARE_BY_ID * len(norms):
             found = self._approximate(number, dims, norms, signs, numbers, k)
             if found is not None:
                 return [(chunk, cosine) for chunk, cosine in found if cosine == cosine]
@@ -358,7 +358,7 @@ class PostgresIndex:
         inside = len(norms) - norms.count(0)
         # `get_byte` past the end would raise, and the order of conditions means nothing to PostgreSQL.
         where, values = "CASE WHEN id < %s THEN get_byte(%s, id) > 0 ELSE false END", [len(norms), norms]
-        if inside < FEW * len(norms):
+        if inside < MAX_SHARE_BY_ID * len(norms):
             where, values = "id = ANY(%s)", [[chunk for chunk, norm in enumerate(norms) if norm]]
         size = len(signs)
         return self._rows(

@@ -26,7 +26,7 @@ from gitmem.server.postgres.postings import Words, postings, without
 from gitmem.text.terms import terms
 
 KEYED = 20_000  # hashes of chunks that are remembered
-MANY = 8  # segments, of which those that are smaller than the largest are joined
+MAX_SEGMENTS = 8  # segments, of which those that are smaller than the largest are joined
 
 
 class PostgresWriter:
@@ -408,11 +408,11 @@ class PostgresWriter:
         """Join the segments that are smaller than the largest where there are many; whether there was anything to do.
         A word is so written a few times in all, and read from few places."""
         rows = self._rows("SELECT id, first_chunk, last_chunk FROM segment WHERE tenant = %s ORDER BY first_chunk")
-        if len(rows) < MANY:
+        if len(rows) < MAX_SEGMENTS:
             return False
         largest = max(last - first for _, first, last in rows)
         small = [row for row in rows if row[2] - row[1] < largest / 2] or rows
-        if len(small) < MANY // 2:
+        if len(small) < MAX_SEGMENTS // 2:
             small = rows
         number = 1 + max(row[0] for row in rows)
         numbers = [row[0] for row in small]

@@ -19,9 +19,13 @@ from gitmem.server.telemetry import ERRORS, REQUESTS, STAGES
 from gitmem.server.tenant_load import Row
 from gitmem.server.web.routes import error
 
-MOST = 4  # requests that a process runs at once: one has the processor, the others wait for the database or each other
-OWN = 2  # of these of one tenant, and of all whose token is not known yet: more only take turns at the processor
-KEPT = 100  # tenants whose place in turn is remembered
+MAX_REQUESTS_AT_ONCE = (
+    4  # requests that a process runs at once: one has the processor, the others wait for the database or each other
+)
+MAX_REQUESTS_PER_TENANT = (
+    2  # of these of one tenant, and of all whose token is not known yet: more only take turns at the processor
+)
+MAX_REMEMBERED_TENANTS = 100  # tenants whose place in turn is remembered
 QUEUED = 64  # requests of a tenant that wait in a process
 YIELD = (
     0.25  # seconds that a request of a tenant held to its share waits for a moment in which no other's runs, or rests
@@ -39,7 +43,7 @@ class QueueFull(Exception):
 class FairQueue:
     """The requests of one process; for its event loop alone."""
 
-    def __init__(self, row: Row, most: int = MOST, queued: int = QUEUED) -> None:
+    def __init__(self, row: Row, most: int = MAX_REQUESTS_AT_ONCE, queued: int = QUEUED) -> None:
         self.row = row
         self._most = most
         self._queued = queued
@@ -68,7 +72,7 @@ class FairQueue:
     def _queue(self, tenant: int) -> Waiting:
         """The queue of a tenant. One that was not let in of late is the first in turn."""
         if tenant not in self._queues:
-            if len(self._queues) >= KEPT:
+            if len(self._queues) >= MAX_REMEMBERED_TENANTS:
                 self._queues = OrderedDict((one, queue) for one, queue in self._queues.items() if queue)
             self._queues[tenant] = deque()
             self._queues.move_to_end(tenant, last=False)
@@ -104,7 +108,7 @@ class FairQueue:
         while queue and queue[0][1].done():  # who asked is gone
             queue.popleft()
         self.row.wait(tenant, queue[0][0] if queue else 0.0)
-        if not queue or self.row.running_here(tenant) >= min(OWN, self._most):
+        if not queue or self.row.running_here(tenant) >= min(MAX_REQUESTS_PER_TENANT, self._most):
             return False
         share = self.row.share(tenant)
         if share is not None and (self.row.running(tenant) >= max(1, int(share)) or not self.row.is_next(tenant)):

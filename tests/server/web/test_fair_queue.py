@@ -11,7 +11,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from gitmem.server.tenant_load import RECENT, TenantLoad
-from gitmem.server.web.fair_queue import LARGEST, OWN, YIELD, FairQueue, Queued, QueueFull
+from gitmem.server.web.fair_queue import LARGEST, MAX_REQUESTS_PER_TENANT, YIELD, FairQueue, Queued, QueueFull
 from tests.server.conftest import Server
 
 LOUD, QUIET, THIRD, FOURTH = 1, 2, 3, 4
@@ -84,7 +84,10 @@ async def test_a_tenant_alone_runs_as_many_as_a_process_takes_of_one() -> None:
     asked = Requests(2)
     await asked.ask(LOUD, 0, 20)
     await asked.ask(LOUD, 1, 20)
-    assert [asked.run.count((process, LOUD)) for process in (0, 1)] == [OWN, OWN]
+    assert [asked.run.count((process, LOUD)) for process in (0, 1)] == [
+        MAX_REQUESTS_PER_TENANT,
+        MAX_REQUESTS_PER_TENANT,
+    ]
     await asked.stop()
 
 
@@ -94,7 +97,7 @@ async def test_a_loud_tenant_has_its_share_once_another_asked_and_the_others_hav
     await asked.ask(LOUD, 0, 20)
     await asked.ask(QUIET, 0)
     assert (0, QUIET) in asked.run
-    for _ in range(OWN):
+    for _ in range(MAX_REQUESTS_PER_TENANT):
         await asked.end(0, LOUD)
     assert (0, LOUD) not in asked.run  # beside the other's
     await asked.end(0, QUIET)
@@ -110,7 +113,7 @@ async def test_a_loud_tenant_has_its_share_once_another_asked_and_the_others_hav
 async def test_a_loud_tenant_does_not_wait_for_ever_for_the_others() -> None:
     asked = Requests(1)
     await asked.ask(QUIET)
-    await asked.ask(LOUD, 0, OWN + 2)
+    await asked.ask(LOUD, 0, MAX_REQUESTS_PER_TENANT + 2)
     while asked.run.count((0, LOUD)):
         await asked.end(0, LOUD)
     assert asked.run == [(0, QUIET)]  # which goes on and on
@@ -128,7 +131,7 @@ async def test_the_oldest_is_next_whichever_process_it_came_to() -> None:
     await asked.ask(LOUD, 1, 1)
     await asked.ask(LOUD, 0, 1)
     await asked.end(1, QUIET)
-    for _ in range(7 + OWN):
+    for _ in range(7 + MAX_REQUESTS_PER_TENANT):
         if (1, LOUD) in asked.run:
             break
         await asked.end(0, LOUD)
@@ -156,10 +159,10 @@ async def test_when_a_process_is_full_the_tenants_take_turns() -> None:
 @in_a_loop
 async def test_tenants_that_ask_alike_are_not_held_back() -> None:
     asked = Requests(1)
-    for _ in range(OWN):
+    for _ in range(MAX_REQUESTS_PER_TENANT):
         await asked.ask(LOUD)
         await asked.ask(QUIET)
-    assert asked.run.count((0, LOUD)) == asked.run.count((0, QUIET)) == OWN
+    assert asked.run.count((0, LOUD)) == asked.run.count((0, QUIET)) == MAX_REQUESTS_PER_TENANT
     await asked.stop()
 
 
@@ -189,8 +192,8 @@ async def test_what_was_asked_long_ago_holds_nobody_back() -> None:
     asked = Requests(1)
     await asked.ask(QUIET)
     asked.clock.now += 10 * RECENT
-    await asked.ask(LOUD, 0, OWN)
-    assert asked.run.count((0, LOUD)) == OWN
+    await asked.ask(LOUD, 0, MAX_REQUESTS_PER_TENANT)
+    assert asked.run.count((0, LOUD)) == MAX_REQUESTS_PER_TENANT
     await asked.stop()
 
 

@@ -17,7 +17,7 @@ from gitmem.gate.detectors.key_words import segment
 from gitmem.gate.detectors.prefilter import class_of, runs, utf8
 from gitmem.lazy_patterns import lazy
 
-LONGEST = 64 * 1024
+MAX_DECODED_CHARACTERS = 64 * 1024
 _BUDGET = 96 * 1024
 CUT = "cut short"
 
@@ -97,7 +97,7 @@ def _base64(run: str) -> str:
     letters = re.sub(r"[\s=]", "", run).translate(str.maketrans("-_", "+/"))
     if letters.isdigit() or (letters.islower() and letters.isalpha()) or (letters.isupper() and letters.isalpha()):
         return ""
-    letters = letters[: LONGEST * 4 // 3 // 4 * 4]
+    letters = letters[: MAX_DECODED_CHARACTERS * 4 // 3 // 4 * 4]
     try:
         return _readable(base64.b64decode(letters + "=" * (-len(letters) % 4), validate=True))
     except (binascii.Error, ValueError):
@@ -105,7 +105,7 @@ def _base64(run: str) -> str:
 
 
 def _base32(run: str) -> str:
-    letters = run.rstrip("=")[: LONGEST // 5 * 8]
+    letters = run.rstrip("=")[: MAX_DECODED_CHARACTERS // 5 * 8]
     try:
         return _readable(base64.b32decode(letters + "=" * (-len(letters) % 8)))
     except (binascii.Error, ValueError):
@@ -113,7 +113,7 @@ def _base32(run: str) -> str:
 
 
 def _hex(run: str) -> str:
-    digits = re.sub(r"0x|\\x|[^0-9a-fA-F]", "", run[: 4 * LONGEST])
+    digits = re.sub(r"0x|\\x|[^0-9a-fA-F]", "", run[: 4 * MAX_DECODED_CHARACTERS])
     return _readable(bytes.fromhex(digits[: len(digits) // 2 * 2]))
 
 
@@ -207,9 +207,11 @@ def decoded(raw: str, *, exhaustive: bool = False) -> Iterator[View]:
             text = decode(raw[start:end])
             if not text or text == raw[start:end] or not any(char.isalpha() for char in text):
                 continue
-            if len(match.group()) > 4 * LONGEST or (kind == "base64" and len(match.group()) > LONGEST * 4 // 3 + 8):
+            if len(match.group()) > 4 * MAX_DECODED_CHARACTERS or (
+                kind == "base64" and len(match.group()) > MAX_DECODED_CHARACTERS * 4 // 3 + 8
+            ):
                 yield View(CUT, start, end, "")
-            text = text[:LONGEST]
+            text = text[:MAX_DECODED_CHARACTERS]
             if budget > 0:
                 yield View(kind, start, end, text)
                 budget -= len(text)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import islice
 
 from gitmem.gate.detectors.injection import weights
-from gitmem.gate.detectors.injection.decoding import CUT, LONGEST, View, decoded
+from gitmem.gate.detectors.injection.decoding import CUT, MAX_DECODED_CHARACTERS, View, decoded
 from gitmem.gate.detectors.injection.injection import Verdict, explain, judge, severity_of
 from gitmem.gate.detectors.injection.invisible_characters import payloads
 from gitmem.gate.detectors.injection.puzzles import (
@@ -30,7 +30,7 @@ from gitmem.messages import Message
 
 _ENCODED_BOOST = 1.0  # somebody took the trouble
 _PUZZLE_BOOST = 0.0  # a reading that may be chance
-_DEPTH = 2
+_MAX_LAYERS = 2
 _MOST_VIEWS = 400  # encoded stretches that are read one by one
 _ROW = 4096  # characters that further ones have in all where they are read as one
 _MOST_FINDS = 50  # disguised instructions that are told one by one
@@ -52,7 +52,7 @@ def _read(view: View) -> Iterator[Match]:
     if view.kind == CUT:
         yield _unread(view.start, view.end, "encoded text too long to be read whole")
     else:
-        yield from _about(view, view.start, view.end, _DEPTH)
+        yield from _about(view, view.start, view.end, _MAX_LAYERS)
 
 
 def _rows(views: Iterator[View]) -> Iterator[list[View]]:
@@ -76,7 +76,9 @@ def _of_row(row: list[View], exhaustive: bool) -> Iterator[Match]:
             yield from _read(view)
         return
     start, end = row[0].start, row[-1].end
-    together = list(_about(View(row[0].kind, start, end, "\n".join([view.text for view in row])), start, end, _DEPTH))
+    together = list(
+        _about(View(row[0].kind, start, end, "\n".join([view.text for view in row])), start, end, _MAX_LAYERS)
+    )
     alone = (match for view in row for match in _read(view))
     if together and exhaustive:  # to be masked, but not what stands between them
         yield from list(alone) or [replace(each, start=v.start, end=v.end) for each in together for v in row]
@@ -150,15 +152,17 @@ def _invisible_payloads(text: Text) -> Iterator[Match]:
     runs = list(payloads(text.raw))
     long = [run for run in runs if len(run[2]) >= _SHORTEST]
     for start, end, spelled in long if text.exhaustive else long[:_MOST_RUNS]:
-        yield from _about(View("invisible characters", start, end, spelled), start, end, _DEPTH)
+        yield from _about(View("invisible characters", start, end, spelled), start, end, _MAX_LAYERS)
     if len(runs) > 1 and len(long[:_MOST_RUNS]) < len(runs):
         start, end = runs[0][0], runs[-1][1]
         places = [(first, last) for first, last, _ in runs] if text.exhaustive else [(start, end)]
         spelled = "".join([run[2] for run in runs])
-        if len(spelled) > LONGEST:
+        if len(spelled) > MAX_DECODED_CHARACTERS:
             message = "invisible text too long to be read whole"
             yield from (_unread(first, last, message) for first, last in places)
-        for match in _about(View("invisible characters", start, end, spelled[:LONGEST]), start, end, _DEPTH):
+        for match in _about(
+            View("invisible characters", start, end, spelled[:MAX_DECODED_CHARACTERS]), start, end, _MAX_LAYERS
+        ):
             yield from (replace(match, start=first, end=last) for first, last in places)
 
 

@@ -18,7 +18,7 @@ from gitmem.lazy_patterns import lazy
 BUCKETS = 1 << 19
 NEIGHBOURS = 24  # tokens of a neighbouring line that count
 NEIGHBOUR_CHARACTERS = 200  # characters of it that are looked at
-KEPT = 1 << 14  # tokens remembered
+MAX_CACHED_TOKENS = 1 << 14  # tokens remembered
 
 _CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3"
 _ADDRESS = lazy(
@@ -106,7 +106,7 @@ def _joined(word: str, single: Iterable[str] = ()) -> _Joined:
     return _Joined(crc32(data), b" " + data, b"  " + data, tuple(map(bucket, single)))
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=MAX_CACHED_TOKENS)
 def _token(token: str) -> _Joined:
     """A token beside others."""
     if is_cjk(token):

@@ -252,15 +252,15 @@ def find(folded: str) -> Iterator[Order]:
 
 
 def _sentences(folded: str) -> Iterator[tuple[int, int]]:
-    """The sentences of a text, of at most _LONGEST characters each."""
+    """The sentences of a text, of at most _MAX_ORDER_CHARACTERS characters each."""
     at = 0
     for line in folded.split("\n"):
         start = at
         for end in [*(match.end() for match in _STOP.finditer(line)), len(line)]:
             last = at + end
-            while last - start > _LONGEST:
-                yield start, start + _LONGEST
-                start += _LONGEST - 80
+            while last - start > _MAX_ORDER_CHARACTERS:
+                yield start, start + _MAX_ORDER_CHARACTERS
+                start += _MAX_ORDER_CHARACTERS - 80
             if last - start >= 12:
                 yield start, last
             start = last
@@ -268,7 +268,7 @@ def _sentences(folded: str) -> Iterator[tuple[int, int]]:
 
 
 _STOP = lazy(r"(?<=[^\d\W]{2})[.!?](?=\s)")
-_LONGEST = 400
+_MAX_ORDER_CHARACTERS = 400
 
 
 @cache

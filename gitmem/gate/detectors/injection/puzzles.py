@@ -96,18 +96,18 @@ def puzzles(folded: str, *, exhaustive: bool = False) -> Iterator[View]:
     """Other readings of normalised text, line by line, offsets of `folded`; only where a sign of one shows.
 
     The first letters of lines are one view of kind ACROSTIC that covers the whole text. Every sign is looked at: of each
-    kind ALONE readings are a view of their own, with `exhaustive` all; further ones share views of some lines, because
+    kind MAX_SEPARATE_READINGS readings are a view of their own, with `exhaustive` all; further ones share views of some lines, because
     judging a view costs more than reading it.
     """
     for kind, sign, reading in _PUZZLES:
         readings = _readings(folded, sign, reading)
-        for start, end, text in islice(readings, None if exhaustive else ALONE):
+        for start, end, text in islice(readings, None if exhaustive else MAX_SEPARATE_READINGS):
             yield View(kind, start, end, text)
         yield from _shared_views(kind, readings)
     yield from _acrostic(folded)
 
 
-ALONE = 2000  # readings of a kind with a view each: a long text that people wrote has fewer
+MAX_SEPARATE_READINGS = 2000  # readings of a kind with a view each: a long text that people wrote has fewer
 
 
 def _readings(

@@ -34,8 +34,8 @@ LEVELS = 256
 # the size of a feature of a neighbouring line, of a concept and of classes of words; a sentence's own words have 1
 CONTEXT, CONCEPT, CLASSES = 0.35, 1.3, 0.7
 SLACK = 2.1  # a sentence whose own words stay so far below the warning threshold is read no further
-SHORTEST = 20.0  # a shorter feature vector is not stretched: two words are no evidence
-KEPT = 1 << 14  # sentences remembered: the versions of one file share most of their lines
+MIN_VECTOR_LENGTH = 20.0  # a shorter feature vector is not stretched: two words are no evidence
+MAX_CACHED_SENTENCES = 1 << 14  # sentences remembered: the versions of one file share most of their lines
 
 
 class Scorer(NamedTuple):
@@ -92,7 +92,7 @@ def score(
     """
     learned = load()
     own, size = _word_weights(sentence)
-    value = learned.bias + learned.unit * own / sqrt(max(size, SHORTEST))
+    value = learned.bias + learned.unit * own / sqrt(max(size, MIN_VECTOR_LENGTH))
     if value < learned.warn - SLACK:
         return value
     classes, count = _class_weights(sentence)
@@ -104,26 +104,26 @@ def score(
         total += CONCEPT * sum([learned.weights[bucket] for bucket in buckets])
         square += CONCEPT**2 * len(buckets)
         bias += learned.noted + learned.slope * note[0]
-    alone = bias + learned.unit * total / sqrt(max(square, SHORTEST))
+    alone = bias + learned.unit * total / sqrt(max(square, MIN_VECTOR_LENGTH))
     for weight, count in (_neighbour(before, "p:"), _neighbour(after, "n:")):
         total += CONTEXT * weight
         square += CONTEXT**2 * count
-    return max(bias + learned.unit * total / sqrt(max(square, SHORTEST)), alone - learned.sway)
+    return max(bias + learned.unit * total / sqrt(max(square, MIN_VECTOR_LENGTH)), alone - learned.sway)
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=MAX_CACHED_SENTENCES)
 def _word_weights(sentence: str) -> tuple[int, int]:
     """The sum of the weights of a sentence's own words, and how many buckets they are."""
     return _weighed(own_buckets(sentence))
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=MAX_CACHED_SENTENCES)
 def _class_weights(sentence: str) -> tuple[int, int]:
     """The same of its classes of words."""
     return _weighed(class_buckets(sentence))
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=MAX_CACHED_SENTENCES)
 def _neighbour(line: str, prefix: str) -> tuple[int, int]:
     return _weighed(neighbour_buckets(line, prefix) if line else set())
 

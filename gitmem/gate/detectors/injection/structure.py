@@ -129,13 +129,13 @@ def _order(language: str) -> dict[str, int]:
 
 def _rows_in_unit(unit: str, pieces: Pieces, size: int) -> list[list[tuple[str, tuple[str, ...]]]]:
     """The rows of the beginnings (of at most `size` characters) that stand in a unit."""
-    if len(pieces) < max(len(unit), _FEW):  # those of one character stand among few
+    if len(pieces) < max(len(unit), _MAX_SHORT_LINES):  # those of one character stand among few
         return [pieces[key] for key in pieces if key in unit]
     runs = zip(*[unit[i:] for i in range(size)], strict=False)
     return [pieces[key] for key in pieces.keys() & map("".join, runs)]
 
 
-_FEW = 16
+_MAX_SHORT_LINES = 16
 
 
 def languages(text: str) -> list[str]:

@@ -12,13 +12,13 @@ from pathlib import Path
 from struct import Struct
 from zlib import crc32
 
-from gitmem.gate.detectors.injection.features import ADDRESSED, BUCKETS, KEPT, bucket, is_cjk, tokens
+from gitmem.gate.detectors.injection.features import ADDRESSED, BUCKETS, MAX_CACHED_TOKENS, bucket, is_cjk, tokens
 
 PATH = Path(__file__).with_name("word_classes.bin")
 HEADER = Struct("<8sII")  # magic, version, CRC-32 of all that follows
 MAGIC = b"gmclasse"
 VERSION = 1
-COUNT = 250  # classes of the table
+CLASS_COUNT = 250  # classes of the table
 NUMBER, ADDRESS, NONE = 250, 251, 255
 LONGEST_RUN = 4  # characters of Chinese, Japanese and Korean that the table knows as one word
 REACH = 3  # how far apart two classes of words make a feature
@@ -41,7 +41,7 @@ def parse(data: bytes) -> bytes:
     return classes
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=MAX_CACHED_TOKENS)
 def of_token(token: str) -> tuple[int, ...]:
     """The classes of a token of folded text, in order; none where its words are not known.
 
@@ -76,6 +76,6 @@ def class_buckets(sentence: str) -> set[int]:
     return {bucket(f"@{one}") for one in row} | {_pair(*pair) for pair in pairs}
 
 
-@lru_cache(maxsize=KEPT)
+@lru_cache(maxsize=MAX_CACHED_TOKENS)
 def _pair(one: int, other: int) -> int:
     return bucket(f"@{one}+{other}")

@@ -105,7 +105,7 @@ _NAMES_RESIDENT = lazy(
     r"|(?:resident|alien|foreigner)[- ]registration (?:number|no\.?)[^\n\d\w]{0,2}(?:is )?[^\n\d\w]{0,3}\Z",
     re.IGNORECASE,
 )
-NAMED = 48  # characters before a number in which its name is looked for
+MAX_CHARACTERS_TO_NAME = 48  # characters before a number in which its name is looked for
 _BUSINESS = lazy(r"(?<![\d-])\d{3}(?P<dash>-?)\d{2}(?P=dash)\d{5}(?![\d-])")
 _BUSINESS_WORD = lazy(r"사업자|business (?:registration )?(?:no|number)|brn", re.IGNORECASE)
 _CARD = lazy(
@@ -246,7 +246,10 @@ def _phones(raw: str, first: int, last: int) -> Iterator[tuple[int, int]]:
 def _numbers(raw: str, first: int, last: int) -> Iterator[tuple[str, int, int]]:
     for match in _RESIDENT.finditer(raw, first, last):
         dated = match.group("a")[:2] >= "20" or match.group("b")[0] not in "3478"  # else without a check digit
-        digits, named = match.group("a") + match.group("b"), raw[max(0, match.start() - NAMED) : match.start()]
+        digits, named = (
+            match.group("a") + match.group("b"),
+            raw[max(0, match.start() - MAX_CHARACTERS_TO_NAME) : match.start()],
+        )
         right = check_digits.resident_number(digits) and (
             (match.group("dash") and dated) or _has_context_word(_RESIDENT_WORD, raw, match.start())
         )

@@ -324,12 +324,12 @@ def find(text: str, seen: Candidates, taken: Spans | None = None) -> Iterator[Fo
             shift = setting.start - setting.inside
             yield found._replace(start=found.start + shift, end=found.end + shift)
     long = [run for run in seen.runs if run[1] - run[0] >= 24]
-    spoken = _spoken(seen.low) if len(long) > _FEW else None
+    spoken = _spoken(seen.low) if len(long) > _MAX_LINES_ALONE else None
     for run in long:
         yield from _handled(text, seen.low, run, spoken, taken)
 
 
-_FEW = 16  # long values whose lines are read one by one
+_MAX_LINES_ALONE = 16  # long values whose lines are read one by one
 
 
 def _spoken(low: str) -> tuple[list[int], list[int]]:

@@ -15,7 +15,7 @@ from gitmem.gate.detectors.prefilter import DIGIT, UNBROKEN, plain, runs
 from gitmem.gate.detectors.secrets.placeholders import is_words
 from gitmem.lazy_patterns import lazy
 
-_LONGEST = 20_000  # characters of an unbroken stretch that are looked at as one
+_MAX_STRETCH = 20_000  # characters of an unbroken stretch that are looked at as one
 _REACH = 400  # characters before a value in which something can name it
 _LONGEST_WORD = 400  # letters by which a word is judged
 _LETTERS = lazy(r"[A-Za-z]{14,}")  # a token of letters alone: rare, and without a place in `runs`
@@ -56,9 +56,9 @@ def _stretches(text: str, digits: bytes) -> list[tuple[int, int]]:
             stretches.append((start, end))
         at = digits.find(b"1", end)
     stretches.sort()
-    if all([end - start <= _LONGEST for start, end in stretches]):
+    if all([end - start <= _MAX_STRETCH for start, end in stretches]):
         return stretches
-    pieces = [(at, min(end, at + _LONGEST)) for start, end in stretches for at in range(start, end, _LONGEST)]
+    pieces = [(at, min(end, at + _MAX_STRETCH)) for start, end in stretches for at in range(start, end, _MAX_STRETCH)]
     return [(start, end) for start, end in pieces if end - start >= 10]
 
 

@@ -12,7 +12,7 @@ from gitmem.gate.detectors.joined_words import is_coined, is_diceware
 from gitmem.gate.detectors.secrets.placeholders import is_code, is_digest, is_placeholder, is_tangled, is_uuid, is_words
 from gitmem.lazy_patterns import lazy
 
-LONGEST = 80
+MAX_PASSWORD_CHARACTERS = 80
 WORD = lazy(
     r"p(?:ass(?:w(?:or)?d|wort|[ -]?phrase|code)|wd|ass(?![a-z])(?:(?<![a-z]pass)|(?<=requirepass)|(?<=storepass)|(?<=keypass))|ass(?=[\"']?\s{0,2}[=:])(?<!bypass)(?<!compass)(?<!surpass)"
     r"|sk(?![a-z])(?<![a-z]psk)|w(?![a-z])(?<![a-z]pw)|in(?![a-z])(?<![a-z]pin)|re-?shared[ -]key)"
@@ -211,7 +211,7 @@ def is_chosen(value: str, after: str, strength: int, quoted: bool) -> bool:
 
     `after` is the text behind it (a counted thing, "8자 이상", is no PIN); `quoted` says that quotes held it.
     """
-    if not 4 <= len(value) <= LONGEST or is_placeholder(value) or is_digest(value):
+    if not 4 <= len(value) <= MAX_PASSWORD_CHARACTERS or is_placeholder(value) or is_digest(value):
         return False
     if is_no_value(value) or (_PATH_OF_WORDS.fullmatch(value) and _REFERRED.match(after)):
         return False

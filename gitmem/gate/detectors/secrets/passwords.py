@@ -25,7 +25,7 @@ from gitmem.gate.detectors.secrets.chosen_passwords import (
     CLOSE,
     FOREIGN,
     FOREIGN_WORD,
-    LONGEST,
+    MAX_PASSWORD_CHARACTERS,
     WORD,
     classes,
     end_of,
@@ -125,7 +125,7 @@ _THE = lazy(r"\b(?:the|my|your|its|her|his|our|new|old) \Z")
 _SPACED = lazy(r"(?=[^0-9]{0,39}[0-9])(?=[^A-Z]{0,39}[A-Z])[A-Za-z0-9!@#$%^&*?~+ _-]{6,40}")
 _NAMED_WITHIN = 44
 _PIN = lazy(r"\d{4,12}[*#]?")
-_SHORTEST = 4  # characters of a password without quotation marks
+_MIN_BARE_CHARACTERS = 4  # characters of a password without quotation marks
 _ASSIGNS = lazy(r"[^A-Za-z\s(|,`]")
 _VERDICT = lazy(
     r"(?:-{2,3} |\b(?:must|should|tests|checks?|suites?|cases|builds?|specs?|all|overall|status|verdict)[ -]{1,2})\Z"
@@ -216,7 +216,7 @@ def _joined(
     ):
         return told, max(name_end, max(told)[1])
     # Each word for a password in one long value would read the value again.
-    return [], end - LONGEST // 2 if end - start > LONGEST else 0
+    return [], end - MAX_PASSWORD_CHARACTERS // 2 if end - start > MAX_PASSWORD_CHARACTERS else 0
 
 
 def _words(low: str) -> Iterable[re.Match[str]]:
@@ -291,7 +291,7 @@ def _behind(text: str, low: str, match: re.Match[str], join: re.Match[str]) -> t
     """The span of what is joined to the word for a password, and whether it is one."""
     word, op = match.group(), join.group("op")
     start, limit = join.span("value")
-    if limit - start < _SHORTEST and not join.group("quote"):
+    if limit - start < _MIN_BARE_CHARACTERS and not join.group("quote"):
         return start, start, False
     quote = join.group("quote").rstrip("*") or join.group("quote")
     end, closed = end_of(text, start, limit, quote)

@@ -1,7 +1,7 @@
 """What looks like a secret and is none: placeholders, references, identifiers, checksums, words.
 
 Pure questions about one value, shared by the detectors of secrets. Every function is linear in the length of
-the value, and values are short: callers cut them at `LONGEST`.
+the value, and values are short: callers cut them at `MAX_PLACEHOLDER_CHARACTERS`.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from string import ascii_lowercase
 
 from gitmem.lazy_patterns import lazy
 
-LONGEST = 4096
-_KEPT = 512  # answers remembered: several rules ask about one value
+MAX_PLACEHOLDER_CHARACTERS = 4096
+_MAX_CACHED = 512  # answers remembered: several rules ask about one value
 
 _SAMPLE = lazy(
     r"\[(?:password|email|phone|card|iban|address|account|[a-z]{4,8} (?:number|id))(?:\]|$)"
@@ -181,7 +181,7 @@ _PAIRS = frozenset(
 )
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_MAX_CACHED)
 def entropy(value: str) -> float:
     """Shannon entropy of the characters, in bits each; 0 for the empty string."""
     size = len(value)
@@ -194,7 +194,7 @@ _LEET = str.maketrans("$@0134578", "saoieastb")
 _MANUAL = frozenset(["supersecret", "topsecret", "mysecret", "verysecret", "changeme", "secretpassword"])
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_MAX_CACHED)
 def is_placeholder(value: str) -> bool:
     """Whether a value stands for a secret that is elsewhere: `<token>`, `${VAR}`, `xxxx`, `changeme`, `EXAMPLE`."""
     bare = value.strip(" \t\"'`.+")
@@ -244,7 +244,7 @@ def is_sequence(value: str) -> bool:
     return steps * 10 >= 9 * (len(row) - 1)
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_MAX_CACHED)
 def is_code(value: str) -> bool:
     """Whether a bare value is an expression of a program, a path or an address rather than a literal."""
     if _CODE.search(value) or _PATH.match(value):
@@ -310,7 +310,7 @@ def is_digest(value: str) -> bool:
     return _DIGEST.match(value) is not None
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_MAX_CACHED)
 def is_words(value: str) -> bool:
     """Whether a value reads as words and small numbers joined: `create_token_counter`, `test-token-6`, `utf8`.
 
@@ -346,7 +346,7 @@ _TRADE = frozenset(
 )
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_MAX_CACHED)
 def _reads(word: str) -> bool:
     if word in _TRADE:
         return True
@@ -355,7 +355,7 @@ def _reads(word: str) -> bool:
     return sum(map(_PAIRS.__contains__, map(add, word, word[1:]))) * 5 >= 3 * (len(word) - 1)
 
 
-@lru_cache(maxsize=_KEPT)
+@lru_cache(maxsize=_MAX_CACHED)
 def is_readable_base64(value: str) -> bool:
     """Whether a value is base64 of ordinary text (a cursor, lorem ipsum), which the encoded detector reads."""
     if len(value) < 16:

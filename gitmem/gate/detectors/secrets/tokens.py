@@ -58,7 +58,7 @@ _ESCAPE = lazy(
     r"(?:\\(?:[0abfnrtv]|x[0-9A-Fa-f]{2}|[0-7]{3}|u[0-9A-Fa-f]{0,4}|U[0-9A-Fa-f]{8})|%[0-9A-Fa-f]{2}|\[[0-9;]{0,8}m)\Z"
 )
 _SHORT_START = 5
-_MANY = 2_000  # occurrences of one literal that are looked at before the rest counts as noise
+_MAX_OCCURRENCES = 2_000  # occurrences of one literal that are looked at before the rest counts as noise
 
 
 class Found(NamedTuple):
@@ -179,7 +179,7 @@ def _tokens_of(text: str, seen: list[tuple[str, list[int]]]) -> Iterator[Found]:
 
 
 def _beginnings_in(text: str, hot: Iterable[tuple[int, int]]) -> list[tuple[str, list[int]]]:
-    """The beginnings that stand in the stretches where a token can begin, and at which places, at most _MANY each."""
+    """The beginnings that stand in the stretches where a token can begin, and at which places, at most _MAX_OCCURRENCES each."""
     by_two, order = _by_two()
     seen: dict[str, list[int]] = {}
     for first, last in hot:
@@ -188,7 +188,7 @@ def _beginnings_in(text: str, hot: Iterable[tuple[int, int]]) -> list[tuple[str,
             for start in by_two.get(text[at : at + 2], ()):
                 if text.startswith(start, at, last):
                     places = seen.setdefault(start, [])
-                    if len(places) < _MANY:
+                    if len(places) < _MAX_OCCURRENCES:
                         places.append(at)
     return sorted(seen.items(), key=lambda item: order[item[0]])
 
@@ -205,7 +205,7 @@ def _windows(low: str, literals: tuple[str, ...]) -> list[tuple[int, int]]:
     places: list[int] = []
     for literal in literals:
         at = low.find(literal)
-        while at >= 0 and len(places) < _MANY:
+        while at >= 0 and len(places) < _MAX_OCCURRENCES:
             places.append(at)
             at = low.find(literal, at + len(literal))
     windows: list[tuple[int, int]] = []

@@ -30,9 +30,9 @@ _GAP = r"[ \t,|]{0,4}(?:\r?\n[ \t>|*-]{0,6})?(?:\d{1,2}[.):]?[ \t]{1,3})?(?<![a-
 _ROW = lazy(rf"(?<![A-Za-z'])(?:[a-z]{{3,8}}+{_GAP}){{11,29}}[a-z]{{3,8}}(?![A-Za-z])")
 _WORD = lazy("[a-z]+")
 _LENGTHS = (24, 21, 18, 15, 12)
-_NEAR = 100  # characters behind a name within which the row begins
-_LONGEST = 30 * 24  # of a row
-_MANY = 200  # rows whose check sums are computed; in a text of more a row of words of the list is enough
+_MAX_CHARACTERS_TO_ROW = 100  # characters behind a name within which the row begins
+_MAX_ROW_CHARACTERS = 30 * 24  # of a row
+_MAX_CHECKED_ROWS = 200  # rows whose check sums are computed; in a text of more a row of words of the list is enough
 
 
 @cache
@@ -77,7 +77,7 @@ def _windows(hints: list[int], size: int) -> Iterator[tuple[int, int]]:
             if last >= 0:
                 yield first, last
             first = hint
-        last = min(size, hint + _NEAR + _LONGEST)
+        last = min(size, hint + _MAX_CHARACTERS_TO_ROW + _MAX_ROW_CHARACTERS)
     if last >= 0:
         yield first, last
 
@@ -89,12 +89,12 @@ def seed_phrases(text: str, low: str) -> Iterator[tuple[int, int]]:
     judged = 0
     for first, last in _windows(hints, len(text)):
         for match in _ROW.finditer(text, first, last):
-            near = bisect_left(hints, match.start() - _NEAR)
+            near = bisect_left(hints, match.start() - _MAX_CHARACTERS_TO_ROW)
             if near == len(hints) or hints[near] >= match.end():
                 continue
             judged += 1
             named = _NAME.search(low, max(0, match.start() - 60), match.start()) is not None
-            span = _in_row(list(_WORD.finditer(text, *match.span())), named, judged <= _MANY)
+            span = _in_row(list(_WORD.finditer(text, *match.span())), named, judged <= _MAX_CHECKED_ROWS)
             if span is not None:
                 yield span
 
