@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -26,7 +26,7 @@ from gitmem.config import Config
 from gitmem.environment import cache_folder, now
 from gitmem.errors import GitMemError
 from gitmem.git.opening import Repository, discover
-from gitmem.git.worktree import state_dir
+from gitmem.git.worktree import locked, state_dir
 from gitmem.hosts.host import EVENT_SECONDS, USER, Host
 from gitmem.hosts.registry import host_named
 from gitmem.plural import counted
@@ -48,6 +48,7 @@ DEEP = 2  # times the budget for the first prompt that memory answers: one deep 
 INJECTED = 10_000  # characters of context that Claude Code takes
 ENVELOPE = 500  # of them for what stands around a context
 SHARE = 0.8  # of the time a host gives, the rest is for starting and ending
+GIVING_SHARE = 0.4  # of the time a host gives: how long an event waits for another of its session that gives a context
 DETACHED = "GITMEM_DETACHED"
 SESSION_ID = re.compile(r"[A-Za-z0-9][\w-]{0,127}", re.ASCII)  # of a session whose transcript is looked for by its id
 TURN = "compacted-turn"  # the file with the session of the last turn whose compaction was acted on
@@ -61,14 +62,17 @@ class OutOfTime(BaseException):
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One event of a host in an opened memory. `fields` are the host's JSON; `transcript` and `session` are what it
-    says of the session, None and "" where it does not."""
+    """One event of a host in an opened memory. `name`: ours (EVENT_SECONDS). `fields` are the host's JSON; `transcript`
+    and `session` are what it says of the session, None and "" where it does not. `called`: seconds since 1970 when the
+    host called the hook, by the machine's clock."""
 
     repo: Repository
     config: Config
     host: Host
+    name: str
     fields: dict[str, Any]
     now: datetime
+    called: float
 
     @property
     def transcript(self) -> Path | None:
@@ -138,6 +142,7 @@ def handle(
     The host waits one second for the end of a session: that is done by a process of its own. `user`: the hook stands
     in the person's own settings.
     """
+    called = time.time()
     repo: Repository | None = None
     is_ours = False
     host = host_named(host_name)
@@ -155,7 +160,7 @@ def handle(
             _detach(event, host_name, data, user)
             return
         repo, config = opened()
-        given = Event(repo, config, host, fields, now())
+        given = Event(repo, config, host, event, fields, now(), called)
         with _time_limit(0 if DETACHED in os.environ else SHARE * EVENT_SECONDS[event]):
             answer = _answer(host, event, EVENTS[event](given))
             if answer:
@@ -297,15 +302,39 @@ def _answer(host: Host, event: str, text: str) -> str:
     return answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
 
 
+@contextmanager
+def _giving(event: Event) -> Iterator[None]:
+    """Hold back other events of the session while this one gives a context and records what it gave.
+
+    A host may call the hooks of a session's start and of its first prompt at once (Copilot CLI): each is then given
+    what the other was not. An event that has waited for GIVING_SHARE of its time, and one in a Git directory that
+    cannot be written to, gives all the same: a repetition costs less than a silent memory.
+    """
+    from gitmem.sessions.state import lock_of_giving
+
+    with ExitStack() as held:
+        if event.session:
+            wait = GIVING_SHARE * EVENT_SECONDS[event.name]
+            with suppress(GitMemError, OSError):
+                held.enter_context(locked(event.repo.common_dir, lock_of_giving(event.session), wait))
+        yield
+
+
 def _start(event: Event) -> str:
-    """What memory says as a session begins, and where the last one left off. A session that is resumed with what it was
-    given in its transcript is given what is new."""
+    """What memory says as a session begins, and where the last one left off."""
+    _catch_up(event, AT_START)  # so that this session begins with what the last one decided
+    with _giving(event):
+        return _give_at_start(event)
+
+
+def _give_at_start(event: Event) -> str:
+    """`_start` while `_giving`. A session that is resumed with what it was given in its transcript is given what is
+    new, and so is one whose prompt was answered since the host called this hook."""
     from gitmem.context.checkpoint import checkpoint
     from gitmem.context.session_contents import KnownStatements, mark_of
     from gitmem.sessions import recalled_parts
     from gitmem.sessions.recalled_parts import RecalledParts
 
-    _catch_up(event, AT_START)  # so that this session begins with what the last one decided
     conversation = event.conversation()
     before = _still_given(event, conversation)
     contents = event.contents(conversation if before.keys else None, before)
@@ -318,7 +347,8 @@ def _start(event: Event) -> str:
     text = context.text
     given = list(context.parts)
     # A session that goes on with what it was given was told then where the one before it left off.
-    sections = () if before.keys else checkpoint(event.repo, event.config, event.now, _part_of_session(event), known)
+    told = before.started and bool(before.keys)
+    sections = () if told else checkpoint(event.repo, event.config, event.now, _part_of_session(event), known)
     for section in sections:
         if len(text) + len(section.text) < INJECTED:  # whole or not at all: a cut would leave a quotation open
             text = f"{text}\n{section.text}".strip()
@@ -326,26 +356,30 @@ def _start(event: Event) -> str:
     keys, places = _keys_and_places(given)
     mark = mark_of(conversation) if conversation is not None else ""
     now = RecalledParts(
-        tuple(dict.fromkeys((*before.keys, *keys))), started=True,
+        tuple(dict.fromkeys((*before.keys, *keys))), answered=before.answered, started=True,
         places=tuple(dict.fromkeys((*before.places, *places))), mark=mark,
     )  # fmt: skip
-    recalled_parts.begin(event.repo.common_dir, event.session, now)
+    recalled_parts.begin(event.repo.common_dir, event.session, now, time.time())
     return text
 
 
 def _still_given(event: Event, conversation: Transcript | None) -> RecalledParts:
-    """What a session that is resumed still has of what it was given: only a transcript that holds our contexts shows
-    that the host gives them to its agent again."""
+    """What a session that begins has already: what was given since the host called this hook, by another event of the
+    session; and of one that is resumed what it was given before, where its transcript holds our contexts: only that
+    shows that the host gives them to its agent again."""
     from gitmem.context.session_contents import mark_of
     from gitmem.gate.quoting import LEAD
     from gitmem.sessions import recalled_parts
     from gitmem.sessions.recalled_parts import RecalledParts
 
+    given = recalled_parts.load(event.repo.common_dir, event.session)
+    if event.called <= given.at <= time.time():
+        return given
     if event.fields.get("source") != RESUMED or conversation is None:
         return RecalledParts()
     if LEAD.encode() not in event.transcript_data():
         return RecalledParts()
-    return recalled_parts.load(event.repo.common_dir, event.session).after(mark_of(conversation))
+    return replace(given.after(mark_of(conversation)), answered=False)
 
 
 def _keys_and_places(parts: Iterable[Part]) -> tuple[list[str], list[tuple[str, str]]]:
@@ -440,12 +474,19 @@ def _prompt(event: Event) -> str:
     from gitmem.sessions import recalled_parts
 
     hooks = event.host.hooks
-    starts = hooks is not None and hooks.starts_at_prompt and bool(event.session)
+    may_start = hooks is not None and hooks.starts_at_prompt and bool(event.session)
+
+    def starts() -> bool:
+        return may_start and not recalled_parts.load(event.repo.common_dir, event.session).started
+
+    if starts():
+        _catch_up(event, AT_START)
     start = ""
-    if starts and not recalled_parts.load(event.repo.common_dir, event.session).started:
-        start = _start(event)
-        _remember(event)
-    return "\n".join(text for text in (start, _recall(event)) if text)
+    with _giving(event):
+        if starts():
+            start = _give_at_start(event)
+            _remember(event)
+        return "\n".join(text for text in (start, _recall(event)) if text)
 
 
 def _prompt_text(event: Event) -> str:
@@ -506,7 +547,7 @@ def _recall(event: Event) -> str:
     if not context.parts:
         return ""
     _receipt(event, "prompt", context, began)
-    recalled_parts.add(event.repo.common_dir, event.session, given, *_keys_and_places(context.parts))
+    recalled_parts.add(event.repo.common_dir, event.session, given, *_keys_and_places(context.parts), time.time())
     return context.text
 
 
@@ -523,7 +564,8 @@ def _compact(event: Event) -> str:
     from gitmem.sessions.automation import model_of
     from gitmem.sessions.lifecycle import flush
 
-    recalled_parts.announce_compaction(event.repo.common_dir, event.session)
+    with _giving(event):
+        recalled_parts.announce_compaction(event.repo.common_dir, event.session)
 
     def write(transcript: Transcript, source: Source) -> Flushed:
         model = model_of(event.repo, event.config, event.now, os.environ)

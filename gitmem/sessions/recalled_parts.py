@@ -22,7 +22,8 @@ class RecalledParts:
     """`keys` of the parts, oldest first; `answered` whether a prompt of the session was answered from memory yet,
     `started` whether it was told what memory says as it began. `places`: (scope, path) of the files that the parts
     stand in. `mark`: that of the transcript (`session_contents.mark_of`) as a part was given last, "" where it is not
-    known. `compacting`: a compaction was announced since. `compacted`: one happened."""
+    known. `compacting`: a compaction was announced since. `compacted`: one happened. `at`: seconds since 1970 when a
+    part was given last, 0 where nobody knows."""
 
     keys: tuple[str, ...] = ()
     answered: bool = False
@@ -31,6 +32,7 @@ class RecalledParts:
     mark: str = ""
     compacting: bool = False
     compacted: bool = False
+    at: float = 0.0
 
     def after(self, mark: str) -> RecalledParts:
         """What the session still has where its transcript has this mark; none of it where older turns were lost.
@@ -53,22 +55,26 @@ def load(common_dir: Path, session: str) -> RecalledParts:
         return RecalledParts(
             tuple(map(str, value["keys"])), bool(value["answered"]), bool(value.get("started")), places,
             str(value.get("mark", "")), bool(value.get("compacting")), bool(value.get("compacted")),
+            float(value.get("at", 0.0)),
         )  # fmt: skip
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return RecalledParts()
 
 
-def begin(common_dir: Path, session: str, given: RecalledParts) -> None:
-    """Remember what a session is given as it starts, and nothing from before."""
-    _save(common_dir, session, given)
+def begin(common_dir: Path, session: str, given: RecalledParts, at: float) -> None:
+    """Remember what a session is given as it starts, and nothing from before. `at` as in `RecalledParts`."""
+    _save(common_dir, session, replace(given, at=at))
 
 
 def add(
-    common_dir: Path, session: str, before: RecalledParts, keys: Sequence[str], places: Iterable[tuple[str, str]]
+    common_dir: Path, session: str, before: RecalledParts, keys: Sequence[str], places: Iterable[tuple[str, str]],
+    at: float,
 ) -> None:  # fmt: skip
-    """Remember what a prompt of the session was answered with, besides what it has (`before`)."""
+    """Remember what a prompt of the session was answered with, besides what it has (`before`). `at` as in
+    `RecalledParts`."""
     all_keys, all_places = dict.fromkeys([*before.keys, *keys]), dict.fromkeys([*before.places, *places])
-    _save(common_dir, session, replace(before, keys=tuple(all_keys), places=tuple(all_places), answered=True))
+    after = replace(before, keys=tuple(all_keys), places=tuple(all_places), answered=True, at=at)
+    _save(common_dir, session, after)
 
 
 def announce_compaction(common_dir: Path, session: str) -> None:
@@ -81,8 +87,8 @@ def _save(common_dir: Path, session: str, parts: RecalledParts) -> None:
         return
     value = {
         "keys": list(parts.keys[-MAX_KEYS:]), "answered": parts.answered, "started": parts.started,
-        "places": [list(place) for place in parts.places[-MAX_KEYS:]], "mark": parts.mark,
-        "compacting": parts.compacting, "compacted": parts.compacted,
+        "places": [list(place) for place in parts.places[-MAX_KEYS:]], "mark": parts.mark, "compacting": parts.compacting,
+        "compacted": parts.compacted, "at": parts.at,
     }  # fmt: skip
     try:
         write_private(common_dir, recalled_file(session), json.dumps(value).encode(), durable=False)

@@ -88,6 +88,11 @@ def lock_of(session: str) -> str:
     return f"session-{file_of(session)}"
 
 
+def lock_of_giving(session: str) -> str:
+    """The name of the lock that an event holds while it gives the session a context and records what it gave."""
+    return f"giving-{file_of(session)}"
+
+
 def load_state(common_dir: Path, session: str) -> State:
     """What the session has already given; nothing when it is new or its file is damaged."""
     return _state(read_private(common_dir, f"{file_of(session)}.json"))
@@ -138,7 +143,8 @@ def all_states(common_dir: Path, now: datetime) -> list[State]:
         state = _state(read_private(common_dir, path.name))
         if state.seen is not None and now - state.seen > FORGOTTEN:
             path.unlink(missing_ok=True)
-            (common_dir / "gitmem" / f"{lock_of(state.name)}.lock").unlink(missing_ok=True)
+            for lock in (lock_of(state.name), lock_of_giving(state.name)):
+                (common_dir / "gitmem" / f"{lock}.lock").unlink(missing_ok=True)
             for part in range(1, min(state.part, 1_000) + 1):
                 (path.parent / f"{file_of(part_name(state.name, part))}.summary.json").unlink(missing_ok=True)
             (path.parent / recalled_file(state.name)).unlink(missing_ok=True)

@@ -214,11 +214,15 @@ def test_what_a_daily_note_of_another_program_holds_is_not_written_again(repo: R
 
 
 def test_a_session_that_is_forgotten_leaves_no_lock(repo: Repo, git: Repository) -> None:
-    flush(git, Config(), SAID, now=NOW)
+    done = flush(git, Config(), SAID, now=NOW)
+    assert done.kept
     folder = git.common_dir / "gitmem"
-    assert list(folder.glob("session-*.lock"))
+    (name,) = [each.name for each in state.all_states(git.common_dir, NOW)]
+    with locked(git.common_dir, state.lock_of_giving(name)):
+        locks = [*folder.glob("session-*.lock"), *folder.glob("giving-*.lock")]
+    assert len(locks) == 2
     state.all_states(git.common_dir, NOW + state.FORGOTTEN * 2)
-    assert not list(folder.glob("session-*.lock")) and not list((folder / "sessions").iterdir())
+    assert not any(lock.exists() for lock in locks) and not list((folder / "sessions").iterdir())
 
 
 def test_ends_in_parallel_and_a_late_end_of_an_older_reading_leave_one_episode(repo: Repo, tmp_path: Path) -> None:

@@ -1,0 +1,91 @@
+"""Two events of one session at once: what the one gives the other does not give again, whichever is first."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from gitmem.git.worktree import locked
+from gitmem.sessions.state import lock_of_giving
+from tests.harness import Repo
+
+FACTS = ("The invoice date is UTC.", "The lighthouse lift carries coal.")
+FIELDS: dict[str, dict[str, Any]] = {
+    "SessionStart": {"source": "startup"},
+    "UserPromptSubmit": {"prompt": "What is the invoice date, and what does the lighthouse lift carry?"},
+}
+# The hook as a host starts it. It says on standard error that it is about to wait for the lock; the time that a host
+# gives an event, and the part of it that the hook waits, are arguments.
+HOOK = """
+import sys
+from gitmem.agents import host_events
+from gitmem.cli.host_hooks import carry_out
+seconds, share, event, host = sys.argv[1:]
+host_events.EVENT_SECONDS = dict.fromkeys(host_events.EVENT_SECONDS, int(seconds))
+host_events.GIVING_SHARE = float(share)
+lock = host_events.locked
+def locked(folder, name, wait):
+    print("waits", file=sys.stderr, flush=True)
+    return lock(folder, name, wait)
+host_events.locked = locked
+carry_out(event, host)
+"""
+
+
+@pytest.fixture
+def memory(repo: Repo, monkeypatch: pytest.MonkeyPatch) -> Repo:
+    monkeypatch.setenv("GITMEM_NOW", "2026-02-05T14:30:00+00:00")
+    facts = "".join(f"- {fact}\n" for fact in FACTS)
+    repo.commit("memory", {"MEMORY.md": f"# Memory\n\n{facts}"})
+    return repo
+
+
+def begun(memory: Repo, event: str, host: str, *, waits: bool) -> subprocess.Popen[str]:
+    """The hook of an event that was called, and has come to the lock; one that `waits` does so for minutes."""
+    hook = subprocess.Popen(
+        [sys.executable, "-c", HOOK, "1000", "0.9" if waits else "0", event, host], cwd=memory.path,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8",
+    )  # fmt: skip
+    assert hook.stdin is not None and hook.stderr is not None
+    hook.stdin.write(json.dumps({"session_id": "s1", "sessionId": "s1", **FIELDS[event]}))
+    hook.stdin.close()
+    hook.stdin = None
+    assert hook.stderr.readline() == "waits\n"
+    return hook
+
+
+def given(hook: subprocess.Popen[str]) -> list[str]:
+    """The facts that a hook answered with."""
+    answer, problems = hook.communicate()
+    assert (hook.returncode, problems) == (0, "")
+    return [fact for fact in FACTS if fact in answer]
+
+
+@pytest.mark.parametrize("host", ["copilot", "claude"])
+@pytest.mark.parametrize(("first", "second"), [tuple(FIELDS), tuple(reversed(FIELDS))])
+def test_of_a_start_and_a_prompt_at_once_each_gives_what_the_other_did_not(
+    memory: Repo, host: str, first: str, second: str
+) -> None:
+    common = memory.path / ".git"
+    with locked(common, lock_of_giving("s1")):
+        late = begun(memory, first, host, waits=True)
+        impatient = begun(memory, second, host, waits=False)  # its time is over at once: it gives all the same
+        assert given(impatient) == list(FACTS)
+        assert late.poll() is None  # the one that has time waits until it knows what the other gave
+    assert given(late) == []
+
+
+def test_a_start_after_a_prompt_was_answered_gives_everything_anew(memory: Repo) -> None:
+    for event in ("UserPromptSubmit", "SessionStart"):
+        assert given(begun(memory, event, "claude", waits=True)) == list(FACTS)
+
+
+def test_a_lock_that_cannot_be_made_keeps_nothing_from_being_given(memory: Repo) -> None:
+    folder = memory.path / ".git/gitmem"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    (folder / f"{lock_of_giving('s1')}.lock").mkdir()
+    assert given(begun(memory, "SessionStart", "claude", waits=True)) == list(FACTS)
