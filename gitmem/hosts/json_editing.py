@@ -1,6 +1,7 @@
 """A JSON file with another value, its text elsewhere untouched: a person's file keeps its spaces, and loses ours whole.
 
-What was added and is taken out again leaves the bytes that were there before. Pure.
+What was added and is taken out again leaves the bytes that were there before. An object in which a person had nothing
+(`{}`) is theirs all the same: its first line stays empty while something stands in it. Pure.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 
 SPACE = re.compile(r"[ \t\r\n]*")
 LAST_BREAK = re.compile(r"\r?\n[ \t]*\Z")  # without the empty lines before it
+HELD_NOTHING = re.compile(r"\{\r?\n\r?\n")  # how an object begins that was empty before
 INDENT = re.compile(r"\n([ \t]+)\S")
 
 
@@ -43,6 +45,18 @@ def edited(text: str, value: Mapping[str, Any]) -> str:
     return text[:start] + _rendered(text, node, value, unit[1] if unit else "  ", "\n") + text[node.end :]
 
 
+def is_persons_own(text: str, *keys: str) -> bool:
+    """Whether the object below these keys (the whole without any) is empty in the text, or was before something was
+    added to it (`edited`); False where there is none. Raises ValueError where the text is no JSON."""
+    node = _node(text, _after_space(text, 0))
+    for key in keys:
+        found = next((member.node for member in node.members if member.key == key), None)
+        if found is None:
+            return False
+        node = found
+    return node.value == {} or HELD_NOTHING.match(text, node.start) is not None
+
+
 def _after_space(text: str, at: int) -> int:
     match = SPACE.match(text, at)
     return match.end() if match else at
@@ -69,6 +83,8 @@ def _rendered(text: str, node: _Node, value: Any, unit: str, line: str) -> str:
     """The node's text with another value; `line` is the line break and indentation it stands behind."""
     if node.value == value and type(node.value) is type(value):
         return text[node.start : node.end]
+    if node.value == {} and isinstance(value, dict) and value:
+        return "{\n" + _fresh(value, unit, line).removeprefix("{")
     if not node.members or type(node.value) is not type(value) or not value:
         return _fresh(value, unit, line)
     first, last = node.members[0], node.members[-1]
@@ -84,6 +100,8 @@ def _rendered(text: str, node: _Node, value: Any, unit: str, line: str) -> str:
         else:
             body = text[old.start : old.node.start] + _rendered(text, old.node, new, unit, inner)
             before, after = _around(text, node, old)
+            if not pieces and HELD_NOTHING.match(text, node.start):
+                before = lead  # the first one has gone, and the empty line stays
         pieces.append(before + body + after)
     return text[node.start] + ",".join(pieces) + text[last.node.end : node.end]
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from gitmem.errors import GitMemError
 from gitmem.hosts.host import EVENT_SECONDS, OURS, USER, Hooks, Host, RegistrationFile, Setup
-from gitmem.hosts.json_editing import edited
+from gitmem.hosts.json_editing import edited, is_persons_own
 
 NAME = "git-mem"
 SERVER = {"command": NAME, "args": ["mcp"]}
@@ -89,23 +89,14 @@ def load_json(path: str, text: str, hint: str = "add the server by hand (docs/ag
 
 
 def dump_json(value: Mapping[str, Any], like: str = "") -> str:
-    """The file's text: `like` with what is new or gone, else as it is; "" for nothing.
-
-    A file in which a person had nothing (`{}`) is theirs all the same: its first line stays empty while ours stands in
-    it, and it is `{}` again once that is gone.
-    """
+    """The file's text: `like` with what is new or gone, else as it is; "" for nothing, and `{}` where that is what the
+    file held before ours (`json_editing`)."""
     if not like.strip():
         return json.dumps(value, indent=2, ensure_ascii=False) + "\n" if value else ""
     before, _, after = like.partition(like.strip())
     if not value:
-        is_theirs = HELD_NOTHING in like or not json.loads(like)
-        return f"{before}{{}}{after}" if is_theirs else ""
-    text = edited(like, value)
-    held_nothing = HELD_NOTHING in like or not any(json.loads(like).values())
-    return text.replace("{\n", HELD_NOTHING, 1) if held_nothing and HELD_NOTHING not in text else text
-
-
-HELD_NOTHING = "{\n\n"  # how a file begins that held nothing before ours
+        return f"{before}{{}}{after}" if is_persons_own(like) else ""
+    return edited(like, value)
 
 
 def json_server(table: str, server: Mapping[str, Any] = SERVER, **more: Any) -> Rewrite:
@@ -129,11 +120,16 @@ def json_server(table: str, server: Mapping[str, Any] = SERVER, **more: Any) -> 
             command = given["command"]
             given["command"] = [setup.program, *command[1:]] if isinstance(command, list) else setup.program
             servers[NAME] = given
-        if not servers:
+        if not servers and not _is_persons_own(text, table):
             del value[table]
         return dump_json(value, text)
 
     return rewrite
+
+
+def _is_persons_own(text: str, key: str) -> bool:
+    """Whether a person had an object below `key`, with nothing in it."""
+    return bool(text.strip()) and is_persons_own(text, key)
 
 
 def _starts_us(command: Any) -> bool:
@@ -163,7 +159,7 @@ def hooks_file(host: Host, path: str, text: str, setup: Setup) -> str:
             hooks.pop(name, None)
     if hooks and not form.grouped:
         value = {"version": 1, **value}
-    if not hooks:
+    if not hooks and not _is_persons_own(text, "hooks"):
         del value["hooks"]
         if not form.grouped and value == {"version": 1}:
             value = {}

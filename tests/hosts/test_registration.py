@@ -122,6 +122,24 @@ def test_a_file_of_a_person_that_held_nothing_is_there_again_after_uninstall(hos
     assert [change for change in plan(host, texts, remove=True) if change.path in paths] == []
 
 
+@pytest.mark.parametrize(
+    "theirs",
+    [
+        '{"mcpServers": {}}', '{"mcpServers": {}}\n', '{"hooks": {}}', '{"hooks": {}, "mcpServers": {}}\n',
+        '{ "mcpServers" : {} }\r\n', '{\n  "mcpServers": {}\n}\n', '{"mcpServers": {}, "hooks": {}, "이름": {}}',
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("host", ["gemini", "qwen", "droid"])
+def test_a_table_of_a_person_that_held_nothing_is_there_again_after_uninstall(host: str, theirs: str) -> None:
+    paths = [path for path in host_named(host).paths if path.endswith(".json")]
+    texts = dict.fromkeys(paths, theirs)
+    done = {**texts, **{change.path: change.text for change in plan(host, texts)}}
+    assert all("git-mem" in json.dumps(json.loads(done[path])) for path in paths) and plan(host, done) == []
+    back = {**done, **{change.path: change.text for change in plan(host, done, remove=True)}}
+    assert {path: back[path] for path in paths} == texts
+    assert plan(host, texts, remove=True) == []
+
+
 def test_an_empty_line_stands_nowhere_but_at_the_beginning() -> None:
     (made,) = [change.text for change in plan("gemini", {".gemini/settings.json": "{}\n"})]
     assert made.startswith("{\n\n  ") and "\n\n" not in made[2:].lstrip() and "\n\n" not in made[3:]
