@@ -140,8 +140,10 @@ def _last_episode(
     from gitmem.git.worktree import read_bytes
     from gitmem.memory.document import parse
     from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, kind, log_date
+    from gitmem.sessions.written_ids import spellings
 
     folder = repo.root / "memory/sessions"
+    own_names = frozenset(spellings(session))
     try:
         names = [f"memory/sessions/{name}" for name in os.listdir(folder)] if not folder.is_symlink() else []
     except OSError:
@@ -154,7 +156,7 @@ def _last_episode(
             continue
         agent = document.front_matter.get("agent", "")
         written = str(document.front_matter.get("session", ""))
-        own = session and session in (written, written.partition("#")[0])
+        own = session and not own_names.isdisjoint((written, written.partition("#")[0]))
         if own or (config.agent and agent and agent != config.agent):
             continue
         found = _new_statements(layers.holding(document, known()), held)

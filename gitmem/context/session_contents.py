@@ -26,6 +26,7 @@ from gitmem.memory.similarity import repeats, same, terms
 from gitmem.memory.statements import Form
 from gitmem.paths import log_date
 from gitmem.sessions.rolling_summary import key
+from gitmem.sessions.written_ids import spellings
 from gitmem.text.sentences import sentences
 
 # Layers whose statements may be copies of each other; of two copies the one in the earlier layer stays.
@@ -195,11 +196,12 @@ def fresh_of(part: Part, contents: Contents, known: KnownStatements) -> Part | N
     if not part.pieces:
         said = part.layer is Layer.HISTORY and _commit_is_said(part, known)
         return None if said or not contents.keys.isdisjoint(keys) else part
+    own = spellings(contents.session)
     fresh = [
         piece
         for piece, key in zip(part.pieces, keys, strict=True)
         if key not in contents.keys
-        and not (contents.session and piece.statement.get("session") == contents.session)
+        and not (contents.session and piece.statement.get("session") in own)
         and not _saying(part, piece, known)
     ]
     if len(fresh) == len(part.pieces):

@@ -35,6 +35,7 @@ from gitmem.sessions.rolling_summary import Rolling, SummaryLine, best, fold
 from gitmem.sessions.rolling_summary import sentences as sentences_of
 from gitmem.sessions.selection import select
 from gitmem.sessions.state import file_of
+from gitmem.sessions.written_ids import spellings, written_session
 
 TURNS = 15  # spoken turns an episode is made of
 TOKENS = 300  # of its summary
@@ -62,7 +63,7 @@ def write_episode(
     if not turns or repo.root is None:
         return ""
     existing = episode_of(repo.root, session)
-    told = echoes(repo.root, config.memory_daily, session, now)
+    told = echoes(repo.root, config.memory_daily, written_session(session), now)
     forgotten = forgotten_texts(repo)
     turns = [replace(turn, text=forgotten.masked(turn.text)) for turn in turns] if forgotten else turns
     path, text = gated_episode(turns, Heading(session, agent, now), config, existing, told)
@@ -107,7 +108,7 @@ def other_path(path: str, session: str) -> str:
 
 def render_episode(turns: Sequence[Turn], heading: Heading, told: Echoes = NOTHING_TOLD) -> str:
     """The Markdown of an episode: summary, decisions, topics, without what the agent says again of memory."""
-    session, agent, now = heading.session, heading.agent, heading.when
+    session, agent, now = written_session(heading.session), heading.agent, heading.when
     selected, _ = select(turns, f"{FOLDER}/x.md", now)
     selected = [item for item in selected if item.turn.role is not Role.ASSISTANT or not told.hold(item.text)]
     held = in_force(selected)
@@ -223,4 +224,5 @@ def _quoted(key: str, front: str) -> str:
 
 def episode_of(root: Path, session: str) -> str:
     """The episode this session wrote before, "" when there is none."""
-    return next((episode.path for episode in episodes(root) if episode.session == session), "")
+    names = spellings(session)
+    return next((episode.path for episode in episodes(root) if episode.session in names), "")

@@ -37,7 +37,7 @@ from gitmem.sessions.past_sessions import PastSession
 from gitmem.sessions.rolling_summary import key
 from gitmem.sessions.selection import Selected, select
 from gitmem.sessions.state import FORGOTTEN, load_state, lock_of, part_name, save_state, touched
-from gitmem.sessions.written_ids import written_id
+from gitmem.sessions.written_ids import written_id, written_session
 
 SESSIONS_PER_WRITE = (
     32  # sessions of one write: so much work is lost where an import is interrupted, and no more is held
@@ -193,7 +193,7 @@ class _Importer:
         self._repo, self._config, self._options, self._now = repo, config, options, now
         self._root, self._paths = root, set[str]()
         self._known = KnownLines(root, config.memory_daily)
-        self._episodes = {episode.session: episode for episode in reversed(list(episodes(root)))}
+        self._episodes = {written_session(episode.session): episode for episode in reversed(list(episodes(root)))}
         self._imported = {episode.transcript: episode for episode in self._episodes.values() if episode.transcript}
 
     def bring(self, sessions: Sequence[PastSession]) -> list[ImportedSession]:
@@ -223,7 +223,9 @@ class _Importer:
             if own is None and (path in self._paths or os.path.lexists(self._root / path)):
                 path = other_path(path, name)
             self._paths.add(path)
-            self._episodes[name] = self._imported[sha256] = EpisodeFile(path, name, sha256, session.file)
+            self._episodes[written_session(name)] = self._imported[sha256] = EpisodeFile(
+                path, name, sha256, session.file
+            )
         except Refused as error:
             skipped.append(("(the episode is refused by the gate)", error.message))
         return _Prepared(session, name, sha256, turns, tuple(lines), tuple(skipped), path, text, own is None)
@@ -233,7 +235,7 @@ class _Importer:
         one when it resumes) each is a part, and one that has grown keeps its name."""
         for part in count(1):
             name = part_name(session, part)
-            own = self._episodes.get(name)
+            own = self._episodes.get(written_session(name))
             if own is None or not own.transcript or own.file == file:
                 return name, own
         raise AssertionError("unreachable")
@@ -306,8 +308,8 @@ class _Importer:
         places = commit(self._repo, plan)[0] if self._options.committing else write(self._repo, plan)
         for item, place in zip(prepared, places, strict=True):
             if place:
-                written = self._episodes[item.name]._replace(path=place)
-                self._episodes[item.name] = self._imported[item.sha256] = written
+                written = self._episodes[written_session(item.name)]._replace(path=place)
+                self._episodes[written_session(item.name)] = self._imported[item.sha256] = written
             self._remember(item)
         return places
 

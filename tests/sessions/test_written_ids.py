@@ -9,10 +9,12 @@ from datetime import UTC, datetime
 import pytest
 
 from gitmem.config import Config
+from gitmem.context.checkpoint import checkpoint
 from gitmem.git.opening import open_repository
 from gitmem.hosts.transcript import Role, Transcript, Turn
-from gitmem.sessions.lifecycle import flush
-from gitmem.sessions.written_ids import written_id
+from gitmem.sessions.episode import episode_of, episodes
+from gitmem.sessions.lifecycle import Source, end, flush
+from gitmem.sessions.written_ids import spellings, written_id, written_session
 from tests.harness import Repo
 
 NOW = datetime(2026, 2, 5, 14, 30, tzinfo=UTC)
@@ -60,3 +62,31 @@ def test_the_line_is_written(repo: Repo, session: str, turn: str) -> None:
     log = repo.read("memory/2026-02-05.md")
     assert [line.text for line in first.kept] == [said] and again.kept == () and log.count(said) == 1
     assert f"session={written_id(session)} turn={written_id(turn)} " in log
+
+
+@pytest.mark.parametrize("session", HOSTILE[:4])
+def test_a_session_has_its_one_episode_under_the_id_that_its_lines_have(repo: Repo, session: str) -> None:
+    said = ["We decided that the crane is painted blue.", "결제 타임아웃은 30초로 하기로 했다."]
+    turns = [Turn(f"t{number}", Role.USER, text, number) for number, text in enumerate(said, 1)]
+    git = open_repository(repo.path, os.environ)
+    paths = [
+        end(git, Config(), Transcript(tuple(turns[:count]), session), Source(session), now=NOW)[1] for count in (1, 2)
+    ]
+    own, others = (checkpoint(git, Config(), NOW, name) for name in (session, "s9"))
+    found = list(episodes(repo.path))
+    git.close()
+    (log,) = {path.read_text() for path in (repo.path / "memory").glob("2026-*.md")}
+    assert [(each.path, each.session) for each in found] == [(paths[0], written_id(session))]
+    assert paths[1] == paths[0] == episode_of(repo.path, session)
+    assert session not in repo.read(paths[0]) and all(text in repo.read(paths[0]) for text in said)
+    assert log.count(f"session={written_id(session)} ") == 2
+    assert "The last session" not in "".join(section.text for section in own)
+    assert "The last session" in "".join(section.text for section in others)
+
+
+@pytest.mark.parametrize("session", [*PLAIN[:-1], *HOSTILE])
+def test_a_part_of_a_session_keeps_its_number_and_is_found_under_both_names(session: str) -> None:
+    for part in ("", "#2", "#31"):
+        assert written_session(session + part) in spellings(session + part)
+        assert written_session(written_session(session + part)) == written_session(session + part)
+    assert written_session(f"{HOSTILE[0]}#2") == f"{written_id(HOSTILE[0])}#2"
