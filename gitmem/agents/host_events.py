@@ -48,7 +48,7 @@ DEEP = 2  # times the budget for the first prompt that memory answers: one deep 
 INJECTED = 10_000  # characters of context that Claude Code takes
 ENVELOPE = 500  # of them for what stands around a context
 SHARE = 0.8  # of the time a host gives, the rest is for starting and ending
-GIVING_SHARE = 0.4  # of the time a host gives: how long an event waits for another of its session that gives a context
+GIVING_SHARE = 0.3  # of the time a host gives: how long an event waits for another of its session that gives a context
 DETACHED = "GITMEM_DETACHED"
 SESSION_ID = re.compile(r"[A-Za-z0-9][\w-]{0,127}", re.ASCII)  # of a session whose transcript is looked for by its id
 TURN = "compacted-turn"  # the file with the session of the last turn whose compaction was acted on
@@ -308,7 +308,8 @@ def _giving(event: Event) -> Iterator[None]:
 
     A host may call the hooks of a session's start and of its first prompt at once (Copilot CLI): each is then given
     what the other was not. An event that has waited for GIVING_SHARE of its time, and one in a Git directory that
-    cannot be written to, gives all the same: a repetition costs less than a silent memory.
+    cannot be written to, gives all the same: a repetition costs less than a silent memory. Where there is time, who
+    records second builds its context again (`_is_late`).
     """
     from gitmem.sessions.state import lock_of_giving
 
@@ -318,6 +319,17 @@ def _giving(event: Event) -> Iterator[None]:
             with suppress(GitMemError, OSError):
                 held.enter_context(locked(event.repo.common_dir, lock_of_giving(event.session), wait))
         yield
+
+
+def _is_late(event: Event, known: RecalledParts, began: float) -> bool:
+    """Whether another event of the session gave something since `known` was read, and a context that was begun then
+    (`began`: seconds of the monotonic clock) can be built again within the time of the host."""
+    from gitmem.sessions import recalled_parts
+
+    if not event.session or recalled_parts.load(event.repo.common_dir, event.session).at == known.at:
+        return False
+    took = time.monotonic() - began
+    return time.time() - event.called + took < SHARE * EVENT_SECONDS[event.name]
 
 
 def _start(event: Event) -> str:
@@ -332,11 +344,14 @@ def _give_at_start(event: Event) -> str:
     new, and so is one whose prompt was answered since the host called this hook."""
     from gitmem.context.checkpoint import checkpoint
     from gitmem.context.session_contents import KnownStatements, mark_of
+    from gitmem.gate.quoting import END, LEAD
     from gitmem.sessions import recalled_parts
     from gitmem.sessions.recalled_parts import RecalledParts
 
+    began = time.monotonic()
     conversation = event.conversation()
-    before = _still_given(event, conversation)
+    recorded = recalled_parts.load(event.repo.common_dir, event.session)
+    before = _still_given(event, conversation, recorded)
     contents = event.contents(conversation if before.keys else None, before)
     context = _context_of_start(event, contents)
     if context is None:
@@ -353,6 +368,11 @@ def _give_at_start(event: Event) -> str:
         if len(text) + len(section.text) < INJECTED:  # whole or not at all: a cut would leave a quotation open
             text = f"{text}\n{section.text}".strip()
             given += section.parts
+    if text and not context.text:
+        text = f"{LEAD}\n{text}\n{END}"
+    if _is_late(event, recorded, began):
+        return _give_at_start(event)
+    _receipt(event, "start", context, began)
     keys, places = _keys_and_places(given)
     mark = mark_of(conversation) if conversation is not None else ""
     now = RecalledParts(
@@ -363,16 +383,14 @@ def _give_at_start(event: Event) -> str:
     return text
 
 
-def _still_given(event: Event, conversation: Transcript | None) -> RecalledParts:
-    """What a session that begins has already: what was given since the host called this hook, by another event of the
-    session; and of one that is resumed what it was given before, where its transcript holds our contexts: only that
+def _still_given(event: Event, conversation: Transcript | None, given: RecalledParts) -> RecalledParts:
+    """What of `given` a session that begins has: what was given since the host called this hook, by another event of
+    the session; and of one that is resumed what it was given before, where its transcript holds our contexts: only that
     shows that the host gives them to its agent again."""
     from gitmem.context.session_contents import mark_of
     from gitmem.gate.quoting import LEAD
-    from gitmem.sessions import recalled_parts
     from gitmem.sessions.recalled_parts import RecalledParts
 
-    given = recalled_parts.load(event.repo.common_dir, event.session)
     if event.called <= given.at <= time.time():
         return given
     if event.fields.get("source") != RESUMED or conversation is None:
@@ -424,15 +442,18 @@ def _budget(event: Event, wanted: int) -> int:
 
 def _agent_start(event: Event) -> str:
     """What an agent that this one starts is told: memory, not where the session left off, which is its starter's."""
+    began = time.monotonic()
     context = _context_of_start(event, event.contents())
-    return context.text if context is not None else ""
+    if context is None:
+        return ""
+    _receipt(event, "start", context, began)
+    return context.text
 
 
 def _context_of_start(event: Event, contents: Contents) -> Context | None:
     """What memory says before anything is asked; None where the session's ceiling is reached."""
     from gitmem.context.request import build, request_of
 
-    began = time.monotonic()
     budget = _budget(event, event.config.context_budget)
     if not budget:
         return None
@@ -440,9 +461,7 @@ def _context_of_start(event: Event, contents: Contents) -> Context | None:
         event.config, "", budget=budget, loaded=event.host.loads if contents.loaded else (), contents=contents,
         without_layers=frozenset(("working",)), characters=INJECTED - ENVELOPE, folders=_folders(event),
     )  # fmt: skip
-    context = build(event.repo, event.config, request, event.now, environ=os.environ, cache=cache_folder())
-    _receipt(event, "start", context, began)
-    return context
+    return build(event.repo, event.config, request, event.now, environ=os.environ, cache=cache_folder())
 
 
 def _folders(event: Event) -> tuple[str, ...]:
@@ -533,7 +552,8 @@ def _recall(event: Event) -> str:
     # What the conversation names stands behind a short question; the turns themselves the host has.
     conversation = event.conversation()
     mark = mark_of(conversation) if conversation is not None else ""
-    given = recalled_parts.load(event.repo.common_dir, event.session).after(mark)
+    recorded = recalled_parts.load(event.repo.common_dir, event.session)
+    given = recorded.after(mark)
     first = bool(event.session) and not (given.started or given.answered)  # memory has told this session nothing
     budget = _budget(event, event.config.context_budget * (1 if given.answered else DEEP))
     if not budget:
@@ -546,6 +566,8 @@ def _recall(event: Event) -> str:
     context = build(event.repo, event.config, request, event.now, environ=os.environ, cache=cache_folder())
     if not context.parts:
         return ""
+    if _is_late(event, recorded, began):
+        return _recall(event)
     _receipt(event, "prompt", context, began)
     recalled_parts.add(event.repo.common_dir, event.session, given, *_keys_and_places(context.parts), time.time())
     return context.text
