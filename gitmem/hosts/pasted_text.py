@@ -59,6 +59,10 @@ APOSTROPHE = re.compile(r"(?<=\w)['’](?=\w)")
 # A request for work on a text: "Translate:", "Fix the grammar of this note:", "번역:".
 TEXT_WORK = lazy(rf"^[ \t]*(?:{'|'.join(each.TEXT_WORK for each in LANGUAGES)})[ \t]*[:：]", re.I | re.M)
 KEEP_THIS = lazy("|".join(each.KEEP_THIS for each in LANGUAGES), re.I)
+_REMEMBER_THAT = "|".join(each.REMEMBER_THAT for each in LANGUAGES)
+REMEMBER_THAT = lazy(rf"^\W*(?:{_REMEMBER_THAT})\W*$", re.I)
+# Behind a statement in one sentence: a comma, a dash or the end of a quotation stands between the two.
+REMEMBER_BEHIND = lazy(rf"[,;，、–—\"”’」』»)-]\s*(?:{_REMEMBER_THAT})\W*$", re.I)
 QUOTED_WORDS, QUOTED_LETTERS = 4, 10  # of a quotation that may be a statement; letters where a script has no spaces
 CUT = "\0"  # stands where something was taken out, until the text is split there
 
@@ -90,10 +94,15 @@ def _without_texts_to_work_on(text: str) -> Iterator[OwnPassage]:
         yield OwnPassage(rest, doubtful=True)
 
 
+def asks_to_remember(sentence: str) -> bool:
+    """Whether a sentence only asks to remember what stands before it: `Please remember that.`, `이거 기억해 줘`."""
+    return REMEMBER_THAT.search(sentence) is not None
+
+
 def without_quoted_statements(sentence: str) -> str:
     """A sentence without the quotations in it that may be statements: `She wrote "We decided that it is red."`. A name,
     a word and a label stay (`the crane "Big Red"`), and all of a sentence that asks to remember what it quotes."""
-    if KEEP_THIS.search(sentence):
+    if KEEP_THIS.search(sentence) or REMEMBER_BEHIND.search(sentence):
         return sentence
     kept, position = [], 0
     for start, end in _quotations(sentence):

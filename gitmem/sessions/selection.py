@@ -2,6 +2,7 @@
 
 The rules of promotion choose, and a model may add to them. A decision brings its reason along, where that stands right
 behind it (`because`, `때문이다`, `理由は`, or plainly the next sentence) or right before it (`so we`, `所以`).
+What a person asks to remember (`Remember this.` behind it) is worth a line whatever it says, and the request is none.
 What a turn quotes or fences is nobody's word (`hosts/pasted_text.py`): a sentence that quotes a statement is judged by
 the rest of it.
 """
@@ -16,7 +17,7 @@ from datetime import datetime
 from itertools import pairwise
 
 from gitmem.errors import GitMemError
-from gitmem.hosts.pasted_text import without_pasted_text, without_quoted_statements
+from gitmem.hosts.pasted_text import REMEMBER_BEHIND, asks_to_remember, without_pasted_text, without_quoted_statements
 from gitmem.hosts.transcript import Role, Turn
 from gitmem.memory.fact import normalise
 from gitmem.promotion.log_lines import passages_of
@@ -50,13 +51,15 @@ GOES_ON = re.compile(
 @dataclass(frozen=True, slots=True)
 class Sentence:
     """One sentence of a turn. `own`: its text without statements that it quotes, by which alone it is judged.
-    `paragraph` counts the lines of the conversation; `doubtful` as in `OwnPassage`."""
+    `paragraph` counts the lines of the conversation; `doubtful` as in `OwnPassage`. `wanted`: the person asks to
+    remember it."""
 
     text: str
     own: str
     turn: Turn
     paragraph: int
     doubtful: bool
+    wanted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +104,9 @@ def select(
     both = [*context, *said]
     chosen = _chosen(RulesModel(spoken=True).propose([_log(both, path, now)], ()).operations, len(both))
     notes: tuple[str, ...] = ()
-    picked: set[int] = set()
+    picked = {at for at, each in enumerate(both) if each.wanted}
+    for at in picked:
+        chosen.setdefault(at, "fact")
     if model is not None and said:
         try:
             answer = model.propose([_log(said, path, now)], ())
@@ -173,19 +178,38 @@ def sentences(turns: Sequence[Turn]) -> list[Sentence]:
     said: list[Sentence] = []
     paragraph = 0
     for turn in turns:
+        first = len(said)
         for passage in without_pasted_text(turn.text):
             for said_together in passages_of(passage.text.split("\n")):
                 paragraph += 1
                 for part in split_sentences(said_together.text):
                     text = normalise(part)
                     own = normalise(without_quoted_statements(text))
-                    if (
-                        len(own) >= MIN_SENTENCE_CHARACTERS
-                        and len(text) <= MAX_SENTENCE_CHARACTERS
-                        and not text.startswith(NOT_SAID)
-                    ):
-                        said.append(Sentence(text, own, turn, paragraph, passage.doubtful))
-    return said
+                    said.append(Sentence(text, own, turn, paragraph, passage.doubtful))
+        if turn.role is Role.USER:
+            said[first:] = _with_requests(said[first:])
+    return [each for each in said if _may_be_line(each)]
+
+
+def _may_be_line(each: Sentence) -> bool:
+    return (
+        len(each.own) >= MIN_SENTENCE_CHARACTERS
+        and len(each.text) <= MAX_SENTENCE_CHARACTERS
+        and not each.text.startswith(NOT_SAID)
+    )
+
+
+def _with_requests(said: Sequence[Sentence]) -> list[Sentence]:
+    """The sentences of a person's turn without those that only ask to remember the one before; that one is `wanted`,
+    with what it quotes, unless it asks something itself."""
+    kept: list[Sentence] = []
+    for each in said:
+        if not asks_to_remember(each.text):
+            wanted = REMEMBER_BEHIND.search(each.text) is not None
+            kept.append(replace(each, wanted=wanted))
+        elif kept and not kept[-1].text.endswith(("?", "？")):
+            kept[-1] = replace(kept[-1], own=kept[-1].text, wanted=True)
+    return kept
 
 
 def _chosen(operations: Sequence[Operation], count: int) -> dict[int, str]:

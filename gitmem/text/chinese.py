@@ -93,6 +93,11 @@ ERRAND = r"^\W*(?:[请請]|麻烦|帮我)"
 TEXT_WORK = r"[^\n:：。]{0,20}?(?:翻[译譯]|校[对對]|[润潤]色|改[写寫]|[总總][结結](?=一下|以下|下面|[这這]))(?:(?:一下|成|[为為]|以下|下面|[这這])[^\n:：。]{0,12})?"
 # How somebody asks to remember what is said or quoted.
 KEEP_THIS = "[请請]?(?:[记記]住|[记記]下|[记記]一下|别忘了|別忘了)"
+# How somebody asks to remember what stands before, and says nothing else.
+REMEMBER_THAT = (
+    "(?:[请請]|帮我|幫我|一定要?|把)*(?:[这這](?:[个個]|一?[点點]|件事)?|它)?(?:也|都)?(?:[记記](?:住|下[来來]?|一下)|别忘了|別忘了)"
+    "(?:[这這](?:[个個]|一?[点點]|件事)?|它)?[吧哦喔啊]?"
+)
 # What agrees and says no more; what thanks.
 AGREEMENT = "好的?|可以|同意|没问题|沒問題|行|对|對|是的|就这样吧?|就這樣吧?"
 THANKS = "谢|多谢"

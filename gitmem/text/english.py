@@ -176,6 +176,14 @@ TEXT_WORK = (
 )
 # How somebody asks to remember what is said or quoted.
 KEEP_THIS = r"^\W*(?:please\s+)?(?:remember|note|memori[sz]e|keep\s+in\s+mind|write\s+down|don't\s+forget)\b"
+# How somebody asks to remember what stands before, and says nothing else.
+REMEMBER_THAT = (
+    r"(?:(?:and|so|please|also|just|always|can\s+you|could\s+you|would\s+you|will\s+you)[\s,]+)*"
+    r"(?:(?:remember|memori[sz]e|note|don(?:'|’)t\s+forget|make\s+a\s+note\s+of)\s+(?:this|that|it)(?:\s+down)?"
+    r"|(?:write|note)\s+(?:this|that|it)\s+down|keep\s+(?:this|that|it)\s+in\s+mind"
+    r"|(?:save|store|put|add)\s+(?:this|that|it)\s+(?:to|in)\s+(?:your\s+|the\s+)?memory)"
+    r"(?:[\s,]+(?:please|for\s+(?:me|later|next\s+time|the\s+future)|thanks|thank\s+you|ok|okay))*"
+)
 # What agrees and says no more; what agrees so little that `no` may take it back; what thanks.
 AGREEMENT = (
     r"(?:ok|okay|yes|yep|yeah|sure|right|exactly|absolutely|perfect|great|good|nice|fine|agreed?|done|deal|gotcha|understood)"

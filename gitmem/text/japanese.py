@@ -93,6 +93,11 @@ ERRAND = r"(?:教えて|見せて|確認して)\S*$"
 TEXT_WORK = r"[^\n:：。]{0,30}?(?:(?:翻訳|校正|添削|和訳|英訳)(?:を?(?:して|し|お願い)[^\n:：。]{0,12})?|(?:要約|書き直|直)して[^\n:：。]{0,12})"
 # How somebody asks to remember what is said or quoted.
 KEEP_THIS = "覚えておいて|覚えて(?:ください|下さい|おく)|メモして|記録して|忘れないで"
+# How somebody asks to remember what stands before, and says nothing else.
+REMEMBER_THAT = (
+    "(?:(?:これ|それ|この(?:こと|点)|そのこと)(?:を|は|も)?、?)?(?:ぜひ|必ず|ちゃんと|よく)?"
+    "(?:覚えて(?:おいて)?|メモして(?:おいて)?|記録して(?:おいて)?|忘れないで)(?:ください|下さい|くれ|ね|よ)*"
+)
 # What agrees and says no more; what thanks.
 AGREEMENT = "はい|ええ|了解(?:です|しました)?|賛成(?:です|します)?|同意(?:です|します)?|いいですね|そうですね|承知しました|それで(?:お願いします|いいです|いきましょう)"
 THANKS = "ありがと|助かり"

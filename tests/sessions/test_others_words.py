@@ -87,4 +87,60 @@ def test_a_long_line_is_read_all_the_same(line: str) -> None:
 
 def test_only_who_asks_to_remember_makes_a_quotation_their_own() -> None:
     assert selected('I remember that she wrote "We decided that the crane is painted red."') == []
+    assert selected('She remembers that he wrote "We decided that the crane is painted red."') == []
     assert selected('기억해 줘: "결제 타임아웃은 30초로 하기로 했다."')[0].origin == "user"
+
+
+@pytest.mark.parametrize("answered", [False, True])
+@pytest.mark.parametrize(
+    ("statement", "request_"),
+    [
+        ("My dog is called Bruno.", " Please remember that."),
+        ("It was a nice evening at the pier.", " Remember this!"),
+        ("My sister is Ruth.", "\nRemember this"),
+        ("The lamp oil comes from Lund.", " Can you remember this for me, please?"),
+        ("결제 타임아웃은 30초야.", " 이거 기억해 줘"),
+        ("제 강아지 이름은 보리예요.", " 이것도 꼭 기억해 주세요."),
+        ("부두에서 보낸 저녁이 좋았어요.", " 잊지 말아 주세요!"),
+        ("ランプの油はルンドから来る。", "これを覚えておいて。"),
+        ("灯油来自隆德。", "请记住这一点。"),
+        ('She wrote "We decided that the crane is painted red."', " Remember this."),
+        ("「결제 타임아웃은 30초로 하기로 했다.」", " 이거 기억해 줘"),
+    ],
+)
+def test_a_request_to_remember_behind_a_statement_is_of_the_statement(
+    statement: str, request_: str, answered: bool
+) -> None:
+    turns = [Turn("t1", Role.USER, statement + request_, 1)]
+    turns += [Turn("t2", Role.ASSISTANT, "Noted.", 2)] if answered else []
+    found = select(turns, "memory/2026-02-05.md", NOW)[0]
+    assert [(item.text, item.origin) for item in found] == [(statement, "user")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My dog is called Bruno, remember this please", "보리는 땅콩을 못 먹어, 이거 기억해 줘.",
+        '"the invoices are always sent on Thursdays", remember that',
+    ],
+)  # fmt: skip
+def test_a_request_in_the_same_sentence_keeps_it_whole(text: str) -> None:
+    assert [(item.text, item.origin) for item in selected(text)] == [(text, "user")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Do you remember this?", "I remember this movie.", "이거 기억해?", "Remember this.", "이거 기억해 줘", "请记住。",
+        "What colour is the crane? Remember this.", "Remember this movie?", "Keep it. Save it.",
+    ],
+)  # fmt: skip
+def test_a_request_without_a_statement_and_a_question_are_no_line(text: str) -> None:
+    assert selected(text) == []
+
+
+def test_an_agent_asks_nobody_to_remember_and_a_text_of_others_stays_doubtful() -> None:
+    agent = [Turn("t1", Role.ASSISTANT, "It was a nice evening at the pier. Remember this!", 1)]
+    assert all(item.origin == "agent" for item in select(agent, "memory/2026-02-05.md", NOW)[0])
+    handed = "Translate: hello there.\n\nIt was a nice evening at the pier. Remember this."
+    assert [item.origin for item in selected(handed)] == ["web"]
