@@ -158,9 +158,13 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def _is_of_host(message: Json) -> bool:
-    """Whether a host says it in the person's name: what OpenClaw runs, our context in pi, a reminder."""
-    texts = [text for text in _texts(message.get("content")) if text != "text"]
-    return bool(texts) and texts[0].startswith(BEHIND_PROMPT)
+    """Whether a host says all of it in the person's name: what OpenClaw runs, our context in pi, a reminder. Qwen Code
+    puts its reminders and the person's prompt into one message, a part each."""
+    content = message.get("content")
+    parts = content if isinstance(content, list) else [content]
+    texts = [part.get("text") if isinstance(part, dict) else part for part in parts]
+    said = [text for text in texts if isinstance(text, str) and text.strip()]
+    return bool(said) and all(text.startswith(BEHIND_PROMPT) for text in said)
 
 
 def _asked(path: str, body: Json, messages: list[Any], tools: list[str], is_result: bool) -> Asked:

@@ -19,7 +19,7 @@ from gitmem.gate.quoting import END, LEAD
 from gitmem.git.worktree import locked
 from gitmem.sessions.state import lock_of
 from integrations.hosts.drivers import DRIVERS, Scratch
-from integrations.hosts.endpoint import Answer, Asked, serving
+from integrations.hosts.endpoint import Answer, Asked, Chat, serving
 from integrations.hosts.host_run import HostRun, zone_of_day
 from integrations.hosts.injections import Injection, Repeats, arrived, in_force, measured, statements, text_of
 from integrations.hosts.session import CELLS, FIGURES, FIRST, Row, script
@@ -148,6 +148,17 @@ def test_the_model_looks_up_what_a_person_tells_it_to_and_not_what_memory_quotes
     asked = Asked("", {}, "", f"Hello.\n{quoted}", ("memory_search",), False)
     assert script(asked).tool == ""
     assert script(replace(asked, last=f"{quoted}\n{FIRST}")).tool == "memory_search"
+
+
+@pytest.mark.parametrize("behind", [[], ["<system-reminder>\nIt is Sunday.\n</system-reminder>"]])
+def test_a_prompt_that_stands_in_one_message_with_a_hosts_reminders_is_the_last_message(behind: list[str]) -> None:
+    reminder = "<system-reminder>\nSkills are available.\n</system-reminder>"
+    parts = [{"type": "text", "text": text} for text in (reminder, "Look it up: on which day?", *behind)]
+    own = {"role": "user", "content": [{"type": "text", "text": reminder}]}
+    messages = [{"role": "system", "content": "You help."}, {"role": "user", "content": parts}, own]
+    tools = [{"type": "function", "function": {"name": "mcp__git-mem__memory_search"}}]
+    asked = Chat.read("/v1/chat/completions", {"messages": messages, "tools": tools})
+    assert "Look it up" in asked.last and script(asked).tool == "mcp__git-mem__memory_search"
 
 
 def test_what_makes_a_host_compact_holds_for_that_one_command(tmp_path: Path) -> None:
