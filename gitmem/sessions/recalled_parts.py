@@ -87,8 +87,8 @@ def _save(common_dir: Path, session: str, parts: RecalledParts) -> None:
         return
     value = {
         "keys": list(parts.keys[-MAX_KEYS:]), "answered": parts.answered, "started": parts.started,
-        "places": [list(place) for place in parts.places[-MAX_KEYS:]], "mark": parts.mark, "compacting": parts.compacting,
-        "compacted": parts.compacted, "at": parts.at,
+        "places": [list(place) for place in parts.places[-MAX_KEYS:]], "mark": parts.mark,
+        "compacting": parts.compacting, "compacted": parts.compacted, "at": parts.at,
     }  # fmt: skip
     try:
         write_private(common_dir, recalled_file(session), json.dumps(value).encode(), durable=False)
