@@ -110,7 +110,8 @@ def same(a: str, b: str) -> bool:
 
 def repeats(a: str, b: str) -> bool:
     """Whether a text says nothing that another does not: `b` has nearly all words of `a`, every number and name of it,
-    and no denial stands in one of them only. A text of three words and fewer is no repetition."""
+    no denial stands in one of them only, and no number or name of `a` stands in a side clause of `b` alone ("because
+    8080 is taken"). A text of three words and fewer is no repetition."""
     new, known = _read(a), _read(b)
     if (
         _take_different_sides(new, known)
@@ -121,4 +122,25 @@ def repeats(a: str, b: str) -> bool:
     missing = new.words - known.words
     if new.denials != known.denials or not new.names <= known.names:
         return False
-    return not any(c.isdigit() for word in missing for c in word)
+    return not any(c.isdigit() for word in missing for c in word) and not _only_aside(a, b)
+
+
+def _only_aside(a: str, b: str) -> bool:
+    """Whether a number or a name of the main clauses of `a` stands in no main clause of `b`."""
+    from gitmem.memory.relation.clauses import main_clauses
+
+    main, own = ("\n".join(map(main_clauses, text.splitlines())) for text in (b, a))
+    if main == "\n".join(b.splitlines()):
+        return False
+    known, new = _read(main), _read(own)
+    values = {word for word in new.words if any(map(str.isdigit, word))}
+    if any(word not in known.words and not _begins(word, known.words) for word in values):
+        return True
+    return not new.names <= known.names
+
+
+def _begins(word: str, words: frozenset[str]) -> bool:
+    """Whether a number with a particle behind it ("9090을") is among words with another one behind it, or none."""
+    digits = re.match(r"\d*", word)
+    number = digits[0] if digits else ""
+    return bool(number) and any(re.match(rf"{number}(?!\d)", other) for other in words)

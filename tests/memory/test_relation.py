@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from gitmem.memory.relation import Kind, Said, alignment, relation
 from gitmem.memory.relation.alignment import near, near_places, places_of, sameness
+from gitmem.memory.relation.clauses import main_clauses
 from gitmem.memory.relation.reading import read
 from gitmem.memory.relation.tokens import Token
 from tests.harness import SOURCE
@@ -365,3 +366,92 @@ def test_two_long_texts_are_not_compared_word_by_word(monkeypatch: pytest.Monkey
     stems = [f"{first}{second}rtol" for first in "bcdfghjklmnp" for second in ("ae", "io", "uy", "oa", "ei")]
     alignment.align(" ".join(stems), " ".join(f"{word[::-1]}x" for word in stems))
     assert compared < 2 * len(stems)
+
+
+ASIDE = [  # (a statement, another one that names its value in a reason or a side clause alone)
+    ("The gateway is at port 7100.", "the gateway is at port 7200, because 7100 is taken by Grafana."),
+    ("The gateway is at port 7100.", "Because 7100 is taken by Grafana, the gateway is at port 7200."),
+    ("The gateway is at port 7100.", "7100 is taken by Grafana, so the gateway is at port 7200."),
+    ("게이트웨이는 7100 포트를 쓴다", "게이트웨이는 7200 포트를 쓴다. 7100은 그라파나가 쓰므로"),
+    ("게이트웨이는 7100 포트를 쓴다", "7100은 그라파나가 쓰기 때문에 게이트웨이는 7200 포트를 쓴다"),
+    ("ゲートウェイのポートは7100です", "7100はGrafanaが使っているため、ゲートウェイのポートは7200です"),
+    ("网关使用7100端口", "因为7100被占用，网关使用7200端口"),
+]
+
+
+@pytest.mark.parametrize(("plain", "reasoned"), ASIDE)
+def test_a_value_in_a_reason_is_not_the_texts_own_value(plain: str, reasoned: str) -> None:
+    for one, other in ((plain, reasoned), (reasoned, plain)):
+        found = relation(one, other)
+        assert found.kind in (Kind.REPLACES, Kind.CONFLICTS) and found.asks, (one, other, found)
+        assert {found.old, found.new} & {"7200"} or found.kind is Kind.CONFLICTS
+
+
+@pytest.mark.parametrize(
+    ("text", "main"),
+    [
+        ("The cache is Redis since Memcached lost keys. Keep it.", "The cache is Redis . Keep it."),
+        ("We keep it at 7100 since 2021", "We keep it at 7100 since 2021"),
+        ("the limit is 90 s (because 60 s was short) in prod", "the limit is 90 s in prod"),
+        ("게이트웨이는 7200 포트를 쓴다 (7100은 그라파나가 쓰기 때문)", "게이트웨이는 7200 포트를 쓴다"),
+        ("서버는 서울에서 7200을 쓴다. 따라서 7200을 연다", "서버는 서울에서 7200을 쓴다. 따라서 7200을 연다"),
+        ("because we can", "because we can"),
+        ("", ""),
+    ],
+)
+def test_the_main_clauses_of_a_text_are_without_its_reasons(text: str, main: str) -> None:
+    assert main_clauses(text) == main
+
+
+@given(st.text())
+def test_any_text_has_main_clauses(text: str) -> None:
+    assert len(main_clauses(text)) <= 2 * len(text) + 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (
+            "Painted the hall with three rollers.",
+            "the importer waits three minutes instead of five, to spare the disk.",
+        ),
+        ("| 2025-03-04 | tests | 71 % |", "| 2025-03-04 | docs | 40 % |"),
+        ("Ordered twelve chairs.", "The job now keeps twelve logs, not thirty."),
+    ],
+)
+def test_two_statements_that_share_numbers_alone_are_of_two_things(old: str, new: str) -> None:
+    for one, other in ((old, new), (new, old)):
+        found = relation(one, other)
+        assert found.kind is Kind.OTHER and not found.asks and found.about == ()
+
+
+def test_two_sources_that_name_the_value_alone_are_still_asked_about() -> None:
+    assert relation("The hall is 12 m long.", "The plan says 12 m, the deed of the same day says 14 m.").asks
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (
+            "we use Twilio for text messages, because it is cheap.",
+            "we switched from Twilio to Vonage for text messages.",
+        ),
+        ("We use Twilio for text messages", "we moved from Twilio to Vonage for text messages, because Vonage has MMS"),
+        ("문자 메시지는 Twilio를 쓴다", "문자 메시지는 Twilio에서 Vonage로 바꿨다"),
+    ],
+)
+def test_a_text_that_names_the_tool_that_went_and_the_one_that_came_surely_replaces(old: str, new: str) -> None:
+    found = relation(old, new)
+    assert found.kind is Kind.REPLACES and found.automatic and (found.old, found.new) == ("Twilio", "Vonage")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Grandpa's radio is a Grundig.", "Grandma's radio was swapped from Grundig to Philips."),
+        ("We use Twilio for text messages and alerts", "we switched from Twilio to Vonage for text messages"),
+        ("We use Twilio for text messages", "we switched from Nexmo to Vonage for text messages"),
+    ],
+)
+def test_a_move_of_another_thing_is_never_acted_on(old: str, new: str) -> None:
+    assert not relation(old, new).automatic

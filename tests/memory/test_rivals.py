@@ -82,3 +82,18 @@ def test_the_archive_is_not_what_a_statement_is_held_against() -> None:
     rows = placed("memory/archive/2026.md", parse(b"- The port is 8080\n").facts)
     statement = Placed("MEMORY.md", Fact("The port is 9090", "x", 1), "2026-06-01")
     assert rivals.rivals([statement], Standing(rows, TODAY)) == []
+
+
+@pytest.mark.parametrize(
+    ("plain", "reasoned"),
+    [
+        ("The gateway is at port 7100.", "the gateway is at port 7200, because 7100 is taken by Grafana."),
+        ("게이트웨이는 7100 포트를 쓴다", "7100은 그라파나가 쓰므로 게이트웨이는 7200 포트를 쓴다"),
+    ],
+)
+@pytest.mark.parametrize("day", ["", "2026-05-03", "2026-05-30"])
+def test_a_pair_is_open_whichever_of_two_is_from_which_day(plain: str, reasoned: str, day: str) -> None:
+    comment = f" <!-- mem type=fact from={day} -->" if day else ""
+    for first, second in ((plain, reasoned), (reasoned, plain)):
+        (rival,) = found(f"- {first}{comment}\n- {second} <!-- mem type=decision from=2026-05-14 -->\n")
+        assert rival.kind in ("replaces", "conflicts") and not rival.repeats

@@ -98,3 +98,12 @@ def test_marks_in_front_of_a_text_say_nothing(marks: str) -> None:
     text = "Alice prefers short meetings in the morning."
     assert names(marks + text) == names(text) and same(marks + text, text)
     assert not same(marks + text, text.replace("prefers", "does not like"))
+
+
+def test_a_part_whose_value_another_one_names_in_a_reason_alone_is_no_repetition() -> None:
+    reasoned = "- the gateway is at port 7200, because 7100 is taken by Grafana."
+    assert not repeats("- The gateway is at port 7100.", reasoned)
+    assert repeats("- The gateway is at port 7200.", reasoned)
+    korean = "게이트웨이는 7200 포트를 쓴다. 7100은 그라파나가 쓰므로"
+    assert repeats("게이트웨이는 7200 포트를 쓴다", korean)
+    assert not repeats("게이트웨이는 7100 포트를 쓴다. 7100은", korean)

@@ -350,3 +350,9 @@ def test_no_reason_quotes_a_secret_of_a_line_or_of_what_it_stands_below(repo: Re
         assert "ghp_" not in said
     told = json.loads(repo.mem("why", "memory/2026-02-01.md:5", "--json").stdout)
     assert "ghp_" not in json.dumps([told["amended_by"], told["supersedes"]])
+
+
+def test_no_line_says_otherwise_of_another_thing_because_both_have_a_number() -> None:
+    old = line("- Painted the hall with three rollers.", "2026-03-02")
+    new = line("- the importer waits three minutes instead of five, because five annoys the staff.", "2026-04-20")
+    assert links([old, new]) == links([new, old]) == []

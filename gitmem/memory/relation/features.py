@@ -8,6 +8,7 @@ and a number; one that is absent is 0. `tools/train_relation.py` learns what eac
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 from gitmem.lazy_patterns import lazy
@@ -60,6 +61,12 @@ _WENT = {  # words beside the value that went: before it, or behind it in Korean
 }
 _WENT_STANDS_BEFORE = frozenset(("ko", "ja"))  # languages in which the value stands before those words
 WENT_REACH = 10  # characters between such a word and the value
+_MOVED = {  # (what stands right before, and right behind) the value that went, beside the one that came
+    "en": (lazy(r"\b(?:from|out of)\s+(?:the\s+)?$", re.I), lazy(r"\s+to\s", re.I)),
+    "ko": (lazy(""), lazy(r"에서\s+\S+로\s")),
+    "ja": (lazy(""), lazy(r"から\s?[^\s、。]+?[へに]")),
+    "zh": (lazy("[从由從]\\s?$"), lazy(r"\s?(?:改|换|換|切换|迁移|迁|转|轉|变|變)?(?:到|为|為|成|用)")),
+}
 SLOT_WORDS = 3  # of a run in which two texts differ, at most, to be one value of one property
 
 
@@ -449,6 +456,24 @@ def _add_explicit(f: Features, pair: Alignment) -> None:
         f.put("instead")
         beside = any(abs(token.start - instead.end()) <= 14 or abs(token.end - instead.start()) <= 8 for token in gone)
         f.put("instead_of_old" if beside else "instead_not_of_old")
+
+
+def moved(pair: Alignment) -> tuple[str, str] | None:
+    """(went, came): the name or value of the earlier text that the later one, with a word of change, says to be
+    replaced, and the one it gives behind it ("from Stripe to Adyen", "Stripe에서 Adyen으로"), where both texts share a
+    word beside it; None for any other two."""
+    if "change" not in pair.new.cues or pair.old.language != pair.new.language or len(pair.pairs) < 2:
+        return None
+    before, behind = _MOVED[pair.new.language]
+    text, named = pair.new.text, (NAME, ID, NUMBER, DATE, TIME)
+    for _, j, degree in pair.pairs:
+        went = pair.new.content[j]
+        if degree < 0.9 or went.kind not in named or j + 1 not in pair.left_new:
+            continue
+        came = pair.new.content[j + 1]
+        if came.kind in named and before.search(text[: went.start]) and behind.match(text, went.end):
+            return went.text.strip(), came.text.strip()
+    return None
 
 
 def gives_what_went(pair: Alignment) -> bool:

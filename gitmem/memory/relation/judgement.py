@@ -13,8 +13,10 @@ from math import exp
 
 from gitmem.light_typing import NamedTuple
 from gitmem.memory.deciding_words import claim
-from gitmem.memory.relation.alignment import VALUES, Alignment, align, classes_of, near, value_type
-from gitmem.memory.relation.features import Features, features, gives_what_went
+from gitmem.memory.relation.alignment import VALUES, Alignment, align, classes_of, near, sameness, value_type
+from gitmem.memory.relation.clauses import main_clauses
+from gitmem.memory.relation.english import VERBS
+from gitmem.memory.relation.features import Features, features, gives_what_went, moved
 from gitmem.memory.relation.reading import LANGUAGES, Reading, cues_of, read
 from gitmem.memory.relation.tokens import DATE, ID, NAME, TIME, WORD, Token
 from gitmem.memory.relation.weights import ASKS, AUTOMATIC, WEIGHTS
@@ -27,6 +29,8 @@ END_WORDS = 4  # of a later text that the earlier one lacks, at most, where it s
 SAME_HEAD = 0.6  # degree to which the first words of two texts are the same
 PROVED = 0.95  # probability of a replacement that names the value that went
 SHOWN_WORDS = 4  # of a subject in a reason
+SAME_VALUE = 0.7  # degree to which two values are the same
+BEGUN_ALIKE = 0.6  # degree of two words that begin alike and may be two things (grandpa, grandma)
 
 
 LONGEST = 1_000  # characters of a text that is compared: what is longer says more than one thing, and takes seconds
@@ -112,6 +116,10 @@ _DOUBTS = frozenset(
 )
 
 
+# Of these, what a text answers that names what went and what came: its verb is another one ("쓴다", "바꿨다").
+_ANSWERED_BY_MOVE = frozenset(("from_not_old", "sibling"))
+
+
 # Features of two names in one place: without a word of change they are never automatic, nor is what has no value.
 _NAMES_SWAPPED = ("slot:tool", "slot:name", "slot:word", "slot:mixed", "tools")
 
@@ -126,7 +134,58 @@ def relation(earlier: Said | str, later: Said | str) -> Relation:
     old, new = _with_trails(one, other)
     if nothing_shared(read(old), read(new)):
         return _UNRELATED
+    found = _judged(one, other, old, new)
+    main_old, main_new = main_clauses(old), main_clauses(new)
+    if found.automatic or (main_old == old and main_new == new):
+        return found
+    aside = value_aside(old, new) or value_aside(new, old)
+    bare = _judged(one, other, main_old, main_new)
+    if not aside and found.asks and not bare.automatic:
+        return found
+    if bare.asks and (aside or _shows_what_went(main_old, main_new)):
+        return bare
+    return _never_same(found, bare) if aside else found
+
+
+def _shows_what_went(old: str, new: str) -> bool:
+    """Whether the later of two texts names the value that went, or gives another one of its type."""
     pair = align(old, new)
+    return moved(pair) is not None or not (_NAMING | {"value_same_unit"}).isdisjoint(features(pair))
+
+
+def value_aside(text: str, other: str) -> bool:
+    """Whether a value of the main clauses of a text stands in the other text, and there in a side clause alone: the
+    other text does not say it ("port 8080"; "port 9090, because 8080 is taken")."""
+    main = main_clauses(other)
+    if main == other:
+        return False
+    own, said = read(main).content, read(other).content
+    return any(
+        not any(sameness(token, each) for each in own) and any(sameness(token, each) >= SAME_VALUE for each in said)
+        for token in read(main_clauses(text)).content
+        if token.kind in (*VALUES, ID, NAME)
+    )
+
+
+def _never_same(found: Relation, bare: Relation) -> Relation:
+    """The judgement of two statements of which one names the other's value in a side clause: they are not the same."""
+    if found.kind is not Kind.SAME:
+        return found
+    if bare.kind is not Kind.SAME:
+        return bare
+    chances = {**bare.probabilities, Kind.SAME: 0.0, Kind.ADDS: bare.probabilities[Kind.SAME]}
+    return bare._replace(kind=Kind.ADDS, probability=chances[Kind.ADDS], probabilities=chances, reason=_ADDS)
+
+
+_ADDS = "the later one adds a detail or an exception"
+_TWO_THINGS = "they speak of two things, or of two properties of one"
+
+
+def _judged(one: Said, other: Said, old: str, new: str) -> Relation:
+    """The judgement of two statements whose texts, with what their trails say, are `old` and `new`."""
+    pair = align(old, new)
+    if _no_shared_subject(pair):
+        return _UNRELATED._replace(reason=_TWO_THINGS)
     found = features(pair)
     if pair.old.letters == pair.new.letters and old.split() == new.split():
         chances = {kind: float(kind is Kind.SAME) for kind in Kind}
@@ -145,6 +204,23 @@ def relation(earlier: Said | str, later: Said | str) -> Relation:
 def nothing_shared(one: Reading, other: Reading) -> bool:
     """Whether two texts of one language have no value, word or pair of letters in common: they are not compared."""
     return one.language == other.language and one.parts.isdisjoint(other.parts) and bool(one.parts and other.parts)
+
+
+def _no_shared_subject(pair: Alignment) -> bool:
+    """Whether two statements, each with words of its own, have values alone in common ("three browsers", "three
+    retries"): nothing says that they speak of one thing, but where the later one names its sources or an end."""
+    if not _TELLS_OF_VALUE.isdisjoint(pair.new.cues):
+        return False
+    if any(pair.old.content[i].kind not in VALUES for i, _, _ in pair.pairs) or not pair.pairs:
+        return False
+    if any(pair.partial_old.values()) or any(pair.partial_new.values()) or pair.old.language != pair.new.language:
+        return False
+    own = [pair.old.content[i] for i in pair.left_old], [pair.new.content[j] for j in pair.left_new]
+    return all(any(token.kind not in VALUES for token in side) for side in own)
+
+
+# Cues of a later text that may name nothing but the value: "3188 discontinued", "the slip says 20, the invoice 22".
+_TELLS_OF_VALUE = frozenset(("at_once", "source", "ends"))
 
 
 _UNRELATED = Relation(
@@ -222,7 +298,27 @@ def _led(text: str, trail: dict[str, Token], others: dict[str, Token], own: dict
 
 def corrected(chances: dict[Kind, float], found: Features, pair: Alignment) -> dict[Kind, float]:
     """The model's probabilities with what a rule knows better."""
-    return _by_denial(_by_proof(chances, found, pair), found, pair)
+    return _by_denial(_by_move(_by_proof(chances, found, pair), pair), found, pair)
+
+
+def _by_move(chances: dict[Kind, float], pair: Alignment) -> dict[Kind, float]:
+    """Where the later text names what of the earlier one went, with what came in its place, and has all its other
+    words ("we use Stripe for cards", "we switched from Stripe to Adyen for cards")."""
+    return _proved(chances) if moved(pair) and not _left_words(pair) else chances
+
+
+def _proved(chances: dict[Kind, float]) -> dict[Kind, float]:
+    rest = sum(chances[kind] for kind in Kind if kind is not Kind.REPLACES) or 1.0
+    return {kind: PROVED if kind is Kind.REPLACES else (1 - PROVED) * chances[kind] / rest for kind in Kind}
+
+
+def _left_words(pair: Alignment) -> list[Token]:
+    """The tokens that the earlier text has alone, verbs aside: "use"; of Korean and Japanese the last one ("쓴다")."""
+    left = [pair.old.content[i] for i in pair.left_old]
+    left += [pair.old.content[i] for i, _, degree in pair.pairs if degree <= BEGUN_ALIKE and pair.old.content[i].stem]
+    if pair.old.language in ("ko", "ja") and left and left[-1] is pair.old.content[-1]:
+        left = left[:-1] if left[-1].kind == WORD else left
+    return [token for token in left if token.norm not in VERBS]
 
 
 def _by_proof(chances: dict[Kind, float], found: Features, pair: Alignment) -> dict[Kind, float]:
@@ -234,13 +330,15 @@ def _by_proof(chances: dict[Kind, float], found: Features, pair: Alignment) -> d
     left = [i for i in pair.left_old if pair.old.content[i].start not in ends]
     if left or not named or not old & new or not ("change" in pair.new.cues or "arrow_from_old" in found):
         return chances
-    rest = sum(chances[kind] for kind in Kind if kind is not Kind.REPLACES) or 1.0
-    return {kind: PROVED if kind is Kind.REPLACES else (1 - PROVED) * chances[kind] / rest for kind in Kind}
+    return _proved(chances)
 
 
 def _by_denial(chances: dict[Kind, float], found: Features, pair: Alignment) -> dict[Kind, float]:
-    """A statement and its denial in the same words are not the same: "使う", "使わない". Nor are two of which the later
-    one gives the value that the earlier one calls gone: "Thursdays, not Tuesdays", "Tuesdays"."""
+    """A statement and its denial in the same words are not the same: "使う" and "使わない".
+
+    Nor are two statements of which the later one gives the value that the earlier one calls gone: "Thursdays, not
+    Tuesdays" and "Tuesdays".
+    """
     flips = ("negation" in pair.old.cues) != ("negation" in pair.new.cues)
     denied = flips and found.get("cover_old", 0.0) >= SAME_WORDS and pair.old.language == pair.new.language
     if not denied and not gives_what_went(pair):
@@ -275,7 +373,7 @@ _OPEN = frozenset(("at_once", "plan"))  # cues of a later text that leave open w
 def certainty(gone: float, found: Features, pair: Alignment) -> float:
     """The probability that the earlier statement is over, less where nothing shows which value went (a word of change
     may speak of something else) or nothing says that one went (a service may have two ports)."""
-    named = not _NAMING.isdisjoint(found)
+    named = not _NAMING.isdisjoint(found) or moved(pair) is not None
     over = "cue:ends" in found and len(pair.left_new) <= END_WORDS and found.get("first_old", 0.0) >= SAME_HEAD
     shown = named or over or (_says_change(found, pair) and ("value_same_unit" in found or "slot" in found))
     return gone if shown else gone - UNSHOWN
@@ -291,14 +389,16 @@ def doubted(found: Features, one: Said, other: Said, pair: Alignment) -> bool:
     identifiers = ("ordinal:both" in found or "id:both" in found) and "arrow_from_old" not in found
     health = "health" in pair.old.cues or "health" in pair.new.cues
     backwards = bool(one.day and other.day and other.day < one.day)
-    plain = not _says_change(found, pair) and (
-        any(found.get(name) for name in _NAMES_SWAPPED) or "value_same_unit" not in found
+    surely_moved = moved(pair) is not None and not _left_words(pair)
+    plain = (
+        not _says_change(found, pair)
+        and not surely_moved
+        and (any(found.get(name) for name in _NAMES_SWAPPED) or "value_same_unit" not in found)
     )
     little = found.get("cover_old", 0.0) < SUBJECT_SHARED
-    lacks = not covers(pair)
-    return (
-        one.guarded or identifiers or health or backwards or little or lacks or plain or not _DOUBTS.isdisjoint(found)
-    )
+    lacks = not surely_moved and not covers(pair)
+    doubts = _DOUBTS - _ANSWERED_BY_MOVE if surely_moved else _DOUBTS
+    return one.guarded or identifiers or health or backwards or little or lacks or plain or not doubts.isdisjoint(found)
 
 
 def says_more(pair: Alignment, kind: Kind) -> bool:
@@ -343,7 +443,8 @@ def _ends_alike(one: Token, other: Token) -> bool:
 
 def _explained(kind: Kind, chances: dict[Kind, float], pair: Alignment, automatic: bool, asks: bool) -> Relation:
     subject = _different_subjects(pair)
-    about = tuple(pair.old.content[i].text for i, _, degree in pair.pairs if degree >= 0.6)[:SHOWN_WORDS]
+    shared = [pair.old.content[i] for i, _, degree in pair.pairs if degree >= 0.6]
+    about = tuple(token.text for token in shared if token.kind not in VALUES)[:SHOWN_WORDS]
     old, new = _values(pair)
     reason = _reason(kind, subject, _property(pair) or " ".join(about), old, new)
     return Relation(
@@ -393,6 +494,8 @@ def _property(pair: Alignment) -> str:
 
 def _values(pair: Alignment) -> tuple[str, str]:
     """The first two values of one type that differ; the words behind the earlier one's verb where there is none."""
+    if change := moved(pair):
+        return change
     first: dict[str, Token] = {}
     for j in pair.left_new:
         first.setdefault(value_type(pair.new.content[j]), pair.new.content[j])
@@ -414,7 +517,7 @@ def _reason(kind: Kind, subject: tuple[tuple[str, str], ...], about: str, old: s
         case Kind.OTHER if subject:
             return f"'{subject[0][0]}' and '{subject[0][1]}' are two things"
         case Kind.OTHER:
-            return "they speak of two things, or of two properties of one"
+            return _TWO_THINGS
         case Kind.ADDS:
             return f"the later one adds a detail or an exception{f' to {about!r}' if about else ''}"
         case Kind.REPLACES if old and new:
