@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
+from gitmem.gate.detectors.masks import has_mask
 from gitmem.memory.fact import parse_comment
 from gitmem.memory.statements import Form, Statement, read
 from gitmem.promotion.proposal import Log
@@ -180,7 +181,12 @@ def candidates_of(log: Log, labels: Mapping[str, tuple[str, float]]) -> list[Can
         for passage in passages_of(log.lines)
     ]
     speakers = _speakers([passage.text for passage in passages], labels)
-    made = [each for passage in passages for each in _candidates(log.lines, passage, speakers, labels)]
+    made = [
+        each
+        for passage in passages
+        for each in _candidates(log.lines, passage, speakers, labels)
+        if not has_mask(each.whole)  # what it said is hidden
+    ]
     file = _DAY.sub("", PurePosixPath(log.path).stem)
     return [replace(each, beside=len(made), file=file) for each in made]
 

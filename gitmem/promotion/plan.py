@@ -14,6 +14,7 @@ from enum import StrEnum
 from functools import cache
 from typing import TYPE_CHECKING
 
+from gitmem.gate.detectors.masks import has_mask
 from gitmem.git.objects import Span
 from gitmem.memory.deciding_words import claim
 from gitmem.memory.fact import (
@@ -29,7 +30,7 @@ from gitmem.memory.fact import (
 )  # fmt: skip
 from gitmem.memory.facts import SUPERSEDES, Memory
 from gitmem.memory.retention import with_until
-from gitmem.memory.rivals import MEMORY, PROPOSES, Placed, Standing, judge, of_one_matter, placed
+from gitmem.memory.rivals import MEMORY, PROPOSES, Placed, Standing, judge, of_one_matter, placed, surely_over
 from gitmem.memory.similarity import ALIKE, likeness, same, terms
 from gitmem.memory.statements import read
 from gitmem.memory.successor import why_not
@@ -50,6 +51,7 @@ SPANS = 4  # spans one operation may cite
 # Likeness from which a text corrects the fact that a model names: half of what tells one matter where none is named.
 UPDATED = ALIKE / 2
 TOPIC_SHARE = 0.6  # of a topic's words from which a fact speaks of it: `Ferry Tern` and `Ferry Lark` are two
+MAX_LATER = 200  # additions of one run, the newest, that are held against each other
 SAID_AGAIN = 0.5  # probability from which a statement says what another says in other words
 LOSS, LOSS_SHARE = 3, 0.25  # prior facts one run may take away: the larger of the two
 
@@ -60,6 +62,7 @@ class Why(StrEnum):
     MODEL = "model"
     SHAPE = "shape"
     SOURCE = "source"
+    MASKED = "masked"
     COVERED = "covered"
     NUMBER = "number"
     DATE = "date"
@@ -148,7 +151,7 @@ def decide(operations: Iterable[Operation], logs: Sequence[Log], memory: Memory,
         newest = max((days.get((span.path, span.blob), 0) for span in operation.sources), default=0)
         return -_number(operation.importance), -newest
 
-    verdicts = [run.decide(operation) for operation in sorted(operations, key=place)]
+    verdicts = run.decide_all(sorted(operations, key=place))
     approved = tuple(verdict for verdict in verdicts if isinstance(verdict, Approved))
     return Plan(approved, tuple(verdict for verdict in verdicts if isinstance(verdict, Refused)))
 
@@ -169,6 +172,52 @@ class _Run:
         # once a log, however many operations cite it
         self.documents = cache(lambda path, blob: read(self.logs[path, blob].lines))
         self.origins = cache(lambda path, blob: line_origins(self.documents(path, blob)))
+
+    def decide_all(self, operations: Sequence[Operation]) -> list[Approved | Refused]:
+        """The verdicts on operations, in their order. Of two lines of which the later surely replaces the earlier, the
+        later is judged first, and where it is let through the earlier is refused."""
+        later = self._later_words(operations)
+        verdicts: dict[int, Approved | Refused] = {}
+
+        def settle(at: int) -> Approved | Refused:
+            if at in verdicts:
+                return verdicts[at]
+            for other in later.get(at, ()):  # a later line is of a later place: no operation waits for itself
+                if isinstance(settle(other), Approved):
+                    span = operations[other].sources[0]
+                    words = Message("a later line replaces it: {}", f"{span.path}:{span.start_line}")
+                    verdicts[at] = Refused(operations[at], Why.OVER, words)
+                    return verdicts[at]
+            verdicts[at] = self.decide(operations[at])
+            return verdicts[at]
+
+        return [settle(at) for at in range(len(operations))]
+
+    def _later_words(self, operations: Sequence[Operation]) -> dict[int, list[int]]:
+        """The positions of the additions that surely replace or end an earlier one, by the position of that: the newest
+        first. No word of a tool or of a page replaces another one."""
+        rows: list[tuple[int, tuple[str, int], Placed]] = []
+        for at, operation in enumerate(operations):
+            if operation.op is not Op.ADD or shape(operation) or sources(operation, self.logs):
+                continue
+            span = operation.sources[0]
+            log = self.logs[span.path, span.blob]
+            placed_there = _placed(replace(operation, text=normalise(operation.text)), log)
+            fact = placed_there.fact._replace(line=at)
+            rows.append((at, (log.day.isoformat(), span.start_line), placed_there._replace(fact=fact)))
+        rows = sorted(rows, key=lambda row: row[1], reverse=True)[:MAX_LATER]
+        places = {at: (place, operations[at].sources[0].path) for at, place, _ in rows}
+        standing = Standing([row for *_, row in rows], self.rules.today)
+        found: dict[int, list[int]] = {}
+        for at, place, new in rows:
+            if self._origin(operations[at]) in UNSEEN_ORIGINS:
+                continue
+            for old in standing.nearest(new.fact):
+                before, path = places[old.fact.line]
+                earlier = before[0] < place[0] or (path == places[at][1] and before < place)
+                if earlier and surely_over(old, new, as_if_derived=True):
+                    found.setdefault(old.fact.line, []).append(at)
+        return found
 
     def decide(self, proposed: Operation) -> Approved | Refused:
         """The verdict on one operation, which later ones are held against."""
@@ -207,6 +256,8 @@ class _Run:
         operation = replace(proposed, text=normalise(proposed.text))
         if problem := sources(operation, self.logs):
             return Refused(operation, Why.SOURCE, problem)
+        if has_mask("\n".join([operation.text, *_cited(operation, self.logs)])):
+            return Refused(operation, Why.MASKED, "its line holds a mask: what stood there is hidden")
         if problem := _covered(operation, self.logs, self.rules):
             return Refused(operation, Why.COVERED, problem)
         if problem := _rejected(operation, self.rules):

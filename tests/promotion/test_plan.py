@@ -628,3 +628,8 @@ def test_what_memory_or_the_run_says_in_other_words_is_no_news(known: str, said:
         f"it says the same as {fact_id(known)} of this run in other words"
     ]
     assert plan(op(lines[2][2:], 3), memory=memory, logs=[log]).approved
+
+
+def test_a_line_with_a_mask_is_refused_whatever_a_model_says_of_it() -> None:
+    log = Log(PATH, BLOB, date(2026, 2, 5), ("- The door code is [password]: [password]",), frozenset({1}))
+    assert why(op("The door code is new", 1), logs=[log]) == [Why.MASKED]

@@ -388,3 +388,64 @@ def test_a_model_with_random_weights_runs_end_to_end_and_changes_nothing(logs: R
 def test_a_model_named_by_the_clone_is_not_used(logs: Repo) -> None:
     logs.git("config", "mem.model", "http:https://evil.example/v1#m")
     assert promote(logs)["model"] == "rules/1"
+
+
+REPLACED_BELOW = {
+    "memory/2026-02-03.md": "# 2026-02-03\n\n## 09:00 - texts\n\n"
+    "- Decision: we use Twilio for text messages, because it is cheap.\n"
+    "\n## 11:00 - mailer\n\n- Decision: the mailer retries four times with backoff, because partners time out.\n",
+    "memory/2026-02-05.md": "# 2026-02-05\n\n## 09:00 - texts\n\n"
+    "- Decision: we switched from Twilio to Vonage for text messages, because Vonage supports MMS.\n",
+    "memory/2026-02-06.md": "# 2026-02-06\n\n## 10:00 - mailer\n\n"
+    "- Decision: the mailer retries two times instead of four, because four floods the queue.\n",
+}
+
+
+def test_of_two_lines_of_one_run_only_the_later_is_proposed_where_it_surely_replaces(repo: Repo) -> None:
+    repo.commit("logs", REPLACED_BELOW)
+    explained = repo.mem("promote", "--dry-run", "--explain", env=NOW).stdout
+    assert "a later line replaces it: memory/2026-02-05.md:5" in explained
+    promote(repo)
+    kept = texts(repo)
+    assert any("from Twilio to Vonage" in text for text in kept)
+    assert not any("we use Twilio" in text for text in kept)
+
+
+def test_where_a_later_line_only_likely_replaces_both_are_proposed_and_the_pair_stays_open(repo: Repo) -> None:
+    repo.commit("logs", REPLACED_BELOW)
+    found = promote(repo)
+    kept = [text for text in texts(repo) if "mailer retries" in text]
+    assert len(kept) == 2
+    pairs = [{pair["new"]["text"], pair["fact"]["text"]} for pair in found["differs"]]
+    assert set(kept) in pairs
+    assert "mailer retries" in repo.mem("settle", env=NOW).stdout
+
+
+def test_an_earlier_line_stays_where_the_later_one_is_not_let_through(repo: Repo) -> None:
+    web = " <!-- mem origin=web -->"
+    files = {path: text.replace("supports MMS.", "supports MMS." + web) for path, text in REPLACED_BELOW.items()}
+    repo.commit("logs", files)
+    promote(repo)
+    assert any("we use Twilio" in text for text in texts(repo))
+
+
+@pytest.mark.parametrize("mask", ["[password]", "[redacted:api-key]", "[forgotten]"])
+def test_a_line_with_a_mask_is_no_candidate(repo: Repo, mask: str) -> None:
+    log = f"# 2026-02-05\n\n- Decision: the warehouse database password is {mask}, because it was rotated.\n"
+    log += "- Decision: we read [password](rules.md) before each release, because audits ask for it.\n"
+    repo.commit("logs", {"memory/2026-02-05.md": log + f"- 결정: 창고 DB 암호는 {mask} 로 하기로 했다\n"})
+    promote(repo)
+    assert len(texts(repo)) == 1 and "rules.md" in texts(repo)[0]
+
+
+def test_promotion_and_settle_judge_a_pair_alike_whatever_day_the_fact_was_written(repo: Repo) -> None:
+    fact = "- The gateway is at port 7100. <!-- mem type=fact -->\n"
+    log = "# 2026-02-05\n\n- Decision: the gateway is at port 7200, because 7100 is taken by Grafana.\n"
+    repo.commit("memory", {"MEMORY.md": "# Memory\n\n## Facts\n\n" + fact, "memory/2026-02-05.md": log})
+    found = promote(repo)
+    assert len(found["differs"]) == 1
+    settled = json.loads(repo.mem("settle", "--json", env=NOW).stdout)
+    pairs = settled.get("pairs", settled)
+    assert [pair["relation"] for pair in pairs] == [found["differs"][0]["relation"]]
+    context = repo.mem("context", "which port has the gateway?", env=NOW)
+    assert "port 7100" in context.stdout

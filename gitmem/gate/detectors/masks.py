@@ -15,6 +15,7 @@ _MASK = lazy(
     r"(?!\(|[\"'`*)]{0,4}[ \t]{0,4}(?:[?+.!|]{0,3}[:=]|->|[→>：＝]|(?:is|was|are|to|now|set|changed)\b|[^\x00-\x7f]))"
 )
 
+_ANY = lazy(r"\[(?:password|forgotten|redacted(?::[a-z0-9-]{2,60})?)\](?!\()")
 _SIGNS = " \t`\"'*_(["
 
 
@@ -31,3 +32,8 @@ def without_masks(low: str) -> str:
         return mask.group() if label else f"[{' ' * (len(mask.group()) - 2)}]"
 
     return _MASK.sub(blank, low)
+
+
+def has_mask(text: str) -> bool:
+    """Whether a text holds a mask of ours, so that what it said is hidden. `[password](page.md)` is a link."""
+    return "[" in text and _ANY.search(text) is not None

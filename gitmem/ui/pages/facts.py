@@ -27,15 +27,20 @@ ORDERS_NAMED = {  # value of `sort` in the address -> what it is called
     "": "as in the files", "newest": "newest", "type": "type", "importance": "importance", "ending": "ending soon",
 }  # fmt: skip
 
+SAME_WORDS = "the same words"
+AROUND = "words of the lines and headings around it"
+OWN_WORDS = ("lexical0", "cover0")  # evidence of the line itself; a word of its headings counts there too
 # What a score is made of, as a reader is told: the pieces of its bar, in the order of their colours.
 PARTS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("the same words", WORDS),
+    (SAME_WORDS, OWN_WORDS),
     ("a like meaning", MEANING),
     ("names", ("label", "named", "exact")),
     ("times and numbers", ("when", "number", "days", "period", "past")),
     ("where it stands", ("heading", "memory", "daily", "archive", "decided", "importance", "recent")),
     ("its length and form", ("length", "long", "fence", "asks", "duplicate", "amended")),
+    (AROUND, tuple(name for name in WORDS if name not in OWN_WORDS)),
 )
+_PLACES = {title: number for number, (title, _) in enumerate(PARTS)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +116,7 @@ def _search_page(view: View, asked: str, choice: Choice) -> Response:
     rows = {(row.path, row.fact.line): row for row in view.facts.rows}
     found = _hits_of_choice(view, answer.hits, rows, choice) if others else answer.hits
     marks = marked_words(asked)
-    hits = [(hit, _statement_of(view, hit, rows, marks), parts(hit)) for hit in found]
+    hits = [(hit, _statement_of(view, hit, rows, marks), parts(hit, marks)) for hit in found]
     answered = bool(answer.lanes) or not answer.stale  # an index that cannot be read answers nothing
     uncertain = view.t("Nothing here seems to answer this; what is shown comes nearest.")
     notes = [
@@ -164,14 +169,21 @@ def _hits_of_choice(
     return list(kept.values())[:HITS]
 
 
-def parts(hit: Hit) -> list[Part]:
-    """What adds to a hit's score, as pieces of a bar that is as long as the score; what takes from it shortens all."""
+def parts(hit: Hit, marks: re.Pattern[str] | None) -> list[Part]:
+    """What adds to a hit's score, as pieces of a bar that is as long as the score; what takes from it shortens all.
+
+    `marks`: what finds the words that were asked for. A text without any of them has its words from its headings and
+    the lines around it, and no piece says that it has the same words.
+    """
     explained = hit.explain or {}
     scale = explained.get("scale") or 1.0
     values = {name: value / scale for name, value in explained.get("evidence", {}).items()}
     for name, value in explained.get("priors", {}).items():
         values[name] = values.get(name, 0.0) + value
     sums = [sum(values.get(name, 0.0) for name in names) for _, names in PARTS]
+    if marks is None or not marks.search(hit.text):
+        own, around = _PLACES[SAME_WORDS], _PLACES[AROUND]
+        sums[around], sums[own] = sums[around] + sums[own], 0.0
     whole = sum(value for value in sums if value > 0)
     pieces, start = [], 0.0
     for colour, ((title, _), value) in enumerate(zip(PARTS, sums, strict=True)):
