@@ -140,11 +140,27 @@ def relation(earlier: Said | str, later: Said | str) -> Relation:
         return found
     aside = value_aside(old, new) or value_aside(new, old)
     bare = _judged(one, other, main_old, main_new)
-    if not aside and found.asks and not bare.automatic:
+    if found.asks and not bare.automatic and (not aside or _not_both(found) >= _not_both(bare)):
         return found
     if bare.asks and (aside or _shows_what_went(main_old, main_new)):
         return bare
     return _never_same(found, bare) if aside else found
+
+
+def _not_both(found: Relation) -> float:
+    """The probability that the two statements do not both hold."""
+    return sum(found.probabilities[kind] for kind in _DISAGREE)
+
+
+def _of_two_things(chances: dict[Kind, float]) -> dict[Kind, float]:
+    """The probabilities of two statements that cannot disagree, because they are of two things."""
+    lost = sum(chances[kind] for kind in _DISAGREE)
+    return {
+        kind: 0.0 if kind in _DISAGREE else chance + lost * (kind is Kind.OTHER) for kind, chance in chances.items()
+    }
+
+
+_DISAGREE = (Kind.REPLACES, Kind.ENDS, Kind.CONFLICTS)
 
 
 def _shows_what_went(old: str, new: str) -> bool:
@@ -178,19 +194,18 @@ def _never_same(found: Relation, bare: Relation) -> Relation:
 
 
 _ADDS = "the later one adds a detail or an exception"
-_TWO_THINGS = "they speak of two things, or of two properties of one"
 
 
 def _judged(one: Said, other: Said, old: str, new: str) -> Relation:
     """The judgement of two statements whose texts, with what their trails say, are `old` and `new`."""
     pair = align(old, new)
-    if _no_shared_subject(pair):
-        return _UNRELATED._replace(reason=_TWO_THINGS)
     found = features(pair)
     if pair.old.letters == pair.new.letters and old.split() == new.split():
         chances = {kind: float(kind is Kind.SAME) for kind in Kind}
     else:
         chances = _by_day(corrected(_probabilities(found), found, pair), one, other, pair)
+    if _no_shared_subject(pair):
+        chances = _of_two_things(chances)
     kind = max(chances, key=lambda each: chances[each])
     gone = chances[Kind.REPLACES] + chances[Kind.ENDS]
     sure = certainty(gone, found, pair) >= AUTOMATIC and kind in (Kind.REPLACES, Kind.ENDS)
@@ -517,7 +532,7 @@ def _reason(kind: Kind, subject: tuple[tuple[str, str], ...], about: str, old: s
         case Kind.OTHER if subject:
             return f"'{subject[0][0]}' and '{subject[0][1]}' are two things"
         case Kind.OTHER:
-            return _TWO_THINGS
+            return "they speak of two things, or of two properties of one"
         case Kind.ADDS:
             return f"the later one adds a detail or an exception{f' to {about!r}' if about else ''}"
         case Kind.REPLACES if old and new:
