@@ -5,7 +5,7 @@ Reads only, and after the write: a writer refuses nothing and replaces nothing f
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import date
 
 from gitmem.errors import OutsideRepository
@@ -51,9 +51,13 @@ def since(repo: Repository, before: bytes, today: date, path: str = MEMORY) -> t
     return _shown(against(placed(path, came(before, after), _day(path, today)), memory, today))
 
 
-def between(before: bytes, after: bytes, today: date) -> tuple[Rival, ...]:
-    """The rivals of the facts that MEMORY.md has and did not have before, as they may be shown."""
-    return _shown(against(placed(MEMORY, came(before, after)), after, today)) if before != after else ()
+def between(before: bytes, after: bytes, today: date, days: Mapping[str, str] | None = None) -> tuple[Rival, ...]:
+    """The rivals of the facts that MEMORY.md has and did not have before, as they may be shown. `days`: id of a fact
+    that says no day of its own -> ISO day on which it was written, so that a pair is judged as `git mem settle` does.
+    """
+    if before == after:
+        return ()
+    return _shown(against(placed(MEMORY, came(before, after)), after, today, days or {}))
 
 
 def memory_bytes(repo: Repository) -> bytes:

@@ -8,13 +8,14 @@ again. Pure: the module reads and changes no file and decides nothing; what may 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
 from heapq import nlargest
 from itertools import islice
 from math import log
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gitmem.memory.deciding_words import claim
@@ -280,9 +281,13 @@ def _names(meta: Meta, ident: str) -> bool:
 # -- new statements ----------------------------------------------------------------------------------------
 
 
-def against(new: Iterable[Placed], memory: bytes, today: date) -> tuple[Rival, ...]:
-    """What new statements are to the facts of MEMORY.md; of a line of a log, to those that it is not older than."""
-    standing = Standing(placed(MEMORY, parse(memory).facts), today)
+def against(
+    new: Iterable[Placed], memory: bytes, today: date, days: Mapping[str, str] = MappingProxyType({})
+) -> tuple[Rival, ...]:
+    """What new statements are to the facts of MEMORY.md; of a line of a log, to those that it is not older than.
+    `days`: id of a fact that says no day of its own -> its ISO day."""
+    known = [row._replace(day=row.day or days.get(row.fact.id, "")) for row in placed(MEMORY, parse(memory).facts)]
+    standing = Standing(known, today)
     return tuple(
         rival for rival in rivals(list(islice(new, LOOKED_AT)), standing) if rival.later or rival.new.path == MEMORY
     )

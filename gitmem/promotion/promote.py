@@ -10,7 +10,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import date, datetime
 from enum import StrEnum
 
 from gitmem.config import Config
@@ -240,9 +240,21 @@ def _planned(run: Run, head: str, tip: str) -> Planned:
     if request.plan_only and request.mode is Mode.NOTHING:
         return Planned((), outcome)
     steps = tuple(_steps(run, tip, memory, plan))
-    differs = between(memory.data(), steps[-1].contents[MEMORY], run.now.date())
+    days = _days_written(place, memory, run.now.date())
+    differs = between(memory.data(), steps[-1].contents[MEMORY], run.now.date(), days)
     archived_facts = tuple(moved for step in steps for moved in step.moved)
     return Planned(steps, replace(outcome, archived=archived_facts, differs=differs))
+
+
+def _days_written(place: Repository, memory: Memory, today: date) -> dict[str, str]:
+    """Id of each fact that says no day of its own -> ISO day of the commit that wrote it, as `git mem settle` has it;
+    none in a bare repository."""
+    from gitmem.promotion.settlement import dated
+
+    undated = [fact for fact in memory.facts if not facts.fact_date(fact)]
+    if not undated or place.root is None:
+        return {}
+    return {row.fact.id: row.day for row in dated(place, MEMORY, undated, today)}
 
 
 def _ensure_known(accepted: Sequence[str], plan: Plan) -> None:

@@ -6,10 +6,13 @@ import hashlib
 import json
 import re
 from datetime import date, timedelta
+from types import SimpleNamespace
 
 import pytest
 
 from gitmem.memory.fact import fact_id
+from gitmem.search.results import marked_words
+from gitmem.ui.pages.facts import AROUND, SAME_WORDS, parts
 from gitmem.ui.rendering import STATIC
 from tests.harness import Repo
 from tests.ui.conftest import Browse
@@ -453,3 +456,12 @@ def test_a_fact_shows_the_code_that_it_cites_then_and_now_and_health_what_is_gon
     text = browse(repo).get(f"fact/{ident}")
     assert "tries = 30" in text and "tries = 20" not in text and "code gone" in text
     assert "src/limit.py:1-4, which is not in the code any more" in browse(repo).get("health")
+
+
+def test_a_score_names_no_same_words_of_a_hit_that_has_none() -> None:
+    evidence = {"lexical0": 0.4, "cover0": 0.2, "lexical2": 0.5, "vector0": 0.3}
+    hit = SimpleNamespace(text="- Tea is served at four", score=0.7, explain={"scale": 1.0, "evidence": evidence})
+    without = {part.name: part.value for part in parts(hit, marked_words("warehouse gateway"))}  # type: ignore[arg-type]
+    assert SAME_WORDS not in without and without[AROUND] > 0 and sum(without.values()) == pytest.approx(0.7)
+    shared = {part.name: part.value for part in parts(hit, marked_words("when is tea"))}  # type: ignore[arg-type]
+    assert shared[SAME_WORDS] == pytest.approx(0.7 * 0.6 / 1.4) and shared[AROUND] < without[AROUND]
