@@ -14,7 +14,7 @@ from gitmem.context.layers import Part
 from gitmem.memory.code_state import CitedCode, CodeState, of_code
 
 Ask = Callable[[Iterable[str]], Mapping[str, CitedCode]]  # values of `code` keys -> those that are not as they were
-LEAST = 0.01  # relevance of what cites code that is gone
+MIN_RELEVANCE = 0.01  # relevance of what cites code that is gone
 
 
 def marked(parts: Sequence[Part], ask: Ask) -> list[Part]:
@@ -35,7 +35,9 @@ def _marked(part: Part, code: Mapping[str, CitedCode]) -> Part:
     part = replace(part, code=tuple(said))
     if len([each for _, each in said if each[0].state is CodeState.GONE]) < len(part.pieces):
         return part
-    return replace(part, gone=True, relevance=LEAST, layer=Layer.MEMORY if part.layer is Layer.PINNED else part.layer)
+    return replace(
+        part, gone=True, relevance=MIN_RELEVANCE, layer=Layer.MEMORY if part.layer is Layer.PINNED else part.layer
+    )
 
 
 def mark(found: Iterable[CitedCode]) -> str:

@@ -22,9 +22,9 @@ from gitmem.plural import counted
 Read = Callable[[str], Document | None]
 # Layers whose parts are preferred where they hold for a nearer folder; rules have globs of their own.
 PREFERRED = frozenset((Layer.MEMORY, Layer.PROJECT, Layer.DAILY, Layer.EPISODE))
-MOST = 0.89  # relevance that a weighed part may have
-NEARER = 0.5  # share of what a part lacks of MOST that it keeps lacking, for each name of its folder
-NAMED = 3  # folders and faulty scopes that a limit names
+MAX_WEIGHED_RELEVANCE = 0.89  # relevance that a weighed part may have
+NEARER = 0.5  # share of what a part lacks of MAX_WEIGHED_RELEVANCE that it keeps lacking, for each name of its folder
+MAX_NAMED = 3  # folders and faulty scopes that a limit names
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +80,9 @@ class FolderReader:
         said: list[str] = []
         if self._left_out:
             names = sorted(self._left_out)
-            where = ", ".join(map(shown_name, names[:NAMED]))
-            if len(names) > NAMED:
-                where = Message("{} and {} more", where, len(names) - NAMED)
+            where = ", ".join(map(shown_name, names[:MAX_NAMED]))
+            if len(names) > MAX_NAMED:
+                where = Message("{} and {} more", where, len(names) - MAX_NAMED)
             number = counted(sum(self._left_out.values()), "statement")
             said.append(Message("folders: {} for {} left out; --for PATH names a file there", number, where))
         said += [
@@ -92,10 +92,12 @@ class FolderReader:
                 line,
                 shown_name(value[:80]),
             )
-            for path, line, value in self._faulty[:NAMED]
+            for path, line, value in self._faulty[:MAX_NAMED]
         ]
-        if len(self._faulty) > NAMED:
-            said.append(Message("scope: {} more name no folder of this repository: ignored", len(self._faulty) - NAMED))
+        if len(self._faulty) > MAX_NAMED:
+            said.append(
+                Message("scope: {} more name no folder of this repository: ignored", len(self._faulty) - MAX_NAMED)
+            )
         return said
 
 
@@ -134,8 +136,12 @@ def nearest(
         depth = in_hand.depth(name)
         if depth < in_hand.depth(deepest.get(key, "")):
             hidden.append((part, Message("the {} scope says it", deepest[key])))
-        elif depth > 0 and part.layer in PREFERRED and part.relevance < MOST:
-            kept.append(replace(part, relevance=MOST - (MOST - part.relevance) * NEARER**depth))
+        elif depth > 0 and part.layer in PREFERRED and part.relevance < MAX_WEIGHED_RELEVANCE:
+            kept.append(
+                replace(
+                    part, relevance=MAX_WEIGHED_RELEVANCE - (MAX_WEIGHED_RELEVANCE - part.relevance) * NEARER**depth
+                )
+            )
         else:
             kept.append(part)
     return kept, hidden

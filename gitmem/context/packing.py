@@ -20,11 +20,13 @@ from gitmem.memory.similarity import repeats, terms
 from gitmem.messages import Message, joined
 
 RESERVED = 0.25  # of what pinned parts leave, kept for MEMORY.md: what a person reviewed, whatever a search finds
-WHOLE = 0.5  # of what must be there leaves: a MEMORY.md that takes no more goes in whole, whatever a search finds
+WHOLE_MEMORY_SHARE = (
+    0.5  # of what must be there leaves: a MEMORY.md that takes no more goes in whole, whatever a search finds
+)
 FILES = 0.25  # of what pinned parts may take, kept for the beginnings of instruction files where pinned facts are many
 JOINED = 4  # tokens a part takes beside its text in a quotation that is open already
 MAX_NAMED = 3  # pinned parts without room that a limit names
-MOST = 1 << 20  # tokens: more than any model reads
+MAX_BUDGET_TOKENS = 1 << 20  # tokens: more than any model reads
 OVER, OVER_LAYER, OVER_PINNED, OVER_CHARACTERS, MANY, SAME = (
     "over the budget",
     "over its layer's budget",
@@ -107,13 +109,14 @@ def whole_memories(
     quotation: Callable[[Part], str],
 ) -> frozenset[str]:  # fmt: skip
     """The scopes whose MEMORY.md, all of `memory` of that scope, goes in whole beside the `parts`: it fits its layer's
-    limits, and what the others leave or the share WHOLE of what must be there leaves; the narrower scope is first."""
+    limits, and either what the others leave or the share WHOLE_MEMORY_SHARE of what the parts that must be there leave;
+    the narrower scope is first."""
     share = shares[Layer.MEMORY]
     rest = [part for part in parts if part.layer is not Layer.MEMORY]
     must = fit([part for part in rest if part.layer in (Layer.PINNED, Layer.INCLUDED)], total, shares, count, quotation)
     left = total - cost_of((part for part in must.kept), count, quotation)
     others = [part for part in rest if part.layer not in (Layer.PINNED, Layer.INCLUDED, Layer.RECENT, Layer.SUMMARY)]
-    room = max(int(WHOLE * left), left - cost_of(others, count, quotation))
+    room = max(int(WHOLE_MEMORY_SHARE * left), left - cost_of(others, count, quotation))
     room = min(room, share.budget or room)
     chosen: list[str] = []
     for scope in reversed(list(dict.fromkeys(part.scope for part in memory))):
@@ -130,7 +133,7 @@ def least(fitted: Callable[[int], Fitted], above: int) -> int:
     high = above
     while not fitted(high).kept:
         above, high = high, 2 * high
-        if high > MOST:
+        if high > MAX_BUDGET_TOKENS:
             return 0
     while above + 1 < high:
         middle = (above + high) // 2

@@ -15,7 +15,7 @@ from gitmem.hosts.transcript import Role, Turn
 from gitmem.search.keywords import topics
 
 BEHIND = 0.6  # of a hit's score when only the background asked for it
-LONGEST = 2_000  # characters of a question
+MAX_QUESTION_CHARACTERS = 2_000  # characters of a question
 WORDS = 24  # of the background
 TURNS, TOOLS, TAIL = 8, 3, 1_500  # recent turns, tool results and characters of one that are read
 # What names a thing: a path or dotted name, an identifier, CamelCase, something in backticks or quotes, `CODE-17`.
@@ -43,7 +43,7 @@ def questions(
     spoken = [turn.text for turn in turns if turn.role is not Role.TOOL and turn.text]
     own = [turn.text for turn in turns if turn.role is Role.USER and turn.text][-2:]
     words = [prompt or " ".join(own), *subjects[:5]]
-    queries = [Question(" ".join(word for word in words if word and word != "*")[:LONGEST])]
+    queries = [Question(" ".join(word for word in words if word and word != "*")[:MAX_QUESTION_CHARACTERS])]
     tools = [turn.text[-TAIL:] for turn in turns if turn.role is Role.TOOL][-TOOLS:]
     working = [f"{key} {value}" for key, value in values]
     if spoken or summary or working:

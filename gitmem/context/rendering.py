@@ -56,7 +56,7 @@ def render(
 
 
 LEFT_OUT = "Left out for lack of room"
-NAMED = 4  # files that the line names, and rules
+MAX_NAMED_FILES = 4  # files that the line names, and rules
 # Layers whose parts are said to be missing: a person put them there to be read. The others are what a search found.
 SAID_TO_BE_MISSING = frozenset((Layer.PINNED, Layer.INCLUDED, Layer.RULE, Layer.PROCEDURE, Layer.MEMORY))
 
@@ -83,8 +83,8 @@ def left_out(fitted: packing.Fitted, detail: Detail = Detail.NAMES) -> str:
     files += [f"{shown_name(part.path)} after line {part.end_line}" for part in cut]
     files = list(dict.fromkeys(files))
     said = [f"{facts} of {counted(fitted.pinned, 'pinned fact')}"] if facts else []
-    said += files[:NAMED]
-    said += [counted(len(files) - NAMED, "more file")] if len(files) > NAMED else []
+    said += files[:MAX_NAMED_FILES]
+    said += [counted(len(files) - MAX_NAMED_FILES, "more file")] if len(files) > MAX_NAMED_FILES else []
     said += [f"{counted(others, 'fact')} of MEMORY.md"] if others else []
     return f"{LEFT_OUT}: {', '.join(said)}."
 

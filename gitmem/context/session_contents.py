@@ -35,7 +35,7 @@ GIVEN_ONCE = frozenset((*COPIES, Layer.RULE, Layer.PROCEDURE))
 COMPARED = 20  # statements with the most words in common that one is compared with
 MAX_SENTENCES = 20_000  # of a transcript and of loaded files that are compared, the last ones
 MAX_CHARACTERS = 4 << 20  # of a transcript that are read, the last ones
-LONGEST = 600  # characters of a sentence that can say what a statement says; longer ones have any words
+MAX_SENTENCE_CHARACTERS = 600  # characters of a sentence that can say what a statement says; longer ones have any words
 OWN_TOPIC = "session"  # what a flush writes as the topic of a section
 QUESTION_MARKS = ("?", "？")
 # What the heading of a day or of a section of a log begins with: a date, a time.
@@ -155,7 +155,7 @@ class KnownStatements:
 def _told(text: str) -> list[str]:
     """The sentences of a text that say something: no questions."""
     found = [one for line in text.split("\n") for one in sentences(line)]
-    return [one for one in found if len(one) <= LONGEST and not one.rstrip().endswith(QUESTION_MARKS)]
+    return [one for one in found if len(one) <= MAX_SENTENCE_CHARACTERS and not one.rstrip().endswith(QUESTION_MARKS)]
 
 
 def _cites(said: Said, place: tuple[str, int, int]) -> bool:

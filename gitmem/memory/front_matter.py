@@ -10,7 +10,7 @@ import re
 from collections.abc import Container, Mapping, Sequence
 from typing import Any, NamedTuple
 
-LIMIT = 64 << 10  # characters
+MAX_FRONT_MATTER_CHARACTERS = 64 << 10  # characters
 
 Value = str | tuple[str, ...]
 
@@ -62,7 +62,7 @@ def stated_values(data: bytes, keys: Container[str]) -> tuple[tuple[str, str], .
     """
     if not data.startswith((b"---", b"\xef\xbb\xbf---")):
         return ()
-    lines = data[:LIMIT].decode("utf-8", "replace").split("\n")
+    lines = data[:MAX_FRONT_MATTER_CHARACTERS].decode("utf-8", "replace").split("\n")
     body = "\n".join(lines[1 : max(closing_line(lines) - 1, 1)])
     values: list[tuple[str, str]] = []
     listed = ""  # the key whose `- item` lines may follow
@@ -129,7 +129,7 @@ def _scalar(text: str) -> str | None:
 
 def _yaml(text: str) -> tuple[dict[str, Value], str]:
     """(its keys, "") or ({}, what is wrong). All scalars stay strings; deeper values have no meaning to us."""
-    if len(text) > LIMIT:
+    if len(text) > MAX_FRONT_MATTER_CHARACTERS:
         return {}, "is larger than 64 KB"
     deep = any(sum(map(line.count, "[{?-")) > 64 for line in text.split("\n"))
     if deep or text.count("[") + text.count("{") > 512:

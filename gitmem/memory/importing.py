@@ -38,12 +38,14 @@ from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, Layout, is_daily, kind
 from gitmem.plural import counted
 
 HIDDEN, NO_MEMORY, NO_MARKDOWN = "is a hidden folder", "is no memory file", "is not Markdown"
-PARTS = "holds what others wrote"  # packages that a project installed
+OTHERS_PACKAGES = "holds what others wrote"  # packages that a project installed
 # What OpenClaw has besides memory in its workspace: where it goes here, or why it stays (docs.openclaw.ai).
 ROUTINE, DIARY, SKILL = "tells OpenClaw what to do by itself", "is OpenClaw's own diary, for people", "is a skill"
 STAYING = {"BOOT.md": ROUTINE, "BOOTSTRAP.md": ROUTINE, "HEARTBEAT.md": ROUTINE, "DREAMS.md": DIARY}
 PERSON = re.compile(r"users/([^/]+)/USER\.md")
-EXPECTED = frozenset((HIDDEN, NO_MEMORY, NO_MARKDOWN, PARTS, ROUTINE, DIARY, SKILL))  # nobody needs to look into these
+EXPECTED = frozenset(
+    (HIDDEN, NO_MEMORY, NO_MARKDOWN, OTHERS_PACKAGES, ROUTINE, DIARY, SKILL)
+)  # nobody needs to look into these
 INSTALLED = frozenset(("node_modules", "vendor", "venv", "__pycache__"))
 MAX_FILES = 20_000  # files; more is no memory
 PICTURES = {  # ending -> how such a file begins
@@ -51,7 +53,7 @@ PICTURES = {  # ending -> how such a file begins
     ".gif": (b"GIF87a", b"GIF89a"), ".webp": (b"RIFF",), ".pdf": (b"%PDF-",),
 }  # fmt: skip
 PICTURE_LIMIT = 10 << 20  # bytes
-SHOWN = 5  # lines of one rule that are named
+MAX_LINES_PER_RULE = 5  # lines of one rule that are named
 
 
 class Shape(StrEnum):
@@ -257,7 +259,7 @@ def _skipped_folder(name: str) -> str:
     """Why an import skips a folder of this name; "" when it does not."""
     if name.startswith(".") and name != ".claude":
         return HIDDEN
-    return PARTS if name in INSTALLED else ""
+    return OTHERS_PACKAGES if name in INSTALLED else ""
 
 
 def target_path(name: str, shape: Shape) -> str:
@@ -306,7 +308,10 @@ def masked_places(masks: Sequence[Mask]) -> str:
     for mask in masks:
         if mask.line not in lines.setdefault(mask.rule, []):
             lines[mask.rule].append(mask.line)
-    named = {rule: ", ".join(map(str, at[:SHOWN])) + (", ..." if len(at) > SHOWN else "") for rule, at in lines.items()}
+    named = {
+        rule: ", ".join(map(str, at[:MAX_LINES_PER_RULE])) + (", ..." if len(at) > MAX_LINES_PER_RULE else "")
+        for rule, at in lines.items()
+    }
     return ", ".join(f"{rule} (line{'s' if len(lines[rule]) > 1 else ''} {at})" for rule, at in named.items())
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 MEMORY = "MEMORY.md"
 MIN_LETTERS = 4  # letters and digits of an insight's text: less says nothing
-KEPT = 50  # insights in MEMORY.md; older ones are in the archive
+MAX_INSIGHTS = 50  # insights in MEMORY.md; older ones are in the archive
 _FORM = re.compile(r"\[([^\[\]\n]{1,80})\]\s+(\S.*)", re.DOTALL)
 
 
@@ -103,7 +103,7 @@ def _recorded(reading: Reading, entity: str, words: str, now: datetime, meta: Me
     if any(facts.fact_date(e.fact) == day and _entity(e) == entity.casefold() for e in insights(memory)):
         return Draft({}, Recorded(words, 0, False, reason=f"{entity} has its insight of {day} already"))
     memory = facts.add(memory, words, meta, heading=INSIGHTS)
-    memory, moved = facts.take(memory, insights(memory)[KEPT:], now.date())
+    memory, moved = facts.take(memory, insights(memory)[MAX_INSIGHTS:], now.date())
     files: dict[str, bytes] = {}
     for item in moved:
         files[item.path] = facts.archive(files.get(item.path, reading.read(item.path) or b""), [item])

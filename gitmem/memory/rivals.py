@@ -41,7 +41,7 @@ SETTLES = (SUPERSEDES, BESIDE)  # keys of a comment that answer for the fact and
 PROPOSES = "proposes"  # key of a comment: its writer, an agent or a model, says that it replaces the fact with this id
 JUDGEMENTS = 1 << 14  # pairs of statements whose relation a process keeps
 LOOKED_AT = 500  # new statements of one write: an import of years is not held against everything
-NAMED = 3  # rivals of one statement that are named
+MAX_NAMED_RIVALS = 3  # rivals of one statement that are named
 
 
 class Placed(NamedTuple):
@@ -147,7 +147,8 @@ def _untold(_done: int, _whole: int) -> None:
 
 
 def rivals(statements: Sequence[Placed], standing: Standing, told: Told = _untold) -> list[Rival]:
-    """The open pairs of these statements with the facts that are there, disagreements first, at most NAMED of each.
+    """The open pairs of these statements with the facts that are there: at most MAX_NAMED_RIVALS of each statement,
+    disagreements first.
 
     Of two days the later one says which is later; of one day, or where both have none, the statement is.
     """
@@ -166,7 +167,7 @@ def rivals(statements: Sequence[Placed], standing: Standing, told: Told = _untol
                 seen.add(pair)
                 found.append(rival)
                 named += 1
-            if named == NAMED:
+            if named == MAX_NAMED_RIVALS:
                 break
     return sorted(found, key=lambda rival: rival.repeats)
 
@@ -302,14 +303,14 @@ def came(before: bytes, after: bytes) -> list[Fact]:
 
 HINT = "git mem settle"
 VERBS = {"same": "repeats", "replaces": "differs from", "conflicts": "differs from", "ends": "ends"}
-SHOWN = 80  # characters of the fact that a sentence quotes
+MAX_QUOTED_CHARACTERS = 80  # characters of the fact that a sentence quotes
 
 
 def sentence(rival: Rival) -> str:
     """`differs from MEMORY.md:6 'We use MySQL 8 for orders': git mem settle`; a line of a log may repeat a fact, and
     nobody is asked about that."""
     text = rival.old.fact.text
-    quoted = text if len(text) <= SHOWN else text[: SHOWN - 1].rstrip() + "…"
+    quoted = text if len(text) <= MAX_QUOTED_CHARACTERS else text[: MAX_QUOTED_CHARACTERS - 1].rstrip() + "…"
     hint = "" if rival.repeats and rival.new.path != MEMORY else f": {HINT}"
     return f"{VERBS[rival.kind]} {rival.old.path}:{rival.old.fact.line} '{quoted}'{hint}"
 

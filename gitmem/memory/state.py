@@ -22,7 +22,7 @@ from gitmem.memory.statements import Statement
 from gitmem.paths import Kind, kind, log_date
 
 _WORDS = lazy(r"\w+")
-SAID = 15  # characters of a fact from which a longer text that has all its words in a row says it
+MIN_FACT_CHARACTERS = 15  # characters of a fact from which a longer text that has all its words in a row says it
 SAYS = 0.5  # share of a fact's terms that the lines it cites must have to say it still
 NO_MORE = 0.5  # share of a line's terms that such a fact must have for the line to say no more than the fact
 
@@ -108,7 +108,11 @@ def lapsed(
     texts = {ident: state for ident, state in texts.items() if ident not in holding}
     known = [*facts, *archived]
     last = {ident: day for each, ident in known if (day := _day(each.get("until")))}
-    said = [(words, ident) for each, ident in known if ident in texts and len(words := _plain(each.text)) >= SAID]
+    said = [
+        (words, ident)
+        for each, ident in known
+        if ident in texts and len(words := _plain(each.text)) >= MIN_FACT_CHARACTERS
+    ]
     return Lapsed(today, texts, cited, _replaced_since(each for each, _ in known), last, said)
 
 

@@ -19,11 +19,11 @@ from gitmem.models.judgement_cache import FOLDER
 from gitmem.promotion.judge_calibration import area
 from gitmem.regular_file import read_regular
 
-FEW = 8  # statements of either kind from which agreement can be told
-MOST = 100  # statements of either kind that are kept, the latest
+MIN_STATEMENTS = 8  # statements of either kind from which agreement can be told
+MAX_STATEMENTS = 100  # statements of either kind that are kept, the latest
 AGREES = 0.6  # area under the curve from which a judge agrees with the rules: .67 and more of a judge, .52 of none
 CLEAR = -1.0  # the rules' log-odds below which they are clear that a line passes
-LIMIT = 1 << 16  # bytes of a file
+MAX_FILE_BYTES = 1 << 16  # bytes of a file
 
 
 class Agreement:
@@ -37,7 +37,7 @@ class Agreement:
     def missing(self) -> int:
         """How many statements of either kind would help."""
         kinds = [offered for _, offered in self._rows.values()]
-        return max(0, 3 * FEW - min(kinds.count(True), kinds.count(False)))
+        return max(0, 3 * MIN_STATEMENTS - min(kinds.count(True), kinds.count(False)))
 
     def add(self, rows: Mapping[str, tuple[float, bool]]) -> None:
         """Keep what was judged of statements. A folder that cannot be written is no error."""
@@ -45,7 +45,7 @@ class Agreement:
             self._rows[hashlib.sha256(statement.encode("utf-8", "surrogatepass")).hexdigest()[:16]] = row
         kept = dict[str, tuple[float, bool]]()
         for kind in (True, False):
-            kept |= dict([(key, row) for key, row in self._rows.items() if row[1] is kind][-MOST:])
+            kept |= dict([(key, row) for key, row in self._rows.items() if row[1] is kind][-MAX_STATEMENTS:])
         self._rows = kept
         if self._state is not None and rows:
             try:
@@ -58,12 +58,12 @@ class Agreement:
         """The area under the curve of the judge's numbers against the rules; None where that cannot be told yet."""
         offered = [number for number, kind in self._rows.values() if kind]
         others = [number for number, kind in self._rows.values() if not kind]
-        return area(offered, others) if min(len(offered), len(others)) >= FEW else None
+        return area(offered, others) if min(len(offered), len(others)) >= MIN_STATEMENTS else None
 
 
 def _read(file: Path) -> dict[str, tuple[float, bool]]:
     try:
-        value = json.loads(read_regular(file, LIMIT))
+        value = json.loads(read_regular(file, MAX_FILE_BYTES))
         return {str(key): (float(number), bool(kind)) for key, (number, kind) in value.items()}
     except (OSError, ValueError, TypeError, AttributeError, RecursionError):
         return {}

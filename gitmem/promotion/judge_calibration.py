@@ -19,7 +19,7 @@ TRUSTED = 0.85  # area under the curve from which a model is believed in a langu
 DISCOUNT = 0.6  # of the evidence: real logs are harder than these statements (bench/RESULTS.md, "Judges")
 RIDGE = 1.0  # pull of the slope towards none
 STEPS = 25  # of Newton's method, which needs about six
-MOST = 1.8  # log-odds that one judgement may weigh: 6 to 1
+MAX_LOG_ODDS = 1.8  # log-odds that one judgement may weigh: 6 to 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,11 @@ class Scale:
 
     def evidence(self, number: float) -> float:
         """The logarithm of how much likelier the number is of a statement to keep than of another."""
-        return max(-MOST, min(MOST, DISCOUNT * (self.slope * number + self.offset))) if self.trusted else 0.0
+        return (
+            max(-MAX_LOG_ODDS, min(MAX_LOG_ODDS, DISCOUNT * (self.slope * number + self.offset)))
+            if self.trusted
+            else 0.0
+        )
 
 
 LANGUAGES = {"en": "English", "ko": "Korean", "ja": "Japanese", "zh": "Chinese"}  # that there are examples of

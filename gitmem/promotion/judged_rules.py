@@ -18,7 +18,7 @@ from gitmem.models.judging import Judge, JudgeStatements
 from gitmem.models.language import OutOfBudget, Setting
 from gitmem.plural import counted
 from gitmem.promotion.judge_agreement import AGREES, CLEAR, Agreement
-from gitmem.promotion.judge_calibration import LANGUAGES, MOST, Scale, calibration, rubric, scale
+from gitmem.promotion.judge_calibration import LANGUAGES, MAX_LOG_ODDS, Scale, calibration, rubric, scale
 from gitmem.promotion.log_lines import languages_of
 from gitmem.promotion.proposal import Log, Model, Op, Operation, Proposal
 from gitmem.promotion.rules_model import importance_of, last_day_of
@@ -48,7 +48,7 @@ class JudgedRules:
         proposal = self._rules.propose(logs, existing)
         days = {(log.path, log.blob): log.day for log in logs}
         shown = [one for one in proposal.operations if one.odds is not None and self._may_be_shown(one)]
-        in_doubt = [one for one in shown if abs(one.odds or 0.0) <= MOST]
+        in_doubt = [one for one in shown if abs(one.odds or 0.0) <= MAX_LOG_ODDS]
         in_doubt.sort(key=lambda one: (one.op is Op.SKIP, -one.importance, -(one.odds or 0.0)))
         judged = self._judged(in_doubt, shown) if in_doubt else Judged({})
         waiting = {one for one in in_doubt if one.text not in judged.evidence} if not judged.whole else set()

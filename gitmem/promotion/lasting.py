@@ -26,13 +26,13 @@ from gitmem.search.evidence import table_of_words, vector_of
 from gitmem.text.terms import latin_length
 
 SCALE = 0.5  # of the log-odds, which so have about the range of a sum of cues
-MOST = 3.0  # of a sum of cues, either way
-MANY = 4  # cues: more say no more
+MAX_CUE_SUM = 3.0  # of a sum of cues, either way
+MAX_CUES = 4  # cues: more say no more
 PEOPLES_LOG = 20  # candidates of a list that a person writes on a day; an agent's log has more
 # Sum of cues from which a line of a person's log is kept: "we decided to use PostgreSQL" is short. In real short logs
 # 30 lines are offered for that alone, of which 3 were worth keeping and 6 harmless; of 308 such lines of long logs,
 # where it does not count, 37 and 50.
-ALONE = 2.0
+SETTLING_CUE_SUM = 2.0
 FOUND_OUT = 1.0  # ... of a lesson ("it turned out that cron runs in local time"): short too, and seldom in log days
 WORDS_READ = 300  # characters of a line whose words count
 HEADING_READ = 200  # characters of headings and items whose words count
@@ -80,8 +80,8 @@ _NAMES = re.compile(r"(?<!^)\b[A-Z][a-z]+")
 def features(text: str, result: CueResult) -> dict[str, float]:
     """What a line says, by name: about 0..1, sums of cues apart; what is not there is 0."""
     found = {
-        "cues": max(-MOST, min(MOST, result.score)),
-        "several": min(len(result.cues), MANY) / MANY,
+        "cues": max(-MAX_CUE_SUM, min(MAX_CUE_SUM, result.score)),
+        "several": min(len(result.cues), MAX_CUES) / MAX_CUES,
         "length": log(1 + latin_length(text)) / 3,
         "value": float(not COLONS.isdisjoint(text)),
     }
@@ -94,8 +94,8 @@ def forms(line: Candidate, result: CueResult) -> dict[str, float]:
     its headings, items and file name (1 each)."""
     text, size = line.text, len(line.text)
     found = {
-        "cues": max(-MOST, min(MOST, result.score)),
-        "several": min(len(result.cues), MANY) / MANY,
+        "cues": max(-MAX_CUE_SUM, min(MAX_CUE_SUM, result.score)),
+        "several": min(len(result.cues), MAX_CUES) / MAX_CUES,
         "size": min(1.0, size / 200),
         "size squared": min(1.0, size / 200) ** 2,
         "digits": min(1.0, 3 * sum(map(str.isdigit, text)) / max(8, size)),
@@ -164,7 +164,7 @@ def score(line: Candidate, result: CueResult, *, named: bool = False) -> float:
     peoples = is_peoples(line)
     plain = peoples and not (line.topic or line.prose)
     odds = first_odds(line.text, result) if plain else second_odds(forms(line, result))
-    if named or (peoples and result.score >= (FOUND_OUT if result.kind == "lesson" else ALONE)):
+    if named or (peoples and result.score >= (FOUND_OUT if result.kind == "lesson" else SETTLING_CUE_SUM)):
         odds = max(odds, 0.0)
     return THRESHOLD + SCALE * odds
 

@@ -2,7 +2,7 @@
 Writes no file.
 
 A template asks for what comes after the topic of a fact, so that the question does not hold its answer. What a model
-writes is held to one line of at most LONGEST characters, for a fact that it was shown.
+writes is held to one line of at most MAX_QUESTION_CHARACTERS, for a fact that it was shown.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from gitmem.plural import counted
 from gitmem.promotion.prompt import packaged, rows
 from gitmem.search.evaluation import LabelledQuestion
 
-LONGEST = 200  # characters of a question
+MAX_QUESTION_CHARACTERS = 200  # characters of a question
 BATCH = 30  # facts a request
 TOPIC = 7  # words of a topic
 HEAD = """\
@@ -83,7 +83,7 @@ def template(text: str, of: str = "") -> str:
     topic = topic or _topic(_OPENING.sub("", text).strip() or text, language)
     topic = topic.strip(" .,;:*`_\"'")
     forms = ASKED[language]
-    return forms.get(of, forms[""]).format(topic)[:LONGEST] if topic else ""
+    return forms.get(of, forms[""]).format(topic)[:MAX_QUESTION_CHARACTERS] if topic else ""
 
 
 def _language(text: str) -> str:
@@ -138,13 +138,16 @@ def by_model(facts: Sequence[AskedFact], model: LanguageModel) -> tuple[list[Ask
 
 
 def _one_line(text: object) -> str:
-    return " ".join(text.split())[:LONGEST] if isinstance(text, str) else ""
+    return " ".join(text.split())[:MAX_QUESTION_CHARACTERS] if isinstance(text, str) else ""
 
 
 def _schema(labels: Sequence[str]) -> dict[str, Any]:
     row = {
         "type": "object",
-        "properties": {"line": {"enum": list(labels)}, "question": {"type": "string", "maxLength": LONGEST}},
+        "properties": {
+            "line": {"enum": list(labels)},
+            "question": {"type": "string", "maxLength": MAX_QUESTION_CHARACTERS},
+        },
         "required": ["line", "question"],
         "additionalProperties": False,
     }

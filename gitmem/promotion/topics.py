@@ -16,7 +16,7 @@ from gitmem.text.names import is_identifier, name_words
 
 LONGEST_TOPIC = 90  # characters of a heading or a parent item that can stand in front of a fact
 LONGEST_TOGETHER = 60  # characters of a heading and a parent item that stand there both
-SAID = 0.5  # share of a topic's words from which a text says the topic itself
+MIN_TOPIC_SHARE = 0.5  # share of a topic's words from which a text says the topic itself
 
 # Words of headings under which work is reported. Of 239 judged lines of agents' logs under such 13 were worth keeping,
 # of 695 others 127.
@@ -70,7 +70,7 @@ def _says(text: str, topic: str) -> bool:
     """Whether a text holds the topic's words itself, most of them."""
     own = {term[:5] if term.isascii() else term for term in terms(topic)} - KINDS_OF_LINE - NOT_NAMES
     there = {term[:5] if term.isascii() else term for term in terms(text)}
-    return not own or len(own & there) > SAID * len(own)
+    return not own or len(own & there) > MIN_TOPIC_SHARE * len(own)
 
 
 def _has_name(text: str) -> bool:

@@ -47,7 +47,7 @@ ENOUGH: float = Config._field_defaults["context_evidence"]
 STRONG = 0.8  # ... from which it is worth interrupting a session that goes on
 # Cosine of two words from which one stands in for the other a little, and wholly.
 AKIN, SAME = 0.4, 0.9
-MOST = 3.0  # telling words that count
+MAX_TELLING_WORDS = 3.0  # telling words that count
 LOOKUP = 0.8  # of telling words: a prompt of several words that tells less looks for none of them (`works for me`)
 FEWEST, WORDS = 5, 100  # of a text: a shorter one says little, a longer one has a word by chance no more often
 # What each feature adds to the log-odds; that of `any` is always added.
@@ -176,8 +176,8 @@ def features(asked: Asked, text: str, stands: Standing) -> dict[str, float]:
     near = stands.tells + _alike(asked, said[:MAX_WORDS], stands.words)
     return {
         "share": near / asked.total,
-        "near": min(MOST, near),
-        "shared": min(MOST, stands.tells),
+        "near": min(MAX_TELLING_WORDS, near),
+        "shared": min(MAX_TELLING_WORDS, stands.tells),
         "length": log(max(FEWEST, min(WORDS, len(said)))),
         "size": asked.size,
     }

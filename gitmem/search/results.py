@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from gitmem.search.search import Answer
 
 
-SHOWN = 12  # lines of a passage that a person sees
+MAX_SHOWN_LINES = 12  # lines of a passage that a person sees
 
 
 WIDTH = 500  # characters of a line
-LONG = 4000  # characters of a passage that a tool's answer has whole, and of a line that JSON has
+MAX_PASSAGE_CHARACTERS = 4000  # characters of a passage that a tool's answer has whole, and of a line that JSON has
 
 
 def as_value(answer: Answer) -> dict[str, Any]:
@@ -39,8 +39,8 @@ def as_value(answer: Answer) -> dict[str, Any]:
 
 
 def hit_value(hit: Hit, query: str) -> dict[str, Any]:
-    """One hit; what is after `id` only where there is something to say. Of a line beyond `LONG` characters `text` has
-    the part that matches, and `cut` says how many characters are left out."""
+    """One hit; what is after `id` only where there is something to say. Of a line beyond `MAX_PASSAGE_CHARACTERS`
+    `text` has the part that matches, and `cut` says how many characters are left out."""
     text, cut = _without_long_lines(hit.text, query)
     value: dict[str, Any] = {
         "path": hit.path,
@@ -79,18 +79,18 @@ def excerpt(text: str, query: str) -> list[str]:
     """A passage for a person: of a long one the lines with most of the query's words, of a long line the part around
     the best match. What is left out is said."""
     lines = text.split("\n")
-    if len(lines) <= SHOWN + 2 and len(text) <= WIDTH:
+    if len(lines) <= MAX_SHOWN_LINES + 2 and len(text) <= WIDTH:
         return lines
     marks = marked_words(query)
     before = after = 0
-    if len(lines) > SHOWN + 2:
+    if len(lines) > MAX_SHOWN_LINES + 2:
         whole = [word.lower() for word in re.findall(r"\w+", query)]
         counts = [
             2 * sum(word in line.lower() for word in whole) + len(marks.findall(line)) if marks else 0 for line in lines
         ]
         best = max(range(len(lines)), key=lambda at: (counts[at], -at))
-        before = min(max(0, best - SHOWN // 2), len(lines) - SHOWN) if counts[best] else 0
-        after = len(lines) - before - SHOWN
+        before = min(max(0, best - MAX_SHOWN_LINES // 2), len(lines) - MAX_SHOWN_LINES) if counts[best] else 0
+        after = len(lines) - before - MAX_SHOWN_LINES
     shown = [_narrow(line, marks) for line in lines[before : len(lines) - after]]
     return [
         *([f"... {before} lines before"] if before else []),
@@ -100,8 +100,8 @@ def excerpt(text: str, query: str) -> list[str]:
 
 
 def shortened(text: str, query: str) -> str:
-    """A passage for a model: as it is, or where it has more than `LONG` characters the part that matches."""
-    return text if len(text) <= LONG else "\n".join(excerpt(text, query))
+    """A passage for a model: as it is, or where it has more than `MAX_PASSAGE_CHARACTERS` the part that matches."""
+    return text if len(text) <= MAX_PASSAGE_CHARACTERS else "\n".join(excerpt(text, query))
 
 
 def _narrow(line: str, marks: re.Pattern[str] | None) -> str:
@@ -115,16 +115,16 @@ def _narrow(line: str, marks: re.Pattern[str] | None) -> str:
 
 
 def _without_long_lines(text: str, query: str) -> tuple[str, int]:
-    """A passage with each line of more than LONG characters cut to the part that matches, between ellipses, and how
-    many characters are left out."""
-    if len(text) <= LONG:
+    """A passage with each line of more than MAX_PASSAGE_CHARACTERS cut to the part that matches, between ellipses, and
+    how many characters are left out."""
+    if len(text) <= MAX_PASSAGE_CHARACTERS:
         return text, 0
     marks = marked_words(query)
     lines, cut = [], 0
     for line in text.split("\n"):
-        begin = _densest(line, marks, LONG) if len(line) > LONG else 0
-        end = begin + LONG
-        cut += max(0, len(line) - LONG)
+        begin = _densest(line, marks, MAX_PASSAGE_CHARACTERS) if len(line) > MAX_PASSAGE_CHARACTERS else 0
+        end = begin + MAX_PASSAGE_CHARACTERS
+        cut += max(0, len(line) - MAX_PASSAGE_CHARACTERS)
         lines.append(("…" if begin else "") + line[begin:end] + ("…" if end < len(line) else ""))
     return "\n".join(lines), cut
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from gitmem.index.store import IndexReader
 
-FIRST = 5  # hits that are shown whether or not they answer
+ALWAYS_SHOWN_HITS = 5  # hits that are shown whether or not they answer
 PASTED = "the question has a pasted log in it: its numbers are not looked for, and words alone are compared"
 EMPTY = "there is no memory here yet; 'git mem add TEXT' writes the first line"
 
@@ -74,7 +74,7 @@ class Query(NamedTuple):
     budget: int = 0
     blame: bool = False
     explain: bool = False
-    everything: bool = False  # more than `FIRST` hits where none of these comes near an answer
+    everything: bool = False  # more than `ALWAYS_SHOWN_HITS` hits where none of these comes near an answer
     history: str = ""  # "with": commits too, "known": where they are indexed or soon can be, "only": nothing else
     scope: str = ""  # only what holds for this folder or one below it (`memory/folder_scope`); "" for all
     promoted_lines: bool = False  # a line of a log that was promoted is a hit of its own, beside its fact
@@ -83,7 +83,7 @@ class Query(NamedTuple):
 
 class Answer(NamedTuple):
     """`at` is "worktree", "branches" or a commit; `lanes` those that answered; `answered` whether one of the first
-    `FIRST` hits takes up enough of the question (`evidence`); `notes` and `reason` (why stale) are for a
+    `ALWAYS_SHOWN_HITS` hits takes up enough of the question (`evidence`); `notes` and `reason` (why stale) are for a
     person; `settings` are those in force, only where `Query.explain` asked for them; `chunks` how many memory has;
     `withheld` how many lines of its files hold a secret, and so are neither searched nor shown."""
 
@@ -292,9 +292,11 @@ def _answer(
     passages = kind_of_passages(source, strips, lines, filters, ranking, _matcher(evidence, question), question)
     hits = passages.hits(query.limit, blame=query.blame)
     enough = config.context_evidence
-    found = _evidence_of(hits[:FIRST], question, evidence.table, enough, made.chunks)
+    found = _evidence_of(hits[:ALWAYS_SHOWN_HITS], question, evidence.table, enough, made.chunks)
     answered = bool(hits) and found >= enough
-    hits, left_out = fitting(hits if query.everything or found >= enough / 2 else hits[:FIRST], query.budget)
+    hits, left_out = fitting(
+        hits if query.everything or found >= enough / 2 else hits[:ALWAYS_SHOWN_HITS], query.budget
+    )
     evidence = evidence._replace(notes=(*evidence.notes, *left_out), answered=answered)
     if query.explain:
         from gitmem.search.score_explanation import explained

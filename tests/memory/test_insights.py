@@ -8,7 +8,7 @@ import pytest
 
 from gitmem.errors import UsageError
 from gitmem.memory import facts
-from gitmem.memory.insights import KEPT, ensure_complete, parse
+from gitmem.memory.insights import MAX_INSIGHTS, ensure_complete, parse
 from tests.harness import Repo
 
 DAY = {"GITMEM_NOW": "2026-02-07T12:00:00+00:00"}
@@ -34,12 +34,14 @@ def test_an_entity_has_one_insight_a_day(repo: Repo) -> None:
 
 
 def test_fifty_stay_and_the_oldest_goes_to_the_archive(repo: Repo) -> None:
-    rows = "".join(f"- [E{n}] value {n} <!-- mem type=note from=2025-06-{28 - n % 28:02} -->\n" for n in range(KEPT))
+    rows = "".join(
+        f"- [E{n}] value {n} <!-- mem type=note from=2025-06-{28 - n % 28:02} -->\n" for n in range(MAX_INSIGHTS)
+    )
     repo.write("MEMORY.md", f"## Insights\n\n{rows}")
     repo.mem("insight", "[New] value rose to 7", env=DAY)
     kept = facts.parse(repo.read("MEMORY.md").encode()).facts
-    assert len(kept) == KEPT and kept[0].text == "[New] value rose to 7"
-    assert f"[E{KEPT - 1}]" in repo.read("memory/archive/2025.md")
+    assert len(kept) == MAX_INSIGHTS and kept[0].text == "[New] value rose to 7"
+    assert f"[E{MAX_INSIGHTS - 1}]" in repo.read("memory/archive/2025.md")
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import pytest
 from gitmem.config import Config
 from gitmem.models.judging import JudgeStatements, Rubric
 from gitmem.models.language import OutOfBudget, Setting
-from gitmem.promotion.judge_calibration import LANGUAGES, MOST, calibration, rubric, scale
+from gitmem.promotion.judge_calibration import LANGUAGES, MAX_LOG_ODDS, calibration, rubric, scale
 from gitmem.promotion.judged_rules import JudgedRules
 from gitmem.promotion.model_registry import judges, open_model
 from gitmem.promotion.proposal import Log, Op, Operation, Proposal
@@ -92,7 +92,7 @@ def test_the_lines_of_these_tests_are_what_the_rules_make_of_them() -> None:
     clear = {one.text: one.op for one in by_rules(*BESIDE).operations}
     assert {clear[text] for text in CLEARLY_KEPT} == {Op.ADD} and {clear[text] for text in CLEARLY_NOT} == {Op.SKIP}
     odds = {number: found[number].odds for number in (1, 2)}
-    assert all(value is not None and abs(value) < MOST for value in odds.values()), odds
+    assert all(value is not None and abs(value) < MAX_LOG_ODDS for value in odds.values()), odds
 
 
 def test_what_the_rules_left_out_and_the_judge_is_sure_of_is_offered_with_the_reason() -> None:
@@ -235,7 +235,7 @@ def test_examples_are_as_many_of_either_kind_and_none_is_told_twice(language: st
 
 def test_a_scale_turns_numbers_into_evidence_of_either_sign_and_no_more_than_it_may() -> None:
     made = scale([(number / 10 + (3 if keep else 0), keep) for number in range(16) for keep in (True, False)])
-    assert made.area > 0.99 and made.evidence(20) == MOST and made.evidence(-20) == -MOST
+    assert made.area > 0.99 and made.evidence(20) == MAX_LOG_ODDS and made.evidence(-20) == -MAX_LOG_ODDS
     assert made.evidence(3.0) > 0 > made.evidence(0.5)
 
 

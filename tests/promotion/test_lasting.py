@@ -24,7 +24,7 @@ def line(text: str) -> Candidate:
     ["We decided to use PostgreSQL 16.", "I prefer tabs.", "Never deploy on Fridays.", "페니실린 알레르기가 있음"],
 )
 def test_a_short_line_whose_cues_decide_alone_is_kept(text: str) -> None:
-    assert cues_of_line(line(text)).score >= lasting.ALONE and score_line(line(text)).score >= THRESHOLD
+    assert cues_of_line(line(text)).score >= lasting.SETTLING_CUE_SUM and score_line(line(text)).score >= THRESHOLD
 
 
 @pytest.mark.parametrize("text", ["Lunch was late.", "점심은 순댓국", "昨日は会議だった", "下午开会了"])
@@ -44,7 +44,7 @@ def test_a_letter_counts_by_what_it_says() -> None:
     )
     assert latin == hangul and han < latin
     assert lasting.features("x: y", CueResult(9.0, "", tuple("abcdef"), ("late",))) == {
-        "cues": lasting.MOST, "several": 1.0, "length": pytest.approx(0.536, abs=0.001), "value": 1.0, "cue late": 1.0,
+        "cues": lasting.MAX_CUE_SUM, "several": 1.0, "length": pytest.approx(0.536, abs=0.001), "value": 1.0, "cue late": 1.0,
         **{f"cue {name}": 1.0 for name in "abcdef"},
     }  # fmt: skip
 

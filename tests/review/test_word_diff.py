@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 from gitmem.memory.fact import Fact
-from gitmem.memory.rivals import NAMED
+from gitmem.memory.rivals import MAX_NAMED_RIVALS
 from gitmem.review.fact_diff import FactChange, Op
 from gitmem.review.warnings.rival_facts import find_rivals
 from gitmem.review.word_diff import PAIRS, Piece, word_diff
@@ -26,7 +26,7 @@ def test_each_of_many_facts_that_are_alike_names_a_few_rivals() -> None:
     changes = [FactChange(Op.ADDED, "MEMORY.md", new=fact) for fact in facts]
     found = find_rivals(changes, [("MEMORY.md", fact) for fact in facts], date(2026, 2, 5))
     of_first = [rival for rival in found if rival.line == 1]
-    assert len(of_first) == NAMED and all(rival.contradicts for rival in of_first)
+    assert len(of_first) == MAX_NAMED_RIVALS and all(rival.contradicts for rival in of_first)
 
 
 def test_an_edited_fact_is_one_line_of_a_terminal_with_its_words_marked(repo: Repo) -> None:

@@ -33,7 +33,9 @@ SAME_VALUE = 0.7  # degree to which two values are the same
 BEGUN_ALIKE = 0.6  # degree of two words that begin alike and may be two things (grandpa, grandma)
 
 
-LONGEST = 1_000  # characters of a text that is compared: what is longer says more than one thing, and takes seconds
+MAX_COMPARED_CHARACTERS = (
+    1_000  # characters of a text that is compared: what is longer says more than one thing, and takes seconds
+)
 
 
 class Kind(StrEnum):
@@ -128,7 +130,7 @@ def relation(earlier: Said | str, later: Said | str) -> Relation:
     """What the later of two statements does to the earlier one. Any strings are safe; the order matters."""
     one = Said(earlier) if isinstance(earlier, str) else earlier
     other = Said(later) if isinstance(later, str) else later
-    if max(len(one.text), len(other.text)) > LONGEST:
+    if max(len(one.text), len(other.text)) > MAX_COMPARED_CHARACTERS:
         return _REPEATED if one.trail == other.trail and one.text.split() == other.text.split() else _TOO_LONG
     one, other = _claims(one, other)
     old, new = _with_trails(one, other)
