@@ -8,8 +8,9 @@ masked. The branch itself stays as it is. The module reads and plans; it never w
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from enum import StrEnum
 
@@ -45,7 +46,8 @@ class Choice(StrEnum):
 class GateLine:
     """New lines in which the gate finds something: `first` to `last` (1-based) of what a change makes of the file.
     `messages`: each find in words. `blocks`: it stops a commit; else it warns. `masked`: the lines with what is found
-    masked, "" where no mask mends it. `allowable`: all that is found can be excepted."""
+    masked, "" where no mask mends it. `allowable`: all that is found can be excepted. `earlier`: how many rows of the
+    file before this one have the same text."""
 
     path: str
     first: int
@@ -55,11 +57,13 @@ class GateLine:
     blocks: bool
     masked: str
     allowable: bool = False
+    earlier: int = 0
 
     @property
     def key(self) -> str:
-        """What stands for the lines in a form: their place and their text."""
-        value = f"{self.path}\0{self.first}\0{self.text}".encode("utf-8", "surrogateescape")
+        """What stands for the lines in a form: their file and their text, not their number, which a conflict that is
+        settled above them moves."""
+        value = f"{self.path}\0{self.earlier}\0{self.text}".encode("utf-8", "surrogateescape")
         return hashlib.sha256(value).hexdigest()[:24]
 
 
@@ -77,7 +81,11 @@ def gate_lines(repo: Repository, changed: Changed, today: date) -> list[GateLine
             first, last = _place(finding, lines)
             if any(line not in there for line in lines[first - 1 : last]):
                 places.setdefault((first, last), []).append(finding)
-        found += [_line(path, place, lines, rows, policy) for place, rows in sorted(places.items())]
+        seen: Counter[str] = Counter()
+        for place, rows in sorted(places.items()):
+            row = _line(path, place, lines, rows, policy)
+            found.append(replace(row, earlier=seen[row.text]))
+            seen[row.text] += 1
     return found
 
 

@@ -35,7 +35,7 @@ def test_a_branch_with_memory_is_listed_with_what_it_brings(forked: Repo, browse
     browser = browse(forked)
     page = browser.get("branches")
     assert "memory/other" in page and ">merged<" not in page
-    (compared,) = re.findall(r'href="/[^/]+/(compare[^"]+)"', page)
+    (compared,) = re.findall(r'href="/[^/]+/(compare\?from=[^"]+)"', page)
     assert "<ins>9090</ins>" in browser.get(html.unescape(compared))
     one = html.unescape(browser.get("branches?branch=memory/other"))
     assert "invoices are rounded down" in one and "Conflict 1 in MEMORY.md" in one
@@ -123,7 +123,7 @@ def test_the_gate_and_local_edits_stop_a_merge_and_leave_everything(forked: Repo
     forked.git("switch", "-q", "main")
     browser = browse(forked)
     shown = form(browser, browser.get("branches?branch=leaky"), "branches/merge").send(browser)
-    page = forms(browser, shown)[-1].send(browser, 422)
+    page = form(browser, shown, "branches/merge").send(browser, 422, shown="yes")
     assert "AKIAZ7QK" not in shown + page and parents(forked) == 1
     assert not forked.git("status", "--porcelain", "-uall")
     forked.write("MEMORY.md", forked.read("MEMORY.md") + "- open\n")
@@ -270,14 +270,15 @@ def test_what_a_branch_brings_is_taken_over_without_the_line_that_the_gate_stops
     first = browser.get("branches?branch=leaky")
     assert "What the gate finds in it" in first and "memory/2026-02-05.md:4" in first
     shown = form(browser, first, "branches/merge").send(browser)
-    refused = forms(browser, shown)[-1].send(browser, 422)
+    assert "Merge in a commit" not in shown and "A line is left that the gate stops" in shown
+    refused = form(browser, first, "branches/merge").send(browser, 422, shown="yes")
     assert "nothing was merged" in refused and KEY not in first + shown + refused and parents(forked) == 1
     assert "--no-verify" not in refused and "git mem scan" not in refused
-    (field,) = set(re.findall(r'name="(gate-[0-9a-f]+)"', refused))
-    preview = form(browser, refused, "branches/merge").send(browser, **{field: choice})
+    (field,) = set(re.findall(r'name="(gate-[0-9a-f]+)"', first))
+    preview = form(browser, first, "branches/merge").send(browser, **{field: choice})
     assert "the queue is full" in preview and KEY not in preview
     before = forked.git("rev-parse", "HEAD")
-    page = form(browser, preview, "branches/merge").send(browser)
+    page = forms(browser, preview)[-1].send(browser)
     text = forked.read("memory/2026-02-05.md")
     assert "Committed <code>" in page and parents(forked) == 1 and forked.git("rev-parse", "HEAD^") == before
     assert KEY not in text and "the queue is full" in text and "the port is open" in text and left in text
@@ -294,8 +295,30 @@ def test_a_line_that_another_commit_changed_meanwhile_is_not_taken_over(forked: 
         browser, **{re.findall(r'name="(gate-[0-9a-f]+)"', shown)[0]: "drop"}
     )
     forked.write("memory/2026-02-05.md", "# 2026-02-05\n\n- mine\n")
-    form(browser, preview, "branches/merge").send(browser, 409)
+    forms(browser, preview)[-1].send(browser, 409)
     assert forked.read("memory/2026-02-05.md").endswith("- mine\n") and parents(forked) == 1
+
+
+def test_each_of_two_findings_has_its_choices_until_none_is_left(forked: Repo, browse: Browse) -> None:
+    forked.git("switch", "-q", "memory/other")
+    other = "AKIA" + "Q2WN8RTJ5XVB4KMD"
+    text = MEMORY.replace("8080", "9090") + f"- the key is {KEY}\n"
+    forked.commit("leak", {"memory/2026-02-05.md": f"# 2026-02-05\n\n- 배포 키는 {other}\n", "MEMORY.md": text})
+    forked.git("switch", "-q", "main")
+    browser = browse(forked)
+    first = browser.get("branches?branch=memory/other")
+    fields = list(dict.fromkeys(re.findall(r'name="(gate-[0-9a-f]+)"', first)))
+    assert len(fields) == 2
+    settle = {"choice-0": "both"}  # it moves the line of MEMORY.md
+    half = form(browser, first, "branches/merge").send(browser, **settle, **{fields[0]: "drop"})
+    assert "Take over in a commit" not in half and "Merge in a commit" not in half
+    assert set(re.findall(r'name="(gate-[0-9a-f]+)" value="drop"', half)) == set(fields)
+    assert re.search(rf'name="{fields[0]}" value="drop" checked', half)
+    whole = form(browser, half, "branches/merge").send(browser, **{fields[1]: "mask"})
+    page = forms(browser, whole)[-1].send(browser)
+    assert "Committed <code>" in page and KEY not in whole + page and other not in whole + page
+    brought = forked.read("MEMORY.md") + forked.read("memory/2026-02-05.md")
+    assert KEY not in brought and other not in brought and "the port is 9090" in brought
 
 
 @pytest.fixture

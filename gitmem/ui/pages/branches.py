@@ -42,8 +42,8 @@ TERMINAL = (  # what ends a merge in a terminal: words, command
     ("What is open", "git status"), ("Take up what a file has now", "git add FILE"), ("End the merge", "git commit"),
     ("Give it up", "git merge --abort"),
 )  # fmt: skip
-CHOSEN = ("choice-", "text-")  # how the fields of a choice about a conflict begin
-GATE = "gate-"  # how the fields of a choice about a line begin that the gate stops
+GATE = "gate-"  # how the fields of a choice about a line begin in which the gate finds something
+CHOSEN = ("choice-", "text-", GATE)  # how the fields begin that say what was chosen
 OWN = "own"  # the choice of a text that is neither side's
 
 
@@ -145,7 +145,7 @@ def _merge_page(
 
 
 def _choices(fields: Mapping[str, str]) -> dict[str, str]:
-    """What a form or an address says of conflicts."""
+    """What a form or an address says of conflicts, and of lines in which the gate finds something."""
     return {key: visible(value) for key, value in fields.items() if key.startswith(CHOSEN)}
 
 
@@ -210,11 +210,9 @@ def _merged(view: View, form: dict[str, str], asked: Asked, made_of: Callable[[M
     if shown.others:
         raise GitMemError(view.t("The branch changes more than memory: it is not merged here"), asked.command)
     after = outcome(view.repo, shown, contents)
-    taken = {
-        key.removeprefix(GATE): Choice(value)
-        for key, value in form.items()
-        if key.startswith(GATE) and value in list(Choice)
-    }
+    taken = _about_lines(form)
+    if not form.get("taken"):  # a conflict may be settled so that a line does not come at all
+        taken = {row.key: taken[row.key] for row in _found(view, after) if row.key in taken}
     if taken and asked.address == "branches/merge":
         return _taken_over(view, form, asked, after, taken)
     if form.get("shown") != "yes":
@@ -228,6 +226,15 @@ def _merged(view: View, form: dict[str, str], asked: Asked, made_of: Callable[[M
     return view.redirect("branches", done=made)
 
 
+def _about_lines(form: Mapping[str, str]) -> dict[str, Choice]:
+    """What a form says of lines in which the gate finds something, by `GateLine.key`."""
+    return {
+        key.removeprefix(GATE): Choice(value)
+        for key, value in form.items()
+        if key.startswith(GATE) and value in list(Choice)
+    }
+
+
 Outcome = Mapping[str, tuple[bytes | None, bytes | None]]  # path -> its bytes before and after a merge
 
 
@@ -239,11 +246,18 @@ def _settled_page(
     files = [FileDiff(path, tuple(diff(*sides))) for path, sides in after.items() if sides[0] != sides[1]]
     memory = [data or b"" for data in after.get(MEMORY, ())]
     differs = [placed_sentence(rival) for rival in between(memory[0], memory[1], view.today)[:RIVALS]] if memory else ()
+    found = _found(view, after)
     return view.render(
         "settled.html", 422 if refused else 200, asked=asked, shown=asked.shown, files=view.mask(files), fields=fields,
-        differs=differs, found=_found(view, after), refused=refused, taken=False,
+        differs=differs, found=found, refused=refused, taken=False, form=form, stopped=_stopped(asked, found, {}),
         allowing=_allowing(view, asked, form),
     )  # fmt: skip
+
+
+def _stopped(asked: Asked, found: Sequence[GateLine], choices: Mapping[str, Choice]) -> bool:
+    """Whether a line is left that the gate stops and that this page has a choice for: the commit would be refused. A
+    merge that was begun in a terminal has no such choice, and the gate answers when it is ended."""
+    return asked.address == "branches/merge" and any(row.blocks and row.key not in choices for row in found)
 
 
 def _found(view: View, after: Outcome) -> list[GateLine]:
@@ -263,7 +277,8 @@ def _taken_over(
         fields = {key: visible(value) for key, value in form.items()} | {"taken": shown.token, "shown": ""}
         return view.render(
             "settled.html", asked=asked, shown=asked.shown, files=view.mask(shown.files), fields=fields, differs=(),
-            found=[row for row in found if row.key not in choices], refused=None, taken=True, allowing=None,
+            found=found, refused=None, taken=True, form=form, stopped=_stopped(asked, found, choices),
+            allowing=_allowing(view, asked, form),
         )  # fmt: skip
     try:
         _, made = commit_previewed(view.repo, plan, form["taken"])
