@@ -137,9 +137,9 @@ def without(changed: Changed, found: Sequence[GateLine], choices: Mapping[str, C
 
 
 def takeover_plan(
-    name: str, changed: Changed, found: Sequence[GateLine], choices: Mapping[str, Choice]
+    name: str, tip: str, changed: Changed, found: Sequence[GateLine], choices: Mapping[str, Choice]
 ) -> Callable[[Reading], CommitDraft[None]]:
-    """The plan of one commit that brings what a branch `name` changes, without the lines chosen. A plan raises
+    """The plan of one commit that brings what a branch `name` at `tip` changes, without the lines chosen. A plan raises
     GitMemError where a file has edits or is not as it was."""
     contents = without(changed, found, choices)
 
@@ -154,6 +154,7 @@ def takeover_plan(
         lost = sum(len(set(split_lines(old or b"")) - set(split_lines(new or b""))) for old, new in changed.values())
         recorded = trailers.Recorded(
             reason=f"{counted(count, 'line')} taken out or masked, which the gate stops",
+            taken_over=f"{encode(name, '@')}@{tip}",
             rewrite=f"taken over from {encode(name)}" if lost >= BULK_LINES else "",
         )
         return CommitDraft(contents, None, trailers.with_record(f"memory: take over {encode(name)}", recorded))

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from gitmem.config import Config
 from gitmem.errors import Changed, GitFailed, GitMemError, UsageError
+from gitmem.exchange.taken_over import Takeover, takeovers
 from gitmem.git import undo_record
 from gitmem.git.branch_worktree import detached_worktree
 from gitmem.git.merge_file import merge_text
@@ -39,11 +40,13 @@ OURS, THEIRS, BOTH = "ours", "theirs", "both"
 
 @dataclass(frozen=True, slots=True)
 class OpenBranch:
-    """A branch with facts that the current one lacks."""
+    """A branch with facts that the current one lacks; `taken_over`: the commit that took its files over without some of
+    their lines, None where it waits."""
 
     name: str
     tip: str
     changes: int
+    taken_over: Takeover | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,20 +89,26 @@ class BranchMerge:
 
 
 def open_branches(repo: Repository, config: Config, today: date) -> list[OpenBranch]:
-    """The local branches that change memory beyond the current one, BRANCHES at most, by name."""
+    """The local branches that change memory beyond the current one, BRANCHES at most, by name; those that were taken
+    over stand last and count for nothing, BRANCHES at most of them too."""
     head = repo.head()
     if head is None:
         return []
     found: list[OpenBranch] = []
     layout = layout_at(repo, head, config)
-    for ref, tip in sorted(repo.refs(PREFIX)):
+    refs = sorted(repo.refs(PREFIX))
+    done = takeovers(repo, {tip for _, tip in refs if tip != head})
+    over = [OpenBranch(ref.removeprefix(PREFIX), tip, 0, done[tip]) for ref, tip in refs if tip in done][:BRANCHES]
+    for ref, tip in refs:
         if len(found) == BRANCHES:
             break
+        if tip in done:
+            continue
         base = None if repo.is_ancestor(tip, head) else repo.merge_base(head, tip)
         if base and changed_files(repo, base, tip, layout):
             count = len(fact_changes(repo, base, tip, layout, today, authors=False))
             found.append(OpenBranch(ref.removeprefix(PREFIX), tip, count))
-    return found
+    return found + over
 
 
 def branch_merge(repo: Repository, config: Config, name: str, today: date) -> BranchMerge:

@@ -49,6 +49,23 @@ def branch_worktree(repo: Repository, branch: str, start: str = "", *, wait: flo
                 undo_record.carry(repo, there, branch)
 
 
+def delete_branch(repo: Repository, branch: str, tip: str, *, wait: float = 60.0) -> None:
+    """Delete a local branch that is at `tip`. Its settings stay, so that a branch made again at `tip` has them.
+
+    Raises GitMemError where a work tree has the branch, Changed where it moved meanwhile; it stays as it is then.
+    """
+    ref = f"refs/heads/{branch}"
+    with locked(repo.common_dir, "branch", wait):
+        if f"branch {ref}\n" in run_git(repo, ["worktree", "list", "--porcelain"]) + "\n":
+            raise GitMemError(Message("'{}' is checked out in a work tree", branch), "git worktree list")
+        try:
+            run_git(repo, ["update-ref", "-m", "git mem: branch closed", "-d", ref, tip])
+        except GitFailed:
+            if dict(repo.refs()).get(ref, "") == tip:
+                raise
+            raise Changed(Message("'{}' moved meanwhile and is left as it is", branch), "run it again") from None
+
+
 @contextmanager
 def detached_worktree(repo: Repository, start: str, *, wait: float = 60.0) -> Iterator[Repository]:
     """A detached work tree at the commit `start`; no branch moves, whatever is committed. Raises Locked, GitFailed."""

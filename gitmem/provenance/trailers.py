@@ -27,7 +27,7 @@ from gitmem.memory.fact import decode, encode, parse_span, render_span
 SOURCE, REJECTED = "Memory-Source", "Memory-Rejected"
 AGENT, REASON, MODEL, CURSOR = "Memory-Agent", "Memory-Reason", "Memory-Model", "Memory-Cursor"
 SESSION, REVERTED, CONFIRMED = "Memory-Session", "Memory-Reverted", "Memory-Confirmed"
-TRANSCRIPT = "Memory-Transcript"
+TRANSCRIPT, TAKEN_OVER = "Memory-Transcript", "Memory-Taken-Over"
 REVIEWED = "Reviewed-by"
 REWRITE = REWRITE_TRAILER
 SUBJECT = 60  # characters of a line of memory in the subject of the commit that adds it
@@ -198,6 +198,7 @@ class Recorded:
     agent: str = ""  # who writes, "" for a person
     reason: str = ""  # why, one line
     transcripts: tuple[str, ...] = ()  # <session> sha256:<hash of its file> <first turn>..<last turn>
+    taken_over: str = ""  # NAME@OID: the branch whose files it has, and its tip then
     cursor: str = ""  # the commit up to which logs were read
     rewrite: str = ""  # why past lines change or many facts go
     reviewer: str = ""  # `Name <e-mail>` of who looked at each fact
@@ -219,6 +220,7 @@ FIELDS = (  # in the order in which they stand
     Field(AGENT, lambda recorded: [recorded.agent]),
     Field(REASON, lambda recorded: [recorded.reason]),
     Field(TRANSCRIPT, lambda recorded: recorded.transcripts),
+    Field(TAKEN_OVER, lambda recorded: [recorded.taken_over]),
     Field(CURSOR, lambda recorded: [recorded.cursor]),
     Field(REWRITE, lambda recorded: [recorded.rewrite]),
     Field(REVIEWED, lambda recorded: [recorded.reviewer]),

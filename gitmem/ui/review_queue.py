@@ -208,6 +208,10 @@ def _branches(view: View, _: Progress) -> Sequence[OpenBranch]:
     return open_branches(view.repo, view.config, view.today)
 
 
+def _count_of_branches(found: Sequence[OpenBranch]) -> int:
+    return sum(branch.taken_over is None for branch in found)
+
+
 def _archive_key(view: View) -> object:
     return state(view.repo, view.config), view.now.date(), view.config.memory_lines
 
@@ -225,6 +229,8 @@ PARTS: Mapping[str, Part] = {  # by the name of its page, in the order of the ta
         lambda found: len(found[1].findings),
     ),
     "alike": Part("Alike", "{count} pairs", "Comparing the facts", _pairs_key, _pairs, len),
-    "branches": Part("Branches", "{count} branches", "Comparing the branches", _branches_key, _branches, len),
+    "branches": Part(
+        "Branches", "{count} branches", "Comparing the branches", _branches_key, _branches, _count_of_branches
+    ),
     "archive": Part("Archive", "{count} facts to archive", "Reading the facts", _archive_key, _archive, len),
 }  # fmt: skip

@@ -322,6 +322,64 @@ def test_each_of_two_findings_has_its_choices_until_none_is_left(forked: Repo, b
 
 
 @pytest.fixture
+def taken_over(forked: Repo, browse: Browse) -> Repo:
+    """A branch with a Korean name, whose files were taken over without the line that the gate stops."""
+    forked.git("switch", "-q", "-c", "기억/유출", "main")
+    forked.commit("leak", {"memory/2026-02-05.md": f"# 2026-02-05\n\n- the queue is full\n- the key is {KEY}\n"})
+    forked.git("switch", "-q", "main")
+    browser = browse(forked)
+    first = browser.get("branches?branch=기억/유출")
+    shown = form(browser, first, "branches/merge").send(
+        browser, **{re.findall(r'name="(gate-[0-9a-f]+)"', first)[0]: "drop"}
+    )
+    forms(browser, shown)[-1].send(browser)
+    return forked
+
+
+def test_a_branch_that_was_taken_over_waits_no_longer_until_it_moves_or_that_is_undone(
+    taken_over: Repo, browse: Browse
+) -> None:
+    browser = browse(taken_over)
+    page = browser.get("branches")
+    waiting, _, over = page.partition("<main")[2].partition('id="over"')
+    assert "기억/유출" not in waiting and "기억/유출" in over and "memory/other" in waiting
+    assert 'Branches <span class="number">1</span>' in page
+    one = browser.get("branches?branch=기억/유출")
+    assert "Taken over" in one and "What the gate finds" not in one
+    assert [each.address for each in forms(browser, one)] == ["branches/close"]
+    head, tip = (taken_over.git("rev-parse", name).strip() for name in ("HEAD", "기억/유출"))
+    fields = {"branch": "기억/유출", "head": head, "tip": tip, "shown": "yes"}
+    assert "Taken over" in browser.post("branches/merge", 409, **fields)
+    assert taken_over.git("rev-parse", "HEAD").strip() == head
+    form(browser, browser.get("undo"), "undo").send(browser)
+    assert "What the gate finds" in browser.get("branches?branch=기억/유출")
+    taken_over.git("revert", "--no-edit", "HEAD")
+    assert "What the gate finds" not in browser.get("branches?branch=기억/유출")
+    taken_over.git("switch", "-q", "기억/유출")
+    taken_over.commit("more", {"memory/2026-02-06.md": "# 2026-02-06\n\n- the disk is full\n"})
+    taken_over.git("switch", "-q", "main")
+    assert "the disk is full" in browser.get("branches?branch=기억/유출")
+
+
+def test_a_branch_that_was_taken_over_is_closed_after_a_question_and_comes_back_by_the_command(
+    taken_over: Repo, browse: Browse
+) -> None:
+    browser, tip = browse(taken_over), taken_over.git("rev-parse", "기억/유출").strip()
+    asked = form(browser, browser.get("branches?branch=기억/유출"), "branches/close")
+    shown = asked.send(browser)
+    command = html.unescape(re.findall(r'<pre class="message">(.*?)</pre>', shown)[0])
+    assert command == f"git branch '기억/유출' {tip}" or command == f"git branch 기억/유출 {tip}"
+    assert tip in taken_over.git("for-each-ref")
+    page = form(browser, shown, "branches/close").send(browser)
+    assert "is deleted" in page and tip in page and "기억/유출" not in taken_over.git("branch")
+    taken_over.git("branch", "기억/유출", tip)
+    taken_over.git("worktree", "add", "-q", "../elsewhere", "기억/유출")
+    assert "is checked out" in form(browser, asked.send(browser), "branches/close").send(browser, 409)
+    assert "moved meanwhile" in browser.post("branches/close", 409, branch="memory/other", tip=tip, shown="yes")
+    assert tip in taken_over.git("for-each-ref", "refs/heads") and "memory/other" in taken_over.git("branch")
+
+
+@pytest.fixture
 def leaky(forked: Repo) -> Repo:
     """A third branch, with a line that the gate stops and no conflict."""
     forked.git("switch", "-q", "-c", "leaky", "main")

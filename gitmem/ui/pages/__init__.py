@@ -91,6 +91,7 @@ CHANGES: Mapping[str, Change] = {  # address -> what makes the change
     "branches/merge": _lazily("branches", "merge"),
     "branches/end": _lazily("branches", "end"),
     "branches/allow": _lazily("branches", "allow"),
+    "branches/close": _lazily("branches", "close"),
     "findings/mask": _lazily("findings", "mask"),
     "findings/allow": _lazily("findings", "allow"),
 }
@@ -102,6 +103,7 @@ PREVIEWED: Mapping[str, tuple[str, ...]] = {  # change that is shown first -> th
     "branches/merge": ("shown", "taken"),
     "branches/end": ("shown",),
     "branches/allow": ("shown",),
+    "branches/close": ("shown",),
     "findings/mask": ("shown",),
     "findings/allow": ("shown",),
 }

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from gitmem.errors import Changed, GitFailed, GitMemError, Refused, UsageError
 from gitmem.exchange.branch_lines import Choice, GateLine, allow_line_plan, gate_lines, takeover_plan
 from gitmem.exchange.branch_merge import (
+    PREFIX,
     BranchMerge,
     Conflict,
     branch_merge,
@@ -18,14 +19,17 @@ from gitmem.exchange.branch_merge import (
     outcome,
     settled,
 )
+from gitmem.exchange.taken_over import Takeover, takeovers
 from gitmem.exchange.unfinished_merge import BegunMerge, begun_merge, end_merge
 from gitmem.gate.exceptions import LIFETIME
 from gitmem.gate.quoting import visible
+from gitmem.git.branch_worktree import delete_branch
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import Fact
 from gitmem.memory.new_statements import between
 from gitmem.memory.rivals import MEMORY, placed_sentence
 from gitmem.memory.statements import Form
+from gitmem.messages import Message
 from gitmem.provenance.corrections import gated_text
 from gitmem.provenance.preview import FileDiff, commit_previewed, diff, preview
 from gitmem.review.word_diff import Piece
@@ -34,7 +38,7 @@ from gitmem.ui.background_work import Progress
 from gitmem.ui.pages import work_in_progress
 from gitmem.ui.pages.compare import pieces_of, rows_of
 from gitmem.ui.pages.findings import decision_of, without_fingerprints
-from gitmem.ui.view import View
+from gitmem.ui.view import OID, View
 
 RIVALS = 10  # pairs of facts that a merge makes and the page names
 SHOWN = 100  # files of a branch that are no memory
@@ -89,7 +93,18 @@ def page(view: View) -> Response:
     rows = review_queue.value(view, "branches") if not view.snapshot.past else ()
     if isinstance(rows, Progress):
         return work_in_progress.page(view, "branches", rows)
-    return view.render("branches.html", branches=rows, tabs=review_queue.tabs(view))
+    return view.render("branches.html", branches=rows, closed=_closed(view), tabs=review_queue.tabs(view))
+
+
+def _closed(view: View) -> tuple[str, str] | None:
+    """The branch that was closed before this page, and the command that brings it back."""
+    name, tip = view.fields.get("closed", ""), view.fields.get("tip", "")
+    return (name, restoring(name, tip)) if name and OID.fullmatch(tip) else None
+
+
+def restoring(name: str, tip: str) -> str:
+    """The command that makes a branch again that was deleted."""
+    return f"git branch {shlex.quote(name)} {tip}"
 
 
 def _branch(view: View, name: str) -> Response:
@@ -134,6 +149,8 @@ def _merge_page(
     view: View, asked: Asked, status: int = 200, problem: str = "", form: Mapping[str, str] | None = None
 ) -> Response:
     shown = asked.shown
+    if takeover := _takeover(view, asked):
+        return _taken_over_page(view, shown.name, shown.tip, takeover, status, problem)
     sides = view.mask([_sides(conflict) for conflict in shown.conflicts])
     return view.render(
         "merge.html", status, asked=asked, shown=shown, rows=rows_of(view, shown.changes), total=len(shown.changes),
@@ -142,6 +159,42 @@ def _merge_page(
         allowing=_allowing(view, asked, form or {}), tabs=review_queue.tabs(view),
         others=view.mask([FileDiff(path, ()) for path in shown.others[:SHOWN]]),
     )  # fmt: skip
+
+
+def _takeover(view: View, asked: Asked) -> Takeover | None:
+    """The takeover of a branch as it is now, None where it waits."""
+    if asked.address != "branches/merge":
+        return None
+    return takeovers(view.repo, {asked.shown.tip}).get(asked.shown.tip)
+
+
+def _taken_over_page(
+    view: View, name: str, tip: str, takeover: Takeover, status: int = 200, problem: str = "", *, closing: bool = False
+) -> Response:
+    """A branch that waits no longer, and closing it; `closing`: the preview of that."""
+    fields = {"branch": name, "tip": tip} | ({"shown": "yes"} if closing else {})
+    return view.render(
+        "taken_over.html", status, name=name, takeover=takeover, closing=closing, fields=fields, problem=problem,
+        command=restoring(name, tip), tabs=review_queue.tabs(view),
+    )  # fmt: skip
+
+
+def close(view: View, form: dict[str, str]) -> Response:
+    """Delete a local branch that was taken over: shown first, with what brings it back."""
+    name = form.get("branch", "")
+    tip = dict(view.repo.refs(PREFIX)).get(PREFIX + name)
+    if tip is None:
+        raise UsageError(Message("there is no branch '{}'", name), "git branch lists them")
+    takeover = takeovers(view.repo, {tip}).get(tip)
+    if tip != form.get("tip") or takeover is None:
+        raise Changed(view.t("One of the branches moved meanwhile: this is what it is now"))
+    if not form.get("shown"):
+        return _taken_over_page(view, name, tip, takeover, closing=True)
+    try:
+        delete_branch(view.repo, name, tip)
+    except (Changed, GitFailed) as error:
+        return _taken_over_page(view, name, tip, takeover, 409, error.message)
+    return view.redirect("branches", closed=name, tip=tip)
 
 
 def _choices(fields: Mapping[str, str]) -> dict[str, str]:
@@ -207,6 +260,8 @@ def _merged(view: View, form: dict[str, str], asked: Asked, made_of: Callable[[M
     except (Refused, UsageError) as error:  # what was typed stays in its field
         status = 422 if isinstance(error, Refused) else 400
         return _merge_page(view, asked, status, view.t(error.message), form)
+    if takeover := _takeover(view, asked):
+        return _taken_over_page(view, shown.name, shown.tip, takeover, 409)
     if shown.others:
         raise GitMemError(view.t("The branch changes more than memory: it is not merged here"), asked.command)
     after = outcome(view.repo, shown, contents)
@@ -271,7 +326,7 @@ def _taken_over(
     found = _found(view, after)
     if not set(choices) <= {row.key for row in found}:
         return _merge_page(view, asked, 409, view.t("This finding is not as it was shown any more"), form)
-    plan = takeover_plan(asked.shown.name, after, found, choices)
+    plan = takeover_plan(asked.shown.name, asked.shown.tip, after, found, choices)
     if not form.get("taken"):
         shown = preview(view.repo, plan)
         fields = {key: visible(value) for key, value in form.items()} | {"taken": shown.token, "shown": ""}

@@ -1,0 +1,48 @@
+"""Branches whose files were taken over without some of their lines, which therefore wait no longer.
+
+The commit of a takeover names the branch and its tip in a trailer (`trailers.TAKEN_OVER`). A branch that moved since
+waits again, and so does one whose takeover was reverted. The module reads commits; it never writes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+
+from gitmem.git.repository import Repository
+from gitmem.provenance import trailers
+from gitmem.provenance.authorship import by_machine
+from gitmem.provenance.ledger import REVERTS
+
+_REVERTED = re.compile(rf"{REVERTS} ([0-9a-f]{{40,64}})\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Takeover:
+    """`commit`: the oid of the commit that took a branch over. `when`: its author's date, aware of its zone."""
+
+    commit: str
+    when: datetime
+
+
+def takeovers(repo: Repository, tips: Collection[str]) -> dict[str, Takeover]:
+    """The newest takeover of each of these tips of branches that the current branch has and that stands. One that an
+    agent's commit claims counts for nothing."""
+    head = repo.head()
+    if head is None or not tips:
+        return {}
+    found: dict[str, Takeover] = {}
+    reverted: set[str] = set()
+    for commit in repo.log([head], grep=(f"{trailers.TAKEN_OVER}: ", f"{REVERTS} ")):
+        if commit.oid in reverted:
+            continue
+        reverted.update(_REVERTED.findall(commit.message))
+        if by_machine(commit):
+            continue
+        for value in trailers.values(trailers.parse(commit.message), trailers.TAKEN_OVER):
+            tip = value.rpartition("@")[2]
+            if tip in tips:
+                found.setdefault(tip, Takeover(commit.oid, commit.author_date))
+    return found
