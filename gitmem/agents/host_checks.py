@@ -49,8 +49,11 @@ def started_below(host: Host, root: Path) -> Check | None:
     there, or has it from the person's own settings."""
     if not host.below or not is_registered(host, root) or is_registered_for_user(host):
         return None
-    hint = f"git mem install --agent {host.name} --user registers it for all your projects"
-    return Check(f"folders below, with {host.name}", detail=f"started in one, {host.below}", hint=hint)
+    said = Message("{} started in a subfolder gets neither the tools nor the hooks", host.below)
+    if host.tools_below:
+        said = Message("{} started in a subfolder gets the tools but not the hooks", host.below)
+    hint = Message("to cover subfolders: git mem install --agent {} --user", host.name)
+    return Check(f"folders below, with {host.name}", detail=said, hint=hint)
 
 
 def own_memories(repo: Repository) -> list[Check]:

@@ -86,7 +86,7 @@ def register(
         notes = [f"what it has stays where it is: {bringing(has)} brings it along" for has in kept if has is not None]
     elif not remove and not dry_run:
         notes += [note for host in hosts for note in _first_steps(repo.root, host)]
-        notes += [f"{check.detail}, {check.hint}" for host in hosts if (check := started_below(host, repo.root))]
+        notes += [f"{check.detail}; {check.hint}" for host in hosts if (check := started_below(host, repo.root))]
         notes += [] if all(each.problem for each in done) else _server_problem(repo.root, program)
     if not remove:
         for note in notes:

@@ -207,7 +207,7 @@ def _refusal(repo: Repository) -> Check:
     """Whether the last commit or push of memory was refused, which nobody sees who did not watch its terminal."""
     last = last_refusal.read(repo.common_dir)
     hint = "git mem scan shows what it is" if last else ""
-    return Check("last commit", str(last) if last else "", hint, "the gate refused none since the last that passed")
+    return Check("last commit", str(last) if last else "", hint, "No commit was refused since the last one that passed")
 
 
 def _text(repo: Repository, path: str) -> str:

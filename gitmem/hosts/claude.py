@@ -74,6 +74,7 @@ HOST = Host(
     programs=("claude",),
     personal=(RegistrationFile("~/.claude/settings.json", hooks_file),),  # its servers stand in a file of its state
     own_memory=OwnMemory(own_memory.claude, ".claude/settings.local.json", "autoMemoryDirectory"),
-    below="Claude Code has the tools and runs no hooks",
+    below="Claude Code",
+    tools_below=True,
     personal_tools="claude mcp add --scope user git-mem -- git-mem mcp --user",
 )  # fmt: skip

@@ -134,5 +134,5 @@ HOST = Host(
     programs=("gemini",),
     personal=(RegistrationFile("~/.gemini/settings.json", server_and_hooks(PERSONAL_SERVER)),),
     own_memory=OwnMemory(own_memory.gemini),
-    below="Gemini CLI has neither tools nor hooks",
+    below="Gemini CLI",
 )  # fmt: skip

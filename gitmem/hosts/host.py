@@ -185,7 +185,8 @@ class Host:
     `database` is where it keeps them besides, or now. `programs` are names of which one is on the PATH of a person who
     has the host, `trust` what it asks of a person before it runs our hooks, and `validator` the command with which it
     checks its own settings; "" and () where it has none. `personal` are the files of the person's own settings that it
-    can be registered in for all projects, `below` what it lacks where it is started in a folder below the project's,
+    can be registered in for all projects, `below` is its name for people where it lacks our hooks when it is
+    started in a folder below the project's, "" where it lacks nothing, `tools_below` whether it has our tools there,
     `own_memory` is what it remembers by itself, and `personal_tools` the command that gives it our tools in all
     projects, where that is none of these files.
     """
@@ -207,6 +208,7 @@ class Host:
     validator: tuple[str, ...] = ()
     personal: tuple[RegistrationFile, ...] = ()
     below: str = ""
+    tools_below: bool = False
     personal_tools: str = ""
     own_memory: OwnMemory | None = None
 

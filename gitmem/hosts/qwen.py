@@ -116,5 +116,5 @@ HOST = Host(
     programs=("qwen",),
     personal=(RegistrationFile("~/.qwen/settings.json", server_and_hooks(PERSONAL_SERVER, alwaysLoadTools=True)),),
     own_memory=OwnMemory(own_memory.qwen),
-    below="Qwen Code has neither tools nor hooks",
+    below="Qwen Code",
 )  # fmt: skip

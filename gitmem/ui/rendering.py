@@ -98,6 +98,7 @@ def environment() -> jinja2.Environment:
         markdown=lambda text: Shown(text, markdown), inline=lambda text: Shown(text, inline), short=short,
         passage=passage, line=line, name=name,
         person=lambda text: Shown(text, plain, person=True), exact=exact, oid=oid, file_key=file_key, time=time_tag,
+        moment=moment_tag,
         day=day_tag, number=lambda value: Ours(f"{value:,}"),
     )  # fmt: skip
     return made
@@ -217,6 +218,14 @@ def time_tag(value: datetime | None) -> Markup:
     return Markup('<time datetime="{}">{}</time>').format(
         value.isoformat(timespec="seconds"), value.astimezone().strftime("%Y-%m-%d %H:%M")
     )
+
+
+def moment_tag(text: str) -> Markup | str:
+    """A moment as ISO 8601 writes it, as `time_tag` does; a text that is none as it is."""
+    try:
+        return time_tag(datetime.fromisoformat(text))
+    except ValueError:
+        return text
 
 
 def day_tag(value: date | str) -> Markup | str:

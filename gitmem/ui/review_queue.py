@@ -228,7 +228,7 @@ PARTS: Mapping[str, Part] = {  # by the name of its page, in the order of the ta
         "Gate findings", "{count} findings", "The gate reads the files", _findings_key, _findings,
         lambda found: len(found[1].findings),
     ),
-    "alike": Part("Alike", "{count} pairs", "Comparing the facts", _pairs_key, _pairs, len),
+    "alike": Part("Conflicts and repeats", "{count} pairs", "Comparing the facts", _pairs_key, _pairs, len),
     "branches": Part(
         "Branches", "{count} branches", "Comparing the branches", _branches_key, _branches, _count_of_branches
     ),

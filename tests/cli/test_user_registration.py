@@ -95,15 +95,16 @@ def test_a_plugin_leaves_its_work_to_the_persons_hooks(memory: Repo) -> None:
 def test_install_and_doctor_say_what_a_session_below_lacks_until_the_person_is_registered(memory: Repo) -> None:
     env = {"PATH": on_path(memory.path.parent / "bin", git_mem=ANSWERS)}
     said = memory.mem("install", "--agent", "claude", "--agent", "gemini", "--agent", "codex", env=env).stderr
-    assert "started in one" not in said.replace("note: started in one", "", 2) and said.count("started in one") == 2
-    assert "Claude Code has the tools and runs no hooks, git mem install --agent claude --user" in said
+    assert said.count("started in a subfolder") == 2 and "Codex started" not in said
+    lacks = "started in a subfolder gets the tools but not the hooks"
+    assert f"note: Claude Code {lacks}; to cover subfolders: git mem install --agent claude --user" in said
     memory.mem("index")
     told = memory.mem("doctor", check=False).stdout
-    assert "ok     folders below, with claude: started in one, Claude Code has the tools" in told
-    assert "folders below, with gemini" in told and "codex: started" not in told
+    assert f"ok     folders below, with claude: Claude Code {lacks}" in told
+    assert "folders below, with gemini" in told and "with codex" not in told
     memory.mem("install", "--agent", "claude", "--user", env=env)
     assert "folders below, with claude" not in memory.mem("doctor", check=False).stdout
-    assert "started in one" not in memory.mem("install", "--agent", "claude", env=env).stderr
+    assert "started in a subfolder" not in memory.mem("install", "--agent", "claude", env=env).stderr
 
 
 def test_the_persons_server_has_tools_where_memory_is_alone(memory: Repo, tmp_path: Path) -> None:

@@ -100,7 +100,7 @@ def test_a_fact_added_by_hand_has_its_author_as_provenance(repo: Repo) -> None:
         [],
         None,
     )
-    assert "written by hand" in repo.mem("why", "MEMORY.md:3").stdout
+    assert "written directly by Test; no log line is cited as its source" in repo.mem("why", "MEMORY.md:3").stdout
 
 
 def test_why_in_a_bare_repository_reads_head(repo: Repo, tmp_path: Path) -> None:
@@ -385,4 +385,7 @@ def test_a_flushed_line_names_its_session_and_turn_and_is_not_by_hand(repo: Repo
         assert "session  s1" in shown and "turn     t3" in shown and "by hand" not in shown
     repo.commit("hand", {"memory/2026-02-06.md": "# 2026-02-06\n\n- A line by hand\n"})
     assert why(repo, "memory/2026-02-06.md:3")["session"] is None
-    assert "written by hand" in repo.mem("why", "memory/2026-02-06.md:3").stdout
+    assert (
+        "written directly by Test; no log line is cited as its source"
+        in repo.mem("why", "memory/2026-02-06.md:3").stdout
+    )

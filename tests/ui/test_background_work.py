@@ -164,9 +164,9 @@ def test_every_tab_says_how_many_wait(large: Repo, browse: Browse) -> None:
     browser = browse(large)
     for page in ("review", "findings", "alike", "branches", "archive"):
         told = numbers(browser.get(page))
-        assert list(told) == ["Proposals", "Gate findings", "Alike", "Branches", "Archive"]
+        assert list(told) == ["Proposals", "Gate findings", "Conflicts and repeats", "Branches", "Archive"]
         assert int(told["Proposals"]) >= 2 and told["Gate findings"] == "1" and told["Branches"] == "1"
-        assert told["Archive"] == "0" and int(told["Alike"]) >= 1
+        assert told["Archive"] == "0" and int(told["Conflicts and repeats"]) >= 1
     assert set(numbers(browser.get("review?at=HEAD")).values()) == {""}
 
 

@@ -172,7 +172,7 @@ def test_the_id_of_a_commit_leads_to_what_it_did(history: Repo, browse: Browse) 
     assert "<del>8080</del><ins>9090</ins>" in shown and "staging has two pods" in shown
     first = history.git("rev-list", "--max-parents=0", "HEAD").strip()
     assert "Lines of logs and sessions" in browser.get(f"compare?commit={first}")  # it has none before it
-    assert "이 커밋이 사실에 한 일" in browser.get(f"compare?commit={edit}", **{"accept-language": "ko"})
+    assert "이 커밋에서 바뀐 사실" in browser.get(f"compare?commit={edit}", **{"accept-language": "ko"})
     browser.get("compare?commit=nothing-like-it", 404)
     browser.get("compare?commit=--help", 404)
 

@@ -134,9 +134,9 @@ def test_a_fact_of_an_agent_is_not_called_written_by_hand(repo: Repo, browse: Br
     browser = browse(repo)
     ident = re.findall(r"/fact/([0-9a-f]{12})", browser.get("facts"))[0]
     page = browser.get(f"fact/{ident}")
-    assert "Written by hand" not in page and "Written by an agent" in page
+    assert "Written directly" not in page and "Written by an agent" in page
     told = repo.mem("why", "MEMORY.md:3").stdout
-    assert "by hand" not in told and "written by an agent, codex" in told
+    assert "written directly" not in told and "written by an agent, codex" in told
 
 
 def test_undo_knows_what_was_committed_by_hand(memory: Repo, browse: Browse) -> None:
@@ -144,4 +144,9 @@ def test_undo_knows_what_was_committed_by_hand(memory: Repo, browse: Browse) -> 
     memory.commit("by hand")
     oid = memory.git("rev-parse", "HEAD").strip()
     page = browse(memory).get("undo")
-    assert "committed by hand since" in page and oid[:10] in page and "The last write is not committed" not in page
+    assert (
+        "You committed this yourself" in page
+        and "<code>git mem undo</code>" in page
+        and oid[:10] in page
+        and "The last write is not committed" not in page
+    )

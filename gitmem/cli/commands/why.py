@@ -92,7 +92,7 @@ def render(answer: Answer, on: bool) -> str:
             f"  {paint('taken from that session, as its comment says; no line of memory is its source', 'dim', on)}",
         ]
     elif not answer.sources and answer.commit and not answer.model:
-        by_hand = "written by hand: no source recorded, its author is its provenance"
+        by_hand = f"written directly by {answer.author.partition(' <')[0]}; no log line is cited as its source"
         words = f"written by an agent, {answer.agent}: no source recorded" if answer.agent else by_hand
         out += ["", f"  {paint(escape(words, ''), 'dim', on)}"]
     for one in answer.code:

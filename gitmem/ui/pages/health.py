@@ -195,7 +195,7 @@ def set_up(view: View, _: bool) -> Iterator[Health]:
 
     checks = doctor.unfinished(view.repo)
     if not checks:
-        yield Health("unfinished runs", view.t("there are none: nothing waits for a lock"), "good")
+        yield Health("unfinished runs", view.t("No unfinished run"), "good")
     if view.repo.root is not None:
         checks += setup_checks.examine(view.repo, view.config, hooks_folder(view.repo), view.now.date())
     for check in checks:
@@ -224,5 +224,5 @@ PARTS: Mapping[str, tuple[str, Ask]] = {  # key -> its title, its rows (None: la
 }
 HOLDS = {  # what a check of the set-up looked at, without the folder of this machine that doctor names
     "modes": "nobody else can read or write what git mem keeps here",
-    "settings": "every setting can be taken as it stands",
+    "settings": "All settings are valid",
 }

@@ -114,7 +114,7 @@ def _token_pictures(view: View, among: Sequence[Period]) -> list[Picture]:
     rows = [(float(counts[at]),) for at in range(len(among))]
     return [
         Picture(
-            "Tokens given", "Tokens of memory that sessions were given, by their receipts.", columns(names, rows), (),
+            "Tokens given", "Tokens of memory that sessions were given, by their records.", columns(names, rows), (),
             ("until", "tokens"), tuple((name, _cell(row[0])) for name, row in zip(names, rows, strict=True)),
         )
     ]  # fmt: skip

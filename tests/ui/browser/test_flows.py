@@ -23,7 +23,7 @@ def edit(page: Page, text: str) -> None:
     page.get_by_role("group", name="Change this fact").get_by_text("Edit", exact=True).click()
     page.get_by_label("The text as it should be").fill(text)
     page.locator("#reason-edit").fill("measured")
-    page.locator("#text-edit").locator("xpath=ancestor::form").get_by_role("button", name="Look at the change").click()
+    page.locator("#text-edit").locator("xpath=ancestor::form").get_by_role("button", name="Preview edit").click()
 
 
 def test_find_a_fact_read_its_source_edit_it_and_see_the_commit(history: Repo, window: Open) -> None:

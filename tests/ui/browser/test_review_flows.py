@@ -112,7 +112,7 @@ def test_a_proposal_is_edited_by_keyboard(repo: Repo, window: Open) -> None:
     expect(field).to_be_focused()
     text = field.input_value()
     field.fill(text.removeprefix("we decided "))
-    page.locator(".card").nth(0).get_by_role("button", name="Look at the change").click()
+    page.locator(".card").nth(0).get_by_role("button", name="Preview edit").click()
     page.get_by_role("button", name="Accept").click()
     expect(page.locator(".card")).to_have_count(3)
     assert f"- {text.removeprefix('we decided ')} <!--" in repo.read("MEMORY.md")
@@ -127,7 +127,7 @@ def test_a_conflict_is_settled(repo: Repo, window: Open) -> None:
     page = window(repo).go("branches")
     page.get_by_role("link", name="memory/other").click()
     page.get_by_role("radio", name="9090").check()
-    page.get_by_role("button", name="Look at the change").click()
+    page.get_by_role("button", name="Preview merge").click()
     page.get_by_role("button", name="Merge in a commit").click()
     expect(page.locator("main")).to_contain_text("No branch has memory that this one lacks")
     assert "9090" in repo.read("MEMORY.md") and len(repo.git("log", "-1", "--format=%P").split()) == 2
