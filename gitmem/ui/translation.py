@@ -91,6 +91,7 @@ def _sentence(language: str, text: str) -> str:
 
 ONE = {  # English phrases for one of a thing, by those for several
     "{count} facts": "1 fact",
+    "{count} files": "1 file",
     "{count} proposals": "1 proposal",
     "{count} pairs": "1 pair",
     "{count} findings": "1 finding",

@@ -1,20 +1,26 @@
-"""The page Files: every memory file, folder by folder, adopted notes too; or those whose path has some words."""
+"""The page Files: every memory file, folder by folder, adopted notes too, by title; or those with some words."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from unicodedata import normalize
 
 from starlette.responses import Response
 
+from gitmem.errors import GitMemError
+from gitmem.git.transaction import Reading
+from gitmem.memory.document import parse
 from gitmem.memory.files import memory_paths
 from gitmem.memory.snapshot import tree_files
+from gitmem.paths import log_date
+from gitmem.ui.page_snapshot import state
 from gitmem.ui.view import View
 
 SHOWN = 100  # files of one page
 FOLDERS = 200  # folders of one page
+BEGINNING = 4_000  # bytes of a file in which its title is looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,20 +33,23 @@ class Folder:
 
 
 def page(view: View) -> Response:
-    """The files of the folder that the address names, or all whose path has the words of `name`."""
+    """The files of the folder that the address names, or all whose path or title has the words of `name`."""
     folder, asked = view.fields.get("folder", "").strip("/"), " ".join(view.fields.get("name", "").split())
     paths = [path for path in file_paths(view) if not folder or path.startswith(f"{folder}/")]
     if asked:
         words = _plain(asked).split()
-        files, folders = [path for path in paths if all(word in _plain(path) for word in words)], list[Folder]()
+        named = _all_titles(view, paths)
+        plain = {path: _plain(f"{path} {named.get(path, '')}") for path in paths}
+        files, folders = [path for path in paths if all(word in plain[path] for word in words)], list[Folder]()
     else:
         files, folders = _inside(paths, folder)
     count = max(1, -(-len(files) // SHOWN))
     number = min(max(1, _number(view.fields.get("page", "1"))), count)
     steps = folder.split("/") if folder else []
     above = [("/".join(steps[: at + 1]), step) for at, step in enumerate(steps)]
+    here = files[(number - 1) * SHOWN : number * SHOWN]
     return view.render(
-        "notes.html", files=files[(number - 1) * SHOWN : number * SHOWN], total=len(files), folders=folders[:FOLDERS],
+        "notes.html", files=here, titles=titles(view, here), total=len(files), folders=folders[:FOLDERS],
         left=max(0, len(folders) - FOLDERS), above=above, folder=folder, asked=asked, number=number, pages=count,
         everything=len(paths),
     )  # fmt: skip
@@ -52,6 +61,40 @@ def file_paths(view: View) -> Sequence[str]:
         return memory_paths(view.repo, view.config)
     files, _ = tree_files(view.repo, view.repo.tree(view.snapshot.commit), view.config.memory_paths)
     return sorted(files)
+
+
+def _all_titles(view: View, paths: Sequence[str]) -> Mapping[str, str]:
+    """The titles of many files, kept for the state of memory that they are of."""
+    key = view.snapshot.commit or state(view.repo, view.config), view.config, tuple(paths)
+    return view.site.kept.of("titles", key, lambda: titles(view, paths))
+
+
+def titles(view: View, paths: Sequence[str]) -> dict[str, str]:
+    """path -> what a note calls itself: `title` or `name` of its front matter, else its first heading; none for a file
+    that has no such thing or cannot be read, for a daily log, and for a title that people took out."""
+    oids: Mapping[str, str] = view.repo.blobs(view.snapshot.commit, list(paths)) if view.snapshot.commit else {}
+    reading = Reading(view.repo)
+    found = {}
+    for path in paths:
+        if log_date(path):
+            continue
+        try:
+            data = view.repo.read(oids[path]) if view.snapshot.commit else reading.raw(path)
+        except (GitMemError, KeyError):  # the page of the file says why
+            continue
+        title = _title((data or b"")[:BEGINNING], path)
+        if title and not view.forgotten.says_only(title):
+            found[path] = title
+    return found
+
+
+def _title(data: bytes, path: str) -> str:
+    document = parse(data, path)
+    for key in ("title", "name"):
+        value = document.front_matter.get(key, "")
+        if isinstance(value, str) and value.strip():
+            return " ".join(value.split())
+    return " ".join(document.headings[0].text.split()) if document.headings else ""
 
 
 def _inside(paths: Sequence[str], folder: str) -> tuple[list[str], list[Folder]]:
