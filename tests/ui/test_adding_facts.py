@@ -62,6 +62,16 @@ def test_lines_of_memory_and_of_code_are_sources(memory: Repo, browse: Browse) -
     assert memory.mem("verify").returncode == 0
 
 
+def test_a_source_that_does_not_say_the_fact_is_named_before_the_commit(memory: Repo, browse: Browse) -> None:
+    browser = browse(memory)
+    shown = adding(browser).send(browser, text="The canteen closes at 15:00", source="memory/2026-02-05.md:5")
+    assert "The source lines do not say this" in shown and "Commit this" in shown
+    said = adding(browser).send(browser, text="REST webhooks it is", source="memory/2026-02-05.md:5")
+    assert "The source lines do not say this" not in said
+    none = adding(browser).send(browser, text="The canteen closes at 15:00")
+    assert "The source lines do not say this" not in none
+
+
 @pytest.mark.parametrize(
     ("typed", "words"),
     [

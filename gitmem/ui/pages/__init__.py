@@ -98,6 +98,7 @@ CHANGES: Mapping[str, Change] = {  # address -> what makes the change
 PREVIEWED: Mapping[str, tuple[str, ...]] = {  # change that is shown first -> the fields by which a form makes it
     **{f"fact/{name}": ("shown",) for name in FACT_CHANGES},
     **{f"alike/{name}": ("shown",) for name in ANSWERS},
+    "add": ("shown",),
     "archive/move": ("shown",),
     "review/edit": (),  # it only shows: "review/accept" makes the change
     "branches/merge": ("shown", "taken"),

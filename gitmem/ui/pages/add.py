@@ -18,12 +18,15 @@ from gitmem.errors import Changed, GitFailed, GitMemError, Refused, UsageError
 from gitmem.gate.exceptions import parse_date
 from gitmem.gate.quoting import visible
 from gitmem.git.transaction import Reading
-from gitmem.memory.fact import Meta, fact_id
+from gitmem.memory.document import blob_lines
+from gitmem.memory.fact import Meta, fact_id, parse_span
 from gitmem.memory.new_statements import between
 from gitmem.memory.rivals import MEMORY
 from gitmem.memory.writing import FACT_TYPES, Added, NewLine, committed_addition
 from gitmem.messages import Message
+from gitmem.paths import log_date
 from gitmem.provenance.corrections import one_line
+from gitmem.provenance.grounding import unsupported
 from gitmem.provenance.named_source import source_keys
 from gitmem.provenance.preview import Plan, commit_previewed, preview
 from gitmem.provenance.trailers import message_of_line
@@ -108,11 +111,26 @@ def _preview_page(view: View, typed: Form, plan: Plan[tuple[Added, bool]], statu
     draft = plan(reading)
     added, others = draft.result
     found = between(reading.raw(MEMORY) or b"", draft.contents.get(MEMORY) or b"", view.today)
+    unlike = _unlike_its_source(view, added.text, typed["source"])
     typed = typed | {"text": added.text}  # with the gate's own masks
     return view.render(
         "add_preview.html", status, shown=view.mask(shown), fields=typed | {TOKEN: shown.token}, typed=typed,
-        masks=added.masks, others=others, asked=view.mask([_asked(rival) for rival in found]),
+        masks=added.masks, others=others, unlike=unlike, asked=view.mask([_asked(rival) for rival in found]),
     )  # fmt: skip
+
+
+def _unlike_its_source(view: View, text: str, place: str) -> str:
+    """Why a text does not follow from the lines of memory that are named as its source, "" where it does, and where
+    none are named."""
+    spans = [span for key, value in source_keys(view.repo, view.config, place) if key == "src"
+             and (span := parse_span(value))]  # fmt: skip
+    reading = Reading(view.repo)
+    for span in spans:
+        lines = blob_lines(reading.read(span.path) or b"")[span.start_line - 1 : span.end_line]
+        day = log_date(span.path)
+        if problem := unsupported(text, lines, [day] if day else []):
+            return problem
+    return ""
 
 
 def _asked(rival: Rival) -> Asked:
