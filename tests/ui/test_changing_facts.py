@@ -52,6 +52,27 @@ def test_an_edit_is_the_commit_of_the_command_by_the_person(memory: Repo, browse
     assert "<!-- mem type=decision from=2026-02-05 -->" in memory.read("MEMORY.md")
 
 
+def test_an_edited_fact_says_what_it_was_and_its_old_address_leads_to_it(memory: Repo, browse: Browse) -> None:
+    browser = browse(memory)
+    change(browser, "edit", text="PoC phase 1 uses gRPC, not a queue", reason="measured")
+    page = change(browser, "edit", said="PoC phase 1 uses gRPC, not a queue", text="1단계는 gRPC를 쓴다", reason="번역")
+    story = page.partition('id="story"')[2].partition("</section>")[0]
+    assert "<del>PoC phase 1 uses gRPC, not a queue</del>" in story and "<ins>1단계는 gRPC를 쓴다</ins>" in story
+    assert "1단계는 gRPC를 쓴다</h1>" in fact(browser, REST)
+    assert "1단계는 gRPC를 쓴다</h1>" in fact(browser, "PoC phase 1 uses gRPC, not a queue")
+    change(browser, "forget", said="1단계는 gRPC를 쓴다")
+    browser.get(f"fact/{fact_id(REST)}", 404)
+
+
+def test_a_replaced_fact_is_linked_once(memory: Repo, browse: Browse, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GITMEM_NOW", "2026-03-02T10:00:00+00:00")
+    browser = browse(memory)
+    page = change(browser, "supersede", text="PoC phase 2 uses gRPC", reason="phase 2")
+    assert page.count("It replaces</h3>") == 1 and "Amends</h3>" not in page
+    old = fact(browser, REST)
+    assert ("Replaced by</h3>" in old and "Amended by</h3>" not in old) or "PoC phase 2 uses gRPC</h1>" in old
+
+
 def test_a_replacement_names_what_it_replaces_and_is_from_today(
     memory: Repo, browse: Browse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
