@@ -77,7 +77,7 @@ def test_sessions_say_what_they_were_given_and_what_they_left(history: Repo, bro
     text = browser.get("sessions")
     assert "&lt;b&gt;other" in text and "<b>other" not in text and ">400<" in text and "memory 350" in text
     one = browser.get("sessions?session=talk-1")
-    assert "the port is 9090" in one and "1 of 2 parts" in one and "memory/sessions/2026-02-05-webhooks.md" in one
+    assert "the port is 9090" in one and "1 of 2 items" in one and "memory/sessions/2026-02-05-webhooks.md" in one
     assert "No session of that name" in browser.get("sessions?session=nobody", 404)
 
 

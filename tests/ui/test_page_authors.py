@@ -44,7 +44,7 @@ def test_every_claim_about_an_author_is_what_git_says(tmp_path: Path, browse: Br
             assert (found["agent"] or found["author"].partition(" <")[0]) == who_made(repo, first[ident])
             page = browser.get(f"fact/{ident}?path={path}")
             assert f"<code>{first[ident][:10]}</code>" in page
-            assert ("Written by hand" in page) <= (not found["agent"])
+            assert ("Written directly" in page) <= (not found["agent"])
     between_two_commits(repo, browser)
 
 

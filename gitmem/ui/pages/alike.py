@@ -25,8 +25,8 @@ TEXT = 15_000  # bytes of their texts
 LONGEST = 300  # characters of one of them
 TOKEN = "shown"  # the field that says which preview a person saw
 TITLES = {
-    Answer.LATER: "The later one holds",
     Answer.EARLIER: "The earlier one holds",
+    Answer.LATER: "The later one holds",
     Answer.BOTH: "Both hold",
     Answer.SAME: "They say the same: keep one",
 }
