@@ -25,7 +25,8 @@ from gitmem.git.write import ensure_can_commit, run_git
 from gitmem.memory.fact import encode
 from gitmem.memory.snapshot import layout_at
 from gitmem.messages import Message
-from gitmem.paths import MAX_MEMORY_FILE_BYTES
+from gitmem.paths import MAX_MEMORY_FILE_BYTES, kind
+from gitmem.provenance.present_facts import KINDS, LASTING
 from gitmem.review.commit_diff import changed_files, fact_changes
 from gitmem.review.fact_diff import FactChange
 from gitmem.review.merge.fact_merge import merge
@@ -40,12 +41,14 @@ OURS, THEIRS, BOTH = "ours", "theirs", "both"
 
 @dataclass(frozen=True, slots=True)
 class OpenBranch:
-    """A branch with facts that the current one lacks; `taken_over`: the commit that took its files over without some of
-    their lines, None where it waits."""
+    """A branch with memory that the current one lacks: `changes` of facts of MEMORY.md, the archive and what cites a
+    source, and `lines` of logs, notes and sessions that it brings or changes; `taken_over`: the commit that took
+    its files over without some of their lines, None where it waits."""
 
     name: str
     tip: str
     changes: int
+    lines: int = 0
     taken_over: Takeover | None = None
 
 
@@ -98,7 +101,9 @@ def open_branches(repo: Repository, config: Config, today: date) -> list[OpenBra
     layout = layout_at(repo, head, config)
     refs = sorted(repo.refs(PREFIX))
     done = takeovers(repo, {tip for _, tip in refs if tip != head})
-    over = [OpenBranch(ref.removeprefix(PREFIX), tip, 0, done[tip]) for ref, tip in refs if tip in done][:BRANCHES]
+    over = [OpenBranch(ref.removeprefix(PREFIX), tip, 0, taken_over=done[tip]) for ref, tip in refs if tip in done][
+        :BRANCHES
+    ]
     for ref, tip in refs:
         if len(found) == BRANCHES:
             break
@@ -106,8 +111,9 @@ def open_branches(repo: Repository, config: Config, today: date) -> list[OpenBra
             continue
         base = None if repo.is_ancestor(tip, head) else repo.merge_base(head, tip)
         if base and changed_files(repo, base, tip, layout):
-            count = len(fact_changes(repo, base, tip, layout, today, authors=False))
-            found.append(OpenBranch(ref.removeprefix(PREFIX), tip, count))
+            rows = fact_changes(repo, base, tip, layout, today, authors=False)
+            facts = sum(kind(row.path) in LASTING or (kind(row.path) in KINDS and bool(row.fact.meta)) for row in rows)
+            found.append(OpenBranch(ref.removeprefix(PREFIX), tip, facts, len(rows) - facts))
     return found + over
 
 

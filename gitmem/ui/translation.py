@@ -108,6 +108,8 @@ ONE = {  # English phrases for one of a thing, by those for several
     "{count} promoted facts compared with their sources": "1 promoted fact compared with its source",
     "{count} faults": "1 fault",
     "{count} lines in daily logs": "1 line in daily logs",
+    "{count} lines in notes": "1 line in notes",
+    "{count} lines of logs, notes and sessions": "1 line of logs, notes and sessions",
     "{count} tokens": "1 token",
     "{count} logs": "1 log",
     "{count} questions": "1 question",

@@ -99,6 +99,7 @@ def test_a_branch_without_a_conflict_is_shown_before_it_is_merged(forked: Repo, 
     forked.commit("log", {"memory/2026-02-05.md": "# 2026-02-05\n\n- the queue was full\n"})
     forked.git("switch", "-q", "main")
     browser = browse(forked)
+    assert "1 line of logs, notes and sessions" in browser.get("branches")
     shown = form(browser, browser.get("branches?branch=more"), "branches/merge").send(browser)
     assert "<code>- the queue was full</code>" in shown and not (forked.path / "memory").exists()
     assert "Committed <code>" in form(browser, shown, "branches/merge").send(browser)

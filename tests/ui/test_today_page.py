@@ -207,3 +207,20 @@ def test_an_order_stays_on_every_page_of_a_list_and_with_its_filters(repo: Repo,
     assert order(browser.get(unescape(following)))[0] == fact_id("fact 69 of many")
     links = re.findall(r'href="/[^/]+/(facts[^"]*)"', page.partition('class="sort"')[2].partition("</nav>")[0])
     assert links and all("type=rule" in link for link in links)
+
+
+def test_learned_and_facts_written_count_what_the_page_facts_counts(repo: Repo, browse: Browse) -> None:
+    repo.commit("first", {"notes.txt": "x"})
+    repo.commit(
+        "memory",
+        {
+            "MEMORY.md": "# Memory\n\n- the port is 8080\n- 배포는 화요일에 한다\n",
+            "memory/notes/release.md": "# Release\n\n1. build it\n2. sign it\n3. send it\n",
+            "memory/2026-02-05.md": "# 2026-02-05\n\n## 10:00\n\n- the queue is full\n",
+        },
+    )
+    browser = browse(repo)
+    page = browser.get("today")
+    told = words(page)
+    assert "Learned 2" in told and "facts written 2" in told and "3 lines in notes" in told
+    assert "2 facts" in words(browser.get("facts"))

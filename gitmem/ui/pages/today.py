@@ -16,7 +16,7 @@ from gitmem.memory.snapshot import layout_at
 from gitmem.memory.writing import FACT_TYPES
 from gitmem.paths import Kind, is_daily, kind
 from gitmem.provenance.ledger import read_ledger
-from gitmem.provenance.present_facts import KINDS, PresentFact, uncommitted
+from gitmem.provenance.present_facts import KINDS, LASTING, PresentFact, uncommitted
 from gitmem.provenance.trailers import REASON, memory_trailers, values
 from gitmem.provenance.writers import Writer
 from gitmem.review.commit_diff import fact_changes, without_forgotten
@@ -48,7 +48,12 @@ def page(view: View) -> Response:
     head = view.snapshot.commit or view.repo.head() or ""
     base, since = _since(view, head)
     everything = _changes(view, base, head)
-    changes = [change for change in everything if kind(change.path) in KINDS]
+    changes = _of_facts(view, everything)
+    told_as_facts = set(map(id, changes))
+    noted = sum(
+        change.new is not None and kind(change.path) in KINDS and id(change) not in told_as_facts
+        for change in everything
+    )
     logged = [change for change in everything if change.new and is_daily(change.path, view.config.memory_daily)]
     known = writers_of(view, head, changes) if changes else view.facts.writers(view.repo, head)
     new = _learned(view, base, head, changes, known)
@@ -65,13 +70,26 @@ def page(view: View) -> Response:
     unsaved = [] if view.snapshot.past else uncommitted(view.repo, view.config, view.today)
     return view.render(
         "today.html", groups=groups, refused=(refused := _refused(view, base, head, changes))[:SHOWN],
-        refusals=len(refused), logged=len(logged), news=bool(everything or refused), since=since, base=base, head=head,
+        refusals=len(refused), logged=len(logged), noted=noted, news=bool(everything or refused), since=since,
+        base=base, head=head,
         unsaved=unsaved[:SHOWN], ending=(ending := _ending(view))[:SHOWN], endings=len(ending), soon_days=SOON_DAYS,
         learned=len(new), shown=min(SHOWN, len(new)), new=by_writer(view, head, known, written, SHOWN),
         older=by_writer(view, head, known, older, NEWEST),
         week=last_week(view, known, given), sessions=sessions, session_count=count, steps=first_steps(view),
         kinds=FACT_TYPES,
     )  # fmt: skip
+
+
+def _of_facts(view: View, changes: Sequence[FactChange]) -> list[FactChange]:
+    """The changes of what the page Facts counts: lines of MEMORY.md and the archive, and of notes whose file cites a
+    source or has a comment of its own (`present_facts`). The other lines of notes are no facts."""
+    files = {row.path for row in view.facts.rows}
+    return [
+        change
+        for change in changes
+        if kind(change.path) in LASTING
+        or (kind(change.path) in KINDS and (change.path in files or bool(change.fact.meta)))
+    ]
 
 
 def _learned(
