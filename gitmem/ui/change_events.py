@@ -21,7 +21,7 @@ from gitmem.ui.translation import language_of, translate
 from gitmem.ui.view import Site
 
 PAUSE = 2.0  # seconds between two looks
-STEP = 0.25  # seconds after which the end of the server is seen
+POLL_SECONDS = 0.25  # seconds after which the end of the server is seen
 STREAMS = 24  # pages that are told at once: a browser's further tabs are not
 
 
@@ -61,9 +61,9 @@ async def _events_since(site: Site, ending: threading.Event, since: str, languag
             last = state_now
             words = _words(language, before, facts)
             yield f"data: {json.dumps({'words': words})}\n\n"
-        for _ in range(int(PAUSE / STEP)):
+        for _ in range(int(PAUSE / POLL_SECONDS)):
             if not ending.is_set():
-                await anyio.sleep(STEP)
+                await anyio.sleep(POLL_SECONDS)
 
 
 def _current_state(site: Site, last: str) -> tuple[str, frozenset[str] | None]:

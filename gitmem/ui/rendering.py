@@ -30,7 +30,9 @@ from gitmem.review.masking import Texts
 
 HERE = Path(__file__).parent
 STATIC = HERE / "static"
-LONGEST = 20_000  # characters of one text that are rendered as Markdown; how many more there are is said
+MAX_MARKDOWN_CHARACTERS = (
+    20_000  # characters of one text that are rendered as Markdown; how many more there are is said
+)
 MARKED = 20  # places of one passage that are marked as what was asked for; a mark is longer than most words
 _OID = re.compile(r"[0-9a-f]{4,64}")
 _UNSEEN = re.compile("[\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
@@ -238,16 +240,16 @@ def markdown(text: str) -> Markup:
     """Markdown as blocks."""
     from gitmem.ui.safe_markdown import parser
 
-    return Markup(parser().render(visible(text[:LONGEST]))) + _count_of_rest(text)
+    return Markup(parser().render(visible(text[:MAX_MARKDOWN_CHARACTERS]))) + _count_of_rest(text)
 
 
 def inline(text: str) -> Markup:
     """One line of Markdown: emphasis, code, links; no block."""
     from gitmem.ui.safe_markdown import parser
 
-    return Markup(parser().renderInline(visible(text[:LONGEST]))) + _count_of_rest(text)
+    return Markup(parser().renderInline(visible(text[:MAX_MARKDOWN_CHARACTERS]))) + _count_of_rest(text)
 
 
 def _count_of_rest(text: str) -> Markup:
-    left = len(text) - LONGEST
+    left = len(text) - MAX_MARKDOWN_CHARACTERS
     return Markup(' <span class="quiet">... {}</span>').format(f"{left:,}") if left > 0 else Markup("")

@@ -11,7 +11,7 @@ from gitmem.errors import GitMemError, OutsideRepository
 from gitmem.git.worktree import read_bytes, state_dir, write_atomic
 
 FILE = "last-visit.json"
-LIMIT = 4096
+MAX_FILE_BYTES = 4096
 
 
 class Visit(NamedTuple):
@@ -24,7 +24,7 @@ class Visit(NamedTuple):
 def last_visit(common_dir: Path) -> Visit:
     """The visit that was kept."""
     try:
-        value = json.loads(read_bytes(common_dir / "gitmem", FILE, LIMIT))
+        value = json.loads(read_bytes(common_dir / "gitmem", FILE, MAX_FILE_BYTES))
         return Visit(str(value["commit"]), datetime.fromisoformat(value["at"]).astimezone())
     except (OSError, OutsideRepository, ValueError, KeyError, TypeError, OverflowError, RecursionError):
         return Visit()

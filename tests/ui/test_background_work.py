@@ -205,7 +205,7 @@ def test_proposals_are_filtered_by_type_day_and_agent_without_a_script(large: Re
 def test_the_rest_of_a_list_is_a_link_that_keeps_the_filter(
     large: Repo, browse: Browse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("gitmem.ui.pages.review.SHOWN", 1)
+    monkeypatch.setattr("gitmem.ui.pages.review.MAX_PROPOSALS", 1)
     page = browse(large).get("review?agent=ops")
     (link,) = re.findall(r'<a href="/[^"/]+/([^"]+)">and 1 more</a>', page)
     assert "agent=ops" in link and "start=1" in link

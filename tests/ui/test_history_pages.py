@@ -189,7 +189,7 @@ def test_the_keys_of_a_comment_that_differ_are_folded(repo: Repo, browse: Browse
 
 def test_the_rest_of_the_lines_of_logs_is_a_link(repo: Repo, browse: Browse, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gitmem.ui.pages.compare.FEWEST", 2)
-    monkeypatch.setattr("gitmem.ui.pages.compare.SHOWN", 2)
+    monkeypatch.setattr("gitmem.ui.pages.compare.MAX_FACTS", 2)
     repo.commit("one", {"MEMORY.md": "# Memory\n"})
     lines = "".join(f"- the queue of day {number} was full\n" for number in range(5))
     repo.commit("two", {"memory/2026-02-05.md": f"# 2026-02-05\n\n{lines}"})

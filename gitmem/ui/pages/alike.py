@@ -20,9 +20,9 @@ from gitmem.ui.pages import work_in_progress
 from gitmem.ui.rendering import file_key, fitting
 from gitmem.ui.view import View
 
-SHOWN = 20  # pairs
+MAX_PAIRS = 20  # pairs
 TEXT = 15_000  # bytes of their texts
-LONGEST = 300  # characters of one of them
+MAX_FACT_CHARACTERS = 300  # characters of one of them
 TOKEN = "shown"  # the field that says which preview a person saw
 TITLES = {
     Answer.EARLIER: "The earlier one holds",
@@ -49,11 +49,16 @@ def page(view: View) -> Response:
     found = review_queue.value(view, "alike")
     if isinstance(found, Progress):
         return work_in_progress.page(view, "alike", found)
-    rows = [(pair.kind, tuple(map(_side, pair.earlier_first))) for pair in found[view.start : view.start + SHOWN]]
-    shown = fitting(rows, lambda row: "".join(side.text[:LONGEST] for side in row[1]), TEXT)
+    rows = [(pair.kind, tuple(map(_side, pair.earlier_first))) for pair in found[view.start : view.start + MAX_PAIRS]]
+    shown = fitting(rows, lambda row: "".join(side.text[:MAX_FACT_CHARACTERS] for side in row[1]), TEXT)
     pairs = [(kind, *view.mask(sides), *sides) for kind, sides in shown]
     return view.render(
-        "alike.html", pairs=pairs, count=len(found), longest=LONGEST, answers=TITLES, tabs=review_queue.tabs(view)
+        "alike.html",
+        pairs=pairs,
+        count=len(found),
+        longest=MAX_FACT_CHARACTERS,
+        answers=TITLES,
+        tabs=review_queue.tabs(view),
     )
 
 

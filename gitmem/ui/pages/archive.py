@@ -12,7 +12,7 @@ from gitmem.provenance.preview import commit_previewed, preview
 from gitmem.ui import review_queue
 from gitmem.ui.view import View
 
-SHOWN = 100  # facts on the page: a form has at most 200 fields
+MAX_FACTS = 100  # facts on the page: a form has at most 200 fields
 FIELD = "fact-"  # how the fields of the chosen facts begin
 TOKEN = "shown"  # the field that says which preview a person saw
 
@@ -25,7 +25,7 @@ def page(view: View) -> Response:
 def _page(view: View, status: int = 200, problem: str = "") -> Response:
     rows = [] if view.snapshot.past else review_queue.at_once(view, "archive")
     return view.render(
-        "archive.html", status, rows=rows[view.start : view.start + SHOWN], count=len(rows), problem=problem,
+        "archive.html", status, rows=rows[view.start : view.start + MAX_FACTS], count=len(rows), problem=problem,
         field=FIELD, tabs=review_queue.tabs(view),
     )  # fmt: skip
 

@@ -41,14 +41,14 @@ from gitmem.ui.pages.findings import decision_of, without_fingerprints
 from gitmem.ui.view import OID, View
 
 RIVALS = 10  # pairs of facts that a merge makes and the page names
-SHOWN = 100  # files of a branch that are no memory
+MAX_OTHER_FILES = 100  # files of a branch that are no memory
 TERMINAL = (  # what ends a merge in a terminal: words, command
     ("What is open", "git status"), ("Take up what a file has now", "git add FILE"), ("End the merge", "git commit"),
     ("Give it up", "git merge --abort"),
 )  # fmt: skip
 GATE = "gate-"  # how the fields of a choice about a line begin in which the gate finds something
 CHOSEN = ("choice-", "text-", GATE)  # how the fields begin that say what was chosen
-OWN = "own"  # the choice of a text that is neither side's
+OWN_TEXT = "own"  # the choice of a text that is neither side's
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,7 @@ def _merge_page(
         conflicts=[(side, _words(side, side.text), _words(side, side.other_text)) for side in sides],
         problem=problem, form=form or {}, found=_found(view, outcome(view.repo, shown, {})),
         allowing=_allowing(view, asked, form or {}), tabs=review_queue.tabs(view),
-        others=view.mask([FileDiff(path, ()) for path in shown.others[:SHOWN]]),
+        others=view.mask([FileDiff(path, ()) for path in shown.others[:MAX_OTHER_FILES]]),
     )  # fmt: skip
 
 
@@ -386,7 +386,7 @@ def _contents(view: View, shown: BranchMerge, form: Mapping[str, str]) -> dict[s
 def _choice(view: View, conflict: Conflict, form: Mapping[str, str]) -> str | Sequence[str]:
     """What the form says of a conflict: a side, or the line of the text that the person wrote."""
     choice = form.get(f"choice-{conflict.number}", "")
-    if choice != OWN:
+    if choice != OWN_TEXT:
         return choice
     if not _sides(conflict).fact:
         raise UsageError(view.t("This conflict is not of one fact: choose a side"))

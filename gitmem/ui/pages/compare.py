@@ -22,10 +22,10 @@ from gitmem.review.word_diff import Piece
 from gitmem.ui.rendering import fitting
 from gitmem.ui.view import View
 
-SHOWN = 50  # facts of one page, shared by its groups
+MAX_FACTS = 50  # facts of one page, shared by its groups
 TEXT = 16_000  # bytes of their texts
 FEWEST = 10  # facts that a group may have, whatever the others have
-LONGEST = 600  # characters of one of them
+MAX_FACT_CHARACTERS = 600  # characters of one of them
 AROUND = 60  # characters of what is the same on either side of a difference, in a longer text
 LOGS = "logs"  # the group of an address: lines of logs and sessions
 GROUPS = (  # title, the operations it has
@@ -107,7 +107,7 @@ def parted(changes: Sequence[FactChange], daily: Sequence[str]) -> tuple[list[Fa
 
 def rows_of(view: View, changes: Sequence[FactChange], sharing: int = 2) -> Sequence[Row]:
     """The first changes of a group, as many as a page of that many groups has room for: one at least."""
-    rows = [row_of(change) for change in view.mask(changes[: max(FEWEST, SHOWN // max(1, sharing))])]
+    rows = [row_of(change) for change in view.mask(changes[: max(FEWEST, MAX_FACTS // max(1, sharing))])]
     return fitting(rows, lambda row: "".join(piece.text for piece in row.pieces), TEXT // max(1, sharing))
 
 
@@ -126,11 +126,12 @@ def pieces_of(old: str, new: str) -> tuple[Piece, ...]:
 
 
 def _shortened(pieces: Sequence[Piece]) -> tuple[Piece, ...]:
-    """The pieces within LONGEST: of a longer text the differences and what is near them, `…` for what is left out."""
-    if sum(len(piece.text) for piece in pieces) <= LONGEST:
+    """The pieces within MAX_FACT_CHARACTERS: of a longer text the differences and what is near them, with `…` for the
+    rest."""
+    if sum(len(piece.text) for piece in pieces) <= MAX_FACT_CHARACTERS:
         return tuple(pieces)
     shown: list[Piece] = []
-    left = LONGEST
+    left = MAX_FACT_CHARACTERS
     for at, (sign, text) in enumerate(pieces):
         if sign == "=" and len(pieces) > 1 and len(text) > 2 * AROUND:
             text = f"{text[:AROUND] if at else ''} … {text[-AROUND:] if at + 1 < len(pieces) else ''}"

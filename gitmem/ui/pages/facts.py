@@ -18,7 +18,7 @@ from gitmem.ui.pages.first_steps import first_steps
 from gitmem.ui.pages.notes import file_paths
 from gitmem.ui.view import View
 
-SHOWN = 50  # facts of one page
+MAX_FACTS = 50  # facts of one page
 HITS = 30
 MORE = 120  # hits that are looked at where filters take some of them
 FILTERS = ("type", "origin", "tag", "state", "trust", "age", "author", "path")  # of the address and of Choice
@@ -66,9 +66,9 @@ def page(view: View) -> Response:
         rows = view.facts.by_author(view.repo, view.snapshot.commit, rows, choice.author)
     order = view.fields.get("sort", "") if view.fields.get("sort", "") in ORDERS else ""
     rows = view.facts.in_order(view.repo, view.snapshot.commit, rows, order, view.today)
-    count = max(1, -(-len(rows) // SHOWN))
+    count = max(1, -(-len(rows) // MAX_FACTS))
     number = min(max(1, _page_number(view.fields.get("page", "1"))), count)
-    shown = rows[(number - 1) * SHOWN : number * SHOWN]
+    shown = rows[(number - 1) * MAX_FACTS : number * MAX_FACTS]
     return view.render(
         "facts.html", rows=shown, total=len(rows), number=number, pages=count, asked="", choice=choice,
         options=options(view), hits=(), notes=(), answered=False, marks=None, order=order, orders=ORDERS_NAMED,

@@ -11,10 +11,10 @@ from gitmem.memory.show import read
 from gitmem.ui.pages.fact import Line
 from gitmem.ui.view import View
 
-SHOWN = 400  # lines of a file on one page at most
-SIZE = 60_000  # bytes of a page's lines as HTML, about, with MARKUP for each; one line is shown whatever its size
-MARKUP = 190  # bytes that a line has beside its text: its number, the link to its statement
-ABOVE = 20  # lines above the one that a link speaks of
+MAX_LINES = 400  # lines of a file on one page at most
+MAX_PAGE_BYTES = 60_000  # about, of a page's lines as HTML; one line is shown whatever its size
+MARKUP_BYTES_PER_LINE = 190  # bytes that a line has beside its text: its number, the link to its statement
+LINES_ABOVE_LINK = 20  # lines above the one that a link speaks of
 
 
 def page(view: View) -> Response:
@@ -25,7 +25,7 @@ def page(view: View) -> Response:
     path = view.fields.get("path", "")
     first, last = number(view, "first"), number(view, "last")
     shown = read(view.repo, view.config, path, view.snapshot.commit, view.forgotten)
-    begin = number(view, "from") or (first - ABOVE if _end(shown.lines, 1) < first else 1)
+    begin = number(view, "from") or (first - LINES_ABOVE_LINK if _end(shown.lines, 1) < first else 1)
     begin = max(1, min(begin, len(shown.lines)))
     end = _end(shown.lines, begin)
     lines = [
@@ -35,18 +35,18 @@ def page(view: View) -> Response:
     facts = {row.fact.line: row.fact.id for row in here}
     return view.render(
         "file.html", path=path, lines=lines, total=len(shown.lines), begin=begin, end=end, blob=shown.blob,
-        facts=facts, before=max(1, begin - SHOWN),
+        facts=facts, before=max(1, begin - MAX_LINES),
     )  # fmt: skip
 
 
 def _end(lines: Sequence[str], begin: int) -> int:
     """The last line of a page that begins at line `begin`."""
     size = 0
-    for at, text in enumerate(lines[begin - 1 : begin - 1 + SHOWN], begin):
-        size += len(escape(text).encode("utf-8", "surrogatepass")) + MARKUP
-        if size > SIZE and at > begin:
+    for at, text in enumerate(lines[begin - 1 : begin - 1 + MAX_LINES], begin):
+        size += len(escape(text).encode("utf-8", "surrogatepass")) + MARKUP_BYTES_PER_LINE
+        if size > MAX_PAGE_BYTES and at > begin:
             return at - 1
-    return min(len(lines), begin + SHOWN - 1)
+    return min(len(lines), begin + MAX_LINES - 1)
 
 
 def number(view: View, name: str) -> int:

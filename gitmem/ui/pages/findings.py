@@ -26,7 +26,7 @@ from gitmem.ui.pages import work_in_progress
 from gitmem.ui.rendering import file_key
 from gitmem.ui.view import View
 
-SHOWN = 40
+MAX_FINDINGS = 40
 FINGERPRINT = re.compile(r"[0-9a-f]{8,64}")
 UNREAD = re.compile(r"(?:fingerprints?|salt) = ")  # lines of the file of exceptions that no person reads
 SALT = re.compile(r"[0-9a-f]{32}")
@@ -48,7 +48,7 @@ def _page(view: View, status: int = 200, problem: str = "") -> Response:
     read = contents(view.repo, view.now.date())
     report = review_queue.report_of(view, read)
     rows = sorted(report.findings, key=lambda finding: (str(finding.severity) != "block", finding.path, finding.line))
-    here = rows[view.start : view.start + SHOWN]
+    here = rows[view.start : view.start + MAX_FINDINGS]
     shown = {row.path for row in here}
     masks = {  # (path, rule) that a mask mends without a word of the text going
         (blob.path, rule)

@@ -20,7 +20,7 @@ from gitmem.ui.view import View
 if TYPE_CHECKING:
     from gitmem.gate.setup_checks import Check
 
-AT_ONCE = 50_000  # bytes that the gate reads, and
+MAX_BYTES_AT_ONCE = 50_000  # bytes that the gate reads, and
 CITATIONS = 300  # of code that are compared with it, and
 VERIFIED = 100  # facts with a source that are verified, before the page is shown: about a tenth of a second for each
 
@@ -113,7 +113,7 @@ def gate(view: View, whole: bool) -> list[Health] | None:
     if view.repo.root is None:
         return []
     read = contents(view.repo, view.now.date())
-    if not whole and not view.site.kept.has("gate", read.key) and view.site.examined.unread(read) > AT_ONCE:
+    if not whole and not view.site.kept.has("gate", read.key) and view.site.examined.unread(read) > MAX_BYTES_AT_ONCE:
         return None
     found = read.counts(report_of(view, read))
     words = [

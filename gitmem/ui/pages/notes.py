@@ -18,7 +18,7 @@ from gitmem.paths import log_date
 from gitmem.ui.page_snapshot import state
 from gitmem.ui.view import View
 
-SHOWN = 100  # files of one page
+MAX_FILES = 100  # files of one page
 FOLDERS = 200  # folders of one page
 BEGINNING = 4_000  # bytes of a file in which its title is looked for
 
@@ -43,11 +43,11 @@ def page(view: View) -> Response:
         files, folders = [path for path in paths if all(word in plain[path] for word in words)], list[Folder]()
     else:
         files, folders = _inside(paths, folder)
-    count = max(1, -(-len(files) // SHOWN))
+    count = max(1, -(-len(files) // MAX_FILES))
     number = min(max(1, _number(view.fields.get("page", "1"))), count)
     steps = folder.split("/") if folder else []
     above = [("/".join(steps[: at + 1]), step) for at, step in enumerate(steps)]
-    here = files[(number - 1) * SHOWN : number * SHOWN]
+    here = files[(number - 1) * MAX_FILES : number * MAX_FILES]
     return view.render(
         "notes.html", files=here, titles=titles(view, here), total=len(files), folders=folders[:FOLDERS],
         left=max(0, len(folders) - FOLDERS), above=above, folder=folder, asked=asked, number=number, pages=count,

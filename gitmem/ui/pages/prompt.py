@@ -15,7 +15,7 @@ from gitmem.ui.view import View
 if TYPE_CHECKING:
     from gitmem.context.layers import Part
 
-MOST = 100_000  # tokens of a budget
+MAX_BUDGET_TOKENS = 100_000  # tokens of a budget
 DROPPED = 40  # parts left out that are listed
 TEXT = 24_000  # bytes of the parts that are shown
 DROPPED_TEXT = 8_000  # and of those left out
@@ -42,7 +42,7 @@ def page(view: View) -> Response:
     prompt, subject = view.fields.get("prompt", "").strip(), view.fields.get("for", "").strip()
     typed = view.fields.get("budget", "")
     budget = int(typed) if typed.isascii() and typed.isdigit() and len(typed) < 7 else view.config.context_budget
-    budget = min(max(1, budget), MOST)
+    budget = min(max(1, budget), MAX_BUDGET_TOKENS)
     if not prompt and not subject:
         return view.render("prompt.html", prompt="", subject="", budget=budget, context=None)
     from gitmem.context.request import build, repository_path, request_of

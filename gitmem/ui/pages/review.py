@@ -36,7 +36,7 @@ LONGEST_FILTER = 100  # characters of one
 LISTED = 400  # values of one filter: a year of days
 PICKED = "pick-"  # how the fields of chosen proposals begin
 REJECTIONS = 5  # of the newest that are shown
-SHOWN = 50  # proposals on the page
+MAX_PROPOSALS = 50  # proposals on the page
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ def _page(view: View, status: int = 200, **values: Any) -> Response:
     outcome = offer.outcome if offer else None
     whole = offered(outcome.plan) if outcome else ()
     items = _filtered(view, whole, fields)
-    cards = [_card(view, item) for item in items[view.start : view.start + SHOWN]]
+    cards = [_card(view, item) for item in items[view.start : view.start + MAX_PROPOSALS]]
     return view.render(
         "review.html", status, cards=view.mask(cards), count=len(items), outcome=outcome, choice=fields,
         asks=view.config.model != "rules", rejected=_rejected(view), options=_options(view, whole),

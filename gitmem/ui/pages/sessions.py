@@ -19,7 +19,7 @@ from gitmem.ui.view import View
 if TYPE_CHECKING:
     from gitmem.sessions.episode import EpisodeFile
 
-SHOWN = 40  # sessions
+MAX_SESSIONS = 40  # sessions
 RECEIPTS = 30  # of one session
 GIVEN = 30  # facts that are listed
 LAYERS = (
@@ -69,7 +69,7 @@ def page(view: View) -> Response:
     rows.sort(key=lambda row: row.last.timestamp() if row.last else 0.0, reverse=True)
     silent = [episode for name, episode in reversed(left.items()) if name not in own]
     return view.render(
-        "sessions.html", rows=rows[:SHOWN], count=len(rows), total=total, silent=silent[:SHOWN],
+        "sessions.html", rows=rows[:MAX_SESSIONS], count=len(rows), total=total, silent=silent[:MAX_SESSIONS],
         pieces=stacked(_by_size(total.tokens), sum(total.tokens.values()), LAYERS), budget=view.config.context_budget,
     )  # fmt: skip
 

@@ -21,7 +21,7 @@ from gitmem.ui.pages.compare import Row, parted, rows_of
 from gitmem.ui.rendering import fitting
 from gitmem.ui.view import View
 
-SHOWN = 200  # sections and episodes of one page, each
+MAX_ROWS = 200  # sections and episodes of one page, each
 FACTS = 10  # facts that came of a day
 TEXT = 20_000  # bytes of the sections of one page: a longer day is read page by page
 EPISODES = 6_000  # bytes of its episodes
@@ -86,10 +86,10 @@ def page(view: View) -> Response:
     became = [row for row in view.facts.rows if (row.path, row.fact.id) in ids] if ids else []
     others = sorted(days)
     first = _start(view, len(entries))
-    shown = fitting(entries[first : first + SHOWN], lambda entry: entry.text, TEXT)
+    shown = fitting(entries[first : first + MAX_ROWS], lambda entry: entry.text, TEXT)
     return view.render(
         "timeline.html", day=day, month=_month(day, days), entries=shown, first=first, total=len(entries),
-        episodes=fitting(episodes[:SHOWN], lambda entry: entry.text, EPISODES), ended=len(episodes),
+        episodes=fitting(episodes[:MAX_ROWS], lambda entry: entry.text, EPISODES), ended=len(episodes),
         became=became[:FACTS], came=len(became), changes=changes, archives=archives,
         former=max((other for other in others if other < day), default=None),
         later=min((other for other in others if other > day), default=None),

@@ -26,7 +26,7 @@ from gitmem.ui.pages.last_week import asked, last_week, receipts_here
 from gitmem.ui.pages.newest_facts import by_writer, learned, newest, writers_of
 from gitmem.ui.view import View
 
-SHOWN = 20  # facts of one kind
+MAX_FACTS_PER_KIND = 20  # facts of one kind
 NEWEST = 6  # facts at least whose writer and source are shown, where there are that many
 WEEK = 7  # days that are told where there was no visit before
 LEARNED, BACK, CHANGED, FORGOTTEN = "Learned", "Put back or copied", "Changed", "Forgotten"
@@ -62,18 +62,20 @@ def page(view: View) -> Response:
     groups = []
     for title in GROUPS[1:]:
         own = [change for change, group in others if group == title]
-        groups.append((title, len(own), own[:SHOWN]))
+        groups.append((title, len(own), own[:MAX_FACTS_PER_KIND]))
     written = [(change.path, change.fact) for change in new]
     older = newest(view, known, {fact.id for _, fact in written}, max(0, NEWEST - len(written)))
     given = receipts_here(view)
     sessions, count = asked(view, given)
     unsaved = [] if view.snapshot.past else uncommitted(view.repo, view.config, view.today)
     return view.render(
-        "today.html", groups=groups, refused=(refused := _refused(view, base, head, changes))[:SHOWN],
+        "today.html", groups=groups, refused=(refused := _refused(view, base, head, changes))[:MAX_FACTS_PER_KIND],
         refusals=len(refused), logged=len(logged), noted=noted, news=bool(everything or refused), since=since,
         base=base, head=head,
-        unsaved=unsaved[:SHOWN], ending=(ending := _ending(view))[:SHOWN], endings=len(ending), soon_days=SOON_DAYS,
-        learned=len(new), shown=min(SHOWN, len(new)), new=by_writer(view, head, known, written, SHOWN),
+        unsaved=unsaved[:MAX_FACTS_PER_KIND],
+        ending=(ending := _ending(view))[:MAX_FACTS_PER_KIND], endings=len(ending), soon_days=SOON_DAYS,
+        learned=len(new), shown=min(MAX_FACTS_PER_KIND, len(new)),
+        new=by_writer(view, head, known, written, MAX_FACTS_PER_KIND),
         older=by_writer(view, head, known, older, NEWEST),
         week=last_week(view, known, given), sessions=sessions, session_count=count, steps=first_steps(view),
         kinds=FACT_TYPES,
