@@ -104,7 +104,7 @@ def test_for_a_forks_pull_request_nothing_is_asked_and_that_is_said(stage: Stage
     stage.repo.commit("log", {"memory/2026-02-06.md": LOG})
     payload = stage.pull_request(base, stage.push("change"), fork=True)
     done = promote(stage, payload, "pull_request", model=model.model)
-    assert done.status == "success" and done.outputs == {"facts": "0", "pull-request": ""}
+    assert done.status == "success" and done.outputs == {"facts": "0", "pull-request": "", "consolidation": ""}
     assert "gets no secrets" in done.log and "gets no secrets" in done.summary
     assert model.keys == [] and stage.rest.state.pulls == []
 

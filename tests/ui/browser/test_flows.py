@@ -56,7 +56,7 @@ def test_what_is_typed_or_chosen_before_the_scripts_came_is_searched_for(
     page.route(SCRIPTS, lambda route: route.continue_() if free else held.append(route))
     page.goto(f"{at.address}facts", wait_until="commit")
     if chosen:
-        page.locator("select[name=type]").select_option("decision")
+        page.locator(".find select[name=type]").select_option("decision")
     else:
         page.get_by_role("searchbox").press_sequentially("which webhooks")
     assert page.evaluate("typeof htmx") == "undefined"
