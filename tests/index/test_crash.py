@@ -129,6 +129,8 @@ def test_copies_made_in_the_middle_of_writing_open_or_are_rebuilt(repo: Repo, tm
 
     def copy(text: str) -> None:
         nonlocal writer_seen
+        if not text.startswith("indexed "):  # on a slow machine it says too how many chunks have vectors
+            return
         writer_seen += 1
         target = tmp_path / f"copy{writer_seen}"
         repo.git("clone", "-q", "--no-hardlinks", ".", str(target))
