@@ -437,6 +437,7 @@ class Names:
 
     def replace(self, text: str) -> str:
         """`text` with folders, times and known commits replaced; ids of files and facts, made of their text, stay."""
+        text = text.replace(sys.executable, "<python>")  # `python` or `python3`, as whoever started this one typed it
         text = text.replace(str(self.home), "~").replace(str(self.folder), "<folder>").replace(str(ROOT), "<source>")
         for pattern, name in REPLACED:
             text = pattern.sub(name, text)
