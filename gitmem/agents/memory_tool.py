@@ -33,9 +33,8 @@ from gitmem.provenance.forgotten_texts import forgotten_texts
 
 ROOT = "/memories"
 MAX_LINES = 999_999
-MAX_ANSWER_CHARACTERS = (
-    100_000  # characters of a file that one answer holds; the reference advises a bound and names none
-)
+# Characters of a file that one answer holds; the reference advises a bound and names none.
+MAX_ANSWER_CHARACTERS = 100_000
 RIVALS = 3  # facts that an answer names beside what was written
 AROUND = 2  # lines shown before and after the line that str_replace changed first
 MISSING = "The path {} does not exist"

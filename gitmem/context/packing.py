@@ -20,9 +20,8 @@ from gitmem.memory.similarity import repeats, terms
 from gitmem.messages import Message, joined
 
 RESERVED = 0.25  # of what pinned parts leave, kept for MEMORY.md: what a person reviewed, whatever a search finds
-WHOLE_MEMORY_SHARE = (
-    0.5  # of what must be there leaves: a MEMORY.md that takes no more goes in whole, whatever a search finds
-)
+# Share of what the parts that must be there leave: a MEMORY.md that takes no more goes in whole.
+WHOLE_MEMORY_SHARE = 0.5
 FILES = 0.25  # of what pinned parts may take, kept for the beginnings of instruction files where pinned facts are many
 JOINED = 4  # tokens a part takes beside its text in a quotation that is open already
 MAX_NAMED = 3  # pinned parts without room that a limit names

@@ -101,6 +101,14 @@ def _receipts(data: bytes) -> Iterator[Receipt]:
             continue
 
 
+def by_session(receipts: Iterable[Receipt]) -> dict[str, list[Receipt]]:
+    """Session -> its receipts, in their order; the sessions in the order of their first one."""
+    found: dict[str, list[Receipt]] = {}
+    for receipt in receipts:
+        found.setdefault(receipt.session, []).append(receipt)
+    return found
+
+
 def totals(receipts: Sequence[Receipt]) -> Totals:
     """What they come to."""
     tokens: Counter[str] = Counter()

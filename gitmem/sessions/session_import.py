@@ -39,9 +39,8 @@ from gitmem.sessions.selection import Selected, select
 from gitmem.sessions.state import FORGOTTEN, load_state, lock_of, part_name, save_state, touched
 from gitmem.sessions.written_ids import written_id, written_session
 
-SESSIONS_PER_WRITE = (
-    32  # sessions of one write: so much work is lost where an import is interrupted, and no more is held
-)
+# Sessions of one write: so much work is lost where an import is interrupted, and no more is held.
+SESSIONS_PER_WRITE = 32
 DAYS_HELD = 60  # days whose lines are held to compare with: sessions come in the order they began
 STATE_WAIT = 5.0  # seconds for a session that is being flushed at this moment
 TOPIC = "session"

@@ -30,9 +30,8 @@ from gitmem.review.masking import Texts
 
 HERE = Path(__file__).parent
 STATIC = HERE / "static"
-MAX_MARKDOWN_CHARACTERS = (
-    20_000  # characters of one text that are rendered as Markdown; how many more there are is said
-)
+# Characters of one text that are rendered as Markdown; how many more there are is said.
+MAX_MARKDOWN_CHARACTERS = 20_000
 MARKED = 20  # places of one passage that are marked as what was asked for; a mark is longer than most words
 _OID = re.compile(r"[0-9a-f]{4,64}")
 _UNSEEN = re.compile("[\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]")

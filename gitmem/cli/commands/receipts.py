@@ -63,11 +63,10 @@ def command(session: str, since: str, colour: str, as_json: bool) -> None:
 
 def _sessions(found: Sequence[Receipt]) -> list[str]:
     """A row of COLUMNS for each of the last sessions."""
-    by_session: dict[str, list[Receipt]] = {}
-    for receipt in found:
-        by_session.setdefault(receipt.session, []).append(receipt)
+    from gitmem.sessions.receipts import by_session
+
     rows = []
-    for name, own in list(by_session.items())[-4 * MAX_FACTS_PER_KIND :]:
+    for name, own in list(by_session(found).items())[-4 * MAX_FACTS_PER_KIND :]:
         searches = sum(receipt.kind == "search" for receipt in own)
         middle = sorted(receipt.milliseconds for receipt in own)[len(own) // 2]
         tokens = sum(receipt.total for receipt in own)

@@ -14,7 +14,7 @@ from gitmem.memory.relation.reading import read
 from gitmem.memory.relation.tokens import DATE, ID, NAME, NUMBER, TIME
 
 CACHED = 1 << 12  # texts whose main clauses are kept
-LONGEST = 1_000  # characters of a text whose clauses are looked for
+MAX_TEXT_CHARACTERS = 1_000  # characters of a text whose clauses are looked for
 
 # What opens a clause that reaches to the end of its sentence, or to the first comma where it opens the sentence.
 _OPENING = {
@@ -48,8 +48,8 @@ _VALUE_KINDS = (NUMBER, DATE, TIME, ID, NAME)
 @lru_cache(maxsize=CACHED)
 def main_clauses(text: str) -> str:
     """The text without its side clauses; the text itself where it has none, has nothing else, or is longer than
-    LONGEST."""
-    if len(text) > LONGEST:
+    MAX_TEXT_CHARACTERS."""
+    if len(text) > MAX_TEXT_CHARACTERS:
         return text
     reading = read(text)
     spans = [*_opened(text, reading.language), *_closed(text, reading.language)]

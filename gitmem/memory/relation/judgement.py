@@ -33,9 +33,8 @@ SAME_VALUE = 0.7  # degree to which two values are the same
 BEGUN_ALIKE = 0.6  # degree of two words that begin alike and may be two things (grandpa, grandma)
 
 
-MAX_COMPARED_CHARACTERS = (
-    1_000  # characters of a text that is compared: what is longer says more than one thing, and takes seconds
-)
+# Characters of a text that is compared: what is longer says more than one thing, and takes seconds.
+MAX_COMPARED_CHARACTERS = 1_000
 
 
 class Kind(StrEnum):

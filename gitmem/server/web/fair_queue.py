@@ -19,17 +19,14 @@ from gitmem.server.telemetry import ERRORS, REQUESTS, STAGES
 from gitmem.server.tenant_load import Row
 from gitmem.server.web.routes import error
 
-MAX_REQUESTS_AT_ONCE = (
-    4  # requests that a process runs at once: one has the processor, the others wait for the database or each other
-)
-MAX_REQUESTS_PER_TENANT = (
-    2  # of these of one tenant, and of all whose token is not known yet: more only take turns at the processor
-)
+# Requests that a process runs at once: one has the processor, the others wait for the database or each other.
+MAX_REQUESTS_AT_ONCE = 4
+# Those of one tenant, and of all whose token is not known yet, that run at once: more only take turns at the processor.
+MAX_REQUESTS_PER_TENANT = 2
 MAX_REMEMBERED_TENANTS = 100  # tenants whose place in turn is remembered
 QUEUED = 64  # requests of a tenant that wait in a process
-YIELD = (
-    0.25  # seconds that a request of a tenant held to its share waits for a moment in which no other's runs, or rests
-)
+# Seconds that a request of a tenant held to its share waits for a moment in which no other's runs, or rests.
+YIELD = 0.25
 LOOK = 0.003  # seconds between two looks at what other processes run, while something waits for it
 LARGEST = 1 << 20  # bytes of a request: its whole body is read before it takes the place of another
 

@@ -93,9 +93,7 @@ def receipts_here(view: View) -> Sequence[Receipt]:
 
 def asked(view: View, given: Iterable[Receipt]) -> tuple[Sequence[Asked], int]:
     """(the sessions that asked last, the latest first, how many there are in all)."""
-    own: dict[str, list[Receipt]] = {}
-    for receipt in given:
-        own.setdefault(receipt.session, []).append(receipt)
+    own = receipts.by_session(given)
     latest = sorted(own, key=lambda name: -max(receipt.at for receipt in own[name]).timestamp())[:SESSIONS]
     root = view.repo.root
     titles = {each.session: each.title for each in episodes(root)} if root is not None and latest else {}

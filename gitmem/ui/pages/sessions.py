@@ -61,9 +61,7 @@ def page(view: View) -> Response:
     if "session" in view.fields:
         return _session_page(view, view.fields["session"], found, left)
     total = receipts.totals(found)
-    own: dict[str, list[Receipt]] = {}
-    for receipt in found:
-        own.setdefault(receipt.session, []).append(receipt)
+    own = receipts.by_session(found)
     most = max((sum(receipt.total for receipt in rows) for rows in own.values()), default=0)
     rows = [session_of(name, rows, most, left.get(name)) for name, rows in own.items()]
     rows.sort(key=lambda row: row.last.timestamp() if row.last else 0.0, reverse=True)
