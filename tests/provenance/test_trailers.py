@@ -264,7 +264,7 @@ def test_each_thing_recorded_is_a_trailer_of_its_own_that_git_reads_back() -> No
     link = Link(Span("memory/a b.md", 1, 2, "1" * 40), "MEMORY.md", "0" * 64)
     recorded = Recorded(
         rejected=(link,), sources=(link, link), confirmed=("0" * 12 + " @ " + "1" * 12,), reverted="agent:coder", model="rules/1", agent="coder", reason="why",
-        transcripts=("s sha256:0 1..2",), cursor="2" * 40, rewrite="r", reviewer="Ada <a@example.com>",
+        transcripts=("s sha256:0 1..2",), taken_over="memory/agent@" + "3" * 40, cursor="2" * 40, rewrite="r", reviewer="Ada <a@example.com>",
     )  # fmt: skip
     expected = [key for key in map(attrgetter("key"), FIELDS) for _ in range(2 if key == "Memory-Source" else 1)]
     message = with_record("subject", recorded)
