@@ -239,7 +239,10 @@ def tunable(name: str) -> bool:
 
 def changed(config: Config, key: str, text: str) -> Config:
     """`config` with one key as if the user had set it. Raises BadConfig for an unknown key or a bad value."""
-    wanted = key.lower() if key.lower().startswith("mem.") else f"mem.{key.lower()}"
+    if key.lower().startswith("mem."):
+        wanted = key.lower()
+    else:
+        wanted = f"mem.{key.lower()}"
     for name, meta in keys():
         if git_name(name).lower() == wanted:
             value = _read(git_name(name), text, meta)
@@ -285,7 +288,10 @@ def load(
             continue
         name, meta = setting
         value = _read(git_name(name), text, meta)
-        values[name] = values.get(name, ()) + value if isinstance(value, tuple) else value
+        if isinstance(value, tuple):
+            values[name] = values.get(name, ()) + value
+        else:
+            values[name] = value
         origins[name] = origin
     config = _checked_together(Config(**values))
     for name, value in _tracked(tracked, warnings):
@@ -350,7 +356,9 @@ def _tracked(text: str, warnings: list[str]) -> Iterable[tuple[str, Any]]:
             name, meta = setting
             default = meta["default"]
             if meta["tighten"] == "shorter":
-                text = f"{key}={value}" if isinstance(value, str) else ""
+                text = ""
+                if isinstance(value, str):
+                    text = f"{key}={value}"
                 try:
                     yield name, (life_form(text),)
                 except UsageError as error:
@@ -380,7 +388,9 @@ def _read(key: str, text: str, meta: Mapping[str, Any]) -> Any:
         try:
             number = int(text) if isinstance(default, int) else float(text)
         except ValueError:
-            kind = "a whole number" if isinstance(default, int) else "a number"
+            kind = "a number"
+            if isinstance(default, int):
+                kind = "a whole number"
             raise BadConfig(
                 Message("{} must be {}, not '{}'", key, kind, text), f"git config --global {key} {default}"
             ) from None
@@ -392,7 +402,9 @@ def _read(key: str, text: str, meta: Mapping[str, Any]) -> Any:
         return (_formed(key, text, meta["form"]) if meta["form"] else text,)
     if meta["choices"] and text not in meta["choices"]:
         raise BadConfig(Message("{} must be one of {}, not '{}'", key, ", ".join(meta["choices"]), text))
-    return _formed(key, text, meta["form"]) if meta["form"] else text
+    if meta["form"]:
+        return _formed(key, text, meta["form"])
+    return text
 
 
 def _formed(key: str, text: str, form: Callable[[str], str]) -> str:

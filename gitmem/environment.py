@@ -20,7 +20,9 @@ LONGEST_SETTINGS = 1 << 20  # bytes of .gitmem.toml
 def now() -> datetime:
     """The clock, local zone. GITMEM_NOW (ISO 8601) sets it, for reproducible runs."""
     fixed = os.environ.get("GITMEM_NOW")
-    return datetime.fromisoformat(fixed).astimezone() if fixed else datetime.now().astimezone()
+    if fixed:
+        return datetime.fromisoformat(fixed).astimezone()
+    return datetime.now().astimezone()
 
 
 def cache_folder() -> Path:
@@ -50,13 +52,19 @@ def opened(
     except NotARepository:
         from gitmem.git.git_config import user_settings
 
-        root = None if stay or named else in_force(user_settings(os.environ), None)
+        if stay or named:
+            root = None
+        else:
+            root = in_force(user_settings(os.environ), None)
         if root is None:
             raise
         os.chdir(root)
         repo, pairs = look_up().result()
     try:
-        root = None if stay else in_force(pairs, repo.common_dir)
+        if stay:
+            root = None
+        else:
+            root = in_force(pairs, repo.common_dir)
     except BaseException:
         repo.close()
         raise
@@ -109,7 +117,8 @@ def settings(
     pairs: Sequence[tuple[str, str, str]] | None = None,
 ) -> Config:
     """The settings in force, with the work tree's .gitmem.toml (HEAD's in a bare repository) and its profile's name."""
-    pairs = repo.user_config() if pairs is None else pairs
+    if pairs is None:
+        pairs = repo.user_config()
     config = load(pairs, tracked_text(repo), overrides or {})
     if any(key.startswith("mem.profile") for key, _, _ in pairs):
         from gitmem import profiles
@@ -142,4 +151,6 @@ def _left_out_text(repo: Repository) -> str:
     if TRACKED not in left_out(repo):
         return ""
     oids = [entry.oid for entry in repo.staged() if entry.path == TRACKED and entry.mode not in LINKS]
-    return repo.read(oids[0])[:LONGEST_SETTINGS].decode("utf-8", "replace") if oids else ""
+    if not oids:
+        return ""
+    return repo.read(oids[0])[:LONGEST_SETTINGS].decode("utf-8", "replace")

@@ -20,7 +20,9 @@ def opening(text: str) -> str:
     `text` is one line without its end, from where the block would begin.
     """
     match = _MARK.match(text)
-    return match[0] if match else ""
+    if not match:
+        return ""
+    return match[0]
 
 
 def closes(text: str, fence: str) -> bool:
@@ -32,5 +34,7 @@ def closes(text: str, fence: str) -> bool:
 def open_after(fence: str, text: str) -> str:
     """The fence that is open after a line, given the one that was open before it ("" for none)."""
     if fence:
-        return "" if closes(text, fence) else fence
+        if closes(text, fence):
+            return ""
+        return fence
     return opening(text)

@@ -140,7 +140,9 @@ def is_memory(path: str, layout: Layout) -> bool:
     """Whether index, gate and CI look at this path."""
     if any(matches(path, glob) for glob in layout.extra if glob != NOTHING_ELSE):
         return True
-    return path.endswith(".md") and not aside(path) if layout.notes else kind(path) is not Kind.OTHER
+    if layout.notes:
+        return path.endswith(".md") and not aside(path)
+    return kind(path) is not Kind.OTHER
 
 
 def matches(path: str, glob: str) -> bool:
@@ -205,10 +207,15 @@ def file_group(path: str) -> str:
     name = parts[-1]
     if agents_read(path):
         words = {"skills": "skill", "rules": "rule", "agents": "agent", "commands": "command", "prompts": "prompt"}
-        group = "skill" if name == "skill.md" else next((words[part] for part in parts[:-1] if part in words), "")
+        if name == "skill.md":
+            group = "skill"
+        else:
+            group = next((words[part] for part in parts[:-1] if part in words), "")
         return group or str(Kind.INSTRUCTIONS.value)
     stem = re.split(r"[._-]", name)[0]
-    return stem if stem in ("readme", "changelog") else "document"
+    if stem in ("readme", "changelog"):
+        return stem
+    return "document"
 
 
 def in_default_corpus(path: str, layout: Layout) -> bool:
@@ -240,11 +247,15 @@ def file_name_words(path: str) -> str:
     Of a name that every folder has (README, index, SKILL) the folder's; "" where nothing is left.
     """
     parts = [part for part in path.split("/") if part]
-    stem = parts.pop().rsplit(".", 1)[0] if parts else ""
+    stem = ""
+    if parts:
+        stem = parts.pop().rsplit(".", 1)[0]
     words = _words_of_name(stem)
     if words.casefold() in _NAMELESS and parts:
         words = _words_of_name(parts.pop())
-    return "" if words.casefold() in _NAMELESS else words
+    if words.casefold() in _NAMELESS:
+        return ""
+    return words
 
 
 def _words_of_name(name: str) -> str:
@@ -262,8 +273,12 @@ def log_date(path: str) -> date | None:
     match = DATED.match(path)
     if match is not None:
         return _date(match.group(1), match.group(2), match.group(3))
-    match = DAY_NOTE.match(path) if path[-4:-3].isdigit() else None
-    return _date(match.group(1), match.group(3), match.group(4)) if match else None
+    match = None
+    if path[-4:-3].isdigit():
+        match = DAY_NOTE.match(path)
+    if not match:
+        return None
+    return _date(match.group(1), match.group(3), match.group(4))
 
 
 def _date(year: str, month: str, day: str) -> date | None:
@@ -332,7 +347,10 @@ def daily_name(pattern: str, day: date) -> str:
 
 def daily_glob(pattern: str, day: date | None = None) -> str:
     """The glob of `[memory] paths` that takes what a pattern of daily logs names, of one `day` where it is given."""
-    fields = {"YYYY": f"{day.year:04}", "MM": f"{day.month:02}", "DD": f"{day.day:02}"} if day else {}
+    if day:
+        fields = {"YYYY": f"{day.year:04}", "MM": f"{day.month:02}", "DD": f"{day.day:02}"}
+    else:
+        fields = {}
     return "".join(
         fields.get(part, "[0-9]" * len(part)) if part in FIELDS else part for part in _pattern_parts(pattern)
     )
@@ -351,7 +369,9 @@ def _pattern_parts(pattern: str) -> list[str]:
 def agent_of(path: str) -> str:
     """The agent in `memory/YYYY-MM-DD.<agent>.md`, "" where there is none."""
     match = DAILY.match(spelling(path))
-    return match.group(4) or "" if match else ""
+    if not match:
+        return ""
+    return match.group(4) or ""
 
 
 def spelling(name: str) -> str:

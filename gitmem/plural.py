@@ -7,9 +7,13 @@ from gitmem.messages import Message
 
 def counted(number: int, noun: str, plural: str = "") -> str:
     """The number with its noun. `plural`: the plural when it is not the noun with an s. Pages translate the result."""
-    return f"1 {noun}" if number == 1 else Message(f"{{}} {plural or noun + 's'}", number)
+    if number == 1:
+        return f"1 {noun}"
+    return Message(f"{{}} {plural or noun + 's'}", number)
 
 
 def line_range(first: int, last: int) -> str:
     """The lines from `first` to `last`: `5-7`, or `5` for one line."""
-    return f"{first}-{last}" if last > first else str(first)
+    if last > first:
+        return f"{first}-{last}"
+    return str(first)

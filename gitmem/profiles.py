@@ -56,7 +56,9 @@ def named(profiles: dict[str, Profile], name: str) -> Profile:
     """The profile of a name. Raises GitMemError when there is none or its memory is gone."""
     profile = profiles.get(name)
     if profile is None:
-        there = f"; those there are: {', '.join(profiles)}" if profiles else " makes it"
+        there = " makes it"
+        if profiles:
+            there = f"; those there are: {', '.join(profiles)}"
         raise GitMemError(f"there is no profile '{name}'", f"git mem profile add {name}{there}")
     if not profile.root.is_dir():
         raise GitMemError(f"the memory of profile '{name}' is gone: {profile.root}", f"git mem profile remove {name}")
@@ -111,7 +113,9 @@ def switched(pairs: Pairs) -> datetime | None:
         since = datetime.fromisoformat(text)
     except ValueError:
         return None
-    return since if since.tzinfo else None
+    if not since.tzinfo:
+        return None
+    return since
 
 
 def applied(config: Config, profiles: dict[str, Profile], root: Path | None, own_agent: bool) -> Config:
@@ -134,4 +138,6 @@ def applied(config: Config, profiles: dict[str, Profile], root: Path | None, own
 
 def _local(place: str) -> Path | None:
     path = re.sub(r"^file://(?:localhost(?=/))?", "", place.partition("#")[0])
-    return Path(os.path.expanduser(path)) if path and "://" not in path else None
+    if path and "://" not in path:
+        return Path(os.path.expanduser(path))
+    return None

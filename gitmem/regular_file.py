@@ -65,7 +65,9 @@ def _read_at_most(file: BinaryIO, limit: int) -> bytes:
 
 
 def _size(limit: int) -> str:
-    return f"{limit >> 20} MiB" if limit >= 1 << 20 else f"{limit} bytes"
+    if limit >= 1 << 20:
+        return f"{limit >> 20} MiB"
+    return f"{limit} bytes"
 
 
 def read_input(path: Path, standard_input: BinaryIO, limit: int = INPUT_LIMIT) -> bytes:
@@ -74,9 +76,13 @@ def read_input(path: Path, standard_input: BinaryIO, limit: int = INPUT_LIMIT) -
     Raises GitMemError with the reason when it cannot be read, or is longer than `limit` bytes.
     """
     try:
-        return _read_at_most(standard_input, limit) if str(path) == "-" else read_regular(path, limit)
+        if str(path) == "-":
+            return _read_at_most(standard_input, limit)
+        return read_regular(path, limit)
     except OSError as error:
-        hint = "'-' reads standard input" if error.errno == errno.EINVAL else ""
+        hint = ""
+        if error.errno == errno.EINVAL:
+            hint = "'-' reads standard input"
         raise GitMemError(Message("cannot read '{}': {}", path, error.strerror), hint) from None
 
 

@@ -50,7 +50,9 @@ def append(folder: Path, failure: Failure) -> bool:
     try:
         if folder.is_symlink() or not system.is_ours(folder.stat()):
             return False
-        mode = "a" if not path.exists() or path.stat().st_size < SIZE_LIMIT else "w"
+        mode = "w"
+        if not path.exists() or path.stat().st_size < SIZE_LIMIT:
+            mode = "a"
         with open(path, mode, encoding="utf-8", errors="backslashreplace") as file:
             file.write(f"{failure.at.isoformat(timespec='seconds')} {failure.event}: {words}\n")
         path.chmod(0o600)

@@ -61,7 +61,9 @@ def own_memories(repo: Repository) -> list[Check]:
     home = Path(os.path.expanduser("~"))
     checks = []
     for host in all_hosts():
-        found = remembered(host, home, repo.root) if repo.root is not None else None
+        found = None
+        if repo.root is not None:
+            found = remembered(host, home, repo.root)
         if found is None or repo.root is None or not _has_new(found.folder, folder_here(host, repo.root)):
             continue
         files = counted(found.files, "file")
@@ -87,8 +89,12 @@ def waiting(repo: Repository) -> list[Check]:
         return []
     sessions = list(dict.fromkeys(session for _, session in found))
     named = ", ".join(session[:LONGEST_SESSION] for session in sessions[:SESSIONS_NAMED])
-    more = f" and {len(sessions) - SESSIONS_NAMED} more" if len(sessions) > SESSIONS_NAMED else ""
-    verb = "waits" if len(sessions) == 1 else "wait"
+    more = ""
+    if len(sessions) > SESSIONS_NAMED:
+        more = f" and {len(sessions) - SESSIONS_NAMED} more"
+    verb = "wait"
+    if len(sessions) == 1:
+        verb = "waits"
     wrong = (
         f"{counted(len(sessions), 'session')} {verb} to be written, since {found[0][0]:%Y-%m-%d %H:%M}: {named}{more}"
     )

@@ -81,7 +81,9 @@ class Event:
             return None
         named = (self.fields.get(name) for name in hooks.transcript_fields)
         path = next((value for value in named if isinstance(value, str) and value), "")
-        return Path(path) if path else _transcript_file(hooks.transcript_files, self.session)
+        if path:
+            return Path(path)
+        return _transcript_file(hooks.transcript_files, self.session)
 
     @property
     def session(self) -> str:
@@ -93,16 +95,25 @@ class Event:
         from gitmem.context.loaded_files import loaded_files
         from gitmem.context.session_contents import Contents, texts_of
 
-        name = self.host.hooks.workspace_field if self.host.hooks is not None else ""
-        folder = self.fields.get(name) if name else None
+        name = ""
+        if self.host.hooks is not None:
+            name = self.host.hooks.workspace_field
+        folder = None
+        if name:
+            folder = self.fields.get(name)
         root = self.repo.root
         elsewhere = root is None or (isinstance(folder, str) and Path(folder) != root)
         loaded, texts = ((), ()) if elsewhere or root is None else loaded_files(self.host, root)
-        said = texts_of(conversation) if conversation is not None else ()
+        if conversation is not None:
+            said = texts_of(conversation)
+        else:
+            said = ()
         keys, places, alone = frozenset[str](), frozenset[tuple[str, str]](), ""
         if given is not None:
             keys, places = frozenset(given.keys), frozenset(given.places)
-            alone = self.session if conversation is None and not given.compacted else ""
+            alone = ""
+            if conversation is None and not given.compacted:
+                alone = self.session
         return Contents(keys, places, (*texts, *said), alone, loaded)
 
     def conversation(self) -> Transcript | None:
@@ -110,7 +121,9 @@ class Event:
         from gitmem.hosts.transcript_parser import parse
 
         data = self.transcript_data()
-        return parse(data) if data else None
+        if not data:
+            return None
+        return parse(data)
 
     def transcript_data(self) -> bytes:
         """The transcript as the host hands it over or keeps it, b"" where it does not, or too much of it."""
@@ -178,9 +191,14 @@ def handle(
 
 def _session(host: Host, fields: dict[str, Any]) -> str:
     """The id of the session as the host's JSON has it, "" where it has none."""
-    names = host.hooks.session_fields if host.hooks is not None else ()
+    if host.hooks is not None:
+        names = host.hooks.session_fields
+    else:
+        names = ()
     value = next((fields[name] for name in names if fields.get(name)), "")
-    return value if isinstance(value, str) else ""
+    if not isinstance(value, str):
+        return ""
+    return value
 
 
 def _acted_in_this_turn(host: Host, event: str, fields: dict[str, Any]) -> bool:
@@ -193,7 +211,9 @@ def _acted_in_this_turn(host: Host, event: str, fields: dict[str, Any]) -> bool:
         return False
     try:
         mark = discover(Path.cwd(), os.environ).common_dir / "gitmem" / TURN
-        said = mark.read_bytes() if mark.is_file() and not mark.is_symlink() else b""
+        said = b""
+        if mark.is_file() and not mark.is_symlink():
+            said = mark.read_bytes()
         heard = bool(said) and said == _turn_mark(host, fields)
         if heard and event != "PreCompact":
             mark.unlink(missing_ok=True)
@@ -214,7 +234,9 @@ def _note_turn(event: Event) -> None:
 def _turn_mark(host: Host, fields: dict[str, Any]) -> bytes:
     """What the mark holds: the session's id, hashed; empty where the host names no session."""
     session = _session(host, fields)
-    return sha256(session.encode("utf-8", "replace")).hexdigest().encode() if session else b""
+    if not session:
+        return b""
+    return sha256(session.encode("utf-8", "replace")).hexdigest().encode()
 
 
 def _fields(data: bytes) -> tuple[dict[str, Any], str]:
@@ -225,7 +247,9 @@ def _fields(data: bytes) -> tuple[dict[str, Any], str]:
         loaded = json.loads(data)
     except (ValueError, RecursionError):
         return {}, "what the host hands over is no JSON"
-    return (loaded, "") if isinstance(loaded, dict) else ({}, "what the host hands over is no JSON object")
+    if isinstance(loaded, dict):
+        return (loaded, "")
+    return ({}, "what the host hands over is no JSON object")
 
 
 def _enter_project(host: Host, fields: dict[str, Any], user: bool) -> bool:
@@ -275,10 +299,16 @@ def _detach(event: str, host_name: str, data: bytes, user: bool) -> None:
 def _log(repo: Repository | None, host: Host, event: str, error: BaseException, *, once: bool = False) -> None:
     """A line of the log: kind and, for errors of ours, their message (which never quotes memory). `once`: not where the
     log says so already; each turn of a session reads the same transcript."""
-    words = error.message if isinstance(error, GitMemError) else type(error).__name__
+    if isinstance(error, GitMemError):
+        words = error.message
+    else:
+        words = type(error).__name__
     try:
         here = Path.cwd()
-        common = repo.common_dir if repo is not None else discover(here, os.environ).common_dir
+        if repo is not None:
+            common = repo.common_dir
+        else:
+            common = discover(here, os.environ).common_dir
         is_ours = repo is not None or is_project(host, here, os.environ)
     except (OSError, GitMemError):
         return
@@ -299,7 +329,9 @@ def _answer(host: Host, event: str, text: str) -> str:
     if not text or host.hooks is None:
         return ""
     answer = host.hooks.answer(host.hooks.events.get(event, event), text)
-    return answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
+    if isinstance(answer, str):
+        return answer
+    return json.dumps(answer, ensure_ascii=False)
 
 
 @contextmanager
@@ -374,7 +406,9 @@ def _give_at_start(event: Event) -> str:
         return _give_at_start(event)
     _receipt(event, "start", context, began)
     keys, places = _keys_and_places(given)
-    mark = mark_of(conversation) if conversation is not None else ""
+    mark = ""
+    if conversation is not None:
+        mark = mark_of(conversation)
     now = RecalledParts(
         tuple(dict.fromkeys((*before.keys, *keys))), answered=before.answered, started=True,
         places=tuple(dict.fromkeys((*before.places, *places))), mark=mark,
@@ -415,7 +449,9 @@ def _part_of_session(event: Event) -> str:
     from gitmem.sessions.state import part_at_start
 
     hooks = event.host.hooks
-    held = hooks.transcript(event.fields) if hooks is not None and hooks.transcript is not None else None
+    held = None
+    if hooks is not None and hooks.transcript is not None:
+        held = hooks.transcript(event.fields)
     if held is None or not event.session:
         return event.session
     return part_at_start(event.repo.common_dir, parse(held), event.session)
@@ -472,7 +508,9 @@ def _folders(event: Event) -> tuple[str, ...]:
     if not isinstance(here, str) or not Path(here).is_absolute():
         return ()
     name = repository_path(event.repo, here)
-    return () if name in (here, ".") else (name,)
+    if name in (here, "."):
+        return ()
+    return (name,)
 
 
 def _remember(event: Event) -> None:
@@ -522,7 +560,9 @@ def _prompt_text(event: Event) -> str:
     if hooks.prompt_in_transcript and path is not None and path.is_file() and path.stat().st_size <= PROMPT_TRANSCRIPT:
         turns = parse(read_regular(path)).turns
         is_prompt = bool(turns) and turns[-1].role is Role.USER and turns[-1].by is By.SPEAKER
-        return turns[-1].text if is_prompt else ""
+        if not is_prompt:
+            return ""
+        return turns[-1].text
     given = (_field(event.fields, name) for name in hooks.prompt_fields)
     texts = (text_of(value) if isinstance(value, list) else value for value in given)
     return hooks.prompt_text(next((text for text in texts if isinstance(text, str)), ""))
@@ -532,7 +572,10 @@ def _field(fields: dict[str, Any], name: str) -> Any:
     """The value of a field, of one in another where the name has a point; None where there is none."""
     value: Any = fields
     for part in name.split("."):
-        value = value.get(part) if isinstance(value, dict) else None
+        if isinstance(value, dict):
+            value = value.get(part)
+        else:
+            value = None
     return value
 
 
@@ -551,7 +594,9 @@ def _recall(event: Event) -> str:
         return ""
     # What the conversation names stands behind a short question; the turns themselves the host has.
     conversation = event.conversation()
-    mark = mark_of(conversation) if conversation is not None else ""
+    mark = ""
+    if conversation is not None:
+        mark = mark_of(conversation)
     recorded = recalled_parts.load(event.repo.common_dir, event.session)
     given = recorded.after(mark)
     first = bool(event.session) and not (given.started or given.answered)  # memory has told this session nothing
@@ -622,7 +667,10 @@ def _write(
     from gitmem.sessions.lifecycle import Source
     from gitmem.sessions.pending import done
 
-    transcript, file = _transcript(event) if event.config.session_flush else (None, "")
+    if event.config.session_flush:
+        transcript, file = _transcript(event)
+    else:
+        transcript, file = (None, "")
     if transcript is None:
         return None
     if problem := unread_words(transcript):
@@ -676,8 +724,13 @@ def _transcript(event: Event) -> tuple[Transcript | None, str]:
     hooks = event.host.hooks
     if hooks is not None and hooks.transcript is not None:
         held = hooks.transcript(event.fields)
-        return (None, "") if held is None else (parse(held), "")
-    names = hooks.turn_fields if hooks is not None else ()
+        if held is None:
+            return (None, "")
+        return (parse(held), "")
+    if hooks is not None:
+        names = hooks.turn_fields
+    else:
+        names = ()
     given = zip(("user", "assistant"), map(event.fields.get, names), strict=False)
     said = [(role, text) for role, text in given if isinstance(text, str)]
     file = event.transcript or _last_transcript(event)
@@ -690,8 +743,12 @@ def _transcript(event: Event) -> tuple[Transcript | None, str]:
 def _last_transcript(event: Event) -> Path | None:
     from gitmem.sessions.state import load_state
 
-    known = load_state(event.repo.common_dir, event.session).transcript if event.session else ""
-    return Path(known) if known else None
+    known = ""
+    if event.session:
+        known = load_state(event.repo.common_dir, event.session).transcript
+    if not known:
+        return None
+    return Path(known)
 
 
 def _propose(event: Event, flushed: Flushed | None) -> None:

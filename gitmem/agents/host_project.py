@@ -49,7 +49,9 @@ def project_folder(
         outside = without_location(environ)
         if root == stated and not (is_project(host, root, outside) or _has_profile(environ)):
             return None
-        return here if here is not None and _is_work_tree_of(here, root, outside) else root
+        if here is not None and _is_work_tree_of(here, root, outside):
+            return here
+        return root
     if here is not None and (_holds_memory(here, environ) or _has_profile(environ)):
         return here
     return None
@@ -76,7 +78,9 @@ def _folder_for_plugin(host: Host, root: Path | None, environ: Mapping[str, str]
     """The root, where memory is and the project has no hooks of its own, which would do the same a second time."""
     if root is None or not _holds_memory(root, without_location(environ)):
         return None
-    return None if is_registered(host, root) or is_registered_for_user(host) else root
+    if is_registered(host, root) or is_registered_for_user(host):
+        return None
+    return root
 
 
 def stated_root(host: Host, fields: Mapping[str, Any], environ: Mapping[str, str]) -> Path | None:

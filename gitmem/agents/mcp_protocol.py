@@ -136,7 +136,9 @@ class Connection:
 
     def refuse(self, code: int, words: str, ident: Any = None) -> None:
         """Answer with an error; without an `ident` to a message of which none could be read."""
-        known = ident if isinstance(ident, str | int) else None
+        known = None
+        if isinstance(ident, str | int):
+            known = ident
         self.send({"id": known, "error": {"code": code, "message": words}})
 
     def send(self, fields: dict[str, Any]) -> None:
@@ -171,7 +173,9 @@ class Connection:
     def _call(self, method: str, ident: str | int, params: dict[str, Any], cancelled: threading.Event) -> None:
         """Run a slow method, and tell the client that asked for it every BEAT seconds that it goes on."""
         meta = params.get("_meta")
-        token = meta.get("progressToken") if isinstance(meta, dict) else None
+        token = None
+        if isinstance(meta, dict):
+            token = meta.get("progressToken")
         done = threading.Event()
         with suppress(OSError, ValueError):  # the client is gone: `serve` sees it at its next line
             if token is not None:
@@ -205,7 +209,10 @@ class Connection:
         try:
             return {"id": ident, "result": self._result(method, params)}
         except ProtocolError as error:
-            data = {} if error.data is None else {"data": error.data}
+            if error.data is None:
+                data = {}
+            else:
+                data = {"data": error.data}
             return {"id": ident, "error": {"code": error.code, "message": str(error), **data}}
         except Exception as error:  # noqa: BLE001 - one call fails, the server goes on; its words may quote memory
             words = f"git mem failed ({type(error).__name__}); 'git mem doctor' may say why"
@@ -228,7 +235,10 @@ class Connection:
             raise ProtocolError(METHOD_NOT_FOUND, "Method not found", method[:80])
         if version != MODERN:
             return result
-        cache = {"ttlMs": 0, "cacheScope": "private"} if method in CACHEABLE else {}
+        if method in CACHEABLE:
+            cache = {"ttlMs": 0, "cacheScope": "private"}
+        else:
+            cache = {}
         return {**result, **cache, "resultType": "complete", "_meta": {f"{META}serverInfo": self.server.info}}
 
     def _of_version(self, version: str, method: str, params: dict[str, Any]) -> dict[str, Any]:
@@ -241,7 +251,10 @@ class Connection:
 
     def _initialize(self, params: dict[str, Any]) -> dict[str, Any]:
         wanted = params.get("protocolVersion")
-        version = str(wanted) if wanted in HANDSHAKES else HANDSHAKES[-1]
+        if wanted in HANDSHAKES:
+            version = str(wanted)
+        else:
+            version = HANDSHAKES[-1]
         self.version = version
         return {"protocolVersion": version, "serverInfo": self.server.info, **self._offer()}
 
@@ -253,8 +266,12 @@ class Connection:
 def _version_of(params: Mapping[str, Any]) -> str:
     """The version that a request of MODERN names; "" for one of a conversation with a handshake."""
     meta = params.get("_meta")
-    value = meta.get(f"{META}protocolVersion", "") if isinstance(meta, dict) else ""
-    return value if isinstance(value, str) else "?"
+    value = ""
+    if isinstance(meta, dict):
+        value = meta.get(f"{META}protocolVersion", "")
+    if isinstance(value, str):
+        return value
+    return "?"
 
 
 def text_argument(params: Mapping[str, Any], name: str) -> str:

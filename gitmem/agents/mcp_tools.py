@@ -28,7 +28,10 @@ class Tool(NamedTuple):
 
     @property
     def schema(self) -> Schema:
-        required = {"required": list(self.required)} if self.required else {}
+        if self.required:
+            required = {"required": list(self.required)}
+        else:
+            required = {}
         return {"type": "object", "properties": self.arguments, **required, "additionalProperties": False}
 
 
@@ -43,7 +46,9 @@ FILES = _hints(reads=False, destroys=True, repeats=False)
 
 
 def _text(description: str = "") -> Schema:
-    return {"type": "string", "description": description} if description else {"type": "string"}
+    if description:
+        return {"type": "string", "description": description}
+    return {"type": "string"}
 
 
 def _whole(description: str = "", **limits: int) -> Schema:

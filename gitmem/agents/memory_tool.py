@@ -171,7 +171,10 @@ class _Tool:
         for below, size in sizes.items():
             parts = tuple(below.split("/"))
             for folder in (parts[:1], parts[:2]):
-                rows[folder] = _row(size, path, folder) if folder == parts else self.folder_row(path, relative, folder)
+                if folder == parts:
+                    rows[folder] = _row(size, path, folder)
+                else:
+                    rows[folder] = self.folder_row(path, relative, folder)
         head = f"Here're the files and directories up to 2 levels deep in {path}, excluding hidden items:"
         top = f"{_human((self.root / relative).stat().st_size)}\t{path}"
         return "\n".join([head, top, *(row for _, row in sorted(rows.items()))])
@@ -183,7 +186,10 @@ class _Tool:
         """Bytes of the memory files below `prefix`, by the rest of their path; ignored ones are left out."""
         stats = read_work_tree(self.repo, self.config.memory_paths).file_stats
         below = [path for path in stats if path.startswith(prefix) and (hidden or not _hidden(path[len(prefix) :]))]
-        ignored = self.repo.ignored(below) if below else set()
+        if below:
+            ignored = self.repo.ignored(below)
+        else:
+            ignored = set()
         return {path[len(prefix) :]: stats[path][0] for path in below if path not in ignored}
 
     def create(self, path: str, text: str) -> str:
@@ -427,4 +433,6 @@ def _human(size: int) -> str:
     """1.5K, 12K, 0B: one digit behind the point where the number is not whole."""
     step = min(max(size.bit_length() - 1, 0) // 10, 3)
     value = size / 1024**step
-    return f"{value:.0f}{'BKMG'[step]}" if value == int(value) else f"{value:.1f}{'BKMG'[step]}"
+    if value == int(value):
+        return f"{value:.0f}{'BKMG'[step]}"
+    return f"{value:.1f}{'BKMG'[step]}"

@@ -100,13 +100,21 @@ class RepositoryPool:
         """A repository that is open and still as it was; None where one has to be opened."""
         with self._lock:
             self._calls += 1
-            stale = self._idle if self._calls == LIBRARY_FROM else []
-            self._idle = [] if stale else self._idle
+            if self._calls == LIBRARY_FROM:
+                stale = self._idle
+            else:
+                stale = []
+            if stale:
+                self._idle = []
+            else:
+                self._idle = self._idle
         for left in stale:
             left.close()
         while True:
             with self._lock:
-                opened = self._idle.pop() if self._idle else None
+                opened = None
+                if self._idle:
+                    opened = self._idle.pop()
             if opened is None or file_states(opened.watched) == opened.file_states:
                 return opened
             opened.close()

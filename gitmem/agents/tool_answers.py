@@ -66,9 +66,15 @@ def search_memory(pool: RepositoryPool, given: Arguments) -> str:
         )  # fmt: skip
         answer = search(repo, config, asked, when, opened.kept_index)
         _search_receipt(pool, repo, answer, began)
-    commit = "" if answer.at == "worktree" else answer.at
+    if answer.at == "worktree":
+        commit = ""
+    else:
+        commit = answer.at
     passages = [_of_commit(hit, asked.text) if hit.kind else _of_file(hit, asked.text, commit) for hit in answer.hits]
-    said = [block(passages)] if passages else ["Memory has nothing on that."]
+    if passages:
+        said = [block(passages)]
+    else:
+        said = ["Memory has nothing on that."]
     if passages and not answer.answered:
         said.append("None of these seems to answer the question.")
     if answer.withheld:
@@ -85,9 +91,17 @@ def _of_file(hit: Hit, query: str, commit: str) -> str:
     text = shortened(hit.text, query)
     about = hit.heading.rpartition(" > ")[2]
     is_said = about in text or about.casefold() in hit.path.casefold()
-    under = f"in '{about}'" if about and not is_said else ""
-    date = "" if hit.date in hit.path else hit.date
-    trust = "" if hit.trust == "committed" else hit.trust
+    under = ""
+    if about and not is_said:
+        under = f"in '{about}'"
+    if hit.date in hit.path:
+        date = ""
+    else:
+        date = hit.date
+    if hit.trust == "committed":
+        trust = ""
+    else:
+        trust = hit.trust
     note = _note(under, date, hit.type, hit.note, *map(_place_of_source, hit.sources))
     return passage(text, hit.path, (hit.start_line, hit.end_line), commit=commit, trust=trust, note=note)
 
@@ -105,7 +119,10 @@ def _note(*words: str) -> str:
 def _of_commit(hit: Hit, query: str) -> str:
     from gitmem.search.results import shortened
 
-    state = f"{hit.state} by {hit.by[:12]}" if hit.by else hit.state
+    if hit.by:
+        state = f"{hit.state} by {hit.by[:12]}"
+    else:
+        state = hit.state
     said = f"{hit.author}, {hit.date}: {hit.subject}\n{shortened(hit.text, query)}"
     return passage(said, "", commit=hit.commit, note=_note("history", state))
 
@@ -128,7 +145,9 @@ def read_file(pool: RepositoryPool, given: Arguments) -> str:
 
     path, first, at = given["path"], given.get("from", 1), given.get("at")
     with pool.lent() as (repo, config):
-        commit = resolve_at(repo, at, now()) if at else ""
+        commit = ""
+        if at:
+            commit = resolve_at(repo, at, now())
         try:
             lines = read(repo, config, path, commit, forgotten_texts(repo)).lines
         except MissingFile:
@@ -139,7 +158,9 @@ def read_file(pool: RepositoryPool, given: Arguments) -> str:
     text = "\n".join(without_secrets(lines)[first - 1 : last])
     if not text:
         return f"'{shown_name(path)}' is empty there ({counted(len(lines), 'line')})."
-    more = f"\nThe file has {counted(len(lines), 'line')}." if last < len(lines) else ""
+    more = ""
+    if last < len(lines):
+        more = f"\nThe file has {counted(len(lines), 'line')}."
     return fence(text, path, (first, last), commit=commit) + more
 
 
@@ -154,7 +175,10 @@ def add_line(pool: RepositoryPool, given: Arguments) -> str:
     if kind not in TYPES:
         raise UsageError(f"'{one_line(kind)[:40]}' is no type", f"one of {', '.join(TYPES)}")
     with pool.lent() as (repo, config):
-        meta, why = successor(repo, text, kind, supersedes, now().date()) if supersedes else ((), "")
+        if supersedes:
+            meta, why = successor(repo, text, kind, supersedes, now().date())
+        else:
+            meta, why = ((), "")
         more = (*anchors(repo, _places(given)), *meta)
         line = writing.NewLine(text, kind, to="daily", origin="agent", more=more)
         done = writing.add(repo, config, line, now=now())
@@ -220,7 +244,9 @@ def explain_line(pool: RepositoryPool, given: Arguments) -> str:
     said = [fence(str(value["text"]), path, (value["line"], value["end_line"]), note=_note(" > ".join(value["trail"])))]
     by = [value["author"], value["date"], *(f"reviewed by {name}" for name in value["reviewers"])]
     made = ", ".join(one_line(str(each)) for each in by if each)
-    commit = f"commit {one_line(str(value['commit']))[:12]}" if value["commit"] else "not committed yet"
+    commit = "not committed yet"
+    if value["commit"]:
+        commit = f"commit {one_line(str(value['commit']))[:12]}"
     said.append(f"Written: {commit}{', ' if made else ''}{made}.")
     for name in ("agent", "model", "reason", "session", "turn"):
         if value.get(name):
@@ -248,7 +274,9 @@ def _edit(edited: dict[str, Any] | None, path: str, line: int) -> list[str]:
         for when, text in (("before", change["old"]), ("after", change["new"]))
         if text
     ]
-    return [*said, block(quoted)] if quoted else said
+    if quoted:
+        return [*said, block(quoted)]
+    return said
 
 
 def _linked(title: str, ends: Sequence[dict[str, Any]]) -> list[str]:
@@ -268,7 +296,9 @@ def _known(end: dict[str, Any]) -> list[str]:
     """What is said of a linked line beside its text and place, in words."""
     known = [str(end[name]) for name in ("date", "reason") if end.get(name)]
     known += [name for name in ("proposed", "moved") if end.get(name)]
-    return [*known, "not checked"] if end.get("verified") is False else known
+    if end.get("verified") is False:
+        return [*known, "not checked"]
+    return known
 
 
 def assemble_context(pool: RepositoryPool, given: Arguments) -> str:
@@ -294,7 +324,10 @@ def assemble_context(pool: RepositoryPool, given: Arguments) -> str:
         parts = receipts.of_parts([(part.layer.value, part.content, part.tokens) for part in made.parts])
         took = round(1000 * (time.monotonic() - began))
         receipts.record(repo.common_dir, receipts.Receipt(now(), pool.session, "context", took, *parts))
-    said = [made.text] if made.text else ["Memory has nothing on that."]
+    if made.text:
+        said = [made.text]
+    else:
+        said = ["Memory has nothing on that."]
     said += [f"Left out: {one_line(limit)}" for limit in made.limits]
     if made.withheld:
         said.append(f"{counted(made.withheld, 'line')} with a secret left out.")
@@ -313,14 +346,19 @@ def list_changes(pool: RepositoryPool, given: Arguments) -> str:
     with pool.lent() as (repo, config):
         head = repo.head() or ""
         first = wanted == LAST_COMMIT and head and not repo.commit(head).parents and head not in shallow(repo)
-        base, head, _ = ("", head, "") if first else split_range(repo, wanted, both=True)
+        if first:
+            base, head, _ = ("", head, "")
+        else:
+            base, head, _ = split_range(repo, wanted, both=True)
         layout = layout_at(repo, head, config)
         found = without_forgotten(fact_changes(repo, base, head, layout, now().date()), forgotten_texts(repo))
     changes: list[dict[str, Any]] = [as_value(change) for change in found]
     if not changes:
         return "No fact changed."
     left = len(changes) - MAX_CHANGES
-    more = f"\n{counted(left, 'more change')}: ask for a shorter range." if left > 0 else ""
+    more = ""
+    if left > 0:
+        more = f"\n{counted(left, 'more change')}: ask for a shorter range."
     return block([quoted for change in changes[:MAX_CHANGES] for quoted in _change(change)]) + more
 
 
@@ -333,7 +371,9 @@ def _change(change: dict[str, Any]) -> list[str]:
         span = (change["line"], change["end_line"])
         parts.append(passage(str(change["text"]), str(change["path"]), span, commit=commit, note=note))
     if change["old_text"] is not None:
-        said = note if change["text"] is None else "before"
+        said = "before"
+        if change["text"] is None:
+            said = note
         span = (change["old_line"], change["old_line"])
         parts.append(passage(str(change["old_text"]), str(change["old_path"]), span, commit=commit, note=said))
     return parts

@@ -63,7 +63,10 @@ def accepted(tool: str, schema: Schema, arguments: Mapping[str, Any]) -> dict[st
     given: dict[str, tuple[str, Any]] = {}  # the tool's own name -> the spelling, the value
     unknown = []
     for spelled, value in arguments.items():
-        name = spelled if spelled in properties else names.get(folded(spelled), "")
+        if spelled in properties:
+            name = spelled
+        else:
+            name = names.get(folded(spelled), "")
         if value is None and (name or spelled in properties):
             continue
         if not name:
@@ -89,7 +92,10 @@ def spellings(properties: Mapping[str, Schema]) -> dict[str, str]:
     own = {folded(name): name for name in properties}
     others = {other: name for name in properties for other in SPELLINGS.get(name, ())}
     has_range = "lines" in properties and ("from" in properties or "first" in properties)
-    last = dict.fromkeys(LAST_LINE, END) if has_range else {}
+    if has_range:
+        last = dict.fromkeys(LAST_LINE, END)
+    else:
+        last = {}
     return {**last, **others, **own}
 
 
@@ -116,7 +122,9 @@ def _quoted(names: list[str]) -> str:
 
     shown = ", ".join(f"'{one_line(name)[:MAX_QUOTED_CHARACTERS]}'" for name in without_secrets(names[:SHOWN_NAMES]))
     more = len(names) - SHOWN_NAMES
-    return f"{shown} and {more} more" if more > 0 else shown
+    if more > 0:
+        return f"{shown} and {more} more"
+    return shown
 
 
 def _checked(name: str, schema: Schema, value: Any) -> Any:
@@ -139,7 +147,9 @@ def _checked(name: str, schema: Schema, value: Any) -> Any:
 def plain(schema: Schema) -> Schema:
     """A schema without the null that stands for an argument left out."""
     choices = [each for each in schema.get("anyOf", ()) if each.get("type") != "null"]
-    return {**schema, **choices[0]} if len(choices) == 1 else schema
+    if len(choices) == 1:
+        return {**schema, **choices[0]}
+    return schema
 
 
 def _read(wanted: Any, value: Any) -> Any:
@@ -156,8 +166,12 @@ def _read(wanted: Any, value: Any) -> Any:
         return int(word)
     try:
         if wanted == "number":
-            return float(word) if len(word) <= 40 else value
-        return json.loads(value) if wanted in ("array", "object") else value
+            if len(word) <= 40:
+                return float(word)
+            return value
+        if wanted in ("array", "object"):
+            return json.loads(value)
+        return value
     except (ValueError, RecursionError):
         return value
 
@@ -195,12 +209,19 @@ def _wanted(schema: Schema) -> str:
         return f"one of {', '.join(schema['enum'])}"
     kind = schema.get("type")
     if kind in ("integer", "number"):
-        words = "a whole number" if kind == "integer" else "a number"
-        low = f" from {schema['minimum']}" if "minimum" in schema else ""
-        low = f" above {schema['exclusiveMinimum']}" if "exclusiveMinimum" in schema else low
+        words = "a number"
+        if kind == "integer":
+            words = "a whole number"
+        low = ""
+        if "minimum" in schema:
+            low = f" from {schema['minimum']}"
+        if "exclusiveMinimum" in schema:
+            low = f" above {schema['exclusiveMinimum']}"
         return words + low + (f" to {schema['maximum']}" if "maximum" in schema else "")
     if kind == "array":
-        limit = f" of at most {schema['maxItems']}" if "maxItems" in schema else ""
+        limit = ""
+        if "maxItems" in schema:
+            limit = f" of at most {schema['maxItems']}"
         return f"a list{limit}"
     return {"string": "a text", "boolean": "true or false", "object": "an object"}.get(str(kind), "a value")
 

@@ -147,7 +147,9 @@ class Memory:
         """`git mem show`: lines `first` to `last` of a memory file, all of it without them. Raises MissingFile."""
         from gitmem.git.revision import resolve_at
 
-        commit = resolve_at(self.repo, at, self.now()) if at else ""
+        commit = ""
+        if at:
+            commit = resolve_at(self.repo, at, self.now())
         return read_lines(self.repo, self.config, path, first, last, commit)
 
     def add(
@@ -230,7 +232,10 @@ class Memory:
                 raise UsageError(f"'{layer}' is no layer", f"one of {', '.join(Layer)}")
         if preset and preset not in PRESETS:
             raise UsageError(f"'{preset}' is no preset", f"one of {', '.join(PRESETS)}")
-        config = self.config._replace(context_preset=preset) if preset else self.config
+        if preset:
+            config = self.config._replace(context_preset=preset)
+        else:
+            config = self.config
         moment = self.now()
         request = request_of(
             config, prompt, budget=budget, subjects=tuple(repository_path(self.repo, subject) for subject in subjects),
@@ -255,7 +260,9 @@ class Memory:
         from gitmem.provenance import why
         from gitmem.provenance.why import as_value
 
-        commit = self.repo.resolve(at) if at else ""
+        commit = ""
+        if at:
+            commit = self.repo.resolve(at)
         return as_value(why.why(self.repo, self.config, path, line, commit, now=self.now()))
 
     def receipts(self, *, session: str = "", since: str = "") -> Value:
@@ -284,7 +291,10 @@ class Memory:
         modes = (Mode.COMMIT.value, Mode.EACH.value, Mode.STAGE.value)
         if mode not in modes:
             raise UsageError(f"'{mode}' is no mode", f"one of {', '.join(modes)}, or branch=")
-        where = Mode.BRANCH if branch else Mode(mode)
+        if branch:
+            where = Mode.BRANCH
+        else:
+            where = Mode(mode)
         request = Request(
             mode=Mode.NOTHING if dry_run else where, since=since, limit=limit, branch=branch, accept=tuple(accept)
         )
@@ -320,7 +330,10 @@ class Memory:
             raise UsageError("what is to become of the fact?", "give text, or one of pinned, until and over")
         place, today = self._place(path, line, id), self.now().date()
         if text:
-            change = corrections.supersede if supersede else corrections.edit
+            if supersede:
+                change = corrections.supersede
+            else:
+                change = corrections.edit
             return _corrected(change(self.repo, self.config, place, text, reason, today))
         if pinned is not None:
             plan = lifetimes.pin_plan(self.config, *place, pinned, reason)
@@ -354,7 +367,10 @@ class Memory:
             from gitmem.sessions.working_memory import drop_saying
 
             done = erasure.forget_everywhere(self.repo, self.config, path, line, reason, dry_run=dry_run)
-            values = [] if dry_run else drop_saying(self.repo.common_dir, done.texts)
+            if dry_run:
+                values = []
+            else:
+                values = drop_saying(self.repo.common_dir, done.texts)
             return cast(Corrected, {**erasure.erasure_value(done), "session_values": values})
         return _corrected(corrections.forget(self.repo, self.config, path, line, reason, dry_run=dry_run))
 

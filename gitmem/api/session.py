@@ -46,7 +46,9 @@ class Session:
     def get(self, key: str) -> SessionValue | None:
         """`git mem session get`: the session's value, else the project's, else None."""
         found = self._store().get(key, self.now(), self.owner)
-        return self._shown([found])[0] if found else None
+        if not found:
+            return None
+        return self._shown([found])[0]
 
     def list(self, prefix: str = "") -> Sequence[SessionValue]:
         """`git mem session list`: what this session and agent see below `prefix`, by key."""

@@ -84,4 +84,6 @@ def procedure_of(path: str) -> str:
     where it is no part of a skill."""
     parts = path.split("/")
     at = next((at for at, part in enumerate(parts[:-2]) if part.lower() == "skills"), -1)
-    return "/".join(parts[: at + 2]) if at >= 0 else path
+    if at >= 0:
+        return "/".join(parts[: at + 2])
+    return path

@@ -131,7 +131,8 @@ def quoted(repo: Repository, citations: Sequence[Citation], words: str) -> None:
         found: tuple[int, int] | None = (citation.start, citation.end)
         if citation.symbol:
             found = definitions.lines_of(lines, citation.path, citation.symbol)
-        cited += lines[found[0] - 1 : found[1]] if found else []
+        if found:
+            cited += lines[found[0] - 1 : found[1]]
     if fingerprint(words.splitlines()) != fingerprint(cited):
         places = ", ".join(citation.place for citation in citations)
         raise GitMemError("the quoted text is not that of the cited lines", Message("quote {} as it stands", places))

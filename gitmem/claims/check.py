@@ -158,7 +158,9 @@ def _escapes(one: Said) -> bool:
 
 def _finding(one: Said, judge: Judge, history: History, written: Written) -> Finding | None:
     claim = one.claim
-    left = _departure(one, history) if claim.kind in PATHS else None
+    left = None
+    if claim.kind in PATHS:
+        left = _departure(one, history)
     stood = written.stood(one)
     seen = bool(stood) or left is not None
     if wording.denied(claim) or wording.made(claim, stood=seen):
@@ -174,8 +176,14 @@ def _finding(one: Said, judge: Judge, history: History, written: Written) -> Fin
         if not sure and not (seen or suspect(one, judge)):
             return None
     evidence, cause = _evidence(one, left, stood, judge), f"{claim.kind}:{claim.token}"
-    state = State.CHANGED if claim.kind is Kind.VERSION else State.GONE
-    renamed = left.renamed_to if left else only_place(one, judge)
+    if claim.kind is Kind.VERSION:
+        state = State.CHANGED
+    else:
+        state = State.GONE
+    if left:
+        renamed = left.renamed_to
+    else:
+        renamed = only_place(one, judge)
     return Finding(
         one.path, claim.line.number, claim.text, claim.kind.value, state, evidence, left.commit if left else "",
         renamed, sure, left.path if left else cause,
@@ -266,7 +274,10 @@ def _departure(one: Said, history: History) -> Departure | None:
     if GLOB.search(one.claim.token):
         return None
     own = one.path.rpartition("/")[0]
-    near = "" if own.startswith(".") else own
+    if own.startswith("."):
+        near = ""
+    else:
+        near = own
     name = one.claim.token.strip("/")
     alone = "/" not in name and one.claim.tool != DRAWN and bool(_GENERIC.match(name))
     for path in _whole(one):
@@ -278,13 +289,17 @@ def _departure(one: Said, history: History) -> Departure | None:
     left = history.of_end(bare)
     if left and BROUGHT.search(left.path):
         return None  # a library's own file: `testify/assert` is imported, wherever it lies
-    return None if left and alone and near and not left.path.startswith(f"{near}/") else left
+    if left and alone and near and not left.path.startswith(f"{near}/"):
+        return None
+    return left
 
 
 def _evidence(one: Said, left: Departure | None, stood: str, judge: Judge) -> str:
     claim = one.claim
     if left:
-        went = f", now {left.renamed_to}" if left.renamed_to else ""
+        went = ""
+        if left.renamed_to:
+            went = f", now {left.renamed_to}"
         return f"{left.path} went in {left.commit[:12]}{went}"
     if claim.kind is Kind.VERSION:
         return judge.standing(one).at

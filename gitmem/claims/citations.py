@@ -95,10 +95,14 @@ class TreeCode:
     def closed(self, path: str) -> str:
         if self.tree.beyond(path):
             return "it lies in a submodule or behind a link"
-        return "it is a link now" if path in self.tree.closed else ""
+        if path not in self.tree.closed:
+            return ""
+        return "it is a link now"
 
     def out_of_reach(self, path: str) -> str:
-        return "Git ignores it" if self.tree.ignored(path) else ""
+        if not self.tree.ignored(path):
+            return ""
+        return "Git ignores it"
 
     def has(self, path: str) -> bool:
         return path in self.tree.oids
@@ -121,8 +125,13 @@ class TreeCode:
 
 def blob_with(repo: Repository, prefix: str) -> bytes | None:
     """The one object that begins so, None where there is none, or several are."""
-    found = repo.objects_with(prefix) if prefix else []
-    return next(iter(repo.read_many(found)))[1] if len(found) == 1 else None
+    if prefix:
+        found = repo.objects_with(prefix)
+    else:
+        found = []
+    if len(found) != 1:
+        return None
+    return next(iter(repo.read_many(found)))[1]
 
 
 def parse(value: str) -> Citation | None:
@@ -140,7 +149,9 @@ def parse(value: str) -> Citation | None:
 def compose(citation: Citation) -> str:
     """The value: `parse` gives the same citation back."""
     lines = f"L{citation.start}" + (f"-L{citation.end}" if citation.end != citation.start else "")
-    blob = f"@{citation.blob[:12]}" if citation.blob else ""
+    blob = ""
+    if citation.blob:
+        blob = f"@{citation.blob[:12]}"
     return f"{encode(citation.path, '@#~')}#{citation.symbol or lines}{blob}~{citation.fingerprint}"
 
 
@@ -158,7 +169,9 @@ def lines_of(data: bytes) -> list[str]:
     """The lines of a file as documents count them; what is plain UTF-8 without more ado: a search waits for it."""
     if b"\0" not in data and b"\r" not in data and not data.startswith(b"\xef\xbb\xbf"):
         try:
-            return data.decode().removesuffix("\n").split("\n") if data else []
+            if not data:
+                return []
+            return data.decode().removesuffix("\n").split("\n")
         except UnicodeDecodeError:
             pass
     from gitmem.memory.document import blob_lines
@@ -184,7 +197,10 @@ def verdict(citation: Citation, code: Code) -> Verdict:
         return _in_file(citation, code, left.renamed_to, left.commit)
     if left is None and code.shallow:
         return Verdict(citation, State.UNKNOWN, "this clone is shallow")
-    words = f"{path} went in {left.commit[:12]}" if left else f"there is no {path}"
+    if left:
+        words = f"{path} went in {left.commit[:12]}"
+    else:
+        words = f"there is no {path}"
     return Verdict(citation, State.GONE, words, commit=left.commit if left else "")
 
 
@@ -193,8 +209,12 @@ def _in_file(citation: Citation, code: Code, path: str, commit: str) -> Verdict:
     data = code.data(path)
     if data is None:
         return Verdict(citation, State.UNKNOWN, "the file is too large, or is not here")
-    renamed = f", in {path} now" if path != citation.path else ""
-    old = code.cited_blob(citation.blob) if not citation.symbol else None
+    renamed = ""
+    if path != citation.path:
+        renamed = f", in {path} now"
+    old = None
+    if not citation.symbol:
+        old = code.cited_blob(citation.blob)
     if old is not None and (at := _byte_for_byte(citation, old, data)):
         return Verdict(citation, State.HOLDS, _moved(citation, at) + renamed, path, *at, commit)
     lines = lines_of(data)
@@ -206,7 +226,10 @@ def _in_file(citation: Citation, code: Code, path: str, commit: str) -> Verdict:
             words = f"{path} defines {citation.symbol} no more"
             return Verdict(citation, State.GONE, words, path, commit=commit)
         same = fingerprint(lines[found[0] - 1 : found[1]]) == citation.fingerprint
-        state = State.HOLDS if same else State.CHANGED
+        if same:
+            state = State.HOLDS
+        else:
+            state = State.CHANGED
         return Verdict(citation, state, ("unchanged" if same else "its body changed") + renamed, path, *found, commit)
     if at := window(lines, citation, _cited_texts(citation, old)):
         return Verdict(citation, State.HOLDS, _moved(citation, at) + renamed, path, *at, commit)
@@ -225,14 +248,19 @@ def holds_in(citation: Citation, data: bytes) -> bool:
 
 
 def _moved(citation: Citation, at: tuple[int, int]) -> str:
-    return "unchanged" if at[0] == citation.start else f"moved to line {at[0]}"
+    if at[0] == citation.start:
+        return "unchanged"
+    return f"moved to line {at[0]}"
 
 
 def _byte_for_byte(citation: Citation, old: bytes, data: bytes) -> tuple[int, int] | None:
     """Where a file has the cited lines of the old one as they were, in one place; the usual case, in which no line of
     it is looked at."""
     block = b"\n".join(old.split(b"\n", citation.end)[citation.start - 1 : citation.end])
-    at = data.find(block) if block else -1
+    if block:
+        at = data.find(block)
+    else:
+        at = -1
     if at < 0 or (at and data[at - 1 : at] != b"\n") or data.find(block, at + 1) >= 0:
         return None
     if data[at + len(block) : at + len(block) + 1] not in (b"", b"\n"):
@@ -245,8 +273,13 @@ def _byte_for_byte(citation: Citation, old: bytes, data: bytes) -> tuple[int, in
 
 def _cited_texts(citation: Citation, old: bytes | None) -> list[str]:
     """The telling lines that were cited, [] where their blob is not here or has others."""
-    texts = _telling(lines_of(old)[citation.start - 1 : citation.end]) if old is not None else []
-    return texts if fingerprint(texts) == citation.fingerprint else []
+    if old is not None:
+        texts = _telling(lines_of(old)[citation.start - 1 : citation.end])
+    else:
+        texts = []
+    if fingerprint(texts) != citation.fingerprint:
+        return []
+    return texts
 
 
 def window(lines: Sequence[str], citation: Citation, texts: Sequence[str]) -> tuple[int, int] | None:

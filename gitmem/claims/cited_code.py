@@ -57,7 +57,10 @@ def compared(repo: Repository, values: Iterable[str], commit: str = "") -> list[
         then = _quoted(citation, citation.path, code.cited_blob(citation.blob), (citation.start, citation.end))
         now = Quoted("", 0, ())
         if found.path and found.state is not State.UNKNOWN:
-            at = (found.start, found.end) if found.start else (citation.start, citation.end)
+            if found.start:
+                at = (found.start, found.end)
+            else:
+                at = (citation.start, citation.end)
             now = _quoted(citation, found.path, code.data(found.path), at)
         rows.append(Compared(citation.place, found.state, found.words, then, now))
     code.keep()
@@ -103,7 +106,9 @@ def _shown(citation: Citation, found: Verdict, code: SnapshotCode) -> CitedCode 
         case State.HOLDS if found.path != citation.path:
             return CitedCode(CodeState.RENAMED, citation.place, found.path, found.commit)
         case State.CHANGED if code.is_committed(found.path):
-            now = found.path if found.path != citation.path else ""
+            now = ""
+            if found.path != citation.path:
+                now = found.path
             return CitedCode(CodeState.CHANGED, citation.place, now, found.commit)
         case State.GONE if found.commit or (found.path and code.is_committed(found.path)):
             return CitedCode(CodeState.GONE, citation.place, "", found.commit)
@@ -117,7 +122,10 @@ class SnapshotCode:
     def __init__(self, repo: Repository, commit: str, paths: Iterable[str], most_new: int = MOST_NEW) -> None:
         self.repo = repo
         self.commit = commit or repo.head() or ""
-        self.root = None if commit else repo.root
+        if commit:
+            self.root = None
+        else:
+            self.root = repo.root
         self.shallow = (repo.common_dir / "shallow").exists()
         self._departures: KnownDepartures | None = None
         self._most_new = most_new
@@ -128,27 +136,33 @@ class SnapshotCode:
 
     def closed(self, path: str) -> str:
         self._on_disk(path)
-        return "it lies behind a link" if path in self._closed else ""
+        if path not in self._closed:
+            return ""
+        return "it lies behind a link"
 
     def out_of_reach(self, path: str) -> str:
-        return "Git ignores it" if self.root is not None and self.repo.ignored([path]) else ""
+        if self.root is not None and self.repo.ignored([path]):
+            return "Git ignores it"
+        return ""
 
     def has(self, path: str) -> bool:
         return self._on_disk(path) is not None or self.is_committed(path)
 
     def oid(self, path: str) -> str:
         data = self._on_disk(path)
-        return self.repo.hash_blob(data) if data is not None else self._oids(path)[path]
+        if data is not None:
+            return self.repo.hash_blob(data)
+        return self._oids(path)[path]
 
     def data(self, path: str) -> bytes | None:
         data = self._on_disk(path)
         if data is None and (oid := self._oids(path).get(path)):
-            data = (
-                self.repo.read(oid)
-                if self.repo.sizes([oid]).get(oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES
-                else None
-            )
-        return data if data is None or len(data) <= MAX_MEMORY_FILE_BYTES else None
+            data = None
+            if self.repo.sizes([oid]).get(oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES:
+                data = self.repo.read(oid)
+        if data is None or len(data) <= MAX_MEMORY_FILE_BYTES:
+            return data
+        return None
 
     def cited_blob(self, prefix: str) -> bytes | None:
         return blob_with(self.repo, prefix)
@@ -173,7 +187,10 @@ class SnapshotCode:
         """The committed blobs of what is asked for, all of them in one question."""
         if self._committed is None or path not in self._paths:
             self._paths.add(path)
-            self._committed = self.repo.blobs(self.commit, sorted(self._paths)) if self.commit else {}
+            if self.commit:
+                self._committed = self.repo.blobs(self.commit, sorted(self._paths))
+            else:
+                self._committed = {}
         return self._committed
 
     def _on_disk(self, path: str) -> bytes | None:

@@ -71,7 +71,10 @@ def names_in(
 ) -> Names:  # fmt: skip
     """What the code among these files has of the names. Without `defining` no name counts as defined."""
     left = {name.encode("utf-8", "surrogateescape"): name for name in names}
-    code = list(filter(_is_code, entries)) if left else []
+    if left:
+        code = list(filter(_is_code, entries))
+    else:
+        code = []
     sizes = repo.sizes([entry.oid for entry in code])
     used: set[str] = set()
     defined: set[str] = set()

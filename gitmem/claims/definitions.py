@@ -97,5 +97,6 @@ def _end(lines: Sequence[str], first: int, last: int) -> int:
         line = lines[number - 1]
         if line.strip() and len(line) - len(line.lstrip()) <= indent:
             break
-        end = number if line.strip() else end
+        if line.strip():
+            end = number
     return end

@@ -135,7 +135,10 @@ def _fixed(line: MarkedLine, text: str) -> Iterator[Claim]:
 
 def _path(line: MarkedLine, text: str, path: str, *, plain: bool) -> Claim:
     leaf = path.rstrip("/").rsplit("/", 1)[-1]
-    kind = Kind.PATH if file_name(leaf) and not path.endswith("/") else Kind.DIRECTORY
+    if file_name(leaf) and not path.endswith("/"):
+        kind = Kind.PATH
+    else:
+        kind = Kind.DIRECTORY
     return Claim(line, text.strip(), kind, path, plain)
 
 

@@ -77,14 +77,20 @@ def only_place(one: Said, judge: Judge) -> str:
     found = [path for path in judge.tree.named.get(token.rpartition("/")[2], ()) if path in judge.tree.oids]
     tops = [top for place in places(one.claim, one.path) if (top := joined(place, token.partition("/")[0]))]
     tops = [top for top in tops if top in judge.tree.folders]
-    return found[0] if len(found) == 1 and any(found[0].startswith(f"{top}/") for top in tops) else ""
+    if len(found) == 1 and any(found[0].startswith(f"{top}/") for top in tops):
+        return found[0]
+    return ""
 
 
 def _located(one: Said, judge: Judge) -> bool:
     """Whether the line says in which file a name is (`name` in `src/x.py`, `src/x.py`: `name`), and it stands."""
     before, text, after = one.claim.line.text.partition(f"`{one.claim.text}`")
-    match = (_IN_FILE.match(after) or _FILE_FIRST.match(before)) if text else None
-    path = spelled(match["path"]) if match else ""
+    match = None
+    if text:
+        match = _IN_FILE.match(after) or _FILE_FIRST.match(before)
+    path = ""
+    if match:
+        path = spelled(match["path"])
     if not path or PROSE.search(path) or "." not in path.rpartition("/")[2]:
         return False
     return any(place in judge.tree.oids for folder in places(one.claim, one.path) if (place := joined(folder, path)))
@@ -99,7 +105,10 @@ def suspect(one: Said, judge: Judge) -> bool:
         return False
     if claim.tool == DRAWN or claim.kind is Kind.COMMAND:
         return True
-    told = "/" in claim.token if claim.kind is Kind.PATH else claim.text.endswith("/")
+    if claim.kind is Kind.PATH:
+        told = "/" in claim.token
+    else:
+        told = claim.text.endswith("/")
     return told and any(parent_of(path.rstrip("/")) in judge.tree.folders for path in _whole(one))
 
 

@@ -68,7 +68,10 @@ class History:
         if commit not in self._changes:
             parents = self.repo.commit(commit).parents
             try:
-                found = self.repo.changes(parents[0], commit, renames=True) if parents else []
+                if parents:
+                    found = self.repo.changes(parents[0], commit, renames=True)
+                else:
+                    found = []
             except GitFailed:  # an object that a partial clone has not, or the parent of a shallow one
                 found = []
             self._changes[commit] = [change for change in found if change.status == "R"]
@@ -93,5 +96,10 @@ class History:
             rest = change.old_path.removeprefix(start)
             if rest != change.old_path and change.path.endswith(f"/{rest}"):
                 heads[change.path[: -len(rest) - 1]] += 1
-        best, count = heads.most_common(1)[0] if heads else ("", 0)
-        return best if count * 2 > went and best in self.tree.folders else ""
+        if heads:
+            best, count = heads.most_common(1)[0]
+        else:
+            best, count = ("", 0)
+        if count * 2 > went and best in self.tree.folders:
+            return best
+        return ""

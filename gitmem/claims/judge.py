@@ -47,7 +47,9 @@ class Judge:
         self.beside, self.defining, self.words = beside, defining, words
         self.drawn: Judge | None = None  # who says where drawings begin: another tree, from which a change took some
         self.said = list(said)
-        near: Tree | None = beside.tree if beside else None
+        near: Tree | None = None
+        if beside:
+            near = beside.tree
         self.tree: Tree = Tree(repo, commit, entries, near)
         self.manifests = Manifests(self.tree)
         claimed = {one.claim.token for one in self.said if one.claim.kind in NAMED_KINDS}
@@ -63,7 +65,10 @@ class Judge:
         if self._names is None:
             entries, beside = self.tree.entries, self.beside
             if self.words is not None:
-                self._names = self.words.names(entries) if self.asked else Names(frozenset(), frozenset())
+                if self.asked:
+                    self._names = self.words.names(entries)
+                else:
+                    self._names = Names(frozenset(), frozenset())
             elif beside is None or not self.asked <= beside.asked:
                 self._names = names_in(self.repo, entries, self.asked, defining=self.defining)
             else:
@@ -122,7 +127,10 @@ class Judge:
         paths = [
             path for path in self.tree.oids if path.rpartition("/")[2] in versions.FILES and "node_modules/" not in path
         ]
-        paths = sorted(paths, key=lambda path: path.count("/"))[:MOST_STATING] if packages else []
+        if packages:
+            paths = sorted(paths, key=lambda path: path.count("/"))[:MOST_STATING]
+        else:
+            paths = []
         stated: dict[str, list[tuple[str, str]]] = {}
         for path, (_, data) in zip(paths, self.repo.read_many([self.tree.oids[path] for path in paths]), strict=True):
             for tool, spec in versions.stated(

@@ -34,7 +34,9 @@ class KnownDepartures:
         """The commit that took a path away and where it went; None where none did, or Git was asked often enough."""
         head, commit, now = _row(self._known().get(path))
         if head and self._holds(head, commit):
-            return Departure(path, commit, now) if commit else None
+            if not commit:
+                return None
+            return Departure(path, commit, now)
         if self.asked >= self.most_new:
             return None
         self.asked += 1
@@ -58,7 +60,10 @@ class KnownDepartures:
                 rows = json.loads(read_bytes(state_dir(self.repo.common_dir, make=False), FILE, 1 << 20))
             except (GitMemError, OutsideRepository, OSError, ValueError, RecursionError):
                 rows = {}
-            self._rows = rows if isinstance(rows, dict) else {}
+            if isinstance(rows, dict):
+                self._rows = rows
+            else:
+                self._rows = {}
         return self._rows
 
     def _holds(self, head: str, commit: str) -> bool:
@@ -81,7 +86,9 @@ class KnownDepartures:
             if went is None or (went.status == "R" and went.old_path != at):
                 break
             first = first or commit.oid
-            at = went.path if went.status == "R" else ""
+            at = ""
+            if went.status == "R":
+                at = went.path
             if not at or self.repo.blobs(self.head, [at]):
                 break
         if not first:

@@ -59,7 +59,10 @@ def marked_lines(text: str) -> Iterator[MarkedLine]:
             continue
         indent = len(line) - len(bare)
         if item or indent == 0:
-            items = [pair for pair in items if pair[0] < indent] if item else []
+            if item:
+                items = [pair for pair in items if pair[0] < indent]
+            else:
+                items = []
         if line.strip():
             yield MarkedLine(number, line, 0, "", _words(headings), _words(items))
         if item:

@@ -77,10 +77,14 @@ class Manifests:
         """Where the name that a command asks for is defined."""
         tool = claim.tool
         if tool in ("example", "rust-test"):
-            folder = "examples" if tool == "example" else "tests"
+            folder = "tests"
+            if tool == "example":
+                folder = "examples"
             ends = (f"/{folder}/{claim.token}.rs", f"/{folder}/{claim.token}/main.rs")
             at = next((path for path in self.tree.oids if f"/{path}".endswith(ends)), "")
-            return Standing(EXACT, at) if at else Standing(NOWHERE, unknown=self._declared(claim.token))
+            if at:
+                return Standing(EXACT, at)
+            return Standing(NOWHERE, unknown=self._declared(claim.token))
         if tool == "binary":
             ends = (f"/bin/{claim.token}.rs", f"/bin/{claim.token}/main.rs")
             if at := next((path for path in self.tree.oids if f"/{path}".endswith(ends)), ""):
@@ -145,7 +149,9 @@ def _node(text: str) -> Defined:
 
 
 def _keys(value: object) -> Iterable[str]:
-    return [key for key in value if isinstance(key, str)] if isinstance(value, dict) else []
+    if not isinstance(value, dict):
+        return []
+    return [key for key in value if isinstance(key, str)]
 
 
 _MAKE_TARGET = re.compile(r"^([^\s#:=][^#:=]*?)\s*::?(?!=)(?:[^=]|$)")
@@ -178,7 +184,9 @@ def _just(text: str) -> Defined:
 
 def _task(text: str) -> Defined:
     after = re.split(r"^tasks:[^\n]*$", text, maxsplit=1, flags=re.MULTILINE)
-    body = after[1] if len(after) > 1 else ""
+    body = ""
+    if len(after) > 1:
+        body = after[1]
     first = re.search(r"^([ \t]+)[\w'\"-]", body, re.MULTILINE)
     if first is None:
         return Defined(open="includes:" in text)
@@ -191,8 +199,13 @@ def _task(text: str) -> Defined:
 def _table(text: str, *path: str) -> dict[str, Any]:
     value: Any = tomllib.loads(text)
     for key in path:
-        value = value.get(key, {}) if isinstance(value, dict) else {}
-    return value if isinstance(value, dict) else {}
+        if isinstance(value, dict):
+            value = value.get(key, {})
+        else:
+            value = {}
+    if not isinstance(value, dict):
+        return {}
+    return value
 
 
 def _poe(text: str) -> Defined:

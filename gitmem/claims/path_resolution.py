@@ -55,7 +55,9 @@ def standing(claim: Claim, document: str, tree: Tree) -> Standing:
         if at := next(_ends(tree, bare, folder), ""):
             return Standing(NEAR, at)
     ends = list(_first(_ends(tree, bare, ""), 40))
-    return Standing(ELSEWHERE, ends[0]) if ends else Standing(NOWHERE)
+    if ends:
+        return Standing(ELSEWHERE, ends[0])
+    return Standing(NOWHERE)
 
 
 def _first(items: Iterable[str], most: int) -> Iterator[str]:
@@ -83,7 +85,9 @@ def found(tree: Tree, path: str) -> str:
     if GLOB.search(path):
         return _matching(tree, path)
     stem, _dot, ending = name.rpartition(".")
-    prefix = f"{folder}/" if folder else ""
+    prefix = ""
+    if folder:
+        prefix = f"{folder}/"
     for twin in TWINS.get(ending, ()):
         if tree.has(f"{prefix}{stem}.{twin}"):
             return f"{prefix}{stem}.{twin}"
@@ -93,7 +97,9 @@ def found(tree: Tree, path: str) -> str:
                 return candidate
     if "[" in path and (plain := re.sub(r"\\([\[\]()])", r"\1", path)) != path:
         return found(tree, plain)
-    return path if path.casefold() in tree.folded else ""
+    if path.casefold() not in tree.folded:
+        return ""
+    return path
 
 
 @lru_cache(maxsize=512)
@@ -128,7 +134,9 @@ def _ends(tree: Tree, path: str, folder: str) -> Iterator[str]:
     name = path.rpartition("/")[2]
     stem, _, ending = name.rpartition(".")
     names = [name, *(f"{stem}.{twin}" for twin in TWINS.get(ending, ()))]
-    start = f"{folder}/" if folder else ""
+    start = ""
+    if folder:
+        start = f"{folder}/"
     for spelled_name in names:
         whole = path[: len(path) - len(name)] + spelled_name
         for candidate in tree.named.get(spelled_name, ()):
@@ -153,7 +161,10 @@ def _told_folders(claim: Claim, document: str, tree: Tree) -> list[str]:
                 continue
             for place in places(claim._replace(folder=""), document):
                 whole = joined(place, path)
-                folder = whole if whole in tree.folders else whole.rpartition("/")[0]
+                if whole in tree.folders:
+                    folder = whole
+                else:
+                    folder = whole.rpartition("/")[0]
                 if folder and folder in tree.folders and folder not in folders and parts_of(path):
                     folders.append(folder)
                     break
@@ -195,7 +206,9 @@ class DiagramRoots:
         if tree.beyond(whole):
             return Standing(NOWHERE, whole, unknown=True)
         at = found(tree, whole)
-        return Standing(EXACT, at) if at else Standing(NOWHERE, whole, unknown=self.strange(claim.folder))
+        if at:
+            return Standing(EXACT, at)
+        return Standing(NOWHERE, whole, unknown=self.strange(claim.folder))
 
     def strange(self, key: str) -> bool:
         """Whether a drawing is no picture of the tree: less than half of it stands."""

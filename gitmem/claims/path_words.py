@@ -57,8 +57,9 @@ def spelled(word: str) -> str:
         text = cut
     if not text or "://" in text or text.startswith(("~", "$", "-", "#", "%", "//")) or len(text) > 240:
         return ""
-    if text.startswith("@") and not re.match(r"^@[\w-]+/[\w.-]+$", text):
-        text = text[1:].removeprefix("/") if text.startswith(("@/", "@.")) or "." in text else text
+    is_package = re.match(r"^@[\w-]+/[\w.-]+$", text)
+    if text.startswith("@") and not is_package and (text.startswith(("@/", "@.")) or "." in text):
+        text = text[1:].removeprefix("/")
     text = text.removeprefix("./")
     while text.startswith("../"):
         return _checked(text)

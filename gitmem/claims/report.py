@@ -17,8 +17,12 @@ ANNOTATIONS = 10  # GitHub shows ten of each kind for a step
 
 def words_of(one: Finding) -> str:
     """What is said of a finding in one sentence."""
-    now = f"; it is {one.renamed_to} now" if one.renamed_to and one.renamed_to not in one.evidence else ""
-    by = f" [{one.commit[:12]}]" if one.commit and one.commit[:12] not in one.evidence else ""
+    now = ""
+    if one.renamed_to and one.renamed_to not in one.evidence:
+        now = f"; it is {one.renamed_to} now"
+    by = ""
+    if one.commit and one.commit[:12] not in one.evidence:
+        by = f" [{one.commit[:12]}]"
     return f"{one.claim}: {one.evidence}{now}{by}"
 
 

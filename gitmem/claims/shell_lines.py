@@ -199,7 +199,10 @@ def _argument(line: MarkedLine, word: str, folder: str, read: bool) -> Iterator[
         return
     bare = bare.removesuffix("/...").removesuffix("...")
     if path := spelled(bare):
-        kind = Kind.PATH if file_name(path.rstrip("/").rsplit("/", 1)[-1]) else Kind.DIRECTORY
+        if file_name(path.rstrip("/").rsplit("/", 1)[-1]):
+            kind = Kind.PATH
+        else:
+            kind = Kind.DIRECTORY
         yield Claim(line, bare, kind, path, plain=read, folder=folder)
 
 
@@ -246,8 +249,13 @@ def _node(line: MarkedLine, name: str, words: list[str], folder: str) -> Iterato
     if name == "yarn" and rest[:1] == ["workspace"]:
         other, rest = True, rest[2:]
     run = bool(rest) and rest[0] in ("run", "run-script", "rum")
-    after_run = rest[1:] if run else rest
-    script = after_run[0] if after_run else ""
+    if run:
+        after_run = rest[1:]
+    else:
+        after_run = rest
+    script = ""
+    if after_run:
+        script = after_run[0]
     if script == "t":
         script = "test"
     if (
@@ -260,10 +268,15 @@ def _node(line: MarkedLine, name: str, words: list[str], folder: str) -> Iterato
     if not run and (script in TOOL_WORDS[name].split() or (name == "npm" and script not in LIFECYCLE)):
         return
     sure = (run and name != "bun") or (name == "npm" and script in LIFECYCLE)
-    tool = "node" if sure else "node?"
+    tool = "node?"
+    if sure:
+        tool = "node"
     if name == "bun" and ("/" in script or "." in script):
         return
-    where = "*" if other else folder
+    if other:
+        where = "*"
+    else:
+        where = folder
     yield Claim(line, _text(line, words, script), Kind.COMMAND, script, sure, tool, where, told and not other)
 
 
@@ -323,5 +336,10 @@ def _cargo(line: MarkedLine, words: list[str], values: dict[str, str], rest: lis
 def _text(line: MarkedLine, words: list[str], last: str) -> str:
     """The command up to its script, as it stands in the line."""
     at = next((at for at, word in enumerate(words) if at and word.rstrip(".,;:") == last), 0)
-    text = " ".join(words[: at + 1]) if at else last
-    return text if text in line.text else last
+    if at:
+        text = " ".join(words[: at + 1])
+    else:
+        text = last
+    if text in line.text:
+        return text
+    return last

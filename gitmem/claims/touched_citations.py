@@ -44,4 +44,6 @@ def touched_facts(repo: Repository, base: str, head: str, daily: Iterable[str] =
 
 def _path(value: str) -> str:
     citation = parse(value)
-    return citation.path if citation else ""
+    if not citation:
+        return ""
+    return citation.path

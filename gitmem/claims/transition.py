@@ -159,7 +159,10 @@ def _finding(one: Said, was: Standing, before: Judge, after: Judge, moves: dict[
     match claim.kind:
         case Kind.PATH | Kind.DIRECTORY:
             renamed = _place_now(was.at, moves, after)
-            evidence = f"{was.at} is now {renamed}" if renamed else f"{was.at} is not there any more"
+            if renamed:
+                evidence = f"{was.at} is now {renamed}"
+            else:
+                evidence = f"{was.at} is not there any more"
             cause = was.at
         case Kind.COMMAND:
             evidence = f"{was.at} defines '{claim.token}' no more"
@@ -169,8 +172,13 @@ def _finding(one: Said, was: Standing, before: Judge, after: Judge, moves: dict[
             evidence = f"no line of code has {claim.token} any more"
             if claim.token in after.names.used:
                 evidence = f"no line of code defines {claim.token} any more"
-    state = State.CHANGED if claim.kind is Kind.VERSION else State.GONE
-    commit = _commit(before.repo, before.commit, head, was.at) if claim.kind in (Kind.PATH, Kind.DIRECTORY) else ""
+    if claim.kind is Kind.VERSION:
+        state = State.CHANGED
+    else:
+        state = State.GONE
+    commit = ""
+    if claim.kind in (Kind.PATH, Kind.DIRECTORY):
+        commit = _commit(before.repo, before.commit, head, was.at)
     return Finding(
         one.path, claim.line.number, claim.text, claim.kind.value, state, evidence, commit, renamed, True, cause
     )
@@ -178,7 +186,9 @@ def _finding(one: Said, was: Standing, before: Judge, after: Judge, moves: dict[
 
 def _commit(repo: Repository, base: str, head: str, path: str) -> str:
     """The last commit between the two that touched a path."""
-    return next((commit.oid for commit in repo.log([head, f"^{base}"], [path], limit=1)), "") if path else ""
+    if not path:
+        return ""
+    return next((commit.oid for commit in repo.log([head, f"^{base}"], [path], limit=1)), "")
 
 
 def _place_now(path: str, moves: dict[str, str], after: Judge) -> str:
@@ -186,8 +196,12 @@ def _place_now(path: str, moves: dict[str, str], after: Judge) -> str:
         return moves[path]
     inside = {old: new for old, new in moves.items() if old.startswith(f"{path}/")}
     heads = [new[: -len(old) + len(path)] for old, new in inside.items() if new.endswith(old[len(path) :])]
-    best = max(set(heads), key=heads.count) if heads else ""
-    return best if best in after.tree.folders else ""
+    best = ""
+    if heads:
+        best = max(set(heads), key=heads.count)
+    if best not in after.tree.folders:
+        return ""
+    return best
 
 
 def grouped(findings: Iterable[Finding], most: int) -> tuple[list[tuple[str, list[Finding]]], int]:

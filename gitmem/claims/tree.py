@@ -124,7 +124,9 @@ class Tree:
 
 def _listed(repo: Repository, commit: str, near: Tree | None) -> Sequence[Entry]:
     if near is None or not commit:
-        return repo.entries(commit) if commit else []
+        if not commit:
+            return []
+        return repo.entries(commit)
     try:
         changes = repo.changes(near.commit, commit)
     except GitFailed:  # an object that a partial clone has not

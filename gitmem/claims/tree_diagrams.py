@@ -33,7 +33,8 @@ def claims_of(lines: Sequence[MarkedLine]) -> Iterator[Claim]:
         if branch is None:
             if begin := _ROOT.match(line.text):
                 root, above = begin[1].strip("/"), []
-                root = "" if root == "." else root
+                if root == ".":
+                    root = ""
             continue
         depth = len(branch[1])
         named = _NAME.match(branch[2].strip())
@@ -42,7 +43,13 @@ def claims_of(lines: Sequence[MarkedLine]) -> Iterator[Claim]:
             continue
         name = named[1].rstrip(",").lstrip("/") or "/"
         folder = "/".join(part for _, part in above)
-        kind = Kind.PATH if file_name(name.rsplit("/", 1)[-1]) else Kind.DIRECTORY
-        inside = f"{folder}/{name}" if folder else name
+        if file_name(name.rsplit("/", 1)[-1]):
+            kind = Kind.PATH
+        else:
+            kind = Kind.DIRECTORY
+        if folder:
+            inside = f"{folder}/{name}"
+        else:
+            inside = name
         yield Claim(line, name, kind, inside.strip("/"), tool=DRAWN, folder=f"{line.block}:{root}")
         above.append((depth, name.strip("/")))

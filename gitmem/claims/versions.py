@@ -49,7 +49,9 @@ FILES = frozenset((*_PLAIN_FILES, *_FORMS))
 def stated(name: str, text: str, packages: tuple[str, ...]) -> list[tuple[str, str]]:
     """(tool, specification) of one configuration file; of package.json and pyproject.toml the packages, too."""
     if name in _PLAIN_FILES:
-        return [(_PLAIN_FILES[name], text.strip().splitlines()[0])] if text.strip() else []
+        if not text.strip():
+            return []
+        return [(_PLAIN_FILES[name], text.strip().splitlines()[0])]
     found = [(tool, match) for tool, form in _FORMS.get(name, ()) for match in re.findall(form, text, re.MULTILINE)]
     for package in packages:
         if name == "package.json":

@@ -146,12 +146,16 @@ def clause(claim: Claim, reach: int = BEFORE) -> tuple[str, str]:
     """What stands before and behind a claim in its clause: a sentence, a cell of a table, a piece between dashes."""
     text = claim.line.text
     found = re.search(rf"(?<!\w){re.escape(claim.text)}(?!\w)", text)
-    at = found.start() if found else text.find(claim.text)
+    if found:
+        at = found.start()
+    else:
+        at = text.find(claim.text)
     if at < 0:
         return "", ""
     before, after = text[:at].replace("*", "")[-reach:], text[at + len(claim.text) :][:AFTER]
     cuts = list(_CUT.finditer(before))
-    before = before[cuts[-1].end() :] if cuts else before
+    if cuts:
+        before = before[cuts[-1].end() :]
     cut = _CUT.search(after)
     return before, after[: cut.start() + 1] if cut else after
 

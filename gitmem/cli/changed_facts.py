@@ -36,10 +36,13 @@ def lines_of(changes: Sequence[FactChange], on: bool) -> Iterator[str]:
             path = change.path
             yield f"{paint(escape(path, ''), 'path', on)}\n"
         sign = paint(SIGNS[change.op], STYLE[change.op], on)
-        who = f" by {change.who}" if doer(change) else ""
+        who = ""
+        if doer(change):
+            who = f" by {change.who}"
         archived = archives(change) and change.op is not Op.EXPIRED
         tail = ("archived" if archived else f"{change.op}{who}") + (f", {change.commit[:12]}" if change.commit else "")
-        tail += f" in {' > '.join(change.fact.trail)}" if change.fact.trail else ""
+        if change.fact.trail:
+            tail += f" in {' > '.join(change.fact.trail)}"
         text = escape(change.fact.text, "")
         if change.old and change.new and change.old.text != change.new.text:
             pieces = text_diff(change.old.text, change.new.text)
@@ -47,10 +50,13 @@ def lines_of(changes: Sequence[FactChange], on: bool) -> Iterator[str]:
                 yield f"  {paint('-', 'dim', on)} {paint(escape(change.old.text, ''), 'dim', on)}\n"
             else:
                 text = "".join(marked(piece, on) for piece in pieces)
-        moved = f" (from {escape(change.old_path, '')})" if change.old_path not in ("", change.path) else ""
+        moved = ""
+        if change.old_path not in ("", change.path):
+            moved = f" (from {escape(change.old_path, '')})"
         if change.op is Op.CHANGED and change.old and change.new:
             keys = statement_diff(change.old, change.new).keys
-            tail += f"; also {', '.join(key for key, _, _ in keys)}" if keys else ""
+            if keys:
+                tail += f"; also {', '.join(key for key, _, _ in keys)}"
         yield f"  {sign} {text}{moved}  {paint(escape(tail, ''), 'dim', on)}\n"
 
 
@@ -59,4 +65,6 @@ def marked(piece: Piece, on: bool) -> str:
     text = escape(piece.text, "")
     if piece.sign == "=":
         return text
-    return paint(f"[-{text}-]", "bad", on) if piece.sign == "-" else paint(f"{{+{text}+}}", "good", on)
+    if piece.sign == "-":
+        return paint(f"[-{text}-]", "bad", on)
+    return paint(f"{{+{text}+}}", "good", on)

@@ -125,7 +125,9 @@ def settings(ctx: click.Context, parameter: click.Parameter, incomplete: str) ->
 def _files(repo: Repository, config: Config) -> list[str]:
     from gitmem.memory.snapshot import read_work_tree
 
-    return sorted(read_work_tree(repo, config.memory_paths).files) if repo.root is not None else []
+    if repo.root is None:
+        return []
+    return sorted(read_work_tree(repo, config.memory_paths).files)
 
 
 def _refs(repo: Repository) -> list[str]:

@@ -55,7 +55,9 @@ def ending(run: Callable[[], int | None], command: str = "git mem") -> int:
         if error.errno not in SURROUNDINGS:
             return _bug(error)
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - what is left in its buffer would fail again
-        name = os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else ""
+        name = ""
+        if isinstance(error.filename, (str, bytes)):
+            name = os.fsdecode(error.filename)
         say(f"git mem: cannot read or write{_quoted(name)}: {error.strerror}")
         if error.errno in HINTS:
             say(f"hint: {HINTS[error.errno]}")
@@ -68,7 +70,10 @@ def _quoted(path: str) -> str:
     """A space and the path in quotation marks, cut at `MAX_PATH_CHARACTERS`; "" for no path."""
     if not path:
         return ""
-    shown = path if len(path) <= MAX_PATH_CHARACTERS else f"{path[:MAX_PATH_CHARACTERS]}..."
+    if len(path) <= MAX_PATH_CHARACTERS:
+        shown = path
+    else:
+        shown = f"{path[:MAX_PATH_CHARACTERS]}..."
     return f" '{shown}'"
 
 
@@ -78,7 +83,9 @@ def _hint(error: GitMemError, command: str) -> str:
         return f"'{command} -h' shows its options."
     if isinstance(error.__context__, OSError) and error.__context__.errno in HINTS:
         return HINTS[error.__context__.errno]
-    return "" if error.exit_code is not Exit.CANNOT_RUN else "git mem doctor looks for what is wrong"
+    if error.exit_code is not Exit.CANNOT_RUN:
+        return ""
+    return "git mem doctor looks for what is wrong"
 
 
 def _bug(error: Exception) -> int:

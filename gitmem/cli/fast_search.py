@@ -61,7 +61,9 @@ def read(words: Sequence[str]) -> dict[str, Any] | None:
             if not least <= int(value) <= most:
                 return None
             values[name] = int(value)
-    return {"query": tuple(query), **values} if query else None
+    if not query:
+        return None
+    return {"query": tuple(query), **values}
 
 
 def search(words: Sequence[str]) -> int | None:

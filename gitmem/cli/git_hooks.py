@@ -114,7 +114,9 @@ def gate(name: str, words: tuple[str, ...]) -> int:
         last_refusal.record(repo.common_dir, name, blocking_words(report), now())
     else:
         last_refusal.passed(repo.common_dir, name)
-    return Exit.FINDINGS if report.blocked else Exit.DONE
+    if report.blocked:
+        return Exit.FINDINGS
+    return Exit.DONE
 
 
 def gated(repo: Repository, name: str, words: tuple[str, ...]) -> tuple[str, Report]:
@@ -124,7 +126,8 @@ def gated(repo: Repository, name: str, words: tuple[str, ...]) -> tuple[str, Rep
         report = scan_staged(repo, words, today, merging=name == "pre-merge-commit")
         if os.environ.get("PRE_COMMIT_TO_REF"):  # the framework's pre-push stage, or somebody who says it is
             pushed = scan_named_range(repo, today)
-            name = "pre-push" if pushed.blocked else name
+            if pushed.blocked:
+                name = "pre-push"
             report = merged_reports([report, pushed])
     elif name in MESSAGES:
         report = scan_message(repo, words, today)
@@ -132,7 +135,10 @@ def gated(repo: Repository, name: str, words: tuple[str, ...]) -> tuple[str, Rep
             report = merged_reports([report, scan_staged(repo, (), today)])
     elif name == "pre-push":
         say_gone(repo)
-        report = scan_framework_push(repo, today) if FRAMEWORK in words else scan_push(repo, words, today)
+        if FRAMEWORK in words:
+            report = scan_framework_push(repo, today)
+        else:
+            report = scan_push(repo, words, today)
     elif name in SERVER:
         report = scan_received(repo, today)
     else:
@@ -160,7 +166,10 @@ def say_cited(repo: Repository) -> None:
     from gitmem.plural import counted
 
     parents = repo.commit("HEAD").parents
-    found = touched_facts(repo, parents[0], repo.head() or "", settings(repo).memory_daily) if parents else []
+    if parents:
+        found = touched_facts(repo, parents[0], repo.head() or "", settings(repo).memory_daily)
+    else:
+        found = []
     lines = [f"git mem: {one.path}:{one.fact.line}: {'; '.join(each.words for each in one.code)}" for one in found]
     if len(lines) > MOST_CITED:
         lines[MOST_CITED:] = [f"git mem: {counted(len(lines) - MOST_CITED, 'more fact')} cite what this commit touches"]
@@ -223,7 +232,9 @@ def without_diff(message: str, *, edited: bool, staged: Callable[[], frozenset[s
     hooks, githooks(5)). What stands below a scissors line otherwise stays in the commit, and so is part of the message.
     A diff may be made up, and stay: of one only the lines go that stand in the files before or after (`staged`).
     """
-    shown = SHOWN_DIFF.search(message) if edited else None
+    shown = None
+    if edited:
+        shown = SHOWN_DIFF.search(message)
     if shown is None:
         return message
     known = staged()
@@ -260,8 +271,13 @@ def scan_framework_push(repo: Repository, today: date) -> Report:
     from gitmem.gate.scan import scan_source
 
     named = os.environ.get("PRE_COMMIT_TO_REF", "")
-    reports = [scan_named_range(repo, today)] if named else []
-    tip = repo.resolve(named) if named else ""
+    if named:
+        reports = [scan_named_range(repo, today)]
+    else:
+        reports = []
+    tip = ""
+    if named:
+        tip = repo.resolve(named)
     start = os.environ.get("PRE_COMMIT_FROM_REF", "")
     remote = os.environ.get("PRE_COMMIT_REMOTE_NAME", "")
     base = sources.default_branch(repo, remote)
@@ -278,7 +294,9 @@ def scan_named_range(repo: Repository, today: date) -> Report:
 
     tip = repo.resolve(os.environ["PRE_COMMIT_TO_REF"])
     start = os.environ.get("PRE_COMMIT_FROM_REF", "")
-    base = repo.resolve(start) if start.strip("0") else ""
+    base = ""
+    if start.strip("0"):
+        base = repo.resolve(start)
     policy = sources.pushed_policy(repo, base, tip, today)
     return scan_source(sources.commits_beyond(repo, base, tip, policy), policy, workers=2)
 
@@ -303,7 +321,9 @@ def policy_of_head(repo: Repository, today: date) -> Policy:
     from gitmem.gate.policy import Policy
 
     head = repo.head()
-    return sources.tree_policy(repo, head, today) if head else Policy(today=today)
+    if head:
+        return sources.tree_policy(repo, head, today)
+    return Policy(today=today)
 
 
 def merged_reports(reports: list[Report]) -> Report:

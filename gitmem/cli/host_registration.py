@@ -91,7 +91,9 @@ def register(
     if not remove:
         for note in notes:
             say(escape(f"note: {note}"))
-    return Exit.CANNOT_RUN if any(each.problem for each in done) else Exit.DONE
+    if any(each.problem for each in done):
+        return Exit.CANNOT_RUN
+    return Exit.DONE
 
 
 def _with_own_memory(host: Host) -> Host:
@@ -124,11 +126,16 @@ def register_for_user(names: Sequence[str], *, dry_run: bool, as_json: bool, rem
     """
     known = {host.name: host for host in all_hosts() if host.personal}
     registered = [name for name, host in known.items() if is_registered_for_user(host)]
-    there = registered if remove else [name for name in hosts_on_path() if name in known]
+    if remove:
+        there = registered
+    else:
+        there = [name for name in hosts_on_path() if name in known]
     chosen = dict.fromkeys(name for given in names for name in (there if given == FOUND else [given]))
     unable = [name for name in chosen if name not in known]
     if unable or not chosen:
-        what = f"{unable[0]} is not registered in a person's own settings" if unable else "no agent's host was found"
+        what = "no agent's host was found"
+        if unable:
+            what = f"{unable[0]} is not registered in a person's own settings"
         raise UsageError(what, f"--user goes with {', '.join(known)}")
     program, notes = _program()
     setup = Setup("", program, remove, system.POSIX, user=True)
@@ -148,7 +155,9 @@ def register_for_user(names: Sequence[str], *, dry_run: bool, as_json: bool, rem
         notes.append("in a project without memory the hooks do nothing; where a project has its own, those are run")
         for note in notes:
             say(escape(f"note: {note}"))
-    return Exit.CANNOT_RUN if any(each.problem for each in done) else Exit.DONE
+    if any(each.problem for each in done):
+        return Exit.CANNOT_RUN
+    return Exit.DONE
 
 
 def leave_project(repo: Repository, *, dry_run: bool) -> list[Registration]:
@@ -203,7 +212,9 @@ def _hosts_named(root: Path, names: Sequence[str], remove: bool) -> list[str]:
         registered = (host.name for host in all_hosts() if any(_holds_us(root, path) for path in host.paths))
         found.update(dict.fromkeys(registered if remove else hosts_on_path()))
     if not found:
-        where = "is registered here" if remove else "is on the PATH"
+        where = "is on the PATH"
+        if remove:
+            where = "is registered here"
         raise UsageError(f"no agent's host {where}", f"name one: {', '.join(HOSTS)}")
     return list(found)
 
@@ -226,7 +237,10 @@ def _is_here(root: Path, host: Host) -> bool:
 def _register(root: Path, host: Host, setup: Setup, dry_run: bool, staying: Sequence[Host] = ()) -> Registration:
     """Write what changes for one host. Where one of its files is refused nothing of it is written; a host that is
     removed loses what is in its others."""
-    files = [replace(host, registration=(file,)) for file in host.registration] if setup.remove else [host]
+    if setup.remove:
+        files = [replace(host, registration=(file,)) for file in host.registration]
+    else:
+        files = [host]
     done: list[registration.Change] = []
     refused = None
     for each in files:
@@ -244,7 +258,9 @@ def _register(root: Path, host: Host, setup: Setup, dry_run: bool, staying: Sequ
 def _show(done: Registration, setup: Setup, dry_run: bool) -> None:
     host, changes = done.host, done.changes
     for change in changes:
-        verb = "write" if change.text else "remove"
+        verb = "remove"
+        if change.text:
+            verb = "write"
         write(escape(f"{'would ' if dry_run else ''}{verb} {change.path}\n"))
         if dry_run and change.text:
             write("".join(escape(f"    {line}\n") for line in change.text.splitlines()))
@@ -254,7 +270,9 @@ def _show(done: Registration, setup: Setup, dry_run: bool) -> None:
             say(escape(f"hint: {done.hint}"))
         return
     if changes and not setup.remove and not dry_run:
-        where = "" if setup.user else " in this folder"
+        where = " in this folder"
+        if setup.user:
+            where = ""
         write(f"next: start {host}{where} again; it may ask whether you trust the server and the hooks\n")
     if not changes:
         write(f"{host} is {'not registered' if setup.remove else 'registered already'}\n")
@@ -295,7 +313,10 @@ def _program() -> tuple[str, list[str]]:
 
 def _first_steps(root: Path, host: Host) -> list[str]:
     """What a host asks of a person first, and whether it accepts what was written where it can say so."""
-    notes = [host.trust] if host.trust else []
+    if host.trust:
+        notes = [host.trust]
+    else:
+        notes = []
     if host.validator and shutil.which(host.validator[0]) is not None:
         try:
             done = subprocess.run(
@@ -321,7 +342,9 @@ def _server_problem(root: Path, program: str) -> list[str]:
 
 def _place(root: Path, path: str) -> tuple[Path, str]:
     """(folder, path in it): home for `~/`, else the work tree. Neither is left through a link."""
-    return (Path(os.path.expanduser("~")), path[2:]) if path.startswith("~/") else (root, path)
+    if path.startswith("~/"):
+        return (Path(os.path.expanduser("~")), path[2:])
+    return (root, path)
 
 
 def _read(root: Path, path: str) -> str:

@@ -135,7 +135,10 @@ def log(name: str, error: BaseException) -> None:
     """One line in `gitmem/hooks.log` of the Git directory; where that cannot be written, nothing."""
     from gitmem.errors import GitMemError
 
-    words = error.message if isinstance(error, GitMemError) else type(error).__name__
+    if isinstance(error, GitMemError):
+        words = error.message
+    else:
+        words = type(error).__name__
     try:
         _write(_opened()[0], name, words)
     except (OSError, GitMemError):

@@ -28,22 +28,30 @@ def letter_columns(letter: str) -> int:
     """The columns that a letter takes in a terminal: 0, 1 or 2 (Unicode's East Asian Width)."""
     if unicodedata.combining(letter):
         return 0
-    return 2 if unicodedata.east_asian_width(letter) in "WF" else 1
+    if unicodedata.east_asian_width(letter) in "WF":
+        return 2
+    return 1
 
 
 def columns_of(text: str) -> int:
     """The columns that a text takes in a terminal; colour codes take none."""
     plain = COLOUR_CODE.sub("", text)
-    return len(plain) if plain.isascii() else sum(map(letter_columns, plain))
+    if plain.isascii():
+        return len(plain)
+    return sum(map(letter_columns, plain))
 
 
 def terminal_width() -> int:
     """The columns of the terminal on standard output; 0 where it is no terminal, or a very narrow one."""
     try:
-        width = os.get_terminal_size(sys.stdout.fileno()).columns if sys.stdout.isatty() else 0
+        width = 0
+        if sys.stdout.isatty():
+            width = os.get_terminal_size(sys.stdout.fileno()).columns
     except (OSError, ValueError):
         return 0
-    return width if width >= MIN_WIDTH else 0
+    if width >= MIN_WIDTH:
+        return width
+    return 0
 
 
 def wrapped(text: str, width: int) -> str:

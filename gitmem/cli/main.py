@@ -52,8 +52,13 @@ class Commands(click.Group):
 
             there = self.list_commands(ctx)
             meant = MEANT.get(name.lower(), "")
-            near = [meant] if meant in there else difflib.get_close_matches(name, there, n=1)
-            hint = f"did you mean 'git mem {near[0]}'?" if near else "'git mem -h' lists the commands."
+            if meant in there:
+                near = [meant]
+            else:
+                near = difflib.get_close_matches(name, there, n=1)
+            hint = "'git mem -h' lists the commands."
+            if near:
+                hint = f"did you mean 'git mem {near[0]}'?"
             raise click.UsageError(f"there is no command '{name}'; {hint}", ctx)
         return super().resolve_command(ctx, args)
 
@@ -62,7 +67,10 @@ class Commands(click.Group):
         items = super().shell_complete(ctx, incomplete)
         for item in items:
             command = self.get_command(ctx, item.value)
-            item.help = command.get_short_help_str(SUMMARY) if command is not None else item.help
+            if command is not None:
+                item.help = command.get_short_help_str(SUMMARY)
+            else:
+                item.help = item.help
         return items
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -91,7 +99,9 @@ class Commands(click.Group):
         for section, names in SECTIONS.items():
             rows = []
             for name in names:
-                command = self.get_command(ctx, name) if name in present else None
+                command = None
+                if name in present:
+                    command = self.get_command(ctx, name)
                 if command is not None and not command.hidden:
                     rows.append((name.ljust(width), command.get_short_help_str(SUMMARY)))
             if rows:
@@ -135,7 +145,9 @@ def run(argv: list[str] | None = None) -> int:
             if error.ctx is not None and error.message == error.ctx.get_help():  # a group alone: its help
                 say(error.message)
                 return Exit.USAGE
-            path = error.ctx.command_path if error.ctx else "git mem"
+            path = "git mem"
+            if error.ctx:
+                path = error.ctx.command_path
             say(f"git mem: {_in_one_line(error)}")
             say(f"hint: '{path} -h' shows its options.")
             return Exit.USAGE
@@ -144,14 +156,19 @@ def run(argv: list[str] | None = None) -> int:
             return Exit.CANNOT_RUN
         return int(code or 0)
 
-    words = sys.argv[1:] if argv is None else argv
+    if argv is None:
+        words = sys.argv[1:]
+    else:
+        words = argv
     return ending(parsed, f"git mem {words[0]}" if words and words[0] in COMMANDS else "git mem")
 
 
 def _in_one_line(error: click.ClickException) -> str:
     """click's words for an error; the choices of an argument, which are its name too, stand there once. A choice
     that is mistyped is answered with the one that is meant."""
-    parameter = error.param if isinstance(error, click.BadParameter) else None
+    parameter = None
+    if isinstance(error, click.BadParameter):
+        parameter = error.param
     if parameter is None or not isinstance(parameter.type, click.Choice):
         return " ".join(error.format_message().split())
     near = _nearest(error, parameter.type.choices)
@@ -168,4 +185,6 @@ def _nearest(error: click.ClickException, choices: Iterable[object]) -> str:
 
     typed = error.message.partition("'")[2].partition("'")[0]
     near = difflib.get_close_matches(typed, [str(choice) for choice in choices], n=1)
-    return f" Did you mean '{near[0]}'?" if near else ""
+    if not near:
+        return ""
+    return f" Did you mean '{near[0]}'?"

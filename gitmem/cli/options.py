@@ -64,7 +64,9 @@ def keep_option(help: str = "pii: write personal data as it is (mem.onPersonal).
 
 def keeping(config: Config, keep: str | None) -> Config:
     """The settings with `--keep` in force."""
-    return config._replace(on_personal="keep") if keep else config
+    if keep:
+        return config._replace(on_personal="keep")
+    return config
 
 
 # What a repository's own gate and set-up say is about the repository they stand in, whatever profile is in force.
@@ -77,7 +79,9 @@ def open_here(
     """What `environment.opened` gives, closed at the exit of the command; a profile that was named, the gate and the
     set-up stay where they are. `here` is what `environment.look_up` began to look for."""
     context = click.get_current_context(silent=True)
-    root = context.find_root() if context else None
+    root = None
+    if context:
+        root = context.find_root()
     stay = stay or bool(root and (root.params.get("profile") or root.invoked_subcommand in HERE))
     stood = _stood()
     repo, config = opened(overrides, stay=stay, here=here)

@@ -38,7 +38,9 @@ def lines(repo: Repository, typed: str) -> tuple[str, int, int]:
 
 def place_of(span: Span) -> str:
     """The lines of a source as `PATH:A-B`, which `git mem show` takes."""
-    last = f"-{span.end_line}" if span.end_line != span.start_line else ""
+    last = ""
+    if span.end_line != span.start_line:
+        last = f"-{span.end_line}"
     return f"{span.path}:{span.start_line}{last}"
 
 

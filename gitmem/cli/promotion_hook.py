@@ -105,7 +105,9 @@ def last_run(common_dir: Path) -> dict[str, Any]:
         record = json.loads(read_regular(common_dir / "gitmem" / RECORD, RECORD_LIMIT))
     except (OSError, ValueError, RecursionError):
         return {}
-    return record if isinstance(record, dict) else {}
+    if not isinstance(record, dict):
+        return {}
+    return record
 
 
 def last_run_in_words(common_dir: Path) -> str:
@@ -115,6 +117,9 @@ def last_run_in_words(common_dir: Path) -> str:
         return ""
     outcome = record.get("problem") or record.get("why_nothing")
     if not outcome:
-        place = f"on {record['branch']}" if record.get("branch") else PLACES.get(str(record.get("mode")), "committed")
+        if record.get("branch"):
+            place = f"on {record['branch']}"
+        else:
+            place = PLACES.get(str(record.get("mode")), "committed")
         outcome = f"{counted(int(record.get('facts') or 0), 'fact')} {place}"
     return f"{record.get('at')}: {outcome}"

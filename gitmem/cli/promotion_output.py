@@ -43,7 +43,9 @@ def as_text(outcome: Outcome, explain: bool) -> str:
     elif outcome.mode is Mode.STAGE:
         lines.append(f"staged {counted(count, 'fact')}; commit with: git commit")
     else:
-        where = f" on {outcome.branch}" if outcome.branch else ""
+        where = ""
+        if outcome.branch:
+            where = f" on {outcome.branch}"
         facts = counted(count, "fact")
         lines.append(f"promoted {facts}{where}: {', '.join(oid[:12] for oid in outcome.commits)}")
     over = len(outcome.plan.stopped(Why.LIMIT))
@@ -52,7 +54,9 @@ def as_text(outcome: Outcome, explain: bool) -> str:
     held = outcome.plan.stopped(Why.ORIGIN)
     if held and not explain:
         idents = " ".join(fact_id(item.operation.text) for item in held[:MAX_NAMED_FACTS])
-        more = f" and {len(held) - MAX_NAMED_FACTS} more (--json has all)" if len(held) > MAX_NAMED_FACTS else ""
+        more = ""
+        if len(held) > MAX_NAMED_FACTS:
+            more = f" and {len(held) - MAX_NAMED_FACTS} more (--json has all)"
         lines.append(
             f"{len(held)} from the web or a tool wait for a person, who lets one in with --accept ID: {idents}{more}"
         )
@@ -63,11 +67,16 @@ def explanation(refused: Sequence[Refused], hidden: Container[str]) -> list[str]
     """What was not promoted, by the check that stopped it and its reason: how many, and EXAMPLES of each."""
     groups: dict[tuple[str, str], list[Refused]] = {}
     for item in refused:
-        reason = item.reason.partition(":")[0] if item.why is Why.MODEL else ""
+        reason = ""
+        if item.why is Why.MODEL:
+            reason = item.reason.partition(":")[0]
         groups.setdefault((str(item.why), reason), []).append(item)
     lines = []
     for (why, reason), items in sorted(groups.items(), key=lambda pair: -len(pair[1])):
-        shown = WAITING if why == Why.ORIGIN else EXAMPLES
+        if why == Why.ORIGIN:
+            shown = WAITING
+        else:
+            shown = EXAMPLES
         lines.append(f"{why}{f', {reason}' if reason else ''}: {counted(len(items), 'candidate')}")
         lines += [explained(item, item.operation.text not in hidden) for item in items[:shown]]
         if len(items) > shown:
@@ -77,8 +86,17 @@ def explanation(refused: Sequence[Refused], hidden: Container[str]) -> list[str]
 
 def explained(item: Refused, shown: bool = True) -> str:
     """One candidate and the check that stopped it."""
-    span = item.operation.sources[0] if item.operation.sources else None
-    where = place_of(span) if span else "-"
-    text = item.operation.text if shown and item.operation.text else "[not shown]"
-    text = text if len(text) <= WIDTH else f"{text[:WIDTH]} ..."
+    span = None
+    if item.operation.sources:
+        span = item.operation.sources[0]
+    where = "-"
+    if span:
+        where = place_of(span)
+    text = "[not shown]"
+    if shown and item.operation.text:
+        text = item.operation.text
+    if len(text) <= WIDTH:
+        text = text
+    else:
+        text = f"{text[:WIDTH]} ..."
     return f"skipped   {text}\n          {where}\n          {item.why}: {item.reason}"

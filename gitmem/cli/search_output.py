@@ -147,7 +147,9 @@ def _history_mode(request: SearchRequest) -> str:
     """`Query.history` of a request: "only" commits, "with" commits, or "" for none."""
     if request.history_only:
         return "only"
-    return "with" if request.history else ""
+    if not request.history:
+        return ""
+    return "with"
 
 
 def query_of(request: SearchRequest, repo: Repository, config: Config, moment: datetime) -> Query:
@@ -167,7 +169,9 @@ def query_of(request: SearchRequest, repo: Repository, config: Config, moment: d
         from gitmem.text.named_times import first_day, last_day
 
         since, until = first_day(request.since, moment), last_day(request.until, moment)
-        commit = resolve_at(repo, request.at, moment) if request.at else ""
+        commit = ""
+        if request.at:
+            commit = resolve_at(repo, request.at, moment)
     if since and until and since > until:
         raise UsageError(f"--since {request.since} is later than --until {request.until}")
     branches: tuple[tuple[str, str], ...] = ()
@@ -228,28 +232,38 @@ def render(answer: Answer, query: str, on: bool, *, scored: bool = False, explai
     `scored`: add the certainty of each hit. `explained`: add how each score was computed, if the hit has that.
     """
     out = []
-    marks = marked_words(query) if on else None
+    marks = None
+    if on:
+        marks = marked_words(query)
     for hit in answer.hits:
         lines = line_range(hit.start_line, hit.end_line)
         where = f"{paint(escape(hit.path, ''), 'path', on)}:{paint(lines, 'line', on)}"
         if hit.kind:
             where = f"commit {paint(hit.commit[:12], 'path', on)}"
-        about = [hit.where or hit.subject] if hit.where or hit.subject else []
-        about += [hit.date] if hit.date and hit.date not in hit.heading + hit.path else []
+        if hit.where or hit.subject:
+            about = [hit.where or hit.subject]
+        else:
+            about = []
+        if hit.date and hit.date not in hit.heading + hit.path:
+            about += [hit.date]
         if hit.code:
             about += [said.words for said in hit.code]
         elif hit.state:
             about += [hit.state.upper() + (f" by {hit.by[:12]}" if hit.by else "")]
         about += [_amended(linked) for linked in hit.amended_by[:1]]
         about += [f"an earlier line says otherwise: {one.path}:{one.start_line}" for one in hit.differs[:1]]
-        about += [hit.trust] if hit.trust == "uncommitted" else []
-        about += [f"branch {hit.branch}"] if hit.branch else []
+        if hit.trust == "uncommitted":
+            about += [hit.trust]
+        if hit.branch:
+            about += [f"branch {hit.branch}"]
         if hit.kind:
             about.append(hit.author)
         elif hit.commit:
             about.append(f"{hit.commit[:12]} {hit.author}")
-        about += [f"in {hit.repository}"] if hit.repository else []
-        about += [_sureness(hit)] if scored else []
+        if hit.repository:
+            about += [f"in {hit.repository}"]
+        if scored:
+            about += [_sureness(hit)]
         out.append(where + (paint(f"  {escape(' · '.join(about), '')}", "dim", on) if about else ""))
         for line in excerpt(hit.text, query):
             out.append("    " + _marked(escape(line, "\t"), marks, on))
@@ -258,7 +272,9 @@ def render(answer: Answer, query: str, on: bool, *, scored: bool = False, explai
         if hit.explain and explained:
             out += [paint(f"    {row}", "dim", on) for row in _explained(hit)]
         out.append("")
-    return "\n".join(out[:-1]) + "\n" if out else ""
+    if not out:
+        return ""
+    return "\n".join(out[:-1]) + "\n"
 
 
 def _source(source: SourceLine, query: str, marks: re.Pattern[str] | None, on: bool) -> list[str]:
@@ -272,7 +288,9 @@ def _source(source: SourceLine, query: str, marks: re.Pattern[str] | None, on: b
 
 def _marked(line: str, marks: re.Pattern[str] | None, on: bool) -> str:
     """The line with the words of the question marked for a terminal. `marks`: these words; None marks nothing."""
-    return marks.sub(lambda m: paint(m[0], "match", on), line) if marks else line
+    if marks:
+        return marks.sub(lambda m: paint(m[0], "match", on), line)
+    return line
 
 
 def _sureness(hit: Hit) -> str:
@@ -286,7 +304,9 @@ def _amended(linked: Linked) -> str:
     where = f"{linked.path}:{linked.start_line}"
     if linked.proposed:
         return f"perhaps amended by {where}"
-    return f"until {linked.date}: amended by {where}" if linked.date else f"amended by {where}"
+    if linked.date:
+        return f"until {linked.date}: amended by {where}"
+    return f"amended by {where}"
 
 
 SHOWN_FROM = 0.0005  # of a score that a person sees with three digits
@@ -300,7 +320,9 @@ def _explained(hit: Hit) -> list[str]:
         if evidence.get(lane)
     ]
     priors = "".join(f" {name} {value:+.3f}" for name, value in evidence["priors"].items())
-    order = f" order {evidence['order']:+.3f}" if abs(evidence["order"]) >= SHOWN_FROM else ""
+    order = ""
+    if abs(evidence["order"]) >= SHOWN_FROM:
+        order = f" order {evidence['order']:+.3f}"
     searched = evidence.get("searched", hit.score)
     return [
         *([f"reranked {hit.score:.3f}"] if "searched" in evidence else []),
@@ -317,7 +339,9 @@ def settings_text(settings: Mapping[str, Any]) -> str:
     def shown(value: Any) -> str:
         if isinstance(value, list):
             return " ".join(value) or "-"
-        return f"{value:g}" if isinstance(value, float) else str(value)
+        if isinstance(value, float):
+            return f"{value:g}"
+        return str(value)
 
     rows = [
         f"{title}: "
@@ -332,7 +356,9 @@ def settings_text(settings: Mapping[str, Any]) -> str:
 
 
 def _uncertain(request: SearchRequest) -> str:
-    return f"{UNCERTAIN}." if request.everything else f"{UNCERTAIN} (--all: more of it)."
+    if request.everything:
+        return f"{UNCERTAIN}."
+    return f"{UNCERTAIN} (--all: more of it)."
 
 
 def _hint(request: SearchRequest, answered: Answer) -> str:
@@ -340,7 +366,9 @@ def _hint(request: SearchRequest, answered: Answer) -> str:
     from gitmem.search.search import EMPTY
 
     if answered.hits:
-        return "" if answered.answered else _uncertain(request)
+        if answered.answered:
+            return ""
+        return _uncertain(request)
     if EMPTY in answered.notes:
         return ""
     if not " ".join(request.query).strip():
@@ -351,5 +379,7 @@ def _hint(request: SearchRequest, answered: Answer) -> str:
         (request.paths, request.types, request.tags, request.scope, request.since, request.until, request.min_score)
     ):
         return "nothing found; without the filters there may be more."
-    where = "at that commit" if request.at else "here"
+    where = "here"
+    if request.at:
+        where = "at that commit"
     return f"nothing found {where}; try other words, --expired, --all-branches, or 'git mem status'."

@@ -64,6 +64,12 @@ def _answers(handle: int, deadline: float) -> Iterator[Any]:
 
 def _tools(answer: Any) -> list[Any] | None:
     """The tools an answer lists, None for another."""
-    result = answer.get("result") if isinstance(answer, dict) and answer.get("id") == 2 else None
-    tools = result.get("tools") if isinstance(result, dict) else None
-    return tools if isinstance(tools, list) else None
+    result = None
+    if isinstance(answer, dict) and answer.get("id") == 2:
+        result = answer.get("result")
+    tools = None
+    if isinstance(result, dict):
+        tools = result.get("tools")
+    if not isinstance(tools, list):
+        return None
+    return tools

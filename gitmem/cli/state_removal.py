@@ -48,7 +48,9 @@ def state_folder(repo: Repository) -> Path | None:
     folder = repo.common_dir / "gitmem"
     if folder.is_symlink():
         raise GitMemError(f"'{folder}' is a link and is not followed", "remove it yourself")
-    return folder if folder.is_dir() else None
+    if not folder.is_dir():
+        return None
+    return folder
 
 
 def kept_files(repo: Repository) -> list[Path]:
@@ -83,11 +85,16 @@ def state_parts(repo: Repository) -> Iterator[Part]:
 def undo_part(repo: Repository) -> Part | None:
     """The record of `git mem undo`; None where there is none."""
     folder = state_folder(repo)
-    files = sorted(folder.glob(f"{UNDO}*")) if folder is not None else []
+    if folder is not None:
+        files = sorted(folder.glob(f"{UNDO}*"))
+    else:
+        files = []
     if not files:
         return None
     writes = len(load(repo))
-    able = f"it can still take back {counted(writes, 'write')}" if last_write(repo) else "of other work trees"
+    able = "of other work trees"
+    if last_write(repo):
+        able = f"it can still take back {counted(writes, 'write')}"
     return Part("undo", f"the record of git mem undo ({able})", lambda: _remove(files))
 
 
@@ -109,7 +116,9 @@ def settings_part(environ: Mapping[str, str]) -> Part | None:
     if not keys:
         return None
     named = ", ".join(keys[:KEYS_NAMED])
-    more = f" and {len(keys) - KEYS_NAMED} more" if len(keys) > KEYS_NAMED else ""
+    more = ""
+    if len(keys) > KEYS_NAMED:
+        more = f" and {len(keys) - KEYS_NAMED} more"
     words = f"your own settings for all repositories ({named}{more})"
     return Part("settings", words, lambda: _unset(keys, environ), all_projects=True)
 

@@ -91,7 +91,9 @@ def colour(when: str, stream: TextIO | None = None) -> bool:
 
 def paint(text: str, style: str, on: bool) -> str:
     """`text` in a style of STYLES when `on`."""
-    return f"\x1b[{STYLES[style]}m{text}\x1b[m" if on else text
+    if on:
+        return f"\x1b[{STYLES[style]}m{text}\x1b[m"
+    return text
 
 
 def paint_severities(report: str) -> str:

@@ -209,7 +209,8 @@ def assemble(scopes: Sequence[Scope], request: Request, now: datetime) -> Contex
     done.dropped += [*withheld, *((part, why) for part, why in hidden if _is_requested(part, request))]
     done.dropped += [(part, why) for part, why in aside.dropped if _is_requested(part, request)]
     done.limits = list(dict.fromkeys([*few, *done.limits, *aside.limits]))
-    done.limits += [Message("recall: {}", SILENT)] if any(why == SILENT for _, why in withheld) else []
+    if any(why == SILENT for _, why in withheld):
+        done.limits += [Message("recall: {}", SILENT)]
     done.limits += missing
     if request.transcript is not None and not request.transcript.turns and request.transcript.skipped:
         done.limits.append(Message("transcript: none of its {} lines is understood", request.transcript.skipped))
@@ -243,7 +244,10 @@ def _parts_of_scopes(
         try:
             known = layers.lapsed(scope.read, scope.paths, today, scope.forgotten())
             texts |= known.texts
-            lapsed = known._replace(texts=texts) if scope.values else known
+            if scope.values:
+                lapsed = known._replace(texts=texts)
+            else:
+                lapsed = known
             parts, size = _parts_of(scope, request, questions, lapsed, aside)
             chosen.append((scope.name, parts))
             chunks += size
@@ -317,7 +321,9 @@ def _shrunk(
             done.limits.append(
                 Message("limit of {} characters: {} of {} recent turns left out", characters, len(gone), len(turns))
             )
-        text = rendered(done) if done.kept else ""
+        text = ""
+        if done.kept:
+            text = rendered(done)
         beside = sum(part.tokens + frame for part in done.kept if part.layer is Layer.RECENT)
         over = request.count(text) - beside > request.budget and any(p.layer is not Layer.RECENT for p in done.kept)
         return done, text, over, 0 < request.characters < len(text)
@@ -325,17 +331,21 @@ def _shrunk(
     done, text, over, long = attempt(left, len(turns), 0)
     if not (over or long):
         return done, text
-    hard = request.characters if long else 0
+    hard = 0
+    if long:
+        hard = request.characters
     alone = lambda part: render_group([part], {}, bare=True)  # noqa: E731
     must = packing.cost_of((part for part in done.kept if part.layer in MUST), request.count, alone)
     must = max(0, min(must, left))
     steps = [(must, left, len(turns))]
-    steps += [(must, must + 1, recent) for recent in range(len(turns) - 1, -1, -1)] if hard else []
+    if hard:
+        steps += [(must, must + 1, recent) for recent in range(len(turns) - 1, -1, -1)]
     steps += [(0, must, 0 if hard else len(turns))]
     for low, high, recent in steps:
         done, text, over, long = attempt(low, recent, hard)
         if over or long:
-            hard = request.characters if long else hard
+            if long:
+                hard = request.characters
             continue
         while low + 1 < high:
             middle = (low + high) // 2
@@ -369,10 +379,15 @@ def _marked_uncommitted(
     for scope in scopes:
         own = sorted({part.path for part in kept if part.scope == scope.name and part.path})
         asked = [path for path in own if (scope.name, path) not in known]
-        changed = scope.changed(asked) if asked and not scope.error else {}
+        if asked and not scope.error:
+            changed = scope.changed(asked)
+        else:
+            changed = {}
         known.update({(scope.name, path): changed.get(path) for path in asked})
         for at, part in enumerate(kept):
-            lines = known.get((scope.name, part.path)) if part.scope == scope.name else None
+            lines = None
+            if part.scope == scope.name:
+                lines = known.get((scope.name, part.path))
             if lines is not None and not part.trust:
                 old = {without_metadata(line).strip() for line in lines}
                 if not old.issuperset(_lines_of(part, scope)):
@@ -382,8 +397,13 @@ def _marked_uncommitted(
 
 def _lines_of(part: Part, scope: Scope) -> list[str]:
     """The lines of its file that a part is of, without metadata."""
-    document = scope.read(part.path) if part.pieces else None
-    lines = list(document.lines) if document is not None else part.content.split("\n")
+    document = None
+    if part.pieces:
+        document = scope.read(part.path)
+    if document is not None:
+        lines = list(document.lines)
+    else:
+        lines = part.content.split("\n")
     if document is not None:
         lines = [line for piece in part.pieces for line in lines[piece.first - 1 : piece.last]]
     bare = [without_metadata(line).strip() for line in lines]
@@ -411,7 +431,9 @@ def _included(scopes: Sequence[Scope], request: Request) -> tuple[list[Part], li
     missing: list[str] = []
     for path, first, last in request.include:
         scope = next((scope for scope in reversed(scopes) if path in scope.paths and not scope.error), None)
-        document = scope.read(path) if scope is not None else None
+        document = None
+        if scope is not None:
+            document = scope.read(path)
         if scope is None or document is None:
             missing.append(Message("include: there is no '{}'", path))
         elif first > len(document.lines):
@@ -426,7 +448,9 @@ def _included(scopes: Sequence[Scope], request: Request) -> tuple[list[Part], li
 def _profile(scopes: Sequence[Scope], request: Request) -> str:
     """Who the person is, as their own memory says: USER.md of the narrowest scope that has one."""
     for scope in reversed(scopes):
-        document = _reader(scope, request)("USER.md") if "USER.md" in scope.paths else None
+        document = None
+        if "USER.md" in scope.paths:
+            document = _reader(scope, request)("USER.md")
         if document is not None:
             return "\n".join(document.lines)[:2_000]
     return ""
@@ -502,7 +526,10 @@ def _answering(
     answers = {at: measured(found) for at, (found, _) in enumerate(pairs) if found.layer in RECALLED}
     best = max(answers.values(), default=0.0)
     silent = best < request.enough
-    beside = BESIDE_STRONG if best >= STRONG else BESIDE
+    if best >= STRONG:
+        beside = BESIDE_STRONG
+    else:
+        beside = BESIDE
     enough = max(request.each, min(request.enough, beside))
     kept: list[Part] = []
     withheld: list[tuple[Part, str]] = []
@@ -575,7 +602,10 @@ def _texts(part: Part) -> list[tuple[str, str]]:
 
 def _last_user_text(request: Request) -> str:
     """The last thing a person said in the session."""
-    turns = request.transcript.spoken() if request.transcript else []
+    if request.transcript:
+        turns = request.transcript.spoken()
+    else:
+        turns = []
     return next((turn.text for turn in reversed(turns) if turn.role is Role.USER), "")
 
 
@@ -611,9 +641,16 @@ def _reader(scope: Scope, request: Request) -> Callable[[str], Document | None]:
     """Reads what is not excluded, whichever layer asks: an episode or a note may name its agent in its front matter."""
 
     def read(path: str) -> Document | None:
-        document = None if _excluded(path, request) else scope.read(path)
-        agent = str(document.front_matter.get("agent") or "") if document else ""
-        return None if agent and spelling(agent) in _without_agents(request) else document
+        if _excluded(path, request):
+            document = None
+        else:
+            document = scope.read(path)
+        agent = ""
+        if document:
+            agent = str(document.front_matter.get("agent") or "")
+        if agent and spelling(agent) in _without_agents(request):
+            return None
+        return document
 
     return read
 
@@ -683,7 +720,9 @@ def _by_layer(context: Context) -> dict[str, int]:
 def keys(scope: Scope) -> dict[str, object]:
     """The front matter of a scope's MEMORY.md, whole: what an organisation says in a structured way."""
     document = scope.read("MEMORY.md")
-    return structured(document) if document is not None else {}
+    if document is None:
+        return {}
+    return structured(document)
 
 
 def effective(scopes: Sequence[Scope]) -> dict[str, object]:

@@ -44,7 +44,10 @@ def checkpoint(
     interrupted, and the last episode; nothing that holds no longer. Quoted as data. `session` is the one that begins or
     goes on, or the part of it where that is known (`s1#2`). `given`: what the session holds, which is not said again;
     what is said here is added to it."""
-    held = given if given is not None else KnownStatements()
+    if given is not None:
+        held = given
+    else:
+        held = KnownStatements()
 
     @cache
     def known() -> Lapsed:
@@ -82,8 +85,13 @@ def _ended_exceptions(repo: Repository, config: Config, when: datetime) -> str:
     rows = [
         f"- {neutral(' '.join(fact.text[:200].split()))} (MEMORY.md:{fact.line}, until {day})" for day, fact in ended
     ]
-    rows = [row for row in without_secrets(rows) if row != HIDDEN] if rows else []
-    return "\n".join(["Exceptions that have ended, and allow nothing any more (data):", *rows]) if rows else ""
+    if rows:
+        rows = [row for row in without_secrets(rows) if row != HIDDEN]
+    else:
+        rows = []
+    if not rows:
+        return ""
+    return "\n".join(["Exceptions that have ended, and allow nothing any more (data):", *rows])
 
 
 def _interrupted(repo: Repository, when: datetime, session: str, held: KnownStatements) -> str:
@@ -95,7 +103,9 @@ def _interrupted(repo: Repository, when: datetime, session: str, held: KnownStat
     from gitmem.sessions.state import all_states, so_far
 
     states = [state for state in all_states(repo.common_dir, when) if state.name != session]
-    last = states[-1] if states else None
+    last = None
+    if states:
+        last = states[-1]
     if last is None or last.ended or last.seen is None or not ACTIVE < when - last.seen < INTERRUPTED:
         return ""
     lines = [line for line in best(so_far(repo.common_dir, last), INTERRUPTED_TOKENS, "") if _is_new(line.text, held)]
@@ -126,8 +136,13 @@ def _values(
     open_values = [value for value in open_values if of_text(value.text, known()) is State.HOLDS]
     open_values = [value for value in open_values if _is_new(value.text, held)]
     rows = [f"- {neutral(' '.join(f'{value.key}: {value.text[:200]}'.split()))}" for value in open_values]
-    rows = [row for row in without_secrets(rows) if row != HIDDEN] if rows else []
-    return "\n".join(["Open from the last session (data):", *rows]) if rows else ""
+    if rows:
+        rows = [row for row in without_secrets(rows) if row != HIDDEN]
+    else:
+        rows = []
+    if not rows:
+        return ""
+    return "\n".join(["Open from the last session (data):", *rows])
 
 
 def _last_episode(
@@ -145,7 +160,10 @@ def _last_episode(
     folder = repo.root / "memory/sessions"
     own_names = frozenset(spellings(session))
     try:
-        names = [f"memory/sessions/{name}" for name in os.listdir(folder)] if not folder.is_symlink() else []
+        if not folder.is_symlink():
+            names = [f"memory/sessions/{name}" for name in os.listdir(folder)]
+        else:
+            names = []
     except OSError:
         return Section("")
     dated = sorted(((log_date(name), name) for name in names if kind(name) is Kind.SESSION and log_date(name)), key=str)

@@ -23,7 +23,10 @@ def marked(parts: Sequence[Part], ask: Ask) -> list[Part]:
     values = dict.fromkeys(
         value for part in parts for piece in part.pieces for key, value in piece.statement.meta if key == "code"
     )
-    code = ask(values) if values else {}
+    if values:
+        code = ask(values)
+    else:
+        code = {}
     return [_marked(part, code) for part in parts]
 
 

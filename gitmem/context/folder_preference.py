@@ -117,7 +117,9 @@ def nearest(
     def folder(part: Part) -> str:
         if part.path not in known:
             known[part.path] = {}
-            document = read(part.path) if part.pieces else None
+            document = None
+            if part.pieces:
+                document = read(part.path)
             if document is not None and may_be_scoped(document, whole):
                 found = document.statements
                 folders = folders_of(found, part.path, document.front_matter, whole)

@@ -44,7 +44,9 @@ def marked(parts: Sequence[Part], today: date, daily: Iterable[str] = ()) -> lis
                 continue
             if surely_over(old, new, as_if_derived=old.path not in MEMORY):  # a log line is nobody's fact yet
                 over[ident] = new
-    return [_marked(part, over) for part in parts] if over else list(parts)
+    if over:
+        return [_marked(part, over) for part in parts]
+    return list(parts)
 
 
 def _rows(part: Part) -> Iterator[Placed]:
@@ -85,8 +87,13 @@ def _marked(part: Part, over: Mapping[str, Placed]) -> Part:
     ]
     if not part.pieces and not known:
         days = [over[ident].day for ident in _ids_of_text(part.content) if ident in over]
-        new = [(part.start_line, max(days))] if days else []
-    return replace(part, until=(*part.until, *new)) if new else part
+        if days:
+            new = [(part.start_line, max(days))]
+        else:
+            new = []
+    if new:
+        return replace(part, until=(*part.until, *new))
+    return part
 
 
 def _ids_of_text(text: str) -> Iterator[str]:

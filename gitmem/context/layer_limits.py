@@ -117,8 +117,12 @@ class Weights:
 
     def relevance(self, score: float, day: date | None, importance: float, today: date) -> float:
         """`score` 0..1, exp(-decay x days) and importance, weighed; no day counts as today's."""
-        age = max(0, (today - day).days) if day else 0
+        age = 0
+        if day:
+            age = max(0, (today - day).days)
         total = self.similarity + self.recency + self.importance
         recency = math.exp(-max(0.0, self.decay) * age)
         mixed = self.similarity * score + self.recency * recency + self.importance * importance
-        return mixed / total if total > 0 else 0.0
+        if total > 0:
+            return mixed / total
+        return 0.0

@@ -67,7 +67,9 @@ class Part:
     def said(self) -> str:
         """What it says, below its trail, as one text."""
         trail = " - ".join(self.trail)
-        return f"{trail}: {self.content}" if trail else self.content
+        if trail:
+            return f"{trail}: {self.content}"
+        return self.content
 
 
 def of(part: Part, found: Sequence[Piece]) -> Part:
@@ -188,7 +190,9 @@ def holding(document: Document, known: Lapsed) -> list[Piece]:
     found = pieces_.pieces(document)
     states = state.states([piece.statement for piece in found], known, document.path)
     gone = {piece.own for piece, each in zip(found, states, strict=True) if each is not State.HOLDS}
-    return [piece for piece in found if gone.isdisjoint((*piece.above, piece.own))] if gone else list(found)
+    if gone:
+        return [piece for piece in found if gone.isdisjoint((*piece.above, piece.own))]
+    return list(found)
 
 
 def recent(turns: Sequence[Turn], share: Share, count: Count) -> list[Part]:
@@ -206,7 +210,9 @@ def recent(turns: Sequence[Turn], share: Share, count: Count) -> list[Part]:
 
 def summary(text: str) -> list[Part]:
     """What was said before the recent turns."""
-    return [Part(Layer.SUMMARY, "earlier in this session", text.strip(), 0.9)] if text.strip() else []
+    if not text.strip():
+        return []
+    return [Part(Layer.SUMMARY, "earlier in this session", text.strip(), 0.9)]
 
 
 def working(values: Iterable[tuple[str, str]], share: Share, count: Count, known: Lapsed | None = None) -> list[Part]:
@@ -216,7 +222,10 @@ def working(values: Iterable[tuple[str, str]], share: Share, count: Count, known
         if known is not None and state.of_text(value, known) is not State.HOLDS:
             continue
         text, most = " ".join(value.split()), share.item or 1_000
-        text = text if count(text) <= most else pieces_.cut(text, most, count)
+        if count(text) <= most:
+            text = text
+        else:
+            text = pieces_.cut(text, most, count)
         parts.append(Part(Layer.WORKING, key, f"{key}: {text}", 0.96, scope="session"))
     return parts
 
@@ -257,14 +266,18 @@ def rules(paths: Iterable[str], read: Read, subjects: Sequence[str], scope: str 
     """Rules whose `paths:` match a subject (a path, an entity's name, `*` for all), and those that name none."""
     parts = []
     for path in sorted(paths):
-        document = read(path) if kind(path) is Kind.RULE else None
+        document = None
+        if kind(path) is Kind.RULE:
+            document = read(path)
         if document is None:
             continue
         globs = _words(document, "paths")
         matched = not globs or "*" in (*globs, *subjects) or any(_matches(subject, globs) for subject in subjects)
         text, first, last = _body(document)
         if matched and text:
-            weight = 0.93 if globs else 0.9
+            weight = 0.9
+            if globs:
+                weight = 0.93
             parts.append(Part(Layer.RULE, path, text, weight, path, first, last, scope))
     return parts
 
@@ -284,7 +297,9 @@ def procedures(paths: Iterable[str], read: Read, prompt: str, scope: str = "proj
     parts = []
     asked = prompt.casefold()
     for path in sorted(paths):
-        document = read(path) if kind(path) is Kind.SKILL else None
+        document = None
+        if kind(path) is Kind.SKILL:
+            document = read(path)
         if document is None or not asked:
             continue
         stated = _words(document, "triggers")
@@ -313,7 +328,9 @@ def _is_triggered(asked: str, trigger: str) -> bool:
 
 def _words(document: Document, key: str) -> tuple[str, ...]:
     value = document.front_matter.get(key, ())
-    return (value,) if isinstance(value, str) else tuple(value)
+    if isinstance(value, str):
+        return (value,)
+    return tuple(value)
 
 
 def recalled(
@@ -333,7 +350,10 @@ def recalled(
         if hit.commit:
             parts += _of_commit(hit, lapsed, weight, items.get(layer, 0), count, most, scope)
             continue
-        document = None if hit.path in known else read(hit.path)
+        if hit.path in known:
+            document = None
+        else:
+            document = read(hit.path)
         if document is not None:
             known[hit.path] = holding(document, lapsed)
         if hit.path in known:
@@ -344,7 +364,10 @@ def recalled(
         if not kept:
             continue
         part = of(Part(layer, hit.heading or hit.path, "", weight, hit.path, scope=scope, trust=hit.trust), kept)
-        there = 0 if hit.path in known else 1 - hit.start_line
+        if hit.path in known:
+            there = 0
+        else:
+            there = 1 - hit.start_line
         lines = {piece.first for piece in kept}
         part = replace(part, until=tuple((at + there, day) for at, day in hit.until if at + there in lines))
         if hit.path not in known:
@@ -369,7 +392,10 @@ def _of_commit(
     text = pieces_.layout(kept)
     if len(kept) < len(found):
         text += f"\n{pieces_.GOES_ON}"
-    said = f"{hit.said}\n{text}" if text not in hit.said else hit.said
+    if text not in hit.said:
+        said = f"{hit.said}\n{text}"
+    else:
+        said = hit.said
     return [Part(Layer.HISTORY, f"commit {hit.commit[:12]}", said, weight, scope=scope, commit=hit.commit)]
 
 

@@ -32,7 +32,9 @@ def loaded_files(host: Host, root: Path) -> tuple[tuple[str, ...], tuple[str, ..
     for _ in range(MAX_IMPORT_DEPTH + 1):
         new: list[str] = []
         for path in left:
-            text = _text(root, path) if path not in texts and len(texts) < MAX_FILES else None
+            text = None
+            if path not in texts and len(texts) < MAX_FILES:
+                text = _text(root, path)
             if text is None:
                 continue
             texts[path] = text

@@ -71,7 +71,10 @@ def fit(
     others.sort(key=lambda part: (id(part) not in ahead, -part.relevance, part.path, part.start_line))
     reserved = max(int(RESERVED * remaining.left), cost_of(first, count, quotation))
     waiting = _fill(others, remaining, shares, done, reserved)
-    why = OVER_CHARACTERS if characters else OVER
+    if characters:
+        why = OVER_CHARACTERS
+    else:
+        why = OVER
     for part in waiting:
         done.dropped.append((part, why))
     for part in (part for part in parts if part.layer is Layer.SUMMARY):
@@ -136,7 +139,10 @@ def least(fitted: Callable[[int], Fitted], above: int) -> int:
             return 0
     while above + 1 < high:
         middle = (above + high) // 2
-        above, high = (above, middle) if fitted(middle).kept else (middle, high)
+        if fitted(middle).kept:
+            above, high = (above, middle)
+        else:
+            above, high = (middle, high)
     return high
 
 
@@ -153,7 +159,10 @@ class _Budget:
     def around(self, part: Part) -> int:
         key = group(part)
         above = dict.fromkeys(line for piece in part.pieces for line in piece.above if (key, line) not in self.said)
-        cost = JOINED if key in self.open else self.count(self.quotation(part))
+        if key in self.open:
+            cost = JOINED
+        else:
+            cost = self.count(self.quotation(part))
         return cost + sum(self.count(line.lead + line.text) for line in above)
 
     def cost(self, part: Part) -> int:
@@ -290,7 +299,8 @@ def _fill(
             else:
                 remaining.take(part)
                 spent[part.layer] = spent.get(part.layer, 0) + cost
-                kept_back = max(0, kept_back - cost) if part.layer is Layer.MEMORY else kept_back
+                if part.layer is Layer.MEMORY:
+                    kept_back = max(0, kept_back - cost)
                 done.kept.append(part)
                 included.append(part)
         waiting = later
@@ -310,7 +320,9 @@ def _without_pieces_of(part: Part, others: Iterable[Part]) -> Part | None:
     fresh = [piece for piece in part.pieces if piece.first not in given]
     if len(fresh) == len(part.pieces):
         return part
-    return layers.of(part, fresh) if fresh else None
+    if not fresh:
+        return None
+    return layers.of(part, fresh)
 
 
 def _lines(part: Part) -> Iterable[int]:

@@ -59,7 +59,9 @@ class Piece(NamedTuple):
     def said(self) -> str:
         """What it says, below its trail, as one text."""
         trail = " - ".join(self.statement.trail)
-        return f"{trail}: {self.own.text}" if trail else self.own.text
+        if trail:
+            return f"{trail}: {self.own.text}"
+        return self.own.text
 
 
 def pieces(document: Document) -> tuple[Piece, ...]:
@@ -111,7 +113,9 @@ class _Reader:
         name = " ".join(name.split())
         first = next((statement.text for statement in found if statement.form is Form.HEADING), "")
         known = {first.casefold(), file_name_words(self.document.path).casefold()}
-        return (Line(0, Form.HEADING, "# ", name, 1),) if name and name.casefold() not in known else ()
+        if name and name.casefold() not in known:
+            return (Line(0, Form.HEADING, "# ", name, 1),)
+        return ()
 
     def _enter(self, statement: Statement) -> None:
         level = self.levels.get(statement.first, BOLD_LEVEL)
@@ -137,7 +141,9 @@ class _Reader:
 
     def _own(self, statement: Statement, below: Sequence[Line]) -> Line:
         items = [line for line in below if line.form is Form.ITEM]
-        indent = " " * len(items[-1].lead) if items else ""
+        indent = ""
+        if items:
+            indent = " " * len(items[-1].lead)
         first = self.lines[statement.first - 1]
         text, lead = statement.text, indent
         if statement.form is Form.ITEM:
@@ -159,7 +165,9 @@ def _indent(line: str) -> int:
 
 def without_metadata(line: str) -> str:
     """A line without the comment that is metadata."""
-    return parse_comment(line)[0] if line.rstrip().endswith("-->") else line
+    if line.rstrip().endswith("-->"):
+        return parse_comment(line)[0]
+    return line
 
 
 _NOTHING: Mapping[int, str] = MappingProxyType({})
@@ -181,7 +189,9 @@ def layout(
         if same < len(open_) and open_[same].level and not way[same].level:
             # it leaves a section for what stands before that section's heading
             same = next((at for at in range(same - 1, -1, -1) if way[at].level), 0)
-        last = open_[-1] if open_ else None
+        last = None
+        if open_:
+            last = open_[-1]
         for line in way[max(same, known) :]:
             if last is not None and rows and _apart(last, line):
                 rows.append("")
@@ -236,7 +246,9 @@ def content(found: Sequence[Piece]) -> str:
     """What the pieces say below the lines that they all stand below: of one piece its text alone, as a fact's."""
     if len(found) == 1:
         only = found[0]
-        return only.statement.text if only.own.form is Form.ROW else only.own.text
+        if only.own.form is Form.ROW:
+            return only.statement.text
+        return only.own.text
     shared = min((_shared(found[0].above, piece.above) for piece in found[1:]), default=0)
     return layout(found, known=shared)
 
@@ -278,7 +290,9 @@ def _first_sentences(piece: Piece, budget: int, count: Count) -> str:
         if kept and count(f"{kept} {sentence}") > budget:
             break
         kept = f"{kept} {sentence}".strip()
-    return cut(kept, budget, count) if count(kept) > budget else f"{kept} {GOES_ON}"
+    if count(kept) > budget:
+        return cut(kept, budget, count)
+    return f"{kept} {GOES_ON}"
 
 
 def cut(line: str, budget: int, count: Count) -> str:

@@ -35,7 +35,10 @@ def render(
     groups: dict[tuple[str, ...], list[Part]] = {}
     for part in parts:
         groups.setdefault(packing.group(part), []).append(part)
-    quoted = {} if known is None else known
+    if known is None:
+        quoted = {}
+    else:
+        quoted = known
     doubtful = any(each.state is not CodeState.RENAMED for part in parts for _, said in part.code for each in said)
     lines = [lead(commits), *([VERIFY] if doubtful else [])]
     inside = False
@@ -82,34 +85,52 @@ def left_out(fitted: packing.Fitted, detail: Detail = Detail.NAMES) -> str:
     files = [shown_name(part.path) for part in missing if part.layer is not Layer.MEMORY and not part.pieces]
     files += [f"{shown_name(part.path)} after line {part.end_line}" for part in cut]
     files = list(dict.fromkeys(files))
-    said = [f"{facts} of {counted(fitted.pinned, 'pinned fact')}"] if facts else []
+    if facts:
+        said = [f"{facts} of {counted(fitted.pinned, 'pinned fact')}"]
+    else:
+        said = []
     said += files[:MAX_NAMED_FILES]
-    said += [counted(len(files) - MAX_NAMED_FILES, "more file")] if len(files) > MAX_NAMED_FILES else []
-    said += [f"{counted(others, 'fact')} of MEMORY.md"] if others else []
+    if len(files) > MAX_NAMED_FILES:
+        said += [counted(len(files) - MAX_NAMED_FILES, "more file")]
+    if others:
+        said += [f"{counted(others, 'fact')} of MEMORY.md"]
     return f"{LEFT_OUT}: {', '.join(said)}."
 
 
 def lead(commits: Mapping[str, str]) -> str:
     """The first line; it names the project's commit once for all that is quoted from it."""
     commit = commits.get("project", "")
-    return f"{LEAD} Commit: {commit[:12]}." if commit else LEAD
+    if commit:
+        return f"{LEAD} Commit: {commit[:12]}."
+    return LEAD
 
 
 def render_group(parts: Sequence[Part], commits: Mapping[str, str], bare: bool = False) -> str:
     """One quotation; with `bare` what stands around the text only."""
     first = parts[0]
     if first.layer in OWN_TAG:
-        who = "" if first.layer is Layer.WORKING else f' who="{first.label}"'
+        if first.layer is Layer.WORKING:
+            who = ""
+        else:
+            who = f' who="{first.label}"'
         said = "\n".join(part.content for part in parts)
-        body = "" if bare else neutral("\n".join(without_secrets(said.split("\n"))))
+        if bare:
+            body = ""
+        else:
+            body = neutral("\n".join(without_secrets(said.split("\n"))))
         return f"<{first.layer.value}{who}>\n{body}\n</{first.layer.value}>"
     note = ", ".join(filter(None, (_layer(first), first.scope if first.scope != "project" else "")))
     given = _pieces(parts)
     spans = _spans([(piece.first, piece.last, piece.at) for piece in given] if given else _places(parts))
-    commit = commits.get(first.scope, "") if first.scope != "project" else ""
+    commit = ""
+    if first.scope != "project":
+        commit = commits.get(first.scope, "")
     if bare:
         return mark(first.path, spans, commit=commit, trust=first.trust, note=note) + "\n"
-    text = _statements(parts, given) if given else _with_gaps(parts)
+    if given:
+        text = _statements(parts, given)
+    else:
+        text = _with_gaps(parts)
     return passage(text, first.path, *spans, commit=commit, trust=first.trust, note=note)
 
 
@@ -154,7 +175,9 @@ def _spans(places: Sequence[tuple[int, int, int]]) -> list[tuple[int, int]]:
 
 def _layer(part: Part) -> str:
     """The layer's name where the path does not tell it: what stands around a text takes tokens from it."""
-    return "" if layers.layer_of(part.path) is part.layer else part.layer.value
+    if layers.layer_of(part.path) is part.layer:
+        return ""
+    return part.layer.value
 
 
 def _with_gaps(parts: Sequence[Part]) -> str:

@@ -33,7 +33,9 @@ def repository_path(repo: Repository, subject: str) -> str:
 
 def staged_of(repo: Repository) -> tuple[str, ...]:
     """The staged paths; none where nothing can be staged."""
-    return tuple(change.path for change in repo.staged_changes()) if repo.root is not None else ()
+    if repo.root is None:
+        return ()
+    return tuple(change.path for change in repo.staged_changes())
 
 
 def value_of(made: Context, max_age: int = MAX_AGE) -> dict[str, object]:
@@ -57,7 +59,9 @@ def request_of(
 ) -> Request:  # fmt: skip
     """A request with the settings in force; `transcript` is a file, or one that was read. Raises GitMemError for a
     transcript that cannot be read."""
-    conversation = transcript if isinstance(transcript, Transcript) else None
+    conversation = None
+    if isinstance(transcript, Transcript):
+        conversation = transcript
     if isinstance(transcript, Path):
         from gitmem.hosts.transcript_parser import parse
         from gitmem.regular_file import read_regular
@@ -111,18 +115,27 @@ def build(
         request = replace(request, transcript=conversation, summary=summary)
     others, opened = scopes.other_memories(repo, config, environ, cache, when)
     try:
-        commit = resolve_at(repo, at, when) if at else ""
-        day = repo.commit(commit).commit_date if commit else when  # what held then is judged by the day of the commit
+        commit = ""
+        if at:
+            commit = resolve_at(repo, at, when)
+        # what held then is judged by the day of the commit
+        if commit:
+            day = repo.commit(commit).commit_date
+        else:
+            day = when
         history = Layer.HISTORY.value not in request.without_layers and request.shares[Layer.HISTORY].on
         known = [*others, scopes.project(repo, config, day, commit=commit, history=history)]
         if not at:
             asked = " ".join((request.prompt, *request.subjects))
             values = values_for(repo, config, when, session=owner, entities=request.entities, asked=asked)
             session = scopes.session(repo, values)
-            known += [session] if session.values else []
+            if session.values:
+                known += [session]
         request, missing = _with_tokenizer(request, config)
         made = replace(assemble(known, request, day), assembled_at=when)
-        return replace(made, notes=(missing,)) if missing else made
+        if missing:
+            return replace(made, notes=(missing,))
+        return made
     finally:
         for other in opened:
             other.close()

@@ -42,7 +42,9 @@ def project(
     memory."""
     head = commit or repo.head() or ""
     if commit or repo.root is None:
-        return _of_commit(repo, config, now, name, head, history=history) if head else Scope(name)
+        if head:
+            return _of_commit(repo, config, now, name, head, history=history)
+        return Scope(name)
     root = repo.root
     known = {entry.path for entry in repo.staged() if entry.mode in (REGULAR, EXECUTABLE)} | set(repo.untracked())
     layout = layout_of(known, config.memory_paths)
@@ -68,12 +70,17 @@ def project(
             return ()
 
     def changed(asked: Sequence[str]) -> dict[str, frozenset[str]]:
-        there = {entry.path: entry.oid for entry in repo.entries(head, asked)} if head else {}
+        if head:
+            there = {entry.path: entry.oid for entry in repo.entries(head, asked)}
+        else:
+            there = {}
         texts: dict[str, frozenset[str]] = {}
         for path in asked:
             oid = there.get(path)
             if oid is None or repo.hash_blob("\n".join(lines(path)).encode("utf-8", "surrogateescape")) != oid:
-                text = repo.read(oid).decode("utf-8", "replace") if oid else ""
+                text = ""
+                if oid:
+                    text = repo.read(oid).decode("utf-8", "replace")
                 texts[path] = frozenset(line.strip() for line in text.split("\n"))
         return texts
 
@@ -101,7 +108,9 @@ def _of_commit(
         return parse(shown(repo.read(oid), path if now_there else ""), path)
 
     def lines(path: str) -> Sequence[str]:
-        return repo.read(entries[path]).decode("utf-8", "replace").split("\n") if path in entries else ()
+        if path not in entries:
+            return ()
+        return repo.read(entries[path]).decode("utf-8", "replace").split("\n")
 
     past = history and (bool(config.history_repos) or more_than_memory(entries))
     return Scope(
@@ -114,7 +123,9 @@ def _of_commit(
 def _own_folders(config: Config) -> tuple[str, ...]:
     """The folders whose memory is the repository's own, as `git mem init --in` has them: those with its daily logs."""
     folders = (pattern.rpartition("/")[0] for pattern in config.memory_daily)
-    return tuple(filter(None, folders)) if NOTHING_ELSE in config.memory_paths else ()
+    if NOTHING_ELSE not in config.memory_paths:
+        return ()
+    return tuple(filter(None, folders))
 
 
 def _without_forgotten(repo: Repository) -> Callable[[bytes, str], bytes]:
@@ -139,14 +150,19 @@ def forgotten(repo: Repository, commit: str) -> frozenset[str]:
     """The ids of the texts that a person took out, by the records that a commit reaches."""
     from gitmem.provenance.forgotten_texts import forgotten_texts
 
-    return forgotten_texts(repo, commit).ids if commit else frozenset()
+    if not commit:
+        return frozenset()
+    return forgotten_texts(repo, commit).ids
 
 
 def session(repo: Repository, values: Sequence[Value]) -> Scope:
     """The working values as a scope, without what was forgotten."""
     from gitmem.provenance.forgotten_texts import forgotten_texts
 
-    known = forgotten_texts(repo) if values else NOTHING
+    if values:
+        known = forgotten_texts(repo)
+    else:
+        known = NOTHING
     kept = (value for value in values if not known.says_only(value.text))
     return Scope("session", values=tuple((value.key, known.masked(value.text)) for value in kept))
 
@@ -181,8 +197,12 @@ def _of_file(hit: hits.Hit, lines: Sequence[str]) -> Hit:
 
 def _of_history(hit: hits.Hit) -> Hit:
     """A commit: who, when, its subject and what became of it stand before its lines."""
-    became = f" ({hit.state} by {hit.by[:12]})" if hit.state else ""
-    where = f"{hit.repository} " if hit.repository else ""
+    became = ""
+    if hit.state:
+        became = f" ({hit.state} by {hit.by[:12]})"
+    where = ""
+    if hit.repository:
+        where = f"{hit.repository} "
     author = hit.author.rpartition(" <")[0] or hit.author
     said = f"{where}{hit.commit[:12]} {hit.date} {author}: {hit.subject}{became}"
     text = "\n".join(line for line in hit.text.split("\n") if line.strip() != hit.subject.strip()).strip("\n")
@@ -216,7 +236,10 @@ def other_memories(
                 scope if same == name else Scope(name, note=f"it is the {same} memory itself", commit=scope.commit)
             )
         except (GitMemError, OSError) as error:
-            why = error.message if isinstance(error, GitMemError) else str(error.strerror)
+            if isinstance(error, GitMemError):
+                why = error.message
+            else:
+                why = str(error.strerror)
             scopes.append(Scope(name, error=why))
     return scopes[::-1], opened
 
@@ -231,7 +254,9 @@ def open_memory(
     if is_url(place):
         folder = mirror_of(place, cache)
         age = fetch_mirror(place, folder, clean(environ), now, FRESH_HOURS)
-        note = f"last copy, {age:.0f} hours old" if age > FRESH_HOURS else ""
+        note = ""
+        if age > FRESH_HOURS:
+            note = f"last copy, {age:.0f} hours old"
         place = str(folder)
     repo = open_repository(Path(os.path.expanduser(place)), clean(environ))
     try:

@@ -90,7 +90,9 @@ def mark_of(transcript: Transcript) -> str:
     one in which nothing was said."""
     first = next((turn for turn in transcript.turns if turn.text and turn.role is not Role.TOOL), None)
     summaries = sum(turn.by is By.SUMMARY for turn in transcript.turns)
-    return f"{summaries}:{key(first)}" if first is not None else ""
+    if first is None:
+        return ""
+    return f"{summaries}:{key(first)}"
 
 
 def keys_of_part(part: Part) -> list[str]:
@@ -136,7 +138,9 @@ class KnownStatements:
     def saying(self, text: str, about: frozenset[str], place: tuple[str, int, int]) -> list[int]:
         """The numbers of statements that say each sentence of a text; none where one sentence is not held."""
         found = [self._saying(sentence, about, place) for sentence in sentences(text)]
-        return [] if None in found else [number for number in found if number is not None]
+        if None in found:
+            return []
+        return [number for number in found if number is not None]
 
     def _saying(self, sentence: str, about: frozenset[str], place: tuple[str, int, int]) -> int | None:
         counts: dict[int, int] = defaultdict(int)
@@ -195,7 +199,9 @@ def fresh_of(part: Part, contents: Contents, known: KnownStatements) -> Part | N
     keys = keys_of_part(part)
     if not part.pieces:
         said = part.layer is Layer.HISTORY and _commit_is_said(part, known)
-        return None if said or not contents.keys.isdisjoint(keys) else part
+        if said or not contents.keys.isdisjoint(keys):
+            return None
+        return part
     own = spellings(contents.session)
     fresh = [
         piece
@@ -206,7 +212,9 @@ def fresh_of(part: Part, contents: Contents, known: KnownStatements) -> Part | N
     ]
     if len(fresh) == len(part.pieces):
         return part
-    return layers.of(part, fresh) if fresh else None
+    if not fresh:
+        return None
+    return layers.of(part, fresh)
 
 
 def _saying(part: Part, piece: Piece, known: KnownStatements) -> list[int]:
@@ -238,11 +246,17 @@ def each_once(parts: Sequence[Part]) -> list[tuple[Part, Part | None]]:
     for at in sorted(copies_at, key=lambda at: (-scopes.index(parts[at].scope), *_rank(parts[at]))):
         part = parts[at]
         if not part.pieces:
-            left[at] = None if _commit_is_said(part, known) else part
+            if _commit_is_said(part, known):
+                left[at] = None
+            else:
+                left[at] = part
             continue
         fresh = []
         for piece in part.pieces:
-            copies = [] if part.until else _saying(part, piece, known)
+            if part.until:
+                copies = []
+            else:
+                copies = _saying(part, piece, known)
             for number in copies:
                 relevance[owners[number]] = max(relevance[owners[number]], part.relevance)
             if not copies:
@@ -251,7 +265,10 @@ def each_once(parts: Sequence[Part]) -> list[tuple[Part, Part | None]]:
         if len(fresh) == len(part.pieces):
             left[at] = part
         else:
-            left[at] = layers.of(part, fresh) if fresh else None
+            if fresh:
+                left[at] = layers.of(part, fresh)
+            else:
+                left[at] = None
     found = [(part, left.get(at, part)) for at, part in enumerate(parts)]
     result = []
     for at, (part, rest) in enumerate(found):

@@ -51,7 +51,10 @@ def is_named(key: str, words: frozenset[str]) -> bool:
     first, _, rest = key.partition(":")
     second = rest.partition(":")[0]
     is_kind = first in KINDS_OF_ENTITY or first.removesuffix("s") in KINDS_OF_ENTITY or names_no_thing(first)
-    name = second if is_kind else first
+    if is_kind:
+        name = second
+    else:
+        name = first
     # Terms of Hangul and Kana are pairs of signs and the last sign alone, which a particle takes the place of.
     own = [term for term in terms(name) if len(term) > 1 or term.isascii()] or terms(name)
     return bool(own) and words.issuperset(own)

@@ -64,7 +64,10 @@ def read_skills(folder: Path) -> tuple[list[Arrival], list[tuple[str, str]]]:
         except UnicodeEncodeError:
             left.append((name, "its front matter holds what is no text"))
             continue
-        title = top.resolve().name if home == "." else home.replace("/", "-")
+        if home == ".":
+            title = top.resolve().name
+        else:
+            title = home.replace("/", "-")
         arrival = restored or Arrival(name, f"{HOME}/{title}/{_inside(name, home)}", data)
         if arrival.path in arrivals:
             left.append((name, f"'{arrival.path}' comes from {arrivals[arrival.path].name} too"))
@@ -74,7 +77,9 @@ def read_skills(folder: Path) -> tuple[list[Arrival], list[tuple[str, str]]]:
 
 
 def _inside(name: str, home: str) -> str:
-    return name if home == "." else name.removeprefix(f"{home}/")
+    if home == ".":
+        return name
+    return name.removeprefix(f"{home}/")
 
 
 def _restored(name: str, data: bytes) -> Arrival | None:
@@ -86,11 +91,17 @@ def _restored(name: str, data: bytes) -> Arrival | None:
     lines = text.split("\n")
     keys = _keys(lines)
     metadata = keys.get("metadata")
-    path, front = (metadata.get(PATH), metadata.get(FRONT)) if isinstance(metadata, dict) else (None, None)
+    if isinstance(metadata, dict):
+        path, front = (metadata.get(PATH), metadata.get(FRONT))
+    else:
+        path, front = (None, None)
     if not isinstance(path, str) or not isinstance(front, str) or kind(path) is not Kind.SKILL or ".." in path:
         return None
     body = "\n".join(lines[closing_line(lines) :])
-    old = f"---\n{front}\n---\n{body}" if front else body
+    if front:
+        old = f"---\n{front}\n---\n{body}"
+    else:
+        old = body
     if _described(old, path) == keys.get("description"):
         return Arrival(name, path, old.encode())
     kept = [line for line in front.split("\n") if line and not line.startswith("description:")]
@@ -139,21 +150,28 @@ def _described(text: str, path: str) -> str:
     shown = (line.lstrip("# ").strip() for line in document.lines[document.front :])
     words = " ".join(next(filter(None, shown), PurePosixPath(path).stem).split())
     when = ", ".join([triggers] if isinstance(triggers, str) else triggers)
-    said = f"{words.rstrip('.')}. Use it where the request says: {when}." if when else words
+    if when:
+        said = f"{words.rstrip('.')}. Use it where the request says: {when}."
+    else:
+        said = words
     return said[:DESCRIPTION_LIMIT]
 
 
 def _keys(lines: Sequence[str]) -> dict[str, Any]:
     """The whole front matter, {} where there is none or it cannot be read."""
     found = read(lines)
-    return nested(lines, found.end) if found.end and not found.fault else {}
+    if found.end and not found.fault:
+        return nested(lines, found.end)
+    return {}
 
 
 def _name(path: str) -> str:
     """The name of a skill for a procedure's path: one that hosts take, whatever script it is written in."""
     stem = unicodedata.normalize("NFKD", path.removeprefix(f"{HOME}/").removesuffix(".md")).lower()
     plain = re.sub(r"[^a-z0-9]+", "-", stem).strip("-")[:NAME_LIMIT].strip("-")
-    return plain if plain else f"skill-{hashlib.sha256(path.encode()).hexdigest()[:8]}"
+    if plain:
+        return plain
+    return f"skill-{hashlib.sha256(path.encode()).hexdigest()[:8]}"
 
 
 def _free(name: str, taken: Collection[str]) -> str:

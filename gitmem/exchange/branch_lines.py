@@ -131,7 +131,10 @@ def without(changed: Changed, found: Sequence[GateLine], choices: Mapping[str, C
             if choice is Choice.MASK and not row.masked:
                 raise UsageError("no mask mends this line: take it out")
             if choice is not None:
-                lines[row.first - 1 : row.last] = [row.masked] if choice is Choice.MASK else []
+                if choice is Choice.MASK:
+                    lines[row.first - 1 : row.last] = [row.masked]
+                else:
+                    lines[row.first - 1 : row.last] = []
         contents[path] = "".join(lines).encode("utf-8", "surrogateescape")
     return contents
 

@@ -109,7 +109,10 @@ def open_branches(repo: Repository, config: Config, today: date) -> list[OpenBra
             break
         if tip in done:
             continue
-        base = None if repo.is_ancestor(tip, head) else repo.merge_base(head, tip)
+        if repo.is_ancestor(tip, head):
+            base = None
+        else:
+            base = repo.merge_base(head, tip)
         if base and changed_files(repo, base, tip, layout):
             rows = fact_changes(repo, base, tip, layout, today, authors=False)
             facts = sum(kind(row.path) in LASTING or (kind(row.path) in KINDS and bool(row.fact.meta)) for row in rows)
@@ -172,7 +175,9 @@ def _merged(repo: Repository, config: Config, path: str, base: str, oids: tuple[
     held = repo.blobs(base, [path])
     if not all(oid.strip("0") for oid in oids):
         raise GitMemError(Message("one side removed '{}' and the other changed it", path), "settle that with git merge")
-    before = repo.read(held[path]) if path in held else b""
+    before = b""
+    if path in held:
+        before = repo.read(held[path])
     ours, theirs = (repo.read(oid) for oid in oids)
     marks = [line.encode() for line in LABELS.block((), (), ())]
     if max(map(len, (before, ours, theirs))) > MAX_MEMORY_FILE_BYTES or any(
@@ -232,7 +237,9 @@ def outcome(
     def after(path: str, oid: str) -> bytes | None:
         if path in contents:
             return contents[path]
-        return repo.read(oid) if oid else None
+        if not oid:
+            return None
+        return repo.read(oid)
 
     return {path: (repo.read(blobs[path]) if path in blobs else None, after(path, oid)) for path, oid in shown.brought}
 
@@ -296,7 +303,9 @@ def made_merge(repo: Repository, shown: BranchMerge, contents: Mapping[str, byte
         assert made is not None
         told = outcome(repo, shown, contents)
         for change in repo.changes(shown.head, made):
-            after = repo.read(change.new_oid) if change.new_oid.strip("0") else None
+            after = None
+            if change.new_oid.strip("0"):
+                after = repo.read(change.new_oid)
             if change.path not in told or told[change.path][1] != after:
                 words = Message("git makes something else of '{}' than was shown; nothing was merged", change.path)
                 raise GitMemError(words, f"git merge {encode(shown.name)}")

@@ -57,12 +57,17 @@ def _notes(name: str, value: Mapping[str, Any], names: Mapping[str, str], accoun
     """The notes of one account; `name` is that of its file in the archive."""
     text = value.get("conversations_memory")
     if isinstance(text, str) and text.strip():
-        number = f"-{account + 1}" if account else ""
+        number = ""
+        if account:
+            number = f"-{account + 1}"
         yield _note(f"{name}#conversations_memory", f"{HOME}/memory{number}.md", "What Claude remembered", text)
     projects = value.get("project_memories")
     for ident, project in projects.items() if isinstance(projects, dict) else ():
         if isinstance(project, str) and project.strip():
-            plain = ident if _PLAIN.fullmatch(ident) else hashlib.sha256(ident.encode("utf-8", "replace")).hexdigest()
+            if _PLAIN.fullmatch(ident):
+                plain = ident
+            else:
+                plain = hashlib.sha256(ident.encode("utf-8", "replace")).hexdigest()
             title = f"What Claude remembered of {names.get(ident) or f'project {plain}'}"
             yield _note(f"{name}#project_memories/{plain}", f"{HOME}/project-{plain}.md", title, project)
 

@@ -120,7 +120,10 @@ def _with_facts(repo: Repository, there: bytes, new: bytes) -> tuple[bytes, str]
     known = {fact.id for fact in memory.facts}
     lacking = [entry for entry in other.items if entry.fact.id not in known]
     head = repo.head()
-    refused = rejections(repo, read_ledger(repo, [head])).hashes if head and lacking else frozenset[str]()
+    if head and lacking:
+        refused = rejections(repo, read_ledger(repo, [head])).hashes
+    else:
+        refused = frozenset[str]()
     wanted = [entry for entry in lacking if text_hash(entry.fact.text) not in refused]
     groups: dict[tuple[str, ...], list[tuple[list[str], Fact]]] = {}
     for entry in wanted:
@@ -135,9 +138,14 @@ def _with_facts(repo: Repository, there: bytes, new: bytes) -> tuple[bytes, str]
         memory = facts.insert_all(memory, rows, names)
     words = f"gets {counted(len(wanted), 'fact')}, {len(others) - len(lacking)} there already"
     gone = len(lacking) - len(wanted)
-    words += f", {gone} taken out here before stay out" if gone else ""
-    differ = "differs" if changed == 1 else "differ"
-    stays = "stays as it is" if changed == 1 else "stay as they are"
+    if gone:
+        words += f", {gone} taken out here before stay out"
+    differ = "differ"
+    if changed == 1:
+        differ = "differs"
+    stays = "stay as they are"
+    if changed == 1:
+        stays = "stays as it is"
     return memory.data(), words + (
         f"; {counted(changed, 'fact')} {differ} in type, tags or last day and {stays} here" if changed else ""
     )

@@ -168,7 +168,9 @@ def _stated(lines: Sequence[str]) -> dict[str, Any] | None:
     there = _mapping(lines, front_matter.closing_line(lines))
     if there is None or OWN_KEY in there or not isinstance(there.get("type", ""), str):
         return None
-    return None if "type" in there and not there["type"].strip() else there
+    if "type" in there and not there["type"].strip():
+        return None
+    return there
 
 
 def _mapping(lines: Sequence[str], end: int) -> dict[str, Any] | None:
@@ -199,7 +201,9 @@ def fact_link(marker: str, fact: Fact, place: str, end: str = "") -> str:
 def linked_place(line: str) -> str:
     """The concept to which a line of a file leads as `fact_link` writes it, "" for any other line."""
     match = _LINK.match(line)
-    return match[2] if match else ""
+    if not match:
+        return ""
+    return match[2]
 
 
 def fact_line(concept: Concept) -> tuple[str, bool]:
@@ -215,8 +219,13 @@ def fact_line(concept: Concept) -> tuple[str, bool]:
         memory = parse_lines([line])
     end = line[len(line.rstrip("\r")) :]
     entry = next(iter(memory.items), None)
-    marker = marker_of(memory, entry) if entry else "- "
-    old = entry.fact if entry else Fact("", "", 0)
+    marker = "- "
+    if entry:
+        marker = marker_of(memory, entry)
+    if entry:
+        old = entry.fact
+    else:
+        old = Fact("", "", 0)
     meta = old.meta
     changed = concept.own.get("records") != _digest(concept.keys)
     before, now = _comment_keys(dict(_fact_keys(old))), _comment_keys(concept.keys)
@@ -233,14 +242,20 @@ def fact_line(concept: Concept) -> tuple[str, bool]:
 
 
 def _fact_keys(fact: Fact) -> list[tuple[str, Any]]:
-    title = fact.text if len(fact.text) <= TITLE else fact.text[: TITLE - 1].rstrip() + "…"
+    if len(fact.text) <= TITLE:
+        title = fact.text
+    else:
+        title = fact.text[: TITLE - 1].rstrip() + "…"
     tags = [tag.strip() for tag in fact.get("tags").split(",") if tag.strip()]
     keys: list[tuple[str, Any]] = [("type", fact.get("type") or "fact"), ("title", title or "(no words)")]
     if title != fact.text:
         keys.append(("description", fact.text))
-    keys += [("tags", tags)] if tags else []
+    if tags:
+        keys += [("tags", tags)]
     stale = stale_after(fact.get("until"))
-    return [*keys, ("stale_after", stale)] if stale else keys
+    if stale:
+        return [*keys, ("stale_after", stale)]
+    return keys
 
 
 def _comment_keys(keys: Mapping[str, Any]) -> dict[str, str]:
@@ -267,14 +282,19 @@ def _with_key(meta: Meta, key: str, value: str) -> Meta:
         elif value:
             kept.append((key, value))
             value = ""
-    return (*kept, (key, value)) if value else tuple(kept)
+    if value:
+        return (*kept, (key, value))
+    return tuple(kept)
 
 
 def _body(concept: Concept) -> str:
     """The words of a fact's concept, without the footnotes that lead to its sources."""
     lines = concept.text.split("\n")
     sources = concept.keys.get("sources")
-    rows = sources if isinstance(sources, list) else []
+    if isinstance(sources, list):
+        rows = sources
+    else:
+        rows = []
     marks = [f"[^{row['id']}]" for row in rows if isinstance(row, dict) and "id" in row]
     words = []
     for line in lines[front_matter.closing_line(lines) :]:

@@ -68,7 +68,9 @@ def bundle(repo: Repository, config: Config, commit: str, today: date, below: st
     Raises UsageError for a folder without memory.
     """
     files, _ = tree_files(repo, repo.tree(commit), config.memory_paths)
-    prefix = f"{below}/" if below else ""
+    prefix = ""
+    if below:
+        prefix = f"{below}/"
     chosen = {path: oid for path, oid in sorted(files.items()) if path.startswith(prefix)}
     if below and not chosen:
         raise UsageError(f"there is no memory file below '{below}' at {commit[:12]}", "git mem export okf FOLDER")
@@ -176,7 +178,9 @@ class _Maker:
         title = next((heading.text for heading in document.headings if heading.text.strip()), "")
         title = title or PurePosixPath(path).stem.encode(errors="replace").decode()
         until, stated = document.front_matter.get("until", ""), document.front_matter.get("src", ())
-        stale = okf.stale_after(until) if isinstance(until, str) else None
+        stale = None
+        if isinstance(until, str):
+            stale = okf.stale_after(until)
         spans = filter(None, map(parse_span, [stated] if isinstance(stated, str) else stated))
         by, at = self._history.made_file(path)
         origin = okf.Origin(by, at, (), tuple(map(self._source, spans)))
@@ -209,7 +213,10 @@ class _Maker:
         return made
 
     def _source(self, span: Span) -> tuple[str, str, date | None]:
-        lines = f"{span.start_line} to {span.end_line}" if span.end_line > span.start_line else str(span.start_line)
+        if span.end_line > span.start_line:
+            lines = f"{span.start_line} to {span.end_line}"
+        else:
+            lines = str(span.start_line)
         place = self._places.get(span.path, span.path)
         return f"/{_address(place)}", f"{span.path}, line{'s' if ' ' in lines else ''} {lines}", log_date(span.path)
 
@@ -241,8 +248,12 @@ class _History:
     def made_file(self, path: str) -> tuple[str, datetime | None]:
         """Who last changed a file, and when."""
         oid = self._newest.get(path)
-        commit = self._repo.commit(oid) if oid else None
-        return (actor(commit, agent_of(path)), commit.author_date) if commit else ("", None)
+        commit = None
+        if oid:
+            commit = self._repo.commit(oid)
+        if commit:
+            return (actor(commit, agent_of(path)), commit.author_date)
+        return ("", None)
 
     def of_fact(self, path: str, fact: Fact) -> tuple[okf.Origin, list[Span]]:
         """Who made a fact and who confirmed it, and the lines that it is from, as `git mem why` and `verify` say."""
@@ -251,10 +262,18 @@ class _History:
         found = self._checks.attributor.attribution(path, fact, lambda: blamed)
         problems = [*self._checks.wrong(fact, found), *self._checks.against_policy(path, fact, found, lambda: blamed)]
         writer = self._writers.get(fact.id)
-        commit = writer.commit if writer else blamed
+        if writer:
+            commit = writer.commit
+        else:
+            commit = blamed
         record = next((one for one in found.records if one.commit.oid == commit.oid), None)
-        model = record.model(text_hash(fact.text)) if record else ""
-        by = f"git-mem/{_model(model)}" if model else actor(commit)
+        model = ""
+        if record:
+            model = record.model(text_hash(fact.text))
+        if model:
+            by = f"git-mem/{_model(model)}"
+        else:
+            by = actor(commit)
         verified = self._reviews(commit)
         if found.support is Support.IN_SOURCE and not problems:
             verified.append((CHECK, self._repo.commit(self._tip).commit_date))
@@ -287,7 +306,9 @@ def actor(commit: Commit, agent: str = "") -> str:
     agent = agent or agent_of_commit(commit)
     if "[bot]" in agent.casefold():
         return f"process:{_name(agent)}"
-    return f"{_name(agent)}/unknown" if agent else f"human:{_name(screened(commit.author.name))}"
+    if agent:
+        return f"{_name(agent)}/unknown"
+    return f"human:{_name(screened(commit.author.name))}"
 
 
 def _model(spec: str) -> str:

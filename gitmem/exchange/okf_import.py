@@ -100,7 +100,10 @@ class _Own:
                 self._left.append((place, f"'{to}' is no path that it can have"))
                 continue
             taken.add(to)
-            text = okf.unwrapped(concept) if concept.own else concept.text
+            if concept.own:
+                text = okf.unwrapped(concept)
+            else:
+                text = concept.text
             yield Arrival(place, to, "\n".join(self._lines(text, to)).encode())
 
     def _lines(self, text: str, path: str) -> Iterator[str]:
@@ -113,7 +116,8 @@ class _Own:
                 continue
             fact, changed = okf.fact_line(concept)
             self._led.add(place)
-            self._changed += [place] if changed else []
+            if changed:
+                self._changed += [place]
             yield fact
 
 

@@ -37,9 +37,14 @@ def files_named(path: Path, names: re.Pattern[str], *, any_name: bool = False) -
             file.seek(0)
             if packed:
                 return _unpacked(path, file, names)
-            return [(str(path), _copy(file))] if any_name or names.search(path.as_posix()) else []
+            if any_name or names.search(path.as_posix()):
+                return [(str(path), _copy(file))]
+            return []
     except (OSError, EOFError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, RuntimeError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        if isinstance(error, OSError) and error.strerror:
+            reason = error.strerror
+        else:
+            reason = str(error)
         raise GitMemError(f"cannot read '{path}': {reason}", "unpack it, and name the folder") from None
 
 

@@ -77,7 +77,9 @@ def _hit(value: Any) -> Hit:
     """A hit of an answer. Raises KeyError, TypeError or ValueError for one of another form: a server is foreign."""
     commit = isinstance(value, dict) and value.get("kind") == "commit"
     names = (*WORDS, *OF_COMMITS) if commit else WORDS
-    words: dict[str, Any] = {name: value.get(name) or "" for name in names} if isinstance(value, dict) else {}
+    words: dict[str, Any] = {}
+    if isinstance(value, dict):
+        words = {name: value.get(name) or "" for name in names}
     trail = value.get("trail") or []
     texts = [*words.values(), *value["tags"], *trail, value["repository"], "" if commit else value["path"]]
     first, last, score = value["start_line"], value["end_line"], value["score"]
@@ -87,7 +89,10 @@ def _hit(value: Any) -> Hit:
         raise ValueError("no score")
     if commit:
         words["repository"] = value["repository"]
-    path = "" if commit else f"{value['repository']}:{value['path']}"
+    if commit:
+        path = ""
+    else:
+        path = f"{value['repository']}:{value['path']}"
     tags = tuple(value["tags"])
     sources = tuple(_source(value["repository"], one) for one in value.get("sources") or ())
     return Hit(
@@ -113,7 +118,10 @@ def _post(address: str, token: str, asked: Mapping[str, Any]) -> dict[str, Any]:
             return None
 
     # Over plain HTTP only this machine is asked: a proxy would read the token.
-    direct = [request.ProxyHandler({})] if address.startswith("http:") else []
+    if address.startswith("http:"):
+        direct = [request.ProxyHandler({})]
+    else:
+        direct = []
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
     asking = request.Request(address, json.dumps(asked).encode(), headers)
     try:
@@ -124,7 +132,9 @@ def _post(address: str, token: str, asked: Mapping[str, Any]) -> dict[str, Any]:
     except (OSError, http.client.HTTPException, ValueError) as problem:
         raise GitMemError(f"the server does not answer ({type(problem).__name__})", "is the address right?") from None
     try:
-        value = json.loads(data) if len(data) <= LARGEST else None
+        value = None
+        if len(data) <= LARGEST:
+            value = json.loads(data)
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):

@@ -172,7 +172,10 @@ def sync(
     runs, Changed after TRIES beginnings, GitMemError for a rewritten remote, GitFailed for what else Git refuses.
     """
     ensure_can_commit(repo)
-    unsettled = _unmerged(repo) if repo.root is not None else {}
+    if repo.root is not None:
+        unsettled = _unmerged(repo)
+    else:
+        unsettled = {}
     if unsettled:
         raise GitMemError(
             f"{_file_names(unsettled)}: a conflict that is not settled", "settle it, then git add the file"
@@ -215,7 +218,9 @@ class _Run:
         if before.branch != remote.branch:
             raise GitMemError(f"the branch changed from '{remote.branch}' meanwhile", "run it again")
         head = before.head or ""
-        state = "would sync" if self.dry_run else "synced"
+        state = "synced"
+        if self.dry_run:
+            state = "would sync"
         done = Synced(state, remote.name, remote.branch, head, uncommitted=_uncommitted(repo, self.config))
         try:
             theirs = _fetched(repo, remote)
@@ -233,7 +238,9 @@ class _Run:
         except _Conflict as conflict:
             return replace(done, state="conflict", paths=conflict.paths)
         self.conflicted |= dict.fromkeys(merge.paths)
-        name = _keep(repo, remote, merge) if merge.ours else ""
+        name = ""
+        if merge.ours:
+            name = _keep(repo, remote, merge)
         try:
             stands = self._moved_forward(before, merge.commit)
         except BaseException:
@@ -269,7 +276,10 @@ class _Run:
         repo = self.repo
         if commit == before.head:
             return ()
-        in_the_way = _in_the_way(repo, before.head, commit) if before.head is None else ()
+        if before.head is None:
+            in_the_way = _in_the_way(repo, before.head, commit)
+        else:
+            in_the_way = ()
         if in_the_way:
             return in_the_way
         try:
@@ -289,8 +299,12 @@ class _Run:
 
 def _memory_at(repo: Repository, commit: str) -> bytes:
     """The bytes of MEMORY.md in a commit, none where it has no such file."""
-    oid = repo.blobs(commit, [MEMORY]).get(MEMORY) if commit else None
-    return repo.read(oid) if oid else b""
+    oid = None
+    if commit:
+        oid = repo.blobs(commit, [MEMORY]).get(MEMORY)
+    if not oid:
+        return b""
+    return repo.read(oid)
 
 
 # -- the remote ----------------------------------------------------------------------------------------------
@@ -317,7 +331,10 @@ def _fetched(repo: Repository, remote: Remote) -> str:
 
 def _push(repo: Repository, remote: Remote, commit: str, theirs: str, kept: Iterable[str]) -> None:
     """Push the merge and the branches with our side. Raises Changed where somebody pushed meanwhile."""
-    specs = [f"{commit}:refs/heads/{remote.branch}"] if commit != theirs else []
+    if commit != theirs:
+        specs = [f"{commit}:refs/heads/{remote.branch}"]
+    else:
+        specs = []
     specs += [f"refs/heads/{name}:refs/heads/{name}" for name in kept]
     if not specs:
         return
@@ -347,13 +364,17 @@ def _patience(repo: Repository, remote: Remote) -> dict[str, str]:
     """The environment in which Git gives up on a network that does not answer, and asks nothing where nobody is."""
     env = _with_settings(repo, SLOW)
     asked = repo.environ.get("GIT_SSH_COMMAND") or repo.environ.get("GIT_SSH") or _setting(repo, "core.sshCommand")
-    return env if asked or not remote.unattended else {**env, "GIT_SSH_COMMAND": SSH}
+    if asked or not remote.unattended:
+        return env
+    return {**env, "GIT_SSH_COMMAND": SSH}
 
 
 def _with_settings(repo: Repository, settings: Mapping[str, str]) -> dict[str, str]:
     """The environment that adds settings to one run of Git."""
     given = repo.environ.get("GIT_CONFIG_COUNT") or "0"
-    count = int(given) if given.isdecimal() else 0
+    count = 0
+    if given.isdecimal():
+        count = int(given)
     env = {"GIT_CONFIG_COUNT": str(count + len(settings))}
     for n, (key, value) in enumerate(settings.items(), count):
         env |= {f"GIT_CONFIG_KEY_{n}": key, f"GIT_CONFIG_VALUE_{n}": value}
@@ -432,7 +453,9 @@ def _scanned(
         try:
             through_the_gate(repo, CommitRange(theirs, tip, theirs), today)
         except Refused as error:
-            span = f"--range {theirs[:12]}..HEAD" if theirs else "--history"
+            span = "--history"
+            if theirs:
+                span = f"--range {theirs[:12]}..HEAD"
             hint = f"git mem scan {span} shows it; docs/leaked-secret.md says how to take it out of commits"
             raise Refused(f"{_finding(error)}; it is in commits here, and nothing was pushed", hint) from None
 
@@ -524,9 +547,14 @@ def split_conflicts(marked: bytes) -> tuple[bytes, bytes] | None:
     after = {"": b"<", "<": b"|=", "|": b"=", "=": b">"}
     seen = False
     for line in re.findall(rb"[^\n]*\n|[^\n]+", marked):
-        mark = line[:1] if _MARK.match(line) else b""
+        mark = b""
+        if _MARK.match(line):
+            mark = line[:1]
         if mark and mark in after[state]:
-            state = "" if mark == b">" else mark.decode()
+            if mark == b">":
+                state = ""
+            else:
+                state = mark.decode()
             into = {"": (0, 1), "<": (0,), "|": (), "=": (1,)}[state]
             seen = True
         elif mark and state:
@@ -534,7 +562,9 @@ def split_conflicts(marked: bytes) -> tuple[bytes, bytes] | None:
         else:
             for side in into:
                 sides[side].append(line)
-    return (b"".join(sides[0]), b"".join(sides[1])) if seen and not state else None
+    if seen and not state:
+        return (b"".join(sides[0]), b"".join(sides[1]))
+    return None
 
 
 def _stage(repo: Repository, entries: Mapping[str, Entry | None]) -> None:
@@ -594,11 +624,15 @@ def _commit_memory(repo: Repository, config: Config, today: date) -> None:
         policy = sources.staged_policy(repo, today)
         assert repo.root is not None
         present = [path for path in paths if (repo.root / path).is_file()]
-        report = scan_source(sources.paths(repo, present, policy), policy) if present else None
+        report = None
+        if present:
+            report = scan_source(sources.paths(repo, present, policy), policy)
         if report is not None and report.blocked:
             error = refusal([finding for finding in report.findings if finding.severity is Severity.BLOCK])
             raise Refused(f"{_finding(error)}; nothing was committed or synced", "git mem scan shows it")
-        subject = f"memory: {paths[0]}" if len(paths) == 1 and paths[0].isprintable() else ""
+        subject = ""
+        if len(paths) == 1 and paths[0].isprintable():
+            subject = f"memory: {paths[0]}"
         subject = subject or f"memory: {counted(len(paths), 'file')}"
         commit_paths(repo, f"{subject}\n\nCommitted by git mem sync.", paths)
 

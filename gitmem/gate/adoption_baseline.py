@@ -43,6 +43,7 @@ def accepting_head(repo: Repository, policy: Policy, text: str, salt: str) -> tu
     """The text of `.gitmem-allow.toml` (from `text`, "" for no file) with what stands in HEAD as its baseline, and the
     rows; `salt` is for a new file."""
     known = exceptions.parse(text)
-    salt = known.salt if text.strip() else salt
+    if text.strip():
+        salt = known.salt
     rows = rows_of_head(repo, policy, salt)
     return exceptions.with_baseline(text, rows, salt), rows

@@ -87,7 +87,9 @@ def outcomes(
         left = [new for new, old in zip(findings, known, strict=True) if policy.allow.covers(old) is None]
         why = ""
         if not left:
-            why = "excepted already" if findings else "the gate finds no such secret in that file"
+            why = "the gate finds no such secret in that file"
+            if findings:
+                why = "excepted already"
         yield Outcome(row, tuple(left), why)
 
 
@@ -96,7 +98,10 @@ def _matches_of_row(row: Row, inspection: Inspection) -> list[Match]:
     secrets = [match for match in inspection.matches if match.secret]
     here = [match for match in secrets if inspection.text.line_of(match.start)[0] == row.line]
     lines = inspection.text.raw.split("\n")
-    heads = _HEAD.findall(lines[row.line - 1]) if 0 < row.line <= len(lines) else []
+    if 0 < row.line <= len(lines):
+        heads = _HEAD.findall(lines[row.line - 1])
+    else:
+        heads = []
     same = [head for head in heads if _sha1(head) == row.digest]
     if same:  # the same for every secret of its type: the line must say which; what we find of a key stands below it
         below = [match for match in secrets if inspection.text.line_of(match.start)[0] in (row.line, row.line + 1)]

@@ -78,7 +78,9 @@ def scan_blob(blob: Blob, policy: Policy) -> list[Finding]:
     text, problem = decode(blob.data)
     own = examine(text, blob.path, policy, binary=bool(problem))
     findings = [replace(finding, commit=blob.commit) for finding in own]
-    return [*findings, not_text(blob, problem, policy)] if problem else findings
+    if problem:
+        return [*findings, not_text(blob, problem, policy)]
+    return findings
 
 
 def decode(data: bytes) -> tuple[str, str]:
@@ -182,7 +184,9 @@ def _inspection(
 def _scope_of(path: str, policy: Policy) -> Scope:
     if path == MESSAGE:
         return Scope.MESSAGE
-    return Scope.INSTRUCTIONS if policy.instructs(path) else Scope.MEMORY
+    if policy.instructs(path):
+        return Scope.INSTRUCTIONS
+    return Scope.MEMORY
 
 
 def examine(text: str, path: str, policy: Policy, *, binary: bool = False) -> list[Finding]:
@@ -194,7 +198,10 @@ def examine(text: str, path: str, policy: Policy, *, binary: bool = False) -> li
     """
     inspection = inspect(text, path, policy)
     noise = [match for match in inspection.matches if binary and match.rule == "terminal-control"]
-    noise = noise if len(noise) > NOISE else []
+    if len(noise) > NOISE:
+        noise = noise
+    else:
+        noise = []
     shown = [match for match in inspection.matches if not noise or match.rule != "terminal-control"]
     hidden = noise
     if len(shown) > MAX_FINDINGS:
@@ -264,7 +271,8 @@ def run(
     matches: list[Match] = []
     failed: list[tuple[str, str]] = []
     unread = False
-    same = {} if same is None else same
+    if same is None:
+        same = {}
     for name in policy.detectors or registry.DETECTORS:
         if name in same:
             matches += same[name]
@@ -303,7 +311,8 @@ def _distinct(matches: Sequence[Match]) -> list[Match]:
             if match.end <= (reach if match.severity is Severity.WARN else reach_blocking):
                 continue
             reach = max(reach, match.end)
-            reach_blocking = max(reach_blocking, match.end) if match.severity is Severity.BLOCK else reach_blocking
+            if match.severity is Severity.BLOCK:
+                reach_blocking = max(reach_blocking, match.end)
         kept.append(match)
     return kept
 
@@ -355,7 +364,10 @@ def excerpt(raw: str, match: Match, secrets: list[tuple[int, int]]) -> str:
     # the window must not cut a secret in two: half a secret would not be masked
     for a, b in _touching(secrets, start, end):
         if a < start < b:
-            start = a if a <= match.start < b else b
+            if a <= match.start < b:
+                start = a
+            else:
+                start = b
         if a < end < b:
             end = b
     shown = masked_excerpt(raw, start, end, secrets, nothing=match.rule.startswith(registry.GUESSABLE))
@@ -387,14 +399,20 @@ def masked_excerpt(raw: str, start: int, end: int, secrets: list[tuple[int, int]
         tail = WORD.match(raw, b, max(b, min(len(raw), b + 512)))
         out.append(raw[at : max(a, at)])
         out.append(mask(raw[a:b], nothing=nothing))
-        at = tail.end() if tail else b
+        if tail:
+            at = tail.end()
+        else:
+            at = b
     out.append(raw[at:end])
     return "".join(out)
 
 
 def mask(secret: str, *, nothing: bool = False) -> str:
     """At most its first six characters, at most a quarter of it, none of a short one: `ghp_ab[…]`."""
-    shown = 0 if nothing else min(6, len(secret) // 4)
+    if nothing:
+        shown = 0
+    else:
+        shown = min(6, len(secret) // 4)
     head = secret[: shown if shown >= 4 else 0]
     return (head if head.isascii() and head.isprintable() else "") + "[…]"
 

@@ -121,7 +121,10 @@ def parse(text: str) -> Allowlist:
 
 def _standing(row: object) -> list[Standing]:
     """The rows of one table of the baseline: a file, and what each rule found there."""
-    table = row if isinstance(row, dict) else {}
+    if isinstance(row, dict):
+        table = row
+    else:
+        table = {}
     path, rules = table.get("path"), table.get("rules")
     if not isinstance(path, str) or not isinstance(rules, dict):
         raise BadConfig(Message("{}: a `standing` table has no `path` and `rules`", FILE), Message("mend {}", FILE))
@@ -140,7 +143,10 @@ def _entry(number: int, row: object) -> Entry:
         raise BadConfig(
             Message("{}: entry {}: `fingerprints` is no list of texts", FILE, number), Message("mend {}", FILE)
         )
-    values = [""] if prints else []
+    if prints:
+        values = [""]
+    else:
+        values = []
     for key in ("rule", "path", "reason") if prints else ("fingerprint", "rule", "path", "reason"):
         value = row.get(key)
         if not isinstance(value, str) or not value.strip():
@@ -181,11 +187,16 @@ HEADER = """\
 
 def with_entry(text: str, entry: Entry, salt: str) -> str:
     """The file's text with one more exception; `salt` is written when the file is new. Everything else stays."""
-    body = text if text.strip() else f"{HEADER}salt = {_quote(salt)}\n"
+    if text.strip():
+        body = text
+    else:
+        body = f"{HEADER}salt = {_quote(salt)}\n"
     keys = ("rule", "path", "reason") if entry.for_file else ("fingerprint", "rule", "path", "reason")
     lines = ["[[allow]]", *(f"{key} = {_quote(getattr(entry, key))}" for key in keys)]
-    lines += [f"fingerprints = [{', '.join(map(_quote, entry.fingerprints))}]"] if entry.for_file else []
-    lines += [f"until = {entry.until.isoformat()}"] if entry.until else []
+    if entry.for_file:
+        lines += [f"fingerprints = [{', '.join(map(_quote, entry.fingerprints))}]"]
+    if entry.until:
+        lines += [f"until = {entry.until.isoformat()}"]
     return body.rstrip("\n") + "\n\n" + "\n".join(lines) + "\n"
 
 
@@ -204,7 +215,9 @@ def with_baseline(text: str, rows: Iterable[Standing], salt: str) -> str:
     rest = BASELINE.sub("", text).rstrip("\n")
     tables = [f"[[standing]]\npath = {_quote(path)}\n{_rules(own)}\n" for path, own in _by_path(rows).items()]
     if not tables:
-        return f"{rest}\n" if rest else ""
+        if not rest:
+            return ""
+        return f"{rest}\n"
     head = rest or f"{HEADER}salt = {_quote(salt)}"
     return head + "\n\n" + BASELINE_HEADER + "\n".join(tables)
 

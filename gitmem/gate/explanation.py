@@ -70,7 +70,10 @@ def explain(text: str, path: str, line: int, policy: Policy, more: Iterable[Find
             Message("'{}' has {} lines", path, len(starts)), f"git mem scan {shell_word(path)} shows the places"
         )
     start = starts[line - 1]
-    end = starts[line] - 1 if line < len(starts) else len(text)
+    if line < len(starts):
+        end = starts[line] - 1
+    else:
+        end = len(text)
     findings = [*_on_the_line(inspection, start, end, policy), *_of_the_file(inspection, policy), *more]
     weighed = () if inspection.failed else registry.evidence(inspection.text)
     return Explanation(
@@ -142,7 +145,9 @@ def _excerpt(text: str, gravest: bool = False) -> str:
 
         subject = Text(text)
         match = next(judge(subject), None)
-        start = max(0, subject.to_raw(match.start, match.end)[0] - MAX_SHOWN_CHARACTERS // 4) if match else 0
+        start = 0
+        if match:
+            start = max(0, subject.to_raw(match.start, match.end)[0] - MAX_SHOWN_CHARACTERS // 4)
     rest = text[start : start + MAX_SHOWN_CHARACTERS]
     return ("…" if start else "") + rest + ("…" if start + MAX_SHOWN_CHARACTERS < len(text) else "")
 
@@ -152,10 +157,14 @@ def _judged(finding: Finding, policy: Policy) -> Judged:
     kept, _ = settled([finding], policy)
     entry = policy.allow.covers(finding)
     if entry is not None:
-        until = entry.until.isoformat() if entry.until else "without an end"
+        until = "without an end"
+        if entry.until:
+            until = entry.until.isoformat()
         ended = entry.expired(policy.today)
         return Judged(kept[0] if ended else finding, f"{'ended' if ended else 'excepted until'} {until}", ())
-    softened = "its rule is excepted in this file; it came later" if policy.allow.softens(finding, policy.today) else ""
+    softened = ""
+    if policy.allow.softens(finding, policy.today):
+        softened = "its rule is excepted in this file; it came later"
     return Judged(kept[0], softened, tuple(_ways(finding)))
 
 
@@ -200,6 +209,7 @@ def as_text(explanation: Explanation, escape: Callable[[str], str]) -> str:
     lines += ["", "findings" if explanation.judged else "no findings: the line passes"]
     for judged in explanation.judged:
         lines += [f"  {line}" for line in finding_lines(judged.finding, escape)]
-        lines += [f"    {judged.exception}"] if judged.exception else []
+        if judged.exception:
+            lines += [f"    {judged.exception}"]
         lines += [f"    to pass: {one_line(way, escape)}" for way in judged.ways]
     return "\n".join(lines) + "\n"

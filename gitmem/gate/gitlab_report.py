@@ -60,14 +60,23 @@ def _vulnerability(finding: Finding) -> dict[str, Any]:
 
 def _path(finding: Finding) -> str:
     """Where GitLab shows it: a finding in a commit message has no file, and is placed where Git keeps a message."""
-    path = MESSAGE_FILE if finding.path == MESSAGE else finding.path
+    if finding.path == MESSAGE:
+        path = MESSAGE_FILE
+    else:
+        path = finding.path
     return path.encode("utf-8", "backslashreplace").decode()
 
 
 def _words(finding: Finding) -> str:
-    excerpt = f": {finding.excerpt}" if finding.excerpt else ""
-    commit = f" [{finding.commit[:12]}]" if finding.commit else ""
-    place = "commit message: " if finding.path == MESSAGE else ""
+    excerpt = ""
+    if finding.excerpt:
+        excerpt = f": {finding.excerpt}"
+    commit = ""
+    if finding.commit:
+        commit = f" [{finding.commit[:12]}]"
+    place = ""
+    if finding.path == MESSAGE:
+        place = "commit message: "
     return f"{place}{finding.message}{excerpt}{commit}".encode("utf-8", "backslashreplace").decode()
 
 

@@ -47,7 +47,9 @@ class _Tree:
 
     def named(self, path: str) -> list[str]:
         """The files that a path may open."""
-        return [path] if path in self.files else self.folded.get(path.casefold(), [])
+        if path in self.files:
+            return [path]
+        return self.folded.get(path.casefold(), [])
 
 
 def imported_files(repo: Repository, entries: Sequence[Entry]) -> frozenset[str]:
@@ -83,7 +85,10 @@ def _folders(path: str) -> Iterator[str]:
 
 def _texts(repo: Repository, files: Mapping[str, str], paths: Sequence[str]) -> Iterator[tuple[str, str]]:
     wanted = [path for path in paths if path in files][:MAX_LEADING]
-    sizes = repo.sizes([files[path] for path in wanted]) if wanted else {}
+    if wanted:
+        sizes = repo.sizes([files[path] for path in wanted])
+    else:
+        sizes = {}
     wanted = [path for path in wanted if sizes.get(files[path], MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES]
     for path, (_, data) in zip(wanted, repo.read_many([files[path] for path in wanted]), strict=True):
         yield path, (data or b"").decode("utf-8", "replace")

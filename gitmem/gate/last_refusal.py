@@ -28,7 +28,9 @@ class Refusal:
     why: str
 
     def __str__(self) -> str:
-        done = "push" if self.hook in PUSHES else "commit"
+        done = "commit"
+        if self.hook in PUSHES:
+            done = "push"
         return f"the gate refused a {done} at {self.at[:16].replace('T', ' ')}, and none has passed since: {self.why}"
 
 

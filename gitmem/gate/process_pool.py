@@ -18,7 +18,9 @@ _policy: list[Policy] = []
 
 def scan_in_processes(blobs: Iterable[Blob], policy: Policy, workers: int) -> Iterator[tuple[Blob, list[Finding]]]:
     """(blob, its findings) in order. A worker that dies raises: the gate must not go on without its answer."""
-    how = "fork" if "fork" in multiprocessing.get_all_start_methods() else None
+    how = None
+    if "fork" in multiprocessing.get_all_start_methods():
+        how = "fork"
     context = multiprocessing.get_context(how)
     with ProcessPoolExecutor(workers, mp_context=context, initializer=_start, initargs=(policy,)) as pool:
         waiting: deque[tuple[list[Blob], Future[list[list[Finding]]]]] = deque()

@@ -41,7 +41,10 @@ def neutral(text: str) -> str:
 def visible(text: str) -> str:
     """Text with every character that cannot be seen, or that turns its direction, spelled out."""
     kept = ENGLAND.findall(text)
-    text = ENGLAND.sub("\x00", text) if kept else text.replace("\x00", "\ufffd")
+    if kept:
+        text = ENGLAND.sub("\x00", text)
+    else:
+        text = text.replace("\x00", "\ufffd")
     text = INVISIBLE.sub(lambda m: "\x00" if kept and m.group() == "\x00" else _spelled(m.group()), text)
     for flag in kept:
         text = text.replace("\x00", flag, 1)
@@ -76,7 +79,9 @@ def allowed_name(name: str) -> str:
     from gitmem.gate.withholding import WITHHELD_NAME, screened  # loads every detector
 
     said = [_SIGNS.sub(" ", _ENDING.sub("", part)) for part in parts]
-    return WITHHELD_NAME if WITHHELD_NAME in map(screened, [name, *said]) else name
+    if WITHHELD_NAME in map(screened, [name, *said]):
+        return WITHHELD_NAME
+    return name
 
 
 _WORD = lazy(r"[^\W\d_]{2,}")
@@ -86,7 +91,9 @@ _SENTENCE = 4  # words of a part of a name that may be an order
 
 
 def _spelled(c: str) -> str:
-    return f"\\u{ord(c):04x}" if ord(c) < 0x10000 else f"\\U{ord(c):08x}"
+    if ord(c) < 0x10000:
+        return f"\\u{ord(c):04x}"
+    return f"\\U{ord(c):08x}"
 
 
 def without_secrets(lines: Sequence[str]) -> list[str]:
@@ -122,7 +129,10 @@ def mark(path: str, spans: Sequence[tuple[int, int]], *, commit: str = "", trust
     """The mark before a passage: where it stands, then whatever else is known, in words. A path that could be taken
     for more than a path stands in quotes."""
     path = allowed_name(path)
-    where = _attribute(path) if PLAIN_PATH.fullmatch(path) or not path else f'"{_attribute(path)}"'
+    if PLAIN_PATH.fullmatch(path) or not path:
+        where = _attribute(path)
+    else:
+        where = f'"{_attribute(path)}"'
     lines = ",".join(line_range(first, last) for first, last in spans)
     words = [f"{where}:{lines}" if lines else where, commit[:12], _attribute(trust), _attribute(note)]
     return f"<from {' '.join(filter(None, words))}>"

@@ -85,7 +85,8 @@ def redaction(
 
     Where masking does not end the whole text is one mask (`whole`): what leaves must hold nothing.
     """
-    policy = _of_secrets(policy) if only_secrets else policy
+    if only_secrets:
+        policy = _of_secrets(policy)
     draft = _Draft(text.replace("\0", "\ufffd"))
     rules: dict[str, None] = {}
     secret = False
@@ -111,7 +112,9 @@ def _of_secrets(policy: Policy) -> Policy:
     """The policy with only those of its detectors that can find secrets."""
     asked = policy.detectors or registry.DETECTORS
     names = tuple(name for name in asked if registry.registered(name).secret)  # the others take most of the time
-    return replace(policy, detectors=names) if names else policy
+    if names:
+        return replace(policy, detectors=names)
+    return policy
 
 
 def _to_mask(
@@ -280,7 +283,10 @@ def refuse_or_mask_change(text: str, old: str, path: str, config: Config) -> Red
     if not old or not done.masks:
         return done
     before, _ = _mask_as_set(old, path, config, Policy())
-    kept = set() if before.whole else set(zip(old.split("\n"), before.text.split("\n"), strict=True))
+    if before.whole:
+        kept = set()
+    else:
+        kept = set(zip(old.split("\n"), before.text.split("\n"), strict=True))
     lines = list(zip(text.split("\n"), done.text.split("\n"), strict=True))
     masks = tuple(mask for mask in done.masks if lines[mask.line - 1] not in kept)
     safe = (line if (line, masked) in kept else masked for line, masked in lines)
@@ -338,7 +344,9 @@ def mask_counts(masks: Sequence[Mask]) -> dict[str, int]:
 def refusal(findings: Sequence[Finding]) -> Refused:
     """The refusal of a text of ours, with rule and line of each find and what to do."""
     what = ", ".join(dict.fromkeys(f"{f.rule} (line {f.line}: {f.message})" for f in findings[:3]))
-    more = f" and {len(findings) - 3} more" if len(findings) > 3 else ""
+    more = ""
+    if len(findings) > 3:
+        more = f" and {len(findings) - 3} more"
     return Refused(
         Message("not written: {}", f"{what}{more}"),
         Message(

@@ -43,7 +43,9 @@ def _recorded_rewrites(repo: Repository) -> list[str]:
         rows = json.loads((repo.common_dir / "gitmem" / FILE).read_text("utf-8"))
     except (OSError, ValueError):
         return []
-    return [row for row in rows if isinstance(row, str)] if isinstance(rows, list) else []
+    if not isinstance(rows, list):
+        return []
+    return [row for row in rows if isinstance(row, str)]
 
 
 def drop_explained(repo: Repository, message: Path, findings: list[Finding]) -> list[Finding]:

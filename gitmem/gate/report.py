@@ -94,7 +94,8 @@ def as_text(report: Report, escape: Callable[[str], str], *, accepted: bool = Fa
         lines += [f"accepted: {first}", *rest]
     for finding in order(report.findings):
         lines += finding_lines(finding, escape)
-        lines += [f"    mend: {remedy(finding)}"] if remedy(finding) else []
+        if remedy(finding):
+            lines += [f"    mend: {remedy(finding)}"]
     return "\n".join([*lines, *_rotate(report), summary(report)]) + "\n"
 
 
@@ -107,8 +108,13 @@ def _rotate(report: Report) -> list[str]:
 
 def finding_lines(finding: Finding, escape: Callable[[str], str]) -> list[str]:
     """`path:line:column: severity rule: message`, the excerpt and the fingerprint, escaped to one line each."""
-    place = "commit message" if finding.path == MESSAGE else finding.path
-    at = f" [{finding.commit[:12]}]" if finding.commit else ""
+    if finding.path == MESSAGE:
+        place = "commit message"
+    else:
+        place = finding.path
+    at = ""
+    if finding.commit:
+        at = f" [{finding.commit[:12]}]"
     head = f"{place}:{finding.line}:{finding.column}: {finding.severity.value} {finding.rule}: {finding.message}{at}"
     lines = [one_line(head, escape)]
     if finding.excerpt:
@@ -127,9 +133,14 @@ def summary(report: Report) -> str:
     """What was scanned and what was found, in one line."""
     blocks = sum(finding.severity is Severity.BLOCK for finding in report.findings)
     warns = len(report.findings) - blocks
-    counts = f"{blocks} blocking, {warns} warning" if report.findings else "clean"
-    excused = f", {len(report.allowed)} excepted" if report.allowed else ""
-    excused += f", {len(report.accepted)} accepted at adoption (--all shows them)" if report.accepted else ""
+    counts = "clean"
+    if report.findings:
+        counts = f"{blocks} blocking, {warns} warning"
+    excused = ""
+    if report.allowed:
+        excused = f", {len(report.allowed)} excepted"
+    if report.accepted:
+        excused += f", {len(report.accepted)} accepted at adoption (--all shows them)"
     return f"{counts}: {counted(report.blobs, 'file')}, {counted(report.bytes, 'byte')} scanned{excused}"
 
 
@@ -138,8 +149,12 @@ def blocking_words(report: Report) -> str:
     worst = [finding for finding in order(report.findings) if finding.severity is Severity.BLOCK]
     words = []
     for finding in worst[:3]:
-        place = finding.path if finding.path == MESSAGE else f"{finding.path}:{finding.line}"
-        place += f" in {finding.commit[:12]}" if finding.commit else ""
+        if finding.path == MESSAGE:
+            place = finding.path
+        else:
+            place = f"{finding.path}:{finding.line}"
+        if finding.commit:
+            place += f" in {finding.commit[:12]}"
         words.append(f"{finding.rule} ({place}: {finding.message})")
     return ", ".join(words) + (f" and {len(worst) - 3} more" if len(worst) > 3 else "")
 
@@ -153,7 +168,8 @@ def hook_lines(report: Report, hook: str, escape: Callable[[str], str]) -> list[
     shown = 0
     for finding in ranked:
         block = finding_lines(finding, escape)
-        block = block if finding.severity is Severity.BLOCK else block[:1]
+        if finding.severity is not Severity.BLOCK:
+            block = block[:1]
         if len(lines) + len(block) + len(foot) + 2 + bool(report.before) > HOOK_LINES:
             break
         lines += block
@@ -161,10 +177,18 @@ def hook_lines(report: Report, hook: str, escape: Callable[[str], str]) -> list[
     hidden = len(ranked) - shown
     if hidden:
         lines.append(f"... and {hidden} more; git mem scan shows all of them")
-    done = "pushed" if hook in ("pre-push", "pre-receive") else "committed"
-    head = [f"git mem: {len(worst)} finding{'s'[: len(worst) != 1]}, so nothing was {done}"] if worst else []
+    done = "committed"
+    if hook in ("pre-push", "pre-receive"):
+        done = "pushed"
+    if worst:
+        head = [f"git mem: {len(worst)} finding{'s'[: len(worst) != 1]}, so nothing was {done}"]
+    else:
+        head = []
     old = sum(finding.severity is Severity.WARN for finding in report.before)
-    before = [f"git mem: {counted(old, 'warning')} stood there before this change: git mem scan"] if old else []
+    if old:
+        before = [f"git mem: {counted(old, 'warning')} stood there before this change: git mem scan"]
+    else:
+        before = []
     return [*head, *lines, *before, *(foot if worst else [])]
 
 
@@ -186,14 +210,21 @@ def _what_to_do(worst: Sequence[Finding], hook: str) -> list[str]:
         lines += list(mends)[:REMEDIES_SHOWN]
     if any(f.rule in REASONED for f in worst):
         lines.append("  say so: git commit --trailer 'Memory-Rewrite: why the past is changed'")
-    where = " --history" if hook in ("pre-push", "pre-receive") else ""  # the work tree may hold it no more
+    # the work tree may hold it no more
+    where = ""
+    if hook in ("pre-push", "pre-receive"):
+        where = " --history"
     lines.append(
         f"  allow:  git mem allow {worst[0].fingerprint}{where} --reason 'why' (it is reviewed as its own change)"
     )
     if hook != "pre-receive":
-        verb = "push" if hook == "pre-push" else "commit"
+        verb = "commit"
+        if hook == "pre-push":
+            verb = "push"
         lines.append(f"  bypass: git {verb} --no-verify (CI scans the same range again)")
-    return [*lines, f"  {ROTATE}"] if any(f.secret for f in worst) else lines
+    if any(f.secret for f in worst):
+        return [*lines, f"  {ROTATE}"]
+    return lines
 
 
 def shell_word(text: str) -> str:
@@ -203,13 +234,17 @@ def shell_word(text: str) -> str:
     if not text.isprintable():
         return "$'" + "".join(_ansi_c(c) for c in text) + "'"
     plain = all(c.isalnum() or c in "_./@%+=:,-" for c in text)
-    return text if plain and text else "'" + text.replace("'", "'\"'\"'") + "'"
+    if plain and text:
+        return text
+    return "'" + text.replace("'", "'\"'\"'") + "'"
 
 
 def _ansi_c(c: str) -> str:
     if c in "\\'":
         return "\\" + c
-    return c if c.isprintable() else "".join(f"\\x{b:02x}" for b in c.encode("utf-8", "surrogateescape"))
+    if c.isprintable():
+        return c
+    return "".join(f"\\x{b:02x}" for b in c.encode("utf-8", "surrogateescape"))
 
 
 # -- SARIF ---------------------------------------------------------------------------------------------------
@@ -254,7 +289,8 @@ def _rule(finding: Finding) -> dict[str, Any]:
     words = RULES.get(finding.rule) or finding.message.partition(" (")[0]
     mend = remedy(finding) or "git mem redact FILE masks it"
     help_text = f"Mend: {mend}. Let it pass: git mem allow FINGERPRINT --reason 'why', as a change of its own."
-    help_text += f" {ROTATE.capitalize()}." if finding.secret else ""
+    if finding.secret:
+        help_text += f" {ROTATE.capitalize()}."
     return {
         "id": finding.rule,
         "name": finding.rule,
@@ -266,7 +302,9 @@ def _rule(finding: Finding) -> dict[str, Any]:
 
 
 def _level(finding: Finding) -> str:
-    return "error" if finding.severity is Severity.BLOCK else "warning"
+    if finding.severity is Severity.BLOCK:
+        return "error"
+    return "warning"
 
 
 def _result(finding: Finding, rule_index: int) -> dict[str, Any]:
@@ -274,7 +312,10 @@ def _result(finding: Finding, rule_index: int) -> dict[str, Any]:
 
     text = finding.message + (f": {finding.excerpt}" if finding.excerpt else "")
     in_message = finding.path == MESSAGE
-    where = MESSAGE_FILE if in_message else quote(finding.path, safe="/", errors="surrogateescape")
+    if in_message:
+        where = MESSAGE_FILE
+    else:
+        where = quote(finding.path, safe="/", errors="surrogateescape")
     region = {
         "startLine": finding.line, "startColumn": finding.column,
         "endLine": finding.end_line, "endColumn": max(finding.end_column, 1),
@@ -358,8 +399,12 @@ def as_markdown(report: Report, escape: Callable[[str], str], title: str) -> str
     if findings:
         lines += ["| rule | place | what | excerpt |", "|---|---|---|---|"]
         for finding in findings[:ROWS]:
-            place = "commit message" if finding.path == MESSAGE else f"{finding.path}:{finding.line}"
-            place += f" at {finding.commit[:12]}" if finding.commit else ""
+            if finding.path == MESSAGE:
+                place = "commit message"
+            else:
+                place = f"{finding.path}:{finding.line}"
+            if finding.commit:
+                place += f" at {finding.commit[:12]}"
             cells = [finding.rule, code(one_line(place, escape)), one_line(finding.message, escape)]
             cells.append(code(one_line(finding.excerpt, escape)) if finding.excerpt else "")
             lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
@@ -374,4 +419,6 @@ def as_markdown(report: Report, escape: Callable[[str], str], title: str) -> str
 def code(text: str) -> str:
     """Text as Markdown code, whatever back-ticks it holds."""
     fence = "`" * (max((len(run) for run in re.findall(r"`+", text)), default=0) + 1)
-    return f"{fence} {text} {fence}" if "`" in text else f"`{text}`"
+    if "`" in text:
+        return f"{fence} {text} {fence}"
+    return f"`{text}`"

@@ -80,8 +80,10 @@ def scan(
     known = policy
     for blob, of_blob in _each(blobs, policy, workers, read):
         if ids is not None and any(finding.rule in RANDOM_RULES for finding in of_blob):
-            known = known if known.ids else replace(policy, ids=ids())
-            of_blob = scan_blob(blob, known) if known.ids else of_blob
+            if not known.ids:
+                known = replace(policy, ids=ids())
+            if known.ids:
+                of_blob = scan_blob(blob, known)
         size += len(blob.data)
         findings += of_blob
         if blob.path != MESSAGE:
@@ -92,7 +94,10 @@ def scan(
     structural = list(more)
     for finding in structural:
         names.setdefault(finding.path, finding.commit)
-    in_names, shown = scan_names(names, policy) if names else ([], {})
+    if names:
+        in_names, shown = scan_names(names, policy)
+    else:
+        in_names, shown = ([], {})
     findings += in_names
     findings += [with_fingerprint(f, f"{f.path}\0{f.message}", policy) for f in structural]
     findings = [replace(f, path=shown.get(f.path, f.path)) for f in findings]
@@ -114,7 +119,8 @@ def standing(findings: Iterable[Finding], policy: Policy, before: Before | None)
     rows = {}
     for finding in findings:
         row = Standing(finding.path, finding.rule, finding.fingerprint)
-        row = row if row in baseline else moved.get((finding.rule, finding.fingerprint), row)
+        if row not in baseline:
+            row = moved.get((finding.rule, finding.fingerprint), row)
         if row in baseline:
             rows[finding] = row
     if before is None:
@@ -127,7 +133,8 @@ def standing(findings: Iterable[Finding], policy: Policy, before: Before | None)
 def rows_of_file(path: str, texts: Iterable[bytes], policy: Policy) -> set[Standing]:
     """What the gate finds in the versions of a file and in its name, as the baseline has it; nothing without any."""
     found = [finding for data in texts for finding in scan_blob(Blob(path, data), policy)]
-    found += scan_names({path: ""}, policy)[0] if found else []
+    if found:
+        found += scan_names({path: ""}, policy)[0]
     return {Standing(path, finding.rule, finding.fingerprint) for finding in found}
 
 

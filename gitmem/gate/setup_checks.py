@@ -72,8 +72,11 @@ def hook_check(repo: Repository, folder: Path) -> Check:
     missing = [
         name for name in known or expected if state[name] == "missing" and not _runs_elsewhere(repo, folder, name)
     ]
-    wrong: list[str] = [Message("changed or of another version: {}", ", ".join(old))] if old else []
-    wrong += [Message("missing: {}", ", ".join(missing))] if missing else []
+    wrong: list[str] = []
+    if old:
+        wrong = [Message("changed or of another version: {}", ", ".join(old))]
+    if missing:
+        wrong += [Message("missing: {}", ", ".join(missing))]
     wrong += _takers(folder, missing)
     return Check(
         "hooks", "; ".join(wrong), "git mem install" if wrong else "", Message("{} in {}", len(present), folder)
@@ -83,7 +86,9 @@ def hook_check(repo: Repository, folder: Path) -> Check:
 def _driver(repo: Repository) -> Check:
     """Whether Git's merge driver can start: one that cannot leaves facts of the other side to a merge of text."""
     wrong = merge_driver.driver_problem(repo, sys.executable)
-    detail = "Git can start it" if merge_driver.is_set_up(repo) else "none is set up"
+    detail = "none is set up"
+    if merge_driver.is_set_up(repo):
+        detail = "Git can start it"
     return Check("merge driver", wrong, "git mem install" if wrong else "", detail)
 
 
@@ -122,7 +127,10 @@ def _framework(text: str, folder: Path) -> Iterator[Check]:
         rev = str(row.get("rev", ""))
         if row.get("repo") in ("local", "meta"):
             continue
-        loose = "" if PINNED.fullmatch(rev) else Message("'{}' in {} can be moved to other code", rev, FRAMEWORK)
+        if PINNED.fullmatch(rev):
+            loose = ""
+        else:
+            loose = Message("'{}' in {} can be moved to other code", rev, FRAMEWORK)
         yield Check("hook revision", loose, "pin a full version (vX.Y.Z) or a commit" if loose else "", rev)
         extra = [str(d) for hook in row["hooks"] for d in hook.get("additional_dependencies", []) if "==" not in str(d)]
         if extra:
@@ -159,10 +167,18 @@ def _generated(place: Path) -> bool:
 
 
 def _ours(value: Any) -> Iterator[dict[str, Any]]:
-    rows = value.get("repos", []) if isinstance(value, dict) else []
+    if isinstance(value, dict):
+        rows = value.get("repos", [])
+    else:
+        rows = []
     for row in rows if isinstance(rows, list) else []:
-        hooks = row.get("hooks") if isinstance(row, dict) else None
-        hooks = [hook for hook in hooks if isinstance(hook, dict)] if isinstance(hooks, list) else []
+        hooks = None
+        if isinstance(row, dict):
+            hooks = row.get("hooks")
+        if isinstance(hooks, list):
+            hooks = [hook for hook in hooks if isinstance(hook, dict)]
+        else:
+            hooks = []
         if any(str(hook.get("id", "")).startswith("git-mem") for hook in hooks):
             yield {**row, "hooks": hooks}
 
@@ -171,7 +187,9 @@ def _modes(repo: Repository) -> Check:
     """State of ours that others on this machine can read or write."""
     folder = repo.common_dir / "gitmem"
     open_ = [path.name for path in _files_in(folder) if stat.S_IMODE(path.lstat().st_mode) & 0o077]
-    wrong = Message("others can read or write {} in {}", ", ".join(open_[:3]), folder) if open_ else ""
+    wrong = ""
+    if open_:
+        wrong = Message("others can read or write {} in {}", ", ".join(open_[:3]), folder)
     return Check("modes", wrong, f"chmod -R go-rwx '{folder}'" if wrong else "", f"only you read {folder}")
 
 
@@ -187,7 +205,9 @@ def _exceptions(repo: Repository, today: date) -> Check:
     except BadConfig as error:
         return Check("exceptions", error.message, error.hint)
     ended = [entry for entry in allow.entries if entry.expired(today)]
-    wrong = Message("{} of {} have ended", len(ended), len(allow.entries)) if ended else ""
+    wrong = ""
+    if ended:
+        wrong = Message("{} of {} have ended", len(ended), len(allow.entries))
     details = [Message("{} in force", len(allow.entries))]
     if allow.baseline:
         details.append(Message("{} accepted at adoption", counted(len(allow.baseline), "finding")))
@@ -206,7 +226,9 @@ def _gone_rows(repo: Repository, today: date) -> int:
 def _refusal(repo: Repository) -> Check:
     """Whether the last commit or push of memory was refused, which nobody sees who did not watch its terminal."""
     last = last_refusal.read(repo.common_dir)
-    hint = "git mem scan shows what it is" if last else ""
+    hint = ""
+    if last:
+        hint = "git mem scan shows what it is"
     return Check("last commit", str(last) if last else "", hint, "No commit was refused since the last one that passed")
 
 

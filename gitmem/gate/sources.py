@@ -89,7 +89,9 @@ def policy_from(
     pairs = repo.user_config() if user_config is None else user_config
     configs = [load(pairs, _text(repo, entries, TRACKED)) for entries in trees] or [load(pairs)]
     extra = tuple(dict.fromkeys(glob for config in configs for glob in config.memory_paths))
-    allow = _text(repo, trees[trusted], exceptions.FILE) if trees else ""
+    allow = ""
+    if trees:
+        allow = _text(repo, trees[trusted], exceptions.FILE)
     return Policy(
         layouts=distinct(
             layout_of((e.path for e in entries), config.memory_paths)._replace(extra=extra)
@@ -110,12 +112,16 @@ def policy_from(
 
 def _encryption(config: Config) -> str:
     """The `encryption` of a policy, from the user's own settings."""
-    return "" if config.encryption == "none" else config.encryption
+    if config.encryption == "none":
+        return ""
+    return config.encryption
 
 
 def _detectors(config: Config) -> tuple[str, ...]:
     """The `detectors` of a policy, from the user's own settings."""
-    return registry.WITH_PLUGINS if config.detect_secrets else ()
+    if not config.detect_secrets:
+        return ()
+    return registry.WITH_PLUGINS
 
 
 def staged_policy(
@@ -124,7 +130,10 @@ def staged_policy(
     """What hooks hold a commit to: the staged tree's exceptions, the rules of the staged tree, of HEAD and of what is
     merged into it (`merging`: as in `staged`)."""
     head = repo.head()
-    before = [repo.entries(commit) for commit in (head, *merge_heads(repo, merging=merging))] if head else [[]]
+    if head:
+        before = [repo.entries(commit) for commit in (head, *merge_heads(repo, merging=merging))]
+    else:
+        before = [[]]
     return policy_from(repo, [repo.staged(), *before], today, user_config=user_config)
 
 
@@ -184,7 +193,9 @@ def worktree_policy(repo: Repository, today: date) -> Policy:
 
 def daily_patterns(repo: Repository, commit: str) -> tuple[str, ...]:
     """The patterns of daily logs that the settings of a commit ("" for none) name."""
-    return load((), _text(repo, repo.entries(commit, [TRACKED]), TRACKED)).memory_daily if commit else ()
+    if not commit:
+        return ()
+    return load((), _text(repo, repo.entries(commit, [TRACKED]), TRACKED)).memory_daily
 
 
 def _text(repo: Repository, entries: Sequence[Entry], path: str) -> str:
@@ -283,7 +294,9 @@ def span(repo: Repository, text: str) -> CommitRange:
     if first and not first.strip("0"):
         return CommitRange("", tip)
     target = repo.resolve(first or "HEAD")
-    return towards(repo, target, tip) if symmetric else CommitRange(target, tip, target)
+    if symmetric:
+        return towards(repo, target, tip)
+    return CommitRange(target, tip, target)
 
 
 def commits(repo: Repository, revs: Sequence[str], policy: Policy, base: str = "") -> Source:
@@ -298,7 +311,10 @@ def commits(repo: Repository, revs: Sequence[str], policy: Policy, base: str = "
 
 def last_commits(repo: Repository, number: int, policy: Policy) -> tuple[Source, list[str]]:
     """As `commits`, of the last `number` commits of HEAD, and their oids, oldest first; none where there is no HEAD."""
-    newest = list(repo.log([head], limit=number)) if (head := repo.head()) else []
+    if head := repo.head():
+        newest = list(repo.log([head], limit=number))
+    else:
+        newest = []
     newest.reverse()
     return _source_of(repo, newest, policy), [commit.oid for commit in newest]
 
@@ -325,7 +341,10 @@ def _source_of(repo: Repository, listed: Iterable[Commit], policy: Policy, base:
         for oid in messages
         if oid in brought or oid in lost
     ]
-    led = _newly_imported(repo, policy, [base], repo.entries(tip), (), tip) if base and policy.imported else []
+    if base and policy.imported:
+        led = _newly_imported(repo, policy, [base], repo.entries(tip), (), tip)
+    else:
+        led = []
     promised_objects.fetch(repo, (row.oid for change in changed for row in (*change.wanted, *change.attributes)))
     blobs = chain(
         (Blob(MESSAGE, text, commit=oid) for oid, text in messages.items()),
@@ -360,7 +379,9 @@ def commits_beyond(repo: Repository, base: str, tip: str, policy: Policy) -> Sou
 def whole_commits(repo: Repository, revs: Sequence[str], policy: Policy, base: str = "") -> Source:
     """As `commits`; raises GitMemError where a shallow clone ends within `revs`: nothing tells what is not here."""
     cut = shallow(repo)
-    ends = next((commit.oid for commit in repo.log(revs) if commit.oid in cut), "") if cut else ""
+    ends = ""
+    if cut:
+        ends = next((commit.oid for commit in repo.log(revs) if commit.oid in cut), "")
     if ends:
         raise GitMemError(
             Message("this clone is shallow and ends at {}: what came before it cannot be scanned", ends[:12]),
@@ -520,20 +541,29 @@ def pushed(repo: Repository, lines: Iterable[str], remote: str) -> list[tuple[st
     for ref, tip, old in push_updates(lines):
         if tip.strip("0"):
             commit = _must_be_commit(repo, tip, ref)
-            there = _commit_of(repo, old) if old.strip("0") else ""
-            have = [f"^{there}"] if there else []
+            there = ""
+            if old.strip("0"):
+                there = _commit_of(repo, old)
+            if there:
+                have = [f"^{there}"]
+            else:
+                have = []
             walks.append((there or default_branch(repo, remote), commit, [commit, *have, *known]))
     return walks
 
 
 def default_branch(repo: Repository, remote: str) -> str:
     """The commit of a remote's default branch as it has shown it, "" where that is not known."""
-    return _commit_of(repo, f"refs/remotes/{remote}/HEAD") if remote and "/" not in remote else ""
+    if remote and "/" not in remote:
+        return _commit_of(repo, f"refs/remotes/{remote}/HEAD")
+    return ""
 
 
 def _shown_by(repo: Repository, remote: str) -> list[str]:
     """What a remote has shown of its branches, as exclusions; nothing of one that is no name but an address."""
-    return [f"^{oid}" for _, oid in repo.refs(f"refs/remotes/{remote}/")] if remote and "/" not in remote else []
+    if remote and "/" not in remote:
+        return [f"^{oid}" for _, oid in repo.refs(f"refs/remotes/{remote}/")]
+    return []
 
 
 def lacking(repo: Repository, remote: str, tip: str, start: str) -> list[tuple[str, list[str]]]:
@@ -562,7 +592,9 @@ def received(repo: Repository, lines: Iterable[str]) -> list[tuple[str, str, lis
     for ref, new, old in received_updates(lines):
         if new.strip("0"):
             commit = _must_be_commit(repo, new, ref)
-            base = _commit_of(repo, old) if old.strip("0") else ""
+            base = ""
+            if old.strip("0"):
+                base = _commit_of(repo, old)
             walks.append((base or repo.head() or "", commit, [commit, *have]))
     return walks
 
@@ -647,7 +679,9 @@ def _mode(place: Path) -> int | None:
         return None
     if stat.S_ISLNK(status.st_mode):
         return SYMLINK
-    return GITLINK if stat.S_ISDIR(status.st_mode) else REGULAR
+    if stat.S_ISDIR(status.st_mode):
+        return GITLINK
+    return REGULAR
 
 
 def _files(root: Path, files: Iterable[tuple[str, int]], policy: Policy) -> Iterator[Blob]:

@@ -32,7 +32,10 @@ def pushed(repo: Repository, updates: Iterable[tuple[str, str, str]]) -> Iterato
     yield from _tag_messages(repo, [new for _, new, _ in rows])
     for name, new, old in rows:
         if name.startswith(NOTES):
-            known = [f"^{old}"] if old.strip("0") and repo.sizes([old]) else []
+            if old.strip("0") and repo.sizes([old]):
+                known = [f"^{old}"]
+            else:
+                known = []
             for commit, _, oid in _versions_of_notes(repo, [new, *known]):
                 yield from _note(repo, commit, oid)
 
@@ -55,7 +58,10 @@ def _tag_messages(repo: Repository, oids: Iterable[str]) -> Iterator[Blob]:
 
 def _versions_of_notes(repo: Repository, revs: list[str]) -> Iterator[tuple[str, str, str]]:
     """(commit, path, blob) of every note that commits of notes bring in."""
-    listed = [commit.oid for commit in repo.log(revs)] if revs else []
+    if revs:
+        listed = [commit.oid for commit in repo.log(revs)]
+    else:
+        listed = []
     for commit, changes in touched(repo, listed):
         for change in changes:
             if change.new_oid:

@@ -96,7 +96,9 @@ def rule_of(finding: Finding) -> str:
 
 def group_of(finding: Finding) -> str:
     """The kind of file a finding is in."""
-    return "commit message" if finding.path == MESSAGE else file_group(finding.path)
+    if finding.path == MESSAGE:
+        return "commit message"
+    return file_group(finding.path)
 
 
 def as_value(trial: Trial) -> dict[str, Any]:
@@ -123,7 +125,9 @@ def _group_value(row: Group, name: str, among: str) -> dict[str, Any]:
 def as_text(trial: Trial, escape: Callable[[str], str]) -> str:
     """The figures, a table by rule and one by kind of file, and the newest commits that would have been refused."""
     number, refused = len(trial.verdicts), trial.refused
-    share = f" ({len(refused) / number:.1%})" if number else ""
+    share = ""
+    if number:
+        share = f" ({len(refused) / number:.1%})"
     lines = [
         f"refused: {len(refused)} of the last {counted(number, 'commit')}{share}; "
         f"{len(trial.warned)} more would have warned",
@@ -131,7 +135,8 @@ def as_text(trial: Trial, escape: Callable[[str], str]) -> str:
     ]
     for title, by, among in (("rule", rule_of, group_of), ("kind of file", group_of, rule_of)):
         rows = groups(trial, by, among)
-        lines += ["", f"{title:26} commits findings", *(_row(row) for row in rows)] if rows else []
+        if rows:
+            lines += ["", f"{title:26} commits findings", *(_row(row) for row in rows)]
     for verdict in refused[: -MAX_LISTED_COMMITS - 1 : -1]:
         lines += ["", verdict.commit[:12]]
         blocking = [finding for finding in verdict.findings if finding.severity is Severity.BLOCK]

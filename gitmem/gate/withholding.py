@@ -25,7 +25,9 @@ def screened(text: str) -> str:
     if _PLAIN.fullmatch(line):
         return line
     found = examine(line, MESSAGE, Policy())
-    return WITHHELD_NAME if any(finding.rule not in _NO_ORDER for finding in found) else line
+    if any(finding.rule not in _NO_ORDER for finding in found):
+        return WITHHELD_NAME
+    return line
 
 
 def without_blocked(lines: Sequence[str], path: str) -> list[str]:

@@ -56,7 +56,9 @@ class Contents:
     def counts(self, report: Report) -> Counts:
         """What a report on it comes to."""
         blocking = sum(finding.severity is Severity.BLOCK for finding in report.findings)
-        mode = "strict" if self.policy.strict else "standard"
+        mode = "standard"
+        if self.policy.strict:
+            mode = "strict"
         return Counts(mode, blocking, len(report.findings) - blocking, report.blobs, self.whole, len(report.accepted))
 
 

@@ -125,7 +125,9 @@ def _place(start: Path, out: bytes, said: bytes) -> Place:
         raise GitFailed(first_line(words) or Message("cannot open the repository at '{}'", start))
     if len(lines) > 5:
         raise GitFailed("cannot open a repository below a folder with a line break in its name", "rename the folder")
-    root = Path(lines[4]) if len(lines) > 4 and lines[4] and lines[1] == "false" else None
+    root = None
+    if len(lines) > 4 and lines[4] and lines[1] == "false":
+        root = Path(lines[4])
     return Place(git_dir=Path(lines[2]), common_dir=Path(lines[3]), root=root, object_format=lines[0])
 
 
@@ -152,7 +154,9 @@ def failed_list(what: str, words: bytes, code: int) -> GitMemError:
     """Why git gave no list: it keeps all of a difference in memory before it names the first file, and has a bound."""
     said = first_line(os.fsdecode(words))
     out_of_memory = b"emory" in words or code in (-9, -6, -11)
-    return too_many_files() if out_of_memory else GitFailed(f"git {what}: {said or code}")
+    if out_of_memory:
+        return too_many_files()
+    return GitFailed(f"git {what}: {said or code}")
 
 
 def too_many_files() -> TooManyFiles:
@@ -165,7 +169,9 @@ def too_many_files() -> TooManyFiles:
 def first_line(words: str) -> str:
     """The first line of what git said, without its prefix, cut at 300 characters."""
     lines = [line for line in words.splitlines() if line.strip()]
-    return lines[0].removeprefix("fatal: ").removeprefix("error: ")[:300] if lines else ""
+    if not lines:
+        return ""
+    return lines[0].removeprefix("fatal: ").removeprefix("error: ")[:300]
 
 
 class BinaryRepository:
@@ -280,7 +286,10 @@ class BinaryRepository:
         if not words:
             return GitFailed("git cat-file ended early", "Git 2.36 or newer is needed")
         key, value = words[0], words[1] if len(words) > 1 else ""
-        remote = value if key.startswith("extensions") else key.removeprefix("remote.").removesuffix(".promisor")
+        if key.startswith("extensions"):
+            remote = value
+        else:
+            remote = key.removeprefix("remote.").removesuffix(".promisor")
         return GitFailed(
             Message(
                 "this is a partial clone, and its promisor remote '{}' did not give an object that is not here", remote
@@ -303,7 +312,10 @@ class BinaryRepository:
     # -- revisions -------------------------------------------------------------------------------------------
 
     def resolve(self, rev: str) -> str:
-        oid, kind, _ = self._ask("info", f"{rev}^{{commit}}") if is_revision_name(rev) else ("", "", 0)
+        if is_revision_name(rev):
+            oid, kind, _ = self._ask("info", f"{rev}^{{commit}}")
+        else:
+            oid, kind, _ = ("", "", 0)
         if kind != "commit":
             raise self._unknown(rev)
         return oid
@@ -345,7 +357,10 @@ class BinaryRepository:
         return refs
 
     def tree(self, commit: str) -> str:
-        oid, kind, _ = self._ask("info", f"{commit}^{{tree}}") if is_revision_name(commit) else ("", "", 0)
+        if is_revision_name(commit):
+            oid, kind, _ = self._ask("info", f"{commit}^{{tree}}")
+        else:
+            oid, kind, _ = ("", "", 0)
         if kind != "tree":
             raise UnknownRevision(Message("'{}' has no tree here", commit))
         return oid
@@ -405,7 +420,9 @@ class BinaryRepository:
     def _read_tree(self, oid: str) -> tuple[int, list[str]]:
         """(files, oids of the subtrees)."""
         _, kind, size = self._ask("contents", oid)
-        data = self._contents(size) if kind else b""
+        data = b""
+        if kind:
+            data = self._contents(size)
         if kind != "tree":
             raise GitFailed(Message("tree {} is missing", oid[:12]), "git fsck says what else is damaged")
         return parse_tree(data, 32 if self.object_format == "sha256" else 20)
@@ -440,7 +457,9 @@ class BinaryRepository:
         return parse_raw(self._run(["diff-index", "--cached", *RAW, "--no-renames", against]))
 
     def changes(self, old: str, new: str, renames: bool = False) -> list[Change]:
-        how = "-M" if renames else "--no-renames"
+        how = "--no-renames"
+        if renames:
+            how = "-M"
         return parse_raw(self._listing(["diff-tree", "-r", *RAW, how, old or self.empty_tree, new], 2))
 
     def untracked(self, paths: Sequence[str] = ()) -> list[str]:
@@ -504,8 +523,12 @@ class BinaryRepository:
         if data is None or not data.startswith(ENCRYPTED):
             return data
         git_crypt = self.git_crypt()
-        text = git_crypt.text(data) if git_crypt else None
-        return data if text is None else text
+        text = None
+        if git_crypt:
+            text = git_crypt.text(data)
+        if text is None:
+            return data
+        return text
 
     def git_crypt(self) -> GitCrypt | None:
         if not self._git_crypt_sought:
@@ -514,7 +537,9 @@ class BinaryRepository:
                 from gitmem.git import encryption  # few clones need it
 
                 named = [value for key, value, _ in self.user_config() if key.lower() == "mem.encryption"]
-                kind = named[-1] if named else ""
+                kind = ""
+                if named:
+                    kind = named[-1]
                 self._git_crypt = encryption.find(kind, folders, self.root, self._environ)
             self._git_crypt_sought = True
         return self._git_crypt
@@ -565,7 +590,10 @@ class BinaryRepository:
 
     def hash_blob(self, data: bytes) -> str:
         plain = self._hash(data)
-        git_crypt = self.git_crypt() if data else None  # git-crypt leaves an empty file as it is
+        # git-crypt leaves an empty file as it is
+        git_crypt = None
+        if data:
+            git_crypt = self.git_crypt()
         if git_crypt is None:
             return plain
         if plain not in self._stored_as:
@@ -607,7 +635,9 @@ class BinaryRepository:
         if len(prefix) < 4 or not set(prefix) <= HEX:
             return []
         oid, kind, _ = self._ask("info", prefix)
-        return [oid] if kind else self._run(["rev-parse", f"--disambiguate={prefix}"]).decode().split()
+        if kind:
+            return [oid]
+        return self._run(["rev-parse", f"--disambiguate={prefix}"]).decode().split()
 
     # -- history ---------------------------------------------------------------------------------------------
 
@@ -624,27 +654,39 @@ class BinaryRepository:
         full_history: bool = False,
     ) -> Iterator[Commit]:
         args = ["rev-list", *(["--merges"] if merges else []), *(["--full-history"] if full_history else [])]
-        args += ["--fixed-strings", *(f"--grep={text}" for text in grep)] if grep else []
-        args += ["--first-parent"] if first_parent else []
-        args += [f"--max-count={limit}"] if limit else []
-        args += ["--reverse"] if reverse else []
+        if grep:
+            args += ["--fixed-strings", *(f"--grep={text}" for text in grep)]
+        if first_parent:
+            args += ["--first-parent"]
+        if limit:
+            args += [f"--max-count={limit}"]
+        if reverse:
+            args += ["--reverse"]
         command = self._command([*args, "--end-of-options", *revs, "--", *paths])
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self._env)
         return _Log(process, self.commit)
 
     def messages(self, revs: Sequence[str], *, walk: bool = True) -> Iterator[tuple[str, str, str, str, list[str]]]:
-        how = ["--left-right"] if walk else ["--no-walk=unsorted"]
+        if walk:
+            how = ["--left-right"]
+        else:
+            how = ["--no-walk=unsorted"]
         command = ["log", *how, "-z", "--encoding=UTF-8", f"--format={MESSAGE}", *NAMES, "--stdin"]
         with self._answering(command, revs) as answer:
             yield from parse_messages(iter(lambda: answer.read(PIECE), b""))
 
     def reaches(self, commit: str, *, first_parent: bool = False) -> Iterator[str]:
-        how = ["--first-parent"] if first_parent else []
+        if first_parent:
+            how = ["--first-parent"]
+        else:
+            how = []
         with self._answering(["rev-list", *how, "--stdin"], [commit]) as answer:
             yield from (line.decode().strip() for line in answer)
 
     def touched(self, commits: Sequence[str]) -> dict[str, list[str]]:
-        return {oid: paths for _, oid, _, _, paths in self.messages(commits, walk=False)} if commits else {}
+        if not commits:
+            return {}
+        return {oid: paths for _, oid, _, _, paths in self.messages(commits, walk=False)}
 
     @contextmanager
     def _answering(self, args: Sequence[str], given: Iterable[str]) -> Iterator[IO[bytes]]:
@@ -778,4 +820,6 @@ HEX = frozenset("0123456789abcdef")
 def _as_pattern(path: str) -> str:
     """A pattern that matches one path: wildcards escaped, no magic word at the front."""
     escaped = "".join("\\" + c if c in "*?[\\" else c for c in path)
-    return "./" + escaped if escaped.startswith(":") else escaped
+    if escaped.startswith(":"):
+        return "./" + escaped
+    return escaped

@@ -76,7 +76,10 @@ def _blamed_lines(repo: Repository, path: str, lines: Sequence[str], wanted: ran
         for parent in before if number < MAX_BLAMED and left else ():
             if parent not in texts:
                 there = repo.blobs(parent, [path]).get(path)
-                texts[parent] = _lines(repo.read(there)) if there else []
+                if there:
+                    texts[parent] = _lines(repo.read(there))
+                else:
+                    texts[parent] = []
             for old, new, length in same_runs(texts[parent], text):
                 for line in sorted(left.keys() & set(range(new, new + length))):
                     open_lines.setdefault(parent, {})[line - new + old] = left.pop(line)
@@ -116,7 +119,8 @@ def same_runs(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int
         elif splits:
             anchors = _anchors(old, new, (first, last, begin, end))
             cuts = zip([(first, begin), *anchors], [*anchors, (last, end)], strict=True)
-            blocks += [(a, c, b, d, splits - 1) for (a, b), (c, d) in cuts] if anchors else []
+            if anchors:
+                blocks += [(a, c, b, d, splits - 1) for (a, b), (c, d) in cuts]
 
 
 def _equal(old: Sequence[str], new: Sequence[str]) -> int:
@@ -140,7 +144,10 @@ def _anchors(old: Sequence[str], new: Sequence[str], block: tuple[int, int, int,
         ends[length : length + 1] = [place]
         tops[length : length + 1] = [number]
     anchors = []
-    at = tops[-1] if tops else -1
+    if tops:
+        at = tops[-1]
+    else:
+        at = -1
     while at >= 0:
         anchors.append(pairs[at])
         at = chains[at]
@@ -158,8 +165,12 @@ def _work_tree_lines(repo: Repository, path: str) -> list[str]:
 
 def _head_lines(repo: Repository, path: str) -> list[str]:
     head = repo.head()
-    oid = repo.blobs(head, [path]).get(path) if head else None
-    return _lines(repo.read(oid)) if oid else []
+    oid = None
+    if head:
+        oid = repo.blobs(head, [path]).get(path)
+    if not oid:
+        return []
+    return _lines(repo.read(oid))
 
 
 def _lines(data: bytes) -> list[str]:

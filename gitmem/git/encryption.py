@@ -42,12 +42,16 @@ class GitCrypt:
     def text(self, data: bytes) -> bytes | None:
         """The text of an encrypted blob; None where no key fits, or the program fails or takes too long."""
         found = self._decrypted(data)
-        return found[0] if found else None
+        if not found:
+            return None
+        return found[0]
 
     def encrypted_as(self, text: bytes, like: bytes) -> bytes | None:
         """A text encrypted with the key that `like`, an encrypted blob, was encrypted with; None where that fails."""
         found = self._decrypted(like)
-        return self._encrypt(text, found[1]) if found else None
+        if not found:
+            return None
+        return self._encrypt(text, found[1])
 
     def encryptions(self, text: bytes) -> Iterator[bytes]:
         """What a text is as a blob, with each key in turn: git-crypt gives the same text the same bytes."""
@@ -73,7 +77,9 @@ class GitCrypt:
     def _encrypt(self, text: bytes, key: Path) -> bytes | None:
         data = self._run("clean", key, text)
         right = data is not None and is_encrypted(data) and len(data) == len(text) + OVERHEAD
-        return data if right else None
+        if not right:
+            return None
+        return data
 
     def _run(self, verb: str, key: Path, data: bytes) -> bytes | None:
         if not self._usable or len(data) > MAX_BYTES:
@@ -98,7 +104,9 @@ class GitCrypt:
             except BaseException:
                 process.kill()
                 raise
-        return out if process.returncode == 0 else None
+        if process.returncode != 0:
+            return None
+        return out
 
     def _keep(self, digest: bytes, found: tuple[bytes, Path]) -> None:
         self._known[digest] = found
@@ -112,9 +120,16 @@ def find(kind: str, git_dirs: Sequence[Path], root: Path | None, environ: Mappin
     """What decrypts here. `kind`: the user's `mem.encryption`; `git_dirs`: the common Git directory and the work tree's
     own. None where the setting is off, the program is not installed or the clone is locked."""
     name = PROGRAMS.get(kind)
-    keys = _keys(git_dirs) if name else []
-    program = _program(name, root, environ) if name and keys else ""
-    return GitCrypt(program, keys, environ) if program else None
+    if name:
+        keys = _keys(git_dirs)
+    else:
+        keys = []
+    program = ""
+    if name and keys:
+        program = _program(name, root, environ)
+    if not program:
+        return None
+    return GitCrypt(program, keys, environ)
 
 
 def _keys(git_dirs: Sequence[Path]) -> list[Path]:

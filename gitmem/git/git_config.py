@@ -46,6 +46,10 @@ def config_files(at: Path, environ: Mapping[str, str]) -> list[Path]:
     files = [at / os.fsdecode(origin).removeprefix("file:") for origin in origins if origin.startswith(b"file:")]
     home = environ.get("HOME", "")
     named = environ.get("GIT_CONFIG_GLOBAL"), environ.get("XDG_CONFIG_HOME"), home
-    own = [Path(named[0])] if named[0] else []
-    own += [Path(named[1] or f"{home}/.config", "git/config"), Path(home, ".gitconfig")] if home else []
+    if named[0]:
+        own = [Path(named[0])]
+    else:
+        own = []
+    if home:
+        own += [Path(named[1] or f"{home}/.config", "git/config"), Path(home, ".gitconfig")]
     return list(dict.fromkeys([*files, *own, Path("/etc/gitconfig")]))

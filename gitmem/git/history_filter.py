@@ -50,10 +50,13 @@ class Masking:
         """The bytes without the text; the very same where nothing is to change."""
         text = data.decode("utf-8", "surrogateescape")
         new = self._pattern.sub(self._lines_kept, text)
-        data = data if new == text else new.encode("utf-8", "surrogateescape")
+        if new != text:
+            data = new.encode("utf-8", "surrogateescape")
         for old, name in self._names:
             data = data.replace(old, name)
-        return CITED.sub(self._cited, data) if self._blobs and b"#L" in data else data
+        if self._blobs and b"#L" in data:
+            return CITED.sub(self._cited, data)
+        return data
 
     def _lines_kept(self, match: re.Match[str]) -> str:
         """The mask, and the line breaks of what it replaces: citations go by line."""
@@ -61,7 +64,9 @@ class Masking:
 
     def _cited(self, match: re.Match[bytes]) -> bytes:
         new = self._blobs.get(match[2][:SHORT])
-        return match[0] if new is None else match[1] + new[: len(match[2])]
+        if new is None:
+            return match[0]
+        return match[1] + new[: len(match[2])]
 
 
 def _stem(path: str) -> bytes:
@@ -71,7 +76,9 @@ def _stem(path: str) -> bytes:
 
 def without_records(message: bytes, records: re.Pattern[bytes] | None) -> bytes:
     """The message of a commit without the trailers that record where a masked text came from."""
-    return records.sub(b"", message) if records else message
+    if records:
+        return records.sub(b"", message)
+    return message
 
 
 def main() -> None:
@@ -81,7 +88,9 @@ def main() -> None:
     given = json.load(sys.stdin)
     paths = [(old, new) for old, new in given["paths"]]
     masking = Masking(given["pattern"], given["mask"], paths, given["blobs"])
-    records = re.compile(given["records"].encode(), re.MULTILINE) if given["records"] else None
+    records = None
+    if given["records"]:
+        records = re.compile(given["records"].encode(), re.MULTILINE)
     names = {old.encode("utf-8", "surrogateescape"): new.encode("utf-8", "surrogateescape") for old, new in paths}
 
     def blob(item: Any, _: Any) -> None:

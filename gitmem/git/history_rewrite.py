@@ -133,7 +133,9 @@ def said_in(repo: Repository, masking: Masking) -> Found:
     for oid, kind, data in _objects(repo):
         if kind == "blob" and is_encrypted(data):
             git_crypt = repo.git_crypt()
-            text = git_crypt.text(data) if git_crypt else None
+            text = None
+            if git_crypt:
+                text = git_crypt.text(data)
             if text is not None and not masking.says(text):
                 continue
             raise GitMemError(

@@ -200,7 +200,10 @@ def install(
             folder.mkdir(parents=True, exist_ok=True)
         for name in names:
             path = folder / name
-            named = tuple(dict.fromkeys([*_named_in(path), only])) if only else ()
+            if only:
+                named = tuple(dict.fromkeys([*_named_in(path), only]))
+            else:
+                named = ()
             lines = block(name, python, promote, named)
             steps.append(_install(path, OURS + lines, lines, dry))
     except OSError as error:
@@ -213,20 +216,30 @@ def install(
 
 def _named_in(path: Path) -> tuple[str, ...]:
     """The Git directories that the block of a hook file names."""
-    match = ONLY.search(path.read_bytes()) if os.path.lexists(path) and _is_plain(path) else None
-    return tuple(os.fsdecode(match[1]).replace("'\\''", "'").split(":")) if match else ()
+    match = None
+    if os.path.lexists(path) and _is_plain(path):
+        match = ONLY.search(path.read_bytes())
+    if not match:
+        return ()
+    return tuple(os.fsdecode(match[1]).replace("'\\''", "'").split(":"))
 
 
 def _install(path: Path, whole: str, lines: str, dry: bool) -> Step:
     if not os.path.lexists(path):
         return _write_hook(Step("new", path), whole.encode(), 0o755, dry)
-    data = path.read_bytes() if _is_plain(path) else b""
+    data = b""
+    if _is_plain(path):
+        data = path.read_bytes()
     if BLOCK.search(data):
         new = BLOCK.sub(lambda _: lines.encode(), data, count=1)
-        return Step("", path) if new == data else _write_hook(Step("updated", path), new, _mode(path), dry)
+        if new == data:
+            return Step("", path)
+        return _write_hook(Step("updated", path), new, _mode(path), dry)
     first = SHELL.match(data)
     if (first and _mode(path) & 0o100) or (_is_plain(path) and is_husky(path.parent)):
-        start = first.end() if first else 0
+        start = 0
+        if first:
+            start = first.end()
         new = data[:start] + lines.encode() + data[start:]
         return _write_hook(Step("added to the script that is there", path), new, _mode(path), dry)
     saved = path.with_name(path.name + SAVED)
@@ -259,7 +272,8 @@ def uninstall(folder: Path, *, only: str = "", dry: bool = False) -> list[Step]:
             raise GitMemError(
                 Message("cannot change '{}': {}", path, error.strerror), "run it in your own shell"
             ) from None
-        steps += [step] if step else []
+        if step:
+            steps += [step]
     return steps
 
 
@@ -315,7 +329,9 @@ def hooks_folder(repo: Repository) -> Path:
     from gitmem.git.write import run_git
 
     folder = Path(run_git(repo, ["rev-parse", "--path-format=absolute", "--git-path", "hooks"]).rstrip("\n"))
-    return folder.parent if folder.name == "_" and folder.parent.name == ".husky" else folder
+    if folder.name == "_" and folder.parent.name == ".husky":
+        return folder.parent
+    return folder
 
 
 def is_husky(folder: Path) -> bool:
@@ -391,12 +407,17 @@ def installed(folder: Path) -> dict[str, str]:
     states = {}
     for name in HOOKS:
         path = folder / name
-        data = path.read_bytes() if os.path.lexists(path) and _is_plain(path) else b""
+        data = b""
+        if os.path.lexists(path) and _is_plain(path):
+            data = path.read_bytes()
         match = BLOCK.search(data)
         if not match:
             states[name] = "missing"
             continue
         plain = re.sub(rb"^(gitmem_python|gitmem_promote)=.*$", rb"\1=''", match.group(), flags=re.MULTILINE)
         runs = _mode(path) & 0o100 or is_husky(folder)
-        states[name] = "current" if plain == block(name, only=_named_in(path)).encode() and runs else "old"
+        if plain == block(name, only=_named_in(path)).encode() and runs:
+            states[name] = "current"
+        else:
+            states[name] = "old"
     return states

@@ -122,7 +122,10 @@ class LibraryRepository(BinaryRepository):
         for oid in oids:
             stored = self._opened.get(oid)
             if stored is not None:
-                sizes[oid] = stored.size if isinstance(stored, pygit2.Blob) else len(stored.read_raw())
+                if isinstance(stored, pygit2.Blob):
+                    sizes[oid] = stored.size
+                else:
+                    sizes[oid] = len(stored.read_raw())
         return sizes
 
     def commit(self, oid: str) -> Commit:
@@ -133,7 +136,9 @@ class LibraryRepository(BinaryRepository):
 
     def merge_base(self, a: str, b: str) -> str | None:
         base = self._opened.merge_base(self.resolve(a), self.resolve(b))
-        return str(base) if base else None
+        if not base:
+            return None
+        return str(base)
 
     def is_ancestor(self, a: str, b: str) -> bool:
         try:
@@ -149,10 +154,14 @@ class LibraryRepository(BinaryRepository):
 def _within(tree: pygit2.Tree | None, path: str, kind: type[_Stored]) -> _Stored | None:
     """What a tree has at a path, None where that is nothing or not of that kind."""
     try:
-        item = tree[path] if tree is not None and path else None
+        item = None
+        if tree is not None and path:
+            item = tree[path]
     except (KeyError, ValueError, pygit2.GitError):
         return None
-    return item if isinstance(item, kind) else None
+    if not isinstance(item, kind):
+        return None
+    return item
 
 
 def limit_windows(size: int, most: int) -> None:

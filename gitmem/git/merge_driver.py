@@ -35,7 +35,9 @@ def merge_driver_settings(python: str = "") -> tuple[tuple[str, str], ...]:
     """
     words = "merge-driver -- %O %A %B %L %P"
     quoted = "'" + python.replace("'", "'\\''") + "'"
-    run = f'g={quoted}; if [ -x "$g" ]; then "$g" -E -P -m gitmem {words}; else git-mem {words}; fi' if python else ""
+    run = ""
+    if python:
+        run = f'g={quoted}; if [ -x "$g" ]; then "$g" -E -P -m gitmem {words}; else git-mem {words}; fi'
     run = run or f"git-mem {words}"
     marked = "{ [ $r = 1 ] && grep -q '^<<<<<<<' %A; }"
     text = "git merge-file -q --diff3 --marker-size=%L -L ours -L base -L theirs %A %O %B"
@@ -65,7 +67,9 @@ def driver_problem(repo: Repository, python: str) -> str:
     runs = re.match(r"g='([^']*)';", value)
     if runs is None or value != dict(merge_driver_settings(runs[1]))[DRIVER]:
         return "it is of another version"
-    return "" if os.access(runs[1], os.X_OK) else f"its Python is gone ({runs[1]}), and memory may be merged as text"
+    if os.access(runs[1], os.X_OK):
+        return ""
+    return f"its Python is gone ({runs[1]}), and memory may be merged as text"
 
 
 def _tried(repo: Repository, command: str) -> str:
@@ -97,7 +101,10 @@ def set_up(repo: Repository, python: str = "", daily: Iterable[str] = (), *, dry
             run_git(repo, ["config", "--local", "--unset-all", FORMER])
     old = _attributes(repo)
     new = BLOCK.sub(b"", old)
-    rows = [] if _tracked(repo) else [*MEMORY]
+    if _tracked(repo):
+        rows = []
+    else:
+        rows = [*MEMORY]
     rows += [f"{_attribute_of(pattern)} merge=gitmem" for pattern in daily if pattern.isprintable()]
     if rows:
         block = "\n".join([BEGIN, *rows, END, ""])

@@ -36,7 +36,9 @@ def shown_url(url: str) -> str:
     """An address as it may be shown: without the name and password, or the token, that may stand in it."""
     scheme, there, rest = url.partition("://")
     host, slash, path = rest.partition("/")
-    return f"{scheme}://{host.rpartition('@')[2]}{slash}{path}" if there else url
+    if there:
+        return f"{scheme}://{host.rpartition('@')[2]}{slash}{path}"
+    return url
 
 
 TRIED, AGAIN = "gitmem-tried", 600  # when a fetch failed last, and the seconds before the next try
@@ -76,11 +78,16 @@ def fetch_mirror(url: str, folder: Path, environ: Mapping[str, str], now: dateti
     else:
         command = ["git", "clone", "--quiet", "--bare", "--", url, str(folder)]
     try:
-        wait = 60 if age == float("inf") or not fresh_hours else PATIENCE
+        if age == float("inf") or not fresh_hours:
+            wait = 60
+        else:
+            wait = PATIENCE
         done = subprocess.run(
             command, capture_output=True, env=env, check=False, timeout=wait, stdin=subprocess.DEVNULL
         )
-        failed = first_line(os.fsdecode(done.stderr)) if done.returncode else ""
+        failed = ""
+        if done.returncode:
+            failed = first_line(os.fsdecode(done.stderr))
     except subprocess.TimeoutExpired:
         failed = f"no answer within {wait} seconds"
     if failed:

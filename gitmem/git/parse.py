@@ -115,7 +115,9 @@ def _charset(name: bytes) -> str:
         found = codecs.lookup(name[:CHARSET].decode("ascii")).name
     except (LookupError, ValueError):
         return "utf-8"
-    return found if CHARSETS.match(found) else "utf-8"
+    if CHARSETS.match(found):
+        return found
+    return "utf-8"
 
 
 MESSAGE_BYTES = 1 << 20  # bytes of a message that `parse_messages` keeps
@@ -142,7 +144,10 @@ def parse_messages(pieces: Iterable[bytes]) -> Iterator[tuple[str, str, str, str
                 if len(parts) < 3 + PATHS:
                     parts.append(os.fsdecode(part) if len(parts) >= 3 else part.decode("utf-8", "replace"))
             elif parts:
-                paths = [parts[3].removeprefix("\n"), *parts[4:]] if len(parts) > 3 else []
+                if len(parts) > 3:
+                    paths = [parts[3].removeprefix("\n"), *parts[4:]]
+                else:
+                    paths = []
                 yield parts[0][0], parts[0][1:], parts[1], parts[2], paths
                 parts = []
 

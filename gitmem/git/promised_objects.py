@@ -30,7 +30,9 @@ def fetch(repo: Repository, oids: Iterable[str]) -> None:
     Fetches nothing else and writes no ref. A remote that cannot be reached brings nothing, which reading then says.
     """
     remote = _promisor(repo)
-    wanted = "".join(f"{oid}\n" for oid in dict.fromkeys(oids)) if remote else ""
+    wanted = ""
+    if remote:
+        wanted = "".join(f"{oid}\n" for oid in dict.fromkeys(oids))
     if not wanted:
         return
     options = (
@@ -58,7 +60,9 @@ def _promisor(repo: Repository) -> str:
         PLAIN_KEYS.fullmatch(key) and (not key.endswith(".url") or PLAIN_ADDRESS.fullmatch(value))
         for key, _, value in pairs
     )
-    return remotes[0] if len(remotes) == 1 and plain and not remotes[0].startswith("-") else ""
+    if len(remotes) == 1 and plain and not remotes[0].startswith("-"):
+        return remotes[0]
+    return ""
 
 
 def _git(repo: Repository, *args: str) -> list[str]:

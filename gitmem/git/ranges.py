@@ -165,7 +165,9 @@ def _parse(fields: Iterator[bytes]) -> Iterator[tuple[str, list[PathChange]]]:
         words = field[sides:].decode().split(" ")
         modes, oids = words[: sides + 1], words[sides + 1 : 2 * sides + 2]
         olds = tuple(oid for oid in oids[:-1] if oid.strip("0"))
-        new = oids[-1] if oids[-1].strip("0") else ""
+        new = ""
+        if oids[-1].strip("0"):
+            new = oids[-1]
         if len(ranges) >= MAX_FILES:
             raise too_many_files()
         ranges.append(PathChange(os.fsdecode(next(fields)), int(modes[-1], 8), new, olds))

@@ -105,11 +105,15 @@ class Replacement:
         if self._applied:
             expected = self.before
         else:
-            expected = self.after if self._undone else None
+            expected = None
+            if self._undone:
+                expected = self.after
         if expected is None or self._other is None:
             return None
         data = _read(self._other)
-        return None if data == expected else (expected, data)
+        if data == expected:
+            return None
+        return (expected, data)
 
     def keep(self, place: Path) -> None:
         """Keep the old file as `place`: `close` does not take it away."""
@@ -201,8 +205,13 @@ def with_added_lines(before: bytes, theirs: bytes, current: bytes) -> bytes:
     for tag, _, _, first, last in SequenceMatcher(None, old, new).get_opcodes():
         if tag not in ("insert", "replace"):
             continue
-        above = new[first - 1] if first else None
-        at = result.index(above) + 1 if above in result else len(result)
+        above = None
+        if first:
+            above = new[first - 1]
+        if above in result:
+            at = result.index(above) + 1
+        else:
+            at = len(result)
         if at and not result[at - 1].endswith(b"\n"):
             result[at - 1] += b"\n"
         result[at:at] = [line for line in new[first:last] if line not in result]
@@ -256,7 +265,9 @@ def _exclude(scratch: Path) -> None:
     info = scratch.parent.parent / "info"
     info.mkdir(exist_ok=True)
     place = info / "exclude"
-    old = place.read_text(encoding="utf-8", errors="surrogateescape") if place.exists() else ""
+    old = ""
+    if place.exists():
+        old = place.read_text(encoding="utf-8", errors="surrogateescape")
     if f"{PREFIX}*" not in old.splitlines():
         with open(place, "a", encoding="utf-8") as file:
             file.write(("" if not old or old.endswith("\n") else "\n") + f"{PREFIX}*\n")

@@ -34,7 +34,9 @@ def split_range(repo: Repository, typed: str, *, both: bool = False) -> CommitRa
     counted as removed, and A judges; `A..` ends at HEAD. One revision, or nothing (HEAD), has no base unless `both`
     asks for two.
     """
-    dots = "..." if "..." in typed else ".."
+    dots = ".."
+    if "..." in typed:
+        dots = "..."
     left, separator, right = typed.partition(dots)
     if both and not separator:
         raise UsageError(Message("'{}' is no range", typed), "write BASE..HEAD, for example main..HEAD")
@@ -45,7 +47,9 @@ def split_range(repo: Repository, typed: str, *, both: bool = False) -> CommitRa
         return CommitRange("", head)
     target = repo.resolve(left or "HEAD")
     found = towards(repo, target, head)
-    return found if found.base else found._replace(base=target)
+    if found.base:
+        return found
+    return found._replace(base=target)
 
 
 def resolve_at(repo: Repository, text: str, now: datetime) -> str:

@@ -221,7 +221,9 @@ def _stored(repo: Repository, text: StagedText) -> str:
     (before,) = repo.stored([text.before.oid])
     if before is not None and is_encrypted(before):
         git_crypt = repo.git_crypt()
-        encrypted = git_crypt.encrypted_as(data, before) if git_crypt and data else None
+        encrypted = None
+        if git_crypt and data:
+            encrypted = git_crypt.encrypted_as(data, before)
         if encrypted is None:
             raise GitMemError(
                 Message("'{}' is stored encrypted, and git-crypt did not encrypt its new text", text.before.path)
@@ -338,7 +340,9 @@ def replaced(
     if recorded:
         _drop_record(repo)
     if undoable:
-        head = repo.head() if before is not None else None
+        head = None
+        if before is not None:
+            head = repo.head()
         undo_record.remember(repo, noted, wanted, head if head and before and head != before.head else "")
 
 
@@ -346,7 +350,9 @@ def _take_back(repo: Repository, files: Sequence[Replacement], committed: bool) 
     """Undo what HEAD does not hold (`committed`: it moved); what could not be undone, "" for nothing, and the paths
     that somebody else saved meanwhile, which stay as they are."""
     failed, mixed = [], []
-    head = _oids(repo, repo.head(), [file.path for file in files]) if committed else None
+    head = None
+    if committed:
+        head = _oids(repo, repo.head(), [file.path for file in files])
     for file in reversed(files):
         try:
             if head is not None and _is_blob(repo, head.get(file.path), file.after):
@@ -420,7 +426,9 @@ def _ensure_as_planned(repo: Repository, before: Position, contents: Contents, o
     committed to the same files or saved one of them. What a hook makes of a file is the user's own wish.
     """
     made = repo.commit(oid)
-    parent = made.parents[0] if made.parents else None
+    parent = None
+    if made.parents:
+        parent = made.parents[0]
     paths = list(contents)
     problem = ""
     if before.branch and not _branch_contains(repo, before.branch, oid):
@@ -434,7 +442,10 @@ def _ensure_as_planned(repo: Repository, before: Position, contents: Contents, o
                 problem = f"'{path}' was saved by somebody else meanwhile"
     if not problem:
         return
-    to = [parent] if parent else []
+    if parent:
+        to = [parent]
+    else:
+        to = []
     run_git(repo, ["update-ref", "-m", "git mem: taken back", *([] if parent else ["-d"]), "HEAD", *to, oid])
     _reset(repo, paths)
     raise Changed(Message("{}; nothing was committed", problem), "run it again")
@@ -497,7 +508,9 @@ def _write_record(repo: Repository, contents: Contents, noted: Contents) -> None
 
 
 def _spelled(data: bytes | None) -> str | None:
-    return None if data is None else base64.b64encode(data).decode()
+    if data is None:
+        return None
+    return base64.b64encode(data).decode()
 
 
 def recover(repo: Repository) -> list[str]:

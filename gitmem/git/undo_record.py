@@ -56,7 +56,9 @@ class Entry:
 
 def digest(data: bytes | None) -> str | None:
     """The SHA-256 of a file's bytes in hex; None for no file."""
-    return None if data is None else hashlib.sha256(data).hexdigest()
+    if data is None:
+        return None
+    return hashlib.sha256(data).hexdigest()
 
 
 @contextmanager
@@ -80,7 +82,10 @@ def remember(
         return
     at = datetime.now(UTC).isoformat(timespec="seconds")
     with suppress(OSError, GitMemError):
-        held = _committed(repo, commit, [path for path in contents if noted[path] is not None]) if commit else {}
+        if commit:
+            held = _committed(repo, commit, [path for path in contents if noted[path] is not None])
+        else:
+            held = {}
         files = {
             path: Written(
                 None if digest(noted[path]) == held.get(path) else noted[path], digest(noted[path]), digest(data)
@@ -93,7 +98,10 @@ def remember(
 def _committed(repo: Repository, commit: str, paths: Sequence[str]) -> dict[str, str | None]:
     """path -> digest of what the parent of a commit has there, of those paths that it has."""
     parents = repo.commit(commit).parents
-    oids = repo.blobs(parents[0], paths) if parents and paths else {}
+    if parents and paths:
+        oids = repo.blobs(parents[0], paths)
+    else:
+        oids = {}
     texts = dict(repo.read_many(list(dict.fromkeys(oids.values()))))
     return {path: digest(texts[oid]) for path, oid in oids.items()}
 
@@ -111,7 +119,9 @@ def last_write(repo: Repository) -> list[Entry]:
     """The last write, or all of its group, the oldest first; empty where none is remembered. One that was too large to
     be remembered is an entry without files."""
     runs = _runs(load(repo))
-    return runs[-1] if runs else []
+    if not runs:
+        return []
+    return runs[-1]
 
 
 def carry(repo: Repository, there: Repository, branch: str) -> None:
@@ -143,7 +153,10 @@ def drop_texts(repo: Repository, *, mark: bool = False) -> None:
     here, and files that were made here, can still be taken back. With `mark` a write that cannot be stands in the
     record. The caller is the writer."""
     own: list[Entry] = []
-    marker = [Entry(datetime.now(UTC).isoformat(timespec="seconds"), "", "", {})] if mark else []
+    if mark:
+        marker = [Entry(datetime.now(UTC).isoformat(timespec="seconds"), "", "", {})]
+    else:
+        marker = []
     for entry in [*map(_without_texts, load(repo)), *marker]:
         if entry.files or not (own and not own[-1].files):  # one of those that are not kept in a row is enough
             own.append(entry)
@@ -189,7 +202,9 @@ def _save(repo: Repository, entries: Sequence[Entry]) -> None:
 
 def _bounded(run: list[Entry]) -> list[Entry]:
     """A group of which a part is not kept is not kept at all: half of it could not be taken back rightly."""
-    return run if all(entry.files for entry in run) else [_unkept(run[-1])]
+    if all(entry.files for entry in run):
+        return run
+    return [_unkept(run[-1])]
 
 
 def _without_texts(entry: Entry) -> Entry:

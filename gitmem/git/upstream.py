@@ -37,7 +37,9 @@ def _upstream(repo: Repository) -> str:
         name = run_git(repo, ["for-each-ref", "--format=%(upstream)", f"refs/heads/{branch}"]).strip()
     except GitFailed:
         return ""
-    return _short_name(repo, name) if name else ""
+    if not name:
+        return ""
+    return _short_name(repo, name)
 
 
 def _default_branches(repo: Repository) -> list[str]:

@@ -33,7 +33,10 @@ def _as_spelled(root: Path, path: str) -> str:
     for part in path.split("/"):
         if not os.path.lexists(at / part):
             try:
-                names = [] if at.is_symlink() else os.listdir(at)
+                if at.is_symlink():
+                    names = []
+                else:
+                    names = os.listdir(at)
             except OSError:
                 names = []
             same = normalize("NFC", part)
@@ -157,7 +160,10 @@ def write_atomic(root: Path, path: str, data: bytes, *, private: bool = False) -
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        usual = stat.S_IMODE(target.stat().st_mode) if target.exists() else default_mode()
+        if target.exists():
+            usual = stat.S_IMODE(target.stat().st_mode)
+        else:
+            usual = default_mode()
         os.chmod(temporary, 0o600 if private else usual)
         os.replace(temporary, target)
     except BaseException as error:  # an interrupted merge driver leaves nothing beside the file either

@@ -121,7 +121,10 @@ def _run(
     )  # fmt: skip
     with process:
         try:
-            given = None if input is None else input.encode("utf-8", "surrogateescape")
+            if input is None:
+                given = None
+            else:
+                given = input.encode("utf-8", "surrogateescape")
             out, problem = _communicate(process, given, signing)
         except BaseException:
             _end(process, alone)
@@ -202,15 +205,24 @@ def _signing(at: str, environ: Mapping[str, str]) -> Iterator[_Signing | None]:
         running = folder / "signing"
         count = int(environ.get("GIT_CONFIG_COUNT") or 0)
         # Without a terminal, and without a window that asks: run_git gives it a session of its own.
-        more = {} if at_terminal else {"SSH_ASKPASS_REQUIRE": "never"}
-        watched = "" if at_terminal or not system.POSIX else WATCHED.format(os.getpid())
+        if at_terminal:
+            more = {}
+        else:
+            more = {"SSH_ASKPASS_REQUIRE": "never"}
+        if at_terminal or not system.POSIX:
+            watched = ""
+        else:
+            watched = WATCHED.format(os.getpid())
         for setting, (usual, options) in SIGNING_PROGRAMS.items():
             program = _setting(at, environ, setting)
             if setting == "gpg.openpgp.program":
                 program = program or _setting(at, environ, "gpg.program")
             script = folder / usual
             mark = shlex.quote(str(running))
-            unasked = "" if at_terminal else options
+            if at_terminal:
+                unasked = ""
+            else:
+                unasked = options
             script.write_text(
                 f'#!/bin/sh\n{watched}echo {usual} > {mark}\n{shlex.quote(program or usual)}{unasked} "$@"\n'
                 f"ended=$?\nrm -f {mark}\n{UNWATCHED if watched else ''}exit $ended\n",
@@ -230,7 +242,9 @@ def _setting(at: str, environ: Mapping[str, str], name: str, kind: str = "--type
     """A setting of Git, "" where it is not set or no value of that kind: Git then says so itself."""
     command = ["git", "-C", at, "config", kind, "--get", name]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, env=dict(environ), check=False)
-    return os.fsdecode(done.stdout).rstrip("\n") if done.returncode == 0 else ""
+    if done.returncode != 0:
+        return ""
+    return os.fsdecode(done.stdout).rstrip("\n")
 
 
 def _end(process: subprocess.Popen[bytes], alone: bool) -> None:
@@ -316,7 +330,8 @@ def commit_paths(
     # `--only` takes paths that Git knows. The intent to add one would leave an empty blob that nothing names.
     new = [path for path in paths if path not in known and (repo.root / path).exists()]
     args = ["commit", "--only", "--cleanup=whitespace", "--file=-"]
-    args += [f"--author={author}"] if author else []
+    if author:
+        args += [f"--author={author}"]
     try:
         if new:
             run_git(repo, ["add", "--pathspec-from-file=-", "--pathspec-file-nul"], input=_separated(new))
@@ -353,7 +368,10 @@ def _without_text(message: str, files: int) -> str:
 def _forget_new(repo: Repository, paths: Sequence[str]) -> None:
     """Take what was staged for a commit that was not made out of Git's index; what HEAD has by now stays."""
     head = repo.head()
-    made = {entry.path for entry in repo.entries(head)} if head and paths else set()
+    if head and paths:
+        made = {entry.path for entry in repo.entries(head)}
+    else:
+        made = set()
     gone = [path for path in paths if path not in made]
     if gone:
         run_git(repo, ["update-index", "--force-remove", "-z", "--stdin"], input=_separated(gone))

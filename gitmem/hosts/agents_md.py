@@ -38,7 +38,9 @@ def _continue(host: Host, path: str, text: str, setup: Setup) -> str:
         if setup.remove:
             return text
         raise GitMemError(f"'{path}' is not ours and is left as it is", "rename it, then install again")
-    return "" if setup.remove else CONTINUE.replace(f'"{NAME}"', json.dumps(setup.program))
+    if setup.remove:
+        return ""
+    return CONTINUE.replace(f'"{NAME}"', json.dumps(setup.program))
 
 
 HOST = Host(

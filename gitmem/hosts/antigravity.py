@@ -34,21 +34,32 @@ def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
         return _of_model(entry, text, place)
     if kind == "CHECKPOINT":
         return summary_turn(text, place)
-    return iter((Turn(place.id, Role.TOOL, text, place.line, place.at),)) if text else iter(())
+    if text:
+        return iter((Turn(place.id, Role.TOOL, text, place.line, place.at),))
+    return iter(())
 
 
 def _of_person(entry: Entry, text: str, place: Place) -> Iterator[Turn]:
     """The request alone: what stands around it is Antigravity's."""
     found = REQUEST.search(text)
-    said = found[1].strip() if found else text
-    by = By.SPEAKER if word(entry, "source") == "USER_EXPLICIT" else By.HOST
+    if found:
+        said = found[1].strip()
+    else:
+        said = text
+    if word(entry, "source") == "USER_EXPLICIT":
+        by = By.SPEAKER
+    else:
+        by = By.HOST
     if said:
         yield Turn(place.id, Role.USER, said, place.line, place.at, by=by)
 
 
 def _of_model(entry: Entry, text: str, place: Place) -> Iterator[Turn]:
     calls = entry.get("tool_calls")
-    made = [call for call in calls if isinstance(call, dict)] if isinstance(calls, list) else []
+    if isinstance(calls, list):
+        made = [call for call in calls if isinstance(call, dict)]
+    else:
+        made = []
     if text or made:
         ids = tuple(word(call, "id") for call in made if word(call, "id"))
         names = ",".join(word(call, "name") for call in made)

@@ -59,7 +59,10 @@ def _item(item: Mapping[str, Any], place: Place) -> Iterator[Turn]:
 
 def _shorten(entry: dict[str, Any], call: str, text: str) -> None:
     payload = entry.get("payload")
-    item = payload if isinstance(payload, dict) and "output" in payload else entry
+    if isinstance(payload, dict) and "output" in payload:
+        item = payload
+    else:
+        item = entry
     item["output"] = text
 
 
@@ -67,12 +70,17 @@ def _summary(like: Entry, last: Entry, text: str) -> dict[str, Any]:
     message = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]}
     if word(like, "type") not in ("response_item", "compacted"):
         return message
-    stamp = {"timestamp": like["timestamp"]} if "timestamp" in like else {}
+    if "timestamp" in like:
+        stamp = {"timestamp": like["timestamp"]}
+    else:
+        stamp = {}
     return {**stamp, "type": "response_item", "payload": message}
 
 
 def _session(entry: Entry) -> str:
-    before_2025_09 = word(entry, "id") if "instructions" in entry else ""
+    before_2025_09 = ""
+    if "instructions" in entry:
+        before_2025_09 = word(entry, "id")
     return session_of_header(entry, "session_meta") or before_2025_09
 
 

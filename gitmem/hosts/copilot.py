@@ -59,7 +59,8 @@ def _shorten(entry: dict[str, Any], call: str, text: str) -> None:
 
 def _summary(like: Entry, last: Entry, text: str) -> dict[str, Any]:
     kept = {name: like[name] for name in ("timestamp", "parentId") if name in like}
-    kept |= {"id": last["id"]} if isinstance(last.get("id"), str) else {}
+    if isinstance(last.get("id"), str):
+        kept |= {"id": last["id"]}
     return {"type": COMPACTED, "data": {"success": True, "summaryContent": text}, **kept}
 
 

@@ -32,7 +32,10 @@ def _summary(like: Entry, last: Entry, text: str) -> dict[str, Any]:
 def _answer(event: str, text: str) -> dict[str, Any]:
     """What Cursor reads. Before a prompt its reference (September 2026) names `continue` alone; its client (3.20) takes
     the context too."""
-    go_on = {"continue": True} if event == "beforeSubmitPrompt" else {}
+    if event == "beforeSubmitPrompt":
+        go_on = {"continue": True}
+    else:
+        go_on = {}
     return {**go_on, "additional_context": text}
 
 

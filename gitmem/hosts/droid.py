@@ -22,7 +22,10 @@ SILENT = frozenset(("session_start", "agent_turn_outcome", "todo_state", "sessio
 def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
     if word(entry, "type") == "compaction_state":
         return summary_turn(entry.get("summaryText"), place)
-    return iter(()) if _is_hidden(entry) else None  # all other messages are read in OpenClaw's form
+    # all other messages are read in OpenClaw's form
+    if not _is_hidden(entry):
+        return None
+    return iter(())
 
 
 def _is_hidden(entry: Entry) -> bool:

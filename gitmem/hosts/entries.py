@@ -21,7 +21,9 @@ TEXT_PARTS = ("text", "input_text", "output_text")
 def word(entry: Entry, name: str) -> str:
     """The value of a key that is a text, else ""."""
     value = entry.get(name)
-    return value if isinstance(value, str) else ""
+    if not isinstance(value, str):
+        return ""
+    return value
 
 
 def object_of(text: str | None) -> dict[str, Any]:
@@ -30,12 +32,16 @@ def object_of(text: str | None) -> dict[str, Any]:
         value = json.loads(text or "{}")
     except (ValueError, RecursionError):
         return {}
-    return value if isinstance(value, dict) else {}
+    if not isinstance(value, dict):
+        return {}
+    return value
 
 
 def role_of(value: Any) -> Role | None:
     """The role a host's word stands for, None for any other value."""
-    return ROLES.get(value) if isinstance(value, str) else None
+    if not isinstance(value, str):
+        return None
+    return ROLES.get(value)
 
 
 def time_of(value: Any) -> datetime | None:
@@ -49,7 +55,9 @@ def time_of(value: Any) -> datetime | None:
             at = datetime.fromisoformat(value).astimezone()
     except (ValueError, OverflowError, OSError):
         return None
-    return at if at is not None and MINYEAR + 1 < at.year < MAXYEAR - 1 else None
+    if at is not None and MINYEAR + 1 < at.year < MAXYEAR - 1:
+        return at
+    return None
 
 
 def place_of(entry: Entry, line: int) -> Place:
@@ -72,7 +80,9 @@ def tool_output(value: Any) -> str:
         return text_of(value)
     if value is None:
         return ""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False)
 
 
 def session_of_header(entry: Entry, kind: str) -> str:
@@ -100,7 +110,10 @@ def message_turns(message: Mapping[str, Any], place: Place, *, is_summary: bool 
         return
     if isinstance(content, str):
         content = [{"type": "text", "text": content}]
-    parts = [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+    if isinstance(content, list):
+        parts = [part for part in content if isinstance(part, dict)]
+    else:
+        parts = []
     text = text_of(parts)
     made = [part for part in parts if part.get("type") in ("tool_use", "toolCall")]
     if role is Role.TOOL:
@@ -110,7 +123,9 @@ def message_turns(message: Mapping[str, Any], place: Place, *, is_summary: bool 
         yield from summary_turn(text, place)
     elif text or made:
         calls, names = tuple(str(part.get("id")) for part in made), ",".join(str(part.get("name")) for part in made)
-        answer = word(message, "id") if role is Role.ASSISTANT else ""
+        answer = ""
+        if role is Role.ASSISTANT:
+            answer = word(message, "id")
         inputs = [part.get("input") or part.get("arguments") for part in made]
         files = tuple(file for each in inputs if isinstance(each, dict) and (file := file_of(each)))
         yield Turn(place.id, role, text, place.line, place.at, calls, "", names, answer=answer, files=files)
@@ -126,7 +141,9 @@ def file_of(given: Mapping[str, Any]) -> FileRead | None:
     first, count = (value if isinstance(value := given.get(key), int) else 0 for key in ("offset", "limit"))
     if not path or len(path) > LONGEST_PATH:
         return None
-    return FileRead(path, first, first + count - 1) if first > 0 and count > 0 else FileRead(path)
+    if first > 0 and count > 0:
+        return FileRead(path, first, first + count - 1)
+    return FileRead(path)
 
 
 def shorten_tool_result(entry: dict[str, Any], call: str, text: str) -> None:

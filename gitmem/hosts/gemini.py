@@ -32,8 +32,13 @@ def _whole_session(data: bytes) -> Transcript | None:
         value = json.loads(data)
     except (ValueError, RecursionError):
         return None
-    messages = value.get("messages") if isinstance(value, dict) and "info" not in value else None  # opencode's has it
-    return _transcript(messages, word(value, "sessionId"), 0) if isinstance(messages, list) else None
+    # opencode's has it
+    messages = None
+    if isinstance(value, dict) and "info" not in value:
+        messages = value.get("messages")
+    if not isinstance(messages, list):
+        return None
+    return _transcript(messages, word(value, "sessionId"), 0)
 
 
 def _is_object(data: bytes) -> bool:
@@ -52,7 +57,10 @@ def _journal(data: bytes) -> Transcript:
     session, skipped = "", 0
     for number, line in enumerate(data.split(b"\n"), 1):
         try:
-            entry = json.loads(line) if line.strip() else {}
+            if line.strip():
+                entry = json.loads(line)
+            else:
+                entry = {}
         except (ValueError, RecursionError):
             skipped += 1
             continue
@@ -62,10 +70,15 @@ def _journal(data: bytes) -> Transcript:
         session = session or word(entry, "sessionId")
         if isinstance(entry.get("$rewindTo"), str):
             ids = list(messages)
-            first = ids.index(entry["$rewindTo"]) if entry["$rewindTo"] in messages else len(ids)
+            if entry["$rewindTo"] in messages:
+                first = ids.index(entry["$rewindTo"])
+            else:
+                first = len(ids)
             messages = {ident: messages[ident] for ident in ids[:first]}
         changed = entry.get("$set")
-        listed = changed.get("messages") if isinstance(changed, dict) else None
+        listed = None
+        if isinstance(changed, dict):
+            listed = changed.get("messages")
         for message in listed if isinstance(listed, list) else ():
             if isinstance(message, dict):
                 messages.setdefault(word(message, "id") or f"L{number}", message)
@@ -77,7 +90,10 @@ def _journal(data: bytes) -> Transcript:
 def _transcript(messages: Sequence[Any], session: str, skipped: int) -> Transcript:
     turns: list[Turn] = []
     for number, entry in enumerate(messages, 1):
-        own_turns = list(_turns(entry, number)) if isinstance(entry, dict) else []
+        if isinstance(entry, dict):
+            own_turns = list(_turns(entry, number))
+        else:
+            own_turns = []
         if any(turn.text == AFTER_SUMMARY for turn in own_turns) and turns and turns[-1].role is Role.USER:
             turns[-1] = replace(turns[-1], by=By.SUMMARY)
             own_turns = [replace(turn, by=By.HOST) for turn in own_turns]
@@ -90,7 +106,11 @@ def _turns(entry: Mapping[str, Any], number: int) -> Iterator[Turn]:
     role, content = ROLES.get(word(entry, "type")), entry.get("content")
     if role is None or not isinstance(content, str | list):
         return
-    listed: list[Any] = content if isinstance(content, list) else [{"text": content}]
+    listed: list[Any]
+    if isinstance(content, list):
+        listed = content
+    else:
+        listed = [{"text": content}]
     parts = [part for part in listed if isinstance(part, dict)]
     texts = [part["text"] for part in parts if isinstance(part.get("text"), str)]
     responses = [part["functionResponse"] for part in parts if isinstance(part.get("functionResponse"), dict)]

@@ -60,7 +60,10 @@ def _text(content: Any) -> str:
         parts = json.loads(content)
     except (TypeError, ValueError, RecursionError):
         return ""
-    listed = parts if isinstance(parts, list) else []
+    if isinstance(parts, list):
+        listed = parts
+    else:
+        listed = []
     return "\n".join(word(part, "text") for part in listed if isinstance(part, dict) and word(part, "type") == "text")
 
 
@@ -70,7 +73,9 @@ SESSIONS = SessionDatabase((DATABASE,), _stored, _stored_transcript)
 def _transcript(fields: Mapping[str, Any]) -> bytes | None:
     """The session that an event names, from the person's database; None where there is none."""
     path, session = Path.home() / DATABASE, word(fields, "session_id")
-    return read_session(path, SESSIONS, session) if session and path.is_file() else None
+    if session and path.is_file():
+        return read_session(path, SESSIONS, session)
+    return None
 
 
 HOST = Host(

@@ -59,7 +59,9 @@ def is_persons_own(text: str, *keys: str) -> bool:
 
 def _after_space(text: str, at: int) -> int:
     match = SPACE.match(text, at)
-    return match.end() if match else at
+    if match:
+        return match.end()
+    return at
 
 
 def _node(text: str, at: int) -> _Node:
@@ -73,7 +75,10 @@ def _node(text: str, at: int) -> _Node:
 def _members(text: str, at: int, keyed: bool) -> Iterator[_Member]:
     while text[at] not in "]}":
         start = _after_space(text, at + 1)
-        key, place = json.JSONDecoder().raw_decode(text, start) if keyed else ("", start)
+        if keyed:
+            key, place = json.JSONDecoder().raw_decode(text, start)
+        else:
+            key, place = ("", start)
         node = _node(text, _after_space(text, _after_space(text, place) + 1) if keyed else start)
         yield _Member(key, start, node)
         at = _after_space(text, node.end)
@@ -90,11 +95,15 @@ def _rendered(text: str, node: _Node, value: Any, unit: str, line: str) -> str:
     first, last = node.members[0], node.members[-1]
     lead = text[node.start + 1 : first.start]
     broken = LAST_BREAK.search(lead)
-    inner = broken[0] if broken else " "
+    inner = " "
+    if broken:
+        inner = broken[0]
     pieces: list[str] = []
     for old, new_key, new in _paired(node, value):
         if old is None:
-            key = f"{json.dumps(new_key, ensure_ascii=False)}: " if isinstance(value, dict) else ""
+            key = ""
+            if isinstance(value, dict):
+                key = f"{json.dumps(new_key, ensure_ascii=False)}: "
             body = key + (_fresh(new, unit, inner) if "\n" in inner else json.dumps(new, ensure_ascii=False))
             before, after = (inner if pieces else lead), ""
         else:
@@ -109,8 +118,14 @@ def _rendered(text: str, node: _Node, value: Any, unit: str, line: str) -> str:
 def _around(text: str, node: _Node, member: _Member) -> tuple[str, str]:
     """The spaces before a member and behind it, up to its comma; those behind the last one are the object's."""
     at = node.members.index(member)
-    before = node.start + 1 if at == 0 else _after_space(text, node.members[at - 1].node.end) + 1
-    after = "" if member is node.members[-1] else text[member.node.end : _after_space(text, member.node.end)]
+    if at == 0:
+        before = node.start + 1
+    else:
+        before = _after_space(text, node.members[at - 1].node.end) + 1
+    if member is node.members[-1]:
+        after = ""
+    else:
+        after = text[member.node.end : _after_space(text, member.node.end)]
     return text[before : member.start], after
 
 
@@ -124,7 +139,8 @@ def _paired(node: _Node, value: Any) -> Iterator[tuple[_Member | None, str, Any]
     for new in value:
         at = next((at for at, member in enumerate(left) if member.node.value == new), None)
         yield (None if at is None else left[at]), "", new
-        left = left if at is None else left[at + 1 :]
+        if at is not None:
+            left = left[at + 1 :]
 
 
 def _fresh(value: Any, unit: str, line: str) -> str:

@@ -37,7 +37,10 @@ def _message(message: dict[str, Any], place: Place) -> Iterator[Turn]:
     """A person's words: a message of any other origin is a hook's, a reminder, or repeats an event."""
     origin, content = message.get("origin"), message.get("content")
     is_of_person = isinstance(origin, dict) and origin.get("kind") == "user"
-    text = text_of(content) if isinstance(content, list) else word(message, "content")
+    if isinstance(content, list):
+        text = text_of(content)
+    else:
+        text = word(message, "content")
     if is_of_person and role_of(message.get("role")) is Role.USER and text:
         yield Turn(word(message, "id") or place.id, Role.USER, text, place.line, place.at)
 

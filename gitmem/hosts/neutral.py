@@ -20,7 +20,9 @@ def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
     if role is None or not isinstance(text, str):
         return None
     calls = (call,) if call and role is Role.ASSISTANT else ()
-    answers = call if role is Role.TOOL else ""
+    answers = ""
+    if role is Role.TOOL:
+        answers = call
     return iter((Turn(place.id, role, text, place.line, place.at, calls, answers, str(entry.get("name") or "")),))
 
 

@@ -63,7 +63,9 @@ def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
     if not isinstance(message, dict) or kind != "message":
         return None
     turns = message_turns(message, place, is_summary=bool(entry.get("isCompactSummary")))
-    return map(_of_stranger, turns) if _is_of_stranger(message) else turns
+    if _is_of_stranger(message):
+        return map(_of_stranger, turns)
+    return turns
 
 
 def _is_of_stranger(message: Mapping[str, Any]) -> bool:
@@ -74,7 +76,9 @@ def _is_of_stranger(message: Mapping[str, Any]) -> bool:
 
 def _of_stranger(turn: Turn) -> Turn:
     """What a stranger said is nobody's word here: the owner's memory keeps what the owner and the agent say."""
-    return replace(turn, by=By.HOST) if turn.role is Role.USER else turn
+    if turn.role is Role.USER:
+        return replace(turn, by=By.HOST)
+    return turn
 
 
 def _summary(like: Entry, last: Entry, text: str) -> dict[str, Any]:
@@ -91,7 +95,10 @@ def _transcript(fields: Mapping[str, Any]) -> bytes | None:
     for message in messages:
         if isinstance(message, dict):
             at = message.get("timestamp")
-            ident = {"id": str(at), "timestamp": at} if isinstance(at, int) else {}
+            if isinstance(at, int):
+                ident = {"id": str(at), "timestamp": at}
+            else:
+                ident = {}
             entries.append({"type": "message", "message": message, **ident})
     return "\n".join(map(json.dumps, entries)).encode()
 
@@ -120,7 +127,9 @@ def _event(text: str | None, packed: bytes | None, outline: str | None) -> bytes
     if text is not None or packed is None:
         return (text or "{}").replace("\n", " ").encode("utf-8", "replace")
     navigation = object_of(outline).get("navigation")
-    message = navigation.get("message") if isinstance(navigation, dict) else None
+    message = None
+    if isinstance(navigation, dict):
+        message = navigation.get("message")
     if isinstance(message, dict) and message.get("role") == "toolResult":
         return json.dumps(navigation).encode()
     return _unpacked(packed)
@@ -145,7 +154,9 @@ def _settings(host: Host, path: str, text: str, setup: Setup) -> str:
     """The server, which OpenClaw starts in its own folder unless told another, and our plugin in the slot of memory."""
     value = load_json(path, text, BY_HAND)
     mcp, plugins = _table(value, "mcp", path), _table(value, "plugins", path)
-    more: dict[str, Any] = {"cwd": setup.root} if setup.root else {}
+    more: dict[str, Any] = {}
+    if setup.root:
+        more = {"cwd": setup.root}
     value["mcp"] = load_json(path, json_server("servers", **more)(host, path, dump_json(mcp), setup))
     _plugin(plugins, path, setup)
     return dump_json({key: inner for key, inner in value.items() if inner or key not in ("mcp", "plugins")}, text)
@@ -169,7 +180,10 @@ def _plugin(plugins: dict[str, Any], path: str, setup: Setup) -> None:
         slots["memory"] = NAME
         present = entries.get(NAME)
         asked = {"enabled": True, "hooks": {"allowConversationAccess": True}, "config": {"root": setup.root}}
-        entries[NAME] = {**asked, **present} if isinstance(present, dict) else asked
+        if isinstance(present, dict):
+            entries[NAME] = {**asked, **present}
+        else:
+            entries[NAME] = asked
     for key in ("slots", "entries"):
         if not plugins[key]:
             del plugins[key]

@@ -43,7 +43,9 @@ def typed_message(text: str) -> str:
     if not text.startswith('"') or " " not in inner or not inner.endswith('"'):
         return text
     inner = inner.removesuffix('"')
-    return text if BARE_QUOTE.search(inner) else inner.replace('\\"', '"')
+    if BARE_QUOTE.search(inner):
+        return text
+    return inner.replace('\\"', '"')
 
 
 def _whole_session(data: bytes) -> Transcript | None:
@@ -54,8 +56,12 @@ def _whole_session(data: bytes) -> Transcript | None:
         value = json.loads(data)
     except (ValueError, RecursionError):
         return None
-    info = value.get("info") if isinstance(value, dict) else None
-    messages = value.get("messages") if isinstance(value, dict) else None
+    info = None
+    if isinstance(value, dict):
+        info = value.get("info")
+    messages = None
+    if isinstance(value, dict):
+        messages = value.get("messages")
     if not isinstance(info, dict) or not isinstance(messages, list):
         return None
     turns: list[Turn] = []
@@ -70,9 +76,14 @@ def _whole_session(data: bytes) -> Transcript | None:
 
 def _turns(info: Mapping[str, Any], listed: Any, number: int) -> Iterator[Turn]:
     role = role_of(info.get("role"))
-    parts = [part for part in listed if isinstance(part, dict)] if isinstance(listed, list) else []
+    if isinstance(listed, list):
+        parts = [part for part in listed if isinstance(part, dict)]
+    else:
+        parts = []
     times = info.get("time")
-    at = time_of(times.get("created")) if isinstance(times, dict) else None
+    at = None
+    if isinstance(times, dict):
+        at = time_of(times.get("created"))
     place = Place(word(info, "id") or f"L{number}", number, at)
     said = [part for part in parts if word(part, "type") == "text" and not part.get("synthetic")]
     texts = [word(part, "text") for part in said if word(part, "text")]

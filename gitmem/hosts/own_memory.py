@@ -37,7 +37,9 @@ class Remembered:
 
 def remembered(host: Host, home: Path, root: Path) -> Remembered | None:
     """What a host has remembered of the project at `root`; None where that is nothing."""
-    folder = host.own_memory.where(home, root.resolve()) if host.own_memory is not None else None
+    folder = None
+    if host.own_memory is not None:
+        folder = host.own_memory.where(home, root.resolve())
     if folder is None or folder.is_symlink() or not folder.is_dir():
         return None
     count = 0
@@ -45,7 +47,9 @@ def remembered(host: Host, home: Path, root: Path) -> Remembered | None:
         if number >= MOST_FILES:
             break
         count += _says_something(folder, path.relative_to(folder).as_posix())
-    return Remembered(host.name, folder, count) if count else None
+    if not count:
+        return None
+    return Remembered(host.name, folder, count)
 
 
 def bringing(found: Remembered) -> str:
@@ -58,7 +62,9 @@ def _says_something(folder: Path, name: str) -> bool:
         data = read_bytes(folder, name, MAX_FILE_BYTES)
     except (OSError, OutsideRepository):
         return False
-    return bool(ITEM.search(data)) if name == INDEX else bool(data.strip())
+    if name == INDEX:
+        return bool(ITEM.search(data))
+    return bool(data.strip())
 
 
 def folder_here(host: Host, root: Path) -> Path:
@@ -86,7 +92,9 @@ def kept_here(host: Host, path: str, text: str, setup: Setup) -> str:
     own = host.own_memory
     assert own is not None and own.setting
     try:
-        value: Any = json.loads(text) if text.strip() else {}
+        value: Any = {}
+        if text.strip():
+            value = json.loads(text)
     except ValueError:
         value = None
     if not isinstance(value, dict):
@@ -107,7 +115,9 @@ def kept_here(host: Host, path: str, text: str, setup: Setup) -> str:
         value[own.setting] = ours
     if not value:
         return ""
-    return edited(text, value) if text.strip() else json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+    if text.strip():
+        return edited(text, value)
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 
 
 def slug(root: Path) -> str:
@@ -136,4 +146,6 @@ def gemini(home: Path, root: Path) -> Path | None:
     except (OSError, OutsideRepository, ValueError, KeyError, TypeError, RecursionError):
         return None
     plain = isinstance(name, str) and re.fullmatch(r"[\w-]+(?:\.[\w-]+)*", name)
-    return home / ".gemini/tmp" / name / "memory" if plain else None
+    if not plain:
+        return None
+    return home / ".gemini/tmp" / name / "memory"

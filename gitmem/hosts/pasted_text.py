@@ -119,10 +119,16 @@ def _quotations(text: str) -> Iterator[tuple[int, int]]:
     while position < len(text):
         closing = QUOTATIONS.get(text[position], "")
         opens = closing and (text[position] not in "\"'‘»" or not text[max(0, position - 1) : position].isalnum())
-        end = _closing(text, position, closing) if opens else -1
+        if opens:
+            end = _closing(text, position, closing)
+        else:
+            end = -1
         if end > 0:
             yield position, end
-        position = end if end > 0 else position + 1
+        if end > 0:
+            position = end
+        else:
+            position = position + 1
 
 
 def _closing(text: str, start: int, closing: str) -> int:
@@ -149,8 +155,13 @@ def without_quotation_marks(text: str) -> str:
     inner = whole[1:-1]
     if not closing or len(whole) < 3 or whole[-1] not in closing or not inner.strip():
         return text
-    marks = APOSTROPHE.sub("", inner) if whole[0] in "'‘" else inner
-    return text if any(mark in marks for mark in (whole[0], *closing)) else inner.strip()
+    if whole[0] in "'‘":
+        marks = APOSTROPHE.sub("", inner)
+    else:
+        marks = inner
+    if any(mark in marks for mark in (whole[0], *closing)):
+        return text
+    return inner.strip()
 
 
 def without_memory(text: str) -> str:

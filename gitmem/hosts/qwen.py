@@ -35,7 +35,9 @@ def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
     if not isinstance(message, dict) or not isinstance(message.get("parts"), list):
         return None
     role = ROLES.get(word(entry, "type"))
-    return iter(()) if role is None else _turns(role, entry, message["parts"], place)
+    if role is None:
+        return iter(())
+    return _turns(role, entry, message["parts"], place)
 
 
 def _turns(role: Role, entry: Entry, listed: list[Any], place: Place) -> Iterator[Turn]:
@@ -49,11 +51,16 @@ def _turns(role: Role, entry: Entry, listed: list[Any], place: Place) -> Iterato
                     place.id, role, output, place.line, place.at, (), word(response, "id"), word(response, "name")
                 )
         return
-    text = _text_of_person(entry) if role is Role.USER else ""
+    text = ""
+    if role is Role.USER:
+        text = _text_of_person(entry)
     text = text or "\n".join(word(part, "text") for part in parts if word(part, "text") and not part.get("thought"))
     calls = [part["functionCall"] for part in parts if isinstance(part.get("functionCall"), dict)]
     if text or calls:
-        by = By.HOST if role is Role.USER and word(entry, "subtype") not in SPOKEN else By.SPEAKER
+        if role is Role.USER and word(entry, "subtype") not in SPOKEN:
+            by = By.HOST
+        else:
+            by = By.SPEAKER
         ids, names = tuple(word(call, "id") for call in calls), ",".join(word(call, "name") for call in calls)
         yield Turn(place.id, role, text, place.line, place.at, ids, "", names, by)
 
@@ -62,14 +69,21 @@ def _text_of_person(entry: Entry) -> str:
     """What a person typed, where the entry says so beside what a hook put behind it; else ""."""
     payload = entry.get("systemPayload")
     has_context = isinstance(payload, dict) and isinstance(payload.get("hookContext"), str)
-    return word(payload, "displayText") if isinstance(payload, dict) and has_context else ""
+    if isinstance(payload, dict) and has_context:
+        return word(payload, "displayText")
+    return ""
 
 
 def _compressed(payload: dict[str, Any], place: Place) -> Iterator[Turn]:
     """The summary: the texts of the first entry in the history that replaces the conversation."""
     history = payload.get("compressedHistory")
-    first = history[0] if isinstance(history, list) and history else {}
-    parts = first.get("parts") if isinstance(first, dict) else None
+    if isinstance(history, list) and history:
+        first = history[0]
+    else:
+        first = {}
+    parts = None
+    if isinstance(first, dict):
+        parts = first.get("parts")
     if not isinstance(parts, list):
         parts = []
     texts = [word(part, "text") for part in parts if isinstance(part, dict)]
@@ -77,13 +91,18 @@ def _compressed(payload: dict[str, Any], place: Place) -> Iterator[Turn]:
 
 
 def _output(response: Any) -> str:
-    value = response.get("output", response) if isinstance(response, dict) else response
+    if isinstance(response, dict):
+        value = response.get("output", response)
+    else:
+        value = response
     return tool_output(value)
 
 
 def _shorten(entry: dict[str, Any], call: str, text: str) -> None:
     for part in entry["message"]["parts"]:
-        response = part.get("functionResponse") if isinstance(part, dict) else None
+        response = None
+        if isinstance(part, dict):
+            response = part.get("functionResponse")
         if isinstance(response, dict) and response.get("id") == call:
             response["response"] = {"output": text}
     entry.pop("toolCallResult", None)  # the output a second time, for the screen

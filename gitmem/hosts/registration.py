@@ -48,7 +48,10 @@ def plan(host: Host, texts: Mapping[str, str], setup: Setup, staying: Sequence[H
     changes = []
     for file in host.registration:
         old = texts.get(file.path, "")
-        new = _left(host, file, old, setup, staying) if setup.remove else file.rewrite(host, file.path, old, setup)
+        if setup.remove:
+            new = _left(host, file, old, setup, staying)
+        else:
+            new = file.rewrite(host, file.path, old, setup)
         if new != old:
             changes.append(Change(file.path, new))
     return changes
@@ -72,7 +75,9 @@ def _left(host: Host, file: RegistrationFile, text: str, setup: Setup, staying: 
 
 def command_option(host: Host) -> str:
     """What a hook of this host has in its command; Claude Code's has nothing."""
-    return "" if host.name == "claude" else f" --host {host.name}"
+    if host.name == "claude":
+        return ""
+    return f" --host {host.name}"
 
 
 def load_json(path: str, text: str, hint: str = "add the server by hand (docs/agents.md)") -> dict[str, Any]:
@@ -92,10 +97,14 @@ def dump_json(value: Mapping[str, Any], like: str = "") -> str:
     """The file's text: `like` with what is new or gone, else as it is; "" for nothing, and `{}` where that is what the
     file held before ours (`json_editing`)."""
     if not like.strip():
-        return json.dumps(value, indent=2, ensure_ascii=False) + "\n" if value else ""
+        if not value:
+            return ""
+        return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
     before, _, after = like.partition(like.strip())
     if not value:
-        return f"{before}{{}}{after}" if is_persons_own(like) else ""
+        if not is_persons_own(like):
+            return ""
+        return f"{before}{{}}{after}"
     return edited(like, value)
 
 
@@ -118,7 +127,10 @@ def json_server(table: str, server: Mapping[str, Any] = SERVER, **more: Any) -> 
         elif not setup.remove:
             given = {**(present or server), **{key: more[key] for key in more if key not in (present or {})}}
             command = given["command"]
-            given["command"] = [setup.program, *command[1:]] if isinstance(command, list) else setup.program
+            if isinstance(command, list):
+                given["command"] = [setup.program, *command[1:]]
+            else:
+                given["command"] = setup.program
             servers[NAME] = given
         if not servers and not _is_persons_own(text, table):
             del value[table]
@@ -134,7 +146,10 @@ def _is_persons_own(text: str, key: str) -> bool:
 
 def _starts_us(command: Any) -> bool:
     """Whether a server's command, a program or a list that begins with one, is ours."""
-    program = command[0] if isinstance(command, list) and command else command
+    if isinstance(command, list) and command:
+        program = command[0]
+    else:
+        program = command
     return isinstance(program, str) and program.rsplit("/", 1)[-1] == NAME
 
 
@@ -232,7 +247,9 @@ def hook_script(event: str) -> Rewrite:
                 return text
             raise GitMemError(f"'{path}' is not ours and is left as it is", "rename it, then install again")
         command = _hook(host, form, event, setup)["command"]
-        return "" if setup.remove else f"#!/bin/sh\n{mark}\n{command}\nexit 0\n"
+        if setup.remove:
+            return ""
+        return f"#!/bin/sh\n{mark}\n{command}\nexit 0\n"
 
     return rewrite
 
@@ -271,7 +288,10 @@ def _without_block(path: str, text: str) -> str:
         if START in text:
             raise GitMemError(f"the git-mem block of '{path}' has no end and is left as it is")
         return text
-    kept = found[1] if found[2] else ""  # inside a mapping the line break is that of the line before
+    # inside a mapping the line break is that of the line before
+    kept = ""
+    if found[2]:
+        kept = found[1]
     return text[: found.start()] + kept + text[found.end() :]
 
 
@@ -295,16 +315,23 @@ def markdown_block(block: str) -> Rewrite:
 def _hook(host: Host, form: Hooks, event: str, setup: Setup) -> dict[str, Any]:
     words = f"{setup.program}{OURS.removeprefix(NAME)} {event}{command_option(host)}{f' {USER}' if setup.user else ''}"
     command: dict[str, Any] = {"command": words + (HARMLESS if setup.posix else "")}
-    seconds = form.end_seconds if event == "SessionEnd" else EVENT_SECONDS[event]
+    if event == "SessionEnd":
+        seconds = form.end_seconds
+    else:
+        seconds = EVENT_SECONDS[event]
     command["timeout"] = seconds * (1000 if form.milliseconds else 1)
     if form.typed:
         command = {"type": "command", **command}
-    return {"hooks": [command]} if form.grouped else command
+    if form.grouped:
+        return {"hooks": [command]}
+    return command
 
 
 def _without_ours(row: Any) -> Any:
     """A command, or a group of them, without ours; None where nothing is left."""
-    commands = row.get("hooks", [row]) if isinstance(row, dict) else None
+    commands = None
+    if isinstance(row, dict):
+        commands = row.get("hooks", [row])
     if not isinstance(commands, list):
         return row
     left = [
@@ -312,7 +339,9 @@ def _without_ours(row: Any) -> Any:
     ]
     if len(left) == len(commands):
         return row
-    return {**row, "hooks": left} if left else None
+    if not left:
+        return None
+    return {**row, "hooks": left}
 
 
 def own_file(source: Path, names: Mapping[str, str] | None = None) -> Rewrite:
@@ -328,7 +357,9 @@ def own_file(source: Path, names: Mapping[str, str] | None = None) -> Rewrite:
             if setup.remove:
                 return text
             raise GitMemError(f"'{path}' is not ours and is left as it is", "rename it, then install again")
-        return "" if setup.remove else ours
+        if setup.remove:
+            return ""
+        return ours
 
     return rewrite
 

@@ -81,7 +81,8 @@ def since(transcript: Transcript, start: datetime | None) -> Transcript:
     kept: list[Turn] = []
     late = True
     for turn in transcript.turns:
-        late = turn.at >= start if turn.at is not None else late
+        if turn.at is not None:
+            late = turn.at >= start
         if late:
             kept.append(turn)
     return replace(transcript, turns=tuple(kept))
@@ -101,6 +102,7 @@ def dated(turns: Sequence[Turn], otherwise: datetime, now: datetime, zone: tzinf
     when = first_time(turns) or otherwise
     timed = []
     for turn in turns:
-        when = turn.at if turn.at is not None else when
+        if turn.at is not None:
+            when = turn.at
         timed.append(replace(turn, at=min(now, when.astimezone(zone))))
     return timed

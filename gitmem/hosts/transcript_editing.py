@@ -42,7 +42,9 @@ def _object(line: bytes) -> Mapping[str, Any]:
         entry = json.loads(line)
     except ValueError:
         return {}
-    return entry if isinstance(entry, dict) else {}
+    if not isinstance(entry, dict):
+        return {}
+    return entry
 
 
 def pruned(data: bytes, before: Sequence[Turn], after: Sequence[Turn]) -> bytes:
@@ -92,10 +94,16 @@ def masked(data: bytes, clean: Callable[[str], str]) -> tuple[bytes, int]:
             entry = json.loads(line)
         except (ValueError, RecursionError):
             text = line.decode("utf-8", "surrogateescape")
-            new = cleaned(text).encode("utf-8", "surrogateescape") if line.strip() else line
+            if line.strip():
+                new = cleaned(text).encode("utf-8", "surrogateescape")
+            else:
+                new = line
         else:
             other = _walked(entry, cleaned)
-            new = line if other == entry else json.dumps(other, ensure_ascii=False).encode("utf-8", "replace")
+            if other == entry:
+                new = line
+            else:
+                new = json.dumps(other, ensure_ascii=False).encode("utf-8", "replace")
         changed += new != line
         lines[at] = new
     return b"\n".join(lines), changed

@@ -31,7 +31,9 @@ SESSION_KEYS = ("sessionId", "session_id", "session")  # of any line, in any for
 def parse(data: bytes) -> Transcript:
     """Read a transcript in any of the known forms; never raises."""
     for host in all_hosts():
-        whole = host.whole(data) if host.whole is not None else None
+        whole = None
+        if host.whole is not None:
+            whole = host.whole(data)
         if whole is not None:
             return replace(whole, turns=tuple(map(as_spoken, whole.turns)))
     turns: list[Turn] = []
@@ -81,10 +83,14 @@ def _without_long_strings(line: bytes) -> tuple[bytes, bool]:
 
 def _entry(line: bytes) -> Entry | None:
     try:
-        entry = json.loads(line) if len(line) <= LINE_LIMIT else None
+        entry = None
+        if len(line) <= LINE_LIMIT:
+            entry = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    return entry if isinstance(entry, dict) else None
+    if not isinstance(entry, dict):
+        return None
+    return entry
 
 
 @cache
@@ -148,7 +154,9 @@ def _inserted() -> _Inserted:
 def spoken_text(text: str) -> str:
     """What a person said in a text that a host gives as theirs, "" where all of it is the host's or ours."""
     turn = as_spoken(Turn("", Role.USER, text, 0))
-    return turn.text if turn.by is By.SPEAKER else ""
+    if turn.by is not By.SPEAKER:
+        return ""
+    return turn.text
 
 
 def as_spoken(turn: Turn) -> Turn:

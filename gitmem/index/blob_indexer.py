@@ -82,7 +82,9 @@ class BlobIndexer:
 
     def transaction(self) -> AbstractContextManager[None]:
         """A transaction, or the one for all that is under way."""
-        return nullcontext() if self.whole else self.writer.writing()
+        if self.whole:
+            return nullcontext()
+        return self.writer.writing()
 
     def objects(self, oids: Iterable[str]) -> bool:
         """Add those of these blobs that are missing, read from Git; whether all of it was done."""
@@ -124,8 +126,12 @@ class BlobIndexer:
             first.append(batch)
             many += len(batch)
             much += sum(len(data) for _, data in batch)
-        children = count() if many >= MIN_BLOBS_FOR_PROCESSES or much >= MUCH else 0
-        workers = Workers(children) if children else None
+        children = 0
+        if many >= MIN_BLOBS_FOR_PROCESSES or much >= MUCH:
+            children = count()
+        workers = None
+        if children:
+            workers = Workers(children)
         done = 0
         try:
             if workers is not None:
@@ -187,7 +193,10 @@ class BlobIndexer:
             else:
                 self.work.notes.append("the embedder has changed; 'git mem index' makes its vectors")
         except ModelUnavailable as error:
-            self.unavailable = error if force is None else None
+            if force is None:
+                self.unavailable = error
+            else:
+                self.unavailable = None
             self.work.notes.append(f"no vectors: {error.message}")
 
     def _embed(self, fresh: Mapping[int, tuple[bytes, str, str]], made: Mapping[bytes, tuple[bytes, bytes]]) -> None:
@@ -203,7 +212,11 @@ class BlobIndexer:
         wanted = writer.unembedded(self.number, fresh)
         rows = [(number, made[fresh[number][0]]) for number in wanted if fresh[number][0] in made]
         rest = [number for number in wanted if fresh[number][0] not in made]
-        step = SLICE if not hasattr(self.embedder, "codes") else max(1, len(rest))  # the table's take no time
+        # the table's take no time
+        if not hasattr(self.embedder, "codes"):
+            step = SLICE
+        else:
+            step = max(1, len(rest))
         for at in range(0, len(rest), step):
             some = rest[at : at + step]
             try:

@@ -39,7 +39,10 @@ def blob_row(
     `vectors` gives the line vectors of `units.pack` for texts; without it they are left empty.
     """
     document = parse(data)
-    hidden = secret_lines if secret_lines is not None else _secrets(document)
+    if secret_lines is not None:
+        hidden = secret_lines
+    else:
+        hidden = _secrets(document)
     return _rows([(oid, data, document, hidden)], cut, vectors)[0]
 
 
@@ -119,7 +122,9 @@ def _rows(
 
 
 def _secrets(document: Document) -> Set[int]:
-    return frozenset() if document.skipped else _secret_lines("\n".join(document.lines))
+    if document.skipped:
+        return frozenset()
+    return _secret_lines("\n".join(document.lines))
 
 
 def _secret_lines(text: str) -> Set[int]:
@@ -215,7 +220,9 @@ def _pack(section: Sequence[tuple[int, int, int]], cut: Cut) -> list[tuple[int, 
 
 def estimated_tokens(line: str) -> int:
     """About how many tokens a line has; 0 only for a blank one."""
-    return 0 if not line or line.isspace() else estimate(line)
+    if not line or line.isspace():
+        return 0
+    return estimate(line)
 
 
 class _Draft(NamedTuple):
@@ -303,10 +310,16 @@ def _above_the_chunk(statements: Sequence[Statement], own: range) -> list[tuple[
     """(line, text) of what the chunk's first statement stands below and the chunk has not, from the outside in."""
     first = next((at for at in own if statements[at].says), -1)
     above: list[tuple[int, str]] = []
-    at = statements[first].under if first >= 0 else -1
+    if first >= 0:
+        at = statements[first].under
+    else:
+        at = -1
     while at >= 0:
         if at < own.start:
-            text = " ".join(statements[first].header) if statements[at].form is Form.TABLE_HEAD else statements[at].text
+            if statements[at].form is Form.TABLE_HEAD:
+                text = " ".join(statements[first].header)
+            else:
+                text = statements[at].text
             above.append((statements[at].first, step(text)))
         at = statements[at].under
     return above[::-1]

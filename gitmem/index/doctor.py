@@ -84,7 +84,9 @@ def examine(repo: Repository, config: Config) -> list[Check]:
 def _compare(repo: Repository, config: Config, index: Index) -> Iterator[Check]:
     """Compare each part of the index with the files. A damaged database ends the checks after the first."""
     complaint = index.integrity()
-    damage = f"SQLite finds it damaged: {complaint}" if complaint else ""
+    damage = ""
+    if complaint:
+        damage = f"SQLite finds it damaged: {complaint}"
     yield Check("file", damage, REPAIR if complaint else "", str(directory(repo) / db.FILE))
     if complaint:
         return
@@ -99,7 +101,10 @@ def _compare(repo: Repository, config: Config, index: Index) -> Iterator[Check]:
     wrong, count = _vectors(config, index, chunks)
     hint = ""
     if wrong:
-        hint = "git mem index" if count < 0 else REPAIR
+        if count < 0:
+            hint = "git mem index"
+        else:
+            hint = REPAIR
     yield Check("vectors", wrong, hint, counted(count, "vector"))
 
 
@@ -131,7 +136,8 @@ def _tree(repo: Repository, config: Config, index: Index) -> tuple[str, list[str
         for path, oid in files.items():
             if oid not in lost:
                 listed.setdefault(oid, (path, commit))
-        later += [f"{len(lost)} of HEAD not indexed yet"] if lost else []
+        if lost:
+            later += [f"{len(lost)} of HEAD not indexed yet"]
     return wrong, later, listed
 
 
@@ -175,7 +181,9 @@ def _words(index: Index, chunks: dict[int, tuple[int, str]]) -> str:
         if chunk in chunks:
             sums[chunk] += crc32(f"{term}\0{column}\0{offset}".encode())
     wrong = sum(sums[chunk] != total for chunk, (total, _) in chunks.items())
-    return f"other words than their text: {counted(wrong, 'chunk')}" if wrong else ""
+    if not wrong:
+        return ""
+    return f"other words than their text: {counted(wrong, 'chunk')}"
 
 
 def _vectors(config: Config, index: Index, chunks: dict[int, tuple[int, str]]) -> tuple[str, int]:
@@ -184,7 +192,9 @@ def _vectors(config: Config, index: Index, chunks: dict[int, tuple[int, str]]) -
 
     force = index.in_force()
     if force is None:
-        return ("no chunk has a vector", -1) if chunks else ("", 0)
+        if chunks:
+            return ("no chunk has a vector", -1)
+        return ("", 0)
     stored = {chunk: vector for chunk in chunks if (vector := index.stored_vector(chunk))}
     if len(stored) < len(chunks):
         bare = len(chunks) - len(stored)

@@ -43,16 +43,30 @@ def ready(
             return OpenIndex(None, None, Freshness(), "", ("there is no commit yet",))
     notes: tuple[str, ...] = ()
     began = time.time_ns()
-    seen = None if commit else read_work_tree(repo, config.memory_paths)
+    if commit:
+        seen = None
+    else:
+        seen = read_work_tree(repo, config.memory_paths)
     if seen is not None and (outside := left_out_memory(repo, config.memory_paths)):
-        head = "" if seen.files else repo.head() or ""
+        if seen.files:
+            head = ""
+        else:
+            head = repo.head() or ""
         notes = (words_on_sparse_checkout(len(outside), whole=bool(head)),)
         if head:
             commit, seen = head, None
-    tree = repo.tree(commit) if commit else ""
-    key = tree_key(tree, config.memory_paths) if commit else work_tree_key(repo)
+    tree = ""
+    if commit:
+        tree = repo.tree(commit)
+    if commit:
+        key = tree_key(tree, config.memory_paths)
+    else:
+        key = work_tree_key(repo)
     try:
-        index = kept.open(directory(repo)) if kept is not None else open_index(directory(repo))
+        if kept is not None:
+            index = kept.open(directory(repo))
+        else:
+            index = open_index(directory(repo))
         if index is not None:
             scan = index.scan(key)
             opened = OpenIndex(index, None, Freshness(), commit, notes, kept=kept)

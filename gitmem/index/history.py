@@ -25,7 +25,10 @@ class History:
 
     def __init__(self, index: Index | None, tips: Sequence[Tip], stale: str, notes: Sequence[str]) -> None:
         self.index, self.tips, self.stale, self.notes = index, tips, stale, notes
-        self.norms = _joint_norms(index, tips) if index is not None else b""
+        if index is not None:
+            self.norms = _joint_norms(index, tips)
+        else:
+            self.norms = b""
 
     def close(self) -> None:
         """Close the index and the clones."""
@@ -73,7 +76,9 @@ def _as_it_is(repo: Repository, config: Config, all_tips: Sequence[Tip], notes: 
     try:
         current = _current(repo, index, all_tips, config)
         if current or index.frozen or not config.auto_index:
-            stale = "" if current else "the history's index is not brought up to date here"
+            stale = "the history's index is not brought up to date here"
+            if current:
+                stale = ""
             return History(index, all_tips, stale, notes)
     except BaseException:
         index.close()
@@ -97,7 +102,9 @@ def _joint_norms(index: Index, all_tips: Sequence[Tip]) -> bytes:
     """The norms of all snapshots: a chunk has the same in each that has it."""
     norms = [snapshot.norms for tip in all_tips if (snapshot := index.snapshot(tip.key)) is not None]
     if len(norms) < 2:
-        return norms[0] if norms else b""
+        if not norms:
+            return b""
+        return norms[0]
     union = 0
     for one in norms:
         union |= int.from_bytes(one, "little")

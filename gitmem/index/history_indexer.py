@@ -42,7 +42,10 @@ def bring(repo: Repository, config: Config, bounds: Bounds, all_tips: Sequence[T
 def temporary(repo: Repository, config: Config, bounds: Bounds, all_tips: Sequence[Tip]) -> tuple[Index | None, str]:
     """The history in an index of its own, in a folder that goes when it is closed, and what it may miss; no index where
     none can be made either. No text is sent anywhere for it: the log of what was sent would go too."""
-    local = config._replace(embedder="static") if config.embedder.startswith("http:") else config
+    if config.embedder.startswith("http:"):
+        local = config._replace(embedder="static")
+    else:
+        local = config
     index = None
     try:
         folder = make_folder()
@@ -157,7 +160,9 @@ class _Snapshot:
         """Index what is missing and record the snapshot; whether all was done. Where time ends it is recorded as far
         as it came, newest commits first."""
         base = stored.latest(self.writer, self.tip.place)
-        done = self._from(base) if base else None
+        done = None
+        if base:
+            done = self._from(base)
         if done is None:
             reached = list(islice(self.tip.repo.reaches(self.tip.commit), self.most + 1 if self.most else None))
             if self.most and len(reached) > self.most:
@@ -187,7 +192,11 @@ class _Snapshot:
         if before is None:
             return None
         few = len(missing) <= MAX_COMMITS_IN_ONE
-        transaction: AbstractContextManager[None] = self.writer.writing() if few else nullcontext()
+        transaction: AbstractContextManager[None]
+        if few:
+            transaction = self.writer.writing()
+        else:
+            transaction = nullcontext()
         with transaction:
             self.indexer.whole = few
             done = self.indexer.add((row for row in gained if row[0] in missing), len(missing), len)

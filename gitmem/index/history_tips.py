@@ -45,7 +45,9 @@ class Tip(NamedTuple):
         from gitmem.git.ranges import shallow
 
         cut = "\n".join(sorted(shallow(self.repo)))
-        boundary = f"-{sha256(cut.encode()).hexdigest()}" if cut else ""
+        boundary = ""
+        if cut:
+            boundary = f"-{sha256(cut.encode()).hexdigest()}"
         return f"history:{bytes(self.repo.common_dir).hex()}{boundary}:"
 
 
@@ -53,7 +55,10 @@ def tips(repo: Repository, config: Config, commit: str) -> tuple[list[Tip], list
     """The commits whose history counts: `commit` ("" for HEAD), and those of `mem.historyRepos` as of the same moment;
     and why one of these does not count. The clones are open, for `close`."""
     own = commit or repo.head() or ""
-    found = [Tip(repo, own)] if own else []
+    if own:
+        found = [Tip(repo, own)]
+    else:
+        found = []
     notes = []
     for place in dict.fromkeys(config.history_repos):
         folder = Path(os.path.expanduser(place))
@@ -61,7 +66,9 @@ def tips(repo: Repository, config: Config, commit: str) -> tuple[list[Tip], list
         at = ""
         try:
             other = open_repository(folder, clean(repo.environ))
-            at = _as_of(other, repo, commit) if other.common_dir != repo.common_dir else ""
+            at = ""
+            if other.common_dir != repo.common_dir:
+                at = _as_of(other, repo, commit)
         except (GitMemError, OSError) as error:
             notes.append(f"the history of '{place}' is not read: {getattr(error, 'message', error)}")
         if other is not None and at:

@@ -73,7 +73,9 @@ class OpenIndex:
     @property
     def chunks(self) -> int:
         """How many chunks of memory may be found, 0 without an index."""
-        return self.snapshot.chunks if self.snapshot is not None else 0
+        if self.snapshot is None:
+            return 0
+        return self.snapshot.chunks
 
     def close(self, *, damaged: bool = False) -> None:
         """End the search; a damaged index does not stay open."""

@@ -104,7 +104,9 @@ def refresh(
         # Words are searched meanwhile: an embedder that does not answer keeps nothing else from being indexed.
         said = f"no vectors: {run.unavailable.message}"
         work.notes = [note for note in work.notes if note != said]
-        hint = f" ({run.unavailable.hint})" if run.unavailable.hint else ""
+        hint = ""
+        if run.unavailable.hint:
+            hint = f" ({run.unavailable.hint})"
         work.unfinished = "; ".join(filter(None, (work.unfinished, f"{said}{hint}")))
     return work
 
@@ -204,7 +206,9 @@ class _Refresh:
                 index, _ = self._open()
             if index is None and not reason:
                 reason = BUSY
-        snapshot = index.snapshot(key) if index is not None else None
+        snapshot = None
+        if index is not None:
+            snapshot = index.snapshot(key)
         if index is not None and snapshot is None and not commit:
             snapshot = next((index.snapshot(old) for old in index.keys("work:") if self._was(work_tree_of(old))), None)
         if snapshot is None and self.unwritable and (temporary := self._temporary(wanted)) is not None:
@@ -219,7 +223,10 @@ class _Refresh:
         each hit's file is compared with its hash."""
         mine = self.repo.git_dir
         linked = mine != self.repo.common_dir
-        same = git_dir.parts[-2:] == mine.parts[-2:] if linked else git_dir.parent.name != "worktrees"
+        if linked:
+            same = git_dir.parts[-2:] == mine.parts[-2:]
+        else:
+            same = git_dir.parent.name != "worktrees"
         return same and not git_dir.is_dir()
 
     def _open(self) -> tuple[Index | None, str]:
@@ -326,7 +333,9 @@ class _Refresh:
 
     def _everything(self, full: bool, revs: Sequence[str]) -> Work:
         began = time.time_ns()
-        seen = read_work_tree(self.repo, self.extra) if self.repo.root is not None else None
+        seen = None
+        if self.repo.root is not None:
+            seen = read_work_tree(self.repo, self.extra)
         with locked(self.repo.common_dir, "index", self.wait, self.make):
             blob_indexer = self._open_blob_indexer()
             try:

@@ -45,7 +45,10 @@ def line_days(
     stored in the index, if that may be written now; if not, the next search asks again.
     """
     at = commit or repo.head() or ""
-    committed = repo.blobs(at, sorted({path for path, _ in files})) if at else {}
+    if at:
+        committed = repo.blobs(at, sorted({path for path, _ in files}))
+    else:
+        committed = {}
     same = [(path, oid) for path, oid in files if committed.get(path) == oid]
     known, moved = _stored_days(repo, index, same, files, at)
     by_file: dict[File, Sequence[date]] = {(row.path, row.oid): row.days for row in known}
@@ -57,7 +60,10 @@ def line_days(
         if len(commits) == len(days):  # Git counts lines as we do
             fresh.append(LineDays(path, oid, at, days))
     for path, oid in files.keys() - by_file.keys():  # edited since, so blame is of no use to the next search
-        lines = repo.blame(path, 1, files[path, oid], commit) if files[path, oid] else []
+        if files[path, oid]:
+            lines = repo.blame(path, 1, files[path, oid], commit)
+        else:
+            lines = []
         by_file[path, oid] = authored.of({line.line: line.commit for line in lines}, files[path, oid])
     if fresh or moved:
         _store(repo, config, index, [*fresh, *(row._replace(at=at) for row in moved)])
@@ -72,7 +78,10 @@ class _AuthorDays(dict[str, date]):
         self._today = today
 
     def __missing__(self, commit: str) -> date:
-        day = self._repo.commit(commit).author_date.date() if commit.strip("0") else self._today
+        if commit.strip("0"):
+            day = self._repo.commit(commit).author_date.date()
+        else:
+            day = self._today
         self[commit] = day
         return day
 
@@ -120,7 +129,10 @@ def _blamed(repo: Repository, files: Sequence[File], counts: Mapping[File, int],
     """For each file: line -> the commit it is of. Some processes at a time where there is more than one file."""
 
     def blame(file: File) -> dict[int, str]:
-        rows = repo.blame(file[0], 1, counts[file], at) if counts[file] else []
+        if counts[file]:
+            rows = repo.blame(file[0], 1, counts[file], at)
+        else:
+            rows = []
         return {row.line: row.commit for row in rows}
 
     if len(files) < 2:

@@ -55,13 +55,17 @@ def embedded(rows: Iterable[BlobRow], embedder: Any, known: Set[bytes]) -> Vecto
 def codes(embedder: Any, texts: Sequence[str]) -> list[tuple[bytes, bytes]]:
     """What the index stores of the texts' vectors: `bits` and `int8` of each. Some embedders know a shorter way."""
     short = getattr(embedder, "codes", None)
-    return short(texts) if short else [(bits(vector), int8(vector)) for vector in embedder.embed(texts)]
+    if short:
+        return short(texts)
+    return [(bits(vector), int8(vector)) for vector in embedder.embed(texts)]
 
 
 def line_vectors() -> LineVectors | None:
     """How the vectors of single lines are made: always by the static table, whatever embeds the chunks."""
     table = static_table()
-    return table.lines if table is not None else None
+    if table is None:
+        return None
+    return table.lines
 
 
 def static_table() -> StaticEmbedder | None:
@@ -86,7 +90,10 @@ def serve(source: IO[bytes], sink: IO[bytes]) -> None:
     task: Task = _receive(source)
     while (batch := _receive(source)) is not None:
         rows = parsed(batch, task.cut, task.stored.intersection, task.messages)
-        vectors = embedded(rows, table, task.embedded) if task.embeds and table is not None else {}
+        if task.embeds and table is not None:
+            vectors = embedded(rows, table, task.embedded)
+        else:
+            vectors = {}
         _send(sink, (rows, vectors))
 
 
@@ -155,8 +162,13 @@ class Workers:
 
 def count() -> int:
     """How many children pay: one a core, at most four; 0 on a single core."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(cores, 4) if cores > 1 else 0
+    if hasattr(os, "sched_getaffinity"):
+        cores = len(os.sched_getaffinity(0))
+    else:
+        cores = os.cpu_count() or 1
+    if cores > 1:
+        return min(cores, 4)
+    return 0
 
 
 def _tell(child: subprocess.Popen[bytes], message: Any) -> None:
@@ -189,4 +201,6 @@ def _receive(pipe: IO[bytes]) -> Any:
         return None
     (size,) = struct.unpack("<Q", head)
     data = pipe.read(size)
-    return pickle.loads(data) if len(data) == size else None
+    if len(data) != size:
+        return None
+    return pickle.loads(data)

@@ -69,7 +69,8 @@ class LeftOut:
     def __str__(self) -> str:
         """In words; "" where nothing was left out."""
         said = [f"{counted(self.lines, 'line')} withheld as {'a secret' if self.lines == 1 else 'secrets'}"]
-        said = said if self.lines else []
+        if not self.lines:
+            said = []
         return ", ".join(said + ([f"{counted(self.files, 'file')} not searched"] if self.files else []))
 
 
@@ -94,12 +95,19 @@ def status(repo: Repository, config: Config) -> Status:
     path = directory(repo) / db.FILE
     index = db.open_index(directory(repo))
     commit = repo.head() or ""
-    seen = read_work_tree(repo, config.memory_paths) if repo.root is not None else None
+    seen = None
+    if repo.root is not None:
+        seen = read_work_tree(repo, config.memory_paths)
     if seen is not None:
         total = len(seen.files)
     else:
-        total = len(tree_files(repo, repo.tree(commit), config.memory_paths)[0]) if commit else 0
-    more = other_endings(repo, seen, config.memory_paths) if seen is not None else []
+        total = 0
+        if commit:
+            total = len(tree_files(repo, repo.tree(commit), config.memory_paths)[0])
+    if seen is not None:
+        more = other_endings(repo, seen, config.memory_paths)
+    else:
+        more = []
     more += _outside_checkout(left_out_memory(repo, config.memory_paths))
     if index is None:
         return Status(
@@ -115,8 +123,12 @@ def status(repo: Repository, config: Config) -> Status:
             for name, oid in repo.refs("refs/heads/")
         )
         snapshot = index.snapshot(key)
-        indexed = len(index.entries(snapshot)) if snapshot is not None else 0
-        reason = _changed_since(index, key, seen) if seen is not None else ""
+        indexed = 0
+        if snapshot is not None:
+            indexed = len(index.entries(snapshot))
+        reason = ""
+        if seen is not None:
+            reason = _changed_since(index, key, seen)
         odd, secrets, ignored = _odd(repo, index, key)
         force = index.in_force()
         return Status(
@@ -153,7 +165,9 @@ def other_endings(repo: Repository, seen: WorkTree, extra: Sequence[str]) -> lis
         if ending == ".md" or ending.lower() not in endings or is_memory(path, layout):
             continue
         if is_memory(f"{stem}.md", layout):
-            move = "git mv" if path in tracked else "mv"
+            move = "mv"
+            if path in tracked:
+                move = "git mv"
             hint = f"{move} -- {shlex.quote(path)} {shlex.quote(stem + '.md')}"
             found.append(Odd(path, "is not read: the name of a memory file ends in .md", hint))
     return found
@@ -184,7 +198,9 @@ def _commits(repo: Repository) -> int:
 def _changed_since(index: Index, key: str, seen: WorkTree) -> str:
     """How many files of the work tree are not as they were indexed, in words; "" where all are."""
     late = changed_files(index, key, seen)
-    return Message("{} changed since", counted(len(late), "file")) if late else ""
+    if not late:
+        return ""
+    return Message("{} changed since", counted(len(late), "file"))
 
 
 def changed_files(index: Index, key: str, seen: WorkTree) -> frozenset[str]:

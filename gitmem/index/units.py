@@ -80,7 +80,10 @@ def units(found: Iterable[tuple[int, Statement]], shown: Sequence[str], start: i
                 continue
         above = place.get(statement.under, -1)
         place[position] = len(made)
-        text = shown[first] if first == last else "\n".join(shown[first : last + 1])
+        if first == last:
+            text = shown[first]
+        else:
+            text = "\n".join(shown[first : last + 1])
         made.append(_unit(first, last, text, _FLAGS.get(statement.form, 0), len(made) - above if above >= 0 else 0))
     return made
 
@@ -94,7 +97,9 @@ def _unit(first: int, last: int, text: str, kind: int, up: int) -> Unit:
     if not text.isascii():
         flags |= _script(*(features >> shift & _FIELD for shift in (2 * _WIDTH, 3 * _WIDTH, 4 * _WIDTH)))
     colon = not kind & (FENCE | ROW | HEADING) and (":" in text or "：" in text)
-    label = _LABEL.match(text) if colon else None
+    label = None
+    if colon:
+        label = _LABEL.match(text)
     return Unit(first, last, text, flags, terms(text), len(terms(label[1])) if label else 0, up)
 
 
@@ -106,7 +111,10 @@ class _Features(dict[str, int]):
         bare = piece.strip(EDGES)
         if is_number(bare):
             return 1 << _WIDTH | (len(bare) == 4 and bare[:2] in ("19", "20"))
-        counts = self[bare] if bare != piece else self._count(piece)
+        if bare != piece:
+            counts = self[bare]
+        else:
+            counts = self._count(piece)
         if len(piece) <= MAX_TERM_CHARACTERS:
             if len(self) >= KNOWN:
                 self.clear()
@@ -136,7 +144,9 @@ def _speaks_of_time(text: str, digits: bool) -> bool:
 def _script(hangul: int, han: int, latin: int) -> int:
     if 3 * (hangul + han) < latin or not hangul + han:
         return 0
-    return HANGUL if hangul >= han else HAN_KANA
+    if hangul >= han:
+        return HANGUL
+    return HAN_KANA
 
 
 _NOTHING = bytes(DIMS)

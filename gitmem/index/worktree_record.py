@@ -28,7 +28,9 @@ def record(blob_indexer: BlobIndexer, key: str, seen: WorkTree, began: int) -> N
     ignored = _ignored(blob_indexer, key, seen, recorded, changed)
     files = _Files(blob_indexer, key, seen, ignored, began)
     finished = blob_indexer.add(files.blobs(_first_things_first(changed)), len(changed), files.publish)
-    scan = seen.scan if finished and not files.late else b""
+    scan = b""
+    if finished and not files.late:
+        scan = seen.scan
     if gone or changed or writer.scan(key) != scan:
         with blob_indexer.transaction():
             writer.change_snapshot(key, gone, files.settled, time.time_ns(), scan)
@@ -117,7 +119,10 @@ def _ignored(
         asked = list(seen.files)
     else:
         asked = [path for path in seen.files if path not in recorded or recorded[path][1] == IGNORED]
-    ignored = blob_indexer.repo.ignored(asked) if asked else set()
+    if asked:
+        ignored = blob_indexer.repo.ignored(asked)
+    else:
+        ignored = set()
     known = {path for path, row in recorded.items() if row[1] == IGNORED and path in seen.files}
     more = (ignored ^ (known & set(asked))) - set(changed)
     changed.extend(more)

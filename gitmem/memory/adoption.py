@@ -127,7 +127,9 @@ def daily_patterns(root: Path | None, notes: Iterable[str]) -> tuple[tuple[str, 
         pattern = daily_pattern(path)
         if pattern:
             found[pattern] += 1
-    stated = _of_obsidian(root) if root else ""
+    stated = ""
+    if root:
+        stated = _of_obsidian(root)
     if stated and stated not in found:
         found[stated] = sum(daily_form(stated).fullmatch(path) is not None for path in notes)
     return tuple(sorted(found.items()))
@@ -146,7 +148,9 @@ def daily_pattern(path: str) -> str:
     parts = {f"{day:%Y}": "YYYY", f"{day:%m}": "MM", f"{day:%Y-%m}": "YYYY-MM", f"{day:%Y_%m}": "YYYY_MM"}
     pattern = "/".join(parts.get(part, part) for part in above) + f"YYYY{separator}MM{separator}DD.md"
     try:
-        return pattern if pattern.isprintable() and log_day(path, [pattern]) == day else ""
+        if pattern.isprintable() and log_day(path, [pattern]) == day:
+            return pattern
+        return ""
     except UsageError:
         return ""
 
@@ -186,7 +190,10 @@ def settings_text(old: str, daily: Sequence[str] = (), hosts: Sequence[str] = ()
     Raises UsageError where a table of that name is there and has to be changed by hand.
     """
     memory = _memory_table(old)
-    there = memory if isinstance(memory, dict) else {}
+    if isinstance(memory, dict):
+        there = memory
+    else:
+        there = {}
     lacking = {"paths": _lacking(there, "paths", [GLOB, *hosts]), "daily": _lacking(there, "daily", daily)}
     if not lacking["paths"]:
         return old
@@ -216,7 +223,10 @@ def folder_settings_text(old: str, folder: str) -> str:
     globs = [f"{folder}/*.md", NOTHING_ELSE]
     memory = _memory_table(old)
     if memory is not None:
-        there = memory if isinstance(memory, dict) else {}
+        if isinstance(memory, dict):
+            there = memory
+        else:
+            there = {}
         if not _lacking(there, "paths", globs):
             return old
         what = f"add {json.dumps(globs, ensure_ascii=False)} to its paths by hand"
@@ -228,7 +238,9 @@ def folder_settings_text(old: str, folder: str) -> str:
 def daily_settings_text(old: str, daily: Sequence[str]) -> str:
     """The text of .gitmem.toml that takes these patterns as daily logs, from the one it has; `old` where a [memory]
     table is there, which a person changes (`lacking_patterns`). Raises UsageError for what is not TOML."""
-    return old if _memory_table(old) is not None else _with_memory_table(old, [_daily_row(daily)])
+    if _memory_table(old) is not None:
+        return old
+    return _with_memory_table(old, [_daily_row(daily)])
 
 
 def _memory_table(text: str) -> object:
@@ -246,14 +258,18 @@ def _with_memory_table(old: str, rows: Sequence[str]) -> str:
     """The settings `old` with a `[memory]` table of `rows` after an empty line."""
     gap = ""
     if old:
-        gap = "\n" if old.endswith("\n") else "\n\n"
+        gap = "\n\n"
+        if old.endswith("\n"):
+            gap = "\n"
     return "\n".join([f"{old}{gap}[memory]", *rows, ""])
 
 
 def lacking_patterns(text: str, daily: Sequence[str]) -> list[str]:
     """Those of some patterns of daily logs that the text of .gitmem.toml lacks."""
     memory = tomllib.loads(text).get("memory")
-    there = memory.get("daily") if isinstance(memory, dict) else None
+    there = None
+    if isinstance(memory, dict):
+        there = memory.get("daily")
     return [pattern for pattern in daily if not (isinstance(there, list) and pattern in there)]
 
 
@@ -261,4 +277,6 @@ def _lacking(table: Mapping[str, object], key: str, wanted: Sequence[str]) -> st
     """Those of `wanted` that a list of a table lacks, as TOML; "" for none."""
     there = table.get(key)
     missing = [value for value in wanted if not (isinstance(there, list) and value in there)]
-    return json.dumps(missing, ensure_ascii=False) if missing else ""
+    if not missing:
+        return ""
+    return json.dumps(missing, ensure_ascii=False)

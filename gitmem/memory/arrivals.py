@@ -129,7 +129,8 @@ class _Blocks:
         self._wordless = False
         for fact in facts:
             word = _WORD.search(fact.text)
-            self._first |= {word[0]} if word else set()
+            if word:
+                self._first |= {word[0]}
             self._wordless |= not word
 
     def statements(self, data: bytes) -> Statements:
@@ -142,7 +143,10 @@ class _Blocks:
         found: list[tuple[str, Meta]] = []
         for block in _START.split(text):
             if block not in self._known:
-                self._known[block] = self._whole(textwrap.dedent(block.strip("\r\n"))) if self._may_hold(block) else ()
+                if self._may_hold(block):
+                    self._known[block] = self._whole(textwrap.dedent(block.strip("\r\n")))
+                else:
+                    self._known[block] = ()
             found += self._known[block]
         return found
 

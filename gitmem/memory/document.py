@@ -205,4 +205,6 @@ def _looks_cp949(data: bytes) -> bool:
 def blob_lines(data: bytes) -> list[str]:
     """A blob's lines as a person counts them, without their ends."""
     text = data.decode("utf-8", "replace").replace("\r\n", "\n")
-    return text.removesuffix("\n").split("\n") if text else []
+    if not text:
+        return []
+    return text.removesuffix("\n").split("\n")

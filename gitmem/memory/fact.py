@@ -38,7 +38,9 @@ def parse_comment(text: str) -> tuple[str, Meta]:
     start = text.rfind("<!--")
     while start > 0 and text[start - 1] in " \t":
         start -= 1
-    match = COMMENT.match(text, start) if start >= 0 else None
+    match = None
+    if start >= 0:
+        match = COMMENT.match(text, start)
     if match is None:
         return text.rstrip(), ()
     pairs = [pair.partition("=") for pair in (match.group(1) or "").split()]
@@ -47,17 +49,23 @@ def parse_comment(text: str) -> tuple[str, Meta]:
 
 # A place keeps its encoding: the `#` and `@` of its path must stay different from those of the span.
 def _decode(key: str, value: str) -> str:
-    return value if key in PLACES else decode(value)
+    if key in PLACES:
+        return value
+    return decode(value)
 
 
 def _encode(key: str, value: str) -> str:
-    return value if key in PLACES else encode(value)
+    if key in PLACES:
+        return value
+    return encode(value)
 
 
 def render_comment(meta: Iterable[tuple[str, str]]) -> str:
     """`<!-- mem k=v ... -->`, or "" without keys. `parse_comment` gives the same pairs back."""
     words = [f"{key}={_encode(key, value)}" for key, value in meta]
-    return f"<!-- mem {' '.join(words)} -->" if words else ""
+    if not words:
+        return ""
+    return f"<!-- mem {' '.join(words)} -->"
 
 
 def encode(value: str, also: str = "") -> str:
@@ -85,7 +93,10 @@ def decode(value: str) -> str:
 
 def render_span(span: Span) -> str:
     """`memory/2026-02-05.md#L12-L14@1a2b3c4d5e6f` (the blob cut to 12 hex, left out when unknown)."""
-    lines = f"#L{span.start_line}-L{span.end_line}" if span.end_line != span.start_line else f"#L{span.start_line}"
+    if span.end_line != span.start_line:
+        lines = f"#L{span.start_line}-L{span.end_line}"
+    else:
+        lines = f"#L{span.start_line}"
     return encode(span.path, "@#") + lines + (f"@{span.blob[:12]}" if span.blob else "")
 
 
@@ -96,7 +107,9 @@ def parse_span(value: str) -> Span | None:
         return None
     first = int(match.group(2))
     last = int(match.group(3) or first)
-    return Span(decode(match.group(1)), first, last, match.group(4) or "") if 1 <= first <= last else None
+    if 1 <= first <= last:
+        return Span(decode(match.group(1)), first, last, match.group(4) or "")
+    return None
 
 
 def normalise(text: str) -> str:
@@ -131,7 +144,9 @@ def worst_origin(*values: str) -> str:
     """
     words = [word for value in values for word in _ORIGIN_WORD.findall(unicodedata.normalize("NFKC", value).casefold())]
     ranks = [ORIGINS.index(word) if word in ORIGINS else len(ORIGINS) - 1 for word in words]
-    return ORIGINS[max(ranks)] if ranks else ""
+    if not ranks:
+        return ""
+    return ORIGINS[max(ranks)]
 
 
 def origin_of(meta: Iterable[tuple[str, str]]) -> str:

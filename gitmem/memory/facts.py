@@ -80,7 +80,9 @@ class Memory:
 
     @property
     def newline(self) -> str:
-        return "\r\n" if self.lines and self.lines[0].endswith("\r\n") else "\n"
+        if self.lines and self.lines[0].endswith("\r\n"):
+            return "\r\n"
+        return "\n"
 
     def find(self, ident: str) -> Entry | None:
         """The first entry whose fact has this id (or starts with it, four characters at least)."""
@@ -160,7 +162,9 @@ def bullet(text: str, meta: Iterable[tuple[str, str]] = (), marker: str = "- ") 
     if not words or "<!--" in words or "-->" in words:
         raise ValueError("a fact is one line of text without comment marks")
     comment = render_comment(tuple(meta))
-    return f"{marker}{words} {comment}" if comment else f"{marker}{words}"
+    if comment:
+        return f"{marker}{words} {comment}"
+    return f"{marker}{words}"
 
 
 def fact_date(fact: Fact) -> str:
@@ -182,7 +186,9 @@ def importance(fact: Fact) -> float:
         value = float(fact.get("importance") or IMPORTANCE)
     except ValueError:
         return IMPORTANCE
-    return min(1.0, max(0.0, value)) if value == value else IMPORTANCE
+    if value == value:
+        return min(1.0, max(0.0, value))
+    return IMPORTANCE
 
 
 def pinned(fact: Fact) -> bool:
@@ -306,8 +312,12 @@ def update(memory: Memory, entry: Entry, text: str, meta: Iterable[tuple[str, st
 def marker_of(memory: Memory, entry: Entry) -> str:
     """What stands before a fact's text on its first line: white space and the mark of its item or quotation."""
     line = memory.lines[entry.start - 1]
-    match = _MARKERS[entry.form].match(line) if entry.form in _MARKERS else None
-    return match[0] if match else ""
+    match = None
+    if entry.form in _MARKERS:
+        match = _MARKERS[entry.form].match(line)
+    if not match:
+        return ""
+    return match[0]
 
 
 def _with_own_lines(memory: Memory, entry: Entry, new: Sequence[str]) -> list[str]:

@@ -49,14 +49,22 @@ def memory_paths(repo: Repository, config: Config) -> list[str]:
     """The paths of all memory files that `read_memory_file` reads without a commit; empty where there is none."""
     if repo.root is None:
         head = repo.head()
-        return sorted(tree_files(repo, repo.tree(head), config.memory_paths)[0]) if head else []
+        if not head:
+            return []
+        return sorted(tree_files(repo, repo.tree(head), config.memory_paths)[0])
     paths = list(read_work_tree(repo, config.memory_paths).files)
-    ignored = repo.ignored(paths) if paths else set()
+    if paths:
+        ignored = repo.ignored(paths)
+    else:
+        ignored = set()
     return sorted(path for path in paths if path not in ignored)
 
 
 def _in_commit(repo: Repository, config: Config, path: str, commit: str) -> bytes:
-    files, _ = tree_files(repo, repo.tree(commit), config.memory_paths) if commit else ({}, Layout())
+    if commit:
+        files, _ = tree_files(repo, repo.tree(commit), config.memory_paths)
+    else:
+        files, _ = ({}, Layout())
     oid = files.get(path)
     if oid is None:
         raise MissingFile(

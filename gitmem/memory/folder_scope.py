@@ -31,7 +31,9 @@ def folder_name(value: str) -> str | None:
         return None
     if any(part in ("", ".", "..") or part != part.strip() or part.casefold() == ".git" for part in parts):
         return None
-    return None if any(unicodedata.category(c)[0] == "C" or c in "\u2028\u2029" for c in name) else name
+    if any(unicodedata.category(c)[0] == "C" or c in "\u2028\u2029" for c in name):
+        return None
+    return name
 
 
 def folder_of_path(path: str, whole: Collection[str] = ()) -> str:
@@ -88,9 +90,17 @@ def folders_of(
     of_file = folder_of_keys({KEY: [value] if isinstance(value, str) else value}, path, whole)
     folders: list[str] = []
     for at, each in enumerate(found):
-        own = folder_name(each.get(KEY)) if any(key == KEY for key, _ in each.meta) else None
-        above = each.parent if each.parent >= 0 else each.under
-        inherited = folders[above] if 0 <= above < at else of_file
+        own = None
+        if any(key == KEY for key, _ in each.meta):
+            own = folder_name(each.get(KEY))
+        if each.parent >= 0:
+            above = each.parent
+        else:
+            above = each.under
+        if 0 <= above < at:
+            inherited = folders[above]
+        else:
+            inherited = of_file
         folders.append(inherited if own is None else own)
     return folders
 
@@ -117,7 +127,9 @@ class FoldersInHand(NamedTuple):
         if not folder:
             return 0
         at_hand = any(place == folder or place.startswith(folder + "/") for place in self.places)
-        return folder.count("/") + 1 if at_hand or self.every or _is_named(folder, self.asked) else -1
+        if at_hand or self.every or _is_named(folder, self.asked):
+            return folder.count("/") + 1
+        return -1
 
 
 def _is_named(folder: str, text: str) -> bool:
@@ -136,4 +148,6 @@ def _is_named(folder: str, text: str) -> bool:
 
 
 def _in_word(character: str) -> bool:
-    return character.isalnum() or character in ("_", "-") if character else False
+    if not character:
+        return False
+    return character.isalnum() or character in ("_", "-")

@@ -44,7 +44,9 @@ def unlabelled(text: str) -> str:
     rest = rest.strip()
     if not colon or len(label) > LABEL:
         return ""
-    return rest if len(rest) >= TELLING and len(rest.split()) > 2 else ""
+    if len(rest) >= TELLING and len(rest.split()) > 2:
+        return rest
+    return ""
 
 
 def _form(text: str) -> str:
@@ -96,7 +98,10 @@ class Forgotten(NamedTuple):
         """The text with MASK in the place of what was taken out; as many lines as before."""
         if not self.taken:
             return text
-        spans = list(self._spans(text)) if self.forms else []
+        if self.forms:
+            spans = list(self._spans(text))
+        else:
+            spans = []
         for start, end in reversed(spans):
             text = text[:start] + MASK + "\n" * text.count("\n", start, end) + text[end:]
         lines = text.split("\n")
@@ -112,11 +117,15 @@ class Forgotten(NamedTuple):
             return self.masked(value)
         if isinstance(value, dict):
             return {key: self.without(each) for key, each in value.items()}
-        return [self.without(each) for each in value] if isinstance(value, list | tuple) else value
+        if isinstance(value, list | tuple):
+            return [self.without(each) for each in value]
+        return value
 
     def lines(self, lines: Sequence[str]) -> list[str]:
         """`masked` for the lines of a document."""
-        return self.masked("\n".join(lines)).split("\n") if self.taken and lines else list(lines)
+        if self.taken and lines:
+            return self.masked("\n".join(lines)).split("\n")
+        return list(lines)
 
     def _spans(self, text: str) -> Iterator[tuple[int, int]]:
         """(first, end) of each place where one of the texts stands, none within another."""
@@ -124,7 +133,9 @@ class Forgotten(NamedTuple):
         done = 0
         for match in _STARTS.finditer(folded):
             at = match.start()
-            end = self._end(folded, at) if at >= done else 0
+            end = 0
+            if at >= done:
+                end = self._end(folded, at)
             if end:
                 yield places[at], ends[end - 1]
                 done = end
@@ -174,9 +185,14 @@ def _folded(text: str) -> tuple[str, list[int], list[int]]:
         if piece in "*_~`":
             continue
         if piece[0].isspace():
-            letters = "" if out and out[-1] == " " else " "
+            letters = " "
+            if out and out[-1] == " ":
+                letters = ""
         else:
-            letters = piece.lower() if piece.isascii() else unicodedata.normalize("NFC", piece).casefold()
+            if piece.isascii():
+                letters = piece.lower()
+            else:
+                letters = unicodedata.normalize("NFC", piece).casefold()
             if len(letters) == len(piece):
                 first = match.start()
                 out += letters

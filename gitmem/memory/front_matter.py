@@ -48,7 +48,9 @@ def nested(lines: Sequence[str], end: int) -> dict[str, Any]:
     import yaml
 
     value = yaml.load("\n".join(lines[1 : end - 1]), Loader=yaml.BaseLoader)  # strings only
-    return {str(key): item for key, item in value.items()} if isinstance(value, dict) else {}
+    if not isinstance(value, dict):
+        return {}
+    return {str(key): item for key, item in value.items()}
 
 
 _STATED = re.compile(r"([A-Za-z_][\w-]*):[ \t]*(.*)")
@@ -70,7 +72,10 @@ def stated_values(data: bytes, keys: Container[str]) -> tuple[tuple[str, str], .
         row = _STATED.match(line)
         if row and row[1] in keys:
             text = row[2].strip()
-            listed = "" if text else row[1]
+            if text:
+                listed = ""
+            else:
+                listed = row[1]
             parts = text.removeprefix("[").removesuffix("]").split(",")
             values += [(row[1], part.strip().strip("\"'")) for part in parts if part.strip()]
         elif listed and line.strip().startswith("- "):
@@ -92,7 +97,9 @@ def _plain(body: Sequence[str]) -> dict[str, Value] | None:
     keys: dict[str, Value] = {}
     listed = ""  # the key whose `- item` lines may follow
     for line in filter(None, map(str.rstrip, body)):
-        item = _ITEM.match(line) if listed else None
+        item = None
+        if listed:
+            item = _ITEM.match(line)
         if item:
             scalar = _scalar(item[1])
             if scalar is None:
@@ -107,24 +114,36 @@ def _plain(body: Sequence[str]) -> dict[str, Value] | None:
         if value is None:
             return None
         keys[match[1]] = value
-        listed = "" if text else match[1]
+        if text:
+            listed = ""
+        else:
+            listed = match[1]
     return keys
 
 
 def _value(text: str) -> Value | None:
     """`[a, b]` as a tuple, one scalar as its text, "" for nothing yet; None for what needs YAML."""
     if not text.startswith("[") or not text.endswith("]"):
-        return _scalar(text) if text else ""
-    parts = [_scalar(part.strip()) for part in text[1:-1].split(",")] if text[1:-1].strip() else []
+        if not text:
+            return ""
+        return _scalar(text)
+    if text[1:-1].strip():
+        parts = [_scalar(part.strip()) for part in text[1:-1].split(",")]
+    else:
+        parts = []
     scalars = tuple(part for part in parts if part is not None)
-    return scalars if len(scalars) == len(parts) else None
+    if len(scalars) != len(parts):
+        return None
+    return scalars
 
 
 def _scalar(text: str) -> str | None:
     """A plain or quoted scalar whose text is what stands there, None for any other."""
     if _QUOTED.match(text):
         return text[1:-1]
-    return text if _SCALAR.match(text) else None
+    if not _SCALAR.match(text):
+        return None
+    return text
 
 
 def _yaml(text: str) -> tuple[dict[str, Value], str]:
@@ -168,4 +187,6 @@ def _fault(yaml: Any, text: str) -> str:
     if not isinstance(node, yaml.MappingNode):
         return "is no list of keys"
     names = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
-    return "has a key twice" if len(set(names)) != len(names) else ""
+    if len(set(names)) == len(names):
+        return ""
+    return "has a key twice"

@@ -107,14 +107,20 @@ def look_at(source: Path, config: Config, environ: Mapping[str, str], here: Path
         moved = {name: to for name in names if (to := _place(name, names, shape))}
     left += [(name, _reason_to_stay(name)) for name in names if name not in moved]
     others = {name for name, reason in left if reason == NO_MARKDOWN}
-    pictures = {} if into else _pictures(source, moved, others, shape)
+    if into:
+        pictures = {}
+    else:
+        pictures = _pictures(source, moved, others, shape)
     left = [(name, reason) for name, reason in left if name not in pictures]
     moved |= {name: to for name, (to, _) in pictures.items()}
     files: list[tuple[str, str, bytes]] = []
     same: set[str] = set()
     masked: list[tuple[str, tuple[Mask, ...]]] = []
     for name, to in moved.items():
-        made = pictures[name][1] if name in pictures else _document(source, name, moved, config)
+        if name in pictures:
+            made = pictures[name][1]
+        else:
+            made = _document(source, name, moved, config)
         if made.problem:
             left.append((name, made.problem))
             continue
@@ -150,7 +156,10 @@ def _daily(
 
 def without_ignored(repo: Repository, plan: Plan) -> Plan:
     """A plan with history without the files that Git ignores here: no commit of ours would take them."""
-    ignored = repo.ignored([to for _, to, _ in plan.files]) if plan.history and plan.files else set()
+    if plan.history and plan.files:
+        ignored = repo.ignored([to for _, to, _ in plan.files])
+    else:
+        ignored = set()
     left = tuple((name, f"'{to}' is ignored by Git here") for name, to, _ in plan.files if to in ignored)
     return replace(
         plan,
@@ -173,7 +182,9 @@ def ensure_elsewhere(source: Path, here: Path, kind: str) -> None:
 
 def _place(name: str, names: Collection[str], shape: Shape) -> str:
     """Where a file of a folder with these names goes here, "" when it is no memory."""
-    return "MEMORY.md" if name == "memory.md" and "MEMORY.md" not in names else target_path(name, shape)
+    if name == "memory.md" and "MEMORY.md" not in names:
+        return "MEMORY.md"
+    return target_path(name, shape)
 
 
 def _document(source: Path, name: str, moved: Mapping[str, str], config: Config) -> Gated:
@@ -195,7 +206,9 @@ def _pictures(
     for name in moved if others else ():
         with suppress(OSError, OutsideRepository):
             shown |= linkable.linked(read_bytes(source, name, MAX_MEMORY_FILE_BYTES).decode("utf-8", "replace"), name)
-    home = "" if shape is Shape.WORKSPACE else "memory/"
+    home = "memory/"
+    if shape is Shape.WORKSPACE:
+        home = ""
     wanted = sorted(name for name in shown if PurePosixPath(name).suffix.lower() in PICTURES)
     return {name: (home + name, _picture(source, name)) for name in wanted}
 
@@ -251,7 +264,9 @@ def shape_of(names: list[str]) -> Shape:
     if any(kind(name) not in (Kind.OTHER, Kind.MEMORY) for name in names):
         return Shape.WORKSPACE
     if "MEMORY.md" in names:
-        return Shape.CLAUDE if any("/" not in name and name != "MEMORY.md" for name in names) else Shape.WORKSPACE
+        if any("/" not in name and name != "MEMORY.md" for name in names):
+            return Shape.CLAUDE
+        return Shape.WORKSPACE
     return Shape.NOTES
 
 
@@ -259,7 +274,9 @@ def _skipped_folder(name: str) -> str:
     """Why an import skips a folder of this name; "" when it does not."""
     if name.startswith(".") and name != ".claude":
         return HIDDEN
-    return OTHERS_PACKAGES if name in INSTALLED else ""
+    if name not in INSTALLED:
+        return ""
+    return OTHERS_PACKAGES
 
 
 def target_path(name: str, shape: Shape) -> str:
@@ -271,12 +288,16 @@ def target_path(name: str, shape: Shape) -> str:
     person = PERSON.fullmatch(name)
     if person:
         return f"memory/users/{person[1]}.md"
-    return "memory/identity.md" if name == "IDENTITY.md" else ""
+    if name != "IDENTITY.md":
+        return ""
+    return "memory/identity.md"
 
 
 def _reason_to_stay(name: str) -> str:
     """Why a file of a workspace is no memory."""
-    return SKILL if name.startswith("skills/") else STAYING.get(name, NO_MEMORY)
+    if name.startswith("skills/"):
+        return SKILL
+    return STAYING.get(name, NO_MEMORY)
 
 
 class Gated(NamedTuple):
@@ -380,7 +401,9 @@ def bring(repo: Repository, plan: Plan, now: datetime, environ: Mapping[str, str
         if plan.settings is not None:
             noted[TRACKED], contents[TRACKED] = settings_now(repo.root), plan.settings
         with replaced(repo, contents, {to: noted[to] for to in contents}, before=position(repo)):
-            commit = _with_history(repo, plan) if plan.history and plan.files else ""
+            commit = ""
+            if plan.history and plan.files:
+                commit = _with_history(repo, plan)
     return Imported(plan, tuple(contents), commit)
 
 
@@ -396,7 +419,9 @@ def _scan_history(source: Path, now: datetime, environ: Mapping[str, str]) -> No
     blocking = [finding for finding in report.findings if finding.severity is Severity.BLOCK]
     if blocking:
         places = "; ".join(f"{f.rule} in {f.path!r} at {f.commit[:12] or 'HEAD'}" for f in blocking[:5])
-        more = f" and {len(blocking) - 5} more" if len(blocking) > 5 else ""
+        more = ""
+        if len(blocking) > 5:
+            more = f" and {len(blocking) - 5} more"
         raise Refused(
             f"the history there does not pass the gate: {places}{more}",
             "bring the files alone with --no-history, or clean the history first (docs/leaked-secret.md)",

@@ -23,7 +23,9 @@ class Hole(NamedTuple):
     start: int
 
     def __str__(self) -> str:
-        place = f" behind '{self.field}'" if self.field else " at the beginning"
+        place = " at the beginning"
+        if self.field:
+            place = f" behind '{self.field}'"
         return (f"'{self.sign}'" if self.sign else "no value") + place
 
 
@@ -57,7 +59,9 @@ def holes(text: str) -> list[Hole]:
     found = []
     for match in _HOLE.finditer(text):
         before = _FIELD.search(text[max(0, match.start() - 2 * MAX_FIELD) : match.start()])
-        field = before.group().strip().rstrip(":=(").strip()[-MAX_FIELD:] if before else ""
+        field = ""
+        if before:
+            field = before.group().strip().rstrip(":=(").strip()[-MAX_FIELD:]
         found.append(Hole(match.group().strip()[:MAX_FIELD], field, match.start()))
         if len(found) == MAX_HOLES:
             break

@@ -87,13 +87,17 @@ def record(
     def plan(reading: Reading) -> Draft[Recorded]:
         meta = (("type", "note"), ("from", now.date().isoformat()), *_origin(agent or config.agent), *more)
         draft = _recorded(reading, entity, gated.text, now, with_until(meta, config.retention, now.date()))
-        return Draft({}, replace(draft.result, written=False)) if dry_run else draft
+        if dry_run:
+            return Draft({}, replace(draft.result, written=False))
+        return draft
 
     return replace(write(repo, plan), masks=gated.masks)
 
 
 def _origin(agent: str) -> Meta:
-    return (("origin", "agent"),) if agent else ()
+    if not agent:
+        return ()
+    return (("origin", "agent"),)
 
 
 def _recorded(reading: Reading, entity: str, words: str, now: datetime, meta: Meta) -> Draft[Recorded]:
@@ -158,4 +162,6 @@ def insights(memory: Memory) -> list[Entry]:
 
 def _entity(entry: Entry) -> str:
     match = _FORM.fullmatch(entry.fact.text)
-    return normalise(match[1]).casefold() if match else ""
+    if not match:
+        return ""
+    return normalise(match[1]).casefold()

@@ -59,7 +59,10 @@ def _pieces(text: str, name: str, moved: Mapping[str, str]) -> Iterator[str]:
         if not plain.startswith("/") and posixpath.normpath(unquote(plain)) == now:
             continue
         start = match.end() - len(raw)
-        spelled = quote(now) if "%" in plain or (" " in now and raw == bare) else now
+        if "%" in plain or (" " in now and raw == bare):
+            spelled = quote(now)
+        else:
+            spelled = now
         yield text[done:start] + raw.replace(bare, spelled + mark + rest, 1)
         done = match.end()
     yield text[done:]
@@ -72,7 +75,9 @@ def _target(match: re.Match[str]) -> str:
 def _split(bare: str) -> tuple[str, str, str]:
     """(path, "#" or "?", what follows) of a link."""
     found = re.search("[#?]", bare)
-    return (bare[: found.start()], found[0], bare[found.end() :]) if found else (bare, "", "")
+    if found:
+        return (bare[: found.start()], found[0], bare[found.end() :])
+    return (bare, "", "")
 
 
 def _resolved(raw: str, name: str) -> str:
@@ -82,4 +87,6 @@ def _resolved(raw: str, name: str) -> str:
         return ""
     plain = unquote(_split(bare)[0])
     path = posixpath.normpath(posixpath.join(posixpath.dirname(name), plain) if plain[:1] != "/" else plain.lstrip("/"))
-    return "" if path.startswith("..") or path == "." else path
+    if path.startswith("..") or path == ".":
+        return ""
+    return path

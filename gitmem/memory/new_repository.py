@@ -79,7 +79,9 @@ def lay_out(
     for path, text in {**wanted, "memory/.gitkeep": ""}.items():
         if (root / path).exists() or (root / path).is_symlink():
             if path == ".gitattributes" and b"merge=gitmem" not in (old := read_bytes(root, path)):
-                gap = b"" if old.endswith(b"\n") or not old else b"\n"
+                gap = b"\n"
+                if old.endswith(b"\n") or not old:
+                    gap = b""
                 noted[path], contents[path] = old, old + gap + ATTRIBUTES.encode()
             else:
                 kept.append(path)
@@ -107,9 +109,13 @@ def lay_out_folder(
     noted: dict[str, bytes | None] = {TRACKED: settings_now(root)}
     contents: dict[str, bytes] = {TRACKED: settings.encode()}
     row = f"{folder}/** -text\n".encode()
-    attributes = read_bytes(root, ".gitattributes") if (root / ".gitattributes").exists() else None
+    attributes = None
+    if (root / ".gitattributes").exists():
+        attributes = read_bytes(root, ".gitattributes")
     if row not in (attributes or b""):
-        gap = b"" if not attributes or attributes.endswith(b"\n") else b"\n"
+        gap = b"\n"
+        if not attributes or attributes.endswith(b"\n"):
+            gap = b""
         noted[".gitattributes"], contents[".gitattributes"] = attributes, (attributes or b"") + gap + row
     if not (root / folder).is_dir():
         noted[f"{folder}/.gitkeep"], contents[f"{folder}/.gitkeep"] = None, b""

@@ -81,4 +81,6 @@ def file_bytes(repo: Repository, path: str) -> bytes:
         data = read_bytes(repo.root, path, MAX_MEMORY_FILE_BYTES + 1)
     except (OSError, OutsideRepository):
         return b""
-    return data if len(data) <= MAX_MEMORY_FILE_BYTES and b"\0" not in data else b""
+    if len(data) <= MAX_MEMORY_FILE_BYTES and b"\0" not in data:
+        return data
+    return b""

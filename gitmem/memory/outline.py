@@ -77,7 +77,10 @@ def _plain(lines: list[str], front: int, anyway: bool = False) -> Outline | None
                 fences.append((opened, number))
                 fence, blank = "", True
             continue
-        first = "" if not line or line.isspace() else line[0]
+        if not line or line.isspace():
+            first = ""
+        else:
+            first = line[0]
         if not first and not anyway and line.strip(" \t"):
             return None  # white space that Markdown does not take for blank
         if table and first != "|":
@@ -106,8 +109,10 @@ def _plain(lines: list[str], front: int, anyway: bool = False) -> Outline | None
         elif not anyway and first not in "#`~" and _needs_parser(line, blank, following):
             return None
         blank = False
-    fences += [(opened, len(lines))] if fence else []
-    tables += [(table, len(lines))] if table else []
+    if fence:
+        fences += [(opened, len(lines))]
+    if table:
+        tables += [(table, len(lines))]
     return Outline(tuple(headings), tuple(fences), tuple(tables), not anyway)
 
 

@@ -75,7 +75,9 @@ class Rival:
     @property
     def earlier_first(self) -> tuple[Placed, Placed]:
         """The two, the earlier one first."""
-        return (self.old, self.new) if self.later else (self.new, self.old)
+        if self.later:
+            return (self.old, self.new)
+        return (self.new, self.old)
 
 
 class Standing:
@@ -177,14 +179,21 @@ def judged(new: Placed, old: Placed) -> Rival | None:
     about, about_old = naming_steps(new.fact.trail), naming_steps(old.fact.trail)
     later = not old.day or new.day >= old.day
     if same(new.fact.text, old.fact.text):  # in the same words no value differs: below two things they say two
-        return Rival(new, old, "same", "both say the same", later) if about == about_old else None
+        if about != about_old:
+            return None
+        return Rival(new, old, "same", "both say the same", later)
     from gitmem.memory.relation import Kind as Of
 
-    found = judge(old, new) if later else judge(new, old)
+    if later:
+        found = judge(old, new)
+    else:
+        found = judge(new, old)
     if found.asks:
         chances = found.probabilities
         likely = max((Of.REPLACES, Of.ENDS, Of.CONFLICTS), key=lambda each: chances[each])
-        reason = found.reason if found.kind == likely else "they may not both hold"
+        reason = "they may not both hold"
+        if found.kind == likely:
+            reason = found.reason
         return Rival(new, old, str(likely), reason, later, found.automatic)
     if found.kind is Of.SAME:
         return Rival(new, old, "same", found.reason, later)
@@ -202,7 +211,9 @@ def judge(earlier: Placed, later: Placed, *, as_if_derived: bool = False) -> Rel
     if as_if_derived:
         said = [each._replace(guarded=False) for each in said]
     found = _relation(said[0], said[1])
-    return found if found.automatic else _changed_back(said[0], said[1]) or found
+    if found.automatic:
+        return found
+    return _changed_back(said[0], said[1]) or found
 
 
 def _changed_back(earlier: Said, later: Said) -> Relation | None:
@@ -225,7 +236,9 @@ def _changed_back(earlier: Said, later: Said) -> Relation | None:
     turned = _relation(first, earlier._replace(day=later.day, guarded=False))
     sure = turned.automatic and turned.kind is Of.REPLACES and turned.covers
     back = turned._replace(reason=TAKEN_BACK, automatic=not earlier.guarded, old=turned.new, new=turned.old)
-    return back if sure else None
+    if not sure:
+        return None
+    return back
 
 
 TAKEN_BACK = "it takes back what that had put in its place"
@@ -310,8 +323,14 @@ def sentence(rival: Rival) -> str:
     """`differs from MEMORY.md:6 'We use MySQL 8 for orders': git mem settle`; a line of a log may repeat a fact, and
     nobody is asked about that."""
     text = rival.old.fact.text
-    quoted = text if len(text) <= MAX_QUOTED_CHARACTERS else text[: MAX_QUOTED_CHARACTERS - 1].rstrip() + "…"
-    hint = "" if rival.repeats and rival.new.path != MEMORY else f": {HINT}"
+    if len(text) <= MAX_QUOTED_CHARACTERS:
+        quoted = text
+    else:
+        quoted = text[: MAX_QUOTED_CHARACTERS - 1].rstrip() + "…"
+    if rival.repeats and rival.new.path != MEMORY:
+        hint = ""
+    else:
+        hint = f": {HINT}"
     return f"{VERBS[rival.kind]} {rival.old.path}:{rival.old.fact.line} '{quoted}'{hint}"
 
 

@@ -39,14 +39,20 @@ def read(repo: Repository, config: Config, path: str, commit: str = "", forgotte
     text, problems = decode(data, path)
     if not text and problems:
         raise GitMemError(f"'{path}': {problems[0].message}", problems[0].hint)
-    mask = NOTHING if kind(path) is Kind.MEMORY and not commit else forgotten  # what stands there now is no secret
+    # what stands there now is no secret
+    if kind(path) is Kind.MEMORY and not commit:
+        mask = NOTHING
+    else:
+        mask = forgotten
     return ShownFile(path, commit or "worktree", repo.hash_blob(data), tuple(mask.lines(split_lines(text))))
 
 
 def statement_at(shown: ShownFile, line: int) -> tuple[int, int]:
     """The first and last line of the statement that a line is part of; the line itself where it is part of none."""
     entry = parse_lines(shown.lines).at(line)
-    return (entry.start, entry.fact.end) if entry and line <= entry.fact.end else (line, line)
+    if entry and line <= entry.fact.end:
+        return (entry.start, entry.fact.end)
+    return (line, line)
 
 
 def as_value(shown: ShownFile, first: int = 0, last: int = 0) -> dict[str, object]:

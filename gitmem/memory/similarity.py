@@ -46,7 +46,9 @@ def terms(text: str) -> set[str]:
 def likeness(a: set[str] | frozenset[str], b: set[str] | frozenset[str]) -> float:
     """Jaccard: the shared terms over all terms, 0..1; two empty sets have nothing in common."""
     both = len(a & b)
-    return both / (len(a) + len(b) - both) if both else 0.0
+    if not both:
+        return 0.0
+    return both / (len(a) + len(b) - both)
 
 
 class _Reading(NamedTuple):
@@ -81,7 +83,9 @@ def _read(text: str) -> _Reading:
 def gone_value(text: str) -> str:
     """The value in whose place a text puts another one: "blue" of "red instead of blue", "" where it names none."""
     found = _GONE.search(text)
-    return next(filter(None, found.groups()), "").casefold() if found else ""
+    if not found:
+        return ""
+    return next(filter(None, found.groups()), "").casefold()
 
 
 def _take_different_sides(one: _Reading, other: _Reading) -> bool:
@@ -142,5 +146,7 @@ def _only_aside(a: str, b: str) -> bool:
 def _begins(word: str, words: frozenset[str]) -> bool:
     """Whether a number with a particle behind it ("9090을") is among words with another one behind it, or none."""
     digits = re.match(r"\d*", word)
-    number = digits[0] if digits else ""
+    number = ""
+    if digits:
+        number = digits[0]
     return bool(number) and any(re.match(rf"{number}(?!\d)", other) for other in words)

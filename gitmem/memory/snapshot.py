@@ -62,7 +62,9 @@ def work_tree_of(key: str) -> Path:
 
 def tree_key(tree: str, extra: tuple[str, ...]) -> str:
     """The snapshot key of a tree: its oid, and the settings that say what is memory."""
-    settings = hashlib.sha256("\0".join(extra).encode("utf-8", "surrogateescape")).hexdigest()[:8] if extra else ""
+    settings = ""
+    if extra:
+        settings = hashlib.sha256("\0".join(extra).encode("utf-8", "surrogateescape")).hexdigest()[:8]
     return f"tree:{tree}:{settings}"
 
 
@@ -97,7 +99,8 @@ def read_work_tree(repo: Repository, extra: tuple[str, ...]) -> WorkTree:
     known: set[str] = set()
     if layout.notes or (topics and not others and all("/" not in path for path in files)):
         known = {*(e.path for e in repo.staged() if e.mode in (REGULAR, EXECUTABLE)), *repo.untracked()}
-        layout = layout if layout.notes else layout_of(known, extra)
+        if not layout.notes:
+            layout = layout_of(known, extra)
     if layout.notes:
         files = {}
         for path in known:
@@ -141,7 +144,10 @@ def _walk(folder: str, prefix: str, files: dict[str, FileStat], picky: bool = Fa
     try:
         # Through the open folder: shorter to look up, and it cannot become a link meanwhile.
         flags = os.O_RDONLY | system.DIRECTORY | system.NOFOLLOW | system.RAW
-        handle = os.open(folder, flags) if system.POSIX else -1
+        if system.POSIX:
+            handle = os.open(folder, flags)
+        else:
+            handle = -1
     except OSError:
         return  # gone, or not ours to read: its files are not there
     try:
@@ -188,7 +194,10 @@ def _matching(top: str, glob: str) -> Iterator[tuple[str, os.stat_result]]:
     while folders:
         folder = folders.pop()
         for entry in _scan(f"{top}/{folder}" if folder else top):
-            path = f"{folder}/{entry.name}" if folder else entry.name
+            if folder:
+                path = f"{folder}/{entry.name}"
+            else:
+                path = entry.name
             if entry.is_dir(follow_symlinks=False):
                 unnamed = entry.name == PACKAGES and PACKAGES not in parts  # large, and `matches` takes nothing in it
                 if entry.name != ".git" and not unnamed and not os.path.lexists(f"{top}/{path}/.git"):

@@ -102,7 +102,10 @@ def lapsed(
     for each, ident, state in states:
         for value in (value for key, value in each.meta if key == "src"):
             if (span := parse_span(value)) is not None:
-                now = State.HOLDS if ident in holding else state
+                if ident in holding:
+                    now = State.HOLDS
+                else:
+                    now = state
                 lines = _Citation(span.start_line, span.end_line, each.text, now)
                 cited.setdefault(span.path, []).append(lines)
     texts = {ident: state for ident, state in texts.items() if ident not in holding}
@@ -141,7 +144,9 @@ def _replaced_by(facts: Iterable[Statement]) -> set[str]:
 
 
 def _or(state: State, other: State, applies: bool) -> State:
-    return other if applies and state is State.HOLDS else state
+    if applies and state is State.HOLDS:
+        return other
+    return state
 
 
 def states(found: Sequence[Statement], known: Lapsed, path: str = "") -> list[State]:
@@ -192,7 +197,9 @@ def of_text(text: str, known: Lapsed) -> State:
 
 
 def _own_state(statement: Statement, today: date) -> State:
-    return State.ENDED if has_ended(statement.get("until"), today) else State.HOLDS
+    if has_ended(statement.get("until"), today):
+        return State.ENDED
+    return State.HOLDS
 
 
 def has_ended(until: str, today: date) -> bool:
@@ -204,6 +211,8 @@ def has_ended(until: str, today: date) -> bool:
 def _day(text: str) -> date | None:
     """The day an ISO date or time begins with; None for another text."""
     try:
-        return date.fromisoformat(text[:10]) if text else None
+        if not text:
+            return None
+        return date.fromisoformat(text[:10])
     except ValueError:
         return None

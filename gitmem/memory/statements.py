@@ -102,7 +102,9 @@ class Statement(NamedTuple):
         """The sentences of the statement in order; a table row or a fenced block is one sentence."""
         if self.form in _TEXT_FORMS:
             return sentences(self.text)
-        return [self.text] if self.text else []
+        if not self.text:
+            return []
+        return [self.text]
 
     def get(self, key: str, default: str = "") -> str:
         """The first value of a key of its comment, `default` where the comment lacks it."""
@@ -132,12 +134,16 @@ def statements(lines: Sequence[str], front: int, blocks: Outline, name: str = ""
 def unmarked(line: str) -> str:
     """A line without the mark of its list item; any other line as it is."""
     match = _ITEM.match(line)
-    return line[match.end() :] if match else line
+    if match:
+        return line[match.end() :]
+    return line
 
 
 def step(text: str) -> str:
     """A text as a step of a trail, cut where it is longer than any name of a thing."""
-    return text if len(text) <= LONGEST_STEP else text[:LONGEST_STEP].rstrip() + "…"
+    if len(text) <= LONGEST_STEP:
+        return text
+    return text[:LONGEST_STEP].rstrip() + "…"
 
 
 def note_name(path: str, front_matter: Mapping[str, str | tuple[str, ...]]) -> str:
@@ -198,13 +204,20 @@ class _Reader:
             return self._quote(at)
         if first == "|":
             return self._row(at, ())
-        item = _ITEM.match(line) if first in "-*+•0123456789" else None
-        return self._item(at, item) if item else self._paragraph(at)
+        item = None
+        if first in "-*+•0123456789":
+            item = _ITEM.match(line)
+        if item:
+            return self._item(at, item)
+        return self._paragraph(at)
 
     # -- structure -------------------------------------------------------------------------------------------------
 
     def _structure(self, form: Form, first: int, last: int) -> int:
-        parent = self.items[-1].position if self.items and form is not Form.BLANK else -1
+        if self.items and form is not Form.BLANK:
+            parent = self.items[-1].position
+        else:
+            parent = -1
         self.out.append(Statement(form, first, last, heading=self.trail.line, parent=parent, under=self._under()))
         return last
 
@@ -212,7 +225,9 @@ class _Reader:
         """The position of what the next statement is directly about, -1 where that is a heading or nothing."""
         if self.items:
             return self.items[-1].position
-        return self.lead.position if self.lead is not None else self.trail.bold
+        if self.lead is not None:
+            return self.lead.position
+        return self.trail.bold
 
     def _blank(self, at: int) -> int:
         last = at
@@ -248,7 +263,10 @@ class _Reader:
         parents = [item.text for item in self.items]
         if self.lead is not None:
             parents.insert(0, self.lead.text)
-        parent = self.items[-1].position if self.items else -1
+        if self.items:
+            parent = self.items[-1].position
+        else:
+            parent = -1
         made = Statement(
             form, first, last, text, self.trail.above, tuple(parents[-MAX_PARENTS:]), header, meta,
             self.trail.day, self.trail.time, self.trail.line, parent, head if head >= 0 else self._under(),
@@ -395,7 +413,10 @@ class _Trail:
             self.open.pop()
         self.open.append((heading, *_day_time_topic(step(heading.text))))
         self.line = heading.line
-        self.bold = position if heading.level == BOLD_LEVEL else -1
+        if heading.level == BOLD_LEVEL:
+            self.bold = position
+        else:
+            self.bold = -1
         self.above = self._topics(self.open)
         self.day = next((day for _, _, day, _ in reversed(self.open) if day), "")
         self.time = next((time for _, _, _, time in reversed(self.open) if time), "")
@@ -405,7 +426,10 @@ class _Trail:
         return self._topics(self.open[:-1])
 
     def _topics(self, above: Iterable[tuple[Heading, str, str, str]]) -> tuple[str, ...]:
-        topics = [self.name] if self.name else []
+        if self.name:
+            topics = [self.name]
+        else:
+            topics = []
         for _, topic, _, _ in above:
             if topic and (not topics or topic.casefold() != topics[-1].casefold()):
                 topics.append(topic)
@@ -419,13 +443,17 @@ def _day_time_topic(heading: str) -> tuple[str, str, str]:
     if _DAY.match(text):
         return "", text[:10].replace(".", "-").replace("/", "-"), ""
     timed = _TIMED.match(text)
-    return ((timed[2] or "").strip(), "", timed[1]) if timed else (text, "", "")
+    if timed:
+        return ((timed[2] or "").strip(), "", timed[1])
+    return (text, "", "")
 
 
 def _bold_title(line: str) -> str:
     """The text of a bold line that serves as a heading: it is short and no sentence. "" for any other line."""
     match = _BOLD_LINE.match(line.strip())
-    title = match[2].strip(" :：") if match else ""
+    title = ""
+    if match:
+        title = match[2].strip(" :：")
     is_sentence = title.endswith((".", "!", "?", "。", "！", "？", "다"))
     if len(title) > LONGEST_BOLD_TITLE or is_sentence or "**" in title or "__" in title:
         return ""

@@ -23,7 +23,10 @@ def successor(repo: Repository, text: str, kind: str, ident: str, today: date) -
 
     Raises MissingFile where no fact of MEMORY.md has the id.
     """
-    known = parse(memory_bytes(repo)).facts if len(ident) >= SHORTEST_ID else []
+    if len(ident) >= SHORTEST_ID:
+        known = parse(memory_bytes(repo)).facts
+    else:
+        known = []
     old = next((fact for fact in known if fact.id.startswith(ident)), None)
     if old is None:
         raise MissingFile(f"no fact of {MEMORY} has the id '{ident[:12]}'", "memory_search and memory_get show facts")

@@ -99,11 +99,16 @@ def sections(data: bytes) -> Iterator[Section]:
             body = [line for line in body if not line.startswith("# ")]
         while body and not body[-1].strip():
             body.pop()
-        heading = lines[first - 1][3:].strip() if first else ""
+        heading = ""
+        if first:
+            heading = lines[first - 1][3:].strip()
         if not heading and not any(line.strip() for line in body):
             continue
         match = _TIMED.match(heading)
-        time, topic = (match[1], (match[2] or "").strip()) if match else ("", heading)
+        if match:
+            time, topic = (match[1], (match[2] or "").strip())
+        else:
+            time, topic = ("", heading)
         kept = tuple(line for line in body if line.strip())
         yield Section(time, topic, max(first, 1), after - 1, kept)
 
@@ -136,7 +141,10 @@ def _listed(repo: Repository, rev: str, wanted: Callable[[str], bool], *, anywhe
     places."""
     if rev or repo.root is None:
         rev = rev or repo.head() or ""
-        entries = repo.entries(rev) if rev else []
+        if rev:
+            entries = repo.entries(rev)
+        else:
+            entries = []
         return [(e.path, e.oid) for e in entries if e.mode in (REGULAR, EXECUTABLE) and wanted(e.path)]
     paths = {entry.path for entry in repo.staged()} | set(
         repo.untracked([] if anywhere else ["memory", "MEMORY.md", ".claude"])

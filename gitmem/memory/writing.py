@@ -76,8 +76,12 @@ def place(to: str, kind: str, text: str, day: str) -> str:
     if to != "auto":
         return to
     if kind in LESSONS:
-        return "TOOLS.md" if "`" in text else LESSONS[kind]
-    return "MEMORY.md" if kind in LASTING else day
+        if "`" in text:
+            return "TOOLS.md"
+        return LESSONS[kind]
+    if kind in LASTING:
+        return "MEMORY.md"
+    return day
 
 
 def log_path(config: Config, day: date, agent: str = "") -> str:
@@ -85,7 +89,9 @@ def log_path(config: Config, day: date, agent: str = "") -> str:
     `[memory] daily` that says the whole path), else below memory/."""
     agent = agent or config.agent
     pattern = next((pattern for pattern in config.memory_daily if "*" not in pattern), "")
-    return daily_path(day, agent) if agent or not pattern else daily_name(pattern, day)
+    if agent or not pattern:
+        return daily_path(day, agent)
+    return daily_name(pattern, day)
 
 
 def _ended_as(old: bytes, new: bytes) -> bytes:
@@ -229,7 +235,10 @@ def log(
             except Refused as error:
                 done.append(error)
                 continue
-            old = logs[path] if path in logs else (reading.read(path) or b"").decode("utf-8", "surrogateescape")
+            if path in logs:
+                old = logs[path]
+            else:
+                old = (reading.read(path) or b"").decode("utf-8", "surrogateescape")
             logs[path], line = append_entry(old, gated.text, meta, when, topic)
             done.append(Added(path, line, gated.text, gated.masks))
         contents = {path: new.encode("utf-8", "surrogateescape") for path, new in logs.items()}
@@ -295,8 +304,12 @@ def _through_the_gate(text: str, meta: Meta, path: str, config: Config) -> Redac
 def append_entry(old: str, text: str, meta: Meta, now: datetime, topic: str = "") -> tuple[str, int]:
     """A daily log with one more bullet: under its last section when that has this minute and topic, else a new one."""
     heading = f"## {now:%H:%M}" + (f" - {topic}" if topic else "")
-    new = old if old.strip() else f"# {now.date().isoformat()}\n"
-    new = new if new.endswith("\n") else new + "\n"
+    if old.strip():
+        new = old
+    else:
+        new = f"# {now.date().isoformat()}\n"
+    if not new.endswith("\n"):
+        new = new + "\n"
     last = next((line for line in reversed(new.splitlines()) if line.startswith("#")), "")
     if last != heading:
         new += f"\n{heading}\n\n"
@@ -305,7 +318,10 @@ def append_entry(old: str, text: str, meta: Meta, now: datetime, topic: str = ""
 
 def append_bullet(old: str, text: str, meta: Meta) -> tuple[str, int]:
     """A file with one more bullet at its end: under `## Lessons` when it closes with that section."""
-    new = old if not old or old.endswith("\n") else old + "\n"
+    if not old or old.endswith("\n"):
+        new = old
+    else:
+        new = old + "\n"
     stripped = new.rstrip("\n")
     last = stripped.rsplit("\n", 1)[-1]
     if stripped and not last.lstrip().startswith(("-", "*", "+")):

@@ -99,7 +99,10 @@ class Endpoint:
         if self._client is None:
             # No redirects: what was allowed is this host, not where it points to.
             self._client = httpx.Client(follow_redirects=False, transport=self._transport)
-        headers = {"Authorization": f"Bearer {self._key}"} if self._key else {}
+        if self._key:
+            headers = {"Authorization": f"Bearer {self._key}"}
+        else:
+            headers = {}
         trouble, status = "", 0
         for attempt in range(tries):
             wait = min(2.0**attempt, LONGEST_WAIT)
@@ -124,7 +127,8 @@ class Endpoint:
                 if status in final or (status not in AGAIN and status < 500):
                     break
                 after = answer.headers.get("retry-after", "")
-                wait = min(float(after), LONGEST_WAIT) if after.isdecimal() else wait
+                if after.isdecimal():
+                    wait = min(float(after), LONGEST_WAIT)
             if attempt + 1 < tries:
                 if time.monotonic() + wait >= deadline:
                     raise self._late()
@@ -142,8 +146,12 @@ class Endpoint:
             value = None
         if isinstance(value, dict):
             error = value.get("error", value.get("detail", value))
-            error = error.get("message", error) if isinstance(error, dict) else error
-            text = error if isinstance(error, str) else json.dumps(error, ensure_ascii=False)
+            if isinstance(error, dict):
+                error = error.get("message", error)
+            if isinstance(error, str):
+                text = error
+            else:
+                text = json.dumps(error, ensure_ascii=False)
         if "<html" in text.lower():
             return ""
         line = " ".join("".join(c if c.isprintable() else " " for c in text).split())

@@ -64,7 +64,10 @@ class GgufEmbedder:
                 "name an embedding model: git config --global mem.embedder gguf:<path>",
             ) from None
         # A model without pooling gives a vector a token.
-        rows = made if made and isinstance(made[0], list) else [made]
+        if made and isinstance(made[0], list):
+            rows = made
+        else:
+            rows = [made]
         numbers = [sum(column) for column in zip(*rows, strict=True)]
         length = math.sqrt(sum(x * x for x in numbers))
         if len(numbers) != self.dims or not math.isfinite(length):

@@ -67,7 +67,10 @@ class HttpEmbedder:
 
         A batch that is not answered in time is sent again in halves, down to a single text.
         """
-        origins = list(self.origins) if len(self.origins) == len(texts) else [("", "")] * len(texts)
+        if len(self.origins) == len(texts):
+            origins = list(self.origins)
+        else:
+            origins = [("", "")] * len(texts)
         vectors: list[bytes] = []
         while len(vectors) < len(texts):
             at = len(vectors)

@@ -29,7 +29,10 @@ class Judgements:
     def __init__(self, state: Path | None, model: str, rubric: Rubric) -> None:
         said = json.dumps([model, rubric.system, rubric.examples, rubric.yes, rubric.no], ensure_ascii=True)
         self._file = state / FOLDER / _hash(said) if state else None
-        self._known = _read(self._file) if self._file else {}
+        if self._file:
+            self._known = _read(self._file)
+        else:
+            self._known = {}
 
     def get(self, statement: str) -> float | None:
         """The log-odds of a statement, None where it was not judged."""

@@ -169,7 +169,9 @@ def _rendered(model: Any, template: str, turns: Sequence[dict[str, str]]) -> str
     from llama_cpp.llama_chat_format import Jinja2ChatFormatter
 
     def text_of(token: int) -> str:
-        return str(model.detokenize([token], special=True).decode("utf-8", "replace")) if token >= 0 else ""
+        if token >= 0:
+            return str(model.detokenize([token], special=True).decode("utf-8", "replace"))
+        return ""
 
     chat = Jinja2ChatFormatter(template, eos_token=text_of(model.token_eos()), bos_token="")
     return str(chat(messages=list[Any](turns)).prompt)
@@ -185,7 +187,9 @@ def _beginning(model: Any) -> list[int]:
 
     wanted = bool(llama_cpp.llama_vocab_get_add_bos(llama_cpp.llama_model_get_vocab(model.model)))
     wanted = wanted or "bos_token" in model.metadata.get("tokenizer.chat_template", "")
-    return [model.token_bos()] if wanted and model.token_bos() >= 0 else []
+    if wanted and model.token_bos() >= 0:
+        return [model.token_bos()]
+    return []
 
 
 def _first_tokens(model: Any, word: str) -> frozenset[int]:

@@ -153,7 +153,9 @@ class LlamaProcess:
             code = child.wait(5)
         except subprocess.TimeoutExpired:
             code = 0
-        why = f" (signal {-code})" if code < 0 else ""
+        why = ""
+        if code < 0:
+            why = f" (signal {-code})"
         return ModelUnavailable(
             Message("the model '{}' ended by itself{}", self.file.name, why), "is it a whole GGUF file?"
         )

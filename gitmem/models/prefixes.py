@@ -49,7 +49,9 @@ def prefixes_of(model: str, config: Config) -> Prefixes:
 def _chosen(setting: str, known: str) -> str:
     if setting == AUTO:
         return known
-    return "" if setting == NONE else setting
+    if setting == NONE:
+        return ""
+    return setting
 
 
 def mark(prefixes: Prefixes) -> str:

@@ -55,7 +55,9 @@ class Cache:
             reply = Reply(str(value["text"]), too_long=bool(value["too_long"]))
         except (OSError, ValueError, KeyError, TypeError):
             return None
-        return reply if reply.too_long or answers(reply.text, prompt.schema) else None
+        if reply.too_long or answers(reply.text, prompt.schema):
+            return reply
+        return None
 
     def put(self, prompt: Prompt, reply: Reply) -> None:
         """Keep a whole reply that answers the prompt: one that does not is asked for again.

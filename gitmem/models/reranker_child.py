@@ -96,10 +96,20 @@ def pair(model: Any, c: Any, vocabulary: Any, question: str, passage: str) -> li
     The passage's end is cut where both are too long, the question's where it alone takes more than half.
     """
     end = c.llama_vocab_eos(vocabulary)
-    end = c.llama_vocab_sep(vocabulary) if end < 0 else end
-    begin = [c.llama_vocab_bos(vocabulary)] if c.llama_vocab_get_add_bos(vocabulary) else []
-    close = [end] if c.llama_vocab_get_add_eos(vocabulary) else []
-    apart = [c.llama_vocab_sep(vocabulary)] if c.llama_vocab_get_add_sep(vocabulary) else []
+    if end < 0:
+        end = c.llama_vocab_sep(vocabulary)
+    if c.llama_vocab_get_add_bos(vocabulary):
+        begin = [c.llama_vocab_bos(vocabulary)]
+    else:
+        begin = []
+    if c.llama_vocab_get_add_eos(vocabulary):
+        close = [end]
+    else:
+        close = []
+    if c.llama_vocab_get_add_sep(vocabulary):
+        apart = [c.llama_vocab_sep(vocabulary)]
+    else:
+        apart = []
     between, close = close + apart, close or apart
     asked = plain(model, question)[: model.n_ctx() // 2]
     left = model.n_ctx() - len(begin) - len(asked) - len(between) - len(close)

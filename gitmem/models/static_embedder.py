@@ -172,7 +172,9 @@ class StaticEmbedder:
         `embed_query`, but for the rounding of its numbers, in half the time."""
         lanes = self._lanes(self._sums(text))
         length = hypot(*lanes)
-        return sum(map(mul, vector, lanes)) / length if length else 0.0
+        if not length:
+            return 0.0
+        return sum(map(mul, vector, lanes)) / length
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """The vectors of many texts, each the same bytes as `embed_query` gives."""
@@ -258,7 +260,9 @@ class StaticEmbedder:
         if not word.isascii():
             return longest(word, start, self._find)
         text = (CONTINUED + word[start:] if start else word).encode()
-        least = len(CONTINUED) if start else 0
+        least = 0
+        if start:
+            least = len(CONTINUED)
         table, mask = self._table, self._mask
         for end in range(len(text), least, -1):
             key = text[:end]
@@ -291,7 +295,9 @@ class _Signs(dict[str, int]):
         if len(rows) == 1:  # most words: the signs stand in the row
             known = int(table._read(rows[0]).translate(_ABOVE), 2)
         else:
-            known = int(table._joined(rows).translate(_SIGNS), 2) if rows else 0
+            known = 0
+            if rows:
+                known = int(table._joined(rows).translate(_SIGNS), 2)
         if len(self) >= _CACHED_WORDS:
             self.clear()
         self[word] = known
@@ -365,7 +371,10 @@ class _Half:
             cut = bytearray(signed)
             for at, high in enumerate(over):
                 if high != 1:
-                    cut[at] = 129 if high == 0 else 127
+                    if high == 0:
+                        cut[at] = 129
+                    else:
+                        cut[at] = 127
             signed = bytes(cut)
         return signed
 

@@ -63,7 +63,9 @@ def numbers(stored: bytes) -> tuple[float, ...]:
     """A vector of `Packed` as numbers, of length 1; empty for zeros."""
     levels = [digit - 128 for digit in stored.hex().encode("ascii").translate(_ABOVE)]
     length = math.hypot(*levels)
-    return tuple([level / length for level in levels]) if length else ()
+    if not length:
+        return ()
+    return tuple([level / length for level in levels])
 
 
 def cosines(vector: Sequence[float], vectors: Sequence[bytes]) -> list[float]:

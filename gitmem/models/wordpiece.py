@@ -45,7 +45,9 @@ class _Scripts(dict[int, str]):
         elif _ACCENTS.search(unicodedata.normalize("NFD", character)):
             script = "a"
         else:
-            script = "l" if character.isalnum() else " "
+            script = " "
+            if character.isalnum():
+                script = "l"
         self[number] = script
         return script
 
@@ -60,7 +62,10 @@ class _Words(dict[str, tuple[str, ...]]):
         bare = piece.strip(_EDGES)
         if bare.isdigit() and bare.isascii() and len(bare) <= WORD_LIMIT:
             return (bare,)  # numbers seldom come again: not worth remembering
-        pieces = self[bare] if bare != piece else tuple(_split_words(piece))
+        if bare != piece:
+            pieces = self[bare]
+        else:
+            pieces = tuple(_split_words(piece))
         if len(piece) <= WORD_LIMIT:
             if len(self) >= _KNOWN:
                 self.clear()
@@ -111,7 +116,10 @@ def rows_of(word: str, find: Find, find_longest: FindLongest | None = None) -> l
         return [row for gram in grams(word) if (row := find(gram)) >= 0]
     rows, start = [], 0
     while start < len(word):
-        row, start = find_longest(word, start) if find_longest is not None else longest(word, start, find)
+        if find_longest is not None:
+            row, start = find_longest(word, start)
+        else:
+            row, start = longest(word, start, find)
         if row >= 0:
             rows.append(row)
     return rows
@@ -119,7 +127,9 @@ def rows_of(word: str, find: Find, find_longest: FindLongest | None = None) -> l
 
 def longest(word: str, start: int, find: Find) -> tuple[int, int]:
     """As `FindLongest`."""
-    prefix = CONTINUED if start else ""
+    prefix = ""
+    if start:
+        prefix = CONTINUED
     for end in range(len(word), start, -1):
         row = find(prefix + word[start:end])
         if row >= 0:

@@ -51,7 +51,9 @@ def archive_plan(
         memory, moved = facts.take(memory, entries, today)
         contents = {MEMORY: memory.data()}
         for path in {item.path for item in moved}:
-            old = reading.committed(path) if reading.read(path) is not None else b""
+            old = b""
+            if reading.read(path) is not None:
+                old = reading.committed(path)
             contents[path] = facts.archive(old, [item for item in moved if item.path == path])
         recorded = trailers.Recorded(
             rewrite=f"{len(moved)} archived by a person", reason="they ended, or no longer fit"

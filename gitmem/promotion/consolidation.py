@@ -203,7 +203,9 @@ def _planned(run: Run) -> Planned:
     reading = Reading(place)
     data = reading.raw(MEMORY)
     memory = facts.parse(reading.committed(MEMORY) if data is not None else b"")
-    base = logs.since(place, run.request.since, head, run.now) if run.request.since else ""
+    base = ""
+    if run.request.since:
+        base = logs.since(place, run.request.since, head, run.now)
     taken_back = declined(place, head)
     is_new = _newness(place, base, taken_back)
     limit = max(LOSS, int(LOSS_SHARE * len(memory.facts)))
@@ -227,7 +229,10 @@ def _planned(run: Run) -> Planned:
         if tuple(row.fact.id for row in reversed(pair.earlier_first)) not in acted and _asks(pair)
     ]  # fmt: skip
     after, lowered, notes = _lowered(after, known, run.request.receipts, today, taken_back)
-    contents = archived(place, head, {MEMORY: after.data()}, moved) if moved or lowered else {}
+    if moved or lowered:
+        contents = archived(place, head, {MEMORY: after.data()}, moved)
+    else:
+        contents = {}
     digests, files, more = _digests(run, head, base, after.facts)
     outcome = Outcome(
         tuple(merges), tuple(replacements), tuple(lowered), tuple(digests), tuple(asked), (*notes, *more), run.model.id,
@@ -241,7 +246,9 @@ def _newness(repo: Repository, base: str, taken_back: Declined) -> Callable[[Fac
     if not base:
         return lambda one, other: not taken_back.holds(one.id, other.id)
     entry = next((each for each in repo.entries(base, [MEMORY]) if each.path == MEMORY), None)
-    old = repo.read(entry.oid) if entry is not None and entry.mode in (REGULAR, EXECUTABLE) else b""
+    old = b""
+    if entry is not None and entry.mode in (REGULAR, EXECUTABLE):
+        old = repo.read(entry.oid)
     known = {(fact.id, fact.trail) for fact in facts.parse(old).facts}
 
     def is_new(one: Fact, other: Fact) -> bool:
@@ -328,7 +335,10 @@ def _digests(run: Run, head: str, base: str, known: Sequence[Fact]) -> tuple[lis
     place = run.place
     entries = [each for each in place.entries(head, ["memory"]) if each.mode in (REGULAR, EXECUTABLE)]
     months: dict[str, dict[str, str]] = defaultdict(dict)  # month -> path -> oid
-    before = {each.path: each.oid for each in place.entries(base, ["memory"])} if base else {}
+    if base:
+        before = {each.path: each.oid for each in place.entries(base, ["memory"])}
+    else:
+        before = {}
     files = {each.path: each.oid for each in entries if is_digest(each.path)}
     for each in entries:
         month = stale_month(each.path, run.today)

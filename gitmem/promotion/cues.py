@@ -92,6 +92,8 @@ def match_cues(text: str, cues: CueSet) -> CueResult:
     if named >= 1.0 and named >= SPECIFIC_SHARE * kinds.get("fact", 0.0):
         kinds.pop("fact", None)
     favouring.sort(key=lambda item: -item.weight)
-    kind = max(kinds, key=lambda name: kinds[name]) if kinds else ""
+    kind = ""
+    if kinds:
+        kind = max(kinds, key=lambda name: kinds[name])
     score = (min(added, VETOED_AT_MOST) if vetoed else added) + deducted
     return CueResult(round(score, 3), kind, tuple(item.name for item in favouring), names)

@@ -71,11 +71,15 @@ def is_digest(path: str) -> bool:
 
 def stale_month(path: str, today: date) -> str:
     """`YYYY-MM` of an episode that is old enough to be digested, "" for every other file."""
-    day = log_date(path) if kind(path) is Kind.SESSION and not is_digest(path) else None
+    day = None
+    if kind(path) is Kind.SESSION and not is_digest(path):
+        day = log_date(path)
     if day is None:
         return ""
     end = day.replace(day=monthrange(day.year, day.month)[1])
-    return day.isoformat()[:7] if end + timedelta(days=STALE_DAYS) < today else ""
+    if end + timedelta(days=STALE_DAYS) < today:
+        return day.isoformat()[:7]
+    return ""
 
 
 def digested(data: bytes) -> set[str]:
@@ -98,7 +102,10 @@ def digest_of(month: str, logs: Sequence[Log], known: Iterable[Fact], model: Mod
     decided = list(_own_decisions(logs, documents))
     chosen = {span.path for operation in decided for span in operation.sources}  # of these a person or a rule chose
     others = [log for log in logs if log.path not in chosen]
-    offered = model.propose(others, ()).operations if others else ()
+    if others:
+        offered = model.propose(others, ()).operations
+    else:
+        offered = ()
     proposed = [*decided, *(each for each in offered if each.odds is None or each.odds >= ODDS)]
     plan = decide(proposed, logs, facts.parse(b""), rules)
     said = [claim(fact.text) for fact in known]
@@ -116,7 +123,9 @@ def _own_decisions(logs: Sequence[Log], documents: Documents) -> Iterator[Operat
         for each in documents[log.path, log.blob]:
             if each.form is Form.ITEM and each.says and each.above and each.above[-1].casefold() == DECISIONS:
                 named = each.get("type")
-                kind_of = named if named in TYPES else "decision"
+                kind_of = "decision"
+                if named in TYPES:
+                    kind_of = named
                 span = Span(log.path, each.first, each.last, log.blob)
                 yield Operation(Op.ADD, each.text, (span,), kind_of, IMPORTANCE, reason="the episode decided it")
 
@@ -143,7 +152,10 @@ def _line(item: Approved, documents: Documents) -> DigestLine:
     sources = item.operation.sources
     topic, colon, rest = item.operation.text.partition(": ")
     title = next((each.text for each in documents[sources[0].path, sources[0].blob] if each.form is Form.HEADING), "")
-    text = rest if colon and topic == title else item.operation.text
+    if colon and topic == title:
+        text = rest
+    else:
+        text = item.operation.text
     meta = tuple(pair for pair in item.meta if pair[0] in KEYS)
     return DigestLine(text, meta, _subject(sources[0].path), sources)
 
@@ -153,7 +165,9 @@ def _subject(path: str) -> str:
     the name says nothing more."""
     name = path.rpartition("/")[2].removesuffix(".md")
     words = _plain(_DAY.sub("", name).replace("-", " ").replace("_", " "))
-    return words if re.search(r"[^\W\d_]{2}", words) else _plain(name)
+    if re.search(r"[^\W\d_]{2}", words):
+        return words
+    return _plain(name)
 
 
 def _plain(text: str) -> str:

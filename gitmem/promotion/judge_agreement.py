@@ -32,7 +32,10 @@ class Agreement:
     def __init__(self, state: Path | None, model: str, language: str) -> None:
         name = hashlib.sha256(json.dumps([model, language]).encode()).hexdigest()[:16]
         self._state, self._name = state, f"{FOLDER}/agreement-{name}.json"
-        self._rows = _read(state / self._name) if state else {}
+        if state:
+            self._rows = _read(state / self._name)
+        else:
+            self._rows = {}
 
     def missing(self) -> int:
         """How many statements of either kind would help."""
@@ -58,7 +61,9 @@ class Agreement:
         """The area under the curve of the judge's numbers against the rules; None where that cannot be told yet."""
         offered = [number for number, kind in self._rows.values() if kind]
         others = [number for number, kind in self._rows.values() if not kind]
-        return area(offered, others) if min(len(offered), len(others)) >= MIN_STATEMENTS else None
+        if min(len(offered), len(others)) >= MIN_STATEMENTS:
+            return area(offered, others)
+        return None
 
 
 def _read(file: Path) -> dict[str, tuple[float, bool]]:

@@ -46,11 +46,9 @@ class Scale:
 
     def evidence(self, number: float) -> float:
         """The logarithm of how much likelier the number is of a statement to keep than of another."""
-        return (
-            max(-MAX_LOG_ODDS, min(MAX_LOG_ODDS, DISCOUNT * (self.slope * number + self.offset)))
-            if self.trusted
-            else 0.0
-        )
+        if not self.trusted:
+            return 0.0
+        return max(-MAX_LOG_ODDS, min(MAX_LOG_ODDS, DISCOUNT * (self.slope * number + self.offset)))
 
 
 LANGUAGES = {"en": "English", "ko": "Korean", "ja": "Japanese", "zh": "Chinese"}  # that there are examples of

@@ -50,8 +50,14 @@ class JudgedRules:
         shown = [one for one in proposal.operations if one.odds is not None and self._may_be_shown(one)]
         in_doubt = [one for one in shown if abs(one.odds or 0.0) <= MAX_LOG_ODDS]
         in_doubt.sort(key=lambda one: (one.op is Op.SKIP, -one.importance, -(one.odds or 0.0)))
-        judged = self._judged(in_doubt, shown) if in_doubt else Judged({})
-        waiting = {one for one in in_doubt if one.text not in judged.evidence} if not judged.whole else set()
+        if in_doubt:
+            judged = self._judged(in_doubt, shown)
+        else:
+            judged = Judged({})
+        if not judged.whole:
+            waiting = {one for one in in_doubt if one.text not in judged.evidence}
+        else:
+            waiting = set()
         operations = (self._after(one, judged, days) for one in proposal.operations if one not in waiting)
         return replace(
             proposal, operations=tuple(operations), notes=(*proposal.notes, *judged.notes),
@@ -59,7 +65,9 @@ class JudgedRules:
         )  # fmt: skip
 
     def _may_be_shown(self, operation: Operation) -> bool:
-        path = operation.sources[0].path if operation.sources else ""
+        path = ""
+        if operation.sources:
+            path = operation.sources[0].path
         return self._setting.redact(operation.text, path) == operation.text
 
     def _judged(self, in_doubt: Sequence[Operation], shown: Sequence[Operation]) -> Judged:

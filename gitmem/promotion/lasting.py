@@ -163,7 +163,10 @@ def score(line: Candidate, result: CueResult, *, named: bool = False) -> float:
     person's log whose cues decide alone."""
     peoples = is_peoples(line)
     plain = peoples and not (line.topic or line.prose)
-    odds = first_odds(line.text, result) if plain else second_odds(forms(line, result))
+    if plain:
+        odds = first_odds(line.text, result)
+    else:
+        odds = second_odds(forms(line, result))
     if named or (peoples and result.score >= (FOUND_OUT if result.kind == "lesson" else SETTLING_CUE_SUM)):
         odds = max(odds, 0.0)
     return THRESHOLD + SCALE * odds

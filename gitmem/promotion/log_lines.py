@@ -97,7 +97,9 @@ class Candidate:
 
     def about(self, text: str) -> str:
         """A text of this candidate as a fact says it, with its topic in front."""
-        return f"{self.topic}: {text}" if self.topic else text
+        if self.topic:
+            return f"{self.topic}: {text}"
+        return text
 
 
 class Passage(NamedTuple):
@@ -123,9 +125,13 @@ def languages_of(text: str) -> tuple[str, ...]:
     if hangul:
         language = "ko"
     else:
-        language = "ja" if kana else "zh"
+        language = "zh"
+        if kana:
+            language = "ja"
     latin = sum(len(word) for word in _LATIN.findall(text))
-    return (language, "en") if latin > 2 * (hangul or len(wide)) else (language,)
+    if latin > 2 * (hangul or len(wide)):
+        return (language, "en")
+    return (language,)
 
 
 def passages_of(lines: Sequence[str]) -> Iterator[Passage]:
@@ -156,7 +162,9 @@ def _pieces(lines: Sequence[str], statement: Statement) -> list[tuple[int, int]]
     pieces: list[tuple[int, int]] = []
     before = ""
     for number, text in enumerate(texts, statement.first):
-        word = text.split(maxsplit=1)[0] if text else ""
+        word = ""
+        if text:
+            word = text.split(maxsplit=1)[0]
         room = _columns(before) + 1 + (_columns(word) if word.isascii() or _HANGUL.search(word) else 2) <= widest
         thought = text[:1].isupper() or _THOUGHT_END.search(before) is not None
         chosen = not pieces or _TIME.match(text) is not None or (room and thought)
@@ -166,12 +174,16 @@ def _pieces(lines: Sequence[str], statement: Statement) -> list[tuple[int, int]]
 
 
 def _columns(text: str) -> int:
-    return len(text) if text.isascii() else sum(WIDTHS.get(unicodedata.east_asian_width(c), 1) for c in text)
+    if text.isascii():
+        return len(text)
+    return sum(WIDTHS.get(unicodedata.east_asian_width(c), 1) for c in text)
 
 
 def _visible(line: str) -> str:
     """A line without its metadata comment."""
-    return parse_comment(line)[0] if line.rstrip().endswith("-->") else line
+    if line.rstrip().endswith("-->"):
+        return parse_comment(line)[0]
+    return line
 
 
 def candidates_of(log: Log, labels: Mapping[str, tuple[str, float]]) -> list[Candidate]:
@@ -202,14 +214,18 @@ def _speakers(bodies: list[str], labels: Mapping[str, tuple[str, float]]) -> set
     turns = {name: count for name, count in counts.items() if count >= 2}
     if any(name.casefold() in labels or names_no_thing(name) for name in turns):
         return set()
-    return set(turns) if len(turns) >= 2 and sum(turns.values()) >= 0.6 * len(bodies) else set()
+    if len(turns) >= 2 and sum(turns.values()) >= 0.6 * len(bodies):
+        return set(turns)
+    return set()
 
 
 def _candidates(
     lines: Sequence[str], passage: Passage, speakers: set[str], labels: Mapping[str, tuple[str, float]]
 ) -> Iterator[Candidate]:
     """The candidates of one passage: an item whole where it is short, else each sentence with the lines it is on."""
-    match = _SPEAKER.match(passage.text) if speakers else None
+    match = None
+    if speakers:
+        match = _SPEAKER.match(passage.text)
     if match and match[1] in speakers:
         text = passage.text[match.end() : LONGEST_READ]
         yield Candidate(
@@ -242,7 +258,9 @@ def _parts(lines: Sequence[str], passage: Passage, labels: Mapping[str, tuple[st
         if not _INNER_COLON.search(passage.text):
             return [passage]
         parts = list(_in_sentences(lines, passage))
-        return parts if any(_labelled(part.text, labels) for part in parts[1:]) else [passage]
+        if any(_labelled(part.text, labels) for part in parts[1:]):
+            return parts
+        return [passage]
     return list(_in_sentences(lines, passage))
 
 
@@ -253,7 +271,9 @@ def _labelled(text: str, labels: Mapping[str, tuple[str, float]]) -> tuple[str, 
         return None
     name = " ".join((match["a"] or match["b"] or match["c"] or "").lower().split())
     rest = text[match.end() :]
-    return (name, rest) if name in labels and rest.strip() else None
+    if name in labels and rest.strip():
+        return (name, rest)
+    return None
 
 
 def _labels_in(heading: str, labels: Mapping[str, tuple[str, float]]) -> Iterator[str]:

@@ -62,7 +62,9 @@ def since(repo: Repository, text: str, head: str, now: datetime) -> str:
             ) from None
     older = (c for c in repo.log([head], first_parent=True) if c.commit_date < start)
     first = next(older, None)
-    return first.oid if first else ""
+    if not first:
+        return ""
+    return first.oid
 
 
 def new_logs(repo: Repository, head: str, base: str, daily: Sequence[str] = ()) -> NewLogs:
@@ -165,8 +167,13 @@ def _lines_of(repo: Repository, spans: Sequence[Span], logs: Sequence[Log]) -> s
             other[key] = log.lines
         elif key not in other:
             oid = span.blob if len(span.blob) == len(log.blob) else repo.find_blob(span.path, span.blob)
-            data = next(iter(repo.read_many([oid])))[1] if oid else None
-            other[key] = split(data) if data is not None else log.lines
+            data = None
+            if oid:
+                data = next(iter(repo.read_many([oid])))[1]
+            if data is not None:
+                other[key] = split(data)
+            else:
+                other[key] = log.lines
     return {
         (span.path, normalise(line))
         for span in concerned

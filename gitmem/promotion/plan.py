@@ -291,8 +291,12 @@ class _Run:
             if problem := check(operation.text, cited, days):
                 return Refused(operation, why, problem)
         said = "\n".join(text for each in texts for text in each.said)
-        problem = unreasoned(operation.text, said) if operation.type == "decision" else ""
-        return Refused(operation, Why.REASON, problem) if problem else None
+        problem = ""
+        if operation.type == "decision":
+            problem = unreasoned(operation.text, said)
+        if not problem:
+            return None
+        return Refused(operation, Why.REASON, problem)
 
     def _cited_text(self, span: Span) -> CitedText:
         lines = self.logs[span.path, span.blob].lines
@@ -302,7 +306,9 @@ class _Run:
         """(topic, rest) of a text that begins with what only the trail of its lines says; ("", the text) of another."""
         topic, colon, rest = operation.text.partition(": ")
         said = " ".join(text for span in operation.sources for text in self._cited_text(span).said).casefold()
-        return (topic, rest) if colon and rest and topic.casefold() not in said else ("", operation.text)
+        if colon and rest and topic.casefold() not in said:
+            return (topic, rest)
+        return ("", operation.text)
 
     def _origin(self, operation: Operation) -> str:
         """The worst origin of what it says of itself, of the lines it cites and of the logs they stand in."""
@@ -339,7 +345,9 @@ class _Run:
             return Refused(operation, Why.DUPLICATE, said)
         proposes = ""
         if target is not None and why_not(target, new, corrects=operation.op is Op.UPDATE, named=named):
-            proposes = target.id if of_one_matter(text, target.text) else ""
+            proposes = ""
+            if of_one_matter(text, target.text):
+                proposes = target.id
             operation, target = replace(operation, op=Op.ADD, target=""), None
         if target is None:
             # The fact, not newer than the log, that an addition surely replaces or ends; of several the most alike.
@@ -374,7 +382,9 @@ class _Run:
         said = (pair for line in _cited(operation, self.logs) for pair in parse_comment(line)[1])
         ident = next((value for key, value in said if key in (SUPERSEDES, PROPOSES) and value), "")
         known = any(ident and fact.id.startswith(ident) for fact in self.facts.values())
-        return replace(operation, op=Op.SUPERSEDE, target=ident) if known else operation
+        if known:
+            return replace(operation, op=Op.SUPERSEDE, target=ident)
+        return operation
 
 
 def _placed(operation: Operation, log: Log) -> Placed:
@@ -419,7 +429,8 @@ def meta_of(operation: Operation, log: Log, old: Fact | None) -> tuple[tuple[str
         if operation.op is Op.UPDATE and (origin := worst_origin(operation.origin, old.origin)):
             meta = [pair for pair in meta if pair[0] != "origin"] + [("origin", origin)]
             ours.add("origin")
-        ours |= {"code", "read"} if operation.op is Op.SUPERSEDE else set()
+        if operation.op is Op.SUPERSEDE:
+            ours |= {"code", "read"}
         kept = [
             (key, value) for key, value in old.meta if key not in ours | {SUPERSEDES, PROPOSES, "until", "confidence"}
         ]
@@ -496,11 +507,15 @@ def _covered(operation: Operation, logs: Mapping[tuple[str, str], Log], rules: R
         lines = [normalise(line) for line in log.lines[span.start_line - 1 : span.end_line]]
         if any(line and (span.path, line) not in rules.covered for line in lines):
             return ""
-    return "its source was promoted or refused before" if rules.covered else ""
+    if not rules.covered:
+        return ""
+    return "its source was promoted or refused before"
 
 
 def _rejected(operation: Operation, rules: Rules) -> str:
-    return "a person took it out before" if text_hash(operation.text) in rules.refused else ""
+    if text_hash(operation.text) not in rules.refused:
+        return ""
+    return "a person took it out before"
 
 
 def _accepted(operation: Operation, rules: Rules) -> bool:
@@ -517,9 +532,13 @@ def _cited(operation: Operation, logs: Mapping[tuple[str, str], Log]) -> list[st
 
 
 def _short(operation: Operation) -> Operation:
-    text = operation.text if isinstance(operation.text, str) else ""
+    text = ""
+    if isinstance(operation.text, str):
+        text = operation.text
     return replace(operation, text=normalise(text[:TEXT_LIMIT]), reason=str(operation.reason)[:TEXT_LIMIT])
 
 
 def _number(value: float) -> float:
-    return min(1.0, max(0.0, value)) if value == value else 0.0
+    if value != value:
+        return 0.0
+    return min(1.0, max(0.0, value))

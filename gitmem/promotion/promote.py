@@ -160,8 +160,12 @@ def promote(repo: Repository, config: Config, model: Model, policy: Policy, requ
 
 def branch_tip(repo: Repository, branch: str, head: str) -> str:
     """The commit that a promotion on a branch goes on from: the branch's, where it has what `head` lacks."""
-    old = dict(repo.refs()).get(f"refs/heads/{branch}", "") if branch else ""
-    return old if old and not repo.is_ancestor(old, head) else head
+    old = ""
+    if branch:
+        old = dict(repo.refs()).get(f"refs/heads/{branch}", "")
+    if old and not repo.is_ancestor(old, head):
+        return old
+    return head
 
 
 def _promote_here(run: Run) -> Outcome:
@@ -215,10 +219,15 @@ def _planned(run: Run, head: str, tip: str) -> Planned:
     if request.since:
         base = logs.since(repo, request.since, head, run.now)
     else:  # what a person now accepts was read before, but for what they go through in one run
-        base = "" if request.accept and not request.reviewed else read_to
+        if request.accept and not request.reviewed:
+            base = ""
+        else:
+            base = read_to
     reading = logs.new_logs(repo, head, base, config.memory_daily)
     memory = facts.parse(file_at(place, tip, MEMORY))
-    proposal = run.model.propose(reading.logs, memory.facts) if reading.logs else None
+    proposal = None
+    if reading.logs:
+        proposal = run.model.propose(reading.logs, memory.facts)
     if proposal and proposal.unreadable:
         raise ModelUnavailable(
             Message("the model gave no readable answer: {}", proposal.unreadable), "nothing was written; run it again"
@@ -294,7 +303,9 @@ def _written(run: Run, planned: Planned, before: Position, noted: dict[str, byte
     """Stage or commit what is planned, over the bytes `noted`; the plan with its commits. The caller is the writer."""
     steps, outcome = planned.steps, planned.outcome
     agent = run.request.agent or run.config.agent
-    accepted = reviewer(run.place) if run.request.accept or run.request.reviewed else ""
+    accepted = ""
+    if run.request.accept or run.request.reviewed:
+        accepted = reviewer(run.place)
     for path in {path for step in steps for path in step.contents}:
         noted.setdefault(path, None)
     if run.request.mode is Mode.STAGE:
@@ -378,7 +389,10 @@ def _steps(run: Run, tip: str, memory: Memory, plan: Plan) -> Iterator[Files]:
         added = [fact_id(item.operation.text) for item in plan.approved]
         fitted, more = facts.fit(memory, today, budget, keep=added)
         if len(more) > losses:  # the rest of what is too much goes next time
-            keep = {moved.fact.id for moved in more[losses:]} if losses > 0 else {m.fact.id for m in more}
+            if losses > 0:
+                keep = {moved.fact.id for moved in more[losses:]}
+            else:
+                keep = {m.fact.id for m in more}
             fitted, more = facts.fit(memory, today, budget, keep=[*added, *keep, *_others(memory, more)])
         moved = [*replaced, *gone, *more]
         step = archived(repo, tip, {**filed, MEMORY: fitted.data()}, moved)
@@ -464,13 +478,21 @@ def compose(run: Run, step: Files, outcome: Outcome, agent: str, accepted: str, 
 def _body(step: Files, daily: Iterable[str], *, quote: bool) -> str:
     paths = {span.path for item in step.approved for span in item.operation.sources}
     days = sorted({str(log_day(path, daily)) for path in paths})
-    where = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
+    if len(days) == 1:
+        where = days[0]
+    else:
+        where = f"{days[0]} to {days[-1]}"
     count = len(step.approved)
     lines = [f"{PROMOTES}{count} fact{'' if count == 1 else 's'} from {where}", ""]
     for item in step.approved:
         operation = item.operation
-        text = operation.text if quote else fact_id(operation.text)
-        then = f", replaces {item.old.id}" if item.old else ""
+        if quote:
+            text = operation.text
+        else:
+            text = fact_id(operation.text)
+        then = ""
+        if item.old:
+            then = f", replaces {item.old.id}"
         lines.append(f"- {text} ({operation.type}{then})")
         lines += [f"  {render_span(span._replace(blob=''))}" for span in operation.sources]
     if step.moved:
@@ -486,7 +508,10 @@ def recorded(step: Files, outcome: Outcome, agent: str, accepted: str, *, last: 
         for span in item.operation.sources
     ]
     count = len(step.approved)
-    reason = step.approved[0].operation.reason if count == 1 else f"{count} facts that outlast their day"
+    if count == 1:
+        reason = step.approved[0].operation.reason
+    else:
+        reason = f"{count} facts that outlast their day"
     replaced = sum(item.old is not None for item in step.approved)
     bulk = len(step.moved) + replaced >= BULK_LINES
     return trailers.Recorded(

@@ -78,7 +78,10 @@ def lines_of(logs: Iterable[Log], clean: Callable[[str, str], bool]) -> list[Sou
             about = " > ".join(passage.statement.trail)
             new = not log.new.isdisjoint(range(passage.first, passage.last + 1))
             if new and clean(passage.text, log.path):
-                about = about[:ABOUT] if clean(about, log.path) else ""
+                if clean(about, log.path):
+                    about = about[:ABOUT]
+                else:
+                    about = ""
                 sources.append(Source("", log, passage.first, passage.text[:2000], passage.last, about))
     return sources
 
@@ -200,7 +203,9 @@ def ask(
         progress(f"batch {run.batch} of {run.batch + len(waiting)}, {facts}, {monotonic() - start:.0f} s")
     notes = (*run.notes, *run.unreadable)
     whole = not run.stopped and not run.unreadable
-    unreadable = run.unreadable[0].partition(": ")[2] if run.unreadable and not run.readable else ""
+    unreadable = ""
+    if run.unreadable and not run.readable:
+        unreadable = run.unreadable[0].partition(": ")[2]
     return Proposal(tuple(run.operations), notes, whole, unreadable)
 
 
@@ -256,7 +261,9 @@ def rows(text: str) -> tuple[list[Mapping[str, Any]], str]:
         value, _ = json.JSONDecoder(strict=False).raw_decode(text[start:] if start >= 0 else text)
     except (ValueError, RecursionError):
         return _salvaged(text), "the reply was no complete JSON; what was whole of it was read"
-    listed = value.get("facts") if isinstance(value, dict) else None
+    listed = None
+    if isinstance(value, dict):
+        listed = value.get("facts")
     if not isinstance(listed, list):
         return [], "the reply had no list of facts"
     return [row for row in listed if isinstance(row, dict)], ""
@@ -308,7 +315,9 @@ def spans(cited: Sequence[Source]) -> tuple[Span, ...]:
     """The places of some lines; neighbours become one."""
     merged: list[Span] = []
     for source in sorted(cited, key=lambda s: (s.log.path, s.line)):
-        last = merged[-1] if merged else None
+        last = None
+        if merged:
+            last = merged[-1]
         if last and (last.path, last.blob, last.end_line + 1) == (source.log.path, source.log.blob, source.line):
             merged[-1] = last._replace(end_line=max(source.line, source.last))
         else:

@@ -64,7 +64,9 @@ def compare_and_keep(repo: Repository, config: Config, results: Sequence[Result]
     }  # fmt: skip
     before = _read(folder)
     write_atomic(folder, RUN, json.dumps(run).encode(), private=True)
-    return _since(repo, before, run, results) if before else None
+    if not before:
+        return None
+    return _since(repo, before, run, results)
 
 
 def _read(folder: Path) -> dict[str, Any]:
@@ -72,7 +74,9 @@ def _read(folder: Path) -> dict[str, Any]:
     try:
         value = json.loads(read_bytes(folder, RUN, RUN_LIMIT))
         shape = {"at": str, "commit": str, "settings": dict, "facts": dict}
-        return value if all(isinstance(value[key], form) for key, form in shape.items()) else {}
+        if not all(isinstance(value[key], form) for key, form in shape.items()):
+            return {}
+        return value
     except (OSError, GitMemError, ValueError, KeyError, TypeError, RecursionError):
         return {}
 
@@ -104,7 +108,10 @@ def _since(repo: Repository, old: Mapping[str, Any], new: Mapping[str, Any], res
 
 
 def _figures(row: Any) -> dict[str, float]:
-    given = row if isinstance(row, dict) else {}
+    if isinstance(row, dict):
+        given = row
+    else:
+        given = {}
     return {name: float(value) if isinstance(value := given.get(name), (int, float)) else 0.0 for name in FIGURES}
 
 
@@ -112,7 +119,9 @@ def _commits_between(repo: Repository, old: str, new: str) -> int:
     """How many commits lead from one to the other, -1 where they do not."""
     try:
         if not old or not new or not repo.is_ancestor(old, new):
-            return 0 if old == new else -1
+            if old == new:
+                return 0
+            return -1
         return sum(1 for _ in repo.log([new, f"^{old}"]))
     except GitMemError:
         return -1

@@ -70,7 +70,10 @@ def asked_facts(facts: Iterable[tuple[str, Fact]], today: date, known: Mapping[s
     for path, fact in facts:
         secret = without_secrets([fact.text])[0] != fact.text
         if kind(path) is Kind.MEMORY and not memory_facts.expired(fact, today) and not secret:
-            question = known[fact.id] if fact.id in known else template(fact.text, fact.get("type"))
+            if fact.id in known:
+                question = known[fact.id]
+            else:
+                question = template(fact.text, fact.get("type"))
             chosen.setdefault(fact.id, AskedFact(fact, path, question))
     return list(chosen.values())
 
@@ -79,11 +82,15 @@ def template(text: str, of: str = "") -> str:
     """A question for the rest of a fact, given its topic; `of` is its type. "" where it has no topic."""
     language = _language(text)
     label, colon, rest = text.partition(":")
-    topic = label if colon and rest[:1].isspace() and 0 < len(label.split()) <= TOPIC else ""
+    topic = ""
+    if colon and rest[:1].isspace() and 0 < len(label.split()) <= TOPIC:
+        topic = label
     topic = topic or _topic(_OPENING.sub("", text).strip() or text, language)
     topic = topic.strip(" .,;:*`_\"'")
     forms = ASKED[language]
-    return forms.get(of, forms[""]).format(topic)[:MAX_QUESTION_CHARACTERS] if topic else ""
+    if not topic:
+        return ""
+    return forms.get(of, forms[""]).format(topic)[:MAX_QUESTION_CHARACTERS]
 
 
 def _language(text: str) -> str:
@@ -91,7 +98,9 @@ def _language(text: str) -> str:
         return "ko"
     if re.search("[\u3040-\u30ff]", text):
         return "ja"
-    return "zh" if re.search("[\u4e00-\u9fff]", text) else "en"
+    if re.search("[\u4e00-\u9fff]", text):
+        return "zh"
+    return "en"
 
 
 def _topic(text: str, language: str) -> str:
@@ -99,12 +108,16 @@ def _topic(text: str, language: str) -> str:
     if language == "zh":
         return text[: max(2, min(10, len(text) // 2))]
     particle = {"ko": _PARTICLE, "ja": _KANA_PARTICLE}.get(language)
-    match = particle.match(text) if particle else None
+    match = None
+    if particle:
+        match = particle.match(text)
     if match:
         return match[1]
     if language == "ja":
         return text[: max(2, min(12, len(text) // 2))]
-    verb = _VERB.search(text) if language == "en" else None
+    verb = None
+    if language == "en":
+        verb = _VERB.search(text)
     if verb and text[: verb.start()].strip():
         return " ".join(text[: verb.start()].split()[:TOPIC])
     words = text.split()
@@ -131,14 +144,17 @@ def by_model(facts: Sequence[AskedFact], model: LanguageModel) -> tuple[list[Ask
                 asked += facts[start:]
                 break
             found, problem = rows(reply.text[:REPLY_LIMIT])
-            problems += [problem] if problem else []
+            if problem:
+                problems += [problem]
             written = {str(row.get("line")): _one_line(row.get("question")) for row in found}
             asked += [replace(item, question=written.get(label) or item.question) for label, item in labels.items()]
     return asked, problems
 
 
 def _one_line(text: object) -> str:
-    return " ".join(text.split())[:MAX_QUESTION_CHARACTERS] if isinstance(text, str) else ""
+    if not isinstance(text, str):
+        return ""
+    return " ".join(text.split())[:MAX_QUESTION_CHARACTERS]
 
 
 def _schema(labels: Sequence[str]) -> dict[str, Any]:

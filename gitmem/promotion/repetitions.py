@@ -80,7 +80,10 @@ def _repeated(memory: Memory, may_merge: Callable[[Fact, Fact], bool]) -> Iterat
         kinds = {fact.get("type") for fact in (one, other)} - {""}
         if not may_merge(one, other) or len(kinds) > 1 or settled(one, other) or (pinned(one) and pinned(other)):
             continue
-        kept, gone = (at, first) if _stays(other, one) else (first, at)
+        if _stays(other, one):
+            kept, gone = (at, first)
+        else:
+            kept, gone = (first, at)
         if not pinned(memory.entries[gone].fact):
             yield kept, gone
 
@@ -93,7 +96,10 @@ def _stays(fact: Fact, than: Fact) -> bool:
 def _about(fact: Fact) -> tuple[str, ...]:
     """What a fact stands under. Headings that name no thing count only for a fact that a person wrote: two lists of one
     page may have the same line."""
-    trail = fact.trail if by_person(fact) else naming_steps(fact.trail)
+    if by_person(fact):
+        trail = fact.trail
+    else:
+        trail = naming_steps(fact.trail)
     return tuple(step.casefold() for step in trail)
 
 

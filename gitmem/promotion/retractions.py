@@ -75,7 +75,9 @@ def mark_retracted(scored: Sequence[ScoredLine]) -> list[ScoredLine]:
     result = list(scored)
     gone: dict[str, int] = {}  # claim of a line that was taken back -> place of the line that took it back
     for later, item in enumerate(scored):
-        taker = gone.pop(_claimed(item), None) if _can_go(item) else None
+        taker = None
+        if _can_go(item):
+            taker = gone.pop(_claimed(item), None)
         if taker is not None and _can_go(result[taker]):
             result[taker] = replace(scored[taker], retracted=_on_line(item))
         strength = retraction_strength(item.line)
@@ -159,7 +161,10 @@ def mark_retracted_in_earlier_logs(logs: Sequence[Log], scored: Sequence[list[Sc
     gone: dict[str, tuple[int, int]] = {}  # claim of a line that was taken back -> place of the line that took it back
     for at, (log, notes) in enumerate(zip(logs, scored, strict=True)):
         for place, item in enumerate(notes):
-            then, row = gone.pop(_claimed(item), (at, -1)) if _can_go(item) else (at, -1)
+            if _can_go(item):
+                then, row = gone.pop(_claimed(item), (at, -1))
+            else:
+                then, row = (at, -1)
             if then < at and _can_go(result[then][row]):
                 result[then][row] = replace(result[then][row], retracted=f"by {log.path} line {item.line.number}")
             strength = retraction_strength(item.line)

@@ -85,7 +85,10 @@ class RulesModel:
         progress: Callable[[int, int], object] = lambda *_: None,
     ) -> None:
         self._spoken = spoken
-        self._scores = ScoreCache(None) if scores is None or spoken else scores
+        if scores is None or spoken:
+            self._scores = ScoreCache(None)
+        else:
+            self._scores = scores
         self._progress = progress
         self._known: ReadLogs = {} if known is None else known
 
@@ -191,13 +194,19 @@ def _notes(
         line = item.line
         if line.number in reason_lines:
             continue
-        after = scored[at + 1].line if at + 1 < len(scored) else None
-        reason = after if item.keep and after is not None and _is_reason(line, after) else None
+        after = None
+        if at + 1 < len(scored):
+            after = scored[at + 1].line
+        reason = None
+        if item.keep and after is not None and _is_reason(line, after):
+            reason = after
         if reason is not None:
             reason_lines.add(reason.number)
         if not log.new.isdisjoint(range(line.number, line.end + 1)):
             operation = _operation(log, item, reason, days)
-            target = retracted_fact(item, existing) if operation.op is Op.ADD and not line.typed else ""
+            target = ""
+            if operation.op is Op.ADD and not line.typed:
+                target = retracted_fact(item, existing)
             yield replace(operation, op=Op.SUPERSEDE, target=target) if target else operation
 
 
@@ -232,13 +241,18 @@ def _operation(log: Log, item: ScoredLine, reason: Candidate | None, days: dict[
     """
     line, result = item.line, item.result
     score = result.score
-    values = [] if result.against else _VALUE.findall(line.text)
+    if result.against:
+        values = []
+    else:
+        values = _VALUE.findall(line.text)
     often = [value for value in values if len(days.get(value, ())) >= RECURRING_DAYS]
     if often:
         score += 0.7
     if len(days.get(_form(line.text), ())) >= RECURRING_DAYS:
         score -= ROUTINE
-    typed = line.typed if line.typed in IMPORTANCE else ""
+    typed = ""
+    if line.typed in IMPORTANCE:
+        typed = line.typed
     safe = STATES_HEALTH.search(line.text) is not None and not line.text.rstrip().endswith(("?", "？"))
     if typed or safe:
         score = max(score, THRESHOLD)
@@ -252,10 +266,15 @@ def _operation(log: Log, item: ScoredLine, reason: Candidate | None, days: dict[
         else:
             why = "nothing says it will matter later"
         span = Span(log.path, line.number, line.end, log.blob)
-        odds = None if item.retracted else odds_of(score)
+        if item.retracted:
+            odds = None
+        else:
+            odds = odds_of(score)
         return Operation(Op.SKIP, line.about(text), (span,), kind, 0.0, reason=why, origin=line.origin, odds=odds)
     if safe and not typed and kind in ("fact", "profile"):
-        kind = "constraint" if re.search(r"contra|금기|禁忌|must not|cannot|can't", line.text, re.I) else "profile"
+        kind = "profile"
+        if re.search(r"contra|금기|禁忌|must not|cannot|can't", line.text, re.I):
+            kind = "constraint"
     text, last = line.about(text), line.end
     if reason is not None:
         text = f"{text} ({normalise(_REASON.sub('', reason.whole)).rstrip('.。')})"
@@ -291,7 +310,9 @@ def _stated(typed: str, safe: bool) -> str:
     """Why the model offers a line that matches no cue."""
     if typed:
         return "its own comment says its type"
-    return "health" if safe else "like lines that last"
+    if safe:
+        return "health"
+    return "like lines that last"
 
 
 def last_day_of(text: str, kind: str, day: date) -> str:
@@ -312,15 +333,21 @@ def last_day_of(text: str, kind: str, day: date) -> str:
             )
         )
         if names_an_end and (not standing or mention.spelled or _ends_with(text, mention)):
-            return mention.day.isoformat() if kind != "lesson" else ""
+            if kind == "lesson":
+                return ""
+            return mention.day.isoformat()
     ends = [ending.day for ending in dates.endings(text, day)]
     if ends:
-        return max(ends).isoformat() if kind != "lesson" else ""
+        if kind == "lesson":
+            return ""
+        return max(ends).isoformat()
     if kind == "deadline":
         # A day that was ("agreed yesterday") says when a deadline was spoken of.
         own = [mention for mention in mentions if mention.spelled]
         own = own or [item for item in mentions if item.day >= day and not standing]
-        return own[-1].day.isoformat() if own else ""
+        if not own:
+            return ""
+        return own[-1].day.isoformat()
     return ""
 
 

@@ -38,7 +38,9 @@ class ScoreCache:
         if self._rows is None:
             self._rows = _read(self._folder)
         found = self._rows.get(key_of(log))
-        return found if found is not None and len(found) == lines else None
+        if found is not None and len(found) == lines:
+            return found
+        return None
 
     def keep(self, scored: Sequence[tuple[Log, Sequence[CueResult]]]) -> None:
         """Keep the results of the lines of these logs, where they are many enough. Nothing happens where the folder

@@ -174,7 +174,10 @@ def chosen(pairs: Sequence[Rival], given: str, other: str = "") -> Rival:
     found = [pair for pair in pairs if all(any(_is_named(row, name) for row in (pair.new, pair.old)) for name in named)]
     if len(found) != 1:
         which = " and ".join(named)
-        message = Message("{} open pairs of {}", len(found), which) if found else Message("no open pair of {}", which)
+        if found:
+            message = Message("{} open pairs of {}", len(found), which)
+        else:
+            message = Message("no open pair of {}", which)
         raise UsageError(message, "git mem settle lists them")
     return found[0]
 
@@ -276,7 +279,10 @@ def _between_facts(memory: Memory, earlier: Placed, later: Placed, answer: Answe
         case Answer.EARLIER:
             return put_in_place(memory, earlier, later, today)
         case Answer.SAME:
-            kept, other = (later, earlier) if _better(later.fact, earlier.fact) else (earlier, later)
+            if _better(later.fact, earlier.fact):
+                kept, other = (later, earlier)
+            else:
+                kept, other = (earlier, later)
             return put_in_place(memory, kept, other, today, same=True)
     assert_never(answer)
 
@@ -314,7 +320,10 @@ def put_in_place(memory: Memory, kept: Placed, gone: Placed, today: date, *, sam
     one that is kept."""
     entry, other = _entry(memory, kept), _entry(memory, gone)
     same = same or kept.fact.id == gone.fact.id  # a fact does not replace its own words
-    more = [] if same else [(SUPERSEDES, gone.fact.id)]
+    if same:
+        more = []
+    else:
+        more = [(SUPERSEDES, gone.fact.id)]
     if facts.pinned(other.fact) and not facts.pinned(entry.fact):
         more.append(("pinned", "true"))
     meta: Meta = tuple(dict.fromkeys((*_answered(entry.fact), *more)))
@@ -354,9 +363,11 @@ def _with_line(reading: Reading, config: Config, memory: Memory, pair: Rival, an
     text = gated_text(f"{topic}: {line.text}" if topic else line.text, MEMORY, config).text
     entry = _entry(memory, earlier)
     meta = [(key, value) for key, value in entry.fact.meta if key in ("type", "tags", "importance", "pinned")]
-    meta += [("src", render_span(span))] if committed else []
+    if committed:
+        meta += [("src", render_span(span))]
     meta += [(key, value) for key, value in line.meta if key == "origin"]
-    meta += [("from", later.day)] if later.day else []
+    if later.day:
+        meta += [("from", later.day)]
     with as_usage_error(earlier.path, entry):
         new = facts.supersede(memory, entry, text, meta)
         moved = facts.superseded(entry.fact, fact_id(text), today)

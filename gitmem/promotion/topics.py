@@ -42,7 +42,9 @@ def topic_of(statement: Statement, text: str) -> str:
     """
     parent = next((topic for item in reversed(statement.parents) if (topic := _as_topic(item))), "")
     headings = [topic for heading in statement.above if (topic := _as_topic(heading))]
-    heading = headings[-1] if headings else ""
+    heading = ""
+    if headings:
+        heading = headings[-1]
     if statement.time and (parent or _has_name(text)):
         heading = ""
     if heading and parent and (_says(parent, heading) or len(heading) + len(parent) > LONGEST_TOGETHER):

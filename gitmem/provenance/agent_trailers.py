@@ -94,7 +94,9 @@ def pending(repo: Repository) -> Sequence[trailers.Trailer]:
 
     staged = next((entry for entry in repo.staged() if entry.path == "MEMORY.md"), None)
     head = repo.head()
-    before = next((e.oid for e in repo.entries(head, ["MEMORY.md"])), "") if head else ""
+    before = ""
+    if head:
+        before = next((e.oid for e in repo.entries(head, ["MEMORY.md"])), "")
     if staged is None or staged.oid == before:
         file.unlink(missing_ok=True)
         return []

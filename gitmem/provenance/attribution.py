@@ -47,7 +47,10 @@ class Edit:
 
     def values(self, fact: Fact) -> list[tuple[str, str, str]]:
         """(what, before, now) of each difference to the fact as it is now."""
-        sides = [(TEXT, self.old.text, fact.text)] if TEXT in self.changed else []
+        if TEXT in self.changed:
+            sides = [(TEXT, self.old.text, fact.text)]
+        else:
+            sides = []
         keys = [key for key in self.changed if key != TEXT]
         return sides + [(key, _values(self.old.meta, key), _values(fact.meta, key)) for key in keys]
 
@@ -68,7 +71,9 @@ class Attribution:
     @property
     def words(self) -> str:
         """The one sentence that every command says of it."""
-        return f"{WORDS[self.support]} by {self.edit.by}" if self.edit else WORDS[self.support]
+        if self.edit:
+            return f"{WORDS[self.support]} by {self.edit.by}"
+        return WORDS[self.support]
 
 
 class Attributor:
@@ -82,7 +87,9 @@ class Attributor:
     @cached_property
     def present(self) -> frozenset[str]:
         """The ids of long-term memory's facts at the commit."""
-        return frozenset(fact.id for _, _, fact in facts_at(self.repo, self.at)) if self.at else frozenset()
+        if not self.at:
+            return frozenset()
+        return frozenset(fact.id for _, _, fact in facts_at(self.repo, self.at))
 
     def attribution(self, path: str, fact: Fact, line_commit: Callable[[], Commit | None]) -> Attribution:
         """What the fact is attributed to. `line_commit` finds the commit that last touched its line, None for an
@@ -100,10 +107,17 @@ class Attributor:
             refuted = unsupported(fact.text, texts, days)
             about = [label for each in told for label in each.trail]
             said = wording(fact.text, [*about, *(text for each in told for text in each.said)], days)
-            unlike = "" if edit else said.words
+            if edit:
+                unlike = ""
+            else:
+                unlike = said.words
             problem = refuted or unlike or problem
-            support = Support.IN_SOURCE if said.same else Support.SHARES_WORDS
-            support = Support.NOT_IN_SOURCE if refuted else support
+            if said.same:
+                support = Support.IN_SOURCE
+            else:
+                support = Support.SHARES_WORDS
+            if refuted:
+                support = Support.NOT_IN_SOURCE
         else:
             support = Support.NO_SOURCE
         if edit:
@@ -133,7 +147,9 @@ class Attributor:
         spans = cited(fact)
         if any(span_key(span) in self.known.by_span for span in spans):
             return self._edit_by_hand(fact, spans, line_commit)
-        return self._edit_after_squash(path, fact, line_commit) if spans else None
+        if not spans:
+            return None
+        return self._edit_after_squash(path, fact, line_commit)
 
     def _edits(self, record: Record, digest: str) -> bool:
         """Whether a record replaced a text that was there, or that was promoted, by `digest`."""
@@ -151,16 +167,25 @@ class Attributor:
     def _comment_edit(self, fact: Fact, record: Record, line_commit: Callable[[], Commit | None]) -> Edit | None:
         """A change of the comment alone, since the commit that promoted the text."""
         before = self._version(record.commit.oid, record, text_hash(fact.text))
-        keys = differing(before.meta, fact.meta) if before else ()
-        commit = line_commit() if keys else None
-        return Edit(commit, before, keys) if before and commit else None
+        if before:
+            keys = differing(before.meta, fact.meta)
+        else:
+            keys = ()
+        commit = None
+        if keys:
+            commit = line_commit()
+        if before and commit:
+            return Edit(commit, before, keys)
+        return None
 
     def _edit_by_hand(self, fact: Fact, spans: Sequence[Span], line_commit: Callable[[], Commit | None]) -> Edit | None:
         """Another text under the source of a promoted one that is no longer there."""
         given = {digest for span in spans for digest in self.known.by_span.get(span_key(span), ())}
         lost = [digest for digest in sorted(given) if id_of_hash(digest) not in self.present]
         olds = [before for digest in lost if (before := self._promoted(digest))]
-        commit = line_commit() if lost else None
+        commit = None
+        if lost:
+            commit = line_commit()
         if commit is None:
             return None
         words = terms(fact.text)
@@ -206,7 +231,9 @@ class Attributor:
         """The facts of a file at a commit, none where it is not there."""
         oid = self.repo.blobs(commit, [path]).get(path, "")
         if oid not in self._facts:
-            data = self.repo.read(oid) if oid else b""
+            data = b""
+            if oid:
+                data = self.repo.read(oid)
             whole = file_meta(data)
             self._facts[oid] = [inherit(fact, whole) for fact in memory_facts.parse(data).facts]
         return self._facts[oid]

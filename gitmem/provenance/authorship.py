@@ -65,7 +65,9 @@ def agent_of_commit(commit: Commit) -> str:
         return by[0] or "agent"
     found = next((one for one in (commit.author, commit.committer) if is_agent(one)), None)
     found = found or next(islice(_other_agents(message), 1), None)
-    return found.name or found.email if found else ""
+    if not found:
+        return ""
+    return found.name or found.email
 
 
 def plain(text: str) -> str:
@@ -125,7 +127,9 @@ def named(one: Person) -> str:
 def person(text: str) -> Person:
     """`Name <e-mail>` as a value."""
     match = _NAME.fullmatch(text)
-    return Person(match["name"], match["email"] or "") if match else Person(text, "")
+    if match:
+        return Person(match["name"], match["email"] or "")
+    return Person(text, "")
 
 
 def reviewers(commit: Commit) -> list[str]:

@@ -54,7 +54,10 @@ def last_turn(commits: Sequence[str], rank: Callable[[str], int]) -> Turn:
         return Turn("", "", ranks)
     while other - same > 1:
         middle = (same + other) // 2
-        same, other = (middle, other) if answers(middle) == newest else (same, middle)
+        if answers(middle) == newest:
+            same, other = (middle, other)
+        else:
+            same, other = (same, middle)
     return Turn(commits[same], commits[other], ranks)
 
 

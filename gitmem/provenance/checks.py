@@ -99,7 +99,10 @@ class Checks:
         if not lines or not all((path, line) in self._taken_back for line in lines):
             return False
         now = self.attributor.reader.paths.get(path)
-        present = self.attributor.reader.lines(now) if now else []
+        if now:
+            present = self.attributor.reader.lines(now)
+        else:
+            present = []
         return not any(
             line in lines and not self._put_back_by_agent(path, number, self._taken_back[path, line])
             for number, line in enumerate(present, 1)
@@ -122,7 +125,10 @@ class Checks:
             reverted = self.repo.commit(oid)
             for change in self.repo.changes(reverted.parents[0] if reverted.parents else "", oid):
                 if kind(change.path) in LOGS and change.new_mode in (REGULAR, EXECUTABLE):
-                    old = set(self.attributor.reader.lines(change.old_oid)) if change.old_mode else set()
+                    if change.old_mode:
+                        old = set(self.attributor.reader.lines(change.old_oid))
+                    else:
+                        old = set()
                     new = (line for line in self.attributor.reader.lines(change.new_oid) if line not in old)
                     for line in new:
                         taken.setdefault((change.path, line), commit)
@@ -130,7 +136,9 @@ class Checks:
 
     @cached_property
     def _all_known(self) -> Ledger:
-        return self.known if self.whole else read_ledger(self.repo, [self.tip])
+        if self.whole:
+            return self.known
+        return read_ledger(self.repo, [self.tip])
 
     # -- what the policy asks: who wrote it, and does its source say so --------------------------------------
 
@@ -161,10 +169,15 @@ class Checks:
 
     def _unseen(self, attribution: Attribution, line_commit: LineCommit) -> bool:
         """Whether an agent made the fact and no person reviewed its commit, or the merge that brought that in."""
-        made = attribution.records[0].commit if attribution.records else line_commit()
+        if attribution.records:
+            made = attribution.records[0].commit
+        else:
+            made = line_commit()
         if made.oid not in self._reviewed:
             machine = by_machine(made) or by_machine(line_commit())
-            merge = reviewed_merge(self.repo, self.tip, made) if machine and not reviewers(made) else None
+            merge = None
+            if machine and not reviewers(made):
+                merge = reviewed_merge(self.repo, self.tip, made)
             self._reviewed[made.oid] = not machine or bool(reviewers(made)) or merge is not None
         return not self._reviewed[made.oid]
 
@@ -181,7 +194,9 @@ class Checks:
                 self._origins[source.blob] = [worst_origin(whole, each) for each in origins]
             stated += self._origins[source.blob][source.start_line - 1 : source.end_line]
         origin = worst_origin(*stated)
-        return origin if origin in UNSEEN_ORIGINS else ""
+        if origin not in UNSEEN_ORIGINS:
+            return ""
+        return origin
 
     def _refused(self, path: str, fact: Fact, attribution: Attribution, line_commit: LineCommit) -> str:
         """Why a fact should not be there again: a person took it, or its source, out. "" where it may."""
@@ -195,7 +210,9 @@ class Checks:
         refusal = self._refusals.get(digest)
         if refusal and not refusal.declined and not self.repo.is_ancestor(commit.oid, refusal.commit):
             return f"taken out by {refusal.commit[:12]}, and added again by {commit.oid[:12]}"
-        removal = self._removals.get(digest) if self.whole else None
+        removal = None
+        if self.whole:
+            removal = self._removals.get(digest)
         if removal and removal != commit.oid and self.repo.is_ancestor(removal, commit.oid):
             return f"taken out by {removal[:12]}, and added again by {commit.oid[:12]}"
         lines = {
@@ -250,9 +267,15 @@ class Checks:
         return lines
 
     def _lines_of(self, span: Span) -> list[str]:
-        oid = self.repo.find_blob(span.path, span.blob, self.tip) if span.blob else None
-        data = next(iter(self.repo.read_many([oid])))[1] if oid else None
-        return blob_lines(data)[span.start_line - 1 : span.end_line] if data else []
+        oid = None
+        if span.blob:
+            oid = self.repo.find_blob(span.path, span.blob, self.tip)
+        data = None
+        if oid:
+            data = next(iter(self.repo.read_many([oid])))[1]
+        if not data:
+            return []
+        return blob_lines(data)[span.start_line - 1 : span.end_line]
 
 
 def _who(commit: Commit) -> str:

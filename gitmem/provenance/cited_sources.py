@@ -79,7 +79,9 @@ class SourceReader:
 
     @cached_property
     def _entries(self) -> list[Entry]:
-        return self.repo.entries(self.at) if self.at else []
+        if not self.at:
+            return []
+        return self.repo.entries(self.at)
 
     @cached_property
     def paths(self) -> dict[str, str]:
@@ -122,13 +124,21 @@ class SourceReader:
             return self._missing(span, Message("{} is not a memory file", span.path))
         # An object that is not here in any history is not looked for in this one, which takes long.
         here = bool(span.blob) and bool(self.repo.objects_with(span.blob))
-        blob = self.repo.find_blob(span.path, span.blob, self.at or "HEAD") if here else None
-        data = next(iter(self.repo.read_many([blob])))[1] if blob else None
-        commit = self._stood(span.path, blob, records) if blob is not None and data is not None else None
+        blob = None
+        if here:
+            blob = self.repo.find_blob(span.path, span.blob, self.at or "HEAD")
+        data = None
+        if blob:
+            data = next(iter(self.repo.read_many([blob])))[1]
+        commit = None
+        if blob is not None and data is not None:
+            commit = self._stood(span.path, blob, records)
         if blob is not None and data is not None and commit is not None:
             lines = blob_lines(data)
             text = "\n".join(lines[span.start_line - 1 : span.end_line])
-            problem = "" if text.strip() else "the source lines are empty"
+            problem = "the source lines are empty"
+            if text.strip():
+                problem = ""
             if span.end_line > len(lines):
                 problem = Message("{} has only {} in {}", span.path, counted(len(lines), "line"), blob[:12])
             first, last = span.start_line, span.end_line
@@ -156,7 +166,10 @@ class SourceReader:
     def _stood(self, path: str, blob: str, records: Sequence[Record]) -> str | None:
         """A commit of the history of `at` in which the blob is the file at `path`, `at` itself first; "" where only the
         side that a merge gave up had it, None where it never was there."""
-        commits = [self.at] if self.at else []
+        if self.at:
+            commits = [self.at]
+        else:
+            commits = []
         for commit in [*commits, *(record.commit.oid for record in records[:4])]:
             if self.repo.blobs(commit, [path]).get(path) == blob:
                 return commit
@@ -175,8 +188,14 @@ class SourceReader:
         """The blobs that stood at `path`, each with the newest commit that put it there ("" for one that only a parent
         of a merge has): in the history of `at`, or in that of any ref."""
         if (path, everywhere) not in self._versions:
-            tips = [oid for _, oid in self.repo.refs("refs/")] if everywhere else [self.at]
-            commits = [commit.oid for commit in self.repo.log(tips, [path])] if all(tips) and tips else []
+            if everywhere:
+                tips = [oid for _, oid in self.repo.refs("refs/")]
+            else:
+                tips = [self.at]
+            if all(tips) and tips:
+                commits = [commit.oid for commit in self.repo.log(tips, [path])]
+            else:
+                commits = []
             rows = [
                 (oid, change)
                 for oid, changes in touched(self.repo, commits)
@@ -196,7 +215,10 @@ class SourceReader:
         The log is the file of that path, else one of that name elsewhere (it was moved). Nearest to the old place wins.
         """
         name = span.path.rsplit("/", 1)[-1]
-        same = [span.path] if span.path in self.paths else []
+        if span.path in self.paths:
+            same = [span.path]
+        else:
+            same = []
         paths = same or [path for path in self.paths if path.rsplit("/", 1)[-1] == name]
         wanted = terms(fact.text)
         best: tuple[float, int, Span, str] | None = None
@@ -211,7 +233,9 @@ class SourceReader:
                 if share >= MOVED_SHARE and (best is None or (share, near) > best[:2]):
                     text = "\n".join(lines[first : first + size])
                     best = (share, near, Span(path, first + 1, first + size, self.paths[path]), text)
-        return best[2:] if best else None
+        if not best:
+            return None
+        return best[2:]
 
 
 def _windows(held: Sequence[set[str]], size: int) -> Iterator[tuple[int, int]]:
@@ -268,4 +292,6 @@ def file_meta(data: bytes) -> Meta:
 def inherit(fact: Fact, whole: Meta) -> Fact:
     """The fact with what its file says and it does not say itself."""
     more = tuple(pair for pair in whole if not fact.get(pair[0]))
-    return fact._replace(meta=fact.meta + more) if more else fact
+    if more:
+        return fact._replace(meta=fact.meta + more)
+    return fact

@@ -134,7 +134,9 @@ class CommitEffects:
         """The texts of blob `new` that `old` has not, as far as it takes to know of `digest`: lines that differ say it
         of nearly every fact, and the whole files of one with several lines."""
         gained = self._quick(old, new)
-        return gained if digest in gained else self._whole(new) - self._whole(old)
+        if digest in gained:
+            return gained
+        return self._whole(new) - self._whole(old)
 
     def _quick(self, old: str, new: str) -> frozenset[str]:
         if not new or old == new:
@@ -163,8 +165,13 @@ class CommitEffects:
             if len(self._lines) >= KEPT_BLOBS:
                 self._lines.clear()
             small = self._repo.sizes([oid]).get(oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES
-            data = next(iter(self._repo.read_many([oid])))[1] if small else None
-            self._lines[oid] = blob_lines(data) if data else []
+            data = None
+            if small:
+                data = next(iter(self._repo.read_many([oid])))[1]
+            if data:
+                self._lines[oid] = blob_lines(data)
+            else:
+                self._lines[oid] = []
         return self._lines[oid]
 
 

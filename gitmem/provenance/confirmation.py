@@ -86,7 +86,10 @@ def _anchored(repo: Repository, fact: Fact, places: Sequence[str]) -> list[Citat
         found = citations.verdict(one, code)
         if found.state is State.GONE or (found.state is State.CHANGED and not one.symbol) or not found.path:
             raise UsageError(f"{one.place}: {found.words}", "name the lines that say it now: --cites PATH:LINES")
-        place = f"{found.path}#{one.symbol}" if one.symbol else f"{found.path}:{found.start}-{found.end}"
+        if one.symbol:
+            place = f"{found.path}#{one.symbol}"
+        else:
+            place = f"{found.path}:{found.start}-{found.end}"
         fresh.append(anchor(repo, place))
     return fresh
 
@@ -95,7 +98,9 @@ def _message(repo: Repository, config: Config, path: str, fact: Fact, given: Con
     from gitmem.gate.policy import MESSAGE
     from gitmem.gate.redaction import refuse_or_mask_text
 
-    reason = refuse_or_mask_text(" ".join(given.reason.split()), MESSAGE, config) if given.reason else ""
+    reason = ""
+    if given.reason:
+        reason = refuse_or_mask_text(" ".join(given.reason.split()), MESSAGE, config)
     body = f"memory: confirm 1 fact\n\n- {encode(path)}:{fact.line} {fact.id}"
     stands = f"{fact.id} @ {(repo.head() or '')[:12]}"
     return trailers.with_record(body, trailers.Recorded(confirmed=(stands,), agent=given.agent, reason=reason))

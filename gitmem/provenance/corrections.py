@@ -165,7 +165,9 @@ def supersede_plan(config: Config, path: str, line: int, text: str, reason: str,
         taken = Removal(path, entry.fact, (), new=text)  # without sources: those of the old one do not say the new
         memories = {path: new}
         if kind(path) is Kind.MEMORY:
-            old = reading.committed(moved.path) if reading.read(moved.path) is not None else b""
+            old = b""
+            if reading.read(moved.path) is not None:
+                old = reading.committed(moved.path)
             memories[moved.path] = memory_facts.parse(memory_facts.archive(old, [moved]))
         return _draft(config, Account(SUPERSEDED, reason), [taken], memories)
 
@@ -263,7 +265,10 @@ def _taken_back(
     repo: Repository, selector: Selector, reading: Reading
 ) -> tuple[tuple[Removal, ...], dict[str, Memory]]:
     """The facts that `selector` takes back, and the files without them."""
-    known = read_ledger(repo, ["HEAD"]) if repo.head() else Ledger()
+    if repo.head():
+        known = read_ledger(repo, ["HEAD"])
+    else:
+        known = Ledger()
     chosen = derived(repo, selector, known)
     gone = {fact.id for _, fact in chosen}
     taken: list[Removal] = []
@@ -426,7 +431,10 @@ def _added_lines(repo: Repository, commit: Commit) -> dict[str, frozenset[str]]:
     for change in repo.changes(commit.parents[0] if commit.parents else "", commit.oid):
         if not change.path.endswith(".md") or not change.new_oid.strip("0"):
             continue
-        old = blob_lines(repo.read(change.old_oid)) if change.old_oid.strip("0") else []
+        if change.old_oid.strip("0"):
+            old = blob_lines(repo.read(change.old_oid))
+        else:
+            old = []
         lines = blob_lines(repo.read(change.new_oid))
         new = frozenset(lines) - frozenset(old)
         added[change.path] = new

@@ -138,7 +138,9 @@ def _plan(reading: Reading, config: Config, path: str, line: int, reason: str) -
     taken = {path: files[path] for path in files} | contents
     for name in _named_after_it(reading, config, wanted, contents):
         said = taken.get(name)
-        said = reading.committed(name) if said is None else said  # an empty file has nothing left to say
+        # an empty file has nothing left to say
+        if said is None:
+            said = reading.committed(name)
         new, data = without_words(name, said, first.fact.text, reading.raw)
         if new != name:
             renamed[name] = new
@@ -201,7 +203,9 @@ def _forms_of(repo: Repository, taken: Removal) -> _Wanted:
 def forms_of(text: str, sources: Iterable[tuple[str, str]]) -> tuple[str, ...]:
     """A text, and what of it stands behind its label where a source line says that: (path, text case folded)."""
     bare = unlabelled(text)
-    return (text, bare) if bare and any(bare.casefold() in said for _, said in sources) else (text,)
+    if bare and any(bare.casefold() in said for _, said in sources):
+        return (text, bare)
+    return (text,)
 
 
 def _lasts(path: str, fact: Fact) -> bool:
@@ -219,7 +223,9 @@ def _files_that_say_it(reading: Reading, config: Config, wanted: _Wanted, first:
             now = reading.read(path)
         except (GitMemError, OSError):
             now = None
-        before = repo.read(committed[path]) if path in committed else None
+        before = None
+        if path in committed:
+            before = repo.read(committed[path])
         if any(data and len(data) <= MAX_MEMORY_FILE_BYTES and _has_text(path, data, wanted) for data in (now, before)):
             files[path] = reading.committed(path)
     return files
@@ -238,7 +244,10 @@ def _line_changes(path: str, data: bytes, wanted: _Wanted, places: set[tuple[str
     at = 1
     while at <= len(lines):
         entry = entries.get(at)
-        last = entry.fact.end if entry else at
+        if entry:
+            last = entry.fact.end
+        else:
+            last = at
         text = (entry.fact.text if entry else normalise(lines[at - 1])).casefold()
         says = (
             any(each in text for each in wanted.texts)
@@ -260,7 +269,8 @@ def _line_changes(path: str, data: bytes, wanted: _Wanted, places: set[tuple[str
         elif change is Change.MASKED:
             said = _lines_saying("\n".join(lines[at - 1 : last]), wanted)
             numbers = [at + n for n in said] or numbers
-            change = change if said else Change.LEFT
+            if not said:
+                change = Change.LEFT
         for number in numbers:
             yield LineChange(path, number, change, lines[number - 1])
         at = last + 1
@@ -279,13 +289,17 @@ def _change_of(path: str, text: str, wanted: _Wanted, fact: Fact | None) -> Chan
     if text in wanted.texts:
         return Change.REMOVED
     # Another fact, which says more, is not ours to change.
-    return Change.LEFT if fact and _lasts(path, fact) else Change.MASKED
+    if fact and _lasts(path, fact):
+        return Change.LEFT
+    return Change.MASKED
 
 
 def _change_of_source(path: str, line: str, fact: Fact | None) -> Change:
     """What becomes of a line that the fact was taken from: a heading holds other entries too."""
     kept = kind(path) in GUARDED or (fact and _lasts(path, fact)) or line.startswith("#")
-    return Change.LEFT if kept else Change.REMOVED
+    if kept:
+        return Change.LEFT
+    return Change.REMOVED
 
 
 def _spare_sources_of_others(

@@ -74,7 +74,10 @@ def allow_found_plan(
     where nothing is found any more, and what `allow_plan` raises."""
 
     def named(text: str, policy: Policy, salt: str) -> list[exceptions.Entry]:
-        held = policy if text.strip() else replace(policy, allow=exceptions.Allowlist(salt))
+        if text.strip():
+            held = policy
+        else:
+            held = replace(policy, allow=exceptions.Allowlist(salt))
         rows = {(each.fingerprint, each.rule): each for each in found(held) if each.fingerprint}
         if not rows:
             raise Changed("This finding is not as it was shown any more", "look at it as it is now")
@@ -97,7 +100,8 @@ def _exceptions_plan(
         raise UsageError(Message("{} has passed", until), "choose a day to come")
     reason = refuse_or_mask_text(" ".join(reason.split()), MESSAGE, config)
     text = exceptions_text(Reading(repo))
-    salt = exceptions.parse(text).salt if text.strip() else salt
+    if text.strip():
+        salt = exceptions.parse(text).salt
     policy = sources.worktree_policy(repo, today)
     entries = [replace(entry, reason=reason, until=until) for entry in named(text, policy, salt)]
 

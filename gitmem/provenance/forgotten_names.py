@@ -26,7 +26,9 @@ def without_words(path: str, data: bytes, text: str, there: Callable[[str], byte
     """The path and the bytes of a file without the words of `text` in its name and its topics; `there` says what stands
     at a path, so that no other file is replaced."""
     said = data.decode("utf-8", "surrogateescape")
-    topics = _TOPICS.search(said) if kind(path) is Kind.SESSION else None
+    topics = None
+    if kind(path) is Kind.SESSION:
+        topics = _TOPICS.search(said)
     rest = set(terms(said[: topics.start()] if topics else said))
     telling = set(terms(text)) - rest
 
@@ -35,15 +37,23 @@ def without_words(path: str, data: bytes, text: str, there: Callable[[str], byte
 
     if topics:
         kept = [word for word in topics["words"].split(", ") if word and not tells(word)]
-        section = f"## Topics\n\n{', '.join(kept)}\n" if kept else ""
+        section = ""
+        if kept:
+            section = f"## Topics\n\n{', '.join(kept)}\n"
         said = f"{said[: topics.start()]}{section}".rstrip("\n") + "\n"
     folder, slash, name = path.rpartition("/")
     own, dot, ending = name.rpartition(".")
-    day = match[0] if (match := _DAY.match(own)) else ""
+    if match := _DAY.match(own):
+        day = match[0]
+    else:
+        day = ""
     words = re.split(r"[-_ ]+", own[len(day) :])
     kept = [word for word in words if not tells(word)]
     if len(words) - len(kept) >= (1 if kind(path) is Kind.SESSION else TELLING_WORDS):
         new = day + ("-".join(kept) or ("session" if kind(path) is Kind.SESSION else "note"))
         place = f"{folder}{slash}{new}{dot}{ending}"
-        path = place if there(place) is None else f"{folder}{slash}{new}-{fact_id(text)[:6]}{dot}{ending}"
+        if there(place) is None:
+            path = place
+        else:
+            path = f"{folder}{slash}{new}-{fact_id(text)[:6]}{dot}{ending}"
     return path, said.encode("utf-8", "surrogateescape")

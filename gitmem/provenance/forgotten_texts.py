@@ -51,7 +51,9 @@ def _load(repo: Repository) -> dict[str, Any]:
     try:
         value = json.loads(read_bytes(repo.common_dir / "gitmem", FILE, MAX_FILE_BYTES))
         _value(value)
-        return value if value["version"] == VERSION and isinstance(value["memory"], list) else {}
+        if value["version"] == VERSION and isinstance(value["memory"], list):
+            return value
+        return {}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, GitMemError):
         return {}
 
@@ -85,7 +87,10 @@ def _read(repo: Repository, head: str, memory: list[str]) -> dict[str, Any]:
     from gitmem.provenance.ledger import read_ledger, refusals
 
     known = read_ledger(repo, [head])
-    refused = refusals(repo, known) if known.records else {}
+    if known.records:
+        refused = refusals(repo, known)
+    else:
+        refused = {}
     gone = {digest: each.commit for digest, each in refused.items() if not each.edited and not each.declined}
     if gone:
         for _, data in repo.read_many(memory):
@@ -99,7 +104,9 @@ def _read(repo: Repository, head: str, memory: list[str]) -> dict[str, Any]:
             gone = {digest: by for digest, by in gone.items() if by != oid}
             continue
         for file in effects.files(commit):
-            data = next(iter(repo.read_many([file.old])))[1] if file.old else None
+            data = None
+            if file.old:
+                data = next(iter(repo.read_many([file.old])))[1]
             facts = (fact.text for fact in memory_facts.parse(data).facts) if data else ()
             lines = (normalise(line) for line in blob_lines(data)) if data else ()
             texts.update((digest, text) for text in (*facts, *lines) if (digest := text_hash(text)) in gone)

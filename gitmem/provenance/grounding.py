@@ -77,7 +77,10 @@ def uncounted(text: str, cited: str, days: Iterable[date]) -> str:
         and plain_number(whole) not in there
         and not _dated_by_parts(whole, there)
     ]
-    spans = [*_dated_spans(text, cited, set(days)), *_equal_quantities(text, cited)] if missing else []
+    if missing:
+        spans = [*_dated_spans(text, cited, set(days)), *_equal_quantities(text, cited)]
+    else:
+        spans = []
     for match in missing:
         if not any(start <= match.start() and match.end() <= end for start, end in spans):
             return Message("the number {} is not in the lines it cites", match[0][:40])
@@ -183,7 +186,9 @@ def unreasoned(text: str, cited: str) -> str:
     after = terms(cited[match.end() :].split("\n", 1)[0]) or terms(cited[: match.start()])
     own = terms(text)
     told = not after or len(after & own) >= len(after) / 2
-    return "" if told else "the log gives a reason and the fact leaves it out"
+    if told:
+        return ""
+    return "the log gives a reason and the fact leaves it out"
 
 
 def denied(text: str, cited: str, days: Iterable[date]) -> str:
@@ -194,11 +199,15 @@ def denied(text: str, cited: str, days: Iterable[date]) -> str:
     """
     said = [sentence for line in cited.split("\n") for sentence in sentences(line)]
     if denials(text):
-        return "" if any(map(denials, said)) else "it denies something, and the lines it cites do not"
+        if any(map(denials, said)):
+            return ""
+        return "it denies something, and the lines it cites do not"
     own = _stems(matter(text) - english.NOT_NAMES)
     rests = [(len(own & _stems(matter(sentence))), not denials(sentence)) for sentence in said]
     shared, agrees = max(rests, default=(0, True))
-    return "" if agrees or shared < DENIED * len(own) else "the lines it cites deny it"
+    if agrees or shared < DENIED * len(own):
+        return ""
+    return "the lines it cites deny it"
 
 
 def _stems(words: Iterable[str]) -> set[str]:
@@ -242,7 +251,10 @@ def cut_sentence(text: str, lines: Sequence[str], found: Sequence[Statement], ci
                     for first, end in ((statement.first, last), (last + 1, statement.last))
                 )
                 before, after = _halves(above, below)
-                taken, rest = (before, after) if last in cited else (after, before)
+                if last in cited:
+                    taken, rest = (before, after)
+                else:
+                    taken, rest = (after, before)
                 if _has(text, taken) and not _has(text, rest):
                     return (
                         "the sentence " + ("goes on below" if last in cited else "begins above") + " the lines it cites"

@@ -104,7 +104,9 @@ def read_ledger(repo: Repository, revs: Sequence[str], about: Sequence[str] = ()
 
 def matching_commits(repo: Repository, revs: Sequence[str], about: Sequence[str] = ()) -> Iterator[Commit]:
     """The commits that `read_ledger` reads, newest first: Git looks for them while the caller does something else."""
-    return repo.log(revs, grep=about or _WORDS) if revs else iter(())
+    if revs:
+        return repo.log(revs, grep=about or _WORDS)
+    return iter(())
 
 
 def ledger_of(repo: Repository, commits: Iterable[Commit]) -> Ledger:
@@ -213,7 +215,9 @@ class _Reading:
         others = [link for link in links if link not in removed]
         declined = [link for link in others if person and link.source and self._stands(commit, link.source)]
         if len(declined) < len(others):
-            why = "takes out no such text" if person else "is an agent's, and takes out no such text"
+            why = "is an agent's, and takes out no such text"
+            if person:
+                why = "takes out no such text"
             count = _number(len(others) - len(declined), len(links))
             why = f"{count} {why}, and cites no line that stands"
             self.claims.append(Claim(commit.oid, trailers.REJECTED, why, not person))
@@ -248,7 +252,9 @@ class _Reading:
     def _take_cursors(self, record: Record, rows: Sequence[trailers.Trailer]) -> None:
         promotion = bool(record.sources and trailers.values(rows, trailers.MODEL))
         for value in reversed(trailers.values(rows, trailers.CURSOR)):
-            why = "is no full oid" if not _OID.fullmatch(value) else ""
+            why = ""
+            if not _OID.fullmatch(value):
+                why = "is no full oid"
             why = why or ("" if promotion else "stands in a commit that promotes nothing")
             if why:
                 self.claims.append(Claim(record.commit.oid, trailers.CURSOR, why, not record.person))
@@ -269,13 +275,17 @@ def claims(repo: Repository, revs: Sequence[str]) -> tuple[Claim, ...]:
         named = trailers.values(trailers.memory_trailers(commit.message), trailers.REVIEWED)
         if set(named) - set(reviewers(commit)):
             machine = by_machine(commit)
-            why = "stands in an agent's commit" if machine else "is no trailer, or names an agent"
+            why = "is no trailer, or names an agent"
+            if machine:
+                why = "stands in an agent's commit"
             found.append(Claim(commit.oid, trailers.REVIEWED, why, machine))
     return tuple(found)
 
 
 def _number(some: int, of: int) -> str:
-    return f"{some} of {of}:" if of > 1 else "it"
+    if of > 1:
+        return f"{some} of {of}:"
+    return "it"
 
 
 def promotes(commit: Commit, digest: str) -> bool:

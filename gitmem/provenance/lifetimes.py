@@ -28,13 +28,17 @@ def pin_plan(config: Config, path: str, line: int, pinned: bool, reason: str = "
     A plan raises UsageError where that is so already, Refused for a reason that the gate stops, GitMemError where
     there is no such fact or the file has edits.
     """
-    what = "pin 1 fact" if pinned else "unpin 1 fact"
+    what = "unpin 1 fact"
+    if pinned:
+        what = "pin 1 fact"
     return _plan(config, path, line, {"pinned": "true" if pinned else ""}, Account(what, reason))
 
 
 def until_plan(config: Config, path: str, line: int, last: date | None, reason: str = "") -> Plan:
     """The plan of saying on which day a fact is true for the last time, None for no such day. Raises as `pin_plan`."""
-    what = f"1 fact holds until {last}" if last else "1 fact holds without an end"
+    what = "1 fact holds without an end"
+    if last:
+        what = f"1 fact holds until {last}"
     return _plan(config, path, line, {"until": last.isoformat() if last else ""}, Account(what, reason))
 
 

@@ -41,7 +41,8 @@ def statement_origins(document: Sequence[Statement]) -> list[str]:
             while headings and headings[-1][0] >= len(statement.above):
                 headings.pop()
         above = [stated[place] for place in (statement.parent, statement.under) if place >= 0]
-        above += [headings[-1][1]] if headings else []
+        if headings:
+            above += [headings[-1][1]]
         loose = _LOOSE.findall(statement.text) if "<!--" in statement.text else ()
         stated.append(worst_origin(origin_of(statement.meta), *loose, *above))
         if statement.form is Form.HEADING:
@@ -56,6 +57,8 @@ def log_origin(lines: Sequence[str]) -> str:
     document = glance("\n".join(lines).encode("utf-8", "surrogateescape"))
     if any(problem.fault is Fault.FRONT for problem in document.problems):
         front = "\n".join(document.lines[: document.front]).casefold()
-        return worst_origin("unreadable") if "origin" in front else ""
+        if "origin" not in front:
+            return ""
+        return worst_origin("unreadable")
     values = [value for key, value in document.front_matter.items() if key.casefold() == "origin"]
     return worst_origin(*(word for value in values for word in ([value] if isinstance(value, str) else value)))

@@ -31,7 +31,9 @@ def source_keys(repo: Repository, config: Config, place: str) -> Meta:
     if not place:
         return ()
     match = _LINES.fullmatch(place)
-    path = _memory_path(repo, config, match["path"]) if match else ""
+    path = ""
+    if match:
+        path = _memory_path(repo, config, match["path"])
     if match is None or not path:
         return anchors(repo, [place])
     data = Reading(repo).read(path)
@@ -52,6 +54,8 @@ def _memory_path(repo: Repository, config: Config, path: str) -> str:
         return ""
     try:
         path = relative(repo.root, path.removeprefix("./"))
-        return path if is_memory_path(repo, config, path) else ""
+        if not is_memory_path(repo, config, path):
+            return ""
+        return path
     except OutsideRepository:
         return ""

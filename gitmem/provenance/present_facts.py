@@ -93,7 +93,9 @@ def _end(fact: Fact, today: date) -> tuple[int, int]:
     day = last_day(fact)
     if day is None:
         return (1, 0)
-    return (0, day.toordinal()) if day >= today else (2, -day.toordinal())
+    if day >= today:
+        return (0, day.toordinal())
+    return (2, -day.toordinal())
 
 
 def _is_of_age(day: str, age: str, today: date) -> bool:
@@ -101,7 +103,9 @@ def _is_of_age(day: str, age: str, today: date) -> bool:
         days = (today - date.fromisoformat(day)).days
     except ValueError:
         return False
-    return days <= AGES[age] if age in AGES else days > max(AGES.values())
+    if age in AGES:
+        return days <= AGES[age]
+    return days > max(AGES.values())
 
 
 class FactFile(NamedTuple):
@@ -153,7 +157,9 @@ class FactList:
     def chosen(self, choice: Choice, today: date) -> Sequence[PresentFact]:
         """The facts that are wanted, whoever their authors are."""
         wanted = replace(choice, author="")
-        return self.rows if wanted == Choice() else [row for row in self.rows if wanted.matches(row, today)]
+        if wanted == Choice():
+            return self.rows
+        return [row for row in self.rows if wanted.matches(row, today)]
 
     def writers(self, repo: Repository, commit: str) -> Mapping[str, Writer]:
         """Fact id -> who wrote it, of the facts that are committed. The first question reads every version of the files
@@ -208,7 +214,10 @@ class FactLists:
     def of(self, repo: Repository, config: Config, commit: str, today: date) -> FactList:
         """The facts of the work tree, or of `commit`, as they stand on `today`."""
         files = list(_of_commit(repo, config, commit) if commit else _of_work_tree(repo, config))
-        there = None if commit else _in_head(repo, files)
+        if commit:
+            there = None
+        else:
+            there = _in_head(repo, files)
         key = (
             tuple((file.path, file.blob) for file in files),
             None if there is None else tuple(sorted(there.items())),
@@ -232,8 +241,14 @@ def statements_of(repo: Repository, config: Config, path: str, commit: str = "")
         return []
     blob = repo.hash_blob(data)
     file = FactFile(path, blob, data)
-    there = "" if commit else _in_head(repo, [file]).get(path, "")
-    known = None if commit or repo.root is None else _committed(repo, file, there)
+    if commit:
+        there = ""
+    else:
+        there = _in_head(repo, [file]).get(path, "")
+    if commit or repo.root is None:
+        known = None
+    else:
+        known = _committed(repo, file, there)
     return [
         PresentFact(path, blob, entry.fact, entry.end, "current", _trust_of(entry.fact, known), fact_date(entry.fact))
         for entry in parse(data).entries
@@ -243,7 +258,9 @@ def statements_of(repo: Repository, config: Config, path: str, commit: str = "")
 def _trust_of(fact: Fact, known: frozenset[str] | None) -> str:
     if known is not None and fact.id not in known:
         return "uncommitted"
-    return "promoted" if fact.get("src") else "committed"
+    if fact.get("src"):
+        return "promoted"
+    return "committed"
 
 
 def uncommitted(repo: Repository, config: Config, today: date) -> list[PresentFact]:
@@ -264,7 +281,10 @@ def _rows(
     for file in files:
         data = file.data if file.data is not None else contents.get(file.blob)
         if data is not None and b"\0" not in data:
-            known = None if there is None else _committed(repo, file, there.get(file.path, ""))
+            if there is None:
+                known = None
+            else:
+                known = _committed(repo, file, there.get(file.path, ""))
             rows += _facts_of(file.path, file.blob, data, known, today)
     superseded = {value for row in rows for key, value in row.fact.meta if key == "supersedes"} - {""}
     return [replace(row, state="superseded") if row.fact.id in superseded else row for row in rows]
@@ -278,7 +298,10 @@ def _facts_of(path: str, blob: str, data: bytes, known: frozenset[str] | None, t
         return
     for entry in parse(data).entries:
         fact = inherit(entry.fact, whole)
-        state = "archived" if archived else _state(fact, today)
+        if archived:
+            state = "archived"
+        else:
+            state = _state(fact, today)
         yield PresentFact(path, blob, fact, entry.end, state, _trust_of(fact, known), fact_date(fact))
 
 
@@ -286,19 +309,25 @@ def _state(fact: Fact, today: date) -> str:
     """`PresentFact.state` of a fact outside the archive: "expired", "pinned" or "current"."""
     if expired(fact, today):
         return "expired"
-    return "pinned" if pinned(fact) else "current"
+    if pinned(fact):
+        return "pinned"
+    return "current"
 
 
 def _in_head(repo: Repository, files: Sequence[FactFile]) -> dict[str, str]:
     head = repo.head()
-    return repo.blobs(head, [file.path for file in files]) if head and files else {}
+    if head and files:
+        return repo.blobs(head, [file.path for file in files])
+    return {}
 
 
 def _committed(repo: Repository, file: FactFile, there: str) -> frozenset[str] | None:
     """The ids of the facts that HEAD's version of a file has, None where it is the same file."""
     if there == file.blob:
         return None
-    return frozenset(fact.id for fact in parse(repo.read(there)).facts) if there else frozenset()
+    if not there:
+        return frozenset()
+    return frozenset(fact.id for fact in parse(repo.read(there)).facts)
 
 
 def _of_commit(repo: Repository, config: Config, commit: str) -> Iterator[FactFile]:

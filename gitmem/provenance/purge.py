@@ -71,7 +71,10 @@ class Purge:
 def plan(repo: Repository, config: Config, target: Target) -> Purge:
     """What `purge` would do. Raises as `purge`; writes nothing."""
     history_rewrite.ensure_can_purge(repo)
-    done = None if target.at else everywhere_plan(config, target.path, target.line, target.reason)(Reading(repo)).result
+    if target.at:
+        done = None
+    else:
+        done = everywhere_plan(config, target.path, target.line, target.reason)(Reading(repo)).result
     texts = _texts(repo, config, target, done)
     found = history_rewrite.said_in(repo, _masking(texts, done))
     _ensure_rewritable(repo, texts, found)

@@ -42,8 +42,12 @@ def source_texts(repo: Repository, taken: Removal) -> set[tuple[str, str]]:
     """(path, text) of the lines that the fact cites, as they were when it did."""
     texts = set()
     for span in taken.sources:
-        oid = repo.find_blob(span.path, span.blob) if span.blob else None
-        data = next(iter(repo.read_many([oid])))[1] if oid else None
+        oid = None
+        if span.blob:
+            oid = repo.find_blob(span.path, span.blob)
+        data = None
+        if oid:
+            data = next(iter(repo.read_many([oid])))[1]
         for line in blob_lines(data)[span.start_line - 1 : span.end_line] if data else ():
             if text := normalise(line).casefold():
                 texts.add((span.path, text))

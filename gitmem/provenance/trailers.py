@@ -163,7 +163,9 @@ def parse_link(value: str) -> Link | None:
     match = _LINK.fullmatch(value)
     if match is None:
         return None
-    span = parse_span(match["span"]) if match["span"] else None
+    span = None
+    if match["span"]:
+        span = parse_span(match["span"])
     if match["span"] and span is None:
         return None
     return Link(span, decode(match["target"] or ""), match["hash"])
@@ -300,7 +302,9 @@ def _start(lines: list[str]) -> int:
                 continue
             others += maybe
             is_block = trailers and (not others or (generated and trailers * 3 >= others))
-            return number + 1 if is_block else len(lines)
+            if is_block:
+                return number + 1
+            return len(lines)
         only_spaces = False
         if line.startswith(_GENERATED):
             trailers, maybe, generated = trailers + 1, 0, True

@@ -56,7 +56,10 @@ class Findings:
 
 def periods(repo: Repository, head: str) -> list[Period]:
     """The periods of the history of `head`, oldest first, by first parents; none without a commit."""
-    commits = list(repo.log([head], first_parent=True)) if head else []
+    if head:
+        commits = list(repo.log([head], first_parent=True))
+    else:
+        commits = []
     if not commits:
         return []
     last = max(commit.commit_date.date() for commit in commits)
@@ -113,7 +116,9 @@ def findings(
     from gitmem.gate import sources
     from gitmem.gate.scan import once_each, scan
 
-    policy = sources.tree_policy(repo, head, today) if head else None
+    policy = None
+    if head:
+        policy = sources.tree_policy(repo, head, today)
     left = [most]
 
     def within(blobs: Iterator[Blob]) -> Iterator[Blob]:
@@ -145,13 +150,17 @@ def questions(repo: Repository, commit: str) -> list[LabelledQuestion]:
     try:
         if commit or repo.root is None:
             oid = repo.blobs(commit or repo.head() or "", [QUESTIONS]).get(QUESTIONS, "")
-            data = repo.read(oid) if oid and repo.sizes([oid])[oid] <= MAX_MEMORY_FILE_BYTES else b""
+            data = b""
+            if oid and repo.sizes([oid])[oid] <= MAX_MEMORY_FILE_BYTES:
+                data = repo.read(oid)
         else:
             data = read_bytes(repo.root, QUESTIONS, MAX_MEMORY_FILE_BYTES)
     except (OSError, OutsideRepository):
         return []
     try:
-        return read(data.decode("utf-8"))[:ASKED] if data.strip() else []
+        if not data.strip():
+            return []
+        return read(data.decode("utf-8"))[:ASKED]
     except UnicodeDecodeError:
         raise UsageError(Message("{} is not UTF-8", QUESTIONS)) from None
 

@@ -72,7 +72,9 @@ def last_write(repo: Repository) -> Undo:
 
     def raw(path: str) -> bytes | None:
         oid = repo.blobs(tip, [path]).get(path, "")
-        return repo.read(oid) if oid else None
+        if not oid:
+            return None
+        return repo.read(oid)
 
     return _plan(repo, entries, raw, tip, branch)
 
@@ -112,7 +114,9 @@ def undo(repo: Repository, config: Config, expected: Undo) -> Undo:
 
     def planned(reading: Reading) -> Undo:
         entries[:] = undo_record.last_write(repo)
-        now = _plan(repo, entries, reading.raw) if entries else None
+        now = None
+        if entries:
+            now = _plan(repo, entries, reading.raw)
         if now != expected:
             raise Changed("something else was written meanwhile; nothing was taken back", "run it again")
         return now
@@ -138,7 +142,9 @@ def _undo_on_branch(repo: Repository, config: Config, expected: Undo) -> Undo:
     with branch_worktree(repo, expected.branch) as there:
 
         def planned(reading: Reading) -> Undo:
-            now = _plan(there, entries, reading.raw, there.head() or "", expected.branch) if entries else None
+            now = None
+            if entries:
+                now = _plan(there, entries, reading.raw, there.head() or "", expected.branch)
             if now != expected:
                 raise Changed("something else was written meanwhile; nothing was taken back", "run it again")
             return now
@@ -177,8 +183,13 @@ def _plan(
             Message("git switch to the branch that holds {}", oids[-1][:12]),
         )
     merge = any(len(repo.commit(oid).parents) > 1 for oid in oids)
-    parent = first.parents[0] if first.parents else ""
-    held = {entry.path: entry.oid for entry in repo.entries(parent, list(after))} if parent else {}
+    parent = ""
+    if first.parents:
+        parent = first.parents[0]
+    if parent:
+        held = {entry.path: entry.oid for entry in repo.entries(parent, list(after))}
+    else:
+        held = {}
     found = {path: file for entry in reversed(entries) for path, file in entry.files.items()}
     before = {}
     for path, file in found.items():
@@ -215,7 +226,9 @@ def _is_held(repo: Repository, file: FileChange) -> bool:
     if is_committed(repo, file.path, file.now):  # no file, and none in any commit: it was never there to be taken out
         return file.now is not None or (head is not None and any(repo.log([head], [file.path], limit=1)))
     gone = lost_lines([_text(file.now)], _text(file.then))
-    oid = next((entry.oid for entry in repo.entries(head, [file.path]) if entry.path == file.path), "") if head else ""
+    oid = ""
+    if head:
+        oid = next((entry.oid for entry in repo.entries(head, [file.path]) if entry.path == file.path), "")
     return bool(gone and oid) and not lost_lines(["\n".join(gone)], _text(repo.read(oid)))
 
 
@@ -237,7 +250,9 @@ def _contents(plan: Undo) -> dict[str, bytes | None]:
 def _commit_draft(config: Config, plan: Undo) -> CommitDraft[None]:
     what = f'{UNDO}{plan.subject}"'
     lines = [what, "", *(f"This reverts commit {oid}." for oid in reversed(plan.commits))]
-    rewrite = f"undo of {plan.commits[0][:12]}" if any(_rewrites(file, config) for file in plan.files) else ""
+    rewrite = ""
+    if any(_rewrites(file, config) for file in plan.files):
+        rewrite = f"undo of {plan.commits[0][:12]}"
     recorded = trailers.Recorded(agent=config.agent, rewrite=rewrite)
     return CommitDraft(_contents(plan), None, trailers.with_record("\n".join(lines), recorded))
 

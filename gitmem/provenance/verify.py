@@ -112,7 +112,8 @@ def verify(
     rows: list[Checked] = []
     for path, data, fact in there:
         if run.unchanged(path, fact):
-            rows += run.check_place(path, fact) if policy else ()
+            if policy:
+                rows += run.check_place(path, fact)
             rows += run.check_sources(path, data, fact)
             continue
         promoted = bool(fact.get("src")) or text_hash(fact.text) in run.known.by_hash
@@ -122,10 +123,16 @@ def verify(
     if shallow(repo):
         notes.append("this clone is shallow: trailers and sources beyond its history were not seen")
     standing = tuple((path, fact) for path, _, fact in there)
-    signatures = _signatures(repo, run.base, tip) if base else ()
+    if base:
+        signatures = _signatures(repo, run.base, tip)
+    else:
+        signatures = ()
     if said := summary(signatures):
         notes.append(said)
-    forged = tuple(_forged(repo, run.base, tip)) if policy and base else ()
+    if policy and base:
+        forged = tuple(_forged(repo, run.base, tip))
+    else:
+        forged = ()
     return Verdict(tuple(rows), tuple(run.prose()) if policy else (), tuple(notes), signatures, standing, forged)
 
 
@@ -150,7 +157,10 @@ class _Run:
         self.repo, self.base, self.tip, self.known, self.policy = repo, base, tip, known, policy
         self.checks = Checks(repo, tip, known, globs)
         self.attributor = self.checks.attributor
-        self.touched = {change.path: change for change in repo.changes(base, tip)} if base else {}
+        if base:
+            self.touched = {change.path: change for change in repo.changes(base, tip)}
+        else:
+            self.touched = {}
         self.before: dict[str, list[Fact]] = {}
         self._commits: dict[str, Commit] = {}
         self._touched_by: dict[str, list[Commit]] = {}
@@ -216,7 +226,9 @@ class _Run:
                 continue
             parents = [trail for parent in commit.parents for trail in self._trails(parent, path, fact.id)]
             if fact.trail not in parents:
-                return commit if by_machine(commit) else None
+                if not by_machine(commit):
+                    return None
+                return commit
         return None
 
     def _touching(self, path: str) -> list[Commit]:
@@ -278,7 +290,10 @@ class _Run:
         for change in self.repo.changes(self.base, self.tip):
             if kind(change.path) not in LOADED or change.new_mode not in (REGULAR, EXECUTABLE):
                 continue
-            old = set(self.attributor.reader.lines(change.old_oid)) if change.old_mode else set()
+            if change.old_mode:
+                old = set(self.attributor.reader.lines(change.old_oid))
+            else:
+                old = set()
             data = self.repo.read(change.new_oid)
             facts = memory_facts.lines_of(memory_facts.told_facts(change.path, memory_facts.parse(data)))
             if kind(change.path) is Kind.INSTRUCTIONS:

@@ -94,13 +94,19 @@ def why(repo: Repository, config: Config, path: str, line: int, rev: str = "", *
             f"git mem show {quote(path)}",
         )
     fact = _fact_at(lines, data, line)
-    start = fact.line if fact else line
+    if fact:
+        start = fact.line
+    else:
+        start = line
     at = rev or repo.head() or ""
     recorded = matching_commits(repo, [at] if at and fact else [], _about(fact) if fact else ())
     rows = repo.blame(path, start, fact.end if fact else line, rev)
     oids = list(dict.fromkeys(row.commit for row in rows))
     uncommitted = any(not oid.strip("0") for oid in oids)
-    commit = None if uncommitted else newest(repo, [repo.commit(oid) for oid in oids])
+    if uncommitted:
+        commit = None
+    else:
+        commit = newest(repo, [repo.commit(oid) for oid in oids])
     notes: list[str] = []
     if start != line:
         notes.append(Message("line {} belongs to the fact that begins on line {}", line, start))
@@ -112,25 +118,35 @@ def why(repo: Repository, config: Config, path: str, line: int, rev: str = "", *
         notes.append(CUT)
     if fact is None:
         text = lines[line - 1].strip()
-        block = trailers.memory_trailers(commit.message) if commit else []
+        if commit:
+            block = trailers.memory_trailers(commit.message)
+        else:
+            block = []
         answer = _answer(path, Fact(text, "", line, end=line), commit, block)
         return _shown(_with_links(repo, config, replace(answer, notes=tuple(notes)), (), rev, now), repo)
     known = ledger_of(repo, _until_promoted(recorded, commit, text_hash(fact.text)))
     del recorded  # ends Git's walk
     checks = Checks(repo, at, known, config.memory_paths, whole=False)
     attribution = checks.attributor.attribution(path, fact, lambda: commit)
-    writer = writers(repo, at, [fact]).get(fact.id) if kind(path) in LASTING else None
+    writer = None
+    if kind(path) in LASTING:
+        writer = writers(repo, at, [fact]).get(fact.id)
     origin, block = _recorded(attribution, fact, writer.commit if writer else commit)
     notes += _notes(checks.attributor, attribution, origin, commit)
     problems = list(checks.wrong(fact, attribution))
     if commit is not None:
         problems += checks.against_policy(path, fact, attribution, lambda: commit)
     problem = attribution.problem or next((problem.message for problem in problems), "")
-    sources = attribution.sources if not problems else tuple(verified(each, False) for each in attribution.sources)
+    if not problems:
+        sources = attribution.sources
+    else:
+        sources = tuple(verified(each, False) for each in attribution.sources)
     answer = _answer(path, fact, origin, block)
     from gitmem.gate.withholding import screened
 
-    merge = reviewed_merge(repo, at, origin) if origin else None
+    merge = None
+    if origin:
+        merge = reviewed_merge(repo, at, origin)
     looked = dict.fromkeys([*answer.reviewers, *(map(screened, reviewers(merge)) if merge else [])])
     answer = replace(
         answer, reviewers=tuple(looked), sources=sources, support=attribution.support,
@@ -196,7 +212,10 @@ def _with_links(
     found = amendments(repo, config, (answer.path, answer.line), answer.text, rev, now)
     there = {end.id for end in found.supersedes}
     older = (*found.supersedes, *(end for end in gone if end.id not in there))
-    notes = (*answer.notes, found.problem) if found.problem else answer.notes
+    if found.problem:
+        notes = (*answer.notes, found.problem)
+    else:
+        notes = answer.notes
     return replace(answer, links=replace(found, supersedes=older), notes=notes)
 
 
@@ -207,7 +226,9 @@ def _fact_at(lines: Sequence[str], data: bytes, line: int) -> Fact | None:
     if entry:
         return inherit(entry.fact, whole)
     words = normalise(lines[line - 1])
-    return inherit(Fact(words, fact_id(words), line, end=line), whole) if whole and words else None
+    if whole and words:
+        return inherit(Fact(words, fact_id(words), line, end=line), whole)
+    return None
 
 
 def _about(fact: Fact) -> list[str]:

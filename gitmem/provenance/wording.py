@@ -73,7 +73,10 @@ def wording(text: str, lines: Sequence[str], days: Iterable[date]) -> Wording:
     missing = tuple(dict.fromkeys(word for word in own if word not in known))
     nearest = max(there, key=lambda words: len(set(words) & set(own)), default=())
     shares = not set(nearest).isdisjoint(own)
-    left_out = tuple(dict.fromkeys(word for word in nearest if word not in own)) if shares else ()
+    if shares:
+        left_out = tuple(dict.fromkeys(word for word in nearest if word not in own))
+    else:
+        left_out = ()
     return Wording(False, missing, left_out)
 
 

@@ -73,7 +73,9 @@ def _of_facts(facts: Sequence[FactChange], verdict_of: VerdictOf) -> Iterator[st
 
 
 def _edited_since(count: int) -> str:
-    return "1 fact edited after it came from a log" if count == 1 else f"{count} facts edited after they came from logs"
+    if count == 1:
+        return "1 fact edited after it came from a log"
+    return f"{count} facts edited after they came from logs"
 
 
 def _of_other_lines(review: Review, orders: int) -> Iterator[str]:
@@ -104,12 +106,18 @@ def _how_it_came(change: FactChange, line: LineVerdict | None) -> tuple[str, str
         return FROM_LOGS[line.state]
     if line is not None and line.state is State.EDITED and line.promoted:
         return "1 fact added from a log and edited since", "{} facts added from logs and edited since"
-    who = "by an agent" if change.by_machine else "by hand"
-    where = "added" if line is not None else "added to notes"
+    who = "by hand"
+    if change.by_machine:
+        who = "by an agent"
+    where = "added to notes"
+    if line is not None:
+        where = "added"
     return f"1 fact {where} {who}", f"{{}} facts {where} {who}"
 
 
 def _weight(words: tuple[str, str]) -> int:
     """What is said first: what fails, then what came from logs, then the rest."""
     worst = [FROM_LOGS[State.BROKEN], FROM_LOGS[State.AGENT], FROM_LOGS[State.PROMOTED], FROM_LOGS[State.SHARED]]
-    return worst.index(words) if words in worst else len(worst)
+    if words in worst:
+        return worst.index(words)
+    return len(worst)

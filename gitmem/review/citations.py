@@ -22,7 +22,10 @@ def citations(
     sources = {(head, row.path, row.fact.line): row.attribution.sources for row in checked if row.attribution.sources}
     readers: dict[str, SourceReader] = {}
     for change in changes:
-        commit, path = (head, change.path) if change.new else (base, change.old_path or change.path)
+        if change.new:
+            commit, path = (head, change.path)
+        else:
+            commit, path = (base, change.old_path or change.path)
         place = commit, path, change.fact.line
         spans = cited(change.fact)
         if place in sources or not spans or not commit:

@@ -86,7 +86,10 @@ def open_part(view: View) -> str:
     """What is seen while the fold is closed, SCREENS pixels high at most with the fold's own line."""
     first = [f"### {_sign(view)} {view.sentence}{_found_words(view)}", "", _what_to_do(view)]
     before = _before_line(view)
-    last = ["", before] if before else []
+    if before:
+        last = ["", before]
+    else:
+        last = []
     facts = _List("", tuple(_fact_rows(view)), "more change")
     problems = _List("**Problems of this change**", tuple(_problem_rows(view)), "more problem")
     space = SCREENS - comment_height.of_blocks([*first, *last]) - comment_height.of_fold(FOLD)
@@ -98,7 +101,10 @@ def open_part(view: View) -> str:
 def _shared_out(facts: _List, problems: _List, space: int) -> tuple[int, int]:
     """How many rows of both are shown within `space` pixels: neither takes what the other one needs."""
     needs = [_height(each, len(each.rows)) for each in (facts, problems)]
-    of_facts = space - needs[1] if needs[1] < space * (10 - FACTS) // 10 else space * FACTS // 10
+    if needs[1] < space * (10 - FACTS) // 10:
+        of_facts = space - needs[1]
+    else:
+        of_facts = space * FACTS // 10
     count = _rows_within(facts, of_facts)
     return count, _rows_within(problems, space - _height(facts, count))
 
@@ -130,7 +136,9 @@ def _list(each: _List, count: int) -> list[str]:
 
 def _small(row: str, instead: str) -> str:
     """A row, or what is said in its place where it is too large for the open part."""
-    return row if len(row) <= MARKDOWN and comment_height.of_row(row) <= ROW else instead
+    if len(row) <= MARKDOWN and comment_height.of_row(row) <= ROW:
+        return row
+    return instead
 
 
 # -- what happened, and what to do -----------------------------------------------------------------------------
@@ -139,7 +147,9 @@ def _small(row: str, instead: str) -> str:
 def _sign(view: View) -> str:
     if view.faults:
         return "❌"
-    return "⚠️" if view.points else "✅"
+    if view.points:
+        return "⚠️"
+    return "✅"
 
 
 def _found_words(view: View) -> str:
@@ -150,7 +160,9 @@ def _found_words(view: View) -> str:
     words = [
         (one if kinds[kind] == 1 else many.format(kinds[kind])) for kind, (one, many) in KINDS.items() if kind in kinds
     ]
-    return f" — **with {' and '.join(words)}**" if words else ""
+    if not words:
+        return ""
+    return f" — **with {' and '.join(words)}**"
 
 
 KINDS = {
@@ -166,13 +178,17 @@ def _kind_of(finding: Finding) -> str:
         return "secret"
     if finding.rule.startswith(PERSONAL):
         return "personal"
-    return "steering" if finding.rule.startswith(STEERING) else "other"
+    if finding.rule.startswith(STEERING):
+        return "steering"
+    return "other"
 
 
 def _what_to_do(view: View) -> str:
     secret = any(one.secret for one in view.review.report.findings)
     if view.faults:
-        first = "change the secret where it is used, then " if secret else ""
+        first = ""
+        if secret:
+            first = "change the secret where it is used, then "
         return f"**Do not merge yet:** {first}mend what stands below as *must be mended*."
     if view.points:
         return f"**Before you merge:** look at {counted(view.points, 'point')} below. Nothing is refused."
@@ -184,12 +200,19 @@ def _what_to_do(view: View) -> str:
 def _before_line(view: View) -> str:
     report = view.review.report
     old = sum(one.severity is Severity.WARN for one in report.before)
-    parts = [counted(old, "warning of the gate", "warnings of the gate")] if old else []
+    if old:
+        parts = [counted(old, "warning of the gate", "warnings of the gate")]
+    else:
+        parts = []
     blocks = sum(one.severity is Severity.BLOCK for one in report.before)
-    parts += [f"{counted(blocks, 'finding')} that blocks all the same"] if blocks else []
+    if blocks:
+        parts += [f"{counted(blocks, 'finding')} that blocks all the same"]
     other = sum(warning.old_points() for warning in view.review.warnings)
-    parts += [counted(other, "file over its size", "files over their size")] if other else []
-    return f"There before this change, and not of it: {', '.join(parts)}." if parts else ""
+    if other:
+        parts += [counted(other, "file over its size", "files over their size")]
+    if not parts:
+        return ""
+    return f"There before this change, and not of it: {', '.join(parts)}."
 
 
 # -- what changed --------------------------------------------------------------------------------------------
@@ -226,9 +249,15 @@ def _fact_row(view: View, change: FactChange) -> str:
     commit, path, line = view.review.place_of(change)
     place = view.links.line(path, line, commit)
     sources = view.review.cited.get((commit, path, line), ())
-    said = f", from {_source(view, sources[0])}" if sources and change.op not in GONE else ""
-    weighs = [f"**from {plain(change.fact.origin)}**"] if change.fact.origin in ("web", "tool") else []
-    weighs += ["**pinned**"] if change.fact.get("pinned") else []
+    said = ""
+    if sources and change.op not in GONE:
+        said = f", from {_source(view, sources[0])}"
+    if change.fact.origin in ("web", "tool"):
+        weighs = [f"**from {plain(change.fact.origin)}**"]
+    else:
+        weighs = []
+    if change.fact.get("pinned"):
+        weighs += ["**pinned**"]
     about = "".join(f", {words}" for words in weighs)
     what = f"**{WORDS[change.op]}**{' instruction' if holds_instructions(change.path) else ''}"
     return _small(f"{what} {_body(change)} ({place}{said}{about})", f"{what} a fact that is long ({place})")
@@ -246,7 +275,9 @@ def _body(change: FactChange) -> str:
 
 def _short_difference(old: str, new: str) -> str:
     words, _ = difference(old, new)
-    return words if len(words) <= 3 * TEXT else f"{shown(old, TEXT)[0]} → {shown(new, TEXT)[0]}"
+    if len(words) <= 3 * TEXT:
+        return words
+    return f"{shown(old, TEXT)[0]} → {shown(new, TEXT)[0]}"
 
 
 def _source(view: View, source: Source) -> str:
@@ -266,7 +297,9 @@ def _text_row(view: View, text: TextChange) -> str:
     else:
         place = view.links.line(text.path, text.line, "")
     what = f"**{'taken out' if gone else text.op.value}**"
-    kind = " instruction" if holds_instructions(text.path) else ""
+    kind = ""
+    if holds_instructions(text.path):
+        kind = " instruction"
     return _small(f"{what}{kind} {body} ({place})", f"{what}{kind} a line that is long ({place})")
 
 
@@ -286,14 +319,19 @@ def _problem_rows(view: View) -> Iterator[str]:
             row = f"{MUST} {shown(line.text, TEXT // 2)[0]} ({place}): {plain(why)}; {other_fix(line)}"
             yield _small(row, f"{MUST} {place}: where it comes from does not hold")
     for warning in sorted(view.review.warnings, key=lambda one: not one.fails):
-        sign = MUST if warning.fails else LOOK
+        if warning.fails:
+            sign = MUST
+        else:
+            sign = LOOK
         if warning.points():
             for one in warning.section(view.links).rows:
                 words = (one.short or one.text).split("\n")[0]
                 yield _small(f"{sign} {words}", f"{sign} {warning.title}: see below")
     for line in view.review.lines:
         if edited_after_promotion(line) and not line.fails:
-            by = f" by {shown(line.editor.partition(' <')[0], PLACE)[0]}" if line.editor else ""
+            by = ""
+            if line.editor:
+                by = f" by {shown(line.editor.partition(' <')[0], PLACE)[0]}"
             place = view.links.line(line.path, line.line)
             yield _small(f"{LOOK} {place} was edited{by} after it came from a log", f"{LOOK} {place} was edited")
     yield from _finding_rows(view, [one for one in findings if one.severity is Severity.WARN])
@@ -311,14 +349,21 @@ def _finding_rows(view: View, findings: Sequence[Finding]) -> Iterator[str]:
         rows.setdefault((one.rule, one.path, one.message), []).append(one)
     for (_, path, message), ones in rows.items():
         first = ones[0]
-        sign = MUST if first.severity is Severity.BLOCK else LOOK
+        if first.severity is Severity.BLOCK:
+            sign = MUST
+        else:
+            sign = LOOK
         if path == MESSAGE:
             place, mend = f"the message of `{first.commit[:12]}`", "`git rebase -i`, reword the commit"
         else:
             place = view.links.line(path, first.line, first.commit)
             mend = plain(remedy(first)) or code(flat(f"git mem redact {shell_word(path)}"))
-        more = f" and {len(ones) - 1} more" if len(ones) > 1 else ""
-        excerpt = f" {shown(first.excerpt, TEXT // 2)[0]}" if first.excerpt else ""
+        more = ""
+        if len(ones) > 1:
+            more = f" and {len(ones) - 1} more"
+        excerpt = ""
+        if first.excerpt:
+            excerpt = f" {shown(first.excerpt, TEXT // 2)[0]}"
         if first.fingerprint not in view.review.standing and first.commit and path != MESSAGE:
             mend = f"`git rebase -i`, take it out of `{first.commit[:12]}`"
         yield _small(f"{sign} {place}{more}: {plain(message)}{excerpt}; {mend}", f"{sign} {place}: {plain(first.rule)}")

@@ -107,9 +107,13 @@ def parse(body: str) -> Command | None:
     if settle := _SETTLE.fullmatch(lines[0]):
         fact, other = (given.strip("`") if given else "" for given in (settle[1], settle[2]))
         named = _FACT.fullmatch(fact) and (not other or _FACT.fullmatch(other))
-        return Command(Verb.SETTLE, fact, _one_line(settle[4] or ""), other, settle[3]) if named else None
+        if not named:
+            return None
+        return Command(Verb.SETTLE, fact, _one_line(settle[4] or ""), other, settle[3])
     match = _REJECT.fullmatch(lines[0])
-    fact = (match[1] or match[2]) if match else ""
+    fact = ""
+    if match:
+        fact = match[1] or match[2]
     if not match or not _FACT.fullmatch(fact):
         return None
     return Command(Verb.REJECT, fact, _one_line(match[3]))
@@ -173,8 +177,13 @@ def _reject(run: CommandRun, pull: Pull, comment: Comment, command: Command) -> 
         if fact.id.startswith(command.fact) or "{}:{}".format(*place) == command.fact
     }  # fmt: skip
     if len(matches) != 1:
-        count = "no fact" if not matches else f"{len(matches)} facts"
-        words = "stands at" if ":" in command.fact else "has an id that begins with"
+        if not matches:
+            count = "no fact"
+        else:
+            count = f"{len(matches)} facts"
+        words = "has an id that begins with"
+        if ":" in command.fact:
+            words = "stands at"
         raise GitMemError(f"{count} of this pull request {words} {command.fact}")
     ((path, line),) = matches
     reason = _reason(pull, comment, command)

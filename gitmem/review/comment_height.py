@@ -73,7 +73,8 @@ def _parts(text: str) -> Iterator[list[float]]:
         widths = []
         for letter in word:
             if unicodedata.east_asian_width(letter) in "WF":
-                widths += [run] if run else []
+                if run:
+                    widths += [run]
                 widths.append(_width(letter))
                 run = 0.0
             else:

@@ -40,7 +40,9 @@ def facts_of(repo: Repository, oids: Mapping[str, str]) -> dict[str, list[Fact]]
     }
     facts = {}
     for path, (_, data) in zip(small, repo.read_many(list(small.values())), strict=True):
-        text = data if data and b"\0" not in data else b""
+        text = b""
+        if data and b"\0" not in data:
+            text = data
         facts[path] = memory_facts.told_facts(path, memory_facts.parse(text))
     return facts
 
@@ -53,16 +55,28 @@ def fact_changes(
     old = facts_of(repo, {c.old_path or c.path: c.old_oid for c in files if c.status != "A" and c.old_mode in FILES})
     new = facts_of(repo, {c.path: c.new_oid for c in files if c.status != "D" and c.new_mode in FILES})
     changes = compare(old, new, today, renames(repo, base, head, files))
-    changes += _newly_expired(repo, base, head, {(change.path, change.fact.id) for change in changes}) if base else []
+    if base:
+        changes += _newly_expired(repo, base, head, {(change.path, change.fact.id) for change in changes})
     changes.sort(key=lambda change: (change.path, change.fact.line))
-    revisions = [head, f"^{base}"] if base else [head]
-    commits = list(repo.log(revisions)) if files else []
-    recorded = read_ledger(repo, revisions).recorded if files else {}
+    if base:
+        revisions = [head, f"^{base}"]
+    else:
+        revisions = [head]
+    if files:
+        commits = list(repo.log(revisions))
+    else:
+        commits = []
+    if files:
+        recorded = read_ledger(repo, revisions).recorded
+    else:
+        recorded = {}
     promoted = {digest for digest, rows in recorded.items() if not all(row.replaced(digest) for row in rows)}
     for at, change in enumerate(changes):
         if change.op is Op.ADDED and kind(change.path) in LASTING and text_hash(change.fact.text) in promoted:
             changes[at] = replace(change, op=Op.PROMOTED)
-    return Authors(repo, commits, base, head).attribute(changes) if authors else changes
+    if authors:
+        return Authors(repo, commits, base, head).attribute(changes)
+    return changes
 
 
 def without_forgotten(changes: Sequence[FactChange], forgotten: Forgotten) -> list[FactChange]:
@@ -97,7 +111,10 @@ def with_facts_taken_out(
         known = {(change.old_path or change.path, change.old.id) for change in told if change.old}
         since = fact_changes(repo, base, merges.head, layout, today)
         old = {(c.old_path or c.path, c.old.id): c for c in since if c.old and (c.new is None or c.new.id != c.old.id)}
-        oids = repo.blobs(merges.target, sorted({path for path, _ in old})) if old else {}
+        if old:
+            oids = repo.blobs(merges.target, sorted({path for path, _ in old}))
+        else:
+            oids = {}
         standing = {(path, fact.id) for path, facts in facts_of(repo, oids).items() for fact in facts}
         more = [change for key, change in old.items() if key in standing - known]
         edited = {(change.path, change.new.line) for change in more if change.new}
@@ -148,14 +165,18 @@ class Authors:
         new = change.new
         if new is None:
             remover = removers.get((change.path, change.fact.id))
-            return _with_author(change, [remover]) if remover else change
+            if remover:
+                return _with_author(change, [remover])
+            return change
         if lapsed(change):
             return change
         made = brought.texts[change.path, new.id]
         if not made:  # its comment alone is another
             made = brought.comments[change.path, new.id, new.meta][-1:]
         commits = [self.commits.get(oid) or self.repo.commit(oid) for oid in made]
-        return _with_author(change, commits) if commits else change
+        if commits:
+            return _with_author(change, commits)
+        return change
 
     def _removers(self, path: str, wanted: set[str]) -> dict[tuple[str, str], Commit]:
         """(path, fact id) -> the newest commit whose version lacks a fact that its parent's has, else the merge that
@@ -181,7 +202,10 @@ class Authors:
     def _facts(self, oid: str) -> frozenset[str]:
         if oid and oid not in self.ids:
             small = self.repo.sizes([oid]).get(oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES
-            facts = memory_facts.parse(self.repo.read(oid)).facts if small else []
+            if small:
+                facts = memory_facts.parse(self.repo.read(oid)).facts
+            else:
+                facts = []
             self.ids[oid] = frozenset(fact.id for fact in facts)
         return self.ids.get(oid, frozenset())
 

@@ -86,7 +86,9 @@ def offer(
     """
     where = {"organisation": config.organisation, "user": config.personal}[scope]
     if not where:
-        key = "mem.organisation" if scope == "organisation" else "mem.personal"
+        key = "mem.personal"
+        if scope == "organisation":
+            key = "mem.organisation"
         raise UsageError(f"no {scope} memory is configured", f"git config --global {key} URL")
     gated = refuse_or_mask(normalise(line.text), "MEMORY.md", config)
     text = gated.text
@@ -94,7 +96,10 @@ def offer(
         raise UsageError("there is nothing to add", 'git mem add --to organisation "what holds for all"')
     place, _, ref = where.partition("#")
     remote = is_url(place)
-    folder = mirror_of(place, cache) if remote else Path(os.path.expanduser(place))
+    if remote:
+        folder = mirror_of(place, cache)
+    else:
+        folder = Path(os.path.expanduser(place))
     if remote:
         fetch_mirror(place, folder, clean(access.environ), access.now, 0)
     repo = open_repository(folder, clean(access.environ))
@@ -112,7 +117,10 @@ def offer(
 def _base(repo: Repository, ref: str) -> str:
     """The branch to propose to: the one that is pinned, else the default one."""
     names = {name.removeprefix("refs/heads/") for name, _ in repo.refs("refs/heads/")}
-    base = ref if ref in names else repo.branch() or ""
+    if ref in names:
+        base = ref
+    else:
+        base = repo.branch() or ""
     if base not in names:
         raise GitMemError("that memory has no commit to propose to", "its first commit is made by who keeps it")
     return base
@@ -125,7 +133,9 @@ def _offered_before(target: Target, branch: str, text: str) -> Offered | None:
     commits = dict(repo.refs())
     commit = commits.get(full) or commits.get(f"{PROPOSAL_REFS}{branch}")
     base = repo.resolve(f"refs/heads/{target.base}")
-    start = repo.merge_base(base, commit) if commit else None
+    start = None
+    if commit:
+        start = repo.merge_base(base, commit)
     if commit is None or start is None or {change.path for change in repo.changes(start, commit)} != {"MEMORY.md"}:
         return None
     own = fact_id(text)
@@ -142,7 +152,9 @@ def _offered_before(target: Target, branch: str, text: str) -> Offered | None:
 def _memory_at(repo: Repository, commit: str) -> bytes:
     """The bytes of MEMORY.md in a commit, none where there is no such file."""
     oid = next((entry.oid for entry in repo.entries(commit, ["MEMORY.md"])), None)
-    return repo.read(oid) if oid else b""
+    if not oid:
+        return b""
+    return repo.read(oid)
 
 
 def _on_a_branch(target: Target, config: Config, line: NewLine, branch: str, now: datetime) -> Offered:
@@ -180,7 +192,10 @@ def _push_and_propose(target: Target, config: Config, done: Offered, access: Pus
     try:
         sent = _pushed(target, config, done, url, access)
     except GitFailed as error:
-        name = f"{PROPOSAL_REFS}{done.branch}" if target.copy else full
+        if target.copy:
+            name = f"{PROPOSAL_REFS}{done.branch}"
+        else:
+            name = full
         sent = replace(done, then=f"git -C {at} push origin {name}:{full}    # {error.message}")
     if target.copy:
         if sent.state == "kept":
@@ -199,7 +214,9 @@ def _pushed(target: Target, config: Config, done: Offered, url: str, access: Pus
     layout = layout_of([entry.path for entry in repo.entries(done.commit)], config.memory_paths)
     proposal = publish.Proposal(done.branch, done.base)
     made = publish.publish(repo, forge, access.client_of(forge), proposal, layout=layout, today=access.now.date())
-    state = "proposed" if made.pull else "pushed"
+    state = "pushed"
+    if made.pull:
+        state = "proposed"
     return replace(done, state=state, pull=made.pull, then="" if made.pull else made.link)
 
 

@@ -134,11 +134,17 @@ def compare(
     -> former path): a fact that was edited in one is paired with what it was.
     """
     gone, come = _without_common(old, new)
-    changes = [*_moves(gone, come, today), *_pairs(gone, come, renamed)] if gone and come else []
+    if gone and come:
+        changes = [*_moves(gone, come, today), *_pairs(gone, come, renamed)]
+    else:
+        changes = []
     for at in come:
         changes.append(FactChange(Op.ADDED, at.path, new=at.fact))
     for at in gone:
-        op = Op.EXPIRED if expired(at.fact, today) else Op.REMOVED
+        if expired(at.fact, today):
+            op = Op.EXPIRED
+        else:
+            op = Op.REMOVED
         changes.append(FactChange(op, at.path, old=at.fact))
     return sorted(changes, key=lambda change: (change.path, change.fact.line))
 
@@ -192,7 +198,10 @@ def _moves(gone: list[_At], come: list[_At], today: date) -> Iterator[FactChange
         before = same[0]
         by_id[at.fact.id].remove(before)
         moved |= {id(before), id(at)}
-        op = Op.EXPIRED if expired(before.fact, today) and "archive/" in at.path else Op.MOVED
+        if expired(before.fact, today) and "archive/" in at.path:
+            op = Op.EXPIRED
+        else:
+            op = Op.MOVED
         yield FactChange(op, at.path, before.fact, at.fact, before.path)
     gone[:] = [at for at in gone if id(at) not in moved]
     come[:] = [at for at in come if id(at) not in moved]
@@ -290,7 +299,10 @@ def longest_rising(numbers: Sequence[int]) -> set[int]:
         tails[pile : pile + 1] = [number]
         places[pile : pile + 1] = [place]
     kept = set()
-    at = places[-1] if places else -1
+    if places:
+        at = places[-1]
+    else:
+        at = -1
     while at >= 0:
         kept.add(at)
         at = former[at]

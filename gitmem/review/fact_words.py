@@ -37,14 +37,17 @@ def verdict_words(line: LineVerdict) -> str:
     if line.editor:
         by = plain(line.editor.partition(" <")[0])
         words = f"**edited after promotion by {by}**"
-        words += f", {STATES[line.state]}" if line.state is not State.EDITED else ""
+        if line.state is not State.EDITED:
+            words += f", {STATES[line.state]}"
     return f"{words} ({code(line.commit[:12])} by {code(flat(line.author.partition(' <')[0]))})"
 
 
 def of_files(texts: Sequence[TextChange], noun: str, plural: str = "") -> str:
     """`4 lines of prose in SOUL.md and 2 more files`."""
     files = list(dict.fromkeys(text.path for text in sorted(texts, key=lambda t: not holds_instructions(t.path))))
-    more = f" and {counted(len(files) - 1, 'more file')}" if len(files) > 1 else ""
+    more = ""
+    if len(files) > 1:
+        more = f" and {counted(len(files) - 1, 'more file')}"
     return f"**{counted(len(texts), noun, plural)}** in {code(flat(files[0]))}{more}"
 
 
@@ -75,7 +78,9 @@ def former_place(change: FactChange) -> str:
     """Where a fact that changed stood, where its heading or file is another one now, else ""."""
     if change.op is not Op.CHANGED or not change.old or not change.new:
         return ""
-    file = f" in {code(flat(change.old_path))}," if change.old_path not in ("", change.path) else ""
+    file = ""
+    if change.old_path not in ("", change.path):
+        file = f" in {code(flat(change.old_path))},"
     if file or change.old.heading != change.new.heading:
         return f"now below {named(change.new)}, was{file} below {named(change.old)}"
     return ""
@@ -84,13 +89,17 @@ def former_place(change: FactChange) -> str:
 def below_words(change: FactChange) -> str:
     """What a fact stands below, in words: "" for one that stays where it was, or that stands below nothing."""
     told = change.op not in STAYING and change.fact.trail and not former_place(change)
-    return f"below {named(change.fact)}" if told else ""
+    if not told:
+        return ""
+    return f"below {named(change.fact)}"
 
 
 def named(fact: Fact) -> str:
     """The headings and items that a fact stands below, as a review names them."""
     parts = (part if len(part) <= LONGEST_PART else part[:LONGEST_PART].rstrip() + "…" for part in fact.trail)
-    return code(flat(" > ".join(parts))) if fact.trail else "no heading"
+    if fact.trail:
+        return code(flat(" > ".join(parts)))
+    return "no heading"
 
 
 def edit_words(edits: Sequence[tuple[str, str, str]]) -> tuple[str, str]:

@@ -34,7 +34,10 @@ def updated(old_title: str, old_body: str, title: str, text: str, limit: int) ->
     ours = begin is not None and end >= begin.end()
     if begin is not None and ours:
         before, after = old_body[: begin.start()], old_body[end + len(END) :].removeprefix("\n")
-        kept_title = title if begin[1] == _digest(old_title) else old_title
+        if begin[1] == _digest(old_title):
+            kept_title = title
+        else:
+            kept_title = old_title
         text = _with_ticks(text, old_body[begin.end() : end])
     else:
         before, after = (f"{old_body.rstrip()}\n\n" if old_body.strip() else ""), ""
@@ -74,7 +77,9 @@ def _items(text: str) -> Iterator[list[str]]:
 def _box(rows: Sequence[str]) -> str:
     """What a checklist's item has in its box, "" for what is no item."""
     match = BOX.match(rows[0])
-    return match[1] if match else ""
+    if not match:
+        return ""
+    return match[1]
 
 
 def _item_text(rows: Sequence[str]) -> str:

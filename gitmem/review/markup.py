@@ -32,7 +32,9 @@ def plain(text: str) -> str:
 def _as_code(word: str) -> str:
     """A word as code, but for the brackets and stops around it."""
     start, end = len(word) - len(word.lstrip("(")), len(word.rstrip("),.;:"))
-    return word[:start] + code(word[start:end]) + word[end:] if start < end else code(word)
+    if start < end:
+        return word[:start] + code(word[start:end]) + word[end:]
+    return code(word)
 
 
 def _escaped(word: str) -> str:
@@ -46,7 +48,9 @@ def cell(text: str) -> str:
 
 def quoted(text: str) -> str:
     """A whole text as code; an empty one in words, since code needs a character."""
-    return code(flat(text)) if text.strip() else "(nothing)"
+    if text.strip():
+        return code(flat(text))
+    return "(nothing)"
 
 
 def shown(text: str, limit: int = MAX_UNFOLDED_CHARACTERS) -> tuple[str, str]:
@@ -54,7 +58,10 @@ def shown(text: str, limit: int = MAX_UNFOLDED_CHARACTERS) -> tuple[str, str]:
     if len(text) <= limit:
         return quoted(text), ""
     cut = text.rfind(" ", limit * 2 // 3, limit)
-    cut = cut if cut > 0 else limit
+    if cut > 0:
+        cut = cut
+    else:
+        cut = limit
     return f"{quoted(text[:cut])} … ({len(text):,} characters)", quoted(text[cut:])
 
 
@@ -84,11 +91,17 @@ def _piece(piece: Piece, whole: bool, number: int, count: int) -> str:
     if piece.sign == "=":
         if whole or len(text) <= 3 * CONTEXT:
             return quoted(text)
-        before = quoted(text[:CONTEXT]) if number else ""
-        after = quoted(text[-CONTEXT:]) if number < count - 1 else ""
+        before = ""
+        if number:
+            before = quoted(text[:CONTEXT])
+        after = ""
+        if number < count - 1:
+            after = quoted(text[-CONTEXT:])
         return " ".join(part for part in (before, "…", after) if part)
     words, _ = shown(text)
-    return f"~~{words}~~" if piece.sign == "-" else f"**{words}**"
+    if piece.sign == "-":
+        return f"~~{words}~~"
+    return f"**{words}**"
 
 
 def comment_words(fact: Fact) -> str:
@@ -140,9 +153,13 @@ class Links:
     def line(self, path: str, line: int, commit: str = "") -> str:
         """A line (1-based) of a file at `commit`, "" for the head."""
         words = self.named(f"{path}:{line}")
-        return f"[{words}]({self.forge.lines(commit or self.head, path, line, line)})" if self.forge else words
+        if self.forge:
+            return f"[{words}]({self.forge.lines(commit or self.head, path, line, line)})"
+        return words
 
     def file(self, path: str) -> str:
         """A file at the head."""
         words = self.named(path)
-        return f"[{words}]({self.forge.lines(self.head, path, 1, 1)})" if self.forge else words
+        if self.forge:
+            return f"[{words}]({self.forge.lines(self.head, path, 1, 1)})"
+        return words

@@ -31,7 +31,9 @@ def masked(value: Value, policy: Policy) -> Value:
     texts, people = Texts(), Texts()
 
     def kind(name: str) -> Texts:
-        return people if name in PEOPLE else texts
+        if name in PEOPLE:
+            return people
+        return texts
 
     _mapped(value, lambda text, name: kind(name).collect(text))
     texts.mask(policy, ())
@@ -64,7 +66,10 @@ class Texts:
             if done.whole or len(before) != len(after) or before[at:last] != after[at:last]:
                 one = redaction(text, "MEMORY.md", policy, only_secrets=True, leave=leave)
                 lines = text.count("\n")
-                self.shown[text] = one.text if not one.whole and one.text.count("\n") == lines else _hidden(lines)
+                if not one.whole and one.text.count("\n") == lines:
+                    self.shown[text] = one.text
+                else:
+                    self.shown[text] = _hidden(lines)
             at = last + 1
 
     def masked(self, text: str) -> str:
@@ -105,8 +110,12 @@ def _mapped(value: Any, change: Change, name: str = "") -> Any:
 
 def _of_comment(key: str, text: str, change: Change) -> str:
     """A value of a fact's comment; of a source, which holds an oid, only the path is a text."""
-    span = parse_span(text) if key == "src" else None
+    span = None
+    if key == "src":
+        span = parse_span(text)
     if span is None:
         return change(text, key)
     path = change(span.path, "path")
-    return text if path == span.path else render_span(span._replace(path=path))
+    if path == span.path:
+        return text
+    return render_span(span._replace(path=path))

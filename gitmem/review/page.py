@@ -107,9 +107,14 @@ def _rows_that_fit(
     rows: Sequence[Row], count: int, most: int | None, budget: int, size: Callable[[str], int]
 ) -> tuple[int, int]:
     """(rows that fit, what is left of the budget), from `count` rows on and up to `most`."""
-    end = len(rows) if most is None else min(most, len(rows))
+    if most is None:
+        end = len(rows)
+    else:
+        end = min(most, len(rows))
     while count < end:
-        group = rows[count].group if count == 0 or rows[count - 1].group != rows[count].group else ""
+        group = ""
+        if count == 0 or rows[count - 1].group != rows[count].group:
+            group = rows[count].group
         cost = size(_row(rows[count])) + size(group) + 1
         if cost > budget:
             break

@@ -26,7 +26,9 @@ MARKER_OF_REJECTION = "declined: pull request #{} was closed without merging"
 
 def fetch(repo: Repository, client: Client | None, branch: str, environ: Mapping[str, str]) -> str:
     """Bring the remote's `branch` here as a local branch; its oid, "" when the remote has none."""
-    env = push_environment(client, environ) if client else None
+    env = None
+    if client:
+        env = push_environment(client, environ)
     try:
         run_git(repo, ["check-ref-format", "--branch", branch])
         spec = f"+refs/heads/{branch}:refs/heads/{branch}"
@@ -44,7 +46,9 @@ def fetch_pull(repo: Repository, client: Client, pull: Pull, environ: Mapping[st
     Raises GitMemError when the head is not the one that the forge named, GitFailed when the fetch fails.
     """
     ref = f"refs/gitmem/pull/{pull.number}"
-    kind = "merge-requests" if client.forge.name == "GitLab" else "pull"
+    kind = "pull"
+    if client.forge.name == "GitLab":
+        kind = "merge-requests"
     where = f"refs/{kind}/{pull.number}/head"
     env = push_environment(client, environ)
     run_git(repo, ["fetch", "--quiet", "--no-tags", "origin", f"+{where}:{ref}", f"+refs/heads/{pull.base}"], env=env)
@@ -77,7 +81,9 @@ def _declined_pull(client: Client, branch: str) -> Pull | None:
     if not pulls or any(pull.state == "open" for pull in pulls):
         return None
     last = max(pulls, key=lambda pull: pull.number)
-    return None if last.merged else last
+    if last.merged:
+        return None
+    return last
 
 
 def take_back_declined_consolidations(repo: Repository, client: Client, branch: str, base: str) -> int:

@@ -118,9 +118,13 @@ def publish(
     brought = _brought(repo, proposal.remote, base, repo.resolve(f"refs/heads/{branch}"))
     start = brought.base
     through_the_gate(repo, brought, today)
-    env = push_environment(client, environ) if client and environ is not None else None
+    env = None
+    if client and environ is not None:
+        env = push_environment(client, environ)
     head = push(repo, proposal.remote, branch, base, env)
-    link = forge.compare(base, branch) if forge else ""
+    link = ""
+    if forge:
+        link = forge.compare(base, branch)
     if client is None or forge is None:
         return Published(branch, base, head, link, None)
     policy = sources.range_policy(repo, brought._replace(tip=head), today)  # of what is taken out nothing was scanned
@@ -152,7 +156,9 @@ def through_the_gate(repo: Repository, brought: CommitRange, today: date) -> Non
     policy = sources.range_policy(repo, brought, today)
     report = scan_source(sources.commits_beyond(repo, base, head, policy), policy)
     if report.blocked:
-        span = f"--range {base[:12]}..{head[:12]}" if base else "--history"
+        span = "--history"
+        if base:
+            span = f"--range {base[:12]}..{head[:12]}"
         hint = f"git mem scan {span} shows it; docs/leaked-secret.md says how to take it out of commits"
         raise Refused(Message("not let through: {}", blocking_words(report)), hint)
 
@@ -207,7 +213,9 @@ def describe(
 
 def _row(change: FactChange, forge: Forge, head: str) -> str:
     """One item of the checklist."""
-    old = f" (was {code(flat(change.old.text))})" if change.op is Op.CHANGED and change.old else ""
+    old = ""
+    if change.op is Op.CHANGED and change.old:
+        old = f" (was {code(flat(change.old.text))})"
     item = f"- [ ] {SIGNS[change.op]} {code(flat(change.fact.text))}{_keys(change)}{old}"
     return "\n".join([item, *(f"  - {link}" for link in source_links(change, forge, head))])
 
@@ -221,17 +229,23 @@ def _counts(changes: Sequence[FactChange]) -> str:
 def _keys(change: FactChange) -> str:
     """What the comment of a fact says beside its sources, so that a tick is of this and of no other comment."""
     keys = [f"{flat(key)}={flat(value)}" for key, value in change.fact.meta if key != "src"]
-    return f" ({code(' '.join(keys))})" if keys else ""
+    if not keys:
+        return ""
+    return f" ({code(' '.join(keys))})"
 
 
 def source_links(change: FactChange, forge: Forge | None, commit: str) -> list[str]:
     """Markdown links to the source lines of a fact at `commit`; code where no forge is known."""
     links = []
     for key, value in change.fact.meta:
-        span = parse_span(value) if key == "src" else None
+        span = None
+        if key == "src":
+            span = parse_span(value)
         if span is None:
             continue
         words = place_words(span.path, span.start_line, span.end_line)
-        url = forge.lines(commit, span.path, span.start_line, span.end_line) if forge else ""
+        url = ""
+        if forge:
+            url = forge.lines(commit, span.path, span.start_line, span.end_line)
         links.append(f"[{words}]({url})" if url else words)
     return links

@@ -23,7 +23,10 @@ def examine(repo: Repository, client: GitHubClient, commit: str) -> list[Check]:
     branch = client.default_branch()
     rules = client.rules(branch)
     kinds = {str(rule.get("type")) for rule in rules}
-    forced = "" if "non_fast_forward" in kinds else f"'{branch}' can be pushed to by force"
+    if "non_fast_forward" in kinds:
+        forced = ""
+    else:
+        forced = f"'{branch}' can be pushed to by force"
     return [
         _required(rules, branch),
         _owner_review(rules, branch),
@@ -40,7 +43,10 @@ def _required(rules: list[dict[str, object]], branch: str) -> Check:
         if rule.get("type") == "required_status_checks" and isinstance(parameters, dict):
             listed = parameters.get("required_status_checks")
             names += [str(row.get("context")) for row in listed or () if isinstance(row, dict)]
-    wrong = "" if names else f"no check is required on '{branch}': what the scan refuses can be merged"
+    if names:
+        wrong = ""
+    else:
+        wrong = f"no check is required on '{branch}': what the scan refuses can be merged"
     return Check("required checks", wrong, RECIPE if wrong else "", ", ".join(sorted(names)))
 
 

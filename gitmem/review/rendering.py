@@ -87,7 +87,9 @@ def _sign(*, fails: bool, warns: bool) -> str:
     """The sign of a row in the table of the checks."""
     if fails:
         return "❌"
-    return "⚠️" if warns else "✅"
+    if warns:
+        return "⚠️"
+    return "✅"
 
 
 def other_fix(line: LineVerdict) -> str:
@@ -126,7 +128,9 @@ class View:
         return {(change.path, change.new.line): change for change in self.facts if change.new}
 
     def verdict_of(self, change: FactChange) -> LineVerdict | None:
-        return self.lines.get((change.path, change.new.line)) if change.new else None
+        if not change.new:
+            return None
+        return self.lines.get((change.path, change.new.line))
 
     def told_apart(self, change: FactChange) -> bool:
         """Whether a section about its provenance shows the fact already."""
@@ -207,10 +211,13 @@ class View:
             parts.append(f"{counted(len(moved), 'fact')} moved or reordered")
         heads = [text for text in review.other.texts if text.heading and not self.passes(text.path)]
         prose = [text for text in review.other.texts if not text.heading and not self.passes(text.path)]
-        parts += [of_files(heads, "heading")] if heads else []
-        parts += [of_files(prose, "line of prose", "lines of prose")] if prose else []
+        if heads:
+            parts += [of_files(heads, "heading")]
+        if prose:
+            parts += [of_files(prose, "line of prose", "lines of prose")]
         logs = sum(self.passes(path) for path in self._paths)
-        parts += [counted(logs, "line") + " of logs"] if logs else []
+        if logs:
+            parts += [counted(logs, "line") + " of logs"]
         span = f"`{review.base[:12] or 'the beginning'}..{review.head[:12]}`"
         return f"{'; '.join(parts) or 'no fact changes'}. {span}"
 
@@ -249,10 +256,16 @@ class View:
         """The row of the gate: sign, subject and result."""
         report = self.review.report
         kinds = Counter(finding.severity for finding in report.findings)
-        words = [f"**{kinds[Severity.BLOCK]} blocking**"] if kinds[Severity.BLOCK] else []
-        words += [counted(kinds[Severity.WARN], "warning")] if kinds[Severity.WARN] else []
-        words += [f"{len(report.allowed)} excepted"] if report.allowed else []
-        words += [f"{len(report.before)} there before this change"] if report.before else []
+        if kinds[Severity.BLOCK]:
+            words = [f"**{kinds[Severity.BLOCK]} blocking**"]
+        else:
+            words = []
+        if kinds[Severity.WARN]:
+            words += [counted(kinds[Severity.WARN], "warning")]
+        if report.allowed:
+            words += [f"{len(report.allowed)} excepted"]
+        if report.before:
+            words += [f"{len(report.before)} there before this change"]
         what = f"Secrets, personal data, injection: {counted(report.blobs, 'version')} of files, every commit message"
         sign = _sign(fails=bool(report.blocked), warns=bool(kinds[Severity.WARN]))
         return sign, what, ", ".join(words) or "clean"
@@ -267,16 +280,21 @@ class View:
         words = []
         if fails:
             words.append(f"**{fails} {'fails' if fails == 1 else 'fail'}**")
-        words += [f"{edited} edited after promotion"] if edited else []
-        words += [f"{bare} without a source"] if bare else []
+        if edited:
+            words += [f"{edited} edited after promotion"]
+        if bare:
+            words += [f"{bare} without a source"]
         shared = sum(line.state is State.SHARED for line in lines)
-        words += [f"{shared} in other words than their source"] if shared else []
+        if shared:
+            words += [f"{shared} in other words than their source"]
         result = ", ".join(words) or ("all hold" if lines else "no line changed")
         notes = sum(self.verdict_of(change) is None for change in self._uncited)
         if notes:
             result += f"; {counted(notes, 'fact')} of notes without a source"
         sign = _sign(fails=bool(fails), warns=bool(edited or self.unsourced))
-        changed = counted(len(lines), "changed line") if lines else "changed lines"
+        changed = "changed lines"
+        if lines:
+            changed = counted(len(lines), "changed line")
         what = f"Sources and authors of {changed} of long-term memory and instructions"
         return sign, what, result
 
@@ -339,10 +357,13 @@ class View:
     def _fix(self, rows: Sequence[Finding]) -> str:
         """What to type, or to do, about the finds of one rule in one file."""
         finding = next((row for row in rows if row.fingerprint in self.review.standing), rows[0])
-        span = f"--range {self.review.base[:12]}..{self.review.head[:12]}" if self.review.base else "--history"
+        span = "--history"
+        if self.review.base:
+            span = f"--range {self.review.base[:12]}..{self.review.head[:12]}"
         allow = code(f"git mem allow {finding.fingerprint} {span} --reason WHY")
         others = len({row.fingerprint for row in rows}) - 1
-        allow += f" (and {others} more: {code(f'git mem scan {span}')} names them)" if others else ""
+        if others:
+            allow += f" (and {others} more: {code(f'git mem scan {span}')} names them)"
         mend = remedy(finding)
         if finding.path == MESSAGE:
             words = "`git rebase -i`, reword the commit"
@@ -352,7 +373,9 @@ class View:
             words = code(f"git mem redact {shell_word(finding.path)}")
         else:
             words = f"`git rebase -i`, take it out of `{finding.commit[:12]}`: later versions do not hold it"
-        return f"{words}; let it pass: {allow}, as a change of its own" if finding.fingerprint else words
+        if finding.fingerprint:
+            return f"{words}; let it pass: {allow}, as a change of its own"
+        return words
 
     def _place_of(self, finding: Finding) -> str:
         commit = finding.commit[:12]
@@ -368,7 +391,9 @@ class View:
             equal: dict[object, list[LineVerdict]] = defaultdict(list)
             for line in rows:
                 change = self.changes.get((line.path, line.line))
-                meta = change.fact.meta if change and change.op is Op.ADDED and not change.fact.get("src") else None
+                meta = None
+                if change and change.op is Op.ADDED and not change.fact.get("src"):
+                    meta = change.fact.meta
                 alone = line.edits or (change and meta is None)
                 equal[(line.path, line.line) if alone else (line.text, meta, line.message)].append(line)
             for lines in equal.values():
@@ -381,17 +406,29 @@ class View:
         place = some([self.link(row.path, row.line) for row in lines])
         if line.edits:
             words, rest = edit_words(line.edits)
-            body = words if line.edits[0][0] == "text" else f"{shown(line.text)[0]}: {words}"
+            if line.edits[0][0] == "text":
+                body = words
+            else:
+                body = f"{shown(line.text)[0]}: {words}"
         else:
-            body, rest = self._body(change) if change else shown(line.text)
-        sources = self._sources(change) if change else []
+            if change:
+                body, rest = self._body(change)
+            else:
+                body, rest = shown(line.text)
+        if change:
+            sources = self._sources(change)
+        else:
+            sources = []
         problem = plain(line.message.partition(": ")[2])  # behind the name of its rule
         said = not line.message or any(problem in row for row in sources)
         parts = [f"{body} ({place})" + ("" if said else f": {plain(line.message)}"), *sources]
         if line.fails:
             where = shell_word(f"{line.path}:{line.line}")
             other = other_fix(line)
-            which = "it" if len(lines) == 1 else f"the last of {len(lines)}"
+            if len(lines) == 1:
+                which = "it"
+            else:
+                which = f"the last of {len(lines)}"
             parts.append(f"  - fix: {code(f'git mem forget {where} --reason WHY')} takes {which} out; {other}")
         return Row("\n".join(parts), rest, f"{place} {STATES[line.state]}", group, len(lines))
 
@@ -417,7 +454,10 @@ class View:
         below several or is alone below its own."""
         headings = [{below_words(change) for change in row} for row in rows]
         heads = Counter(next(iter(names)) for names in headings if len(names) == 1)
-        single = {head for head, count in heads.items() if count == 1} if len(heads) > 1 else set()
+        if len(heads) > 1:
+            single = {head for head, count in heads.items() if count == 1}
+        else:
+            single = set()
         mixed = [len(names) > 1 or names <= single for names in headings]
         for row, names, apart in zip(rows, headings, mixed, strict=True):
             if apart:
@@ -431,34 +471,55 @@ class View:
         """What the facts of a group have in common beside their heading: where they come from, or where they went."""
         if change.op in STAYING:
             return way_words(change)
-        who = f"{code(change.commit[:12])} by {code(flat(change.author.partition(' <')[0]))}" if change.commit else ""
+        who = ""
+        if change.commit:
+            who = f"{code(change.commit[:12])} by {code(flat(change.author.partition(' <')[0]))}"
         if change.new is None:
-            return f"taken out in {who}" if who else ""
+            if not who:
+                return ""
+            return f"taken out in {who}"
         return self._origin(change) + (f", in {who}" if who else "")
 
     def _state(self, change: FactChange) -> State | None:
         line = self.verdict_of(change)
-        return line.state if line else None
+        if not line:
+            return None
+        return line.state
 
     def _origin(self, change: FactChange) -> str:
         """Where a fact comes from, for counting and for grouping."""
         line = self.verdict_of(change)
         if line is None:
-            words = CITING if change.fact.get("src") else UNCHECKED
-            return f"**by an agent**, {words}" if change.by_machine else words
+            if change.fact.get("src"):
+                words = CITING
+            else:
+                words = UNCHECKED
+            if change.by_machine:
+                return f"**by an agent**, {words}"
+            return words
         if line.state is State.PERSON and line.support:
-            bare = CITING if change.fact.get("src") else UNCHECKED
-            words = bare if line.support == Support.NO_SOURCE else line.words
+            if change.fact.get("src"):
+                bare = CITING
+            else:
+                bare = UNCHECKED
+            if line.support == Support.NO_SOURCE:
+                words = bare
+            else:
+                words = line.words
             return f"by a person, {words}"
         promoted = line.state is not State.EDITED or line.promoted
-        return STATES[line.state] if promoted else "by a person, with another comment"
+        if promoted:
+            return STATES[line.state]
+        return "by a person, with another comment"
 
     def _fact(self, changes: Sequence[FactChange], group: str, below: str = "") -> Row:
         """What happened to one fact, or to equal ones alike; `below` names its heading where the group does not."""
         change = changes[0]
         body, rest = self._body(change)
         place = some([self._place(row) for row in changes])
-        words = comment_words(change.fact) if change.op is not Op.CHANGED else ""
+        words = ""
+        if change.op is not Op.CHANGED:
+            words = comment_words(change.fact)
         heading = former_place(change)
         about = ", ".join(part for part in (words, heading, below) if part)
         parts = [f"{body} ({place}" + (f"; {about}" if about else "") + ")", *self._sources(change)]
@@ -466,7 +527,10 @@ class View:
 
     def _place(self, change: FactChange) -> str:
         """Where a fact stands, or stood."""
-        path = change.path if change.new else change.old_path or change.path
+        if change.new:
+            path = change.path
+        else:
+            path = change.old_path or change.path
         return self.link(path, change.fact.line, self.review.head if change.new else self.review.base)
 
     def _body(self, change: FactChange) -> tuple[str, str]:
@@ -494,7 +558,9 @@ class View:
         if source.problem:
             return f"  - source {words}: **{plain(source.problem)}**"
         lines = [line.strip() for line in source.text.split("\n") if line.strip()]
-        moved = " (found again by its text)" if source.moved else ""
+        moved = ""
+        if source.moved:
+            moved = " (found again by its text)"
         return f"  - source {words}{moved}: {shown(' ⏎ '.join(lines))[0]}"
 
     # -- what is no fact -------------------------------------------------------------------------------------
@@ -509,7 +575,9 @@ class View:
         other = self.review.other
         for row in other.renamed:
             if holds_instructions(row.path) is instructions:
-                unchanged = ", its text unchanged" if row.same else ""
+                unchanged = ""
+                if row.same:
+                    unchanged = ", its text unchanged"
                 yield Row(f"{code(flat(row.old_path))} is {self.links.file(row.path)} now{unchanged}")
         texts = [text for text in other.texts if holds_instructions(text.path) is instructions]
         texts.sort(key=lambda text: (text.path, text.line or text.old_line, text.op is not TextOp.REMOVED))
@@ -520,7 +588,9 @@ class View:
                 wanted.append((text, line))
         counts = Counter(text.path for text, _ in wanted)
         single = {path for path, count in counts.items() if count == 1}
-        together = f"in {len(single)} files, one line each" if len(single) > 1 else ""
+        together = ""
+        if len(single) > 1:
+            together = f"in {len(single)} files, one line each"
         if together:
             wanted.sort(key=lambda row: row[0].path in single)
         for text, line in wanted:
@@ -536,8 +606,13 @@ class View:
             place = self.link(text.old_path or text.path, text.old_line, self.review.base)
         else:
             place = self.link(text.path, text.line)
-        what = f"{text.op.value} heading" if text.heading else text.op.value
-        who = f" by {code(flat(line.author.partition(' <')[0]))}" if line else ""
+        if text.heading:
+            what = f"{text.op.value} heading"
+        else:
+            what = text.op.value
+        who = ""
+        if line:
+            who = f" by {code(flat(line.author.partition(' <')[0]))}"
         group = together or f"in {code(flat(text.path))}"
         return Row(f"{what}{who}: {body} ({place})", rest, f"{what} {place}", group)
 

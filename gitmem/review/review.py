@@ -178,14 +178,20 @@ def with_masks(
 
 def _merge_bases(repo: Repository, span: CommitRange) -> MergeBases:
     """The merge bases of tip and judge besides `base`; none where `base` or `judge` is ""."""
-    bases = repo.merge_bases(span.judge, span.tip) if span.base and span.judge else []
+    if span.base and span.judge:
+        bases = repo.merge_bases(span.judge, span.tip)
+    else:
+        bases = []
     return MergeBases(tuple(oid for oid in bases if oid != span.base), span.tip, span.judge)
 
 
 def _standing(repo: Repository, head: str, report: Report, policy: Policy) -> frozenset[str]:
     """The fingerprints of all that is found in the files of the report as they are at `head`."""
     paths = {finding.path for finding in report.findings if finding.path != MESSAGE}
-    places = [sources.BlobPlace(path, oid) for path, oid in repo.blobs(head, sorted(paths)).items()] if paths else []
+    if paths:
+        places = [sources.BlobPlace(path, oid) for path, oid in repo.blobs(head, sorted(paths)).items()]
+    else:
+        places = []
     found = scan(sources.read(repo, places, policy), policy).findings
     return frozenset(finding.fingerprint for finding in found)
 
@@ -203,7 +209,10 @@ def _apart_from_base(repo: Repository, base: str, head: str, report: Report, pol
 def _masked_lines(repo: Repository, head: str, report: Report, policy: Policy) -> Iterator[MaskedLine]:
     """The lines that masking mends, of files that stand at `head` as the finding saw them."""
     wanted = {f.path for f in report.findings if f.path != MESSAGE and not remedy(f)}
-    oids = repo.blobs(head, sorted(wanted)) if wanted else {}
+    if wanted:
+        oids = repo.blobs(head, sorted(wanted))
+    else:
+        oids = {}
     for path, oid in sorted(oids.items()):
         if repo.sizes([oid]).get(oid, MAX_MEMORY_FILE_BYTES + 1) > MAX_MEMORY_FILE_BYTES:
             continue
@@ -267,7 +276,10 @@ def verdicts(verdict: Verdict) -> list[LineVerdict]:
     """A row for each fact and each other line that `verify` checked: one list of checks serves both."""
     lines = [_fact_line(row) for row in verdict.facts]
     for row in verdict.prose:
-        state = State.AGENT if row.flaws or by_machine(row.commit) else State.PERSON
+        if row.flaws or by_machine(row.commit):
+            state = State.AGENT
+        else:
+            state = State.PERSON
         if not row.flaws and row.text.startswith("#") and _promotes(row.commit):
             state = State.PROMOTED
         lines.append(

@@ -91,5 +91,7 @@ def _is_same_span(one: Span, other: Span) -> bool:
 def _lines_of(source: Source | None, forge: Forge | None) -> dict[str, Any]:
     if source is None:
         return {"url": None, "commit": None, "text": None}
-    url = forge.lines(source.commit, source.path, source.start_line, source.end_line) if forge else None
+    url = None
+    if forge:
+        url = forge.lines(source.commit, source.path, source.start_line, source.end_line)
     return {"url": url if source.commit else None, "commit": source.commit or None, "text": source.text or None}

@@ -65,7 +65,8 @@ def settings_changes(repo: Repository, base: str, head: str) -> list[SettingsCha
             lost = ""
             if change.path == TRACKED and change.old_oid.strip("0"):
                 lost = "; ".join(row.message for row in loss_between(repo, base, head))
-            lost = _accepted(repo, base, head) if change.path == exceptions.FILE else lost
+            if change.path == exceptions.FILE:
+                lost = _accepted(repo, base, head)
             changes.append(SettingsChange(change.path, WORDS.get(change.status, "changed"), lost))
     return sorted(changes, key=lambda change: (not change.loosened, change.path))
 
@@ -75,7 +76,9 @@ def _only_merges(repo: Repository, change: Change) -> bool:
     they decide nothing of what is checked."""
     if change.path.rpartition("/")[2] != ATTRIBUTES or change.status not in "AM" or change.new_mode != REGULAR:
         return False
-    old = change.old_oid if change.status == "M" else ""
+    old = ""
+    if change.status == "M":
+        old = change.old_oid
     sizes = repo.sizes([oid for oid in (old, change.new_oid) if oid])
     if any(size > MAX_MEMORY_FILE_BYTES for size in sizes.values()):
         return False
@@ -90,13 +93,19 @@ def _accepted(repo: Repository, base: str, head: str) -> str:
     """How many findings the exceptions file of `head` accepts as they stand that the one of `base` does not."""
     before, after = (_baseline(repo, commit) for commit in (base, head))
     more = len(after - before)
-    return f"it accepts {counted(more, 'finding')} more as they stand" if more else ""
+    if not more:
+        return ""
+    return f"it accepts {counted(more, 'finding')} more as they stand"
 
 
 def _baseline(repo: Repository, commit: str) -> frozenset[exceptions.Standing]:
-    oid = repo.blobs(commit, [exceptions.FILE]).get(exceptions.FILE, "") if commit else ""
+    oid = ""
+    if commit:
+        oid = repo.blobs(commit, [exceptions.FILE]).get(exceptions.FILE, "")
     try:
-        return exceptions.parse(repo.read(oid).decode("utf-8", "replace")).baseline if oid else frozenset()
+        if not oid:
+            return frozenset()
+        return exceptions.parse(repo.read(oid).decode("utf-8", "replace")).baseline
     except BadConfig:
         return frozenset()
 

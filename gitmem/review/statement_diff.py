@@ -31,7 +31,9 @@ def statement_diff(old: Fact, new: Fact) -> StatementDiff:
 def text_diff(old: str, new: str) -> tuple[Piece, ...]:
     """The words of two texts; one after the other where they have little in common."""
     if old == new:
-        return (Piece("=", old),) if old else ()
+        if not old:
+            return ()
+        return (Piece("=", old),)
     found = readable_diff(old, new) or [Piece("-", old), Piece("+", new)]
     return tuple(piece for piece in found if piece.text)
 

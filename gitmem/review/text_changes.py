@@ -89,7 +89,8 @@ def other_changes(repo: Repository, base: str, head: str, layout: Layout, daily:
     for change in files:
         old_oid, new_oid = sides[change.path]
         old_path = former.get(change.path, "")
-        old_oid = sides[old_path][0] if old_path else old_oid
+        if old_path:
+            old_oid = sides[old_path][0]
         if any(oid and oid not in texts_of for oid in (old_oid, new_oid)):
             unread.append(change.path)
             continue
@@ -115,7 +116,10 @@ def with_texts_taken_out(
         known = {(row.old_path or row.path, row.old_text) for row in told if row.old_line}
         since = other_changes(repo, base, merges.head, layout, daily).texts
         old = {(r.old_path or r.path, r.old_text): r for r in since if r.old_line and r.text != r.old_text}
-        standing = _lines_at(repo, merges.target, sorted({path for path, _ in old})) if old else set()
+        if old:
+            standing = _lines_at(repo, merges.target, sorted({path for path, _ in old}))
+        else:
+            standing = set()
         more = [row for key, row in old.items() if key in standing - known]
         edited = {(row.path, row.line) for row in more if row.line}
         told = [row for row in told if row.old_line or (row.path, row.line) not in edited] + more
@@ -146,8 +150,12 @@ def is_text(data: bytes | None) -> bool:
 
 def _sides(change: Change) -> tuple[str, str]:
     """(blob before, blob after) of a file, "" for a side that has none or is no file."""
-    old = change.old_oid if change.status != "A" and change.old_mode in FILES else ""
-    new = change.new_oid if change.status != "D" and change.new_mode in FILES else ""
+    old = ""
+    if change.status != "A" and change.old_mode in FILES:
+        old = change.old_oid
+    new = ""
+    if change.status != "D" and change.new_mode in FILES:
+        new = change.new_oid
     return old, new
 
 
@@ -199,7 +207,10 @@ class _Line:
 
 def _lines(path: str, data: bytes, facts: bool) -> list[_Line]:
     memory = memory_facts.parse(data)
-    told = memory_facts.lines_of(memory_facts.told_facts(path, memory)) if facts else set()
+    if facts:
+        told = memory_facts.lines_of(memory_facts.told_facts(path, memory))
+    else:
+        told = set()
     heads = {number for number, _, _ in memory.headings}
     return [
         _Line(number, text.strip(), number in heads)

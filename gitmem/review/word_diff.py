@@ -29,7 +29,9 @@ def readable_diff(old: str, new: str) -> list[Piece]:
     """As `word_diff`; none where the texts have so little in common that one after the other is easier to read."""
     pieces = word_diff(old, new)
     changed = sum(len(piece.text) for piece in pieces if piece.sign != "=")
-    return [] if len(pieces) > PIECES or changed * 2 > len(old) + len(new) else pieces
+    if len(pieces) > PIECES or changed * 2 > len(old) + len(new):
+        return []
+    return pieces
 
 
 def word_diff(old: str, new: str) -> list[Piece]:
@@ -42,7 +44,9 @@ def word_diff(old: str, new: str) -> list[Piece]:
     pairs = sum(counts[word] for word in sides[1] if not word.isspace())
     if len(before) > WORDS or len(after) > WORDS or pairs > PAIRS:
         return [Piece("-", old), Piece("+", new)]
-    codes: list[tuple[str, int, int, int, int]] = [("equal", 0, start, 0, start)] if start else []
+    codes: list[tuple[str, int, int, int, int]] = []
+    if start:
+        codes = [("equal", 0, start, 0, start)]
     found = SequenceMatcher(str.isspace, *sides, autojunk=False).get_opcodes()
     codes += [(op, a + start, b + start, c + start, d + start) for op, a, b, c, d in found]
     if end:

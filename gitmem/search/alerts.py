@@ -59,10 +59,15 @@ def alerts(data: bytes) -> list[Alert]:
     """The alerts of a delivery, each once, MAX_ALERTS at most; [] for one without a word. Never fails."""
     text = data[:MAX_BYTES].decode("utf-8", "replace").removeprefix("\ufeff")
     try:
-        value = json.loads(text) if text.lstrip()[:1] in ("{", "[") else None
+        value = None
+        if text.lstrip()[:1] in ("{", "["):
+            value = json.loads(text)
     except (ValueError, RecursionError):
         value = None
-    found = [_of_object(one) for one in _split(value)] if isinstance(value, dict | list) else [_of_text(text)]
+    if isinstance(value, dict | list):
+        found = [_of_object(one) for one in _split(value)]
+    else:
+        found = [_of_text(text)]
     return list(dict.fromkeys(alert for alert in found if alert.title))[:MAX_ALERTS]
 
 
@@ -96,7 +101,10 @@ def _of_object(value: Any) -> Alert:
         elif key in DETAILS or place in DETAILS:
             details[text] = None
     said = [text for key in TITLES for text in titles.get(key, ())]
-    title = said[0] if said else next(iter(details), "")
+    if said:
+        title = said[0]
+    else:
+        title = next(iter(details), "")
     if not title:  # keys of nobody's form (`alert`, `제목`): a sentence before a word such as `critical`
         unnamed = [text for text in others if text not in names]
         title = next((text for text in unnamed if " " in text), next(iter(unnamed), ""))

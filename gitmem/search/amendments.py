@@ -147,7 +147,9 @@ def _of_moment(line: Line, moment: str) -> Line:
 
 def _shared(one: frozenset[str], other: frozenset[str]) -> float:
     """The share of the words of the line that has fewer that the other has too."""
-    return len(one & other) / min(len(one), len(other)) if one and other else 0.0
+    if one and other:
+        return len(one & other) / min(len(one), len(other))
+    return 0.0
 
 
 def _words(line: Line) -> Iterator[str]:
@@ -173,7 +175,9 @@ def _judged(later: Line, earlier: Line) -> Link | None:
         over = min(over, MARKED - STEP)
     turns = _SPEAKER.match(said[0].text) and _SPEAKER.match(said[1].text)
     if beside or turns:  # items of one list say different things, and turns of a talk tell what else happened
-        return Link(0, 0, False, over, differs, judged.reason) if differs >= MARKED else None
+        if differs >= MARKED:
+            return Link(0, 0, False, over, differs, judged.reason)
+        return None
     if differs + chances[Kind.SAME] < LIKELY:
         return None
     return Link(0, 0, False, over, differs, judged.reason)

@@ -68,7 +68,10 @@ def with_history(
             raise
         past = history.History(None, (), "", (f"no history: {error.message}",))
     index = Joined(made, past, only=how == "only", most=RECALLED if how == "known" else 0)
-    stale = made.freshness if made.freshness.stale else Freshness(bool(past.stale), past.stale)
+    if made.freshness.stale:
+        stale = made.freshness
+    else:
+        stale = Freshness(bool(past.stale), past.stale)
     return _Both(repo, made, past, index, stale)
 
 
@@ -105,13 +108,18 @@ class Joined(Index):
 
     def __init__(self, made: OpenIndex, past: history.History, *, only: bool, most: int) -> None:
         self.memory, self.snapshot_of_memory, self.past = made.index, made.snapshot, past
-        norms = made.snapshot.norms if made.snapshot is not None and made.index is not None else b""
+        norms = b""
+        if made.snapshot is not None and made.index is not None:
+            norms = made.snapshot.norms
         self.norms = (bytes(len(norms)) if only else norms) or b"\0"
         self.only, self.most = only, most
         self.first = len(self.norms)  # what the number of a chunk of the history is raised by
         self.both = Snapshot(0, "", self.norms + past.norms)
         some = made.index or past.index
-        self.frozen = some.frozen if some is not None else False
+        if some is not None:
+            self.frozen = some.frozen
+        else:
+            self.frozen = False
         if some is not None:
             self.path = some.path
 
@@ -151,13 +159,18 @@ class Joined(Index):
 
     def occurrences(self, term: str) -> list[int]:
         end, shift = self.first << PLACE_BITS, self.first << PLACE_BITS
-        rows = [row for row in self.memory.occurrences(term) if row < end] if self.memory is not None else []
+        if self.memory is not None:
+            rows = [row for row in self.memory.occurrences(term) if row < end]
+        else:
+            rows = []
         if self.past.index is not None:
             rows += [row + shift for row in self.past.index.occurrences(term)]
         return rows
 
     def in_force(self) -> tuple[str, str] | None:
-        return self.indexes[0].in_force() if self.indexes else None
+        if not self.indexes:
+            return None
+        return self.indexes[0].in_force()
 
     def nearest(self, vector: bytes, norms: bytes, k: int) -> list[tuple[int, float]]:
         force = self.in_force()
@@ -210,22 +223,31 @@ class Joined(Index):
         if oid in self._commits and self.past.index is not None:
             rows = self.past.index.neighbours(oid, ordinal, reach)
             return [(chunk + self.first, first, last, heading) for chunk, first, last, heading in rows]
-        return self.memory.neighbours(oid, ordinal, reach) if self.memory is not None else []
+        if self.memory is None:
+            return []
+        return self.memory.neighbours(oid, ordinal, reach)
 
     def lines(self, chunks: Iterable[int]) -> dict[int, Packed]:
         wanted = set(chunks)
         of_memory = {chunk for chunk in wanted if chunk < self.first}
-        records = self.memory.lines(of_memory) if self.memory is not None and of_memory else {}
+        if self.memory is not None and of_memory:
+            records = self.memory.lines(of_memory)
+        else:
+            records = {}
         if self.past.index is not None and wanted - of_memory:
             past = self.past.index.lines(chunk - self.first for chunk in wanted - of_memory)
             records = {**records, **{chunk + self.first: packed for chunk, packed in past.items()}}
         return records
 
     def shapes(self, oids: Iterable[str]) -> dict[str, Shape]:
-        return self.memory.shapes(oids) if self.memory is not None else {}
+        if self.memory is None:
+            return {}
+        return self.memory.shapes(oids)
 
     def secrets(self, oid: str) -> int:
-        return self.memory.secrets(oid) if self.memory is not None else 0
+        if self.memory is None:
+            return 0
+        return self.memory.secrets(oid)
 
     def withheld(self, snapshot: Snapshot) -> int:
         if self.memory is None or self.snapshot_of_memory is None or self.only:
@@ -233,7 +255,9 @@ class Joined(Index):
         return self.memory.withheld(self.snapshot_of_memory)
 
     def line_days(self, files: Iterable[tuple[str, str]]) -> Any:
-        return self.memory.line_days(files) if self.memory is not None else []
+        if self.memory is None:
+            return []
+        return self.memory.line_days(files)
 
 
 class PassagesWithCommits(Passages):
@@ -273,7 +297,9 @@ class PassagesWithCommits(Passages):
                     break
             except GitMemError:
                 continue
-        return self.commits[oid][0] if oid in self.commits else None
+        if oid not in self.commits:
+            return None
+        return self.commits[oid][0]
 
     def _touched(self, oids: Iterable[str]) -> dict[str, list[str]]:
         paths: dict[str, list[str]] = {}
@@ -305,7 +331,10 @@ class PassagesWithCommits(Passages):
 
     def _commit_priors(self, commit: Commit, state: State, file: File) -> tuple[tuple[str, float], ...]:
         weights = self.ranking.priors
-        priors = [(state.name, weights[state.name])] if state.name else []
+        if state.name:
+            priors = [(state.name, weights[state.name])]
+        else:
+            priors = []
         if len(commit.parents) > 1:
             priors.append(("merge", weights["merge"]))
         if BOT.search(f"{commit.author.name} {commit.author.email}"):
@@ -447,5 +476,6 @@ def _made_of(commit: Commit, later: Commit) -> str:
                 continue
             if REVERTS.fullmatch(before):
                 return "reverted"
-            said = said if SPEAKS.search(before) else "amended"
+            if not SPEAKS.search(before):
+                said = "amended"
     return said

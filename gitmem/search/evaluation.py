@@ -90,7 +90,10 @@ def rows(text: str) -> list[tuple[str, LabelledQuestion]]:
         except RecursionError:
             raise UsageError(Message("line {}: it is nested too deep", number), SHAPE) from None
         except ValueError as error:
-            why = f"it is no JSON ({error.msg})" if isinstance(error, json.JSONDecodeError) else str(error)
+            if isinstance(error, json.JSONDecodeError):
+                why = f"it is no JSON ({error.msg})"
+            else:
+                why = str(error)
             raise UsageError(Message("line {}: {}", number, why), SHAPE) from None
     return found
 
@@ -109,7 +112,10 @@ def _labelled(row: Any) -> LabelledQuestion:
         raise ValueError("'relevant' is missing or no list of places")
     places: list[tuple[str, int, int]] = []
     for place in relevant:
-        fields = [place.get(key) for key in ("path", "start_line", "end_line")] if isinstance(place, dict) else []
+        if isinstance(place, dict):
+            fields = [place.get(key) for key in ("path", "start_line", "end_line")]
+        else:
+            fields = []
         match fields:
             case [str(path), int(first), int(last)] if path:
                 if not 1 <= first <= last or last - first > LINES:
@@ -142,7 +148,9 @@ def run(
     results = []
     places = FactPlaces(repo, config, query.commit)
     for question in questions:
-        place = places.find(question.fact) if question.fact else None
+        place = None
+        if question.fact:
+            place = places.find(question.fact)
         if place:
             question = replace(question, relevant=place.own, same=place.cited, text=place.text)
         began = clock()
@@ -155,7 +163,10 @@ def score(question: LabelledQuestion, hits: Iterable[Hit]) -> dict[str, float]:
     """The figures of one question."""
     wanted = _answer_numbers(question)
     total = len(set(wanted.values())) or 1
-    said = terms(question.text) if question.text else set()
+    if question.text:
+        said = terms(question.text)
+    else:
+        said = set()
     covered: set[int] = set()
     within = dict.fromkeys(TOKENS, 0)
     recall: dict[int, float] = {}
@@ -172,7 +183,9 @@ def score(question: LabelledQuestion, hits: Iterable[Hit]) -> dict[str, float]:
             characters += len(line) + 1
             answers = wanted.get((path, number))
             if answers is None and hit.commit and hit.kind and number == hit.start_line + len(lines) - 1 and said:
-                answers = 0 if len(said & terms(f"{hit.subject} {hit.text}")) >= HOLDS * len(said) else None
+                answers = None
+                if len(said & terms(f"{hit.subject} {hit.text}")) >= HOLDS * len(said):
+                    answers = 0
             if answers is not None:
                 first_hit = first_hit or rank
                 if answers not in covered:
@@ -185,7 +198,10 @@ def score(question: LabelledQuestion, hits: Iterable[Hit]) -> dict[str, float]:
     for limit in RANKS:
         figures[f"recall@{limit}"] = recall.get(limit, len(covered) / total)
         figures[f"hit@{limit}"] = float(0 < first_hit <= limit)
-    figures["mrr"] = 1 / first_hit if first_hit else 0.0
+    if first_hit:
+        figures["mrr"] = 1 / first_hit
+    else:
+        figures["mrr"] = 0.0
     for tokens in TOKENS:
         figures[f"share@{tokens}"] = within[tokens] / total
     return figures
@@ -210,7 +226,10 @@ def summarise(results: Sequence[Result]) -> dict[str, Summary]:
 
 def _mean(results: Sequence[Result]) -> Summary:
     count = len(results)
-    names = results[0].figures if results else {}
+    if results:
+        names = results[0].figures
+    else:
+        names = {}
     times = sorted(result.milliseconds for result in results)
     return Summary(
         count,

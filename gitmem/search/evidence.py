@@ -107,14 +107,16 @@ def evidence(asked: Asked, text: str, about: str = "") -> float:
     """How likely a text answers the question, or one of its lines does, 0..1: what stands beside a fact in a passage
     takes nothing from it. What the text is `about` (its trail) counts as its own words, with the text as a whole and
     with each line. Without a table the share of the question's words."""
-    whole = f"{about}\n{text}" if about else text
+    if about:
+        whole = f"{about}\n{text}"
+    else:
+        whole = text
     best = _evidence(asked, whole, is_foreign(asked.question, text))
     if "\n" not in whole:
         return best
     lines = lines_of(text)
-    if about:
-        # One line below what it is about has the words of the whole.
-        lines += [f"{about} {line}" for line in lines] if "\n" in text else []
+    if about and "\n" in text:  # one line below what it is about has the words of the whole
+        lines += [f"{about} {line}" for line in lines]
     return max([best, *(_evidence(asked, line, foreign=False) for line in lines)])
 
 
@@ -270,8 +272,12 @@ def _tells(word: str, table: WordVectors | None) -> float:
     """How much a word tells, 0..1; one that the table does not know is no frequent one."""
     if word.isdigit() and len(word) < 3:
         return SHORT
-    length = table.length(word) if table is not None else 0.0
-    return min(1.0, length / NOUN) if length else 1.0
+    length = 0.0
+    if table is not None:
+        length = table.length(word)
+    if length:
+        return min(1.0, length / NOUN)
+    return 1.0
 
 
 def is_foreign(question: Question, text: str) -> bool:
@@ -279,7 +285,9 @@ def is_foreign(question: Question, text: str) -> bool:
     if not (question.latin_only or question.cjk_only) or (question.latin_only and text.isascii()):
         return False
     wide = any("\u3041" <= letter <= "\u9fff" or "\uac00" <= letter <= "\ud7a3" for letter in text)
-    return wide if question.latin_only else not wide
+    if question.latin_only:
+        return wide
+    return not wide
 
 
 def vector_of(text: str, table: WordVectors | None) -> Sequence[float] | None:

@@ -68,8 +68,13 @@ class FactPlaces:
         wanted = terms(fact.text)
         places = []
         for key, value in fact.meta:
-            span = parse_span(value) if key == "src" else None
-            said = self._lines.get(span.path, ())[span.start_line - 1 : span.end_line] if span else ()
+            span = None
+            if key == "src":
+                span = parse_span(value)
+            if span:
+                said = self._lines.get(span.path, ())[span.start_line - 1 : span.end_line]
+            else:
+                said = ()
             if span and wanted and len(wanted & terms(" ".join(said))) >= SAYS * len(wanted):
                 places.append((span.path, span.start_line, span.end_line))
         return places

@@ -141,7 +141,10 @@ def trusted(repo: Repository, hits: list[Hit], lines: Callable[[Hit], list[str]]
     except GitMemError:
         return [hit._replace(trust="uncommitted") for hit in hits]
     changed = {hit.path: there[hit.path] for hit in hits if there.get(hit.path, hit.blob) != hit.blob}
-    contents = dict(repo.read_many(dict.fromkeys(changed.values()))) if changed else {}
+    if changed:
+        contents = dict(repo.read_many(dict.fromkeys(changed.values())))
+    else:
+        contents = {}
     old = {path: set(text_lines(contents.get(oid) or b"")) for path, oid in changed.items()}
     made = []
     for hit in hits:
@@ -160,10 +163,16 @@ def blamed(repo: Repository, hits: Sequence[Hit], commit: str) -> list[Hit]:
     from gitmem.paths import kind
 
     facts = [Fact(normalise(hit.text), hit.id, hit.start_line) for hit in hits if kind(hit.path) in LASTING]
-    first = first_commits(repo, commit or repo.head() or "", facts) if facts else {}
+    if facts:
+        first = first_commits(repo, commit or repo.head() or "", facts)
+    else:
+        first = {}
     made = []
     for hit in hits:
-        oids = [first[hit.id]] if hit.id in first and kind(hit.path) in LASTING else _touching(repo, hit, commit)
+        if hit.id in first and kind(hit.path) in LASTING:
+            oids = [first[hit.id]]
+        else:
+            oids = _touching(repo, hit, commit)
         if not oids:
             made.append(hit)
             continue
@@ -207,7 +216,9 @@ def text_lines(data: bytes) -> list[str]:
     """The lines of a file as the index counted them. `document` is imported only for bytes that are not plain UTF-8."""
     if b"\0" not in data and b"\r" not in data and not data.startswith(b"\xef\xbb\xbf"):
         try:
-            return data.decode().removesuffix("\n").split("\n") if data else []
+            if not data:
+                return []
+            return data.decode().removesuffix("\n").split("\n")
         except UnicodeDecodeError:
             pass
     from gitmem.memory.document import decode, split_lines

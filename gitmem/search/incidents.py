@@ -70,7 +70,9 @@ class Incident(NamedTuple):
 
     def as_value(self) -> dict[str, Any]:
         """The JSON of docs/json.md, "seen"."""
-        value: dict[str, Any] = {"repository": self.repository} if self.repository else {}
+        value: dict[str, Any] = {}
+        if self.repository:
+            value = {"repository": self.repository}
         value |= {"title": self.title, "date": self.date or None, "path": self.path}
         value |= {"start_line": self.first, "end_line": self.last, "alert": self.alert}
         value |= {"evidence": round(self.evidence, 2), "outcome": self.outcome or None}
@@ -171,7 +173,8 @@ def _units(
         within = one.says and one.first <= last and one.last >= first
         if within and not (found and one in found[-1].statements):
             unit = _unit(lines, all_of, path, at)
-            found += [unit] if unit is not None else []
+            if unit is not None:
+                found += [unit]
     return found
 
 
@@ -179,7 +182,9 @@ def _unit(lines: Sequence[str], all_of: Sequence[Statement], path: str, at: int)
     """The incident that a statement is part of: an item with what stands below it, where the heading holds many or
     the file is MEMORY.md; else the section, with the one above where its own heading only names a part."""
     here = all_of[at]
-    heading = here.above[-1] if here.above else ""
+    heading = ""
+    if here.above:
+        heading = here.above[-1]
     listed = COLLECTIONS.fullmatch(_name(heading)) is not None
     many = listed or kind(path) in (Kind.MEMORY, Kind.ARCHIVE)
     if here.form is Form.ROW or (many and here.form is not Form.ITEM):
@@ -197,16 +202,24 @@ def _unit(lines: Sequence[str], all_of: Sequence[Statement], path: str, at: int)
         if not above:
             break
         start = above[-1]
-    begin = headings[start].line if start is not None else 1
+    begin = 1
+    if start is not None:
+        begin = headings[start].line
     ends = [each.line for each in headings if start is not None and each.line > begin
             and each.level <= headings[start].level]  # fmt: skip
     end = min([*ends[:1], begin + LONGEST_SECTION, len(lines) + 1])
     within = tuple(one for one in all_of if one.says and begin <= one.first < end)
-    title = headings[start].text if start is not None else note_name(path, {})
+    if start is not None:
+        title = headings[start].text
+    else:
+        title = note_name(path, {})
     if start == 0 and here.above and len(here.above[0]) > len(title) and headings[0].level == 1:
         title = here.above[0]
     direct = [len(one.above) for one in within if one.heading == begin]
-    outside = min(direct) if direct else min(len(one.above) for one in within) - 1
+    if direct:
+        outside = min(direct)
+    else:
+        outside = min(len(one.above) for one in within) - 1
     return _Unit(title or _titled(here.text), within, outside)
 
 
@@ -231,7 +244,9 @@ def _is_part(heading: str) -> bool:
 def _titled(text: str) -> str:
     """What an item calls its incident: what stands before its colon, else its first words."""
     label, colon, _ = text.partition(": ")
-    return label if colon and 8 <= len(label) <= 80 else text[:80]
+    if colon and 8 <= len(label) <= 80:
+        return label
+    return text[:80]
 
 
 # -- what was done, and how it ended -------------------------------------------------------------------------
@@ -241,7 +256,9 @@ def _result_of_action(text: str) -> str:
     """The words for the result that the text of an action states; "" when it states none."""
     if IN_VAIN.search(text):
         return IN_VAIN_WORDS
-    return OVER_WORDS if OVER.search(text) else ""
+    if not OVER.search(text):
+        return ""
+    return OVER_WORDS
 
 
 def _told(unit: _Unit, path: str) -> tuple[tuple[Action, ...], str, int] | None:
@@ -252,7 +269,10 @@ def _told(unit: _Unit, path: str) -> tuple[tuple[Action, ...], str, int] | None:
         role, text, open_box = _role(one, unit.outside)
         labelled = labelled or role == "action by label"
         if role.startswith("action"):
-            result = OPEN_WORDS if open_box else _result_of_action(text)
+            if open_box:
+                result = OPEN_WORDS
+            else:
+                result = _result_of_action(text)
             actions.append(Action(_shown(text.removeprefix(f"{unit.title}: ")), path, one.first, result))
         if role == "outcome" or (OVER.search(text) and not outcome and not IN_VAIN.search(text)):
             outcome, outcome_line = _ending(text), one.first
@@ -270,20 +290,28 @@ def _ending(text: str) -> str:
     """Of an outcome the sentences or clauses that tell it."""
     parts = [part.strip() for part in re.split(r"(?<=[.!?。])\s+|[;；]\s*", text)]
     telling = [part for part in parts if OVER.search(part)]
-    return telling[-1] if telling and len(parts) > 1 else text
+    if telling and len(parts) > 1:
+        return telling[-1]
+    return text
 
 
 def _role(one: Statement, outside: int) -> tuple[str, str, bool]:
     """(role, text, whether it is a box that is not ticked): the role by the nearest label, parent or heading of the
     incident that names one, else by its own words; "" for none. `outside` as `_Unit` has it."""
     box = _BOX.fullmatch(one.text)
-    text = box[2] if box else one.text
+    if box:
+        text = box[2]
+    else:
+        text = one.text
     label = _LABEL.fullmatch(_TIME.sub("", text, count=1) if _TIME.match(text) else text)
     open_box = box is not None and box[1] == " "
     steps = [*([label[1]] if label and label[2] else []), *reversed(one.parents), *reversed(one.above[outside:])]
     for number, step in enumerate(steps):
         name = _name(step)
-        said = label[2] if label and number == 0 and label[2] and step == label[1] else text
+        if label and number == 0 and label[2] and step == label[1]:
+            said = label[2]
+        else:
+            said = text
         if ACTIONS.fullmatch(name):
             return "action by label", said, open_box
         if OUTCOMES.fullmatch(name):
@@ -327,4 +355,6 @@ def _day(unit: _Unit, path: str, hit: Hit) -> str:
             except ValueError:
                 continue
     day = log_date(path)
-    return day.isoformat() if day is not None else hit.date
+    if day is not None:
+        return day.isoformat()
+    return hit.date

@@ -30,10 +30,16 @@ def topics(texts: Iterable[str]) -> list[str]:
     nouns: set[str] = set()  # Korean words that were seen with a particle: verbs and adverbs take none
     for text in texts:
         for word in WORD.findall(text):
-            bare = _noun(word) if word[0] >= "가" else _word(word)
+            if word[0] >= "가":
+                bare = _noun(word)
+            else:
+                bare = _word(word)
             stems = terms(bare)
             if stems and len(bare) > 1 and bare.lower() not in COMMON and bare.lower() not in STOP:
-                key = stems[0] if bare.isascii() else bare
+                if bare.isascii():
+                    key = stems[0]
+                else:
+                    key = bare
                 counts[key] += 1
                 nouns.update((key,) if bare != word else ())
                 spelling.setdefault(key, bare)
@@ -57,9 +63,15 @@ def _noun(word: str) -> str:
     if noun == word:
         if PREDICATE.search(word):
             return ""
-        noun = without_particle(word) if len(word) > 2 or word.endswith(SHORT_PARTICLES) else word
-        noun = MORE_PARTICLES.sub("", noun) if len(noun) > 2 else noun
-    return noun if len(noun) > 1 and not PREDICATE.search(noun) else ""
+        if len(word) > 2 or word.endswith(SHORT_PARTICLES):
+            noun = without_particle(word)
+        else:
+            noun = word
+        if len(noun) > 2:
+            noun = MORE_PARTICLES.sub("", noun)
+    if len(noun) > 1 and not PREDICATE.search(noun):
+        return noun
+    return ""
 
 
 def _word(word: str) -> str:
@@ -68,7 +80,9 @@ def _word(word: str) -> str:
     head, mark, tail = word.partition("'")
     if not mark:
         return word
-    return head if tail in ("s", "S") and head.lower() not in COMMON and head.lower() not in STOP else ""
+    if tail in ("s", "S") and head.lower() not in COMMON and head.lower() not in STOP:
+        return head
+    return ""
 
 
 def slug(texts: Iterable[str]) -> str:

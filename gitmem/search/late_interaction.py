@@ -94,4 +94,6 @@ def matches(
 def _spread(values: list[float]) -> list[float]:
     low = min(values, default=0.0)
     span = max(values, default=0.0) - low
-    return [(value - low) / span for value in values] if span > 1e-9 else [0.0] * len(values)
+    if span > 1e-9:
+        return [(value - low) / span for value in values]
+    return [0.0] * len(values)

@@ -78,7 +78,10 @@ def retrieve(index: IndexReader, norms: bytes, question: Question, ranking: Rank
         shares = [share * part for part in once]
         for chunk, count in counts.items():
             norm = norms[chunk]
-            part = shares[norm] if count == 1 else share * (count / (count + lengths[norm]))
+            if count == 1:
+                part = shares[norm]
+            else:
+                part = share * (count / (count + lengths[norm]))
             scores[chunk] = scores.get(chunk, 0.0) + part
         bodies = len(rows) - sum([row & 1 for row in rows])
         terms.append(Term(term, share, idf(lines, min(bodies, lines)), rows, counts))
@@ -129,7 +132,9 @@ def best(scores: dict[int, float], terms: Iterable[Term], count: int) -> list[in
 def _first_position(rows: list[int], chunk: int) -> int:
     """Where a term stands first in a chunk; past its end where it does not."""
     at = bisect_left(rows, chunk << PLACE_BITS)
-    return min(rows[at] - (chunk << PLACE_BITS), 1 << PLACE_BITS) if at < len(rows) else 1 << PLACE_BITS
+    if at < len(rows):
+        return min(rows[at] - (chunk << PLACE_BITS), 1 << PLACE_BITS)
+    return 1 << PLACE_BITS
 
 
 def standing(terms: Iterable[Term], chunks: Iterable[int]) -> tuple[list[Positions], list[Positions]]:

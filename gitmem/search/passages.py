@@ -193,7 +193,9 @@ class Passages:
             hits = trusted(self.repo, hits, lambda hit: self._lines(hit.path, hit.blob))
             today = self.filters.today.isoformat()  # of a line in no commit yet, as `line_days` has it
             hits = [hit._replace(date=today) if hit.trust == "uncommitted" and not hit.date else hit for hit in hits]
-        return blamed(self.repo, hits, self.commit) if blame else hits
+        if blame:
+            return blamed(self.repo, hits, self.commit)
+        return hits
 
     # -- reading ---------------------------------------------------------------------------------------------
 
@@ -215,7 +217,10 @@ class Passages:
             if "stale_after" in front and "until" not in front:  # the Open Knowledge Format's word for it
                 front["until"] = [last_day(front["stale_after"][0])]
             when = log_date(path)
-            of = Kind.DAILY if log_day(path, self.config.memory_daily) else kind(path)
+            if log_day(path, self.config.memory_daily):
+                of = Kind.DAILY
+            else:
+                of = kind(path)
             self.files[path, oid] = File(path, oid, text_lines(data), shape, front, when, of)
 
     def _contents(self, wanted: Sequence[tuple[str, str]]) -> Mapping[tuple[str, str], bytes]:
@@ -263,7 +268,9 @@ class Passages:
         candidates.sort(key=lambda c: (-c.score, c.at))
         placed = self._asked_first(self._newest_first(candidates[: ranking.linked]))
         ordered = sorted([*placed, *candidates[ranking.linked :]], key=lambda c: (-c.score, c.at))
-        return self._by_code(ordered) if any("code" in candidate.meta for candidate in ordered) else ordered
+        if any("code" in candidate.meta for candidate in ordered):
+            return self._by_code(ordered)
+        return ordered
 
     def _by_code(self, candidates: list[Candidate]) -> list[Candidate]:
         """The same, what cites code that is gone behind the first that do not. Only what may be shown is asked of the
@@ -277,7 +284,9 @@ class Passages:
             (gone if said and said[0].state == "gone" else kept).append(candidate)
         if not gone:
             return candidates
-        least = kept[:GONE_AFTER][-1].score - 1e-4 if kept else 1.0
+        least = 1.0
+        if kept:
+            least = kept[:GONE_AFTER][-1].score - 1e-4
         gone = [each._replace(score=min(each.score, least), state=each.state or "gone") for each in gone]
         return sorted([*kept, *gone, *candidates[len(first) :]], key=lambda c: (-c.score, c.at))
 
@@ -381,11 +390,16 @@ class Passages:
         """The link, only proposed where a reviewed fact would be amended by one that is in no commit."""
         if link.proposed or self.commit or not lines[link.old].reviewed:
             return link
-        oids = self.repo.blobs("HEAD", [new.file.path]) if self.repo.head() else {}
+        if self.repo.head():
+            oids = self.repo.blobs("HEAD", [new.file.path])
+        else:
+            oids = {}
         contents = dict(self.repo.read_many(oids.values()))
         there = {line for data in contents.values() for line in text_lines(data or b"")}
         own = new.file.lines[new.line.first - 1 : new.line.last]
-        return link if there.issuperset(own) else link._replace(proposed=True)
+        if there.issuperset(own):
+            return link
+        return link._replace(proposed=True)
 
     def _line(self, candidate: Candidate, positions: Mapping[str, int]) -> Line:
         """What links need of a candidate; `positions` are those of the ids that a line may name."""
@@ -442,8 +456,12 @@ class Passages:
 
     def _time(self, file: File, line: int) -> str:
         """The time of day in the heading above a line of a log, "" where there is none."""
-        found = _TIME.search(self._heading(file, line)) if file.kind is Kind.DAILY else None
-        return found[1] if found else ""
+        found = None
+        if file.kind is Kind.DAILY:
+            found = _TIME.search(self._heading(file, line))
+        if not found:
+            return ""
+        return found[1]
 
     def _decides(self, candidate: Candidate) -> bool:
         """Whether a line can be the last word on something: of an episode what was decided, of a commit nothing."""
@@ -510,7 +528,9 @@ class Passages:
         line = self.lines[at]
         strip = self.strips[line.strip]
         file = self.files.get((strip.path, strip.oid))
-        return self._candidate_of(at, line, file) if file is not None and line.last <= len(file.lines) else None
+        if file is not None and line.last <= len(file.lines):
+            return self._candidate_of(at, line, file)
+        return None
 
     def _candidate_of(self, at: int, line: RankedLine, file: File) -> Candidate | None:
         """The same of the lines of a file; `at` is the scored line that led there."""
@@ -529,7 +549,10 @@ class Passages:
         when = _when(meta, file)
         state, whole = self._state(meta, file, line, when)
         filters = self.filters
-        then = self._held(meta, file, line) if self.over or (state and filters.past) else UNSAID
+        if self.over or (state and filters.past):
+            then = self._held(meta, file, line)
+        else:
+            then = UNSAID
         if state == "promoted":
             if not filters.promoted:
                 return None
@@ -550,7 +573,9 @@ class Passages:
 
     def _forgotten(self, file: File) -> Forgotten:
         """The texts that are masked in a file. MEMORY.md as it is now is what people and hosts read in any case."""
-        return NOTHING if file.kind is Kind.MEMORY and not self.commit else self.filters.forgotten
+        if file.kind is Kind.MEMORY and not self.commit:
+            return NOTHING
+        return self.filters.forgotten
 
     def _state(
         self, meta: dict[str, list[str]], file: File, line: RankedLine, when: date | None
@@ -634,7 +659,9 @@ class Passages:
     def _about(self, file: File, line: int) -> tuple[str, ...]:
         """What a line is about, from the outside in: the note's name, headings, parent items, its table's header."""
         statement = self._statement(file, line)
-        return self._screened(file, statement.trail) if statement is not None else ()
+        if statement is None:
+            return ()
+        return self._screened(file, statement.trail)
 
     def _statement(self, file: File, line: int) -> Statement | None:
         """The statement of a line, without its comment; None where none is read."""
@@ -674,13 +701,18 @@ class Passages:
             return []
         by_at = {candidate.at: candidate for candidate in candidates}
         top = candidates[0].score
-        low = candidates[len(candidates) // 2].score if len(candidates) > 2 else 0.0
+        low = 0.0
+        if len(candidates) > 2:
+            low = candidates[len(candidates) // 2].score
         slack = self.ranking.join * max(0.0, top - low)
         used: set[int] = set()
         hits: list[Hit] = []
         kept: list[frozenset[str]] = []
         facts = self._citing(candidates)
-        places = {(one.file.path, one.line.first): one for one in candidates} if facts else {}
+        if facts:
+            places = {(one.file.path, one.line.first): one for one in candidates}
+        else:
+            places = {}
         placed: dict[tuple[str, int], int] = {}  # where the hit of a fact is among `hits`
         for candidate in candidates:
             if candidate.at in used or candidate.repeats:
@@ -688,7 +720,10 @@ class Passages:
             if candidate.score < self.filters.min_score:
                 break
             promoted = self._promoted_to(candidate, facts, places)
-            members = [promoted] if promoted else self._grow(candidate, by_at, used, slack)
+            if promoted:
+                members = [promoted]
+            else:
+                members = self._grow(candidate, by_at, used, slack)
             used.update([candidate.at, *(member.at for member in members)])
             own = [(one.file.path, one.line.first) for one in members]
             hit = self._hit(members[0] if promoted else candidate, members)
@@ -714,7 +749,9 @@ class Passages:
             return {}
         paths = {one.file.path for one in candidates if one.file.kind not in (Kind.MEMORY, Kind.ARCHIVE)}
         files = ((key, file.lines) for key in self.memory if (file := self.files.get(key)) is not None)
-        return citing(files, paths) if paths else {}
+        if not paths:
+            return {}
+        return citing(files, paths)
 
     def _promoted_to(
         self, candidate: Candidate, facts: Mapping[str, Sequence[Citing]], places: Mapping[tuple[str, int], Candidate]
@@ -727,7 +764,9 @@ class Passages:
         if candidate.state == "promoted":  # who asks for the episodes of a digest gets them, and not the digest again
             return None
         cited = facts.get(file.path, ())
-        fact = fact_of(cited, line.first, line.last, self._text(candidate)) if cited else None
+        fact = None
+        if cited:
+            fact = fact_of(cited, line.first, line.last, self._text(candidate))
         if fact is None or (self.filters.keep is not None and not self.filters.keep(fact.key[0])):
             return None
         home = self.files[fact.key]
@@ -745,7 +784,10 @@ class Passages:
         members = [centre]
         size = sum(len(centre.file.lines[n - 1]) for n in range(centre.line.first, centre.line.last + 1))
         # A fact of MEMORY.md says all by itself; a short line elsewhere is often half of what was said.
-        least = 0 if centre.file.kind is Kind.MEMORY else self.ranking.short
+        if centre.file.kind is Kind.MEMORY:
+            least = 0
+        else:
+            least = self.ranking.short
         while len(members) < self.ranking.joined:
             best = None
             for at in (members[0].at - 1, members[-1].at + 1):
@@ -767,7 +809,10 @@ class Passages:
                     best = other
             if best is None:
                 break
-            members = [best, *members] if best.at < members[0].at else [*members, best]
+            if best.at < members[0].at:
+                members = [best, *members]
+            else:
+                members = [*members, best]
             size += sum(len(best.file.lines[n - 1]) for n in range(best.line.first, best.line.last + 1))
         return members
 
@@ -778,7 +823,10 @@ class Passages:
     def _of_one_item(self, other: Candidate, members: Sequence[Candidate]) -> bool:
         """Whether a line may stand in one passage with these: it stands beside them below the same, or one of them is
         what the other is about. Parts of two items are not joined."""
-        rows = [member for member in members if member.line.flags & ROW] if other.line.flags & ROW else []
+        if other.line.flags & ROW:
+            rows = [member for member in members if member.line.flags & ROW]
+        else:
+            rows = []
         if any(row.line.parent == other.line.parent for row in rows):
             return False  # each row of a table is of a thing of its own
         if any(other.at == member.line.parent or member.at == other.line.parent for member in members):
@@ -845,8 +893,14 @@ class Passages:
         made: dict[str, Linked] = {}
         for member in members:
             for other, link in sorted(links.get(member.at, ()), key=lambda end: (end[1].proposed, -end[0].score)):
-                unsaid = link.day if later else ""  # of a line of no day, as Git has it
-                day = other.when.isoformat() if other.when else unsaid
+                # of a line of no day, as Git has it
+                unsaid = ""
+                if later:
+                    unsaid = link.day
+                if other.when:
+                    day = other.when.isoformat()
+                else:
+                    day = unsaid
                 line, ident = other.line, fact_id(self._text(other))
                 reason = self._forgotten(other.file).masked(link.reason) or BY_HAND
                 made.setdefault(
@@ -889,7 +943,9 @@ def _heading_lies_between(file: File, members: list[Candidate], other: Candidate
 
 
 def _visible(line: str) -> str:
-    return parse_comment(line)[0] if line.endswith("-->") else line
+    if line.endswith("-->"):
+        return parse_comment(line)[0]
+    return line
 
 
 def _twins(words: frozenset[str], other: frozenset[str], share: float) -> bool:

@@ -129,7 +129,10 @@ def parse(text: str, today: date) -> Question:
         parts, stop = telling(token, script)
         if script in (HANGUL, HAN_KANA):
             cjk += len(token)
-            word = without_ending(token) if script == HANGUL else token
+            if script == HANGUL:
+                word = without_ending(token)
+            else:
+                word = token
             if len(word) == 1:
                 prefixes.add(word)
             if script == HANGUL and not stop and (found := _english(word)):
@@ -140,7 +143,10 @@ def parse(text: str, today: date) -> Question:
             latin += len(token)
             if parts and _IDENTIFIER.match(token):
                 exact.add(parts[0])
-        target = dropped if stop else wanted
+        if stop:
+            target = dropped
+        else:
+            target = wanted
         target.update(dict.fromkeys(parts))
         if not stop:
             kept.append(token)

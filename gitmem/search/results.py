@@ -89,7 +89,9 @@ def excerpt(text: str, query: str) -> list[str]:
             2 * sum(word in line.lower() for word in whole) + len(marks.findall(line)) if marks else 0 for line in lines
         ]
         best = max(range(len(lines)), key=lambda at: (counts[at], -at))
-        before = min(max(0, best - MAX_SHOWN_LINES // 2), len(lines) - MAX_SHOWN_LINES) if counts[best] else 0
+        before = 0
+        if counts[best]:
+            before = min(max(0, best - MAX_SHOWN_LINES // 2), len(lines) - MAX_SHOWN_LINES)
         after = len(lines) - before - MAX_SHOWN_LINES
     shown = [_narrow(line, marks) for line in lines[before : len(lines) - after]]
     return [
@@ -101,7 +103,9 @@ def excerpt(text: str, query: str) -> list[str]:
 
 def shortened(text: str, query: str) -> str:
     """A passage for a model: as it is, or where it has more than `MAX_PASSAGE_CHARACTERS` the part that matches."""
-    return text if len(text) <= MAX_PASSAGE_CHARACTERS else "\n".join(excerpt(text, query))
+    if len(text) <= MAX_PASSAGE_CHARACTERS:
+        return text
+    return "\n".join(excerpt(text, query))
 
 
 def _narrow(line: str, marks: re.Pattern[str] | None) -> str:
@@ -122,7 +126,9 @@ def _without_long_lines(text: str, query: str) -> tuple[str, int]:
     marks = marked_words(query)
     lines, cut = [], 0
     for line in text.split("\n"):
-        begin = _densest(line, marks, MAX_PASSAGE_CHARACTERS) if len(line) > MAX_PASSAGE_CHARACTERS else 0
+        begin = 0
+        if len(line) > MAX_PASSAGE_CHARACTERS:
+            begin = _densest(line, marks, MAX_PASSAGE_CHARACTERS)
         end = begin + MAX_PASSAGE_CHARACTERS
         cut += max(0, len(line) - MAX_PASSAGE_CHARACTERS)
         lines.append(("…" if begin else "") + line[begin:end] + ("…" if end < len(line) else ""))
@@ -132,7 +138,10 @@ def _without_long_lines(text: str, query: str) -> tuple[str, int]:
 def _densest(line: str, marks: re.Pattern[str] | None, width: int) -> int:
     """Where the part of `width` characters begins that has the most different words of the query, with a quarter of
     them before its first; 0 where the line has none."""
-    found = [(match.start(), match[0].lower()) for match in marks.finditer(line)] if marks else []
+    if marks:
+        found = [(match.start(), match[0].lower()) for match in marks.finditer(line)]
+    else:
+        found = []
     inside: Counter[str] = Counter()
     first, best, most = 0, 0, 0
     for at, word in found:
@@ -158,4 +167,6 @@ def marked_words(query: str) -> re.Pattern[str] | None:
             words.append(rf"\b{re.escape(word[: max(4, len(word) - 3)])}\w*")
         else:
             words.append(re.escape(word[: max(2, len(word) - 1)]))
-    return re.compile("|".join(words), re.IGNORECASE) if words else None
+    if not words:
+        return None
+    return re.compile("|".join(words), re.IGNORECASE)

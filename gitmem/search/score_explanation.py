@@ -23,9 +23,10 @@ def explained(hit: Hit, lanes: Mapping[str, Mapping[int, float]], ranking: Ranki
     for name, scores in lanes.items():
         ranks = sorted(scores, key=lambda c: (-scores[c], c))
         chunk = hit.chunk
-        explanation[name] = (
-            {"rank": ranks.index(chunk) + 1, "score": round(scores[chunk], 4)} if chunk in scores else None
-        )
+        if chunk in scores:
+            explanation[name] = {"rank": ranks.index(chunk) + 1, "score": round(scores[chunk], 4)}
+        else:
+            explanation[name] = None
     explanation["evidence"] = {
         name: round(weight * value, 4)
         for (name, weight), value in zip(ranking.weights.items(), hit.evidence, strict=False)

@@ -94,7 +94,9 @@ def _minmax(values: list[float], real: Sequence[bool], least: float = 0.0) -> li
     known = [*compress(values, real)]
     low = min(known, default=0.0)
     span = max(max(known, default=0.0) - low, least)
-    return [(value - low) / span for value in values] if span > 1e-9 else [0.0] * len(values)
+    if span > 1e-9:
+        return [(value - low) / span for value in values]
+    return [0.0] * len(values)
 
 
 class _Columns:
@@ -527,7 +529,10 @@ def _trail_sums(
     weight = ranking.trail_vector
     known = [at for at, packed in enumerate(columns.trails) if packed.trail_norm]
     vectors = [columns.trails[at].trail_vector for at in known]
-    near = dict(zip(known, cosines(vector, vectors), strict=True)) if known else {}
+    if known:
+        near = dict(zip(known, cosines(vector, vectors), strict=True))
+    else:
+        near = {}
     added = []
     for place in columns.places:
         own = columns.norms[place]
@@ -536,7 +541,10 @@ def _trail_sums(
             continue
         most = weight * own  # a long trail does not drown a short line
         trail = columns.trail_of[place]
-        parts = [(near[trail], columns.trails[trail].trail_norm)] if trail in near else []
+        if trail in near:
+            parts = [(near[trail], columns.trails[trail].trail_norm)]
+        else:
+            parts = []
         parts += [(line[parent], columns.norms[parent]) for parent, _ in columns.above.get(place, ())]
         lengths = [min(most, weight * norm) for _, norm in parts]
         more = sum([cosine * length for (cosine, _), length in zip(parts, lengths, strict=True)])
@@ -548,7 +556,9 @@ def nearest(strips: Sequence[Strip], vector: Sequence[float]) -> float:
     """The greatest cosine of the question and one line: a long chunk says little of what one of its lines means."""
     records = [packed for strip in strips for _, _, packed, _ in strip.chunks]
     lines = [each for packed in records for each, norm in zip(packed.vectors, packed.norms, strict=True) if norm]
-    return max(cosines(vector, lines), default=0.0) if lines else 0.0
+    if not lines:
+        return 0.0
+    return max(cosines(vector, lines), default=0.0)
 
 
 def _windows(sums: Sequence[float], size: int, total: int) -> list[float]:

@@ -153,7 +153,10 @@ def _search_one(repo: Repository, config: Config, query: Query, now: datetime, o
     made = _opened(repo, config, query, opener)
     try:
         at = query.commit or "worktree"
-        today = repo.commit(query.commit).commit_date.date() if query.commit else now.date()
+        if query.commit:
+            today = repo.commit(query.commit).commit_date.date()
+        else:
+            today = now.date()
         if made.index is None or made.snapshot is None:
             return Answer(query.text, at, (), made.freshness.stale, (), made.freshness.reason, made.notes)
         question = parse(query.text, today)
@@ -217,7 +220,10 @@ def _across(repo: Repository, config: Config, query: Query, now: datetime, opene
         if (hit.path, hit.id) not in seen:
             seen.add((hit.path, hit.id))
             hits.append(hit._replace(branch=name))
-    first = answers[0][1] if answers else Answer(query.text, "branches", (), False, ())
+    if answers:
+        first = answers[0][1]
+    else:
+        first = Answer(query.text, "branches", (), False, ())
     return first._replace(
         at="branches",
         stale=any(answer.stale for _, answer in answers),
@@ -263,7 +269,10 @@ def _answer(
     index, snapshot = made.index, made.snapshot
     assert index is not None and snapshot is not None
     keep = _path_filter(query.paths)
-    norms = index.select(snapshot, keep, everything=bool(query.paths)) if keep else snapshot.norms
+    if keep:
+        norms = index.select(snapshot, keep, everything=bool(query.paths))
+    else:
+        norms = snapshot.norms
     evidence = retrieve(index, norms, query, question, config, ranking)
     called = _named(index, snapshot, query, evidence, keep)
     if question.only_days and not query.paths and (logs := _logs_of(index, snapshot, question)):
@@ -280,7 +289,10 @@ def _answer(
     if not whole and _nothing(evidence, strips, ranking):
         return (), evidence
     chunks = [chunk for strip in strips for chunk, _, _, _ in strip.chunks]
-    near = index.cosines(evidence.model_vector, chunks) if evidence.model_vector is not None else {}
+    if evidence.model_vector is not None:
+        near = index.cosines(evidence.model_vector, chunks)
+    else:
+        near = {}
     positions, trails = lexical.standing(evidence.terms, chunks)
     rare = [(term.rarity, bodies, trail) for term, bodies, trail in zip(evidence.terms, positions, trails, strict=True)]
     lines = scoring.score_lines(strips, question, rare, evidence.query_vector, ranking, near)
@@ -322,7 +334,9 @@ def _evidence_of(
 
 
 def _of_these_days(day: str, question: Question) -> bool:
-    when = date.fromisoformat(day) if day else None
+    when = None
+    if day:
+        when = date.fromisoformat(day)
     return when is not None and any(named.match(when) == 1.0 for named in question.days)
 
 
@@ -351,7 +365,9 @@ def retrieve(
         except GitMemError as error:
             if query.lane is Lane.VECTOR:
                 raise
-            hint = f" ({error.hint})" if error.hint else ""
+            hint = ""
+            if error.hint:
+                hint = f" ({error.hint})"
             notes.append(Message("words only: {}", f"{error.message}{hint}"))
             near = vector.of_table(question, config)
         else:
@@ -370,7 +386,9 @@ def _matcher(evidence: Evidence, question: Question) -> Matcher | None:
     table = evidence.table
     rarity = {term.text: term.rarity for term in evidence.terms}
     words = question_words(question.content, rarity, table)
-    return (lambda lines: matches(words, lines, table)) if words else None
+    if not words:
+        return None
+    return lambda lines: matches(words, lines, table)
 
 
 def _pool(evidence: Evidence, pool: int) -> list[int]:
@@ -398,10 +416,12 @@ def _path_filter(paths: Sequence[str]) -> Callable[[str], bool] | None:
         return None
     globs = [path.rstrip("/") for path in paths]
     typed = not all(glob.isascii() for glob in globs)  # names may be made of other code points than what was typed
-    globs = [normalize("NFC", glob) for glob in globs] if typed else globs
+    if typed:
+        globs = [normalize("NFC", glob) for glob in globs]
 
     def keep(path: str) -> bool:
-        path = normalize("NFC", path) if typed else path
+        if typed:
+            path = normalize("NFC", path)
         return any(fnmatchcase(path, glob) or path.startswith(glob + "/") for glob in globs)
 
     return keep
@@ -493,7 +513,9 @@ def _strips(
     strips = []
     for (path, oid), around in blobs.items():
         when = log_date(path)
-        days = max((named.match(when) for named in question.days), default=0.0) if when else 0.0
+        days = 0.0
+        if when:
+            days = max((named.match(when) for named in question.days), default=0.0)
         name, all_of_it = called.words.get((path, oid), frozenset()), (path, oid) in called.whole
         run: list[tuple[int, int, Any, int]] = []
         before = -2

@@ -39,15 +39,22 @@ def ordered(lines: Sequence[Line], question: str) -> list[float]:
 
 def _with_identifiers_first(lines: Sequence[Line], question: str) -> list[float]:
     scores = [line.score for line in lines]
-    asked = _identifiers(question) if any(letter.isdigit() for letter in question) else frozenset()
+    if any(letter.isdigit() for letter in question):
+        asked = _identifiers(question)
+    else:
+        asked = frozenset()
     names = [match[0].casefold() for match in _FULL_NAME.finditer(question)]
     if not lines or not (asked or names):
         return scores
     best = max(scores)
     having = []
     for line, score in zip(lines, scores, strict=True):
-        text = "\n".join((*line.trail(), line.text)) if score >= ANSWERS * best else ""
-        spoken = " ".join(text.casefold().split()) if names else ""
+        text = ""
+        if score >= ANSWERS * best:
+            text = "\n".join((*line.trail(), line.text))
+        spoken = ""
+        if names:
+            spoken = " ".join(text.casefold().split())
         named = any(name in spoken for name in names)
         having.append(bool(text) and (named or bool(asked and _names_one_of(asked, _identifiers(text)))))
     least = min((score for score, has in zip(scores, having, strict=True) if has), default=None)
@@ -76,7 +83,10 @@ def _identifiers(text: str) -> frozenset[tuple[str, str]]:
     found = set()
     for token in read(text):
         if token.kind == ID:
-            word, _, number = token.norm.rpartition(":") if token.designated else ("", "", token.norm)
+            if token.designated:
+                word, _, number = token.norm.rpartition(":")
+            else:
+                word, _, number = ("", "", token.norm)
             found.add((word, number.lstrip("#")))
         elif token.kind == NUMBER and not token.dim and _NAMES_A_THING.fullmatch(token.norm):
             found.add(("", token.norm))

@@ -19,7 +19,9 @@ class Held(NamedTuple):
 def day(text: str) -> date | None:
     """The day an ISO date or time begins with; None for another text."""
     try:
-        return date.fromisoformat(text[:10]) if text else None
+        if not text:
+            return None
+        return date.fromisoformat(text[:10])
     except ValueError:
         return None
 

@@ -79,4 +79,6 @@ def _shortened(vector: bytes) -> list[float] | None:
     numbers = array("f")
     numbers.frombytes(vector)
     length = hypot(*numbers[:DIMS])
-    return [n / length for n in numbers[:DIMS]] if length else None
+    if not length:
+        return None
+    return [n / length for n in numbers[:DIMS]]

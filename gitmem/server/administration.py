@@ -41,7 +41,9 @@ class Administration:
 
     def add_repository(self, tenant: int, name: str, url: str) -> int:
         """Add a repository and put its first fetch into the queue. Raises UsageError for an address with a password."""
-        parts = urlsplit(url) if "://" in url else None
+        parts = None
+        if "://" in url:
+            parts = urlsplit(url)
         if parts is not None and (parts.password or (parts.username and parts.scheme in ("http", "https"))):
             raise UsageError("the address holds a name or password", "use a credential helper of Git on the server")
         self._connection.execute(
@@ -232,7 +234,9 @@ class Administration:
 
     def _one_number(self, query: str, *values: Any) -> int:
         row = self._connection.execute(query, values).fetchone()
-        return int(row[0]) if row else 0
+        if not row:
+            return 0
+        return int(row[0])
 
     def forget_index(self, tenant: int) -> int:
         """Delete every row of a tenant's index and put a fetch of each repository into the queue; how many of these."""
@@ -278,4 +282,6 @@ def hash_of(token: str) -> bytes:
 
 
 def _plain(value: Any) -> Any:
-    return value.isoformat() if isinstance(value, datetime) else value
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return value

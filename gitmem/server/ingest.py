@@ -161,7 +161,8 @@ class Ingest:
                     left.append(name)
                     continue
                 refs[name] = (commit, key)
-            head = head if head in refs else ""
+            if head not in refs:
+                head = ""
         with writer.writing():
             for key, entries in snapshots.items():
                 writer.put_snapshot(repository, key, entries)
@@ -178,7 +179,9 @@ class Ingest:
         else:
             self._mirrors.tidy(tenant, repository)
             self._follow(tenant, repository, rewritten=False)
-        problem = f"left out for too many files: {_shown(left)}" if left else ""
+        problem = ""
+        if left:
+            problem = f"left out for too many files: {_shown(left)}"
         return Ingested(len(refs), work.blobs, work.chunks, *removed, problem=problem)
 
     def _follow(self, tenant: int, repository: int, *, rewritten: bool) -> None:
@@ -228,13 +231,17 @@ class Ingest:
 def _shown(names: Sequence[str]) -> str:
     """The first of these branches and tags, each name as it may be told to a model (`screened`)."""
     shown = ", ".join(screened(name.removeprefix("refs/heads/").removeprefix("refs/tags/")) for name in names[:3])
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    more = ""
+    if len(names) > 3:
+        more = f" and {len(names) - 3} more"
     return f"{shown}{more}"
 
 
 def failure_of(error: Exception) -> str:
     """What is told of a failure: our own sentence, or of a fault its kind alone, since its words may name anything."""
-    return error.message if isinstance(error, GitMemError) else f"failed ({type(error).__name__})"
+    if isinstance(error, GitMemError):
+        return error.message
+    return f"failed ({type(error).__name__})"
 
 
 def heads(repo: Repository) -> list[tuple[str, str, str]]:
@@ -249,7 +256,9 @@ def own_branch(repo: Repository, names: Sequence[str]) -> str:
     """The branch that HEAD names; where that has no commit, `main`, `master` or the first there is; "" without any."""
     wanted = [f"refs/heads/{repo.branch() or ''}", "refs/heads/main", "refs/heads/master"]
     there = [name for name in (*wanted, *names) if name in names and name.startswith("refs/heads/")]
-    return there[0] if there else ""
+    if not there:
+        return ""
+    return there[0]
 
 
 def is_text(name: str) -> bool:

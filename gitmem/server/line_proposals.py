@@ -95,7 +95,9 @@ class Proposals:
     def _client(self, url: str) -> tuple[Forge, Client]:
         """The forge of a repository. Raises UsageError where there is none that takes proposals."""
         forge = forge_of(url, self._environ)
-        client = client_of(forge, token_of(forge, self._environ), time.sleep) if forge is not None else None
+        client = None
+        if forge is not None:
+            client = client_of(forge, token_of(forge, self._environ), time.sleep)
         if forge is None or client is None:
             raise UsageError(
                 "this repository takes no proposals here", "an administrator gives the server a token of its forge"

@@ -173,7 +173,9 @@ class Mirrors:
         key = (tenant, repository)
         with self._lock:
             idle = self._idle.get(key)
-            repo = idle.pop() if idle else None
+            repo = None
+            if idle:
+                repo = idle.pop()
         place = self.place(tenant, repository)
         repo = repo or _open(place, clean(self._environ), binary=key in self._renewed)
         good = False
@@ -200,7 +202,10 @@ class Mirrors:
     def close(self, tenant: int | None = None, repository: int | None = None) -> None:
         """Close the copies that are open and not lent: one, or all."""
         with self._lock:
-            keys = list(self._idle) if tenant is None or repository is None else [(tenant, repository)]
+            if tenant is None or repository is None:
+                keys = list(self._idle)
+            else:
+                keys = [(tenant, repository)]
             closing = [repo for key in keys for repo in self._idle.pop(key, ())]
         for repo in closing:
             repo.close()
@@ -221,7 +226,9 @@ def _open(place: Path, environ: Mapping[str, str], *, binary: bool) -> Repositor
         raise _missing()
     alone = {**environ, "GIT_DIR": os.fspath(place)}
     try:
-        return open_repository(place, alone) if binary else open_bare(place, alone)
+        if binary:
+            return open_repository(place, alone)
+        return open_bare(place, alone)
     except (GitFailed, NotARepository):  # SHA-256, reftable, a partial clone: the git binary says what is
         try:
             return open_repository(place, alone)

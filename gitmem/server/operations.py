@@ -278,7 +278,10 @@ class Operations:
         ensure_text(prompt, *names)
         permitted = self._permitted(caller, names)
         with stage("context"):
-            named = self.shared.branches(caller.tenant, permitted) if names else []
+            if names:
+                named = self.shared.branches(caller.tenant, permitted)
+            else:
+                named = []
             made, read = context_of(self.shared, caller.tenant, named, permitted, (prompt, budget), self.now())
         TOKENS.inc(made.tokens)
         self.record(caller, "context", read, len(made.parts))
@@ -310,7 +313,9 @@ class Operations:
         is not there: one statement for both, and one sentence."""
         allowed = caller.repositories(scope)
         if not names:
-            return allowed if allowed is None else self._there(caller.tenant, allowed)
+            if allowed is None:
+                return allowed
+            return self._there(caller.tenant, allowed)
         wanted = list(dict.fromkeys(names))
         with self.database.tenant(caller.tenant) as connection:
             rows = connection.execute(

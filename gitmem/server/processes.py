@@ -125,7 +125,10 @@ def attend(context: Any, child: Child) -> None:
     now = time.monotonic()
     if child.process is not None and not child.process.is_alive():
         code = child.process.exitcode
-        child.failures = child.failures + 1 if now - child.started < QUICK else 0
+        if now - child.started < QUICK:
+            child.failures = child.failures + 1
+        else:
+            child.failures = 0
         child.due = now + min(MAX_RESTART_SECONDS, 2.0**child.failures / 2 if child.failures else 0.0)
         child.process = None
         child.cleared()

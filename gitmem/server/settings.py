@@ -122,7 +122,10 @@ def secrets_of(environ: Mapping[str, str]) -> dict[str, str]:
     """The secrets that the environment holds or names a file of. Raises BadConfig for a file that cannot be read."""
     secrets = {}
     for name in (*SECRETS, *FORGE_TOKENS):
-        variable = name if name in FORGE_TOKENS else f"GITMEM_{name}"
+        if name in FORGE_TOKENS:
+            variable = name
+        else:
+            variable = f"GITMEM_{name}"
         if value := environ.get(variable):
             secrets[name] = value
         elif file := environ.get(f"{variable}_FILE"):

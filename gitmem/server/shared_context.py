@@ -76,6 +76,8 @@ def without_secret_lines(read: Callable[[str], Document | None]) -> Callable[[st
 
     def masked(path: str) -> Document | None:
         document = read(path)
-        return replace(document, lines=tuple(without_secrets(list(document.lines)))) if document else None
+        if not document:
+            return None
+        return replace(document, lines=tuple(without_secrets(list(document.lines))))
 
     return masked

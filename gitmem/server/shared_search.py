@@ -94,11 +94,18 @@ class Shared:
         repo: Any = None
 
         def opener(commit: str) -> OpenIndex:
-            source = self.database if past else self.readers  # a past tree was indexed just now
+            # a past tree was indexed just now
+            if past:
+                source = self.database
+            else:
+                source = self.readers
             index = PostgresIndex(source, tenant, self._keyring.of(tenant), self._state / "index", self._signs)
             index.approximate_from = self.approximate_from
             try:
-                asked[:] = as_of(index, past) if past else searched(index, permitted, ref)
+                if past:
+                    asked[:] = as_of(index, past)
+                else:
+                    asked[:] = searched(index, permitted, ref)
                 index.snapshots = [one.snapshot for one in asked]
                 index.repositories = {one.snapshot: one.repository for one in asked}
                 files = Files(self, tenant, index, {one.repository: one for one in asked})
@@ -208,7 +215,9 @@ def searched(index: PostgresIndex, permitted: Sequence[int] | None, ref: str) ->
 
 def spellings(ref: str) -> list[str]:
     """The full names that a branch's or tag's name may stand for, a branch first; none for ""."""
-    return [ref, f"refs/heads/{ref}", f"refs/tags/{ref}"] if ref else []
+    if not ref:
+        return []
+    return [ref, f"refs/heads/{ref}", f"refs/tags/{ref}"]
 
 
 def as_of(index: PostgresIndex, past: Mapping[int, tuple[str, str]]) -> list[Searched]:
@@ -285,7 +294,11 @@ class SharedPassages(Passages):
 
     def _forgotten(self, file: File) -> Forgotten:
         home = self.mirrored.homes.get((file.path, file.oid))
-        numbers = [home.repository] if home else list(self.mirrored.repositories)  # a commit's: there is one
+        # a commit's: there is one
+        if home:
+            numbers = [home.repository]
+        else:
+            numbers = list(self.mirrored.repositories)
         return self.mirrored.forgotten(numbers[0])
 
     def _contents(self, wanted: Sequence[tuple[str, str]]) -> Mapping[tuple[str, str], bytes]:
@@ -313,7 +326,10 @@ class SharedPassages(Passages):
 
     def _repository(self, file: File) -> int:
         home = self.mirrored.homes.get((file.path, file.oid))
-        return home.repository if home is not None else next(iter(self.mirrored.repositories))  # of a commit
+        # of a commit
+        if home is not None:
+            return home.repository
+        return next(iter(self.mirrored.repositories))
 
     def _with_provenance(self, hits: list[Hit], blame: bool) -> list[Hit]:
         made = []

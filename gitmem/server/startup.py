@@ -51,7 +51,9 @@ class Running:
             self.writers = Database(settings.secret("DATABASE_URL"), most=settings.workers + 2)
             stack.callback(self.writers.close)
             ingest = Ingest(self.writers, self.mirrors, keyring, CONFIG, settings.state)
-            identities = Identities(settings.providers) if settings.providers else None
+            identities = None
+            if settings.providers:
+                identities = Identities(settings.providers)
             proposals = Proposals(self.mirrors, CONFIG, {**os.environ, **settings.forge_tokens})
             self.operations = Operations(self.database, shared, ingest, now, identities, proposals)
             poll = settings.poll_minutes
@@ -89,7 +91,10 @@ class Running:
         address = f"{self.settings.host}:{self.settings.port}"
         local = self.settings.host in ("127.0.0.1", "::1", "localhost")
         here = [address, f"localhost:{self.settings.port}", f"127.0.0.1:{self.settings.port}"]
-        allowed = [*here, *self.settings.public_hosts] if local else []
+        if local:
+            allowed = [*here, *self.settings.public_hosts]
+        else:
+            allowed = []
         mcp = mcp_application(self.operations, self.settings.host, allowed)
         hook_secret = (self.settings.secrets or {}).get("HOOK_SECRET", "")
         middleware = [Middleware(Authenticated, operations=self.operations)]

@@ -88,7 +88,11 @@ def exposition(queue: list[tuple[str, int, float]], freshness: tuple[int, int, i
             repositories.labels(name).set(number)
         oldest = Gauge("gitmem_oldest_fetch_seconds", "Since the fetch that is longest ago.", registry=registry)
         oldest.set(freshness[3])
-    own: bytes = b"" if os.environ.get(SHARED) else generate_latest(REGISTRY)
+    own: bytes
+    if os.environ.get(SHARED):
+        own = b""
+    else:
+        own = generate_latest(REGISTRY)
     made: bytes = generate_latest(registry)
     return own + made
 

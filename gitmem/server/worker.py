@@ -76,7 +76,11 @@ class Worker:
         if row is None:
             return False
         number, tenant, repository, kind, tries = row
-        run: Callable[[int, int], Any] = self._ingest.fetch if kind == "fetch" else self._ingest.remove
+        run: Callable[[int, int], Any]
+        if kind == "fetch":
+            run = self._ingest.fetch
+        else:
+            run = self._ingest.remove
         failure, began = "", time.monotonic()
         about: dict[str, Any] = {"tenant": tenant, "repository": repository}
         try:

@@ -32,7 +32,10 @@ def end_due_sessions(
     from gitmem.sessions.resets import end_due
     from gitmem.sessions.state import name_of
 
-    in_hand = {name_of(transcript, session): transcript} if transcript is not None else {}
+    if transcript is not None:
+        in_hand = {name_of(transcript, session): transcript}
+    else:
+        in_hand = {}
     try:
         return end_due(repo, config, now, lambda naive: naive.astimezone(), in_hand)
     except Locked:

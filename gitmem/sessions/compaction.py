@@ -30,7 +30,9 @@ def full(turns: Sequence[Turn], window: int, reserve: int = RESERVE, soft: int =
     """
     size = sum(estimate(turn.text) for turn in turns)
     full_at = min(window * share, max(0, window - reserve - soft))
-    return f"{size} tokens of a window of {window}" if window > 0 and size >= full_at else ""
+    if window > 0 and size >= full_at:
+        return f"{size} tokens of a window of {window}"
+    return ""
 
 
 def due(turns: Sequence[Turn], window: int = 0, reserve: int = RESERVE, soft: int = SOFT, share: float = SHARE) -> str:
@@ -41,7 +43,9 @@ def due(turns: Sequence[Turn], window: int = 0, reserve: int = RESERVE, soft: in
         return why
     if size >= TRIGGER_TOKENS:
         return f"{size} tokens"
-    return f"{spoken} turns" if spoken > TRIGGER_TURNS else ""
+    if spoken > TRIGGER_TURNS:
+        return f"{spoken} turns"
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +60,9 @@ def compact(turns: Sequence[Turn], *, keep: int = KEEP) -> Compacted:
     """Keep the last `keep` spoken turns with their tool calls and results, and all since; leave the rest."""
     spoken = [at for at, turn in enumerate(turns) if turn.role is not Role.TOOL and turn.by is By.SPEAKER]
     spoken = _answers([at for at in spoken if turns[at].text or turns[at].calls], turns)
-    cut = spoken[-keep] if len(spoken) > keep else 0
+    cut = 0
+    if len(spoken) > keep:
+        cut = spoken[-keep]
     wanted = set(range(cut, len(turns)))
     callers = {call: at for at, turn in enumerate(turns) for call in turn.calls}
     results = {turn.answers: at for at, turn in enumerate(turns) if turn.answers}
@@ -84,7 +90,9 @@ def prune(
     Old is: older than `ttl` where the turn has a time, and before the last KEEP_ASSISTANT assistant turns.
     """
     assistants = _answers([at for at, turn in enumerate(turns) if turn.role is Role.ASSISTANT], turns)
-    recent = assistants[-KEEP_ASSISTANT] if len(assistants) >= KEEP_ASSISTANT else 0
+    recent = 0
+    if len(assistants) >= KEEP_ASSISTANT:
+        recent = assistants[-KEEP_ASSISTANT]
     out = []
     for at, turn in enumerate(turns):
         old = at < recent and (turn.at is None or now - turn.at > ttl)

@@ -84,7 +84,9 @@ def _conversations(file: IO[bytes]) -> Iterator[tuple[int, int]]:
     depth = start = base = 0
     inside = escaped = False  # inside a string; behind the backslash that the last piece ended with
     while piece := file.read(PIECE):
-        at = 1 if escaped else 0
+        at = 0
+        if escaped:
+            at = 1
         escaped = False
         while True:
             if inside:
@@ -101,7 +103,8 @@ def _conversations(file: IO[bytes]) -> Iterator[tuple[int, int]]:
             if token[0] == b'"':
                 inside = True
             elif token[0] == b"{":
-                start = base + token.start() if not depth else start
+                if not depth:
+                    start = base + token.start()
                 depth += 1
             elif depth:
                 depth -= 1
@@ -202,7 +205,9 @@ def _of_chatgpt(value: Conversation) -> Iterator[Turn]:
 
 def _said_at(node: Conversation) -> float:
     at = _object(node.get("message")).get("create_time")
-    return at if isinstance(at, int | float) else 0.0
+    if not isinstance(at, int | float):
+        return 0.0
+    return at
 
 
 def _chatgpt_turn(message: Conversation, key: str, number: int) -> Iterator[Turn]:
@@ -224,7 +229,9 @@ def _part_text(part: Any) -> str:
     if isinstance(part, str):
         return part
     spoken = _object(part)
-    return word(spoken, "text") if spoken.get("content_type") == "audio_transcription" else ""
+    if spoken.get("content_type") != "audio_transcription":
+        return ""
+    return word(spoken, "text")
 
 
 def _of_claude(value: Conversation) -> Iterator[Turn]:
@@ -242,7 +249,9 @@ def _of_claude(value: Conversation) -> Iterator[Turn]:
 
 
 def _object(value: Any) -> Conversation:
-    return value if isinstance(value, dict) else {}
+    if not isinstance(value, dict):
+        return {}
+    return value
 
 
 SERVICES: dict[str, Callable[[Conversation], Iterator[Turn]]] = {

@@ -116,7 +116,10 @@ def settlements(
             talk.odds[at] = odds({**of_turn, **features(said[at], cues[at])})
         if turn.role is Role.USER:
             made, pending = talk.settled_by(turn, places, proposed, pending)
-            sure = [] if any(_takes(each, unanswered) for each in made) else talk.confirmed_by(turn, unanswered)
+            if any(_takes(each, unanswered) for each in made):
+                sure = []
+            else:
+                sure = talk.confirmed_by(turn, unanswered)
             settled += [*sure, *made]
             pending = [at for at in pending if all(at not in each.places for each in sure)]
             proposed, unanswered = [], []
@@ -124,7 +127,10 @@ def settlements(
         else:
             unanswered += places
             new = [at for at in places if talk.belongs(at)]
-            proposed = new if any(map(talk.settles, new)) else [*proposed, *new]
+            if any(map(talk.settles, new)):
+                proposed = new
+            else:
+                proposed = [*proposed, *new]
         if turn.role is Role.ASSISTANT or is_answer:
             _drop(left, [at for at in places if at not in picked])
         before = turn
@@ -175,7 +181,10 @@ class _Talk(NamedTuple):
             elif agreed:
                 told = [*told, *proposed]
             core = [at for at in told if self.odds[at] > ANSWERED and not _offers(self.said[at].text)]
-            first = [self.settlement(told, core, turn)] if core else []
+            if core:
+                first = [self.settlement(told, core, turn)]
+            else:
+                first = []
             return [*first, self.settlement([*pending, *own], strong, turn)], []
         if refused:
             return [], [*pending, *own]
@@ -183,7 +192,9 @@ class _Talk(NamedTuple):
         if agreed or THANKS.match(turn.text):
             strong = [at for at in proposed if self.settles(at) and not _offers_choice(self.said[at].text)]
         pending = [*pending, *joined, *own]
-        return ([self.settlement(pending, strong, turn)], []) if strong else ([], pending)
+        if strong:
+            return ([self.settlement(pending, strong, turn)], [])
+        return ([], pending)
 
     def confirmed_by(self, turn: Turn, unanswered: Sequence[int]) -> list[Settlement]:
         """The one proposal in what the agent said last (`unanswered`), where a person's turn says yes to it: none where
@@ -196,7 +207,10 @@ class _Talk(NamedTuple):
             return []
         text = self.said[proposals[0]].own
         opening = PROPOSES.match(text)
-        rest = text[opening.end() :] if opening else text
+        if opening:
+            rest = text[opening.end() :]
+        else:
+            rest = text
         is_step = WORK_STEP.search(rest) is not None and STANDS_ON.search(rest) is None
         if is_step or telling(text) <= AGREED or ASKS.search(text):
             return []
@@ -301,7 +315,9 @@ def _offers(text: str) -> bool:
 def refuses(text: str) -> bool:
     """Whether a person's turn refuses, be it after thanks or praise: `no`, `thanks but no thanks`, `great, but no`."""
     opening = AGREES.match(text) or THANKS.match(text)
-    rest = text[opening.end() : opening.end() + AFTERWARDS] if opening else ""
+    rest = ""
+    if opening:
+        rest = text[opening.end() : opening.end() + AFTERWARDS]
     return bool(DENIES.match(text) or DECLINES.search(rest) or (BARELY.match(text) and DENIES.match(rest)))
 
 

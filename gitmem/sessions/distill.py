@@ -86,7 +86,9 @@ def _old(repo: Repository, config: Config, before: date, skipped: list[tuple[str
     assert repo.root is not None
     episodes = []
     for path in sorted(read_work_tree(repo, config.memory_paths).files):
-        day = log_date(path) if kind(path) is Kind.SESSION else None
+        day = None
+        if kind(path) is Kind.SESSION:
+            day = log_date(path)
         if day is None or day >= before:
             continue
         try:
@@ -114,7 +116,10 @@ def is_promoted(document: Document) -> bool:
 def digest(episodes: list[_Episode]) -> str:
     """One line: the days, how many sessions, what they were about, what was decided (the newest decisions first)."""
     first, last = episodes[0].day.isoformat(), episodes[-1].day.isoformat()
-    days = first if first == last else f"{first} to {last}"
+    if first == last:
+        days = first
+    else:
+        days = f"{first} to {last}"
     about = _about(episodes)
     count = counted(len(episodes), "session")
     text = f"{count}, {days}" + (f": {', '.join(about)}" if about else "")
@@ -150,7 +155,9 @@ def _section(document: Document, name: str) -> list[str]:
 
 def marked(data: bytes) -> bytes:
     """An episode with `promoted: true` in its front matter; every other byte as it was."""
-    end = b"\r\n" if b"\r\n" in data[:4096] else b"\n"
+    end = b"\n"
+    if b"\r\n" in data[:4096]:
+        end = b"\r\n"
     lines = data.split(b"\n")
     if lines[0].rstrip() == b"---":
         for at, line in enumerate(lines[1:], 1):

@@ -74,8 +74,12 @@ def note_consolidated(repo: Repository, ran: Record | None = None) -> None:
 
 def is_due(repo: Repository, config: Config) -> int:
     """How many sessions have ended since the last consolidation where these are enough; 0 where they are not."""
-    count = len(load(repo.common_dir).episodes) if config.distill_after else 0
-    return count if count >= max(1, config.distill_after) else 0
+    count = 0
+    if config.distill_after:
+        count = len(load(repo.common_dir).episodes)
+    if count >= max(1, config.distill_after):
+        return count
+    return 0
 
 
 def consolidate_if_due(
@@ -98,7 +102,9 @@ def consolidate_if_due(
             episodes = load(repo.common_dir).episodes
             _save(repo.common_dir, Record(episodes, at, problem=error.message))
         return None
-    branch = outcome.branch if outcome.commit else ""
+    branch = ""
+    if outcome.commit:
+        branch = outcome.branch
     note_consolidated(repo, Record((), at, summary(outcome), outcome.commit, branch))
     return outcome
 
@@ -131,7 +137,9 @@ def in_words(record: Record, after: int) -> str:
     (`mem.distillAfter`) is 0 and none ran."""
     parts: Sequence[str] = ()
     if record.at:
-        place = f" on {record.branch}" if record.branch else ""
+        place = ""
+        if record.branch:
+            place = f" on {record.branch}"
         parts = [f"{record.at}: {record.problem or record.did or 'nothing to consolidate'}{place}"]
     if after:
         parts = [*parts, f"{len(record.episodes)} of {after} sessions until the next one"]

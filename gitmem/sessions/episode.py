@@ -65,11 +65,15 @@ def write_episode(
     existing = episode_of(repo.root, session)
     told = echoes(repo.root, config.memory_daily, written_session(session), now)
     forgotten = forgotten_texts(repo)
-    turns = [replace(turn, text=forgotten.masked(turn.text)) for turn in turns] if forgotten else turns
+    if forgotten:
+        turns = [replace(turn, text=forgotten.masked(turn.text)) for turn in turns]
     path, text = gated_episode(turns, Heading(session, agent, now), config, existing, told)
 
     def plan(reading: Reading) -> Draft[str]:
-        place = path if existing or reading.raw(path) is None else other_path(path, session)
+        if existing or reading.raw(path) is None:
+            place = path
+        else:
+            place = other_path(path, session)
         return Draft({place: text.encode("utf-8", "surrogateescape")}, place)
 
     return write(repo, plan)
@@ -116,7 +120,8 @@ def render_episode(turns: Sequence[Turn], heading: Heading, told: Echoes = NOTHI
     decisions = [f"- {item.text}" for item in held if item.type in DECIDED and item.origin != "web"]
     about = ", ".join(topics(MASK.sub(" ", turn.text) for turn in turns)[:8])
     front = ["---", "type: episode", f"session: {json.dumps(session)}", "origin: agent"]
-    front += [f"agent: {json.dumps(agent)}"] if agent else []
+    if agent:
+        front += [f"agent: {json.dumps(agent)}"]
     if heading.transcript:
         front += [f"{TRANSCRIPT}{heading.transcript}", f"file: {json.dumps(heading.file)}"]
     body = [*front, "---", f"# Session of {now.date().isoformat()}", "", "## Summary", ""]
@@ -128,8 +133,10 @@ def render_episode(turns: Sequence[Turn], heading: Heading, told: Echoes = NOTHI
     ]
     summary = [f"- {line.text}" + (" (agent)" if line.role == Role.ASSISTANT else "") for line in lines]
     body += [*(summary or [SMALL_TALK]), ""]
-    body += ["## Decisions", "", *decisions, ""] if decisions else []
-    body += ["## Topics", "", about, ""] if about else []
+    if decisions:
+        body += ["## Decisions", "", *decisions, ""]
+    if about:
+        body += ["## Topics", "", about, ""]
     return "\n".join(body).rstrip() + "\n"
 
 
@@ -196,7 +203,9 @@ def episodes(root: Path) -> Iterator[EpisodeFile]:
     for path in sorted(folder.glob("*.md")) if folder.is_dir() and not folder.is_symlink() else []:
         name = path.relative_to(root).as_posix()
         try:
-            head = read_bytes(root, name, HEAD).decode("utf-8", "replace") if kind(name) is Kind.SESSION else ""
+            head = ""
+            if kind(name) is Kind.SESSION:
+                head = read_bytes(root, name, HEAD).decode("utf-8", "replace")
         except (OSError, OutsideRepository):
             continue
         front = head.split("\n---\n", 1)[0]
@@ -210,14 +219,18 @@ def _title(text: str) -> str:
     """The first line of the summary of an episode, "" where it has none or was small talk."""
     _, _, summary = text.partition("\n## Summary\n")
     first = next((line for line in summary.split("\n") if line.strip()), "")
-    return first[2:].strip() if first.startswith("- ") and first != SMALL_TALK else ""
+    if first.startswith("- ") and first != SMALL_TALK:
+        return first[2:].strip()
+    return ""
 
 
 def _quoted(key: str, front: str) -> str:
     """The JSON text that a line of the front matter holds, "" where there is none."""
     match = re.search(rf"^{key}: (\".*\")$", front, re.M)
     try:
-        return str(json.loads(match[1])) if match else ""
+        if not match:
+            return ""
+        return str(json.loads(match[1]))
     except ValueError:
         return ""
 

@@ -23,7 +23,10 @@ LAST_DAY = "9999-12-31"
 
 def row_of(item: Selected, number: int) -> Placed:
     """A statement that is not written yet, as a line of a log behind all that stand there."""
-    day = item.turn.at.date().isoformat() if item.turn.at else LAST_DAY
+    if item.turn.at:
+        day = item.turn.at.date().isoformat()
+    else:
+        day = LAST_DAY
     return Placed("", Fact(item.text, fact_id(item.text), NEW_LINE + number, "", (("type", item.type),)), day)
 
 

@@ -146,7 +146,10 @@ def _flush(repo: Repository, config: Config, transcript: Transcript, source: Sou
     turns = unread(spoken if ended else _answered(spoken), state.turns)
     selected, notes = _of_days(turns, spoken, agent, given)
     days = {(item.turn.at or now).date() for item in selected}
-    told = echoes(root, config.memory_daily, written_id(source.session), now) if selected else NOTHING_TOLD
+    if selected:
+        told = echoes(root, config.memory_daily, written_id(source.session), now)
+    else:
+        told = NOTHING_TOLD
     repeated = [item.text for item in selected if item.turn.role is Role.ASSISTANT and told.hold(item.text)]
     selected = [item for item in selected if item.turn.role is not Role.ASSISTANT or item.text not in repeated]
     forgotten = forgotten_texts(repo)
@@ -164,7 +167,10 @@ def _flush(repo: Repository, config: Config, transcript: Transcript, source: Sou
     def write(items: Sequence[Selected]) -> list[tuple[Selected, str]]:
         """Write the items; those that the gate refuses, each with what it says."""
         entries = [_entry(item, source.session, code) for item in items]
-        written = writing.log(repo, config, entries, now=now, agent=agent, topic="session") if entries else []
+        if entries:
+            written = writing.log(repo, config, entries, now=now, agent=agent, topic="session")
+        else:
+            written = []
         refused = []
         for item, result in zip(items, written, strict=True):
             if isinstance(result, Refused):
@@ -192,7 +198,10 @@ def unread(spoken: Sequence[Turn], known: AbstractSet[str]) -> list[Turn]:
     """The turns that were not read before, with what repeats an earlier text between and behind them: a second `no`.
     `known`: the keys of those that were read (`numbered`)."""
     new = [ident not in known for ident in numbered(map(key, spoken))]
-    first = new.index(True) if True in new else len(spoken)
+    if True in new:
+        first = new.index(True)
+    else:
+        first = len(spoken)
     times = Counter(map(key, spoken))
     return [turn for at, turn in enumerate(spoken) if new[at] or (at > first and times[key(turn)] > 1)]
 
@@ -289,7 +298,9 @@ def end(
         )
         part = present(repo.common_dir, transcript, session)
         known = frozenset(turn for each in state.parts if each.part == state.part for turn in numbered(each.turns))
-        path = episode_of(root, part.session) if known else ""
+        path = ""
+        if known:
+            path = episode_of(root, part.session)
         if not path or any(turn not in known for turn in numbered(map(key, part.spoken()))):
             spoken = dated(part.spoken(), now, now, now.tzinfo)
             if not episode_of(root, part.session) and not has_matter(spoken, now, worked=worked(part.turns)):

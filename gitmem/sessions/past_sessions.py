@@ -96,7 +96,10 @@ def listed(files: Iterable[Path]) -> Listing:
     left: list[tuple[str, str]] = []
     for path in files:
         try:
-            found = _stored(path) if is_database(path) else _described(path)
+            if is_database(path):
+                found = _stored(path)
+            else:
+                found = _described(path)
         except OSError as error:
             left.append((str(path), f"cannot be read: {error.strerror}"))
             continue
@@ -164,7 +167,10 @@ def _project(head: bytes) -> str:
             entry = json.loads(line)
         except (ValueError, RecursionError):
             continue
-        inner = [entry, *entry.values()] if isinstance(entry, dict) else []
+        if isinstance(entry, dict):
+            inner = [entry, *entry.values()]
+        else:
+            inner = []
         inner += [value for part in inner[1:] if isinstance(part, dict) for value in part.values()]
         folder = next((where for part in inner if isinstance(part, dict) and (where := word(part, "cwd"))), "")
         if folder:

@@ -92,7 +92,10 @@ def leave(
     cut = 0
     if not source.file:
         spoken = transcript.spoken()  # an episode is of all of them
-        new = spoken if how.ended else unread(spoken, load_state(common, session).turns)
+        if how.ended:
+            new = spoken
+        else:
+            new = unread(spoken, load_state(common, session).turns)
         if not new:
             return "", ()
         turns, cut = _copied(new, spoken)
@@ -163,7 +166,10 @@ def _save(common_dir: Path, note: Note) -> None:
     }  # fmt: skip
     rows: list[dict[str, object]] = [head]
     for turn in note.turns:
-        when = {"at": turn.at.isoformat()} if turn.at else {}
+        if turn.at:
+            when = {"at": turn.at.isoformat()}
+        else:
+            when = {}
         rows.append({"id": turn.id, "role": turn.role.value, "text": turn.text, **when})
     text = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
     write_private(common_dir, note.name, text.encode("utf-8", "replace"), durable=False)
@@ -191,7 +197,9 @@ def _note(folder: Path, name: str) -> Note | None:
         head, _, rest = data.partition(b"\n")
         value = json.loads(head)
         at = datetime.fromisoformat(value["at"])
-        start = datetime.fromisoformat(value["start"]) if value["start"] else None
+        start = None
+        if value["start"]:
+            start = datetime.fromisoformat(value["start"])
         turns = tuple(turn for turn in parse(rest).turns if turn.role is not Role.TOOL)
         note = Note(
             name, str(value["session"]), at, bool(value["ended"]), str(value["agent"]), str(value["file"]), start,
@@ -199,7 +207,9 @@ def _note(folder: Path, name: str) -> Note | None:
         )  # fmt: skip
     except (OSError, OutsideRepository, ValueError, KeyError, TypeError, RecursionError):
         return None
-    return note if at.tzinfo is not None else None
+    if at.tzinfo is None:
+        return None
+    return note
 
 
 def write_pending(

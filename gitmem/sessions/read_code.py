@@ -43,7 +43,10 @@ class ReadCode:
         found: dict[str, int] = {}  # a place, with how many words of the text stand there
         for file in reversed(before):
             path = self._path(file)
-            number, count = self._best(path, file, words, text) if path else (0, 0)
+            if path:
+                number, count = self._best(path, file, words, text)
+            else:
+                number, count = (0, 0)
             if count:
                 found.setdefault(f"{path}:{number}", count)
         best = sorted(found, key=lambda place: -found[place])[:MOST_PROPOSED]
@@ -59,7 +62,9 @@ class ReadCode:
             path = Path(spelled).resolve().relative_to(root.resolve()) if spelled.is_absolute() else spelled
         except (ValueError, OSError):
             return ""
-        return "" if str(path).lower().endswith(".md") else str(path)
+        if str(path).lower().endswith(".md"):
+            return ""
+        return str(path)
 
     def _best(self, path: str, file: FileRead, words: set[str], text: str) -> tuple[int, int]:
         """The line that was open and has most words of the text, and how many; (0, 0) for none that tells."""
@@ -67,7 +72,10 @@ class ReadCode:
             try:
                 assert self.repo.root is not None
                 data = read_bytes(self.repo.root, path, MAX_MEMORY_FILE_BYTES + 1)
-                self._lines[path] = blob_lines(data) if len(data) <= MAX_MEMORY_FILE_BYTES and b"\0" not in data else []
+                if len(data) <= MAX_MEMORY_FILE_BYTES and b"\0" not in data:
+                    self._lines[path] = blob_lines(data)
+                else:
+                    self._lines[path] = []
             except (OSError, OutsideRepository):
                 self._lines[path] = []
         lines = self._lines[path]

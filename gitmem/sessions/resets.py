@@ -75,7 +75,9 @@ def _day_began(now: datetime, hour: int, local: LocalTime) -> datetime:
     """The latest `hour` o'clock that is not after `now`."""
     today = datetime.combine(now.date(), time(hour))
     start = local(today)
-    return start if start <= now else local(today - timedelta(days=1))
+    if start <= now:
+        return start
+    return local(today - timedelta(days=1))
 
 
 def end_due(
@@ -140,7 +142,10 @@ def _until(transcript: Transcript, state: State, seen: datetime) -> Transcript:
     spoken = {id(turn) for turn in transcript.spoken()}
     turns: list[Turn] = []
     for turn in transcript.turns:
-        late = turn.at > seen if turn.at is not None else bool(state.turns) and key(turn) not in state.turns
+        if turn.at is not None:
+            late = turn.at > seen
+        else:
+            late = bool(state.turns) and key(turn) not in state.turns
         if id(turn) in spoken and late:
             break
         turns.append(turn)

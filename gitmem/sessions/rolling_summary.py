@@ -97,7 +97,10 @@ def sentences(turn: Turn) -> list[tuple[str, str]]:
             role, part = turn.role.value, part.strip()
             if turn.by is By.SUMMARY:
                 head, colon, rest = part.removeprefix("- ").partition(": ")
-                role, part = (head, rest) if colon and head in ("user", "assistant") else ("assistant", part)
+                if colon and head in ("user", "assistant"):
+                    role, part = (head, rest)
+                else:
+                    role, part = ("assistant", part)
             if SHORTEST <= len(part) <= LONGEST and part != HIDDEN:
                 parts.append((role, part))
     return parts
@@ -146,7 +149,9 @@ def _adds_little(one: frozenset[str], other: frozenset[str]) -> bool:
     """Whether the shorter of two sentences of a summary adds little. `repeats` of memory/similarity.py asks more, since
     what it drops is a fact; here the terms are kept as a turn is folded in, so that the words need not be."""
     least = min(len(one), len(other))
-    return len(one & other) >= SAME * least if least > 2 else one == other
+    if least > 2:
+        return len(one & other) >= SAME * least
+    return one == other
 
 
 def resume(state: Rolling, turns: Sequence[Turn], keep: int = KEEP) -> Rolling:
@@ -156,7 +161,10 @@ def resume(state: Rolling, turns: Sequence[Turn], keep: int = KEEP) -> Rolling:
     it are used only where nothing is remembered.
     """
     spoken = [turn for turn in turns if turn.role is not Role.TOOL and turn.text and turn.by is By.SPEAKER]
-    older = spoken[:-keep] if keep else spoken
+    if keep:
+        older = spoken[:-keep]
+    else:
+        older = spoken
     if not older and not state.turns:
         return fold(state, [turn for turn in turns if turn.by is By.SUMMARY])
     keys = [key(turn) for turn in older]

@@ -79,7 +79,9 @@ class Selected:
 
     def alone(self) -> Selected:
         """The sentence that was chosen, without the rest."""
-        own = "user" if self.turn.role is Role.USER else "agent"
+        own = "agent"
+        if self.turn.role is Role.USER:
+            own = "user"
         return replace(self, text=self.core, origin="web" if self.origin == "web" else own, others=())
 
 
@@ -169,7 +171,9 @@ def _as_one_line(said: Sequence[Sentence], settled: Settlement) -> Selected:
     texts = [part.text for part in parts]
     text = _join_sentences([*(each if each.endswith(ENDS) else f"{each}." for each in texts[:-1]), texts[-1]])
     others = dict.fromkeys(part.turn for part in parts if part.turn is not core.turn)
-    origin = "user" if all(part.turn.role is Role.USER for part in parts) else "agent"
+    origin = "agent"
+    if all(part.turn.role is Role.USER for part in parts):
+        origin = "user"
     return Selected(text, core.text, settled.type, core.turn, origin, tuple(others))
 
 
@@ -216,7 +220,10 @@ def _chosen(operations: Sequence[Operation], count: int) -> dict[int, str]:
     """Which of the `count` sentences the operations keep, each with its type; of several the first says which."""
     chosen: dict[int, str] = {}
     for operation in operations:
-        at = operation.sources[0].start_line - 1 if operation.sources else -1
+        if operation.sources:
+            at = operation.sources[0].start_line - 1
+        else:
+            at = -1
         if operation.op is not Op.SKIP and operation.type in KEPT_TYPES and 0 <= at < count:
             chosen.setdefault(at, operation.type)
     return chosen
@@ -243,7 +250,9 @@ def _with_reasons(said: Sequence[Sentence], chosen: dict[int, str]) -> list[tupl
         if any(part.doubtful for part in parts):
             origin = "web"
         else:
-            origin = "user" if said[at].turn.role is Role.USER else "agent"
+            origin = "agent"
+            if said[at].turn.role is Role.USER:
+                origin = "user"
         text = _join_sentences([part.text for part in parts])
         selected.append((at, Selected(text, said[at].text, chosen[at], said[at].turn, origin)))
     return selected
@@ -261,7 +270,9 @@ def _reason_before(said: Sequence[Sentence], at: int, taken: set[int]) -> list[i
         return []
     same = said[before].turn is said[at].turn and said[before].paragraph >= said[at].paragraph - 1
     fits = len(said[before].text) + len(said[at].text) < MAX_SENTENCE_CHARACTERS
-    return [before] if same and fits and not said[before].text.endswith(("?", "？")) else []
+    if same and fits and not said[before].text.endswith(("?", "？")):
+        return [before]
+    return []
 
 
 def _reason_after(said: Sequence[Sentence], at: int, chosen: dict[int, str]) -> list[int]:
@@ -288,7 +299,9 @@ def _reason_after(said: Sequence[Sentence], at: int, chosen: dict[int, str]) -> 
     own = at + 1 in chosen and (chosen[at + 1] != "fact" or any(c.isdigit() for c in after.text))
     if not same_line or own or not plain or len(said[at].text) + len(after.text) >= MAX_SENTENCE_CHARACTERS:
         return []
-    return [at + 1] if _promotable(_join_sentences([said[at].text, after.text])) else []
+    if not _promotable(_join_sentences([said[at].text, after.text])):
+        return []
+    return [at + 1]
 
 
 def _says_why(text: str) -> bool:

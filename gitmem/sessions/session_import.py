@@ -123,8 +123,13 @@ class _Prepared(NamedTuple):
     new: bool
 
     def outcome(self, episode: str) -> ImportedSession:
-        problem = "" if self.lines or episode else "the gate lets nothing of it through"
-        done = Done.FAILED if problem else Done.IMPORTED
+        problem = "the gate lets nothing of it through"
+        if self.lines or episode:
+            problem = ""
+        if problem:
+            done = Done.FAILED
+        else:
+            done = Done.IMPORTED
         return ImportedSession(self.session, done, episode, self.lines, self.skipped, problem)
 
 
@@ -246,7 +251,11 @@ class _Importer:
         from gitmem.gate.quoting import without_secrets
 
         state = load_state(self._repo.common_dir, session.name)
-        read_before = state.turns if state.transcript or known else frozenset()  # else an import that was taken back
+        # else an import that was taken back
+        if state.transcript or known:
+            read_before = state.turns
+        else:
+            read_before = frozenset()
         lines: list[ImportedLine] = []
         skipped: list[tuple[str, str]] = []
         fresh = [turn for turn in turns if key(turn) not in read_before]
@@ -304,7 +313,10 @@ class _Importer:
 
         if not prepared or self._options.dry_run:
             return [item.path for item in prepared]
-        places = commit(self._repo, plan)[0] if self._options.committing else write(self._repo, plan)
+        if self._options.committing:
+            places = commit(self._repo, plan)[0]
+        else:
+            places = write(self._repo, plan)
         for item, place in zip(prepared, places, strict=True):
             if place:
                 written = self._episodes[written_session(item.name)]._replace(path=place)

@@ -70,7 +70,9 @@ def name_of(transcript: Transcript, session: str = "") -> str:
     if session or transcript.session:
         return session or transcript.session
     first = next((turn for turn in transcript.turns if turn.text and turn.by is By.SPEAKER), None)
-    return f"talk-{rolling_summary.key(first)[:8]}" if first else "talk"
+    if first:
+        return f"talk-{rolling_summary.key(first)[:8]}"
+    return "talk"
 
 
 def file_of(session: str) -> str:
@@ -101,7 +103,9 @@ def load_state(common_dir: Path, session: str) -> State:
 def _state(data: bytes) -> State:
     try:
         value = json.loads(data)
-        seen = datetime.fromisoformat(value["seen"]) if value["seen"] else None
+        seen = None
+        if value["seen"]:
+            seen = datetime.fromisoformat(value["seen"])
         return State(
             frozenset(map(str, value["turns"])), frozenset(map(str, value["facts"])), str(value["name"]),
             str(value["transcript"]), seen if seen is None or seen.tzinfo else None, int(value["part"]),
@@ -116,7 +120,9 @@ def _part(value: dict[str, object]) -> EndedPart:
     closed, turns = value["closed"], value["turns"]
     if not isinstance(closed, list) or not isinstance(turns, list):
         raise ValueError("keys are a list")
-    at = datetime.fromisoformat(str(value["at"])) if value["at"] else None
+    at = None
+    if value["at"]:
+        at = datetime.fromisoformat(str(value["at"]))
     return EndedPart(int(str(value["part"])), tuple(map(str, closed)), tuple(map(str, turns)), at)
 
 
@@ -162,7 +168,9 @@ def _files(common_dir: Path) -> Iterator[Path]:
 
 def part_name(session: str, part: int) -> str:
     """What the parts of a session are called that a reset has cut: `s1`, `s1#2`, `s1#3`."""
-    return session if part == 1 else f"{session}#{part}"
+    if part == 1:
+        return session
+    return f"{session}#{part}"
 
 
 def with_part_of(state: State, transcript: Transcript) -> State:
@@ -205,7 +213,9 @@ def _in_ended_part(state: State, ended: EndedPart, keys: Sequence[str]) -> State
 
 def _end_in(ended: EndedPart, keys: Sequence[str], spoken: Sequence[Turn]) -> int:
     """How many of the turns stand up to the last one of an ended part, 0 where they have it not."""
-    return 0 if _is_later(ended, spoken) else rolling_summary.after(keys, ended.turns[-MARKS:])
+    if _is_later(ended, spoken):
+        return 0
+    return rolling_summary.after(keys, ended.turns[-MARKS:])
 
 
 def _is_older_reading(ended: EndedPart, keys: Sequence[str], spoken: Sequence[Turn]) -> bool:
@@ -238,14 +248,19 @@ def present(common_dir: Path, transcript: Transcript, session: str = "") -> Tran
         return replace(transcript, session=name)
     spoken = [at for at, turn in enumerate(transcript.turns) if turn.text and _is_spoken(transcript, at)]
     count = rolling_summary.after([rolling_summary.key(transcript.turns[at]) for at in spoken], state.closed)
-    start = spoken[count - 1] + 1 if count else 0
+    start = 0
+    if count:
+        start = spoken[count - 1] + 1
     return replace(transcript, turns=transcript.turns[start:], session=part_name(name, state.part))
 
 
 def part_at_start(common_dir: Path, transcript: Transcript, session: str) -> str:
     """The name of the part of `session` that begins or goes on with all the turns the host has; none: a new one."""
     state = load_state(common_dir, session)
-    state = with_part_of(state, transcript) if transcript.spoken() else _in_new_part(state)
+    if transcript.spoken():
+        state = with_part_of(state, transcript)
+    else:
+        state = _in_new_part(state)
     return part_name(session, state.part)
 
 
@@ -277,10 +292,14 @@ def so_far(common_dir: Path, state: State) -> Rolling:
     name = f"{file_of(part_name(state.name, state.part))}.summary.json"
     before = rolling_summary.load(read_private(common_dir, name))
     try:
-        data = read_regular(Path(state.transcript), MAX_REREAD_BYTES) if state.transcript else b""
+        data = b""
+        if state.transcript:
+            data = read_regular(Path(state.transcript), MAX_REREAD_BYTES)
     except OSError:
         data = b""
-    return rolling_summary.resume(before, present(common_dir, parse(data), state.name).turns, 0) if data else before
+    if data:
+        return rolling_summary.resume(before, present(common_dir, parse(data), state.name).turns, 0)
+    return before
 
 
 def read_private(common_dir: Path, name: str) -> bytes:

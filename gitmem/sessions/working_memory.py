@@ -233,7 +233,10 @@ class Store:
             names = [name for name, _ in self._holding(names, now)]
             own = [name for name in names if _is_of(name, owner)]
         if len(own) >= MAX_VALUES or len(names) >= MAX_FILES:
-            most = MAX_VALUES if len(own) >= MAX_VALUES else MAX_FILES
+            if len(own) >= MAX_VALUES:
+                most = MAX_VALUES
+            else:
+                most = MAX_FILES
             raise UsageError(
                 f"there are {most} session values already", "git mem session list; set one to '' to drop it"
             )
@@ -250,7 +253,9 @@ class Store:
                 self._forget_ended(name)
 
     def _names(self) -> Sequence[str]:
-        return sorted(p.name for p in self._folder.iterdir() if p.is_file()) if self._folder.is_dir() else ()
+        if not self._folder.is_dir():
+            return ()
+        return sorted(p.name for p in self._folder.iterdir() if p.is_file())
 
     def _forget_ended(self, name: str) -> None:
         """Forget a value that has ended; where nothing can be written, another does it."""
@@ -277,7 +282,9 @@ class Store:
             at, until = datetime.fromisoformat(record["at"]), datetime.fromisoformat(record["until"])
             owner = Owner(str(record.get("session", "")), str(record.get("agent", "")))  # absent: the project's
             whole = at.tzinfo is not None and until.tzinfo is not None  # as `set` writes them
-            return Value(str(record["key"]), str(record["text"]), at, until, owner) if whole else None
+            if not whole:
+                return None
+            return Value(str(record["key"]), str(record["text"]), at, until, owner)
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, GitMemError):
             return None  # damaged, or put there by somebody else
 
@@ -321,12 +328,16 @@ def _file_name(key: str, owner: Owner) -> str:
 
 
 def _session_prefix(session: str) -> str:
-    return f"{_hash(session)[:16]}-" if session else ""
+    if not session:
+        return ""
+    return f"{_hash(session)[:16]}-"
 
 
 def _is_of(name: str, owner: Owner) -> bool:
     """Whether a file may be of the owner's session, or of the project."""
-    return name.startswith(_session_prefix(owner.session)) if owner.session else "-" not in name
+    if owner.session:
+        return name.startswith(_session_prefix(owner.session))
+    return "-" not in name
 
 
 def _hash(text: str) -> str:

@@ -49,7 +49,9 @@ def _neutral_id(ident: str) -> str:
 def _without_part(name: str) -> tuple[str, str]:
     """The session's id, and `#2` for its second part, "" for the first."""
     part = PART.search(name)
-    return (name[: part.start()], part[0]) if part else (name, "")
+    if part:
+        return (name[: part.start()], part[0])
+    return (name, "")
 
 
 def _passes(ident: str) -> bool:

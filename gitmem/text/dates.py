@@ -201,7 +201,9 @@ def _make(year: int, month: int, day: int, written: date, future: bool) -> date 
     days = [d for d in around if d is not None]
     if future:
         days = [d for d in days if d >= written] or days
-    return min(days, key=lambda d: abs((d - written).days)) if days else None
+    if not days:
+        return None
+    return min(days, key=lambda d: abs((d - written).days))
 
 
 def _day(year: int, month: int, day: int) -> date | None:
@@ -309,7 +311,10 @@ def endings(text: str, written: date) -> list[Ending]:
     for match in chain(_MONTH_UNTIL.finditer(text), _EASTERN_UNTIL.finditer(text)):
         groups = match.groupdict()
         named = groups["month"] or groups["month2"]
-        month = int(named) if named.isdigit() else MONTH[named.lower()]
+        if named.isdigit():
+            month = int(named)
+        else:
+            month = MONTH[named.lower()]
         year = int(groups["year"] or groups.get("year2") or 0) or written.year + (month < written.month)
         season = not (groups["year"] or groups.get("year2")) and _BEGINS.search(text[: match.start()])
         if 1 <= month <= 12 and written.year - 100 < year < 9990 and not season:
@@ -430,7 +435,9 @@ class Days(NamedTuple):
             if self.first <= when <= self.last:
                 return 1.0
             late = (when - self.last).days
-            return 0.5 if 0 < late <= 7 else 0.0
+            if 0 < late <= 7:
+                return 0.5
+            return 0.0
         if self.day:
             try:
                 named = date(when.year, self.month, self.day)
@@ -441,8 +448,12 @@ class Days(NamedTuple):
                 return 1.0
             if 0 < late <= 10:
                 return 0.7
-            return 0.3 if when.month == self.month else 0.0
-        return 1.0 if when.month == self.month else 0.0
+            if when.month != self.month:
+                return 0.0
+            return 0.3
+        if when.month != self.month:
+            return 0.0
+        return 1.0
 
 
 # From a day that a question names on: `since Monday`, `3일 전 이후`, `先週から`.
@@ -462,7 +473,8 @@ def days(text: str, today: date) -> list[Days]:
     for name, words, unit, count in BACK:
         if _names_it(left, lower, name, words):
             spans.append(span_back(unit, count, today))
-            left = _WORDS_IN_ENGLISH[name].sub(" ", left) if name else left
+            if name:
+                left = _WORDS_IN_ENGLISH[name].sub(" ", left)
             for word in words:
                 left = left.replace(word, " ")
     # `회의 30분 전` is before a meeting: of minutes and hours only `ago`, or what a question begins with, is from now.
@@ -472,13 +484,19 @@ def days(text: str, today: date) -> list[Days]:
         if ago.unit not in ("minute", "hour") or not ago.start or (text[ago.start].isascii() and "ago" in lower)
     ]
     spans += [Days(start, today) for last in lasts(text) if (start := _start(last, today)) is not None]
-    years = [int(match["year"]) for match in _YEAR.finditer(text)] if digits else []
+    if digits:
+        years = [int(match["year"]) for match in _YEAR.finditer(text)]
+    else:
+        years = []
     eastern = digits and ("월" in text or "月" in text)
     for pattern in [p for p, there in ((_ISO, digits), (_NAMED, named), (_EASTERN, eastern)) if there]:
         for match in pattern.finditer(text):
             groups = match.groupdict()
             name = groups["month"].lower()
-            month = int(name) if name.isdigit() else 1 + [m[:3] for m in english.MONTHS].index(name[:3])
+            if name.isdigit():
+                month = int(name)
+            else:
+                month = 1 + [m[:3] for m in english.MONTHS].index(name[:3])
             day = int(groups["day"] or groups.get("before") or 0)
             verb = name in ("may", "march", "mar") and not (day or groups["year"])
             if pattern is _NAMED and verb and not _PREPOSITION.search(text[: match.start()]):
@@ -486,7 +504,8 @@ def days(text: str, today: date) -> list[Days]:
             if not 1 <= month <= 12 or day > 31:
                 continue
             year = int(groups["year"] or 0)
-            year = year + 2000 if 0 < year < 100 else year
+            if 0 < year < 100:
+                year = year + 2000
             if not year and len(set(years)) == 1:
                 year = years[0]
             spans.append(month_days(year, month, day))
@@ -529,14 +548,20 @@ def _back(text: str, forms: Iterable[re.Pattern[str]]) -> Iterator[Back]:
                 yield Back(*match.span(), "day", korean.DAYS[groups["days"]])
                 continue
             number = (groups.get("count") or groups["count2"]).lower()
-            unit = groups["unit"].lower() if groups.get("unit") else _UNITS[groups["unit2"]]
+            if groups.get("unit"):
+                unit = groups["unit"].lower()
+            else:
+                unit = _UNITS[groups["unit2"]]
             yield Back(*match.span(), unit, _COUNTS.get(number) or int(number))
 
 
 def asked_days_of_week(text: str, lower: str, today: date) -> tuple[list[Days], str]:
     """The days of a week that a question names, and the text without them. One that is `near` is the latest: most
     questions are about what was."""
-    forms = _ENGLISH_OF_WEEK if any(name in lower for name in english.WEEKDAYS) else ()
+    if any(name in lower for name in english.WEEKDAYS):
+        forms = _ENGLISH_OF_WEEK
+    else:
+        forms = ()
     if not text.isascii() and any(name in text for name in _EASTERN_WEEKDAYS):
         forms = (*forms, *_EASTERN_OF_WEEK)
     named: list[Days] = []
@@ -544,7 +569,10 @@ def asked_days_of_week(text: str, lower: str, today: date) -> tuple[list[Days], 
     for match, week, weekday in _days_of_week(text, forms):
         if left[match.start() : match.end()] == match[0]:  # no earlier form has read it
             latest = today - timedelta(days=(today.weekday() - weekday) % 7)
-            day = latest if week == "near" else _day_of_week(week, weekday, today)
+            if week == "near":
+                day = latest
+            else:
+                day = _day_of_week(week, weekday, today)
             named.append(Days(day, day))
             left = left[: match.start()] + " " * len(match[0]) + left[match.end() :]
     return named, left
@@ -582,7 +610,10 @@ def span_back(unit: str, count: int, today: date) -> Days:
     today is not known here, the days in which it may lie. The day of today where the calendar has no such time."""
     try:
         if unit in ("minute", "hour"):
-            hours = count if unit == "hour" else -(-count // 60)
+            if unit == "hour":
+                hours = count
+            else:
+                hours = -(-count // 60)
             return Days(today - timedelta(-(-hours // 24)), today)
         if unit == "day":
             day = today - timedelta(count)
@@ -605,6 +636,8 @@ def day_back(unit: str, count: int, today: date) -> date | None:
             return today - timedelta(count * (7 if unit == "week" else 1))
         months = today.year * 12 + today.month - 1 - count * (12 if unit == "year" else 1)
         last = month_days(months // 12, months % 12 + 1, 0).last
-        return last.replace(day=min(last.day, today.day)) if last is not None else None
+        if last is None:
+            return None
+        return last.replace(day=min(last.day, today.day))
     except (ValueError, OverflowError):
         return None

@@ -32,4 +32,6 @@ def language_of(text: str) -> str:
         return "ko"
     if _has(text, "ぁ", "ヺ"):
         return "ja"
-    return "zh" if _has(text, "一", "鿿") else "en"
+    if _has(text, "一", "鿿"):
+        return "zh"
+    return "en"

@@ -43,12 +43,16 @@ _WEEKDAY = lazy(r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)
 
 def first_day(text: str, now: datetime, option: str = "--since") -> date | None:
     """The first day of the time that `text` names as of `now`, None for no text. Raises UsageError, naming `option`."""
-    return _days_named(text, now, option).first if text else None
+    if not text:
+        return None
+    return _days_named(text, now, option).first
 
 
 def last_day(text: str, now: datetime, option: str = "--until") -> date | None:
     """The last day of it: `last week` ends on Sunday. Raises UsageError, naming `option`."""
-    return _days_named(text, now, option).last if text else None
+    if not text:
+        return None
+    return _days_named(text, now, option).last
 
 
 def _days_named(text: str, now: datetime, option: str) -> Days:
@@ -102,7 +106,9 @@ def _to_the_minute(text: str, now: datetime) -> datetime | None:
         return None
     text = " ".join(text.split()).lower()
     ago = _whole_match(text, agos(text))
-    return _before(ago, now) if ago is not None and ago.unit in ("minute", "hour") else None
+    if ago is not None and ago.unit in ("minute", "hour"):
+        return _before(ago, now)
+    return None
 
 
 def _whole_match(text: str, found: Iterable[Back]) -> Back | None:
@@ -118,11 +124,15 @@ def _before(back: Back, now: datetime) -> datetime | None:
         except OverflowError:
             return None
     day = day_back(back.unit, back.number, now.date())
-    return datetime.combine(day, now.timetz()) if day is not None else None
+    if day is None:
+        return None
+    return datetime.combine(day, now.timetz())
 
 
 def _days(first: datetime | None, last: date | None) -> Days | None:
-    return Days(first.date(), last or first.date()) if first is not None else None
+    if first is None:
+        return None
+    return Days(first.date(), last or first.date())
 
 
 def _of_calendar(text: str, today: date) -> Days | None:
@@ -133,7 +143,9 @@ def _of_calendar(text: str, today: date) -> Days | None:
     groups = match.groupdict()
     year, day = int(groups["year"] or 0), int(groups.get("day") or 0)
     if "month" not in groups:
-        return Days(date(year, 1, 1), date(year, 12, 31)) if year else None
+        if not year:
+            return None
+        return Days(date(year, 1, 1), date(year, 12, 31))
     month = MONTH.get(groups["month"]) or int(groups["month"])
     if not 1 <= month <= 12 or (groups.get("day") and not day) or (groups["year"] and not year):
         return None
@@ -148,7 +160,9 @@ def _of_week(text: str, today: date) -> Days | None:
     if _WEEKDAY.fullmatch(text):
         text = "on " + next(name for name in english.WEEKDAYS if name[:3] == text[:3])
     of_week, left = asked_days_of_week(text, text, today)
-    return of_week[0] if len(of_week) == 1 and not left.strip() else None
+    if len(of_week) == 1 and not left.strip():
+        return of_week[0]
+    return None
 
 
 def moment(text: str, now: datetime) -> datetime | None:
@@ -162,4 +176,6 @@ def moment(text: str, now: datetime) -> datetime | None:
         when = datetime.fromisoformat(text)
     except ValueError:
         return None
-    return when if when.tzinfo is not None else when.replace(tzinfo=now.tzinfo)
+    if when.tzinfo is not None:
+        return when
+    return when.replace(tzinfo=now.tzinfo)

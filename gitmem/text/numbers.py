@@ -111,7 +111,9 @@ def _in_digits(text: str) -> list[Quantity]:
         unit, factor = _meant(said)
         factor *= _power(match["power2"] or match["power"])
         low = _value(match["low"], bool(said)) * factor * (-1 if match["sign"] else 1)
-        high = _value(match["high"], bool(said)) * factor if match["high"] else None
+        high = None
+        if match["high"]:
+            high = _value(match["high"], bool(said)) * factor
         found.append(Quantity(match.start(), match.end(), low, unit, high))
     return found
 
@@ -133,12 +135,17 @@ def _in_words(text: str) -> list[Quantity]:
 
 
 def _meant(unit: str) -> tuple[str, float]:
-    measured, factor = _UNITS.get(unit.strip(" \u00a0-").lower(), ("", 1)) if unit else ("", 1)
+    if unit:
+        measured, factor = _UNITS.get(unit.strip(" \u00a0-").lower(), ("", 1))
+    else:
+        measured, factor = ("", 1)
     return measured, float(factor)
 
 
 def _power(word: str | None) -> float:
-    return float(_POWERS[word.strip().lower()]) if word else 1.0
+    if word:
+        return float(_POWERS[word.strip().lower()])
+    return 1.0
 
 
 def _value(digits: str, has_unit: bool) -> float:

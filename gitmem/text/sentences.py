@@ -125,7 +125,10 @@ def _ends(text: str) -> Iterator[int]:
         wide = stop.group()[0] in "。！？．｡"
         marks, counted = marks + text.count("**", counted, stop.start()), stop.start()
         closed = (_WIDE_CLOSERS if wide and marks % 2 == 0 else _CLOSERS).match(text, at)
-        end = closed.end() if closed else at
+        if closed:
+            end = closed.end()
+        else:
+            end = at
         if not wide and end < len(text) and not text[end].isspace() and not _goes_on_in_korean(text, stop.start(), at):
             continue
         if whole is None:
@@ -203,7 +206,10 @@ def _counts(text: str, begin: int, stop: int, number: int) -> bool:
 
 def _is_end(text: str, begin: int, stop: str, at: int, end: int) -> bool:
     """Whether a sentence that began at `begin` ends with the stop at `at`, closed at `end`."""
-    after = text[end:].lstrip() if len(text) - end < 80 else text[end : end + 80].lstrip()
+    if len(text) - end < 80:
+        after = text[end:].lstrip()
+    else:
+        after = text[end : end + 80].lstrip()
     if not after:
         return True
     found = _NEXT.match(after)

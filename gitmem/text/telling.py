@@ -20,7 +20,9 @@ TOKENS_REMEMBERED = 8_000  # of LONGEST characters at most: the lines of a searc
 
 def telling(token: str, script: str) -> tuple[tuple[str, ...], bool]:
     """The terms by which one of `terms.tokens` is looked for, and whether it says nothing of a subject."""
-    return _remembered_telling(token, script) if len(token) <= MAX_TERM_CHARACTERS else _telling(token, script)
+    if len(token) <= MAX_TERM_CHARACTERS:
+        return _remembered_telling(token, script)
+    return _telling(token, script)
 
 
 def _telling(token: str, script: str) -> tuple[tuple[str, ...], bool]:

@@ -109,7 +109,9 @@ def _script(c: str) -> str:
         return HAN_KANA
     if "\U00020000" <= c <= "\U0003ffff":
         return HAN_KANA
-    return OTHER if c.isalnum() or c == "_" else JOINT
+    if c.isalnum() or c == "_":
+        return OTHER
+    return JOINT
 
 
 def cut(token: str, script: str) -> tuple[str, ...]:
@@ -121,11 +123,14 @@ def cut(token: str, script: str) -> tuple[str, ...]:
         token = token[:-2]
     if "'" in token:  # don't, we're, o'clock
         token = token.replace("'", "")
-    token = fold(token) if not token.isascii() else token
+    if not token.isascii():
+        token = fold(token)
     whole = _SEPARATORS.sub("_", token).strip("_").lower()[:MAX_TERM_CHARACTERS]
     parts = _PARTS.findall(token)
     if len(parts) <= 1:
-        return (stem(whole),) if whole else ()
+        if not whole:
+            return ()
+        return (stem(whole),)
     words = [stem(part.lower()[:MAX_TERM_CHARACTERS]) for part in parts[:MAX_TERM_CHARACTERS]]
     return (whole, *words)
 
@@ -138,7 +143,9 @@ def other_kana(term: str) -> str:
         return ""
     if all("ァ" <= letter <= "ヶ" for letter in bare):
         other = "".join(letter if letter == "ー" else chr(ord(letter) - _KANA_APART) for letter in term)
-        return "" if other in japanese.GRAMMAR_PAIRS else other
+        if other in japanese.GRAMMAR_PAIRS:
+            return ""
+        return other
     if all("ぁ" <= letter <= "ゖ" for letter in bare) and term not in japanese.GRAMMAR_PAIRS:
         return "".join(letter if letter == "ー" else chr(ord(letter) + _KANA_APART) for letter in term)
     return ""

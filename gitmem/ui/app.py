@@ -170,7 +170,9 @@ def _error_page(site: Site, name: str, request: Request, error: Exception) -> Re
 
 
 def _one_line(text: str) -> str:
-    return text if "\n" not in text else " ".join(text.split())
+    if "\n" not in text:
+        return text
+    return " ".join(text.split())
 
 
 def _in_words(site: Site, error: Exception) -> tuple[int, str, str]:
@@ -179,7 +181,10 @@ def _in_words(site: Site, error: Exception) -> tuple[int, str, str]:
         status = next(status for kind, status in STATUS.items() if isinstance(error, kind))
         return status, error.message, error.hint
     if isinstance(error, OSError):
-        words = "The disk is full" if error.errno in FULL else Message("Cannot read or write: {}", error.strerror)
+        if error.errno in FULL:
+            words = "The disk is full"
+        else:
+            words = Message("Cannot read or write: {}", error.strerror)
         return 507 if error.errno in FULL else 503, words, "nothing was changed; make room and try again"
     where = site.crash_log(error)
     return (

@@ -33,4 +33,6 @@ class AskedForms:
         """(address of the change, fields), None for a key whose form is kept no longer."""
         with self._lock:
             found = self._forms.get(key)
-        return None if found is None else (found[0], dict(found[1]))
+        if found is None:
+            return None
+        return (found[0], dict(found[1]))

@@ -52,7 +52,9 @@ async def _counted(told: AsyncIterator[str], streams: set[object]) -> AsyncItera
 async def _events_since(site: Site, ending: threading.Event, since: str, language: str) -> AsyncIterator[str]:
     """An event for each change after the state `since`."""
     known, seen = await to_thread.run_sync(_current_state, site, "")
-    before = seen if known == since else None
+    before = None
+    if known == since:
+        before = seen
     last = since
     yield "retry: 5000\n\n"
     while not ending.is_set():
@@ -82,7 +84,9 @@ def _current_state(site: Site, last: str) -> tuple[str, frozenset[str] | None]:
 
 
 def _words(language: str, before: frozenset[str] | None, after: frozenset[str] | None) -> str:
-    count = len(after - before) if before is not None and after is not None else 0
+    count = 0
+    if before is not None and after is not None:
+        count = len(after - before)
     if count:
         return translate(language, "{count} new facts", count=count)
     return translate(language, "Memory changed")

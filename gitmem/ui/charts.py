@@ -32,7 +32,9 @@ def stacked(values: Mapping[str, float], whole: float, order: Sequence[str] = ()
     pieces, start = [], 0.0
     shades = {name: at for at, name in enumerate(order)}
     for at, (name, value) in enumerate((name, value) for name, value in values.items() if value > 0):
-        width = 100 * value / whole if whole else 0.0
+        width = 0.0
+        if whole:
+            width = 100 * value / whole
         pieces.append(Piece(name, value, round(start, 2), round(width, 2), shades.get(name, at) % SHADES))
         start += width
     return pieces
@@ -63,7 +65,9 @@ class Chart:
 def columns(names: Sequence[str], rows: Sequence[Sequence[float]], most: float = 0) -> Chart:
     """A column for each name, made of the parts of its row."""
     top = most or nice(max((sum(row) for row in rows), default=0))
-    top = 6 if top == 5 else top  # half of it stands at the scale, and these are things
+    # half of it stands at the scale, and these are things
+    if top == 5:
+        top = 6
     step = (WIDTH - LEFT - RIGHT) / max(1, len(names))
     made, tops = [], []
     for at, row in enumerate(rows):
@@ -105,11 +109,14 @@ def nice(value: float) -> float:
 
 
 def _tall(value: float, top: float) -> float:
-    return (HEIGHT - TOP - BOTTOM) * min(value, top) / top if top else 0.0
+    if not top:
+        return 0.0
+    return (HEIGHT - TOP - BOTTOM) * min(value, top) / top
 
 
 def _ticks(top: float) -> tuple[tuple[float, str], ...]:
-    shares = (0, 0.5, 1) if top > 1 else (0, 1)  # of one thing there is no half
+    # of one thing there is no half
+    shares = (0, 0.5, 1) if top > 1 else (0, 1)
     return tuple((round(HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * share, 1), number(top * share)) for share in shares)
 
 

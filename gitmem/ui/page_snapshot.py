@@ -31,13 +31,18 @@ def snapshot(repo: Repository, named: str, now: datetime) -> Snapshot:
     """What `named` (a revision, a branch, a day; "" for now) stands for. Raises UnknownRevision, UsageError."""
     if not named and repo.root is not None:
         return Snapshot()
-    commit = resolve_at(repo, named, now) if named else repo.head() or ""
+    if named:
+        commit = resolve_at(repo, named, now)
+    else:
+        commit = repo.head() or ""
     return Snapshot(named, commit, repo.commit(commit).commit_date if commit else None)
 
 
 def state(repo: Repository, config: Config) -> str:
     """What stands for the memory there is: equal for equal commits and files."""
-    scan = read_work_tree(repo, config.memory_paths).scan.hex() if repo.root is not None else ""
+    scan = ""
+    if repo.root is not None:
+        scan = read_work_tree(repo, config.memory_paths).scan.hex()
     return f"{repo.head() or ''}-{scan}"
 
 

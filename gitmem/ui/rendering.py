@@ -121,7 +121,9 @@ def _written(value: Any) -> Any:
         return _PAGE.get().mark(value)
     if not isinstance(value, str) or isinstance(value, Markup | Ours):
         return value
-    return _PAGE.get().mark(Shown(value, plain)) if value else value
+    if value:
+        return _PAGE.get().mark(Shown(value, plain))
+    return value
 
 
 @lru_cache(maxsize=1024)
@@ -178,10 +180,16 @@ def passage(text: str, most: int, marks: re.Pattern[str] | None = None) -> Shown
 
     def written(masked: str) -> Markup:
         whole = "\n".join(unmarked(line) for line in masked.split("\n"))
-        found = marks.search(whole) if marks else None
-        first = max(0, found.start() - most // 2) if found and found.end() > most else 0
+        found = None
+        if marks:
+            found = marks.search(whole)
+        first = 0
+        if found and found.end() > most:
+            first = max(0, found.start() - most // 2)
         text = visible(("\u2026" if first else "") + _shortened(whole[first:], most))
-        return _marked(text, marks) if marks else escape(text)
+        if marks:
+            return _marked(text, marks)
+        return escape(text)
 
     return Shown(text, written)
 
@@ -209,7 +217,9 @@ def _shortened(text: str, most: int) -> str:
 
 def oid(text: str, length: int = 64) -> str:
     """The first digits of an oid or an id, which is no secret; any other text as it is."""
-    return Ours(text[:length]) if _OID.fullmatch(text) else text
+    if _OID.fullmatch(text):
+        return Ours(text[:length])
+    return text
 
 
 def time_tag(value: datetime | None) -> Markup:
@@ -232,7 +242,9 @@ def moment_tag(text: str) -> Markup | str:
 def day_tag(value: date | str) -> Markup | str:
     """A day, which is of no zone; a text that is none as it is."""
     text = str(value)
-    return Markup('<time datetime="{0}">{0}</time>').format(text) if _DAY.fullmatch(text) else text
+    if _DAY.fullmatch(text):
+        return Markup('<time datetime="{0}">{0}</time>').format(text)
+    return text
 
 
 def markdown(text: str) -> Markup:
@@ -251,4 +263,6 @@ def inline(text: str) -> Markup:
 
 def _count_of_rest(text: str) -> Markup:
     left = len(text) - MAX_MARKDOWN_CHARACTERS
-    return Markup(' <span class="quiet">... {}</span>').format(f"{left:,}") if left > 0 else Markup("")
+    if left > 0:
+        return Markup(' <span class="quiet">... {}</span>').format(f"{left:,}")
+    return Markup("")

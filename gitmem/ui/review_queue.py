@@ -70,7 +70,9 @@ def value(view: View, name: str) -> Any:
     if view.site.kept.has(name, key) or _size(view) <= AT_ONCE:
         return view.site.kept.of(name, key, lambda: part.made(view, Progress()))
     progress = _left(view, name, key, time.monotonic() + view.site.patience, first=True)
-    return view.site.kept.of(name, key, lambda: part.made(view, Progress())) if progress is None else progress
+    if progress is None:
+        return view.site.kept.of(name, key, lambda: part.made(view, Progress()))
+    return progress
 
 
 def at_once(view: View, name: str) -> Any:
@@ -147,18 +149,25 @@ def _offer(view: View, progress: Progress) -> Offer | None:
 def _state_folder(view: View) -> Path | None:
     """Where this server may keep what it worked out; None for a read-only one, and where there is no such folder."""
     try:
-        return None if view.site.read_only else state_dir(view.repo.common_dir, make=False)
+        if view.site.read_only:
+            return None
+        return state_dir(view.repo.common_dir, make=False)
     except GitMemError:
         return None
 
 
 def _count_of_offer(offer: Offer | None) -> int:
-    return len(offered(offer.outcome.plan)) if offer else 0
+    if not offer:
+        return 0
+    return len(offered(offer.outcome.plan))
 
 
 def _findings_key(view: View) -> object:
     names = (".gitmem-allow.toml", ".gitmem.toml")
-    files = [view.repo.root / name for name in names] if view.repo.root else []
+    if view.repo.root:
+        files = [view.repo.root / name for name in names]
+    else:
+        files = []
     return state(view.repo, view.config), view.config, view.now.date(), tuple(map(_seen, files))
 
 

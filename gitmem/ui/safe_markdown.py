@@ -28,8 +28,12 @@ class _Safe(RendererHTML):
 
     def link_close(self, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
         opened = next((token for token in reversed(tokens[:at]) if token.type == "link_open"), None)
-        host = _host(str(opened.attrGet("href"))) if opened is not None else ""
-        return f'</a> <span class="host">({escape(visible(host))})</span>' if host else "</a>"
+        host = ""
+        if opened is not None:
+            host = _host(str(opened.attrGet("href")))
+        if host:
+            return f'</a> <span class="host">({escape(visible(host))})</span>'
+        return "</a>"
 
     def image(self, tokens: Sequence[Token], at: int, options: OptionsDict, env: EnvType) -> str:
         target = str(tokens[at].attrGet("src") or "")
@@ -50,7 +54,9 @@ def _href(target: str) -> str:
         scheme = urlsplit(target).scheme.lower()
     except ValueError:
         return "#"
-    return target if scheme in ("http", "https", "mailto") else "#"
+    if scheme in ("http", "https", "mailto"):
+        return target
+    return "#"
 
 
 @cache

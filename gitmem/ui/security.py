@@ -127,7 +127,9 @@ def _cookie(headers: Headers, name: str) -> str:
         jar.load("; ".join(part for part in headers.get("cookie", "").split("; ") if part.startswith(f"{name}=")))
     except CookieError:
         return ""
-    return jar[name].value if name in jar else ""
+    if name not in jar:
+        return ""
+    return jar[name].value
 
 
 def policy(nonce: str) -> dict[str, str]:

@@ -28,13 +28,17 @@ def language_of(header: str) -> str:
         name = tag.split("-")[0].lower()
         if name in (ENGLISH, KOREAN):
             wanted.append((-_quality(rest), place, name))
-    return min(wanted)[2] if wanted and min(wanted)[0] < 0 else ENGLISH
+    if wanted and min(wanted)[0] < 0:
+        return min(wanted)[2]
+    return ENGLISH
 
 
 def _quality(text: str) -> float:
     name, _, value = text.strip().partition("=")
     try:
-        return float(value) if name.strip() == "q" else 1.0
+        if name.strip() == "q":
+            return float(value)
+        return 1.0
     except ValueError:
         return 0.0
 
@@ -59,7 +63,9 @@ def translate(language: str, phrase: str, **values: object) -> str:
         count = values.get("count")
         said = words.ngettext(ONE[phrase], phrase, count if isinstance(count, int) else 2)
     else:
-        said = words.gettext(phrase) if phrase else ""
+        said = ""
+        if phrase:
+            said = words.gettext(phrase)
     for name, value in values.items():
         said = said.replace("{" + name + "}", f"{value:,}" if isinstance(value, int) else str(value))
     return said

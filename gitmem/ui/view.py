@@ -126,7 +126,9 @@ class View:
     def done(self) -> str:
         """The commit that a change has just made, for the page that its form led to; "" for none."""
         oid = self.fields.get("done", "")
-        return oid if OID.fullmatch(oid) else ""
+        if not OID.fullmatch(oid):
+            return ""
+        return oid
 
     @cached_property
     def undoable(self) -> bool:
@@ -152,7 +154,9 @@ class View:
     def start(self) -> int:
         """How many rows of a list come before those of this page: what `and N more` leads to."""
         given = self.fields.get("start", "")
-        return int(given) if given.isascii() and given.isdigit() and len(given) < 8 else 0
+        if given.isascii() and given.isdigit() and len(given) < 8:
+            return int(given)
+        return 0
 
     @property
     def origin(self) -> str:
@@ -171,7 +175,9 @@ class View:
         if not (self.snapshot.past and self.forgotten):
             return found
         rows = tuple(row for row in found.rows if not self.forgotten.says_only(row.fact.text))
-        return found if len(rows) == len(found.rows) else FactList(rows)
+        if len(rows) == len(found.rows):
+            return found
+        return FactList(rows)
 
     def statements(self, path: str) -> Sequence[PresentFact]:
         """The statements of a memory file that are shown: those of a log or a note too. Raises MissingFile,
@@ -203,7 +209,9 @@ class View:
     def longest(self, rows: Sequence[PresentFact]) -> int:
         """Characters of a fact in a list of these: fewer where they are many and long."""
         size = sum(len(escape(row.fact.text[:FACT])) for row in rows)
-        return FACT if size <= FACTS else FACT * FACTS // size
+        if size <= FACTS:
+            return FACT
+        return FACT * FACTS // size
 
     def t(self, phrase: str, **values: object) -> str:
         """The phrase of a page, or the sentence of a flow, in the reader's language; one that is not ours, or that
@@ -212,7 +220,9 @@ class View:
             return translated(self.language, phrase)
         words = translate(self.language, phrase, **values)
         ours = all(isinstance(value, int) for value in values.values())
-        return Ours(words) if ours else words
+        if ours:
+            return Ours(words)
+        return words
 
     def url(self, page: str, /, *parts: str, **fields: object) -> str:
         """The address of a page of this snapshot; `at=""` names the present. Empty fields are left out."""

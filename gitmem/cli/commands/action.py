@@ -66,7 +66,10 @@ def error_annotation(error: GitMemError) -> str:
     from gitmem.gate import exceptions
     from gitmem.gate.report import workflow_command
 
-    words = f"{error.message} (hint: {error.hint})" if error.hint else error.message
+    if error.hint:
+        words = f"{error.message} (hint: {error.hint})"
+    else:
+        words = error.message
     file = next((name for name in (exceptions.FILE, TRACKED) if name in words), "")
     line = re.search(r"\bline (\d{1,6})\b", words)
     fields = {"title": "git mem"}
@@ -86,7 +89,10 @@ def read_event() -> Event:
     if not path and os.environ.get("GITLAB_CI") == "true":
         return gitlab_ci.parse(os.environ)
     try:
-        payload = json.loads(Path(path).read_bytes()) if path else {}
+        if path:
+            payload = json.loads(Path(path).read_bytes())
+        else:
+            payload = {}
     except (OSError, ValueError):
         raise GitMemError("the event's payload cannot be read", "this command runs inside GitHub Actions") from None
     return github_events.parse(os.environ, payload if isinstance(payload, dict) else {})
@@ -186,12 +192,19 @@ def scan_command(sarif: str | None, code_quality: str | None, sast: str | None, 
     if sast:
         times = (started.astimezone(UTC), now().astimezone(UTC))
         write_report(sast, gitlab_report.as_sast(result, __version__, *times))
-    failed = bool(result.findings) if severity == "warn" else result.blocked
+    if severity == "warn":
+        failed = bool(result.findings)
+    else:
+        failed = result.blocked
     if os.environ.get("GITMEM_CHECK") == "true":
         put_check(forge_and_client()[1], "memory scan", tip, result, text, failed)
-    where = os.path.relpath(sarif, os.environ.get("GITHUB_WORKSPACE") or ".") if sarif else ""
+    where = ""
+    if sarif:
+        where = os.path.relpath(sarif, os.environ.get("GITHUB_WORKSPACE") or ".")
     output(findings=str(len(result.findings)), sarif=where, result="failed" if failed else "clean")
-    return Exit.FINDINGS if failed else Exit.DONE
+    if failed:
+        return Exit.FINDINGS
+    return Exit.DONE
 
 
 def in_gitlab() -> bool:
@@ -245,7 +258,9 @@ def with_pull(repo: Repository, event: Event, client: Client | None) -> Event:
         pull = client.pull(int(asked))
     else:
         assert isinstance(client, GitHubClient)
-        at_head = client.pull_at(event.source, event.source_branch, event.head) if event.head else None
+        at_head = None
+        if event.head:
+            at_head = client.pull_at(event.source, event.source_branch, event.head)
         if at_head is None:
             say("git mem: no open pull request has the head of that run; a newer run looks at it")
             return replace(event, head="", base="")
@@ -320,7 +335,9 @@ def review_command(markdown: str | None, json_file: str | None) -> int:
         write(escape(whole))
     put_check(client, "memory review", review.head, told, text, review.failed)
     output(verdict="failed" if review.failed else "clean", comment=comment)
-    return Exit.FINDINGS if review.failed else Exit.DONE
+    if review.failed:
+        return Exit.FINDINGS
+    return Exit.DONE
 
 
 def put_check(client: Client | None, name: str, head: str, result: Report, summary: str, failed: bool) -> None:
@@ -343,7 +360,9 @@ def put_check(client: Client | None, name: str, head: str, result: Report, summa
         for row in order(result.findings)
         if row.path != MESSAGE
     ]
-    title = counted(len(result.findings), "finding") if result.findings else "nothing found"
+    title = "nothing found"
+    if result.findings:
+        title = counted(len(result.findings), "finding")
     try:
         client.put_check(name, head, failed=failed, title=title, summary=summary, annotations=rows)
     except ForgeError as error:
@@ -408,7 +427,9 @@ def _elsewhere(markdown: str | None) -> str:
     server, repository, run = (os.environ.get(f"GITHUB_{key}", "") for key in ("SERVER_URL", "REPOSITORY", "RUN_ID"))
     if not (server and repository and run.isdigit()):
         return ""
-    kept = "the step summary and the artifact `memory-review`" if markdown else "the step summary"
+    kept = "the step summary"
+    if markdown:
+        kept = "the step summary and the artifact `memory-review`"
     return f"All of it: {kept} of [this run]({server}/{repository}/actions/runs/{run})"
 
 
@@ -416,7 +437,9 @@ def _no_review(event: Event, error: GitMemError) -> str:
     """The comment in place of a review that could not be made."""
     from gitmem.review.markup import plain
 
-    hint = f"\n\n{plain(error.hint)}" if error.hint else ""
+    hint = ""
+    if error.hint:
+        hint = f"\n\n{plain(error.hint)}"
     head = event.head[:12] or "the head"
     return f"### ❌ Memory review: not done\n\nNothing was checked in `{head}`: {plain(error.message)}.{hint}\n"
 
@@ -504,7 +527,10 @@ def _propose(branch: str, limit: int, model_name: str, key: str) -> None:
     if proposals.fetch(repo, client, branch, os.environ):
         declined = proposals.record_rejection(repo, config, client, branch, start)
     with _key_file(key) as file:  # read when the model is opened
-        opened = config._replace(http_key_file=file) if file else config
+        if file:
+            opened = config._replace(http_key_file=file)
+        else:
+            opened = config
         model, policy = promotion_model(repo, opened, now().date(), os.environ)
     outcome = promote(repo, config, model, policy, Request(mode=Mode.BRANCH, limit=limit, branch=branch), now())
     told = _without(key, escape(as_text(outcome, True))).replace("```", chr(39) * 3)
@@ -521,7 +547,9 @@ def _propose(branch: str, limit: int, model_name: str, key: str) -> None:
         title = f"memory: {counted(facts, 'fact')} from the daily logs"
         proposal = publish.Proposal(branch, base, title=title, notes=(DEFAULT_TOKEN,))
         done = publish.publish(repo, forge, client, proposal, layout=layout, today=now().date(), environ=os.environ)
-        number = str(done.pull.number) if done.pull else ""
+        number = ""
+        if done.pull:
+            number = str(done.pull.number)
         say(f"git mem: {counted(facts, 'fact')} on '{branch}', pull request #{number}")
     elif declined:
         publish.push(repo, "origin", branch, base, push_environment(client, os.environ))
@@ -553,15 +581,22 @@ def _propose_consolidation(promotion: str, model_name: str, key: str) -> str:
     if last is not None and now() - last < WEEK:
         summarise(f"### Consolidation\n\nThe last one was on {last.date()}: the next one is due a week after it.\n")
         return ""
-    declined = proposals.take_back_declined_consolidations(repo, client, BRANCH, start) if tip else 0
+    declined = 0
+    if tip:
+        declined = proposals.take_back_declined_consolidations(repo, client, BRANCH, start)
     with _key_file(key) as file:
-        opened = config._replace(http_key_file=file) if file else config
+        if file:
+            opened = config._replace(http_key_file=file)
+        else:
+            opened = config
         model, policy = promotion_model(repo, opened, now().date(), os.environ)
     outcome = consolidate(repo, config, model, policy, Request(branch=BRANCH), now())
     told = forgotten_texts(repo).masked(_without(key, as_text(outcome, False))).replace("```", chr(39) * 3)
     summarise(f"### Consolidation\n\n```text\n{told}```\n")
     tip = dict(repo.refs()).get(f"refs/heads/{BRANCH}", "")
-    meeting = repo.merge_base(start, tip) or "" if tip else ""
+    meeting = ""
+    if tip:
+        meeting = repo.merge_base(start, tip) or ""
     if not tip or not any(repo.changes(meeting, tip)):
         if declined:
             publish.push(repo, "origin", BRANCH, base, push_environment(client, os.environ))
@@ -571,7 +606,9 @@ def _propose_consolidation(promotion: str, model_name: str, key: str) -> str:
     title = f"memory: consolidate {counted(facts, 'fact') if facts else 'episodes'}"
     proposal = publish.Proposal(BRANCH, base, title=title, notes=(DEFAULT_TOKEN,))
     done = publish.publish(repo, forge, client, proposal, layout=layout, today=today, environ=os.environ)
-    number = str(done.pull.number) if done.pull else ""
+    number = ""
+    if done.pull:
+        number = str(done.pull.number)
     say(f"git mem: a consolidation on '{BRANCH}', pull request #{number}")
     return number
 
@@ -592,7 +629,9 @@ def _key_file(key: str) -> Iterator[str]:
 
 def _without(key: str, text: str) -> str:
     """A text in which the key, which a server may repeat in its answer, is masked."""
-    return text.replace(key, "***") if key else text
+    if key:
+        return text.replace(key, "***")
+    return text
 
 
 @command.command("merge")

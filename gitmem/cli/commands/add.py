@@ -188,7 +188,9 @@ def _offer(config: Config, words: str, options: AddOptions) -> None:
     if options.as_json:
         write_json(as_value(offered))
         return
-    branches = f" on {offered.branch}, to {offered.base}" if offered.branch else ""
+    branches = ""
+    if offered.branch:
+        branches = f" on {offered.branch}, to {offered.base}"
     say(escape(f"{options.to}: {offered.state}{branches}", ""))
     address = offered.then or (offered.pull.url if offered.pull else "")
     if offered.then or offered.pull:

@@ -107,7 +107,10 @@ def command(**given: Any) -> None:
     if not options.reason.strip() and not options.baseline:
         raise UsageError("an exception needs a reason", "--reason 'why this is no danger'")
     today = now().date()
-    last = exceptions.parse_date(options.until) if options.until else today + exceptions.LIFETIME
+    if options.until:
+        last = exceptions.parse_date(options.until)
+    else:
+        last = today + exceptions.LIFETIME
     if last < today:
         raise UsageError(f"{last} has passed", "--until takes a day to come")
     if options.baseline:
@@ -219,7 +222,9 @@ def _accept_standing(repo: Repository, options: AllowOptions, today: date) -> No
     new, rows = adoption_baseline.accepting_head(repo, policy, text, secrets.token_hex(16))
     _replace_file(repo, text, new, options.dry_run)
     added = sorted(set(rows) - policy.allow.baseline)
-    gone = len(policy.allow.baseline - set(rows)) if exceptions.parse(text).salt == exceptions.parse(new).salt else 0
+    gone = 0
+    if exceptions.parse(text).salt == exceptions.parse(new).salt:
+        gone = len(policy.allow.baseline - set(rows))
     if options.as_json:
         write_json({"accepted": [row._asdict() for row in rows], "added": len(added), "gone": gone})
         return
@@ -301,7 +306,10 @@ def _excepted(
     """
     text = exceptions_text(Reading(repo))
     known = exceptions.parse(text).salt
-    salt = known if text.strip() else secrets.token_hex(16)
+    if text.strip():
+        salt = known
+    else:
+        salt = secrets.token_hex(16)
     made = find(known, salt)
     if dry_run or not made:
         return made

@@ -60,7 +60,9 @@ def command(
     repo, config = open_here()
     moment = now()
     newest = resolve_at(repo, until, moment)
-    oldest = resolve_at(repo, since, moment) if since else ""
+    oldest = ""
+    if since:
+        oldest = resolve_at(repo, since, moment)
     commits = _line(repo, newest, oldest)
     expected = _expected(repo, config, expect, oldest or newest)
     asked = " ".join(question)
@@ -69,7 +71,10 @@ def command(
         return place_of(search(repo, config, Query(asked, limit=limit, commit=commit), moment).hits, expected)
 
     turn = last_turn(commits, rank)
-    changes = _changes(repo, config, turn, moment) if turn.at else []
+    if turn.at:
+        changes = _changes(repo, config, turn, moment)
+    else:
+        changes = []
     mask = forgotten_texts(repo)
     if as_json:
         write_json(mask.without(_value(repo, asked, expected, turn, changes)))
@@ -78,7 +83,9 @@ def command(
         say(f"{counted(len(turn.ranks), 'commit')} tried of {len(commits)}")
     if commits[-1] in shallow(repo):
         say(f"this clone is shallow and ends at {commits[-1][:12]}: what came before it was not tried")
-    return Exit.DONE if turn.at else Exit.FINDINGS
+    if turn.at:
+        return Exit.DONE
+    return Exit.FINDINGS
 
 
 def _line(repo: Repository, newest: str, oldest: str) -> list[str]:
@@ -107,7 +114,9 @@ def _expected(repo: Repository, config: Config, text: str, commit: str) -> str:
 
     path, number = named[1], int(named[2])
     lines = read(repo, config, path, commit).lines
-    said = unmarked(parse_comment(lines[number - 1])[0]) if 0 < number <= len(lines) else ""
+    said = ""
+    if 0 < number <= len(lines):
+        said = unmarked(parse_comment(lines[number - 1])[0])
     if not said.strip():
         raise UsageError(f"{path} has nothing on line {number} at {commit[:12]}", "--from says of which commit it is")
     if without_blocked(lines, path)[number - 1] == WITHHELD:
@@ -151,7 +160,9 @@ def _outcome(turn: Turn) -> str:
     """Whether the line was "won" or "lost" at the turning commit; "" when there is no such commit."""
     if not turn.at:
         return ""
-    return "won" if turn.ranks[turn.at] else "lost"
+    if turn.ranks[turn.at]:
+        return "won"
+    return "lost"
 
 
 def _value(
@@ -159,8 +170,13 @@ def _value(
 ) -> dict[str, Any]:  # fmt: skip
     from gitmem.review.commit_diff import as_value
 
-    commit = repo.commit(turn.at) if turn.at else None
-    _, author, subject = _of_commit(commit) if commit else ("", "", "")
+    commit = None
+    if turn.at:
+        commit = repo.commit(turn.at)
+    if commit:
+        _, author, subject = _of_commit(commit)
+    else:
+        _, author, subject = ("", "", "")
     return {
         "question": asked,
         "expected": expected,

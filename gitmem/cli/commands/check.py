@@ -95,7 +95,9 @@ def _found(repo: Repository, config: Config, options: CheckOptions) -> tuple[lis
     head = repo.head()
     if head is None:
         return [], 0, ["there is no commit yet"]
-    base = repo.resolve(options.base) if options.base else ""
+    base = ""
+    if options.base:
+        base = repo.resolve(options.base)
     read = documents.read(
         repo, head, config.memory_daily, [path.strip("/").removeprefix("./") for path in options.paths]
     )
@@ -111,7 +113,9 @@ def _found(repo: Repository, config: Config, options: CheckOptions) -> tuple[lis
 def _line(one: Finding) -> str:
     from gitmem.claims.report import words_of
 
-    mark = one.state.value if one.sure else "suspect"
+    mark = "suspect"
+    if one.sure:
+        mark = one.state.value
     return escape(f"{one.path}:{one.line}: {mark} {one.kind} {words_of(one)}", "") + "\n"
 
 

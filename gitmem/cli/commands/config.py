@@ -47,11 +47,16 @@ def command(key: str | None, list_all: bool, as_json: bool) -> None:
             }
         )
     if key and not list_all:
-        wanted = key.lower() if key.lower().startswith("mem.") else f"mem.{key.lower()}"
+        if key.lower().startswith("mem."):
+            wanted = key.lower()
+        else:
+            wanted = f"mem.{key.lower()}"
         rows = [row for row in rows if row["key"].lower() == wanted]
         if not rows:
             near = get_close_matches(wanted, [git_name(name) for name, _ in keys()], 1)
-            hint = f"did you mean {near[0]}? " if near else ""
+            hint = ""
+            if near:
+                hint = f"did you mean {near[0]}? "
             raise UsageError(f"there is no setting '{key}'", f"{hint}'git mem config --list' shows them all")
     known = {row["key"].lower(): row["key"] for row in rows}
     for name in clones_settings(Path.cwd(), os.environ):
@@ -68,5 +73,7 @@ def command(key: str | None, list_all: bool, as_json: bool) -> None:
 
 def _show(value: Any) -> str:
     if isinstance(value, bool):
-        return "true" if value else "false"
+        if value:
+            return "true"
+        return "false"
     return (" ".join(value) if isinstance(value, list) else str(value)) or '""'

@@ -32,7 +32,10 @@ def command(place: str, cites: tuple[str, ...], quote: str, reason: str, agent: 
     from gitmem.provenance.confirmation import Confirmed, confirm, place_of
 
     repo, config = open_here()
-    path, line = place_of(repo, place) if re.fullmatch(r"[0-9a-f]{6,12}", place) else parse_place(repo, place)
+    if re.fullmatch(r"[0-9a-f]{6,12}", place):
+        path, line = place_of(repo, place)
+    else:
+        path, line = parse_place(repo, place)
     done = confirm(repo, config, path, line, Confirmed(cites, quote, reason, agent or config.agent))
     if as_json:
         write_json(

@@ -157,7 +157,9 @@ def _show(context: Context, dry_run: bool) -> None:
     if dry_run:
         out = []
         for part in context.parts:
-            where = f"{part.path}:{part.start_line}" if part.path else ""
+            where = ""
+            if part.path:
+                where = f"{part.path}:{part.start_line}"
             out.append(
                 f"{part.relevance:.2f}  {part.tokens:>5}  {part.layer.value:<9}  {_plain(where or part.label)}\n"
             )

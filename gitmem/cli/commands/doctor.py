@@ -67,11 +67,17 @@ def command(repair: bool, remote: bool, as_json: bool) -> int:
         out: list[str] = []
         for check in checks:
             detail = check.wrong or check.detail
-            state = paint("wrong", "bad", on) if check.wrong else paint("ok", "good", on) + "   "
+            if check.wrong:
+                state = paint("wrong", "bad", on)
+            else:
+                state = paint("ok", "good", on) + "   "
             out.append(f"{state}  {escape(check.name)}{': ' if detail else ''}{escape(detail)}")
-            out += [f"       {escape(check.hint)}"] if check.hint else []
+            if check.hint:
+                out += [f"       {escape(check.hint)}"]
         page("".join(f"{line}\n" for line in out), wrap=True)
-    return Exit.FINDINGS if wrong else Exit.DONE
+    if wrong:
+        return Exit.FINDINGS
+    return Exit.DONE
 
 
 def _endings(repo: Repository, config: Config) -> Check:
@@ -87,9 +93,13 @@ def _endings(repo: Repository, config: Config) -> Check:
     except MissingFile:
         soon = []
     shown = ", ".join(f"MEMORY.md:{fact.line} on {day}" for day, fact in soon[:MAX_ENDING_FACTS])
-    more = f" and {len(soon) - MAX_ENDING_FACTS} more" if len(soon) > MAX_ENDING_FACTS else ""
+    more = ""
+    if len(soon) > MAX_ENDING_FACTS:
+        more = f" and {len(soon) - MAX_ENDING_FACTS} more"
     detail = f"{counted(len(soon), 'fact')} in the next {SOON_DAYS} days" + (f": {shown}{more}" if soon else "")
-    hint = "git mem edit PATH:LINE --until DAY --reason WHY keeps one" if soon else ""
+    hint = ""
+    if soon:
+        hint = "git mem edit PATH:LINE --until DAY --reason WHY keeps one"
     return Check("endings", hint=hint, detail=detail)
 
 
@@ -98,10 +108,15 @@ def _unread_folders(repo: Repository, config: Config) -> list[Check]:
     from gitmem.gate.setup_checks import Check
     from gitmem.memory.adoption import unread_folders
 
-    globs = unread_folders(repo, config.memory_paths) if repo.root is not None else []
+    if repo.root is not None:
+        globs = unread_folders(repo, config.memory_paths)
+    else:
+        globs = []
     if not globs:
         return []
-    more = f" and {len(globs) - MAX_ENDING_FACTS} more" if len(globs) > MAX_ENDING_FACTS else ""
+    more = ""
+    if len(globs) > MAX_ENDING_FACTS:
+        more = f" and {len(globs) - MAX_ENDING_FACTS} more"
     detail = f"nothing reads {', '.join(globs[:MAX_ENDING_FACTS])}{more}"
     listed = json.dumps(globs[:MAX_ENDING_FACTS], ensure_ascii=False)
     return [Check("folders", detail=detail, hint=f"where that is memory: [memory] paths = {listed} in .gitmem.toml")]
@@ -115,7 +130,9 @@ def _remote(repo: Repository) -> list[Check]:
     from gitmem.review.forges.location import forge_of
 
     forge = forge_of(publish.remote_url(repo, "origin"), os.environ)
-    client = client_here(forge) if forge else None
+    client = None
+    if forge:
+        client = client_here(forge)
     if not isinstance(client, GitHubClient) or client.forge.name != "GitHub":
         raise GitMemError("--remote asks GitHub, and 'origin' is not there or there is no token", "set GITHUB_TOKEN")
     branch = client.default_branch()

@@ -93,7 +93,10 @@ def _lasting(repo: Repository, config: Config, place: tuple[str, int], options: 
     if options.pin is not None:
         plan = lifetimes.pin_plan(config, *place, options.pin, options.reason)
     elif options.until is not None:
-        last = None if options.until == "never" else parse_date(options.until)
+        if options.until == "never":
+            last = None
+        else:
+            last = parse_date(options.until)
         plan = lifetimes.until_plan(config, *place, last, options.reason)
     else:
         plan = lifetimes.over_plan(config, *place, now().date(), options.reason)

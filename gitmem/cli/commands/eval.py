@@ -108,14 +108,20 @@ def _make(options: EvalOptions) -> int:
 
     repo, config = open_here()
     place = options.qrels or state_dir(repo.common_dir) / question_runs.QUESTIONS
-    before = _read(place, rows) if place.exists() else []
+    if place.exists():
+        before = _read(place, rows)
+    else:
+        before = []
     known = {question.fact: question.query for _, question in before if question.fact}
     asked = questions.asked_facts(FactPlaces(repo, config).facts, now().date(), known)
     if not asked:
         raise GitMemError("there is no fact to ask about", "git mem promote, or git mem add --to memory")
     if options.model:
         asked = _by_model(repo, config, asked, known, options.model)
-    edit = options.edit if options.edit is not None else sys.stdin.isatty() and sys.stdout.isatty()
+    if options.edit is not None:
+        edit = options.edit
+    else:
+        edit = sys.stdin.isatty() and sys.stdout.isatty()
     if edit:
         text = edited(repo, questions.review_text(asked))
         if text is None:
@@ -127,7 +133,10 @@ def _make(options: EvalOptions) -> int:
     write_atomic(real.parent, real.name, data, private=options.qrels is None)
     asked = [item for item in asked if item.question]
     new = sum(item.fact.id not in known for item in asked)
-    shown = "" if options.qrels is None else f" {quote(str(options.qrels))}"
+    if options.qrels is None:
+        shown = ""
+    else:
+        shown = f" {quote(str(options.qrels))}"
     if options.as_json:
         write_json({"questions": len(asked), "new": new, "path": str(place)})
     else:
@@ -226,14 +235,22 @@ def _evaluate(options: EvalOptions) -> int:
         columns[name or options.at or "now"] = evaluation.summarise(run)
     for name, changed in _otherwise(query).items() if options.what_if else ():
         columns[name] = evaluation.summarise(ask(changed, config, name))
-    gained, lost = evaluation.gained_and_lost(old, runs[0]) if options.compare else ([], [])
+    if options.compare:
+        gained, lost = evaluation.gained_and_lost(old, runs[0])
+    else:
+        gained, lost = ([], [])
     since = None
     if query == Query("") and not (options.qrels or options.ab or options.compare):
         since = compare_and_keep(repo, config, runs[0], moment)
-        gained, lost = (list(since.gained), list(since.lost)) if since else (gained, lost)
+        if since:
+            gained, lost = (list(since.gained), list(since.lost))
+        else:
+            gained, lost = (gained, lost)
     _show(columns, gained, lost, since, options.as_json)
     below = [_below(run, name, floors) for (name, _), run in zip(variants, runs, strict=True)]
-    return Exit.FINDINGS if any(below) else Exit.DONE
+    if any(below):
+        return Exit.FINDINGS
+    return Exit.DONE
 
 
 def _otherwise(query: Query) -> dict[str, Query]:
@@ -253,7 +270,10 @@ def _show(
     if as_json:
         write_json({**as_value(columns, gained, lost), "since": since.as_value if since else None})
         return
-    rows = [f"{since.sentence}\n"] if since and since.figures else []
+    if since and since.figures:
+        rows = [f"{since.sentence}\n"]
+    else:
+        rows = []
     rows += [
         f"{label}: {escape(text)}\n" for label, queries in (("gained", gained), ("lost", lost)) for text in queries
     ]
@@ -284,7 +304,9 @@ def _with_progress(questions: Sequence[LabelledQuestion], name: str) -> Iterable
 
 def _say_missing(paths: Sequence[str]) -> None:
     if paths:
-        more = f" and {len(paths) - 3} more" if len(paths) > 3 else ""
+        more = ""
+        if len(paths) > 3:
+            more = f" and {len(paths) - 3} more"
         say(f"note: not in this memory, so never found: {', '.join(paths[:3])}{more}")
 
 

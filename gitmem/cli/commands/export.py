@@ -76,7 +76,9 @@ def command(form: str, folder: Path, root: str, at: str, dry_run: bool, as_json:
         )  # fmt: skip
     else:
         _show(bundle, folder, commit, dry_run=dry_run)
-    return Exit.FINDINGS if bundle.withheld or bundle.left else Exit.DONE
+    if bundle.withheld or bundle.left:
+        return Exit.FINDINGS
+    return Exit.DONE
 
 
 def _would_be_memory(repo: Repository, config: Config, real: Path) -> bool:
@@ -84,7 +86,9 @@ def _would_be_memory(repo: Repository, config: Config, real: Path) -> bool:
     from gitmem.memory.snapshot import read_work_tree
     from gitmem.paths import is_memory
 
-    root = repo.root.resolve() if repo.root is not None else None
+    root = None
+    if repo.root is not None:
+        root = repo.root.resolve()
     if root is None or not real.is_relative_to(root):
         return False
     inside = (real.relative_to(root) / "x.md").as_posix()
@@ -96,6 +100,10 @@ def _show(bundle: Bundle, folder: Path, commit: str, *, dry_run: bool) -> None:
         say(f"git mem: {path} is left out: {reason}")
     for path in bundle.withheld:
         say(f"git mem: {path}: lines that the gate would block are not exported (git mem scan {path})")
-    facts = f" ({counted(bundle.facts, 'fact')} among them)" if bundle.facts else ""
-    would = "would write" if dry_run else "wrote"
+    facts = ""
+    if bundle.facts:
+        facts = f" ({counted(bundle.facts, 'fact')} among them)"
+    would = "wrote"
+    if dry_run:
+        would = "would write"
     write(escape(f"{would} {counted(len(bundle.files), 'file')}{facts} of {commit[:12]} to {folder}\n"))

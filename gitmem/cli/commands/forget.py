@@ -70,7 +70,10 @@ def command(
         from gitmem.sessions.working_memory import drop_saying
 
         erased = erasure.forget_everywhere(repo, config, path, line, reason, dry_run=dry_run)
-        values = [] if dry_run else drop_saying(repo.common_dir, erased.texts)
+        if dry_run:
+            values = []
+        else:
+            values = drop_saying(repo.common_dir, erased.texts)
         if as_json:
             write_json({**erasure.erasure_value(erased), "session_values": values})
         else:
@@ -121,7 +124,9 @@ def _purge(repo: Repository, config: Config, target: Target, *, ask: bool, dry_r
         for path in done.paths:
             write(f"{escape(path, '')} in history\n")
         _tell_purge(done)
-    return Exit.FINDINGS if done.left else Exit.DONE
+    if done.left:
+        return Exit.FINDINGS
+    return Exit.DONE
 
 
 def _purge_value(done: Purge, values: Sequence[str]) -> dict[str, object]:
@@ -173,7 +178,9 @@ def _below(done: Correction) -> str:
     lines = ", ".join(str(fact.line) for fact in below[:MAX_NAMED_LINES]) + (
         ", ..." if len(below) > MAX_NAMED_LINES else ""
     )
-    return f", with the {counted(len(below), 'fact')} below it (line {lines})" if below else ""
+    if not below:
+        return ""
+    return f", with the {counted(len(below), 'fact')} below it (line {lines})"
 
 
 def _tell_erasure(done: Erasure, dry_run: bool) -> None:
@@ -195,5 +202,7 @@ def _tell_erasure(done: Erasure, dry_run: bool) -> None:
 
 def _places(places: Sequence[tuple[str, int]]) -> str:
     shown = ", ".join(f"{path}:{number}" for path, number in places[:MAX_NAMED_LINES])
-    more = f" and {len(places) - MAX_NAMED_LINES} more" if len(places) > MAX_NAMED_LINES else ""
+    more = ""
+    if len(places) > MAX_NAMED_LINES:
+        more = f" and {len(places) - MAX_NAMED_LINES} more"
     return escape(f"{shown}{more}", "")

@@ -114,7 +114,10 @@ def command(**given: Any) -> int:
     of_documents = options.source in DOCUMENTS
     for name in OF_SESSIONS if of_documents else OF_DOCUMENTS:
         if getattr(options, name) and (name, options.source) != ("keep", CLAUDE):
-            option = "commit" if name == "committing" else name.replace("_", "-")
+            if name == "committing":
+                option = "commit"
+            else:
+                option = name.replace("_", "-")
             raise UsageError(f"--{option} says nothing about {options.source}", "leave it out")
     if of_documents:
         return _bring_documents(options)
@@ -171,13 +174,17 @@ def _bring_documents(options: ImportCommand) -> int:
     else:
         _show_documents(plan, options)
         say_differs(differs)
-    return Exit.FINDINGS if any(reason not in EXPECTED for _, reason in plan.left) else Exit.DONE
+    if any(reason not in EXPECTED for _, reason in plan.left):
+        return Exit.FINDINGS
+    return Exit.DONE
 
 
 def _show_documents(plan: DocumentImport, options: ImportCommand) -> None:
     from gitmem.memory.importing import masked_places
 
-    would = "would import " if options.dry_run else "imported "
+    would = "imported "
+    if options.dry_run:
+        would = "would import "
     for file in plan.files if options.verbose or options.dry_run else ():
         write(escape(f"{would}{file.path}" + (f" (from {file.name})" if file.name != file.path else ""), "") + "\n")
     for name, reason in plan.left:
@@ -199,13 +206,17 @@ def bring_notes(asked: NotesImport) -> int:
     repo, config = open_here()
     if repo.root is None:
         raise GitMemError("a bare repository holds no memory files", "run it in a clone")
-    config = config._replace(on_personal="keep") if asked.keep else config
+    if asked.keep:
+        config = config._replace(on_personal="keep")
     plan = look_at(asked.source, config, os.environ, repo.root, asked.into)
     if not plan.files and not any(name.endswith(".md") for name, _ in plan.left):
         raise UsageError(f"there is no Markdown in '{plan.source}'", "name a folder of notes")
     plan = without_ignored(repo, replace(plan, history=plan.history and asked.history))
     before = memory_bytes(repo)
-    commit = "" if asked.dry_run else bring(repo, plan, now(), os.environ).commit
+    if asked.dry_run:
+        commit = ""
+    else:
+        commit = bring(repo, plan, now(), os.environ).commit
     return tell_notes(plan, asked, repo.root, commit, (), since(repo, before, now().date()))
 
 
@@ -221,7 +232,9 @@ def tell_notes(
     else:
         _show_notes(plan, asked)
         say_differs(differs)
-    return Exit.FINDINGS if any(reason not in EXPECTED for _, reason in plan.left) else Exit.DONE
+    if any(reason not in EXPECTED for _, reason in plan.left):
+        return Exit.FINDINGS
+    return Exit.DONE
 
 
 def _show_notes(plan: Plan, asked: NotesImport) -> None:
@@ -229,9 +242,14 @@ def _show_notes(plan: Plan, asked: NotesImport) -> None:
     only."""
     from gitmem.memory.importing import EXPECTED, masked_places
 
-    would = "would import" if asked.dry_run else "imported"
+    would = "imported"
+    if asked.dry_run:
+        would = "would import"
     for name, to, _ in plan.files if asked.verbose else ():
-        done = "there already" if to in plan.same else would
+        if to in plan.same:
+            done = "there already"
+        else:
+            done = would
         write(escape(f"{done} {to}" + (f" (from {name})" if to != name else ""), "") + "\n")
     for name, reason in plan.left:
         if asked.verbose or reason not in EXPECTED:
@@ -239,22 +257,34 @@ def _show_notes(plan: Plan, asked: NotesImport) -> None:
     for name, masks in plan.masked:
         write(escape(f"masked in {name}: {masked_places(masks)}", "") + "\n")
     if plan.masked:
-        first = "" if asked.dry_run else "remove what was masked and "
+        first = "remove what was masked and "
+        if asked.dry_run:
+            first = ""
         write(f"to keep personal data: {first}import again with --keep pii\n")
     if not asked.verbose:
         for reason, number in Counter(reason for _, reason in plan.left if reason in EXPECTED).items():
             write(f"left out {number}: {'each ' if number > 1 else ''}{reason}\n")
     for pattern, number in plan.daily:
-        named = "[memory] daily in .gitmem.toml" if plan.settings is not None else "once [memory] daily names it"
+        named = "once [memory] daily names it"
+        if plan.settings is not None:
+            named = "[memory] daily in .gitmem.toml"
         write(escape(f"log: {counted(number, 'daily log')} by {pattern} ({named})", "") + "\n")
     if plan.daily and plan.settings is None:
         say("note: .gitmem.toml has a [memory] table already: add these patterns to its daily by hand")
     new = [name for name, to, _ in plan.files if to not in plan.same]
     pictures = sum(not name.endswith(".md") for name in new)
-    shown = f", {counted(pictures, 'picture')} that the gate cannot read among them," if pictures else ""
-    history = "with their history" if plan.history else "without history"
-    more = "" if asked.verbose else " (-v names all)"
-    there = f" {len(plan.same)} there already," if plan.same else ""
+    shown = ""
+    if pictures:
+        shown = f", {counted(pictures, 'picture')} that the gate cannot read among them,"
+    history = "without history"
+    if plan.history:
+        history = "with their history"
+    more = " (-v names all)"
+    if asked.verbose:
+        more = ""
+    there = ""
+    if plan.same:
+        there = f" {len(plan.same)} there already,"
     write(f"{would} {counted(len(new), 'file')}{shown} {history},{there} {len(plan.left)} left out{more}\n")
     if new and not plan.history and not asked.dry_run:
         write("next: look at them (git status), then git add and git commit\n")
@@ -338,7 +368,9 @@ def _bring(listing: Listing, options: ImportCommand, remembered: DocumentImport 
             _show_documents(remembered, options)
         _show_totals(totals, listing, options, each=each)
         say_differs(differs)
-    return Exit.FINDINGS if failed else Exit.DONE
+    if failed:
+        return Exit.FINDINGS
+    return Exit.DONE
 
 
 def _show(outcome: ImportedSession, options: ImportCommand, *, each: bool) -> None:
@@ -347,7 +379,9 @@ def _show(outcome: ImportedSession, options: ImportCommand, *, each: bool) -> No
     if outcome.problem:
         say(f"git mem: {place} is left out: {outcome.problem}")
     elif each and outcome.episode and outcome.done == "imported":
-        would = "would write " if options.dry_run else ""
+        would = ""
+        if options.dry_run:
+            would = "would write "
         write(escape(f"{would}{outcome.episode}  {counted(len(outcome.lines), 'line')}  {place}\n"))
     if each:
         for text, reason in outcome.skipped:
@@ -355,7 +389,9 @@ def _show(outcome: ImportedSession, options: ImportCommand, *, each: bool) -> No
 
 
 def _show_totals(totals: Totals, listing: Listing, options: ImportCommand, *, each: bool) -> None:
-    would = "would import " if options.dry_run else "imported "
+    would = "imported "
+    if options.dry_run:
+        would = "would import "
     counts = totals.sessions
     write(f"{would}{counted(counts['imported'], 'session')}, {counted(totals.lines, 'line')} of daily logs\n")
     for state in ("there already", "nothing was said", "left out"):
@@ -365,7 +401,9 @@ def _show_totals(totals: Totals, listing: Listing, options: ImportCommand, *, ea
     if totals.refused:
         write(f"{counted(totals.refused, 'line')} refused by the gate{'' if each else ': -v says why'}\n")
     if listing.left:
-        what = "conversation" if options.source in SERVICES else "file"
+        what = "file"
+        if options.source in SERVICES:
+            what = "conversation"
         write(f"{counted(len(listing.left), what)} without a turn{'' if what != 'file' else ' of a known host'}\n")
     if counts["imported"] and not options.dry_run and not options.committing:
         write('next: git add memory; git commit -m "memory: old sessions"\n')
@@ -391,7 +429,9 @@ def _show_listing(listing: Listing, options: ImportCommand) -> None:
     if not rows:
         say(f"git mem: no session of {options.source} is on this machine; name a file or a folder of them")
         return
-    only = f" --project {quote(str(options.project))}" if options.project else ""
+    only = ""
+    if options.project:
+        only = f" --project {quote(str(options.project))}"
     write(f"nothing is written yet: git mem import {options.source}{only} --yes imports them")
     write("\n" if only else ", --project FOLDER those of one project\n")
 

@@ -99,15 +99,25 @@ def _lay_out(options: InitOptions) -> None:
         return
     notes = _notes(place, options.adopt)
     adopted = notes is not None and bool(notes.notes) and _is_adopted(notes, options.adopt, quiet=quiet)
-    daily = [pattern for pattern, _ in notes.daily] if notes and adopted else []
-    settings = _settings(place, daily, notes.hosts) if adopted and notes else ""
+    if notes and adopted:
+        daily = [pattern for pattern, _ in notes.daily]
+    else:
+        daily = []
+    settings = ""
+    if adopted and notes:
+        settings = _settings(place, daily, notes.hosts)
     daily = _patterns_in_settings(settings, daily)
-    templates = not _is_code(place) if options.templates is None else options.templates
+    if options.templates is None:
+        templates = not _is_code(place)
+    else:
+        templates = options.templates
     done = lay_out(
         place, os.environ, options.lang or _locale(), settings=settings, templates=templates, dry_run=options.dry_run
     )
     adopting = (adopted or options.adopt) and not place.new and not options.dry_run
-    accepted = accept_head(done.root) if adopting else 0
+    accepted = 0
+    if adopting:
+        accepted = accept_head(done.root)
     if options.as_json:
         write_json(
             {"root": str(done.root), "initialised": done.initialised, "written": list(done.written),
@@ -116,7 +126,9 @@ def _lay_out(options: InitOptions) -> None:
              "accepted": accepted, "dry_run": options.dry_run}
         )  # fmt: skip
         return
-    would = "would " if options.dry_run else ""
+    would = ""
+    if options.dry_run:
+        would = "would "
     if done.initialised:
         write(escape(f"{would}git init {done.root}\n"))
     for path in done.written:
@@ -129,8 +141,13 @@ def _lay_out(options: InitOptions) -> None:
     if accepted:
         write(f"accepted: {counted(accepted, 'finding')} of what HEAD has, listed in {ALLOWED}: git mem scan --all\n")
     if not options.dry_run:
-        there = "" if options.folder.resolve() == Path.cwd() else f"cd {quote(str(options.folder))}; "
-        scan = "git mem scan; " if adopted else ""
+        if options.folder.resolve() == Path.cwd():
+            there = ""
+        else:
+            there = f"cd {quote(str(options.folder))}; "
+        scan = ""
+        if adopted:
+            scan = "git mem scan; "
         write(escape(f'next: {there}git mem install; {scan}git mem add "..."; git add -A; git commit\n'))
 
 
@@ -144,14 +161,19 @@ def _lay_out_inside(place: Place, options: InitOptions) -> None:
     folder = folder_name(options.inside)
     settings = folder_settings_text(_settings_now(place), folder)
     done = lay_out_folder(place, os.environ, folder, settings, dry_run=options.dry_run)
-    accepted = 0 if place.new or options.dry_run else accept_head(done.root)
+    if place.new or options.dry_run:
+        accepted = 0
+    else:
+        accepted = accept_head(done.root)
     if options.as_json:
         value = {"root": str(done.root), "initialised": done.initialised, "written": list(done.written), "kept": []}
         write_json(
             {**value, "notes": [], "adopted": False, "daily": [], "accepted": accepted, "dry_run": options.dry_run}
         )
         return
-    would = "would " if options.dry_run else ""
+    would = ""
+    if options.dry_run:
+        would = "would "
     for path in done.written:
         write(escape(f"{would}write {path}\n"))
     if accepted:
@@ -229,7 +251,9 @@ def _settings_now(place: Place) -> str:
     from gitmem.memory.new_repository import settings_now
 
     try:
-        return (settings_now(place.root) or b"").decode() if place.root.is_dir() else ""
+        if not place.root.is_dir():
+            return ""
+        return (settings_now(place.root) or b"").decode()
     except UnicodeDecodeError:
         raise UsageError(".gitmem.toml is not UTF-8", "mend .gitmem.toml") from None
 
@@ -320,4 +344,6 @@ def _bring_into_new(options: InitOptions, source: Path) -> int:
 
 def _locale() -> str:
     value = os.environ.get("LC_ALL") or os.environ.get("LC_MESSAGES") or os.environ.get("LANG") or ""
-    return "ko" if value.startswith("ko") else "en"
+    if value.startswith("ko"):
+        return "ko"
+    return "en"

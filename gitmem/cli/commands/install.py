@@ -73,8 +73,13 @@ def command(
     if not dry_run and not server:
         state_dir(repo.common_dir)  # now, so that no hook makes it while a script already removes the repository
     shared = hooks.is_shared(repo, folder)
-    python = "" if shared else sys.executable
-    only = hooks.git_directory(repo) if hooks.serves_others(repo, folder) else ""
+    if shared:
+        python = ""
+    else:
+        python = sys.executable
+    only = ""
+    if hooks.serves_others(repo, folder):
+        only = hooks.git_directory(repo)
     if only and not _may_use(folder, ask=not (dry_run or as_json)):
         return Exit.DONE
     steps = hooks.install(folder, python, names, promote or promoted(folder), only=only, dry=dry_run)
@@ -96,7 +101,9 @@ def _hook_names(*, server: bool, refresh_only: bool) -> tuple[str, ...]:
     """The Git hooks that `git mem install` writes for these options."""
     if server:
         return hooks.SERVER
-    return hooks.REFRESH if refresh_only else hooks.HOOKS
+    if refresh_only:
+        return hooks.REFRESH
+    return hooks.HOOKS
 
 
 def _may_use(folder: Path, *, ask: bool) -> bool:
@@ -132,7 +139,9 @@ def promoted(folder: Path) -> str:
     except OSError:
         return ""
     match = re.search(r"^gitmem_promote='(stage|branch|commit)'$", text, re.MULTILINE)
-    return match.group(1) if match else ""
+    if not match:
+        return ""
+    return match.group(1)
 
 
 def show(steps: list[hooks.Step], folder: Path, dry: bool, as_json: bool, nothing: str, merging: str) -> None:

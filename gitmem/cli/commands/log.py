@@ -60,7 +60,9 @@ def command(since: str, until: str, agent: str, at: str, count: int | None, colo
         for log in day.logs:
             for section in log.sections:
                 title = " ".join(text for text in (section.time, section.topic) if text)
-                who = f" [{log.agent}]" if log.agent else ""
+                who = ""
+                if log.agent:
+                    who = f" [{log.agent}]"
                 where = f"{log.path}:{section.start_line}"
                 out.append(f"  {escape(title, '')}{escape(who, '')}  {paint(escape(where, ''), 'dim', on)}")
                 out += [f"    {escape(timeline.plain(line), '')}" for line in section.lines]

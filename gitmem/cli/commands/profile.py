@@ -51,7 +51,8 @@ def add_command(name: str, path: Path | None, agent: str, author: str, email: st
     root = root.absolute()
     _ensure_apart_from_others(root, known)
     try:
-        root = lay_out(place_for(root, os.environ), os.environ, "en").root if not _is_repository(root) else root
+        if not _is_repository(root):
+            root = lay_out(place_for(root, os.environ), os.environ, "en").root
     except OSError as error:
         raise GitMemError(f"cannot make '{root}': {error.strerror}") from None
     repo = open_repository(root, os.environ)
@@ -77,7 +78,9 @@ def _data() -> Path:
 
 def _is_repository(root: Path) -> bool:
     try:
-        discovered = discover(root, os.environ).root if root.is_dir() else None
+        discovered = None
+        if root.is_dir():
+            discovered = discover(root, os.environ).root
     except NotARepository:
         return False
     return discovered is not None and discovered.resolve() == root.resolve()
@@ -86,7 +89,9 @@ def _is_repository(root: Path) -> bool:
 def _ensure_apart_from_others(root: Path, known: dict[str, profiles.Profile]) -> None:
     """Refuse a memory that another profile's is, or whose repository it shares (a linked work tree, a subfolder)."""
     real = root.resolve()
-    mine = discover(root, os.environ).common_dir.resolve() if _is_repository(root) else None
+    mine = None
+    if _is_repository(root):
+        mine = discover(root, os.environ).common_dir.resolve()
     for other in known.values():
         theirs = other.root.resolve()
         if theirs in real.parents or real in theirs.parents:
@@ -124,8 +129,12 @@ def list_command(as_json: bool) -> None:
     if not known:
         say("there are no profiles: git mem profile add NAME makes one")
     for profile in known:
-        mark = "*" if profile.name == active else " "
-        gone = "" if profile.root.is_dir() else "  (gone)"
+        mark = " "
+        if profile.name == active:
+            mark = "*"
+        gone = "  (gone)"
+        if profile.root.is_dir():
+            gone = ""
         write(escape(f"{mark} {profile.name}  {profile.root}{gone}\n"))
 
 
@@ -154,7 +163,9 @@ def switch_command(name: str | None, nobody: bool, as_json: bool) -> None:
     pairs = user_settings(os.environ)
     known = profiles.read(pairs)
     before = profiles.in_force(pairs)
-    chosen = profiles.named(known, name) if name else None
+    chosen = None
+    if name:
+        chosen = profiles.named(known, name)
     for profile in (known.get(before), chosen):
         if profile is not None:
             _clear(profile)

@@ -117,7 +117,9 @@ def _promote(options: PromoteOptions) -> int:
             write(as_text(reviewed, options.explain or refused > 0))
         if refused:
             say(f"git mem: {counted(refused, 'accepted fact')} not promoted; git mem promote --interactive offers anew")
-        return Exit.FINDINGS if refused else Exit.DONE
+        if refused:
+            return Exit.FINDINGS
+        return Exit.DONE
     outcome = promote(repo, config, model, policy, request, now())
     mask = forgotten_texts(repo)  # a log may still say what was taken out of memory
     if options.as_json:

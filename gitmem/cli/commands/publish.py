@@ -59,7 +59,9 @@ def command(pr: bool, remote: str, base: str, branch: str, title: str, as_json: 
     forge = forge_of(publish.remote_url(repo, remote), os.environ)
     if base:
         publish.need_base(repo, remote, base)
-    client = client_here(forge) if forge else None
+    client = None
+    if forge:
+        client = client_here(forge)
     base = base or (client.default_branch() if client else publish.default_base(repo, remote))
     in_actions = os.environ.get("GITHUB_ACTIONS") == "true" and bool(os.environ.get("GITHUB_SERVER_URL"))
     done = publish.publish(
@@ -70,7 +72,9 @@ def command(pr: bool, remote: str, base: str, branch: str, title: str, as_json: 
     if as_json:
         write_json(publish.as_value(done))
     elif done.pull and forge:
-        done_what = "opened" if done.pull.created else "updated"
+        done_what = "updated"
+        if done.pull.created:
+            done_what = "opened"
         say(f"{done_what} {forge.proposal} {forge.number_of(done.pull.number)}")
         write(escape(done.pull.url, "") + "\n")
     elif forge is None:

@@ -55,9 +55,12 @@ def command(session: str, since: str, colour: str, as_json: bool) -> None:
         if facts:
             out += ["", paint(title, "heading", on)]
             for fact in facts[:MAX_FACTS_PER_KIND]:
-                times = f"{total.counts[fact.id]}x" if fact.id in total.counts else ""
+                times = ""
+                if fact.id in total.counts:
+                    times = f"{total.counts[fact.id]}x"
                 out.append(f"  {paint(f'MEMORY.md:{fact.line}', 'path', on)}  {times:<4} {escape(fact.text, '')}")
-            out += [f"  and {len(facts) - MAX_FACTS_PER_KIND} more"] if len(facts) > MAX_FACTS_PER_KIND else []
+            if len(facts) > MAX_FACTS_PER_KIND:
+                out += [f"  and {len(facts) - MAX_FACTS_PER_KIND} more"]
     page("".join(f"{row}\n" for row in out), wrap=True)
 
 

@@ -49,8 +49,14 @@ def command(paths: tuple[str, ...], staged: bool, dry_run: bool, force: bool, as
         raise GitMemError("a bare repository has no files", "run it in a clone")
     today = now().date()
     names = [inside(repo, path) for path in paths]
-    policy = sources.staged_policy(repo, today) if staged else sources.worktree_policy(repo, today)
-    planned = list(_staged(repo, names, policy)) if staged else []
+    if staged:
+        policy = sources.staged_policy(repo, today)
+    else:
+        policy = sources.worktree_policy(repo, today)
+    if staged:
+        planned = list(_staged(repo, names, policy))
+    else:
+        planned = []
     planned += _files(repo, names, policy, must=not staged)
     masked = [plan for plan in planned if plan.rules]
     if not force and not dry_run:
@@ -69,7 +75,9 @@ def command(paths: tuple[str, ...], staged: bool, dry_run: bool, force: bool, as
         say("a real secret is rotated first: masking does not take it back (docs/leaked-secret.md)")
     if not dry_run and committed:
         say(f"commits hold the secret still, and a merge brings them along: {COMMITS_KEEP_IT}")
-    return Exit.FINDINGS if left else Exit.DONE
+    if left:
+        return Exit.FINDINGS
+    return Exit.DONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +113,10 @@ def refuse_excessive(plans: Sequence[Plan]) -> None:
     """Raise Refused where the masks of a file take more of it than may be without asking; nothing is written then."""
     for plan in plans:
         if plan.redaction.excessive(plan.size):
-            taken = "all" if plan.redaction.whole else f"{plan.redaction.characters:,}"
+            if plan.redaction.whole:
+                taken = "all"
+            else:
+                taken = f"{plan.redaction.characters:,}"
             raise Refused(
                 f"nothing is masked: it would take {taken} of the {plan.size:,} characters of '{plan.path}'",
                 "look first: git mem redact --dry-run shows each mask; --force masks it all the same",
@@ -115,7 +126,10 @@ def refuse_excessive(plans: Sequence[Plan]) -> None:
 def _files(repo: Repository, names: list[str], policy: Policy, must: bool) -> Iterator[Plan]:
     assert repo.root is not None
     present = [name for name in names if must or (repo.root / name).exists()]
-    source = sources.paths(repo, present, policy) if present else Source(iter(()))
+    if present:
+        source = sources.paths(repo, present, policy)
+    else:
+        source = Source(iter(()))
     for blob in source.blobs:
         yield _plan(blob, "work tree", None, policy)
 

@@ -110,5 +110,7 @@ def _show(correction: Correction, selector: Selector, options: RevertOptions) ->
     elif options.dry_run:
         say(f"{facts} would go; nothing was changed")
     else:
-        they = "it" if len(correction.taken) == 1 else "they"
+        they = "they"
+        if len(correction.taken) == 1:
+            they = "it"
         say(f"{facts} taken back in {correction.commit[:12]}; {they} will not be promoted again")

@@ -52,7 +52,8 @@ def command(ctx: click.Context, span: str, form: str, as_json: bool) -> None:
     chosen = split_range(repo, span or own_commits(repo), both=True)
     layout = layout_at(repo, chosen.tip, config)
     result = review(repo, config, chosen, layout, now(), time.perf_counter)
-    form = "json" if as_json else form
+    if as_json:
+        form = "json"
     match form:
         case "json":
             write_json(as_value(result, _forge(repo)))

@@ -139,7 +139,10 @@ def command(**given: Any) -> int:
             "PATH, --staged, --range, --history, --trial and --explain are different questions", "ask one at a time"
         )
     repo, _ = open_here()
-    form = "json" if options.as_json else options.form
+    if options.as_json:
+        form = "json"
+    else:
+        form = options.form
     if options.audit:
         return show_audit(repo, form)
     if options.explain:
@@ -159,8 +162,13 @@ def command(**given: Any) -> int:
     if options.severity == "block":
         report = replace(report, findings=tuple(f for f in report.findings if f.severity is Severity.BLOCK))
     render(report, form, accepted=options.everything)
-    failed = bool(report.findings) if options.severity == "warn" else report.blocked
-    return Exit.FINDINGS if failed else Exit.DONE
+    if options.severity == "warn":
+        failed = bool(report.findings)
+    else:
+        failed = report.blocked
+    if failed:
+        return Exit.FINDINGS
+    return Exit.DONE
 
 
 def choose(repo: Repository, options: ScanOptions) -> tuple[Policy, Source]:
@@ -177,8 +185,14 @@ def choose(repo: Repository, options: ScanOptions) -> tuple[Policy, Source]:
         source = sources.commits_beyond(repo, chosen.base, chosen.tip, policy)
     elif options.history:
         head = repo.head()
-        policy = sources.tree_policy(repo, head, today) if head else Policy(today=today)
-        source = sources.whole_commits(repo, sources.everything(repo), policy) if head else Source(iter(()))
+        if head:
+            policy = sources.tree_policy(repo, head, today)
+        else:
+            policy = Policy(today=today)
+        if head:
+            source = sources.whole_commits(repo, sources.everything(repo), policy)
+        else:
+            source = Source(iter(()))
     elif options.message and not options.paths:
         policy = sources.staged_policy(repo, today)
         source = Source(iter(()))
@@ -195,7 +209,9 @@ def inside(repo: Repository, path: str) -> str:
     if repo.root is None:
         raise GitMemError("a bare repository has no files", "scan a range: git mem scan --history")
     place = relative(repo.root, path, Path.cwd())
-    return "" if place == "." else place
+    if place == ".":
+        return ""
+    return place
 
 
 def _with_message(blobs: Iterator[Blob], name: str) -> Iterator[Blob]:
@@ -246,13 +262,18 @@ def show_explanation(repo: Repository, place: str, form: str) -> int:
     if blob.skipped:
         raise GitMemError(f"'{name}' is not read: {blob.skipped}")
     text, problem = decode(blob.data)
-    more = [not_text(blob, problem, policy)] if problem else []
+    if problem:
+        more = [not_text(blob, problem, policy)]
+    else:
+        more = []
     explained = explanation.explain(text, blob.path, int(number), policy, more)
     if form == "json":
         terminal.write_json(explanation.as_value(explained))
     else:
         terminal.page(explanation.as_text(explained, terminal.escape), wrap=True)
-    return Exit.FINDINGS if explained.blocks else Exit.DONE
+    if explained.blocks:
+        return Exit.FINDINGS
+    return Exit.DONE
 
 
 def show_trial(repo: Repository, number: int, form: str) -> int:
@@ -264,10 +285,16 @@ def show_trial(repo: Repository, number: int, form: str) -> int:
         raise UsageError(f"a trial has no format '{form}'", "--format text or --json")
     today = now().date()
     head = repo.head()
-    policy = sources.tree_policy(repo, head, today) if head else Policy(today=today)
+    if head:
+        policy = sources.tree_policy(repo, head, today)
+    else:
+        policy = Policy(today=today)
     source, commits = sources.last_commits(repo, number, policy)
     report = scan_source(replace(source, blobs=_counted(source.blobs)), policy, workers=WORKERS)
-    before = sources.before_commit(repo, commits[0]) if commits else Before(lambda path: ())
+    if commits:
+        before = sources.before_commit(repo, commits[0])
+    else:
+        before = Before(lambda path: ())
     paths = {finding.path for finding in report.findings if finding.path != MESSAGE}
     stood = {row for path in paths for row in rows_of_file(path, before.texts(path), policy)}
     result = trial.trial_of(report, commits, stood)
@@ -284,24 +311,35 @@ def show_audit(repo: Repository, form: str) -> int:
     from gitmem.gate import sources
 
     today = now().date()
-    policy = sources.worktree_policy(repo, today) if repo.root else sources.tree_policy(repo, repo.head() or "", today)
+    if repo.root:
+        policy = sources.worktree_policy(repo, today)
+    else:
+        policy = sources.tree_policy(repo, repo.head() or "", today)
     rows = [(entry, "ended" if entry.expired(today) else "active") for entry in policy.allow.entries]
     if form == "json":
         terminal.write_json({"exceptions": [_audit_value(entry, state) for entry, state in rows]})
     else:
         out = []
         for entry, state in rows:
-            until = entry.until.isoformat() if entry.until else "no end"
+            until = "no end"
+            if entry.until:
+                until = entry.until.isoformat()
             texts = entry.fingerprint or f"{counted(len(entry.fingerprints), 'text')} of the file:"
             line = f"{state} {until} {texts} {entry.rule} {entry.path}: {entry.reason}"
             out.append(terminal.escape(line, keep="") + "\n")
         terminal.page("".join(out) or "no exceptions\n", wrap=True)
-    return Exit.FINDINGS if any(state == "ended" for _, state in rows) else Exit.DONE
+    if any(state == "ended" for _, state in rows):
+        return Exit.FINDINGS
+    return Exit.DONE
 
 
 def _audit_value(entry: Entry, state: str) -> dict[str, object]:
-    until = entry.until.isoformat() if entry.until else None
-    prints: dict[str, object] = {"fingerprints": list(entry.fingerprints)} if entry.for_file else {}
+    until = None
+    if entry.until:
+        until = entry.until.isoformat()
+    prints: dict[str, object] = {}
+    if entry.for_file:
+        prints = {"fingerprints": list(entry.fingerprints)}
     return {
         "fingerprint": entry.fingerprint, "rule": entry.rule, "path": entry.path, "reason": entry.reason,
         "until": until, "state": state, **prints,

@@ -71,7 +71,10 @@ def command(file: Path, as_json: bool) -> int:
 
 def shown(one: Incident) -> list[str]:
     """An incident as Markdown: a heading, how it ended, and the actions as a checklist."""
-    title = f"{one.date} {one.title}" if one.date and one.date not in one.title else one.title
+    if one.date and one.date not in one.title:
+        title = f"{one.date} {one.title}"
+    else:
+        title = one.title
     lines = ["", f"## {title} ({one.path}:{one.first})", "", f'Like the alert "{one.alert}".']
     if one.outcome:
         lines[-1] += f" It ended so: {one.outcome} ({one.path}:{one.outcome_line})"

@@ -69,7 +69,10 @@ def dev(context: click.Context, folder: Path, repositories: tuple[str, ...], por
             tenant = owner.tenant(TRIED, make=True)
             for place in repositories:
                 local = Path(place).expanduser()
-                address = os.path.abspath(local) if local.exists() else place
+                if local.exists():
+                    address = os.path.abspath(local)
+                else:
+                    address = place
                 owner.add_repository(tenant, os.path.basename(address.rstrip("/")).removesuffix(".git"), address)
             owner.revoke(tenant, "dev")
             token = owner.new_token(tenant, "dev", "admin", (), 0, now())
@@ -208,7 +211,9 @@ def audit(context: click.Context, tenant: str, repository: str, oid: str, as_jso
         write_json(value)
     else:
         _show_audit(repository, value)
-    return Exit.FINDINGS if any(left) else Exit.DONE
+    if any(left):
+        return Exit.FINDINGS
+    return Exit.DONE
 
 
 def _show_audit(repository: str, value: dict[str, Any]) -> None:
@@ -218,7 +223,8 @@ def _show_audit(repository: str, value: dict[str, Any]) -> None:
         counts["entry of the blob"] = value["blob"]
     if value["copy"] is not None:
         counts |= {"copy": value["copy"]["copies"], "unreachable objects of a copy": value["copy"]["unreachable"]}
-        counts |= {"blob in a copy": value["copy"]["blob"]} if value["blob"] is not None else {}
+        if value["blob"] is not None:
+            counts |= {"blob in a copy": value["copy"]["blob"]}
     for what, count in counts.items():
         write(f"{count:>10}  {what}\n")
     if value["copy"] is None:

@@ -91,7 +91,10 @@ def flush_command(
     ended = end_due_sessions(repo, config, when, conversation, session)
     why = ""
     if if_due:
-        size = config.session_window if window is None else window
+        if window is None:
+            size = config.session_window
+        else:
+            size = window
         if not size:
             raise UsageError("the size of the model's context is unknown", "--window 200000, or mem.sessionWindow")
         why = full(conversation.turns, size, config.session_reserve, config.session_soft, config.session_share)
@@ -118,7 +121,9 @@ def show_report(report: Report, as_json: bool, *, of_flush: bool = False) -> Non
 
 def place(transcript: Path) -> str:
     """Where a later reset finds the transcript; nowhere when it came from standard input."""
-    return "" if str(transcript) == "-" else str(transcript.absolute())
+    if str(transcript) == "-":
+        return ""
+    return str(transcript.absolute())
 
 
 def say_ended(ended: Sequence[EndedSession]) -> None:
@@ -221,7 +226,9 @@ def retry_command(dry_run: bool, as_json: bool) -> int:
             _show_pending(each, dry_run)
         if not done:
             write("no session waits to be written\n")
-    return Exit.FINDINGS if any(each.problem for each in done) else Exit.DONE
+    if any(each.problem for each in done):
+        return Exit.FINDINGS
+    return Exit.DONE
 
 
 def _pending_value(each: Written) -> dict[str, object]:
@@ -321,7 +328,10 @@ def compact_command(**given: Any) -> None:
     repo, config = open_here()
     when = now()
     say_ended(end_due_sessions(repo, config, when, transcript, options.session))
-    size = config.session_window if options.window is None else options.window
+    if options.window is None:
+        size = config.session_window
+    else:
+        size = options.window
     reason = due(transcript.turns, size, config.session_reserve, config.session_soft, config.session_share)
     flush(
         repo, config, transcript, Source(options.session, options.agent, place(options.transcript)), now=when,
@@ -490,7 +500,10 @@ def get_command(key: str, session: str, agent: str, as_json: bool) -> int:
     repo, config = open_here()
     store = Store(repo.common_dir, config.profile)
     value = store.get(key, now(), owner_of(session, agent or config.agent))
-    value = _without_forgotten(repo, [value])[0] if value else None
+    if value:
+        value = _without_forgotten(repo, [value])[0]
+    else:
+        value = None
     if as_json:
         write_json(shape(value) if value else None)
     elif value:
@@ -499,7 +512,9 @@ def get_command(key: str, session: str, agent: str, as_json: bool) -> int:
         say(escape(f"git mem: there is no value of '{key}'", ""))
         if any(other.key == key_to_read(key) for other in store.of_everybody(key, now())):
             say("hint: it is another session's or agent's: git mem session list")
-    return 0 if value else 1
+    if value:
+        return 0
+    return 1
 
 
 @command.command("list")
@@ -533,7 +548,9 @@ def _whose(value: Value) -> str:
     """Whose value it is, in words; "" for the project's."""
     names = (("session", value.owner.session), ("agent", value.owner.agent))
     words = ", ".join(f"{what} {name}" for what, name in names if name)
-    return f"  ({words})" if words else ""
+    if not words:
+        return ""
+    return f"  ({words})"
 
 
 def _without_forgotten(repo: Repository, values: Iterable[Value]) -> list[Value]:

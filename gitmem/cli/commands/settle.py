@@ -70,7 +70,9 @@ def command(
     answers = [name for name, chosen in given.items() if chosen]
     if len(answers) > 1:
         raise UsageError(f"--{answers[0]} and --{answers[1]} are two answers", "git mem settle 1 --later")
-    answer = answers[0] if answers else None
+    answer = None
+    if answers:
+        answer = answers[0]
     options = SettleOptions(pairs, answer, interactive, reason, dry_run, as_json)
     if bool(options.pairs) != bool(options.answer):
         raise UsageError("which pair, and what of it?", "git mem settle 1 --later, --earlier, --both or --same")
@@ -161,7 +163,10 @@ def _said(done: Settled, dry_run: bool) -> str:
     from gitmem.promotion.settlement import WORDS
 
     places = ", ".join(f"{row.path}:{row.fact.line}" for row in done.pair.earlier_first)
-    head = "would settle" if dry_run else done.commit[:12] or "settled"
+    if dry_run:
+        head = "would settle"
+    else:
+        head = done.commit[:12] or "settled"
     return escape(f"{head} {places}: {WORDS[done.answer]}\n")
 
 

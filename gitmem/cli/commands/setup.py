@@ -107,14 +107,21 @@ def command(**given: Any) -> int:
         say("nothing was run: git mem setup --yes runs them")
     else:
         write(escape(_what_next(choices)))
-    return Exit.CANNOT_RUN if failed else Exit.DONE
+    if failed:
+        return Exit.CANNOT_RUN
+    return Exit.DONE
 
 
 def _what_next(choices: Choices) -> str:
     """What a person can do with the memory that now stands, one command a line."""
-    enter = [] if choices.folder.resolve() == Path.cwd() else [f"cd {shlex.quote(str(choices.folder))}"]
+    if choices.folder.resolve() == Path.cwd():
+        enter = []
+    else:
+        enter = [f"cd {shlex.quote(str(choices.folder))}"]
     hosts = choices.agents or tuple(hosts_on_path())
-    write_first = "start your agent and tell it something to keep" if hosts else 'git mem add "what is to be kept"'
+    write_first = 'git mem add "what is to be kept"'
+    if hosts:
+        write_first = "start your agent and tell it something to keep"
     steps = [*enter, write_first, "git mem search 'a question'", "git mem ui", "git mem undo"]
     notes = {
         "git mem ui": "memory in a browser: what is kept, by whom, from where",
@@ -138,7 +145,9 @@ def _take(step: Step, choices: Choices, title: str, *, runs: bool, quiet: bool) 
         write(escape(title + ("; ".join(_shown_command(words) for words in step.commands) or step.why) + "\n"))
         sys.stdout.flush()
     if not step.commands:
-        return "skipped" if step.name in choices.skip else "nothing to do"
+        if step.name in choices.skip:
+            return "skipped"
+        return "nothing to do"
     if not runs:
         return "would run"
     if choices.asks and not click.confirm("run this?", default=True, err=True):
@@ -158,7 +167,9 @@ def _run(words: tuple[str, ...], folder: Path, *, quiet: bool) -> int:
     """
     ours = words[0] == "git-mem"
     run = [sys.executable, "-P", "-m", "gitmem", *words[1:]] if ours else words
-    at = folder if folder.is_dir() else None
+    at = None
+    if folder.is_dir():
+        at = folder
     stdout = None
     if quiet:
         stdout = subprocess.DEVNULL
@@ -176,7 +187,10 @@ def _shown_command(words: tuple[str, ...]) -> str:
     """The command as it is shown: an address may hold a token, and a fact that the gate refuses a secret."""
     from gitmem.gate.quoting import without_secrets
 
-    shown = tuple(map(shown_url, words)) if words[:2] == ("git", "clone") else words
+    if words[:2] == ("git", "clone"):
+        shown = tuple(map(shown_url, words))
+    else:
+        shown = words
     if "--" in shown:
         shown = (*shown[:-1], without_secrets([shown[-1]])[0])
     return shlex.join(("git", "mem", *shown[1:]) if shown[0] == "git-mem" else shown)
@@ -217,7 +231,9 @@ def _repository(choices: Choices) -> Step:
 
 def _repo(folder: Path) -> Repository | None:
     try:
-        return open_repository(folder, os.environ) if folder.is_dir() else None
+        if not folder.is_dir():
+            return None
+        return open_repository(folder, os.environ)
     except NotARepository:
         return None
 
@@ -244,7 +260,11 @@ def _commit(folder: Path) -> Step:
         return Step("commit", (), "after the repository is made")
     staged = [entry.path for entry in repo.staged()]
     layout = layout_of(staged)
-    left = staged if repo.head() is None else []  # of a commit that was refused: what was mended since is added anew
+    # of a commit that was refused: what was mended since is added anew
+    if repo.head() is None:
+        left = staged
+    else:
+        left = []
     new = sorted(path for path in {*repo.untracked(), *left} if is_memory(path, layout) or path in OURS)
     if repo.head() is not None or not new:
         return Step("commit", (), "what is there is yours to commit" if new else "there already")
@@ -258,7 +278,9 @@ def _hooks(folder: Path) -> Step:
         return install
     place = hook_files.hooks_folder(repo)
     missing = hook_files.install(place, sys.executable, hook_files.HOOKS, promoted(place), dry=True)
-    return install if missing else Step("hooks")
+    if missing:
+        return install
+    return Step("hooks")
 
 
 def _agents(folder: Path, hosts: tuple[str, ...]) -> Step:
@@ -272,7 +294,10 @@ def _agents(folder: Path, hosts: tuple[str, ...]) -> Step:
 def _memories(choices: Choices, hosts: tuple[str, ...]) -> Step:
     """What the hosts have remembered of the folder by themselves: a person is asked, and left alone by default."""
     repo = _repo(choices.folder)
-    found = own_memories(repo) if repo is not None else []
+    if repo is not None:
+        found = own_memories(repo)
+    else:
+        found = []
     named = [(name, check) for check in found if (name := check.name.rpartition(" ")[2]) in hosts]
     if not named:
         return Step("memories", (), "no host has a memory of its own that is not here")

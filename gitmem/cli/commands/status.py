@@ -38,8 +38,12 @@ def command(as_json: bool) -> None:
 
     repo, config = open_here()
     status = index_status.status(repo, config)
-    gate = counts(repo, now().date()) if repo.root is not None else None
-    hooks = hook_check(repo, hooks_folder(repo)) if repo.root is not None else None
+    gate = None
+    if repo.root is not None:
+        gate = counts(repo, now().date())
+    hooks = None
+    if repo.root is not None:
+        hooks = hook_check(repo, hooks_folder(repo))
     refused = last_refusal.read(repo.common_dir)
     consolidated = due_consolidation.load(repo.common_dir)
     if as_json:
@@ -87,14 +91,21 @@ def _index_lines(status: Status) -> list[str]:
     if status.stale:
         state = f"stale: {status.reason}"
     else:
-        state = "has the work tree" if behind else "current"
+        state = "current"
+        if behind:
+            state = "has the work tree"
     lines = []
     lines.append(f"index     {status.path} ({status.bytes / 1e6:.1f} MB), {state}")
     lines.append(f"files     {status.indexed} of {status.files} indexed, {status.ignored} ignored by Git")
     lines.append(f"chunks    {status.chunks}")
-    changing = "" if status.wanted == status.embedder else f"; {status.wanted} after 'git mem index'"
+    if status.wanted == status.embedder:
+        changing = ""
+    else:
+        changing = f"; {status.wanted} after 'git mem index'"
     lines.append(f"vectors   {status.vectors} by {status.embedder or 'no embedder'}{changing}")
-    rest = f"not indexed yet: {', '.join(behind)}; a search there does it" if behind else "all indexed"
+    rest = "all indexed"
+    if behind:
+        rest = f"not indexed yet: {', '.join(behind)}; a search there does it"
     lines.append(f"branches  {len(status.branches)}, {rest}")
     if status.secret_lines:
         lines.append(f"secrets   left out: {counted(status.secret_lines, 'line')}")
@@ -111,15 +122,22 @@ def _receipts_in_words(repo: Repository, config: Config) -> str:
         return ""
     total = receipts.totals(found)
     most, never = recalled(repo, config, total.counts)
-    often = f"; most often MEMORY.md:{most[0].line} ({total.counts[most[0].id]}x)" if most else ""
+    often = ""
+    if most:
+        often = f"; most often MEMORY.md:{most[0].line} ({total.counts[most[0].id]}x)"
     return f"{total.tokens_a_day} tokens a day this week{often}; {counted(len(never), 'fact')} never; git mem receipts"
 
 
 def _gate_in_words(gate: Counts) -> str:
     """What the gate finds in the work tree, and what to type where it finds something."""
     counts = f"{gate.blocking} blocking, {counted(gate.warnings, 'warning')} in {counted(gate.files, 'file')}"
-    rest = f"; {gate.accepted} accepted at adoption" if gate.accepted else ""
-    rest += f"; {counted(gate.gone, 'row')} of the baseline gone: git mem allow --prune" if gate.gone else ""
+    rest = ""
+    if gate.accepted:
+        rest = f"; {gate.accepted} accepted at adoption"
+    if gate.gone:
+        rest += f"; {counted(gate.gone, 'row')} of the baseline gone: git mem allow --prune"
     rest += "" if gate.whole else "; more are not looked at here"
-    then = "; git mem scan" if gate.blocking or gate.warnings or not gate.whole else ""
+    then = ""
+    if gate.blocking or gate.warnings or not gate.whole:
+        then = "; git mem scan"
     return f"{gate.mode}: {counts}{rest}{then}"

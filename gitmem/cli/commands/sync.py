@@ -56,7 +56,9 @@ def command(remote: str, commit: bool, dry_run: bool, quiet: bool, timer: str | 
 
         if repo.root is None:
             raise GitMemError("a bare repository has nothing to sync", "run it in a clone")
-        named = remote_of(repo, remote, unattended=True).name if remote else ""
+        named = ""
+        if remote:
+            named = remote_of(repo, remote, unattended=True).name
         write(text_of(timer, repo.root, sys.executable, every, named))
         return Exit.DONE
     there = remote_of(repo, remote, unattended=not sys.stdin.isatty())
@@ -65,7 +67,9 @@ def command(remote: str, commit: bool, dry_run: bool, quiet: bool, timer: str | 
         write_json(done.as_value())
     else:
         _say(done, quiet)
-    return Exit.FINDINGS if done.state in ("conflict", "uncommitted") or done.kept else Exit.DONE
+    if done.state in ("conflict", "uncommitted") or done.kept:
+        return Exit.FINDINGS
+    return Exit.DONE
 
 
 def _say(done: Synced, quiet: bool) -> None:
@@ -81,14 +85,18 @@ def _say(done: Synced, quiet: bool) -> None:
         ours = set(done.paths) <= set(done.uncommitted)
         say("hint: git mem sync --commit" if ours else "hint: commit it, or move it away, then git mem sync")
     elif done.received or done.sent or not quiet:
-        would = "would be " if done.state == "would sync" else ""
+        would = ""
+        if done.state == "would sync":
+            would = "would be "
         came, went = counted(done.received, "commit"), counted(done.sent, "commit")
         if done.received or done.sent:
             say(f"{name}: {came} {would}received, {went} {would}sent")
         else:
             say(f"{name}: nothing new on either side")
     for kept in done.kept:
-        where = f" of {_names(done.paths)}" if done.paths else ""
+        where = ""
+        if done.paths:
+            where = f" of {_names(done.paths)}"
         say(f"both sides changed the same text{where}: theirs stands, yours is on {kept}")
         say(f"hint: git diff HEAD {kept}; git merge {kept} takes yours instead")
     say_differs(done.differs)

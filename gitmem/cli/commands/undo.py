@@ -56,13 +56,18 @@ def command(dry_run: bool, yes: bool, as_json: bool) -> int:
     if asks and not click.confirm("take this back?", err=True):
         say("nothing was changed")
         return 1
-    done = plan if dry_run else undo(repo, config, plan)
+    if dry_run:
+        done = plan
+    else:
+        done = undo(repo, config, plan)
     if as_json:
         write_json(as_value(done, dry_run))
     elif dry_run:
         say("nothing was changed")
     else:
-        where = f" on '{done.branch}'" if done.branch else ""
+        where = ""
+        if done.branch:
+            where = f" on '{done.branch}'"
         say(f"taken back in commit {done.commit[:12]}{where}" if done.commit else "taken back in the work tree")
         say_if_detached(repo, done.commit if not done.branch else "")
         if done.held:
@@ -78,23 +83,37 @@ def _since(plan: Undo) -> str:
     """What became of a write that was not committed."""
     if not plan.held:
         return "not committed"
-    part = "" if len(plan.held) == len(plan.files) else " in part"
+    part = " in part"
+    if len(plan.held) == len(plan.files):
+        part = ""
     return f"committed by hand since{part}, in {', '.join(oid[:12] for oid in plan.held_in)}"
 
 
 def _commit_of(paths: Sequence[str]) -> str:
     """The command that commits these files alone, as they are now."""
-    return f"git commit -- {shlex.join(paths)}" if len(paths) <= MAX_NAMED_PATHS else "git commit -a"
+    if len(paths) <= MAX_NAMED_PATHS:
+        return f"git commit -- {shlex.join(paths)}"
+    return "git commit -a"
 
 
 def _show(plan: Undo) -> None:
-    what = f'{plan.commits[0][:12]} "{plan.subject}"' if plan.commits else _since(plan)
-    where = f" on '{plan.branch}'" if plan.branch else ""
+    if plan.commits:
+        what = f'{plan.commits[0][:12]} "{plan.subject}"'
+    else:
+        what = _since(plan)
+    where = ""
+    if plan.branch:
+        where = f" on '{plan.branch}'"
     write(escape(f"written {plan.at}, {what}{where}\n"))
     for file in plan.files:
         lines = file.lines()
-        shown = SHOWN_OF_MANY if file.then is None and len(plan.files) > MAX_FILES_UNASKED else SHOWN
-        end = " (the file goes)" if file.then is None else ""
+        if file.then is None and len(plan.files) > MAX_FILES_UNASKED:
+            shown = SHOWN_OF_MANY
+        else:
+            shown = SHOWN
+        end = ""
+        if file.then is None:
+            end = " (the file goes)"
         write(escape(f"{file.path}{end}\n"))
         for line in lines[:shown]:
             write(f"  {escape(line, '')}\n")

@@ -99,7 +99,9 @@ def command(dry_run: bool, yes: bool, purge: bool, agents: Sequence[str], user: 
             say(escape(line))
         for line in _by_hand(repo):
             say(escape(line))
-    return Exit.CANNOT_RUN if problems else Exit.DONE
+    if problems:
+        return Exit.CANNOT_RUN
+    return Exit.DONE
 
 
 def _hooks_out(repo: Repository, dry_run: bool) -> list[hooks.Step]:
@@ -163,7 +165,10 @@ def _last_words(repo: Repository, rest: dict[str, str], waiting: Sequence[object
     left = [name for name, state in rest.items() if state == KEPT]
     if left:
         typed = list(dict.fromkeys(REMOVES[name] for name in left))
-        words = "--yes" if "--yes" in typed else " ".join(typed)
+        if "--yes" in typed:
+            words = "--yes"
+        else:
+            words = " ".join(typed)
         yield f"kept: {', '.join(left)}; git mem uninstall {words} removes them"
     if waiting:
         yield f"kept, for no memory file has it yet: {', '.join(str(path) for path in waiting)}"

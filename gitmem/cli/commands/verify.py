@@ -38,7 +38,10 @@ def command(ctx: click.Context, span: str, policy: bool, colour: str, as_json: b
 
     repo, config = open_here()
     chosen = split_range(repo, span)
-    globs = range_paths(repo, chosen) if chosen.base else config.memory_paths
+    if chosen.base:
+        globs = range_paths(repo, chosen)
+    else:
+        globs = config.memory_paths
     verdict = verify.verify(repo, chosen.base, chosen.tip, policy=policy, globs=globs)
     for note in verdict.notes:
         say(f"note: {note}")
@@ -60,7 +63,9 @@ def summary(verdict: Verdict) -> str:
 
     counts = Counter(row.attribution.support for row in verdict.facts)
     kinds = ", ".join(f"{counts[support]} {words}" for support, words in WORDS.items() if counts[support])
-    findings = counted(len(verdict.flaws), "finding") if verdict.flaws else "no finding"
+    findings = "no finding"
+    if verdict.flaws:
+        findings = counted(len(verdict.flaws), "finding")
     return f"{counted(verdict.checked, 'fact')} checked, {findings}" + (f" ({kinds})" if kinds else "")
 
 

@@ -46,7 +46,9 @@ def command(debounce: float) -> None:
         except GitMemError as error:  # locked, or a setting half written: the next change tries again
             say(f"git mem: {error.message}")
             continue
-        more = f" and {len(paths) - 5} more" if len(paths) > 5 else ""
+        more = ""
+        if len(paths) > 5:
+            more = f" and {len(paths) - 5} more"
         write(escape(f"indexed {', '.join(paths[:5])}{more}\n"))
 
 

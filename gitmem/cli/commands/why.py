@@ -78,7 +78,9 @@ def render(answer: Answer, on: bool) -> str:
     from gitmem.provenance.grounding import Support
 
     good = answer.support is Support.IN_SOURCE
-    problem = f": {answer.problem}" if answer.problem else ""
+    problem = ""
+    if answer.problem:
+        problem = f": {answer.problem}"
     if answer.sources or answer.edit:
         out += ["", f"  {paint(escape(answer.words + problem, ''), 'good' if good and not problem else 'bad', on)}"]
     for what, old, new in answer.edited:
@@ -93,7 +95,10 @@ def render(answer: Answer, on: bool) -> str:
         ]
     elif not answer.sources and answer.commit and not answer.model:
         by_hand = f"written directly by {answer.author.partition(' <')[0]}; no log line is cited as its source"
-        words = f"written by an agent, {answer.agent}: no source recorded" if answer.agent else by_hand
+        if answer.agent:
+            words = f"written by an agent, {answer.agent}: no source recorded"
+        else:
+            words = by_hand
         out += ["", f"  {paint(escape(words, ''), 'dim', on)}"]
     for one in answer.code:
         out += _cited(one, on)
@@ -109,7 +114,9 @@ def _commit(answer: Answer) -> str:
     """The short id and the date of the commit that wrote the line."""
     if not answer.commit:
         return "none yet"
-    date = answer.date.strftime("  %Y-%m-%d %H:%M") if answer.date else ""
+    date = ""
+    if answer.date:
+        date = answer.date.strftime("  %Y-%m-%d %H:%M")
     return answer.commit[:12] + date
 
 
@@ -120,7 +127,10 @@ def _cited(one: Compared, on: bool) -> list[str]:
     good = one.state.value == "holds"
     words = paint(escape(one.words, ""), "good" if good else "bad", on)
     out = ["", f"  code {paint(escape(one.place, ''), 'path', on)}  {words}"]
-    lines = [] if good else without_secrets(list(one.then.lines))[:CODE_LINES]
+    if good:
+        lines = []
+    else:
+        lines = without_secrets(list(one.then.lines))[:CODE_LINES]
     return out + [f"    {escape(text, chr(9))}" for text in lines]
 
 
@@ -128,7 +138,9 @@ def _amendment(word: str, end: Amendment, on: bool) -> list[str]:
     """One link: the other line's place, day and text, and why the two are linked."""
     where = paint(f"{escape(end.path, '')}:{end.start_line}", "path", on)
     about = [end.date, f"no longer there since after {end.commit[:12]}" if end.commit else "", end.reason]
-    sure = "perhaps " if end.proposed else ""
+    sure = ""
+    if end.proposed:
+        sure = "perhaps "
     out = ["", f"  {sure}{word} {where}  {paint(' · '.join(filter(None, about)), 'dim', on)}"]
     return out + [f"    {escape(text, chr(9))}" for text in end.text.split("\n")]
 
@@ -137,9 +149,13 @@ def _source(source: Source, on: bool) -> list[str]:
     """One source: where, whether it was verified, its lines."""
     from gitmem.memory.fact import render_span
 
-    state = paint("verified", "good", on) if source.verified else paint("NOT VERIFIED", "bad", on)
+    if source.verified:
+        state = paint("verified", "good", on)
+    else:
+        state = paint("NOT VERIFIED", "bad", on)
     where = f"{escape(source.path, '')}:{source.start_line}"
-    where += f"-{source.end_line}" if source.end_line != source.start_line else ""
+    if source.end_line != source.start_line:
+        where += f"-{source.end_line}"
     out = ["", f"  from {paint(where, 'path', on)} {paint(f'(blob {source.blob[:12]})', 'dim', on)}  {state}"]
     if source.moved:
         was = escape(render_span(source.recorded), "")

@@ -46,11 +46,18 @@ def check_attributes(path: str, text: str, policy: Policy, commit: str = "") -> 
     ends = (*SCANNED_ENDINGS, *(glob for layout in policy.layouts for glob in layout.extra))
     folder = path.rpartition("/")[0]
     lines = [(number, pattern, _not_read(words, policy)) for number, pattern, words in _lines(text)]
-    macros = {} if folder else _macros(lines)
+    if folder:
+        macros = {}
+    else:
+        macros = _macros(lines)
     for number, pattern, words in lines:
         if pattern.startswith(MACRO):
             named = pattern.removeprefix(MACRO)
-            found = macros.get(named, set()) if _is_own(named) else set()  # every line with that word applies it
+            # every line with that word applies it
+            if _is_own(named):
+                found = macros.get(named, set())
+            else:
+                found = set()
             apart = False
         else:
             found = set().union(*(_attributes_set_by(word, macros) for word in words))
@@ -110,7 +117,9 @@ def _macros(lines: Iterable[tuple[int, str, list[str]]]) -> dict[str, set[str]]:
 def _attributes_set_by(word: str, macros: Mapping[str, set[str]]) -> set[str]:
     """What an attribute of a line sets of OTHER_TEXT: taken back (`-x`, `!x`) nothing; `x=value` is no macro."""
     name = word.partition("=")[0]
-    return {name} if name in OTHER_TEXT else macros.get(word, set())
+    if name in OTHER_TEXT:
+        return {name}
+    return macros.get(word, set())
 
 
 def _is_own(word: str) -> bool:
@@ -135,7 +144,9 @@ def _unescaped(escape: re.Match[str]) -> str:
     """The character of one escape: three octal digits, a quote or a backslash; "?" for any other escape."""
     if len(escape[1]) == 3:
         return chr(int(escape[1], 8))
-    return escape[1] if escape[1] in '"\\' else "?"
+    if escape[1] in '"\\':
+        return escape[1]
+    return "?"
 
 
 def _literal(pattern: str) -> str:
@@ -151,7 +162,9 @@ def _may_end(pattern: str, ends: Iterable[str]) -> bool:
 
 def _elsewhere(folder: str, pattern: str, policy: Policy) -> bool:
     """Whether a pattern is held to a top folder that is not one of memory by its place or by a glob of the settings."""
-    literal = _literal(pattern) if "/" in pattern.rstrip("/") else ""
+    literal = ""
+    if "/" in pattern.rstrip("/"):
+        literal = _literal(pattern)
     top, slash, _ = canonical(f"{folder}/{literal}" if folder else literal).partition("/")
     heads = ["memory", *(_literal(glob) for layout in policy.layouts for glob in layout.extra)]
     return (

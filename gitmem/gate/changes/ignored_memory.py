@@ -31,7 +31,10 @@ def newly_ignored(repo: Repository, base: str, head: str, changed: Collection[st
     if not files:
         return []
     files |= {NAME, FOLDER + NAME}
-    before = _ignored(repo, base, files) if base else set()
+    if base:
+        before = _ignored(repo, base, files)
+    else:
+        before = set()
     ignored = _ignored(repo, head, files) - before
     return [path for path in PROBES if path in ignored]
 

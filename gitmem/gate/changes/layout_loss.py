@@ -58,7 +58,9 @@ def check_layout(repo: Repository, before: Sequence[Entry], after: Sequence[Entr
     others = sum(not entry.path.endswith(".md") and not aside(entry.path) for entry in before)
     notes = sum(_is_note(entry.path, was) for entry in before)
     ours = any(entry.path in (TRACKED, exceptions.FILE) for entry in before)
-    more = f" and {len(lost) - MAX_NAMED_PATHS} more" if len(lost) > MAX_NAMED_PATHS else ""
+    more = ""
+    if len(lost) > MAX_NAMED_PATHS:
+        more = f" and {len(lost) - MAX_NAMED_PATHS} more"
     words = Message(RULES["layout-narrowed"] + ": {}", f"{', '.join(lost[:MAX_NAMED_PATHS])}{more}")
     had = {entry.path for entry in before}
     cause = next((path for path in paths if path not in had and _begins_memory(path)), TRACKED)

@@ -33,7 +33,10 @@ def dropped(
         sides = {parent: against.get((oid, parent), {}) for parent in parents}
         rows = _of_sides(repo, sides)
         if rows:
-            known = _versions(repo, base, rows) if base else {}
+            if base:
+                known = _versions(repo, base, rows)
+            else:
+                known = {}
             found[oid] = [row for path, row in rows.items() if known.get(path) != (row.mode, row.new_oid)]
     return found
 
@@ -55,8 +58,12 @@ def dropped_staged(repo: Repository, parents: Sequence[str], counts: Callable[[s
 def before_merge(repo: Repository, parents: Sequence[str], path: str) -> str | None:
     """The blob that stood at a path before the two parents of a merge went apart, "" where none did; None where that
     is not known (more parents, no common history)."""
-    base = repo.merge_base(*parents) if len(parents) == 2 else None
-    return _versions(repo, base, {path: path}).get(path, ABSENT)[1] if base else None
+    base = None
+    if len(parents) == 2:
+        base = repo.merge_base(*parents)
+    if not base:
+        return None
+    return _versions(repo, base, {path: path}).get(path, ABSENT)[1]
 
 
 def _differences(there: Mapping[str, Version], staged: Mapping[str, Version]) -> Iterator[tuple[str, PathChange]]:
@@ -81,7 +88,9 @@ def _of_sides(repo: Repository, sides: Mapping[str, Mapping[str, PathChange]]) -
 
 def _before(repo: Repository, one: str, other: str, paths: Mapping[str, object]) -> dict[str, Version]:
     base = repo.merge_base(one, other)
-    return _versions(repo, base, paths) if base else {}
+    if not base:
+        return {}
+    return _versions(repo, base, paths)
 
 
 def _versions(repo: Repository, commit: str, paths: Mapping[str, object]) -> dict[str, Version]:

@@ -16,4 +16,6 @@ def rewrite_reason(message: str) -> str:
     Any line of the body counts: squashed and edited messages lose the trailer paragraph, never the intent.
     """
     match = _REASON.search(message)
-    return match.group(1).strip() if match else ""
+    if not match:
+        return ""
+    return match.group(1).strip()

@@ -53,7 +53,10 @@ RULES: dict[str, str] = {
 
 def finding(rule: str, path: str, message: str, *, line: int = 1, warn: bool = False, commit: str = "") -> Finding:
     """A finding about a path as a whole."""
-    severity = Severity.WARN if warn else Severity.BLOCK
+    if warn:
+        severity = Severity.WARN
+    else:
+        severity = Severity.BLOCK
     return Finding(rule, severity, path, line, 1, line, 1, message, commit=commit)
 
 
@@ -63,7 +66,9 @@ def check_entry(path: str, mode: int, policy: Policy, commit: str = "") -> Itera
         words = "a submodule where agents read instructions: its files are not scanned here"
         yield finding("submodule", path, words, warn=True, commit=commit)
     elif mode in (SYMLINK, GITLINK) and policy.holds(path) and not policy.guides(path):
-        rule = "symlink" if mode == SYMLINK else "submodule"
+        rule = "submodule"
+        if mode == SYMLINK:
+            rule = "symlink"
         yield finding(rule, path, Message(RULES[rule] + ": it is never followed and may not be memory"), commit=commit)
     if not policy.concerns(path):
         return
@@ -116,7 +121,10 @@ def check_protection(changes: Iterable[Change], policy: Policy, commit: str = ""
     """A finding for each protected path that is changed; its text names the new blob, so that an exception does."""
     for change in changes:
         if policy.protects(change.path):
-            new = "deleted" if change.status == "D" else f"blob {change.new_oid[:12]}"
+            if change.status == "D":
+                new = "deleted"
+            else:
+                new = f"blob {change.new_oid[:12]}"
             yield finding("protected-file", change.path, Message(RULES["protected-file"] + " ({})", new), commit=commit)
 
 
@@ -176,7 +184,10 @@ def lost_lines(olds: Sequence[str], new: str, before: str | None = None) -> list
     gone = [_lines(old) - now for old in olds]
     lost: Counter[str] = Counter()
     for number, lines in enumerate(gone):
-        lost = lost & lines if number else lines
+        if number:
+            lost = lost & lines
+        else:
+            lost = lines
     if before is not None:
         then = _lines(before)
         for old, lines in zip(olds, gone, strict=True):
@@ -215,7 +226,9 @@ def check_history(
         gone_lines = lost_lines(olds, new, before)
         if gone_lines:
             words = Message(RULES["log-rewritten"] + " ({})", counted(len(gone_lines), "line"))
-            day = log_date(path) if what is Kind.DAILY else None
+            day = None
+            if what is Kind.DAILY:
+                day = log_date(path)
             is_written = day is not None and new != "" and abs((today - day).days) <= DAYS_WRITTEN
             warn = day is None or (is_written and not any(map(_STATES_ORIGIN.search, gone_lines)))
             yield finding("log-rewritten", path, words, warn=warn, commit=commit)
@@ -225,7 +238,9 @@ def check_history(
         if gone > BULK_LINES and gone > had * BULK_SHARE:
             words = Message(RULES["memory-bulk-deletion"] + " ({} of {} facts)", gone, had)
             yield finding("memory-bulk-deletion", path, words, commit=commit)
-        lost = lost_additions(olds, new, before) if before is not None else 0
+        lost = 0
+        if before is not None:
+            lost = lost_additions(olds, new, before)
         if lost:
             words = Message(RULES["merge-lost-fact"] + " ({})", counted(lost, "fact"))
             yield finding("merge-lost-fact", path, words, commit=commit)

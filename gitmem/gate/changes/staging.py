@@ -41,7 +41,9 @@ class Staging:
         ]
 
     def _is_taken_over(self, change: Change) -> bool:
-        now = (change.new_mode, change.new_oid) if change.status != "D" else None
+        now = None
+        if change.status != "D":
+            now = (change.new_mode, change.new_oid)
         return any(side.get(change.path) == now for side in self.theirs)
 
 
@@ -49,7 +51,10 @@ def staged_change(repo: Repository, policy: Policy, *, merging: bool = False) ->
     """What is staged. `merging`: Git runs pre-merge-commit, and only its environment says what is merged."""
     changes = tuple(repo.staged_changes())
     head = repo.head()
-    sides = merge_heads(repo, merging=merging) if head else []
+    if head:
+        sides = merge_heads(repo, merging=merging)
+    else:
+        sides = []
     if not head or not sides:
         return Staging(changes, parents=(head,) if head else ())
     paths = [change.path for change in changes if counts(change.path, policy)]
@@ -100,7 +105,10 @@ def staged_history(repo: Repository, staging: Staging, message: str, policy: Pol
             continue
         if change.status == "D" and change.old_oid in moved:
             continue
-        new = "" if change.status == "D" else change.new_oid
+        if change.status == "D":
+            new = ""
+        else:
+            new = change.new_oid
         olds = [change.old_oid]
         if change not in staging.dropped:
             if change.path in lost or any(change.path not in side for side in staging.theirs):
@@ -116,7 +124,10 @@ def merge_heads(repo: Repository, *, merging: bool = False) -> list[str]:
     try:
         return (repo.git_dir / "MERGE_HEAD").read_text("ascii").split()
     except (OSError, UnicodeDecodeError):
-        named = [found[1] for name in repo.environ if (found := MERGED.fullmatch(name))] if merging else []
+        if merging:
+            named = [found[1] for name in repo.environ if (found := MERGED.fullmatch(name))]
+        else:
+            named = []
         return [oid for oid in named if _is_commit(repo, oid)]
 
 

@@ -56,7 +56,10 @@ def history_findings(
     if any(size > policy.limit for size in repo.sizes(oids).values()):
         return
     texts = {oid: (data or b"").decode("utf-8", "replace") for oid, data in repo.read_many(oids)}
-    today = repo.commit(commit).commit_date.date() if commit and kind(path) is Kind.DAILY else policy.today
+    if commit and kind(path) is Kind.DAILY:
+        today = repo.commit(commit).commit_date.date()
+    else:
+        today = policy.today
     yield from rules.check_history(
         path, [texts.get(oid, "") for oid in olds], texts.get(new, ""), "", commit,
         daily=policy.daily, before=None if before is None else texts.get(before, ""), today=today,
@@ -66,7 +69,9 @@ def history_findings(
 def loss_between(repo: Repository, old: str, new: str, commit: str = "") -> list[Finding]:
     """What the settings of tree `new` (or commit) no longer keep of those of `old`; "" is none."""
     kept = rules.named_settings(_text(repo, settings_of(repo, old)))
-    return list(rules.check_settings(kept, _text(repo, settings_of(repo, new)), commit)) if kept else []
+    if not kept:
+        return []
+    return list(rules.check_settings(kept, _text(repo, settings_of(repo, new)), commit))
 
 
 def staged_loss(repo: Repository, parents: Sequence[str]) -> list[Finding]:
@@ -74,10 +79,20 @@ def staged_loss(repo: Repository, parents: Sequence[str]) -> list[Finding]:
     kept: list[str] = []
     for number, parent in enumerate(parents):
         names = rules.named_settings(_text(repo, settings_of(repo, parent)))
-        fork = repo.merge_base(parents[0], parent) if number else None
-        before = rules.named_settings(_text(repo, settings_of(repo, fork))) if fork else []
-        kept = rules.merged_settings(kept, names, before) if number else names
-    return list(rules.check_settings(kept, settings_text(repo, repo.staged()))) if kept else []
+        fork = None
+        if number:
+            fork = repo.merge_base(parents[0], parent)
+        if fork:
+            before = rules.named_settings(_text(repo, settings_of(repo, fork)))
+        else:
+            before = []
+        if number:
+            kept = rules.merged_settings(kept, names, before)
+        else:
+            kept = names
+    if not kept:
+        return []
+    return list(rules.check_settings(kept, settings_text(repo, repo.staged())))
 
 
 def range_loss(repo: Repository, rows: Sequence[tuple[PathChange, str]], base: str, tip: str) -> Iterator[Finding]:
@@ -106,7 +121,9 @@ def range_loss(repo: Repository, rows: Sequence[tuple[PathChange, str]], base: s
 
 def settings_of(repo: Repository, commit: str) -> str:
     """The blob of a commit's settings, "" where it ("" for none) has none."""
-    return _regular(repo.entries(commit, [TRACKED])) if commit else ""
+    if not commit:
+        return ""
+    return _regular(repo.entries(commit, [TRACKED]))
 
 
 def settings_text(repo: Repository, entries: Sequence[Entry]) -> str:
@@ -120,4 +137,6 @@ def _regular(entries: Sequence[Entry]) -> str:
 
 def _text(repo: Repository, oid: str) -> str:
     small = oid and repo.sizes([oid]).get(oid, MAX_SETTINGS_BYTES + 1) <= MAX_SETTINGS_BYTES
-    return repo.read(oid).decode("utf-8", "replace") if small else ""
+    if not small:
+        return ""
+    return repo.read(oid).decode("utf-8", "replace")

@@ -79,7 +79,10 @@ class ShownCode:
                 plain = True
             elif plain and html is None:
                 plain = self._read_spans(line, start)
-            html = None if opened else _html_after(html, line, head)
+            if opened:
+                html = None
+            else:
+                html = _html_after(html, line, head)
 
     def _give_up(self) -> None:
         self.blocks, self._spans = [], []
@@ -117,8 +120,13 @@ def _html_after(html: re.Pattern[str] | None, line: str, head: int) -> re.Patter
             html, place = _COMMENT_ENDS, comment + 4
         else:
             return None
-    ended = html.match(line) if html is _EMPTY else html.search(line, place)
-    return None if ended else html
+    if html is _EMPTY:
+        ended = html.match(line)
+    else:
+        ended = html.search(line, place)
+    if ended:
+        return None
+    return html
 
 
 def _holds(stretches: list[Stretch], place: int) -> bool:

@@ -27,7 +27,10 @@ def detect(text: Text) -> Iterator[Match]:
     shown = [(start, end) for start, end in fenced(raw) if _is_whole(raw, start, end)]
     for match in sorted(marks, key=re.Match.start):
         inside = any([start < match.start() < end for start, end in shown])
-        severity = Severity.WARN if inside else Severity.BLOCK
+        if inside:
+            severity = Severity.WARN
+        else:
+            severity = Severity.BLOCK
         yield Match("conflict-marker", severity, *match.span(), "a conflict marker: finish the merge first")
 
 

@@ -104,7 +104,9 @@ class PlainLines:
         """The lines, the last of which ends at `done`; None without any."""
         if self._parts and done < len(self._raw):
             self.part(done)
-        return self._plain._replace(text="".join(self._parts)) if self._parts else None
+        if not self._parts:
+            return None
+        return self._plain._replace(text="".join(self._parts))
 
 
 def without_escapes(raw: str) -> Plain | None:

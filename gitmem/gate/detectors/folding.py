@@ -157,7 +157,9 @@ def _rewrite(
 ) -> tuple[str, OffsetMap | None]:
     """Replace each match by what `write` says, and the way back where that changed anything."""
     new = pattern.sub(write, text)
-    return (text, None) if new == text else (new, _Step(text, pattern, write))
+    if new == text:
+        return (text, None)
+    return (new, _Step(text, pattern, write))
 
 
 def _compose(outer: OffsetMap | None, inner: OffsetMap | None) -> OffsetMap | None:
@@ -187,7 +189,10 @@ def normalise(raw: str) -> tuple[str, OffsetMap | None]:
     text = raw
     offsets: OffsetMap | None = None
     if not _plain_ascii(text) and _ODD.search(text):
-        text = text.translate(_one_to_one()) if not text.isascii() else _controls(text)
+        if not text.isascii():
+            text = text.translate(_one_to_one())
+        else:
+            text = _controls(text)
         if "\r" in text:
             text = re.sub("\r(?!\n)", "\n", text)
         for pattern, write in _STEPS:
@@ -296,11 +301,15 @@ def _join_letters(match: re.Match[str]) -> str:
     words = [re.sub(r"[\W_]+", "", word) for word in re.split(r"[ \t]{2,}| ?[|/] ?", run)]
     letters = "".join(words)
     if not letters.isascii():
-        return letters if len(letters) >= 5 else run
+        if len(letters) >= 5:
+            return letters
+        return run
     cut = segment(letters.lower())
     if cut is not None:
         return cut
-    return " ".join(words) if len(words) > 1 and len(letters) >= 4 * len(words) else run
+    if len(words) > 1 and len(letters) >= 4 * len(words):
+        return " ".join(words)
+    return run
 
 
 _STEPS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (

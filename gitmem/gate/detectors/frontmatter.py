@@ -76,7 +76,10 @@ def _match(rule: str, start: int, end: int, message: str) -> Match:
 def _depth(body: str) -> int:
     depth = deepest = 0
     for bracket in re.finditer(r"[\[{\]}]", body):
-        depth = depth + 1 if bracket.group() in "[{" else max(0, depth - 1)
+        if bracket.group() in "[{":
+            depth = depth + 1
+        else:
+            depth = max(0, depth - 1)
         deepest = max(deepest, depth)
     return deepest
 

@@ -65,7 +65,10 @@ def _may_have(raw: str) -> bool:
 
 def _seams(raw: str) -> list[re.Match[str]]:
     """The seams of a text, in order."""
-    kinds = [(_SEAM, _BEGINNINGS), (_LISTED, _LISTS)] if "].join(" in raw else [(_SEAM, _BEGINNINGS)]
+    if "].join(" in raw:
+        kinds = [(_SEAM, _BEGINNINGS), (_LISTED, _LISTS)]
+    else:
+        kinds = [(_SEAM, _BEGINNINGS)]
     tried = ((at, pattern) for pattern, beginnings in kinds for at in places(raw, present(raw, beginnings)))
     found = (pattern.match(raw, at) for at, pattern in tried if at and raw[at - 1] not in _INSIDE)
     return sorted((match for match in found if match is not None), key=lambda match: match.start())
@@ -74,7 +77,10 @@ def _seams(raw: str) -> list[re.Match[str]]:
 @lru_cache(maxsize=4)
 def without_seams(raw: str) -> Plain | None:
     """The lines of `raw` that hold seams, without them; None where it has none. Linear in the text."""
-    seams = _seams(raw) if _may_have(raw) else []
+    if _may_have(raw):
+        seams = _seams(raw)
+    else:
+        seams = []
     lines = PlainLines(raw)
     done = 0
     for number, seam in enumerate(seams):
@@ -83,7 +89,10 @@ def without_seams(raw: str) -> Plain | None:
         at = raw.rfind("\n", done, seam.start()) + 1 or done
         if 0 < done < at:
             lines.part(done)
-        following = seams[number + 1].start() if number + 1 < len(seams) else len(raw)
+        if number + 1 < len(seams):
+            following = seams[number + 1].start()
+        else:
+            following = len(raw)
         last = raw.find("\n", seam.end())
         done = min(following, len(raw) if last < 0 else last + 1)
         lines.take(raw[at : seam.start()], at)

@@ -92,7 +92,10 @@ def segment(letters: str) -> str | None:
     for start in range(size):
         node: _Node | None = tree
         for end in range(start, size):
-            node = node.get(letters[end]) if node is not None else None
+            if node is not None:
+                node = node.get(letters[end])
+            else:
+                node = None
             if node is None:
                 break
             if "" in node and (end > start or letters[start] in "ai"):
@@ -109,7 +112,9 @@ def segment(letters: str) -> str | None:
         best.append(choice)
     if best[size][0] < 0.7 * size:
         return None
-    pieces: list[str] = [rest] if rest else []
+    pieces: list[str] = []
+    if rest:
+        pieces = [rest]
     end = size
     while end:
         start = best[end][2]

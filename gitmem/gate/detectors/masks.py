@@ -29,7 +29,9 @@ def without_masks(low: str) -> str:
         before = low[max(0, mask.start() - 8) : mask.start()].rstrip(_SIGNS)
         after = low[mask.end() : mask.end() + 8].lstrip(_SIGNS)
         label = (not before or before[-1] in "\n|-+>#") and after[:1] not in ("", "\n", "|")
-        return mask.group() if label else f"[{' ' * (len(mask.group()) - 2)}]"
+        if label:
+            return mask.group()
+        return f"[{' ' * (len(mask.group()) - 2)}]"
 
     return _MASK.sub(blank, low)
 

@@ -35,7 +35,9 @@ class Setting(NamedTuple):
 @lru_cache(maxsize=4)
 def settings(text: str, low: str) -> tuple[Setting, ...]:
     """The settings of a text, `low` being `text` in lower case."""
-    return tuple(_settings(text, low)) if "value" in low else ()
+    if "value" not in low:
+        return ()
+    return tuple(_settings(text, low))
 
 
 def _settings(text: str, low: str) -> Iterator[Setting]:
@@ -52,7 +54,8 @@ def _settings(text: str, low: str) -> Iterator[Setting]:
             continue  # good for one answer
         value, quote = match.group("value"), match.group("quote")
         if quote:
-            value = value[: value.find(quote)] if quote in value else value
+            if quote in value:
+                value = value[: value.find(quote)]
         else:
             value = value.rstrip(",}])\"'")
         done = match.start("value")

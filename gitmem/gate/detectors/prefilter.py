@@ -42,7 +42,10 @@ def class_of(*ranges: str) -> bytes:
     """The ASCII characters of ranges (`a-z`) and single characters, as a table."""
     members = bytearray()
     for part in ranges:
-        first, last = (part[0], part[2]) if len(part) == 3 and part[1] == "-" else (part, part)
+        if len(part) == 3 and part[1] == "-":
+            first, last = (part[0], part[2])
+        else:
+            first, last = (part, part)
         members += bytes(range(ord(first), ord(last) + 1))
     return table(bytes(members))
 

@@ -59,7 +59,10 @@ class Reading(NamedTuple):
 def of_secrets(text: Text) -> list[Reading]:
     """The normalised text where a secret can be disguised; lines without the seams of strings; lines as rendered."""
     differs = disguised(text.raw) and text.norm != text.raw
-    found = [Reading(text.norm, text, None, True)] if differs else []
+    if differs:
+        found = [Reading(text.norm, text, None, True)]
+    else:
+        found = []
     rendered = as_rendered(text.norm if differs else text.raw)
     for lines, normalised in ((without_seams(text.raw), False), (rendered, differs)):
         if lines is not None:
@@ -76,7 +79,9 @@ def of_passwords(text: Text) -> list[Reading]:
 def of_personal_data(text: Text) -> list[Reading]:
     """Lines as rendered."""
     lines = as_rendered(text.raw)
-    return [] if lines is None else [Reading(lines.text, text, lines, False)]
+    if lines is None:
+        return []
+    return [Reading(lines.text, text, lines, False)]
 
 
 def _range(find: Found) -> tuple[int, int]:

@@ -103,7 +103,8 @@ def _signs(raw: str) -> list[_Sign]:
             continue
         if start > looked:
             looked = bytes_of.find(b"\n", start)
-            looked = len(raw) if looked < 0 else looked
+            if looked < 0:
+                looked = len(raw)
             if digits.find(
                 b"1", max(done, start - _MAX_SIGN_CHARACTERS), looked + _MAX_SIGN_CHARACTERS
             ) < 0 and not raw.startswith(_FAR, start):
@@ -115,7 +116,10 @@ def _signs(raw: str) -> list[_Sign]:
             run.append(sign)
             at = sign.end
         done = at
-        joined = joined + start - last if last >= 0 and not kinds[last:start].strip(b"a") else 0
+        if last >= 0 and not kinds[last:start].strip(b"a"):
+            joined = joined + start - last
+        else:
+            joined = 0
         last = at
         if not (
             run
@@ -124,22 +128,27 @@ def _signs(raw: str) -> list[_Sign]:
         ):
             continue
         if start > line_end:
-            found += of_line if worth else ()
+            if worth:
+                found += of_line
             of_line, worth = [], False
         if at > line_end:
             line_end = bytes_of.find(b"\n", at)
-            line_end = len(raw) if line_end < 0 else line_end
+            if line_end < 0:
+                line_end = len(raw)
         of_line += run
         is_digit = any([sign.of_value and sign.shown.isdigit() for sign in run])
         worth = worth or _is_long(marked, digits, start, at) or is_digit or joined >= _MIN_VALUE_CHARACTERS
-    return found + of_line if worth else found
+    if worth:
+        return found + of_line
+    return found
 
 
 def _is_long(marked: bytes, digits: bytes, start: int, end: int) -> bool:
     """Whether an unbroken stretch with a digit in it stands around start..end, that itself not counted."""
     first = marked.rfind(b"0", max(0, start - _MAX_SIGN_CHARACTERS), start) + 1 or max(0, start - _MAX_SIGN_CHARACTERS)
     last = marked.find(b"0", end, end + _MAX_SIGN_CHARACTERS)
-    last = min(len(marked), end + _MAX_SIGN_CHARACTERS) if last < 0 else last
+    if last < 0:
+        last = min(len(marked), end + _MAX_SIGN_CHARACTERS)
     return start - first + last - end >= _MIN_VALUE_CHARACTERS and (
         digits.find(b"1", first, start) >= 0 or digits.find(b"1", end, last) >= 0
     )
@@ -157,9 +166,15 @@ def as_rendered(raw: str) -> Plain | None:
         at = raw.rfind("\n", done, sign.start) + 1 or done
         if 0 < done < at:
             lines.part(done)
-        following = signs[number + 1].start if number + 1 < len(signs) else len(raw)
+        if number + 1 < len(signs):
+            following = signs[number + 1].start
+        else:
+            following = len(raw)
         last = raw.find("\n", sign.end, following)
-        done = following if last < 0 else last + 1
+        if last < 0:
+            done = following
+        else:
+            done = last + 1
         lines.take(raw[at : sign.start], at)
         lines.take(sign.shown, sign.start, sign.end)
         lines.take(raw[sign.end : done], sign.end)

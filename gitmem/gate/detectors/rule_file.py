@@ -106,7 +106,9 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 def entropy(value: str) -> float:
     """Shannon entropy in bits a character."""
     total = len(value)
-    return -sum(n / total * math.log2(n / total) for n in Counter(value).values()) if total else 0.0
+    if not total:
+        return 0.0
+    return -sum(n / total * math.log2(n / total) for n in Counter(value).values())
 
 
 def parse_rules(text: str) -> list[Rule]:

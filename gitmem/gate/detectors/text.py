@@ -117,7 +117,10 @@ class Text:
         self.kind = kind
         self.asked = False
         self.most = most
-        self.scores = {} if scores is None else scores
+        if scores is None:
+            self.scores = {}
+        else:
+            self.scores = scores
         self._exhaustive = exhaustive
         self._norm: str | None = None
         self._folded: str | None = None
@@ -177,7 +180,10 @@ class Text:
         """(offset, line without its end) for each line of `raw`."""
         starts = self.line_starts
         for index, start in enumerate(starts):
-            end = starts[index + 1] - 1 if index + 1 < len(starts) else len(self.raw)
+            if index + 1 < len(starts):
+                end = starts[index + 1] - 1
+            else:
+                end = len(self.raw)
             yield start, self.raw[start:end].removesuffix("\r")
 
     def line_of(self, offset: int) -> tuple[int, int]:

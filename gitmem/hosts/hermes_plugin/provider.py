@@ -28,7 +28,9 @@ def root() -> str:
         value = json.loads(Path(__file__).with_name("root.json").read_text(encoding="utf-8"))["root"]
     except (OSError, ValueError, KeyError, TypeError):
         return ""
-    return value if isinstance(value, str) and os.path.isdir(value) else ""
+    if isinstance(value, str) and os.path.isdir(value):
+        return value
+    return ""
 
 
 def spawn(program: str) -> str:
@@ -53,7 +55,9 @@ def call(event: str, fields: dict[str, Any]) -> str:
         answer = json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
     except (OSError, subprocess.SubprocessError, ValueError, KeyError, TypeError):
         return ""
-    return answer if isinstance(answer, str) else ""
+    if not isinstance(answer, str):
+        return ""
+    return answer
 
 
 def said(messages: Any) -> list[dict[str, str]]:
@@ -63,7 +67,10 @@ def said(messages: Any) -> list[dict[str, str]]:
         if not isinstance(message, dict) or message.get("role") not in ("user", "assistant"):
             continue
         content = message.get("content")
-        parts = content if isinstance(content, list) else [{"text": content}]
+        if isinstance(content, list):
+            parts = content
+        else:
+            parts = [{"text": content}]
         texts = [part.get("text") for part in parts if isinstance(part, dict)]
         text = "\n".join(text for text in texts if isinstance(text, str) and text)
         if text:
@@ -94,7 +101,10 @@ class GitMem(MemoryProvider):  # type: ignore[misc]
 
     def prefetch(self, query: str, *, session_id: str = "") -> str:
         session = session_id or self.session
-        start = "" if self.started else call("SessionStart", {"session_id": session})
+        if self.started:
+            start = ""
+        else:
+            start = call("SessionStart", {"session_id": session})
         self.started = True
         texts = (start, call("UserPromptSubmit", {"session_id": session, "prompt": query}))
         return "\n".join(text for text in texts if text)
@@ -103,7 +113,10 @@ class GitMem(MemoryProvider):  # type: ignore[misc]
         self, user_content: str, assistant_content: str, *, session_id: str = "", messages: Any = None
     ) -> None:
         turn = [{"role": "user", "content": user_content}, {"role": "assistant", "content": assistant_content}]
-        self.messages = said(messages) if messages else [*self.messages, *said(turn)]
+        if messages:
+            self.messages = said(messages)
+        else:
+            self.messages = [*self.messages, *said(turn)]
         self._write("Stop", session_id or self.session, self.messages)
 
     def on_pre_compress(self, messages: Any) -> str:

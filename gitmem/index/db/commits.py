@@ -65,7 +65,9 @@ def latest(index: Index, prefix: str) -> str:
         "SELECT key FROM snapshot WHERE substr(key, 1, length(?1)) = ?1 AND scan = x'01' ORDER BY seen DESC LIMIT 1",
         (prefix,),
     )
-    return str(rows[0][0]) if rows else ""
+    if not rows:
+        return ""
+    return str(rows[0][0])
 
 
 def norms_of(writer: Writer, commits: Sequence[str]) -> bytes:

@@ -112,7 +112,9 @@ class Index:
     def snapshot(self, key: str) -> Snapshot | None:
         """The snapshot of that key (`snapshot.tree_key`, `snapshot.work_tree_key`); None where never indexed."""
         rows = self._rows("SELECT id, norms FROM snapshot WHERE key = ?", (key,))
-        return Snapshot(rows[0][0], key, bytes(rows[0][1])) if rows else None
+        if not rows:
+            return None
+        return Snapshot(rows[0][0], key, bytes(rows[0][1]))
 
     def select(
         self, snapshot: Snapshot, keep: Callable[[str], bool] | None = None, *, everything: bool = False
@@ -188,7 +190,10 @@ class Index:
     @stored
     def neighbours(self, oid: str, ordinal: int, reach: int = 1) -> list[tuple[int, int, int, int]]:
         """(chunk, first line, last line, line of its heading) of the chunks around one, within a blob, in order."""
-        known = self._remembered.neighbours if self._remembered is not None else {}
+        if self._remembered is not None:
+            known = self._remembered.neighbours
+        else:
+            known = {}
         rows = known.get((oid, ordinal, reach))
         if rows is None:
             rows = known[oid, ordinal, reach] = self._rows(
@@ -201,7 +206,10 @@ class Index:
     @stored
     def shapes(self, oids: Iterable[str]) -> dict[str, Shape]:
         """The shape of each of these blobs that is indexed."""
-        known = self._remembered.shapes if self._remembered is not None else {}
+        if self._remembered is not None:
+            known = self._remembered.shapes
+        else:
+            known = {}
         shapes = {}
         for oid in oids:
             if oid not in known:
@@ -228,7 +236,9 @@ class Index:
     def secrets(self, oid: str) -> int:
         """How many lines of a blob were left out for a secret."""
         rows = self._rows("SELECT secrets FROM blob WHERE oid = ?", (bytes.fromhex(oid),))
-        return int(rows[0][0]) if rows else 0
+        if not rows:
+            return 0
+        return int(rows[0][0])
 
     @stored
     def withheld(self, snapshot: Snapshot) -> int:
@@ -244,7 +254,9 @@ class Index:
     def scan(self, key: str) -> bytes | None:
         """The hash of the stat data at which a work tree's snapshot was complete; None for an unknown key."""
         rows = self._rows("SELECT scan FROM snapshot WHERE key = ?", (key,))
-        return bytes(rows[0][0]) if rows else None
+        if not rows:
+            return None
+        return bytes(rows[0][0])
 
     @stored
     def recorded(self, key: str) -> dict[str, tuple[str, str, int]]:
@@ -277,10 +289,15 @@ class Index:
             for name in ("blob", "chunk", "place", "snapshot")
         }
         rows = self._rows("SELECT id FROM embedder WHERE in_force = 1")
-        low = rows[0][0] << EMBEDDER_SHIFT if rows else 0
+        low = 0
+        if rows:
+            low = rows[0][0] << EMBEDDER_SHIFT
         high = low + (1 << EMBEDDER_SHIFT)
         between = "SELECT count(*) FROM code WHERE id >= ? AND id < ?"
-        counts["vector"] = int(self._rows(between, (low, high))[0][0]) if rows else 0
+        if rows:
+            counts["vector"] = int(self._rows(between, (low, high))[0][0])
+        else:
+            counts["vector"] = 0
         counts["bytes"] = sum(
             file.stat().st_size for suffix in ("", "-wal") if (file := Path(str(self.path) + suffix)).exists()
         )
@@ -303,7 +320,9 @@ class Index:
     def integrity(self) -> str:
         """SQLite's own checks of the file: "" or the first complaint."""
         rows = self._rows("PRAGMA integrity_check(1)")
-        return "" if rows == [("ok",)] else str(rows[0][0])[:200]
+        if rows == [("ok",)]:
+            return ""
+        return str(rows[0][0])[:200]
 
     @stored
     def blob_row(self, oid: str) -> tuple[int, int, str, str, list[tuple[int, bytes, int, int, int, int]]] | None:
@@ -331,7 +350,9 @@ class Index:
             " JOIN vector ON vector.id = code.id WHERE in_force = 1",
             (EMBEDDER_SHIFT, chunk),
         )
-        return (bytes(rows[0][0]), bytes(rows[0][1])) if rows else None
+        if not rows:
+            return None
+        return (bytes(rows[0][0]), bytes(rows[0][1]))
 
     # -- snapshots, as recorded ------------------------------------------------------------------------------
 
@@ -344,7 +365,9 @@ class Index:
     def meta(self, key: str) -> str:
         """A recorded setting, "" where there is none."""
         rows = self._rows("SELECT value FROM meta WHERE key = ?", (key,))
-        return str(rows[0][0]) if rows else ""
+        if not rows:
+            return ""
+        return str(rows[0][0])
 
     # -- the lexical lane ------------------------------------------------------------------------------------
 
@@ -352,7 +375,9 @@ class Index:
     def frequency(self, term: str) -> int:
         """In how many chunks of the whole index a word of `terms.terms` occurs: no snapshot has more."""
         rows = self._rows("SELECT doc FROM vocabulary WHERE term = ?", (term,))
-        return int(rows[0][0]) if rows else 0
+        if not rows:
+            return 0
+        return int(rows[0][0])
 
     def postings(self, term: str) -> list[tuple[int, str]]:
         """(chunk id, "heading" or "body") once for each occurrence, by ascending id, in the whole index.
@@ -376,7 +401,10 @@ class Index:
     @stored
     def lines(self, chunks: Iterable[int]) -> dict[int, Packed]:
         """What is kept of the lines of each of these chunks that has any."""
-        known = self._remembered.lines if self._remembered is not None else {}
+        if self._remembered is not None:
+            known = self._remembered.lines
+        else:
+            known = {}
         wanted = set(chunks)
         ids = array("q", wanted - known.keys())
         if ids:
@@ -408,7 +436,9 @@ class Index:
         """(name, spec) of the embedder whose vectors `nearest` compares. Embed the question with it: what
         `embedders.open_in_force(spec, config)` gives, as long as its `id` is that name."""
         rows = self._rows("SELECT name, spec FROM embedder WHERE in_force = 1")
-        return (str(rows[0][0]), str(rows[0][1])) if rows else None
+        if not rows:
+            return None
+        return (str(rows[0][0]), str(rows[0][1]))
 
     @stored
     def nearest(self, vector: bytes, norms: bytes, k: int) -> list[tuple[int, float]]:
@@ -462,9 +492,14 @@ class Index:
         inside = len(norms) - 1 - outside
         if outside * 4 < inside:
             # To look each chunk up in `norms` costs as much as to compare it: take some more and drop those outside.
-            more = count * outside // inside * 2 + 64 if outside else 0
+            more = 0
+            if outside:
+                more = count * outside // inside * 2 + 64
             nearest = self._rows(scan.format(""), (low, low + len(norms), signs, most + more))
-            kept = [row for row in nearest if norms[row[0] - low]] if more else nearest
+            if more:
+                kept = [row for row in nearest if norms[row[0] - low]]
+            else:
+                kept = nearest
             if len(kept) >= most or len(nearest) < most + more:
                 return _nearest(kept[:most], count)
         only = "AND substr(?5, id - ?1 + 1, 1) > x'00' "

@@ -43,7 +43,9 @@ def extended(known: Table | None, rows: bytes, upto: int) -> Table:
 
 def table_of(rows: Sequence[tuple[int, bytes]]) -> Table:
     """The table of (chunk, signs), by ascending chunk. Raises ValueError for signs of several lengths."""
-    width = len(rows[0][1]) if rows else 0
+    width = 0
+    if rows:
+        width = len(rows[0][1])
     signs = np.zeros((len(rows), -(-width // 8) * 8), np.uint8)
     signs[:, :width] = np.frombuffer(b"".join([own for _, own in rows]), np.uint8).reshape(len(rows), width)
     ids = np.array([chunk for chunk, _ in rows], np.int32)
@@ -60,7 +62,10 @@ def nearest(table: Table, signs: bytes, norms: bytes, count: int, most: int) -> 
         return []
     asked = np.zeros(8 * table.signs.shape[1], np.uint8)
     asked[: len(signs)] = np.frombuffer(signs, np.uint8)
-    own = table.signs[: len(known)] if len(rows) == len(known) else table.signs[rows]
+    if len(rows) == len(known):
+        own = table.signs[: len(known)]
+    else:
+        own = table.signs[rows]
     counts = np.bitwise_count(own ^ asked.view(np.uint64))
     distances = np.zeros(len(own), np.uint16)
     for column in counts.T:  # a third of the time of a sum along the rows

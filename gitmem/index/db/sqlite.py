@@ -54,7 +54,10 @@ def _short(error: Exception) -> str:
 def extension() -> str:
     """The path of sqlite-vec's library. By path: its own __init__ imports numpy where that is installed."""
     spec = importlib.util.find_spec("sqlite_vec")
-    folders = list(spec.submodule_search_locations or []) if spec else []
+    if spec:
+        folders = list(spec.submodule_search_locations or [])
+    else:
+        folders = []
     if not folders:
         raise IndexUnusable("the package sqlite-vec is not installed.", "pip install sqlite-vec")
     return os.path.join(folders[0], "vec0")

@@ -102,34 +102,48 @@ def _same_value(a: Token, b: Token) -> float:
     kinds = {a.kind, b.kind}
     if kinds == {NUMBER}:
         close = abs(a.value - b.value) <= 1e-6 * max(abs(a.value), abs(b.value), 1e-9)
-        return 1.0 if close and (a.dim == b.dim or not a.dim or not b.dim) else 0.0
+        if close and (a.dim == b.dim or not a.dim or not b.dim):
+            return 1.0
+        return 0.0
     if kinds == {NUMBER, ID} and (a.designated or b.designated):
-        return 0.8 if a.value == b.value and a.value else 0.0
+        if a.value == b.value and a.value:
+            return 0.8
+        return 0.0
     if kinds == {NUMBER, TIME}:
-        return 0.7 if a.value == b.value else 0.0
+        if a.value != b.value:
+            return 0.0
+        return 0.7
     if kinds & set(VALUES):
         return 0.0
     if kinds == {ID} and a.designated and b.designated:
         one_noun = a.norm[0] == ":" or b.norm[0] == ":"
-        return 0.9 if a.value and a.value == b.value and one_noun else 0.0
+        if a.value and a.value == b.value and one_noun:
+            return 0.9
+        return 0.0
     if a.stem and a.stem == b.stem:
         return 0.95
     short, long = sorted((a.norm, b.norm), key=len)
     inside = len(short) >= 4 and re.search(rf"(?<![a-z0-9]){re.escape(short)}(?![a-z0-9])", long)
-    return 0.7 if inside else 0.0
+    if not inside:
+        return 0.0
+    return 0.7
 
 
 def _same_word(a: Token, b: Token) -> float:
     one, other = a.stem, b.stem
     if one.isascii() and other.isascii():
         alike = len(one) >= 5 and len(other) >= 5 and a.kind == b.kind == WORD and one[:5] == other[:5]
-        return 0.6 if alike else 0.0
+        if not alike:
+            return 0.0
+        return 0.6
     if one.isascii() or other.isascii() or len(one) < 2 or len(other) < 2 or a.kind == b.kind == NAME:
         return 0.0
     short, long = sorted((one, other), key=len)
     if short in long:
         return 0.75
-    return 0.5 if short[:2] == long[:2] and len(short) > 2 else 0.0
+    if short[:2] == long[:2] and len(short) > 2:
+        return 0.5
+    return 0.0
 
 
 def _covered(word: str, letters: str) -> float:
@@ -187,7 +201,9 @@ def value_type(token: Token) -> str:
     if token.kind == NUMBER:
         return f"number {token.dim}"
     if token.kind == ID:
-        return "ordinal" if token.designated else "id"
+        if token.designated:
+            return "ordinal"
+        return "id"
     return token.kind
 
 

@@ -87,7 +87,10 @@ def sino_number(text: str) -> float:
     total = section = digit = 0.0
     for letter in text:
         if letter in _DIGITS:
-            digit = digit * 10 if digit and not _DIGITS[letter] else _DIGITS[letter]
+            if digit and not _DIGITS[letter]:
+                digit = digit * 10
+            else:
+                digit = _DIGITS[letter]
         elif letter in POWERS:
             section += (digit or 1) * POWERS[letter]
             digit = 0

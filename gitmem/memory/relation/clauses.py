@@ -61,7 +61,9 @@ def main_clauses(text: str) -> str:
             kept.append(text[at:start])
         at = max(at, end)
     main = " ".join(part.strip() for part in (*kept, text[at:]) if part.strip(_OPEN_MARKS + ".)）。"))
-    return main.lstrip(_OPEN_MARKS) if any(map(str.isalnum, main)) else text
+    if any(map(str.isalnum, main)):
+        return main.lstrip(_OPEN_MARKS)
+    return text
 
 
 def _opened(text: str, language: str) -> list[tuple[int, int]]:
@@ -72,10 +74,16 @@ def _opened(text: str, language: str) -> list[tuple[int, int]]:
             continue
         before = text[: found.start()].rstrip()
         closing = _SENTENCE_END.search(text, found.end())
-        end = closing.start() if closing else len(text)
+        if closing:
+            end = closing.start()
+        else:
+            end = len(text)
         leads = not before or before[-1] in ".;!?。；！？"
-        comma = _COMMA.search(text, found.end(), end) if leads or language == "zh" else None
-        end = comma.end() if comma else end
+        comma = None
+        if leads or language == "zh":
+            comma = _COMMA.search(text, found.end(), end)
+        if comma:
+            end = comma.end()
         spans.append((len(text[: found.start()].rstrip(_OPEN_MARKS)), _behind_bracket(text, end)))
     return spans
 

@@ -113,7 +113,9 @@ def of_texts(old: str, new: str) -> Features:
 
 
 def _mean(numbers: list[float]) -> float:
-    return sum(numbers) / len(numbers) if numbers else 0.0
+    if not numbers:
+        return 0.0
+    return sum(numbers) / len(numbers)
 
 
 def _add_amounts(f: Features, pair: Alignment, shared_old: list[float], shared_new: list[float]) -> None:
@@ -301,7 +303,9 @@ def _add_swaps(f: Features, pair: Alignment) -> None:
     for (i0, j0), (i1, j1) in pairwise([(-1, -1), *kept, (len(a), len(b))]):
         one, other = a[i0 + 1 : i1], b[j0 + 1 : j1]
         if one and other:
-            place = "tail" if i1 >= len(a) else "mid"
+            place = "mid"
+            if i1 >= len(a):
+                place = "tail"
             swaps.append((one, other, "head" if i0 < 0 else place))
         inserted += bool(other and not one)
         deleted += bool(one and not other)
@@ -340,7 +344,9 @@ def _add_slot(f: Features, pair: Alignment, one: tuple[Token, ...], other: tuple
         if old_in_value != new_in_value:
             place = "mixed"
         else:
-            place = "value" if old_in_value else "subject"
+            place = "subject"
+            if old_in_value:
+                place = "value"
     both = pair.old.cues & pair.new.cues
     cue = next((cue for cue in ("fact", "many", "event", "uses") if cue in both), "plain")
     f.put("slot")
@@ -365,7 +371,9 @@ def _slot_kind(one: tuple[Token, ...], other: tuple[Token, ...]) -> str:
         return "name"
     if {value_type(token) for token in one} == {value_type(token) for token in other} and kinds <= {*VALUES}:
         return "value"
-    return "word" if kinds == {WORD} else "mixed"
+    if kinds == {WORD}:
+        return "word"
+    return "mixed"
 
 
 def _add_tools(f: Features, pair: Alignment) -> None:
@@ -449,7 +457,10 @@ def _add_explicit(f: Features, pair: Alignment) -> None:
     lower = b.text.lower()
     if moved := _FROM_TO[b.language].search(lower):
         f.put("from_to")
-        reach = 0 if b.language == "en" else 12  # "45초에서 30초로": the value that went stands before the word
+        # "45초에서 30초로": the value that went stands before the word
+        reach = 12
+        if b.language == "en":
+            reach = 0
         inside = any(moved.start() - reach <= token.start < moved.end() + 12 for token in gone)
         f.put("from_old" if inside else "from_not_old")
     if instead := _INSTEAD[b.language].search(lower):

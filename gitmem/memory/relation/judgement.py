@@ -127,10 +127,18 @@ _NAMES_SWAPPED = ("slot:tool", "slot:name", "slot:word", "slot:mixed", "tools")
 
 def relation(earlier: Said | str, later: Said | str) -> Relation:
     """What the later of two statements does to the earlier one. Any strings are safe; the order matters."""
-    one = Said(earlier) if isinstance(earlier, str) else earlier
-    other = Said(later) if isinstance(later, str) else later
+    if isinstance(earlier, str):
+        one = Said(earlier)
+    else:
+        one = earlier
+    if isinstance(later, str):
+        other = Said(later)
+    else:
+        other = later
     if max(len(one.text), len(other.text)) > MAX_COMPARED_CHARACTERS:
-        return _REPEATED if one.trail == other.trail and one.text.split() == other.text.split() else _TOO_LONG
+        if one.trail == other.trail and one.text.split() == other.text.split():
+            return _REPEATED
+        return _TOO_LONG
     one, other = _claims(one, other)
     old, new = _with_trails(one, other)
     if nothing_shared(read(old), read(new)):
@@ -145,7 +153,9 @@ def relation(earlier: Said | str, later: Said | str) -> Relation:
         return found
     if bare.asks and (aside or _shows_what_went(main_old, main_new)):
         return bare
-    return _never_same(found, bare) if aside else found
+    if aside:
+        return _never_same(found, bare)
+    return found
 
 
 def _not_both(found: Relation) -> float:
@@ -309,7 +319,9 @@ def _led(text: str, trail: dict[str, Token], others: dict[str, Token], own: dict
         for norm, token in trail.items()
         if norm not in own and (norm in others or value_type(token) in types)
     ]
-    return f"{' '.join(words)}: {text}" if words else text
+    if words:
+        return f"{' '.join(words)}: {text}"
+    return text
 
 
 def corrected(chances: dict[Kind, float], found: Features, pair: Alignment) -> dict[Kind, float]:
@@ -320,7 +332,9 @@ def corrected(chances: dict[Kind, float], found: Features, pair: Alignment) -> d
 def _by_move(chances: dict[Kind, float], pair: Alignment) -> dict[Kind, float]:
     """Where the later text names what of the earlier one went, with what came in its place, and has all its other
     words ("we use Stripe for cards", "we switched from Stripe to Adyen for cards")."""
-    return _proved(chances) if moved(pair) and not _left_words(pair) else chances
+    if moved(pair) and not _left_words(pair):
+        return _proved(chances)
+    return chances
 
 
 def _proved(chances: dict[Kind, float]) -> dict[Kind, float]:
@@ -332,8 +346,8 @@ def _left_words(pair: Alignment) -> list[Token]:
     """The tokens that the earlier text has alone, verbs aside: "use"; of Korean and Japanese the last one ("쓴다")."""
     left = [pair.old.content[i] for i in pair.left_old]
     left += [pair.old.content[i] for i, _, degree in pair.pairs if degree <= BEGUN_ALIKE and pair.old.content[i].stem]
-    if pair.old.language in ("ko", "ja") and left and left[-1] is pair.old.content[-1]:
-        left = left[:-1] if left[-1].kind == WORD else left
+    if pair.old.language in ("ko", "ja") and left and left[-1] is pair.old.content[-1] and left[-1].kind == WORD:
+        left = left[:-1]
     return [token for token in left if token.norm not in VERBS]
 
 
@@ -392,7 +406,9 @@ def certainty(gone: float, found: Features, pair: Alignment) -> float:
     named = not _NAMING.isdisjoint(found) or moved(pair) is not None
     over = "cue:ends" in found and len(pair.left_new) <= END_WORDS and found.get("first_old", 0.0) >= SAME_HEAD
     shown = named or over or (_says_change(found, pair) and ("value_same_unit" in found or "slot" in found))
-    return gone if shown else gone - UNSHOWN
+    if shown:
+        return gone
+    return gone - UNSHOWN
 
 
 def _says_change(found: Features, pair: Alignment) -> bool:
@@ -413,7 +429,10 @@ def doubted(found: Features, one: Said, other: Said, pair: Alignment) -> bool:
     )
     little = found.get("cover_old", 0.0) < SUBJECT_SHARED
     lacks = not surely_moved and not covers(pair)
-    doubts = _DOUBTS - _ANSWERED_BY_MOVE if surely_moved else _DOUBTS
+    if surely_moved:
+        doubts = _DOUBTS - _ANSWERED_BY_MOVE
+    else:
+        doubts = _DOUBTS
     return one.guarded or identifiers or health or backwards or little or lacks or plain or not doubts.isdisjoint(found)
 
 
@@ -435,7 +454,10 @@ def says_more(pair: Alignment, kind: Kind) -> bool:
 
 def _tells_change(token: Token, reading: Reading) -> bool:
     """Whether a token is a word of change or of an end, or begins one in a language without spaces (改为)."""
-    end = token.end + 2 if reading.language in ("zh", "ja") else token.end
+    if reading.language in ("zh", "ja"):
+        end = token.end + 2
+    else:
+        end = token.end
     return not cues_of(reading.text[token.start : end].lower(), reading.language).isdisjoint(("change", "ends"))
 
 
@@ -526,7 +548,9 @@ def _values(pair: Alignment) -> tuple[str, str]:
 
 def _reason(kind: Kind, subject: tuple[tuple[str, str], ...], about: str, old: str, new: str) -> str:
     """A sentence for a person."""
-    of = f" of '{about}'" if about else ""
+    of = ""
+    if about:
+        of = f" of '{about}'"
     match kind:
         case Kind.SAME:
             return "both say the same"
@@ -541,7 +565,9 @@ def _reason(kind: Kind, subject: tuple[tuple[str, str], ...], about: str, old: s
         case Kind.REPLACES:
             return f"the later one gives another value{of}"
         case Kind.ENDS:
-            return f"the later one says that '{about}' is over" if about else "the later one says that it is over"
+            if about:
+                return f"the later one says that '{about}' is over"
+            return "the later one says that it is over"
         case Kind.CONFLICTS if old and new:
             return f"two values{of} at one time: {old} and {new}"
         case Kind.CONFLICTS:

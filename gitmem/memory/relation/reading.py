@@ -138,4 +138,6 @@ def _follows(words: list[str], phrase: list[str]) -> bool:
     if len(words) < len(phrase) or words[:-1] != phrase[:-1]:
         return False
     last = phrase[-1]
-    return words[-1].startswith(last[:-1]) if last.endswith("*") else words[-1] == last
+    if last.endswith("*"):
+        return words[-1].startswith(last[:-1])
+    return words[-1] == last

@@ -187,7 +187,9 @@ def _where(text: str) -> str:
 def _lower(text: str) -> str:
     """The text in lower case, letter by letter: every offset stays."""
     lower = text.lower()
-    return lower if len(lower) == len(text) else "".join(one.lower()[:1] for one in text)
+    if len(lower) == len(text):
+        return lower
+    return "".join(one.lower()[:1] for one in text)
 
 
 def _unit(found: str | None) -> str:
@@ -195,7 +197,9 @@ def _unit(found: str | None) -> str:
     if not found or found in UNITS:
         return found or ""
     if found.isascii():
-        return found[:-2] if found.endswith("/s") and found[:-2] in UNITS else ""
+        if found.endswith("/s") and found[:-2] in UNITS:
+            return found[:-2]
+        return ""
     return next((found[:n] for n in range(len(found), 0, -1) if found[:n] in UNITS and not found[:n].isascii()), "")
 
 
@@ -271,8 +275,11 @@ def stem(word: str) -> str:
         if not ending or len(word) - len(ending) < 3:
             break
         word = word.removesuffix(ending)
-    word = word[:-1] if len(word) > 4 and word[-1] in "ey" else word
-    return word[:-1] if len(word) > 4 and word[-1] == word[-2] and word[-1] not in "aeiou" else word
+    if len(word) > 4 and word[-1] in "ey":
+        word = word[:-1]
+    if len(word) > 4 and word[-1] == word[-2] and word[-1] not in "aeiou":
+        return word[:-1]
+    return word
 
 
 def stem_korean(word: str) -> str:
@@ -362,7 +369,10 @@ def _cut(raw: str, start: int, text: str) -> list[Token]:
     for low, high in [*(stop.span() for stop in _ZH_SPLIT.finditer(raw)), (len(raw), len(raw))]:
         if piece := raw[at:low]:
             titled = text.startswith(_TITLES_EASTERN, start + low)
-            kind = NAME if 1 < len(piece) <= 4 and titled else WORD
+            if 1 < len(piece) <= 4 and titled:
+                kind = NAME
+            else:
+                kind = WORD
             found.append(Token(piece, piece, kind, start + at, start + low, stem=piece))
         at = high
     return found
@@ -382,7 +392,10 @@ _WORDS: dict[str, Callable[[re.Match[str], str], list[Token]]] = {
 def _number(match: re.Match[str], raw: str, before: Token | None) -> Token:
     start, figures = match.start(), match["figures"]
     unit = _unit(match["unit"])
-    end = match.start("unit") + len(unit) if unit else max(match.end("figures"), match.end("big"))
+    if unit:
+        end = match.start("unit") + len(unit)
+    else:
+        end = max(match.end("figures"), match.end("big"))
     if match["unit2"]:
         unit, end = match["unit2"], match.end()
     raw = raw[: end - start]
@@ -411,7 +424,9 @@ def _ordinal(text: str, at: int) -> int:
     if text[at : at + 2].isascii():
         return 0
     found = _ORDINAL.match(text, at)
-    return found.end() if found else 0
+    if not found:
+        return 0
+    return found.end()
 
 
 def _designates(match: re.Match[str], before: Token | None) -> bool:
@@ -425,7 +440,10 @@ def _designates(match: re.Match[str], before: Token | None) -> bool:
 
 def _iso(match: re.Match[str]) -> tuple[str, str, float]:
     parts = [int(part) for part in re.split(r"[-/.]", match[0])]
-    norm = "-".join(f"{part:02d}" for part in parts[1:]) if len(parts) == 3 else match[0]
+    if len(parts) == 3:
+        norm = "-".join(f"{part:02d}" for part in parts[1:])
+    else:
+        norm = match[0]
     return norm, "date", 0.0
 
 
@@ -435,7 +453,10 @@ def _day(month: int, day: str) -> tuple[str, str, float]:
 
 def _wide_month(match: re.Match[str]) -> tuple[str, str, float]:
     figures, _, part = match[0].replace("월", "月").partition("月")
-    number = int(figures) if figures.strip().isdigit() else int(sino_number(figures))
+    if figures.strip().isdigit():
+        number = int(figures)
+    else:
+        number = int(sino_number(figures))
     return f"m{number}{part.strip().removesuffix('份')}", "month", 0.0
 
 
@@ -470,8 +491,13 @@ def _amount(match: re.Match[str], raw: str, value: float, unit: str) -> Token:
 
 def _english_amount(match: re.Match[str], raw: str, before: Token | None) -> Token:
     found = match["enunit"] or ""
-    unit = found if found in UNITS else ""
-    end = match.end() if unit or not found else match.start("enunit") - 1
+    unit = ""
+    if found in UNITS:
+        unit = found
+    if unit or not found:
+        end = match.end()
+    else:
+        end = match.start("enunit") - 1
     raw = raw[: end - match.start()]
     value = english_number(raw[: len(raw) - len(unit)])
     if not unit and before is not None and before.text.lower() == "at" and value <= 12:
@@ -494,18 +520,25 @@ def _korean_days(match: re.Match[str], raw: str, before: Token | None) -> Token:
 def _native_amount(match: re.Match[str], raw: str, before: Token | None) -> Token:
     unit = match["nativeunit"]
     token = _amount(match, raw, native_number(match[0].removesuffix(unit).strip()), unit)
-    return token if token.dim else token._replace(dim="count")
+    if token.dim:
+        return token
+    return token._replace(dim="count")
 
 
 def _sino_amount(match: re.Match[str], raw: str, before: Token | None) -> Token:
     unit = match["sinounit"]
     value = sino_number(match[0].removesuffix(unit))
-    return _amount(match, raw, value * 10_000, "원") if unit.startswith("만") else _amount(match, raw, value, unit)
+    if unit.startswith("만"):
+        return _amount(match, raw, value * 10_000, "원")
+    return _amount(match, raw, value, unit)
 
 
 def _share(match: re.Match[str], raw: str, before: Token | None) -> Token:
     rest = match[0][3:]
-    value = float(rest) if rest[0].isdigit() else sino_number(rest)
+    if rest[0].isdigit():
+        value = float(rest)
+    else:
+        value = sino_number(rest)
     return Token(raw, f"{value:.6g}", NUMBER, *match.span(), "percent", value)
 
 
@@ -533,13 +566,18 @@ def _joined(found: list[Token]) -> list[Token]:
     "Postgres 16"."""
     made: list[Token] = []
     for at, token in enumerate(found):
-        last = made[-1] if made else None
+        last = None
+        if made:
+            last = made[-1]
         if last is None or not 0 < token.start - last.end <= 1 or last.kind not in (NAME, WORD, ID) or last.designated:
             made.append(token)
         elif (
             name := f"{last.norm} {token.stem or token.norm}"
         ) in TWO_WORDS or f"{last.norm} {token.norm}" in TWO_WORDS:
-            whole = name if name in TWO_WORDS else f"{last.norm} {token.norm}"
+            if name in TWO_WORDS:
+                whole = name
+            else:
+                whole = f"{last.norm} {token.norm}"
             made[-1] = Token(f"{last.text} {token.text}", whole, NAME, last.start, token.end, stem=whole)
         elif _is_version(last, token, found[at + 1] if at + 1 < len(found) else None):
             name = f"{last.norm} {token.norm}"

@@ -50,4 +50,6 @@ class Event:
 
 def oid_of(value: Any) -> str:
     """A value of a payload that is an oid, "" for any other and for the oid of nothing."""
-    return value if isinstance(value, str) and OID.fullmatch(value) and value.strip("0") else ""
+    if isinstance(value, str) and OID.fullmatch(value) and value.strip("0"):
+        return value
+    return ""

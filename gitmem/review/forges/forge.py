@@ -204,7 +204,9 @@ class Client(ABC):
             made = self.create_pull(head=head, base=base, title=title, body=marked(title, body, self.forge.body_limit))
         except ForgeError as error:
             # 422 (GitLab: 409): somebody opened it between the two calls.
-            raced = next(iter(self.pulls(head=head, base=base)), None) if error.status in (409, 422) else None
+            raced = None
+            if error.status in (409, 422):
+                raced = next(iter(self.pulls(head=head, base=base)), None)
             if raced is None:
                 raise
             return self._update(raced, title, body)

@@ -48,9 +48,13 @@ def parse(environ: Mapping[str, str], payload: Mapping[str, Any]) -> Event:
 
 def _get(value: Mapping[str, Any], key: str) -> Mapping[str, Any]:
     inner = value.get(key)
-    return inner if isinstance(inner, Mapping) else {}
+    if not isinstance(inner, Mapping):
+        return {}
+    return inner
 
 
 def _number(value: Mapping[str, Any], key: str) -> int:
     number = value.get(key)
-    return number if isinstance(number, int) and not isinstance(number, bool) and number > 0 else 0
+    if isinstance(number, int) and not isinstance(number, bool) and number > 0:
+        return number
+    return 0

@@ -65,7 +65,9 @@ def client_of(forge: Forge, token: str, wait: Callable[[float], None]) -> Client
 def _place(remote_url: str) -> tuple[str, str]:
     """(host without its port, path) of a remote's address, ("", "") for a folder on this machine."""
     match = _REMOTE.fullmatch(remote_url.strip())
-    return ((match["host"] or match["scp"]).lower(), match["path"].strip("/")) if match else ("", "")
+    if match:
+        return ((match["host"] or match["scp"]).lower(), match["path"].strip("/"))
+    return ("", "")
 
 
 def _address(environ: Mapping[str, str], *names: str) -> str:
@@ -80,14 +82,19 @@ def _in_forgejo_actions(environ: Mapping[str, str]) -> bool:
 
 def _forgejo_named(remote_url: str, environ: Mapping[str, str]) -> Forge | None:
     """What FORGEJO_SERVER_URL or FORGEJO_API_URL name, in Forgejo's Actions GitHub's variables too."""
-    more = ("GITHUB_SERVER_URL", "GITHUB_API_URL") if _in_forgejo_actions(environ) else ("", "")
+    if _in_forgejo_actions(environ):
+        more = ("GITHUB_SERVER_URL", "GITHUB_API_URL")
+    else:
+        more = ("", "")
     server, api = _address(environ, "FORGEJO_SERVER_URL", more[0]), _address(environ, "FORGEJO_API_URL", more[1])
     if not server and not api:
         return None
     server = server or api.removesuffix("/api/v1")
     given = environ.get("FORGEJO_REPOSITORY") or (environ.get("GITHUB_REPOSITORY", "") if more[0] else "")
     repository = given or _path_at(server, remote_url)
-    return Forgejo(server, api or f"{server}/api/v1", repository) if _OWNED.fullmatch(repository) else None
+    if not _OWNED.fullmatch(repository):
+        return None
+    return Forgejo(server, api or f"{server}/api/v1", repository)
 
 
 def _gitlab_named(remote_url: str, environ: Mapping[str, str]) -> Forge | None:
@@ -95,26 +102,35 @@ def _gitlab_named(remote_url: str, environ: Mapping[str, str]) -> Forge | None:
     server, api = _address(environ, "CI_SERVER_URL"), _address(environ, "CI_API_V4_URL")
     host = environ.get("GITLAB_HOST", "")
     if host and not server and not api:
-        server = host.rstrip("/") if "://" in host else f"https://{host}"
+        if "://" in host:
+            server = host.rstrip("/")
+        else:
+            server = f"https://{host}"
     if not server and not api:
         return None
     server = server or api.removesuffix("/api/v4")
     repository = environ.get("CI_PROJECT_PATH") or _path_at(server, remote_url)
-    return GitLab(server, api or f"{server}/api/v4", repository) if _GROUPED.fullmatch(repository) else None
+    if not _GROUPED.fullmatch(repository):
+        return None
+    return GitLab(server, api or f"{server}/api/v4", repository)
 
 
 def _github_named(remote_url: str, environ: Mapping[str, str]) -> Forge | None:
     """What GITHUB_SERVER_URL and GITHUB_API_URL (or `gh`'s GH_HOST) name, one of which tells the other."""
     server, api = _named_github(environ)
     repository = environ.get("GITHUB_REPOSITORY") or _path_at(server, remote_url)
-    return GitHub(server, api, repository) if server and _OWNED.fullmatch(repository) else None
+    if server and _OWNED.fullmatch(repository):
+        return GitHub(server, api, repository)
+    return None
 
 
 def _named_github(environ: Mapping[str, str]) -> tuple[str, str]:
     server, api = _address(environ, "GITHUB_SERVER_URL"), _address(environ, "GITHUB_API_URL")
     if not server and not api and environ.get("GH_HOST"):
         server = f"https://{environ['GH_HOST']}"
-    return (server or _server_of(api), api or _api_of(server)) if server or api else ("", "")
+    if server or api:
+        return (server or _server_of(api), api or _api_of(server))
+    return ("", "")
 
 
 def _public_forge(remote_url: str, environ: Mapping[str, str]) -> Forge | None:
@@ -139,7 +155,9 @@ def _path_at(server: str, remote_url: str) -> str:
     """The path of a remote that lies at that server, "" for one that lies elsewhere."""
     host, path = _place(remote_url)
     named = (urlsplit(server).hostname or "").lower()
-    return path if named and host in (named, f"ssh.{named}", f"altssh.{named}") else ""
+    if named and host in (named, f"ssh.{named}", f"altssh.{named}"):
+        return path
+    return ""
 
 
 def _server_of(api: str) -> str:

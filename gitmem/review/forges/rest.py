@@ -94,7 +94,9 @@ class Connection:
                 raise ForgeError(f"{self.words.name}'s answer is not a list")
             if rows and rows[0] == first:
                 raise ForgeError(f"{self.words.name}'s answer repeats the page before it")
-            first = rows[0] if rows else None
+            first = None
+            if rows:
+                first = rows[0]
             yield from (row for row in rows if isinstance(row, dict))
             link = answer.headers.get("link", "")
             if not ('rel="next"' in link if link else len(rows) >= size):
@@ -104,7 +106,9 @@ class Connection:
     def call(self, method: str, path: str, value: Any = None) -> Any:
         """One request; its JSON, `{}` for an answer without content (status 204)."""
         answer = self.answer(method, path, value)
-        return {} if answer.status == 204 else self._value(method, path, answer)
+        if answer.status == 204:
+            return {}
+        return self._value(method, path, answer)
 
     def answer(self, method: str, path: str, value: Any = None) -> Answer:
         """One request; the answer, with a status below 300.
@@ -119,7 +123,10 @@ class Connection:
                 return answer
             safe = method in ("GET", "PATCH", "PUT") or answer.status == 503
             limit = limit_of(answer)
-            pause = limit.pause(attempt) if limit else 2.0 ** (attempt - 1)
+            if limit:
+                pause = limit.pause(attempt)
+            else:
+                pause = 2.0 ** (attempt - 1)
             again = limit is not None or (answer.status >= 500 and safe)
             if not again or attempt == ATTEMPTS or waited + pause > PATIENCE:
                 raise self._refused(method, path, answer, limit)
@@ -149,7 +156,10 @@ class Connection:
                 return None
 
         headers = {"User-Agent": "git-mem", **self.headers}
-        body = None if value is None else json.dumps(value).encode("utf-8", "backslashreplace")
+        if value is None:
+            body = None
+        else:
+            body = json.dumps(value).encode("utf-8", "backslashreplace")
         if body is not None:
             headers["Content-Type"] = "application/json"
         sent = request.Request(url, data=body, headers=headers, method=method)
@@ -185,7 +195,9 @@ class Connection:
         permissions = (text for start, text in self.words.permissions.items() if where.startswith(start))
         hint = next(permissions, "the token lacks a permission")
         needed = re.sub(r"[^\w=,; -]", "", answer.headers.get("x-accepted-github-permissions", ""))
-        return f"{hint} (it asks for {needed[:REASON]})" if needed else hint
+        if needed:
+            return f"{hint} (it asks for {needed[:REASON]})"
+        return hint
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +209,9 @@ class Limit:
 
     def pause(self, attempt: int) -> float:
         """Seconds to wait; where none are said a minute, doubled with each attempt, as GitHub asks for."""
-        return self.seconds if self.seconds is not None else MINUTE * 2.0 ** (attempt - 1)
+        if self.seconds is not None:
+            return self.seconds
+        return MINUTE * 2.0 ** (attempt - 1)
 
     @property
     def when(self) -> str:
@@ -205,7 +219,9 @@ class Limit:
         if self.seconds is None:
             return "in some minutes"
         minutes = -(-int(self.seconds) // 60)
-        return f"in {minutes} minutes" if minutes > 1 else "in a minute"
+        if minutes > 1:
+            return f"in {minutes} minutes"
+        return "in a minute"
 
 
 def limit_of(answer: Answer) -> Limit | None:
@@ -227,7 +243,9 @@ def limit_of(answer: Answer) -> Limit | None:
         reset = headers.get("x-ratelimit-reset") or headers.get("ratelimit-reset") or ""
         seconds = after if after is not None else _until(reset, headers)
         return Limit("all that this token may make for now are made", seconds)
-    return Limit("too many requests", None) if answer.status == 429 else None
+    if answer.status != 429:
+        return None
+    return Limit("too many requests", None)
 
 
 def _seconds(text: str, headers: Mapping[str, str]) -> float | None:
@@ -235,7 +253,9 @@ def _seconds(text: str, headers: Mapping[str, str]) -> float | None:
     if text.isdigit():
         return float(text)
     try:
-        return max(0.0, (parsedate_to_datetime(text) - _date(headers)).total_seconds()) if text else None
+        if not text:
+            return None
+        return max(0.0, (parsedate_to_datetime(text) - _date(headers)).total_seconds())
     except (ValueError, TypeError):
         return None
 
@@ -264,7 +284,9 @@ def reason(answer: Answer) -> str:
     try:
         value = answer.value()
     except ValueError:
-        return "it answered with a web page" if answer.is_page else ""
+        if not answer.is_page:
+            return ""
+        return "it answered with a web page"
     if not isinstance(value, dict):
         return ""
     parts = [*_texts(value.get("message")), *_texts(value.get("errors"))]
@@ -305,8 +327,12 @@ def object_of(value: Any, name: str) -> dict[str, Any]:
 
 def inner(value: Any, key: str) -> dict[str, Any]:
     """The object under a key, an empty one where there is none (a deleted user, a fork that is gone)."""
-    inner_value = value.get(key) if isinstance(value, dict) else None
-    return inner_value if isinstance(inner_value, dict) else {}
+    inner_value = None
+    if isinstance(value, dict):
+        inner_value = value.get(key)
+    if not isinstance(inner_value, dict):
+        return {}
+    return inner_value
 
 
 def _lower(headers: Iterable[tuple[str, str]]) -> dict[str, str]:

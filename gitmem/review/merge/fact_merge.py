@@ -163,16 +163,20 @@ class _ItemMerge:
         if a is None and b is None:
             return
         if a is None or b is None:
-            side, kept = (self.theirs, b) if a is None else (self.ours, a)
+            if a is None:
+                side, kept = (self.theirs, b)
+            else:
+                side, kept = (self.ours, a)
             assert kept is not None
             now = side.version.lines_of(kept)
             if now == base:
                 return  # deleted on one side, untouched on the other
             self.conflicts += 1
             self.one_sided.add(number)
-            self.merged_lines[number] = (
-                self.labels.block([], base, now) if a is None else self.labels.block(now, base, [])
-            )
+            if a is None:
+                self.merged_lines[number] = self.labels.block([], base, now)
+            else:
+                self.merged_lines[number] = self.labels.block(now, base, [])
             return
         self.merged_lines[number] = self._merged((self.base, entry), a, b)
 
@@ -180,13 +184,19 @@ class _ItemMerge:
         """The lines of an item that both sides have: its own, then what is indented below it. `before` is the base's
         (None where both sides added it)."""
         ours, theirs = self.ours.version, self.theirs.version
-        base = before[0].own(before[1]) if before else []
+        if before:
+            base = before[0].own(before[1])
+        else:
+            base = []
         a, b = ours.own(mine), theirs.own(yours)
         own = _chosen(base, a, b) or _combined(base, a, b)
         if own is None:
             self.conflicts += 1
             own = self.labels.block(a, base, b)
-        below = before[0].below(before[1]) if before else NOTHING
+        if before:
+            below = before[0].below(before[1])
+        else:
+            below = NOTHING
         x, y = ours.below(mine), theirs.below(yours)
         rest = _chosen(below.lines, x.lines, y.lines)
         if rest is None:
@@ -255,7 +265,9 @@ class _ItemMerge:
         return line.startswith(self.token)
 
     def _expanded(self, line: str) -> str:
-        return "".join(self.merged_lines[int(line[len(self.token) :])]) if self._is_token(line) else line
+        if self._is_token(line):
+            return "".join(self.merged_lines[int(line[len(self.token) :])])
+        return line
 
     def _without_repeats(self, skeleton: Sequence[str]) -> list[str]:
         """Each surviving fact once: the first place it was moved to; one that both sides moved away comes last."""
@@ -301,7 +313,8 @@ class _ItemMerge:
         for number, line in enumerate(["", *skeleton]):
             if out and number - 1 in inserted_after and HEADING.match(line):
                 out.append("\n")
-            out += [line] if line else []
+            if line:
+                out += [line]
             out += [added for lines in inserted_after.get(number, []) for added in lines]
         return out
 
@@ -335,7 +348,9 @@ def _chosen(base: list[str], mine: list[str], yours: list[str]) -> list[str] | N
     """The lines that both sides have, or those of the one that changed them; None where both did."""
     if mine == yours or yours == base:
         return mine
-    return yours if mine == base else None
+    if mine != base:
+        return None
+    return yours
 
 
 def _combined(base: Sequence[str], mine: Sequence[str], yours: Sequence[str]) -> list[str] | None:
@@ -347,7 +362,9 @@ def _combined(base: Sequence[str], mine: Sequence[str], yours: Sequence[str]) ->
     sides = [facts.parse_lines(lines) for lines in (base, mine, yours)]
     if any(len(side.entries) != 1 for side in sides[1:]) or len(sides[0].entries) > 1:
         return None
-    before = sides[0].entries[0].fact if sides[0].entries else None
+    before = None
+    if sides[0].entries:
+        before = sides[0].entries[0].fact
     a, b = (side.entries[0].fact for side in sides[1:])
     if a.text == b.text or (before and b.text == before.text):
         chosen = sides[1]
@@ -356,7 +373,9 @@ def _combined(base: Sequence[str], mine: Sequence[str], yours: Sequence[str]) ->
     else:
         return None
     joined = _combined_meta(before.meta if before else (), a.meta, b.meta)
-    return None if joined is None else list(facts.with_comment(chosen, chosen.entries[0], joined).lines)
+    if joined is None:
+        return None
+    return list(facts.with_comment(chosen, chosen.entries[0], joined).lines)
 
 
 REPEATED = ("src", "supersedes", "beside", "code")

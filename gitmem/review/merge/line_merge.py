@@ -114,7 +114,9 @@ def merge_lines(
 
 
 def _fence_after(fence: str, line: str) -> str:
-    return open_after(fence, line) if fence else fence_of(line)
+    if fence:
+        return open_after(fence, line)
+    return fence_of(line)
 
 
 def _by_time(hunk: Hunk) -> list[str]:

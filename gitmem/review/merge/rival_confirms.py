@@ -50,4 +50,6 @@ def _lost(value: str, other: str, contents: Contents) -> list[str]:
     first, second = holds_in(a, data), holds_in(b, data)
     if first == second:
         return []
-    return [other] if first else [value]
+    if first:
+        return [other]
+    return [value]

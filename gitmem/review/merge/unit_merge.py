@@ -98,7 +98,8 @@ def _units(lines: Iterable[str]) -> list[tuple[str, ...]]:
             else:
                 units += [(line,) for line in own] if found.form is Form.BLANK else [tuple(own)]
             before = found.form
-        units += [(line,) for line in part] if token else []
+        if token:
+            units += [(line,) for line in part]
     return units
 
 

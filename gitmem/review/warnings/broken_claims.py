@@ -45,20 +45,31 @@ class BrokenClaims(ReviewWarning):
 
     def checked(self) -> Iterator[Checked]:
         if self.looked_at:
-            words = f"{counted(len(self.findings), 'line')} of it false now" if self.findings else "none made false"
+            words = "none made false"
+            if self.findings:
+                words = f"{counted(len(self.findings), 'line')} of it false now"
             yield Checked(not self.findings, f"{counted(self.looked_at, 'claim')} about the code", words)
 
     def rows(self, links: Links) -> Iterator[Row]:
         causes, left = grouped(self.findings, MAX_CAUSES)
         for _, ones in causes:
             first = ones[0]
-            word = "please look" if first.state is State.CHANGED else first.state.value
+            if first.state is State.CHANGED:
+                word = "please look"
+            else:
+                word = first.state.value
             lines = "; ".join(
                 f"{links.file(one.path)} line {one.line} says {code(flat(one.claim))}" for one in ones[:MAX_CAUSES]
             )
-            more = f" and {len(ones) - MAX_CAUSES} more" if len(ones) > MAX_CAUSES else ""
-            mend = f"; put {code(flat(first.renamed_to))} there" if first.renamed_to else ""
-            by = f" ({first.commit[:12]})" if first.commit else ""
+            more = ""
+            if len(ones) > MAX_CAUSES:
+                more = f" and {len(ones) - MAX_CAUSES} more"
+            mend = ""
+            if first.renamed_to:
+                mend = f"; put {code(flat(first.renamed_to))} there"
+            by = ""
+            if first.commit:
+                by = f" ({first.commit[:12]})"
             where = {(one.path, one.line) for one in ones[:MAX_CAUSES]}
             mended = [each for each in self.mends if (each.path, each.line) in where][:MAX_LINES_PER_CAUSE]
             text = f"**{word}**: {plain(first.evidence)}{by}. {lines}{more}{mend}"
@@ -69,7 +80,9 @@ class BrokenClaims(ReviewWarning):
     def remarks(self) -> Iterator[Remark]:
         for _, ones in grouped(self.findings, MAX_CAUSES)[0]:
             for one in ones:
-                now = f"; it is {one.renamed_to} now" if one.renamed_to else ""
+                now = ""
+                if one.renamed_to:
+                    now = f"; it is {one.renamed_to} now"
                 yield Remark(one.path, one.line, f"claim-{one.state.value}", f"{one.evidence}{now}")
 
     def suggestions(self) -> Iterator[Suggestion]:

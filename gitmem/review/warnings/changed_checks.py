@@ -27,19 +27,30 @@ class ChangedChecks(ReviewWarning):
         return len(self.changes)
 
     def checked(self) -> Iterator[Checked]:
-        loosened = ", **loosened**" if any(change.loosened for change in self.changes) else ""
-        words = f"{counted(len(self.changes), 'file')} changed{loosened}" if self.changes else "unchanged"
+        loosened = ""
+        if any(change.loosened for change in self.changes):
+            loosened = ", **loosened**"
+        words = "unchanged"
+        if self.changes:
+            words = f"{counted(len(self.changes), 'file')} changed{loosened}"
         yield Checked(not self.changes, "Settings, exceptions, hooks, workflows, owners, hosts", words)
 
     def rows(self, links: Links) -> Iterator[Row]:
         for change in self.changes:
-            what = "**loosened**" if change.loosened else change.what
-            said = f": {plain(change.loosened)}" if change.loosened else ""
+            if change.loosened:
+                what = "**loosened**"
+            else:
+                what = change.what
+            said = ""
+            if change.loosened:
+                said = f": {plain(change.loosened)}"
             yield Row(f"{what} {links.file(change.path)}{said}")
 
     def remarks(self) -> Iterator[Remark]:
         for change in self.changes:
-            loosened = f"; {change.loosened}" if change.loosened else ""
+            loosened = ""
+            if change.loosened:
+                loosened = f"; {change.loosened}"
             words = f"{change.what}: it decides how memory is checked{loosened}"
             yield Remark(change.path, 1, "settings-changed", words)
 

@@ -56,7 +56,9 @@ class FileSizes(ReviewWarning):
         for size in self.sizes:
             if size.over:
                 numbers = f"{size.lines} of {size.budget} lines, {size.bytes} of {HOST_BYTES} bytes"
-                since = ", as before" if size.over_before else ""
+                since = ""
+                if size.over_before:
+                    since = ", as before"
                 yield Row(f"{code(flat(size.path))}: {numbers} **over budget**{since}: hosts read less")
 
     def remarks(self) -> Iterator[Remark]:
@@ -74,7 +76,10 @@ class FileSizes(ReviewWarning):
 
 def check(commits: Range) -> FileSizes:
     """The sizes at the head; a link is no such file."""
-    base = {size.path for size in _sizes(commits, commits.base) if size.over} if commits.base else set()
+    if commits.base:
+        base = {size.path for size in _sizes(commits, commits.base) if size.over}
+    else:
+        base = set()
     sizes = [replace(size, over_before=size.path in base) for size in _sizes(commits, commits.head)]
     return FileSizes(sizes=tuple(sizes))
 

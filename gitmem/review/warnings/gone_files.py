@@ -44,7 +44,9 @@ class GoneFiles(ReviewWarning):
 
     def rows(self, links: Links) -> Iterator[Row]:
         for file in self.files:
-            now = f"is {links.file(file.path)} now" if file.path else "is gone"
+            now = "is gone"
+            if file.path:
+                now = f"is {links.file(file.path)} now"
             yield Row(f"{code(flat(file.old_path))} {now}: agents' hosts no longer load it")
 
     def remarks(self) -> Iterator[Remark]:
@@ -61,5 +63,8 @@ def check(commits: Range) -> GoneFiles:
         return GoneFiles()
     files = commits.repo.changes(commits.base, commits.head)
     gone = [change.path for change in files if change.status == "D" and change.path in LOADED]
-    now = {old: new for new, old in renames(commits.repo, commits.base, commits.head, files).items()} if gone else {}
+    if gone:
+        now = {old: new for new, old in renames(commits.repo, commits.base, commits.head, files).items()}
+    else:
+        now = {}
     return GoneFiles(files=tuple(Gone(path, now.get(path, "")) for path in gone))

@@ -61,7 +61,9 @@ class LostAnswers(ReviewWarning):
             parts = [f"**lost**: {quoted(question)}"]
             for line in self.lost_lines:
                 if line.question == question:
-                    now = f"it stands at {links.line(line.path, line.now)}" if line.now else "it is gone"
+                    now = "it is gone"
+                    if line.now:
+                        now = f"it stands at {links.line(line.path, line.now)}"
                     there = links.line(line.path, line.line, links.base)
                     parts.append(f"  - answered by {shown(line.text)[0]} ({there}); {now}")
             yield Row("\n".join(parts), short=parts[0])
@@ -94,7 +96,10 @@ def check(commits: Range) -> LostAnswers:
     """What search finds at both ends, and in `notes` what of the base's questions was not asked: a change that takes a
     question out, or breaks their file, hides nothing by it."""
     repo, config, base, head = commits.repo, commits.config, commits.base, commits.head
-    texts = [_tests(repo, commit) for commit in (base, head)] if base else []
+    if base:
+        texts = [_tests(repo, commit) for commit in (base, head)]
+    else:
+        texts = []
     if not any(texts):
         return LostAnswers()
     from gitmem.search import evaluation

@@ -74,7 +74,10 @@ class RivalFacts(ReviewWarning):
             equal[pair.text, pair.contradicts, pair.other_path, pair.other_line].append(pair)
         for pairs in equal.values():
             pair = pairs[0]
-            verb = f"**{pair.words}**" if pair.contradicts else pair.words
+            if pair.contradicts:
+                verb = f"**{pair.words}**"
+            else:
+                verb = pair.words
             one, other = shown(pair.text)[0], shown(pair.other_text)[0]
             places = some([links.line(row.path, row.line) for row in pairs])
             there = links.line(pair.other_path, pair.other_line)
@@ -83,8 +86,12 @@ class RivalFacts(ReviewWarning):
 
     def remarks(self) -> Iterator[Remark]:
         for pair in self.pairs:
-            rule = "contradiction" if pair.contradicts else "near-duplicate"
-            verb = "contradicts" if pair.contradicts else "repeats"
+            rule = "near-duplicate"
+            if pair.contradicts:
+                rule = "contradiction"
+            verb = "repeats"
+            if pair.contradicts:
+                verb = "contradicts"
             yield Remark(pair.path, pair.line, rule, f"{verb} the fact at {pair.other_path}:{pair.other_line}")
 
     def as_value(self) -> list[dict[str, Any]]:

@@ -51,6 +51,9 @@ class UnfoundedClaims(ReviewWarning):
 
 def check(commits: Range) -> UnfoundedClaims:
     """What the messages of the range claim in vain."""
-    beyond = [f"^{commits.base}"] if commits.base else []
+    if commits.base:
+        beyond = [f"^{commits.base}"]
+    else:
+        beyond = []
     found = claims(commits.repo, [commits.head, *beyond])
     return UnfoundedClaims(claims=found, fails=any(claim.forged for claim in found))

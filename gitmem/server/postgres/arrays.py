@@ -84,4 +84,6 @@ def half_vectors(rows: Sequence[bytes]) -> list[bytes]:
 
 
 def _head(oid: int, count: int, nulls: int = 0) -> bytes:
-    return HEAD.pack(1, nulls, oid, count, 1) if count else NOTHING.pack(0, 0, oid)
+    if count:
+        return HEAD.pack(1, nulls, oid, count, 1)
+    return NOTHING.pack(0, 0, oid)

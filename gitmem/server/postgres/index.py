@@ -201,7 +201,9 @@ class PostgresIndex:
         if oid in self._secrets:
             return self._secrets[oid]
         rows = self.mine("SELECT secrets FROM blob WHERE tenant = %s AND oid = %s", bytes.fromhex(oid))
-        return int(rows[0][0]) if rows else 0
+        if not rows:
+            return 0
+        return int(rows[0][0])
 
     def withheld(self, snapshot: Snapshot) -> int:
         """As `IndexReader.withheld`; a file that several repositories have counts in each."""
@@ -220,7 +222,9 @@ class PostgresIndex:
     # -- words -----------------------------------------------------------------------------------------------
 
     def _term(self, term: str) -> int:
-        return self._keys.beginning(term[1:]) if term[:1] == BEGINNING else self._keys.term(term)
+        if term[:1] == BEGINNING:
+            return self._keys.beginning(term[1:])
+        return self._keys.term(term)
 
     def frequencies(self, terms: Iterable[str]) -> dict[str, int]:
         """As `IndexReader.frequencies`, of the tenant's whole index."""
@@ -236,13 +240,17 @@ class PostgresIndex:
     def frequency(self, term: str) -> int:
         """As `IndexReader.frequency`, of the tenant's whole index."""
         known = self._frequencies.get(term)
-        return self.frequencies([term])[term] if known is None else known
+        if known is None:
+            return self.frequencies([term])[term]
+        return known
 
     def starting(self, prefix: str, limit: int = 20) -> list[tuple[str, int]]:
         """As `IndexReader.starting`: one word that stands for all of them."""
         term = BEGINNING + prefix
         count = self.frequency(term)
-        return [(term, count)] if count else []
+        if not count:
+            return []
+        return [(term, count)]
 
     def expect(self, terms: Iterable[str]) -> None:
         """As `IndexReader.expect`."""
@@ -285,7 +293,9 @@ class PostgresIndex:
     def in_force(self) -> tuple[str, str] | None:
         """As `IndexReader.in_force`."""
         embedder = self._embedder()
-        return embedder[:2] if embedder else None
+        if not embedder:
+            return None
+        return embedder[:2]
 
     def nearest(self, vector: bytes, norms: bytes, k: int) -> list[tuple[int, float]]:
         """As `IndexReader.nearest`, as SQLite's: a scan of the signs, then exactly of `OVERFETCH * k`."""

@@ -74,7 +74,11 @@ def _grouped(
     terms: np.ndarray[Any, Any], numbers: np.ndarray[Any, Any], occurrences: np.ndarray[Any, Any]
 ) -> list[Posting]:
     """Occurrences by word: `numbers` says of each which of `terms` it is of; each has at least one."""
-    small = numbers.astype(np.uint16) if len(terms) < 1 << 16 else numbers  # NumPy sorts 16 bits by radix
+    # NumPy sorts 16 bits by radix
+    if len(terms) < 1 << 16:
+        small = numbers.astype(np.uint16)
+    else:
+        small = numbers
     order = np.argsort(small, kind="stable")
     sizes = np.bincount(numbers, minlength=len(terms))
     ends = np.cumsum(sizes)

@@ -53,13 +53,19 @@ class SignTables:
             with suppress(OSError):
                 os.utime(self._place(key), ns=(time.time_ns(), time.time_ns()))
             return known
-        after = int(known.ids[-1]) if known is not None and len(known.ids) else 0
+        after = 0
+        if known is not None and len(known.ids):
+            after = int(known.ids[-1])
         made = extended(known, read(after, self.most // 8), upto)
-        kept = made if size(made) <= self.most else None
+        kept = None
+        if size(made) <= self.most:
+            kept = made
         with suppress(OSError):
             self._write(self._place(key), kept)
             there, known = self._known(key)
-            return known if there else kept
+            if there:
+                return known
+            return kept
         return kept
 
     def _place(self, key: Key) -> Path:
@@ -134,7 +140,10 @@ def _mapped(file: BinaryIO) -> tuple[Mark, Table | None]:
     if not found.st_size:
         return mark, None
     pages = mmap.mmap(file.fileno(), found.st_size, access=mmap.ACCESS_READ)
-    count, words, upto = HEAD.unpack_from(pages) if found.st_size >= HEAD.size else (-1, 0, 0)
+    if found.st_size >= HEAD.size:
+        count, words, upto = HEAD.unpack_from(pages)
+    else:
+        count, words, upto = (-1, 0, 0)
     begin = HEAD.size + _padded(4 * count)
     if count < 0 or found.st_size != begin + 8 * count * words:
         raise ValueError("no table of signs")

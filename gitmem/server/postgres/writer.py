@@ -88,7 +88,9 @@ class PostgresWriter:
     def meta(self, key: str) -> str:
         """A recorded setting, "" where there is none."""
         rows = self._rows("SELECT value FROM meta WHERE tenant = %s AND key = %s", key)
-        return str(rows[0][0]) if rows else ""
+        if not rows:
+            return ""
+        return str(rows[0][0])
 
     def set_meta(self, key: str, value: str) -> None:
         """Record a setting."""
@@ -100,7 +102,9 @@ class PostgresWriter:
     def in_force(self) -> tuple[str, str] | None:
         """(name, setting) of the embedder whose vectors are compared."""
         rows = self._rows("SELECT name, spec FROM embedder WHERE tenant = %s AND in_force")
-        return (str(rows[0][0]), str(rows[0][1])) if rows else None
+        if not rows:
+            return None
+        return (str(rows[0][0]), str(rows[0][1]))
 
     def embedder(self, name: str, spec: str, dims: int) -> int:
         """The number of an embedder, registered if it is new; the very first one is in force at once."""

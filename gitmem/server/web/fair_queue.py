@@ -165,7 +165,9 @@ class Queued:
                 self.queue.leave(tenant, self.queue.row.clock() - began)
 
         async def read() -> Any:
-            return body.pop(0) if body else await receive()
+            if body:
+                return body.pop(0)
+            return await receive()
 
         async def answer(message: Any) -> None:
             leave()

@@ -112,7 +112,10 @@ class CountedTools(MCPServer):
             raise _tool_error(problem) from None
         tool = next((tool for tool in self._tool_manager.list_tools() if tool.name == name), None)
         try:
-            read = arguments if tool is None else tool_arguments.accepted(name, tool.parameters, arguments)
+            if tool is None:
+                read = arguments
+            else:
+                read = tool_arguments.accepted(name, tool.parameters, arguments)
             return await super().call_tool(name, read, context)
         except (ToolError, UsageError) as problem:
             if tool is None or isinstance(problem, UsageError) or isinstance(problem.__cause__, ValidationError):
@@ -185,7 +188,9 @@ def _of_file(hit: Passage, query: str) -> Hit:
 
 def _of_commit(hit: Passage, query: str) -> Hit:
     """The hit of a commit; its author, date, subject and state stand before its text."""
-    state = f" ({hit.state} by {hit.by})" if hit.state else ""
+    state = ""
+    if hit.state:
+        state = f" ({hit.state} by {hit.by})"
     said = f"{hit.author}, {hit.date}: {hit.subject}{state}\n{shortened(hit.text, query)}"
     return Hit(
         repository=one_line(hit.repository), path="", start_line=hit.start_line, end_line=hit.end_line,

@@ -199,7 +199,10 @@ def _object(
     properties: dict[str, Any], required: list[str] | None = None, without: tuple[str, ...] = ()
 ) -> dict[str, Any]:
     """An object that has all of its properties, or those `required`, or all but those that it may be `without`."""
-    needed = [name for name in properties if name not in without] if required is None else required
+    if required is None:
+        needed = [name for name in properties if name not in without]
+    else:
+        needed = required
     return {"type": "object", "properties": properties, "required": needed}
 
 

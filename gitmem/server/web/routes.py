@@ -185,7 +185,10 @@ class Routes:
         alert = given.get("alert")
         if not isinstance(alert, str | dict | list) or not alert:
             raise UsageError("'alert' takes a text, an object or a list", "send the alert as it was sent to you")
-        data = alert if isinstance(alert, str) else json.dumps(alert)
+        if isinstance(alert, str):
+            data = alert
+        else:
+            data = json.dumps(alert)
         found = self.operations.seen(caller, data.encode("utf-8", "replace"), texts(given, "repository"))
         return {"seen": bool(found), "incidents": [one.as_value() for one in found]}
 
@@ -215,7 +218,9 @@ class Routes:
             await run_in_threadpool(self._queue)
         except GitMemError:
             return PlainTextResponse("the database does not answer\n", 503)
-        return PlainTextResponse("ok\n") if self.alive() else PlainTextResponse("a worker has ended\n", 503)
+        if self.alive():
+            return PlainTextResponse("ok\n")
+        return PlainTextResponse("a worker has ended\n", 503)
 
     def _queue(self) -> list[tuple[str, int, float]]:
         rows = self.operations.database.call("SELECT state, jobs, extract(epoch FROM oldest) FROM queue()")
@@ -238,7 +243,9 @@ class Routes:
         """A forge's webhook: a fetch of each repository of that address. The answer is the same whatever it names."""
         body = await limited(request, LARGEST)
         try:
-            push = delivery(request.headers, body, self.hook_secret) if self.hook_secret and body is not None else None
+            push = None
+            if self.hook_secret and body is not None:
+                push = delivery(request.headers, body, self.hook_secret)
         except ValueError:
             return error(400, "bad-request", "the body is no delivery of a webhook")
         if push is None:
@@ -299,7 +306,10 @@ def texts(given: Mapping[str, Any], name: str) -> tuple[str, ...]:
     if value is None:
         values = []
     else:
-        values = value if isinstance(value, list) else [value]
+        if isinstance(value, list):
+            values = value
+        else:
+            values = [value]
     if len(values) > MOST_TEXTS or not all(isinstance(one, str) for one in values):
         raise UsageError(f"'{name}' takes texts, {MOST_TEXTS} at most", "")
     ensure_text(*values)
@@ -311,7 +321,9 @@ def text(given: Mapping[str, Any], name: str, *, required: bool = False) -> str:
     values = texts(given, name)
     if len(values) > 1 or (required and not (values and values[0])):
         raise UsageError(f"'{name}' takes one text", "")
-    return values[0] if values else ""
+    if not values:
+        return ""
+    return values[0]
 
 
 def number(given: Mapping[str, Any], name: str, default: int, least: int, most: int) -> int:

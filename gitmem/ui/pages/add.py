@@ -82,7 +82,10 @@ def _plan(view: View, typed: Form) -> Plan[tuple[Added, bool]]:
     kind = typed["type"]
     if kind and kind not in FACT_TYPES:
         raise UsageError(Message("'{}' is no type of fact", kind[:40]), "choose one of the list")
-    keys = [("until", _last_day(typed["until"], view.today).isoformat())] if typed["until"] else []
+    if typed["until"]:
+        keys = [("until", _last_day(typed["until"], view.today).isoformat())]
+    else:
+        keys = []
     beside = [("beside", ident) for ident in _beside(typed)]
     more: Meta = (*keys, *source_keys(view.repo, view.config, typed["source"]), *beside)
     line = NewLine(one_line(typed["text"]), kind, to="memory", more=more)
@@ -147,8 +150,13 @@ def _after_a_change(view: View, typed: Form) -> Response:
 
 def _form_page(view: View, typed: Form, error: GitMemError | None, status: int = 0) -> Response:
     """The form as it was filled in, below the reason of a refusal: 422, or 400 for what does not fit."""
-    found = found_in(typed.get("text", ""), MEMORY) if isinstance(error, Refused) else ()
-    refused = 400 if isinstance(error, UsageError) else 422
+    if isinstance(error, Refused):
+        found = found_in(typed.get("text", ""), MEMORY)
+    else:
+        found = ()
+    refused = 422
+    if isinstance(error, UsageError):
+        refused = 400
     return view.render(
         "add.html", status or (refused if error else 200), typed=typed, kinds=FACT_TYPES, found=found,
         by_hook=isinstance(error, GitFailed), problem=view.t(error.message) if error else "",

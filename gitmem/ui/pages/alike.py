@@ -104,7 +104,8 @@ def _change_page(
     view: View, answer: Answer, form: dict[str, str], shown: Preview | None, status: int = 200
 ) -> Response:
     fields = {key: value for key, value in form.items() if key != TOKEN}
-    fields |= {TOKEN: shown.token} if shown is not None else {}
+    if shown is not None:
+        fields |= {TOKEN: shown.token}
     return view.render(
         "change.html", status, title=TITLES[answer], address=f"alike/{answer}", fields=fields, shown=view.mask(shown),
         was=None, now=None, gone=status != 200, masks=(), path="", back="alike",

@@ -23,7 +23,10 @@ def page(view: View) -> Response:
 
 
 def _page(view: View, status: int = 200, problem: str = "") -> Response:
-    rows = [] if view.snapshot.past else review_queue.at_once(view, "archive")
+    if view.snapshot.past:
+        rows = []
+    else:
+        rows = review_queue.at_once(view, "archive")
     return view.render(
         "archive.html", status, rows=rows[view.start : view.start + MAX_FACTS], count=len(rows), problem=problem,
         field=FIELD, tabs=review_queue.tabs(view),

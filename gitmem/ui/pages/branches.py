@@ -90,7 +90,10 @@ def page(view: View) -> Response:
         return _branch(view, view.fields["branch"])
     if view.fields.get("begun"):
         return _unfinished_page(view)
-    rows = review_queue.value(view, "branches") if not view.snapshot.past else ()
+    if not view.snapshot.past:
+        rows = review_queue.value(view, "branches")
+    else:
+        rows = ()
     if isinstance(rows, Progress):
         return work_in_progress.page(view, "branches", rows)
     return view.render("branches.html", branches=rows, closed=_closed(view), tabs=review_queue.tabs(view))
@@ -99,7 +102,9 @@ def page(view: View) -> Response:
 def _closed(view: View) -> tuple[str, str] | None:
     """The branch that was closed before this page, and the command that brings it back."""
     name, tip = view.fields.get("closed", ""), view.fields.get("tip", "")
-    return (name, restoring(name, tip)) if name and OID.fullmatch(tip) else None
+    if name and OID.fullmatch(tip):
+        return (name, restoring(name, tip))
+    return None
 
 
 def restoring(name: str, tip: str) -> str:
@@ -258,7 +263,9 @@ def _merged(view: View, form: dict[str, str], asked: Asked, made_of: Callable[[M
         choices = {conflict.number: _choice(view, conflict, form) for conflict in shown.conflicts}
         contents = settled(shown, choices)
     except (Refused, UsageError) as error:  # what was typed stays in its field
-        status = 422 if isinstance(error, Refused) else 400
+        status = 400
+        if isinstance(error, Refused):
+            status = 422
         return _merge_page(view, asked, status, view.t(error.message), form)
     if takeover := _takeover(view, asked):
         return _taken_over_page(view, shown.name, shown.tip, takeover, 409)
@@ -369,7 +376,9 @@ def allow(view: View, form: dict[str, str]) -> Response:
     except Changed as error:
         return _merge_page(view, asked, 409, view.t(error.message), form)
     except (Refused, GitFailed, UsageError) as error:
-        status = 400 if isinstance(error, UsageError) else 422
+        status = 422
+        if isinstance(error, UsageError):
+            status = 400
         return _merge_page(view, asked, status, view.t(error.message), form)
     return view.redirect("branches", branch=asked.shown.name, done=made, **_choices(form))
 

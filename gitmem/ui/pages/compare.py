@@ -59,11 +59,16 @@ def page(view: View) -> Response:
     if only:
         head = resolve_at(view.repo, only, view.now)
         made = view.repo.commit(head)
-        base = made.parents[0] if made.parents else ""
+        base = ""
+        if made.parents:
+            base = made.parents[0]
         first, last, subject = base[:12], head[:12], view.forgotten.masked(made.subject)
     elif first:
         base = resolve_at(view.repo, first, view.now)
-        head = resolve_at(view.repo, last, view.now) if last else view.snapshot.commit or view.repo.head() or ""
+        if last:
+            head = resolve_at(view.repo, last, view.now)
+        else:
+            head = view.snapshot.commit or view.repo.head() or ""
         base, parted_from = _start_of(view, base, head)
     if head:
         changes = fact_changes(view.repo, base, head, layout_at(view.repo, head, view.config), view.today)
@@ -88,15 +93,23 @@ def page(view: View) -> Response:
 def _start_of(view: View, first: str, head: str) -> tuple[str, str]:
     """(the commit to compare `head` with, `first` where that is another): their merge base where the two parted;
     `first` itself where one is an ancestor of the other, or where they share no history."""
-    meeting = view.repo.merge_base(first, head) if first and head else None
-    return (meeting, first) if meeting and meeting not in (first, head) else (first, "")
+    meeting = None
+    if first and head:
+        meeting = view.repo.merge_base(first, head)
+    if meeting and meeting not in (first, head):
+        return (meeting, first)
+    return (first, "")
 
 
 def start_of(view: View, count: int) -> int:
     """How many facts of its group the address passes over."""
     text = view.fields.get("start", "")
-    number = int(text) if text.isascii() and text.isdigit() and len(text) < 7 else 0
-    return number if number < count else 0
+    number = 0
+    if text.isascii() and text.isdigit() and len(text) < 7:
+        number = int(text)
+    if number < count:
+        return number
+    return 0
 
 
 def parted(changes: Sequence[FactChange], daily: Sequence[str]) -> tuple[list[FactChange], list[FactChange]]:
@@ -150,7 +163,8 @@ def _ways(view: View) -> list[tuple[str, str, str]]:
     if head and view.repo.commit(head).parents:
         ways.append((view.t("the last commit"), f"{head[:12]}~1", head[:12]))
         week = next((c for c in view.repo.log([head], first_parent=True) if _week_before(view, c.commit_date)), None)
-        ways += [(view.t("the last seven days"), week.oid[:12], head[:12])] if week else []
+        if week:
+            ways += [(view.t("the last seven days"), week.oid[:12], head[:12])]
     return ways
 
 

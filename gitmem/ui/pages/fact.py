@@ -107,7 +107,9 @@ def _was(view: View, row: PresentFact, answer: why.Answer) -> str:
         return ""
     for old, new in _edits_in(view, answer.commit):
         if new.id == row.fact.id:
-            return "" if view.forgotten.says_only(old.text) else old.text
+            if view.forgotten.says_only(old.text):
+                return ""
+            return old.text
     return ""
 
 

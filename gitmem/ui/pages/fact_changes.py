@@ -66,7 +66,9 @@ def _unpin(view: View, row: PresentFact, form: Form) -> Plan[Any]:
 
 
 def _until(view: View, row: PresentFact, form: Form) -> Plan[Any]:
-    day = parse_date(form["until"]) if form.get("until") else None
+    day = None
+    if form.get("until"):
+        day = parse_date(form["until"])
     return lifetimes.until_plan(view.config, row.path, row.fact.line, day, form["reason"])
 
 
@@ -109,7 +111,10 @@ def change_of(name: str) -> Callable[[View, Form], Response]:
             drop_saying(view.repo.common_dir, done.texts)
         if name in ("forget", "everywhere"):
             return view.redirect("facts", done=oid)
-        ident = fact_id(asked["text"]) if name in ("edit", "supersede") else row.fact.id
+        if name in ("edit", "supersede"):
+            ident = fact_id(asked["text"])
+        else:
+            ident = row.fact.id
         return view.redirect("fact", ident, path=row.path, done=oid)
 
     return change
@@ -181,7 +186,9 @@ def _rows_of_file(view: View, form: Form) -> Sequence[PresentFact]:
     if any(row.fact.id == form.get("id") for row in listed):
         return listed
     path = next((path for path in memory_paths(view.repo, view.config) if file_key(path) == key), None)
-    return listed if path is None else view.statements(path)
+    if path is None:
+        return listed
+    return view.statements(path)
 
 
 def _preview_page(view: View, name: str, form: Form, shown: Preview, status: int = 200, **both: object) -> Response:
@@ -219,7 +226,9 @@ def _earlier(view: View, form: Form) -> PresentFact | None:
         entry = memory_facts.parse(view.repo.read(blob)).at(int(line))
     except GitMemError:
         return None
-    return PresentFact("", blob, entry.fact, entry.end, "", "", "") if entry else None
+    if not entry:
+        return None
+    return PresentFact("", blob, entry.fact, entry.end, "", "", "")
 
 
 def _later(view: View, form: Form, was: PresentFact | None) -> PresentFact | None:
@@ -234,5 +243,7 @@ def _later(view: View, form: Form, was: PresentFact | None) -> PresentFact | Non
     if new is None:  # another text altogether: the only one that came with its comment
         came = [each.new for each in changes if each.old is None and each.new is not None]
         own = [fact for fact in came if fact.meta == was.fact.meta]
-        new = own[0] if len(own) == 1 else None
+        new = None
+        if len(own) == 1:
+            new = own[0]
     return next((row for row in here if new is not None and row.fact.line == new.line), None)

@@ -64,7 +64,9 @@ def page(view: View) -> Response:
     rows = view.facts.chosen(choice, view.today)
     if choice.author:
         rows = view.facts.by_author(view.repo, view.snapshot.commit, rows, choice.author)
-    order = view.fields.get("sort", "") if view.fields.get("sort", "") in ORDERS else ""
+    order = ""
+    if view.fields.get("sort", "") in ORDERS:
+        order = view.fields.get("sort", "")
     rows = view.facts.in_order(view.repo, view.snapshot.commit, rows, order, view.today)
     count = max(1, -(-len(rows) // MAX_FACTS))
     number = min(max(1, _page_number(view.fields.get("page", "1"))), count)
@@ -78,7 +80,9 @@ def page(view: View) -> Response:
 
 
 def _page_number(text: str) -> int:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 7 else 1
+    if text.isascii() and text.isdigit() and len(text) < 7:
+        return int(text)
+    return 1
 
 
 def options(view: View) -> list[tuple[str, list[tuple[str, int]]]]:
@@ -114,7 +118,10 @@ def _search_page(view: View, asked: str, choice: Choice) -> Response:
     )  # fmt: skip
     answer = search(view.repo, view.config, query, view.now, view.opened.kept_index)
     rows = {(row.path, row.fact.line): row for row in view.facts.rows}
-    found = _hits_of_choice(view, answer.hits, rows, choice) if others else answer.hits
+    if others:
+        found = _hits_of_choice(view, answer.hits, rows, choice)
+    else:
+        found = answer.hits
     marks = marked_words(asked)
     hits = [(hit, _statement_of(view, hit, rows, marks), parts(hit, marks)) for hit in found]
     answered = bool(answer.lanes) or not answer.stale  # an index that cannot be read answers nothing
@@ -147,7 +154,9 @@ def _statement_of(
         return ""
     own = [row for row in here if row.fact.line <= hit.end_line and hit.start_line <= row.fact.end]
     found = [(len(marks.findall(row.fact.text)) if marks else 0, -row.fact.line, row.fact.id) for row in own]
-    return max(found)[2] if found else ""
+    if not found:
+        return ""
+    return max(found)[2]
 
 
 def _hits_of_choice(

@@ -52,4 +52,6 @@ def _end(lines: Sequence[str], begin: int) -> int:
 def number(view: View, name: str) -> int:
     """A whole number of the address, 0 where it has none."""
     text = view.fields.get(name, "")
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+    if text.isascii() and text.isdigit() and len(text) < 10:
+        return int(text)
+    return 0

@@ -96,7 +96,10 @@ def decision_of(view: View, form: Mapping[str, str]) -> tuple[str, date, date, s
     reason = visible(" ".join(form.get("reason", "").split()))
     if not reason:
         raise UsageError(view.t("A reason is missing"), view.t("go back and say why: it goes into the commit"))
-    salt = form["salt"] if SALT.fullmatch(form.get("salt", "")) else secrets.token_hex(16)
+    if SALT.fullmatch(form.get("salt", "")):
+        salt = form["salt"]
+    else:
+        salt = secrets.token_hex(16)
     return reason, exceptions.parse_date(form.get("until", "")), view.now.date(), salt
 
 

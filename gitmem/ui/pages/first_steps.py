@@ -33,7 +33,9 @@ def first_steps(view: View) -> Sequence[Step]:
     if count >= FEW or not view.changes:
         return ()
     root = view.repo.root
-    folder = root / FOLDER if root is not None else None
+    folder = None
+    if root is not None:
+        folder = root / FOLDER
     remembered = folder is not None and folder.is_dir() and any(folder.glob("*.md"))
     return (
         Step(

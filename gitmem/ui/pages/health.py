@@ -72,7 +72,9 @@ def _line_page(view: View) -> Response:
 
 def _rows(view: View, title: str, part: Ask, whole: bool) -> tuple[Health, ...] | None:
     try:
-        return None if (rows := part(view, whole)) is None else tuple(rows)
+        if (rows := part(view, whole)) is None:
+            return None
+        return tuple(rows)
     except GitMemError as error:
         return (Health(title, one_line(view.t(error.message)), "note", one_line(view.t(error.hint))),)
 
@@ -101,7 +103,9 @@ def _state(*, bad: bool, note: bool) -> State:
     """The state of a row; `bad` wins."""
     if bad:
         return "bad"
-    return "note" if note else "good"
+    if note:
+        return "note"
+    return "good"
 
 
 def gate(view: View, whole: bool) -> list[Health] | None:
@@ -123,7 +127,8 @@ def gate(view: View, whole: bool) -> list[Health] | None:
         ),
     ]
     words += [] if found.whole else [view.t("more files are not looked at here")]
-    words += [view.t("{count} accepted when this memory was adopted", count=found.accepted)] if found.accepted else []
+    if found.accepted:
+        words += [view.t("{count} accepted when this memory was adopted", count=found.accepted)]
     state = _state(bad=bool(found.blocking), note=bool(found.warnings or not found.whole))
     row = Health("Gate", "; ".join(words), state, "" if state == "good" else "git mem scan")
     last = last_refusal.read(view.repo.common_dir)
@@ -157,7 +162,8 @@ def sources(view: View, whole: bool) -> list[Health] | None:
         return [Health("Sources", view.t("no fact was promoted here"), "quiet")]
     counts = ", ".join(f"{view.t(text)}: {kinds[support]}" for support, text in WORDS.items() if kinds[support])
     words = [view.t("{count} promoted facts compared with their sources", count=kinds.total()), counts]
-    words += [view.t("{count} faults", count=flaws)] if flaws else []
+    if flaws:
+        words += [view.t("{count} faults", count=flaws)]
     state = _state(bad=bool(flaws), note=set(kinds) != {Support.IN_SOURCE})
     return [Health("Sources", "; ".join(words), state, "" if state == "good" else "git mem verify")]
 
@@ -210,7 +216,10 @@ def set_up(view: View, _: bool) -> Iterator[Health]:
 
 def _checked(view: View, check: Check, words: str, state: State) -> Health:
     """One check of `git mem doctor`: what is wrong, else `words` in `state`."""
-    words, state = (check.wrong, "bad") if check.wrong else (words, state)
+    if check.wrong:
+        words, state = (check.wrong, "bad")
+    else:
+        words, state = (words, state)
     return Health(check.name, one_line(view.t(words)), state, one_line(view.t(check.hint)))
 
 

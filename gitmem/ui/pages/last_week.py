@@ -88,7 +88,9 @@ def last_week(view: View, known: Mapping[str, Writer], given: Sequence[Receipt])
 
 def receipts_here(view: View) -> Sequence[Receipt]:
     """The receipts of this machine; none of a page of the past and of an export."""
-    return [] if view.static or view.snapshot.past else receipts.read(view.repo.common_dir)
+    if view.static or view.snapshot.past:
+        return []
+    return receipts.read(view.repo.common_dir)
 
 
 def asked(view: View, given: Iterable[Receipt]) -> tuple[Sequence[Asked], int]:
@@ -96,7 +98,10 @@ def asked(view: View, given: Iterable[Receipt]) -> tuple[Sequence[Asked], int]:
     own = receipts.by_session(given)
     latest = sorted(own, key=lambda name: -max(receipt.at for receipt in own[name]).timestamp())[:SESSIONS]
     root = view.repo.root
-    titles = {each.session: each.title for each in episodes(root)} if root is not None and latest else {}
+    if root is not None and latest:
+        titles = {each.session: each.title for each in episodes(root)}
+    else:
+        titles = {}
     rows = []
     for name in latest:
         searches = sum(receipt.kind == SEARCH for receipt in own[name])

@@ -114,6 +114,9 @@ def _quote(view: View, reader: SourceReader, fact: Fact) -> Quote | None:
     source = reader.read(fact, span)
     if source.problem:
         return Quote(span, "")
-    text = view.forgotten.masked(source.text) if view.forgotten else source.text
+    if view.forgotten:
+        text = view.forgotten.masked(source.text)
+    else:
+        text = source.text
     said = fact.text.casefold() in " ".join(text.split()).casefold()
     return Quote(Span(source.path, source.start_line, source.end_line), "" if said else text)

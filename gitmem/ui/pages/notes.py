@@ -45,7 +45,10 @@ def page(view: View) -> Response:
         files, folders = _inside(paths, folder)
     count = max(1, -(-len(files) // MAX_FILES))
     number = min(max(1, _number(view.fields.get("page", "1"))), count)
-    steps = folder.split("/") if folder else []
+    if folder:
+        steps = folder.split("/")
+    else:
+        steps = []
     above = [("/".join(steps[: at + 1]), step) for at, step in enumerate(steps)]
     here = files[(number - 1) * MAX_FILES : number * MAX_FILES]
     return view.render(
@@ -72,7 +75,9 @@ def _all_titles(view: View, paths: Sequence[str]) -> Mapping[str, str]:
 def titles(view: View, paths: Sequence[str]) -> dict[str, str]:
     """path -> what a note calls itself: `title` or `name` of its front matter, else its first heading; none for a file
     that has no such thing or cannot be read, for a daily log, and for a title that people took out."""
-    oids: Mapping[str, str] = view.repo.blobs(view.snapshot.commit, list(paths)) if view.snapshot.commit else {}
+    oids: Mapping[str, str] = {}
+    if view.snapshot.commit:
+        oids = view.repo.blobs(view.snapshot.commit, list(paths))
     reading = Reading(view.repo)
     found = {}
     for path in paths:
@@ -94,12 +99,16 @@ def _title(data: bytes, path: str) -> str:
         value = document.front_matter.get(key, "")
         if isinstance(value, str) and value.strip():
             return " ".join(value.split())
-    return " ".join(document.headings[0].text.split()) if document.headings else ""
+    if not document.headings:
+        return ""
+    return " ".join(document.headings[0].text.split())
 
 
 def _inside(paths: Sequence[str], folder: str) -> tuple[list[str], list[Folder]]:
     """The files that stand in a folder itself, and the folders in it."""
-    start = len(folder) + 1 if folder else 0
+    start = 0
+    if folder:
+        start = len(folder) + 1
     files = [path for path in paths if "/" not in path[start:]]
     below = Counter(path[start:].partition("/")[0] for path in paths if "/" in path[start:])
     return files, [Folder(f"{folder}/{name}" if folder else name, name, below[name]) for name in sorted(below)]
@@ -111,4 +120,6 @@ def _plain(text: str) -> str:
 
 
 def _number(text: str) -> int:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 7 else 1
+    if text.isascii() and text.isdigit() and len(text) < 7:
+        return int(text)
+    return 1

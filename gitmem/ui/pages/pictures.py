@@ -44,7 +44,10 @@ def page(view: View) -> Response:
     among = tuple(trends.periods(view.repo, head))
     only = view.fields.get("part") == "gate"
     whole = only or view.static or bool(view.fields.get("whole"))
-    pictures = [] if only or not among else [*_growth(view, among), *_token_pictures(view, among)]
+    if only or not among:
+        pictures = []
+    else:
+        pictures = [*_growth(view, among), *_token_pictures(view, among)]
     later = not whole and bool(among) and not view.site.kept.has("findings", (head, among, view.today))
     if among and not later:
         pictures.append(_gate(view, head, among))

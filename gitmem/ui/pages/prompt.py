@@ -41,7 +41,10 @@ def page(view: View) -> Response:
     """The context of `prompt`; without one only the form."""
     prompt, subject = view.fields.get("prompt", "").strip(), view.fields.get("for", "").strip()
     typed = view.fields.get("budget", "")
-    budget = int(typed) if typed.isascii() and typed.isdigit() and len(typed) < 7 else view.config.context_budget
+    if typed.isascii() and typed.isdigit() and len(typed) < 7:
+        budget = int(typed)
+    else:
+        budget = view.config.context_budget
     budget = min(max(1, budget), MAX_BUDGET_TOKENS)
     if not prompt and not subject:
         return view.render("prompt.html", prompt="", subject="", budget=budget, context=None)
@@ -58,7 +61,8 @@ def page(view: View) -> Response:
     for part in context.parts:
         tokens[part.layer.value] = tokens.get(part.layer.value, 0) + part.tokens
     around = context.tokens - sum(tokens.values())
-    tokens |= {"quotation": around} if around > 0 else {}
+    if around > 0:
+        tokens |= {"quotation": around}
     parts = [given(part) for part in context.parts]
     dropped = [given(part, why) for part, why in context.dropped[:DROPPED]]
     return view.render(

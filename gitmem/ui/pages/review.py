@@ -87,11 +87,19 @@ def _page(view: View, status: int = 200, **values: Any) -> Response:
             "review.html", status, cards=(), count=0, outcome=None, asks=False, rejected=(), options=(), choice=fields,
             tabs=review_queue.tabs(view), **given,
         )  # fmt: skip
-    offer = review_queue.value(view, "review") if status == 200 else _offer(view)
+    if status == 200:
+        offer = review_queue.value(view, "review")
+    else:
+        offer = _offer(view)
     if isinstance(offer, Progress):
         return work_in_progress.page(view, "review", offer)
-    outcome = offer.outcome if offer else None
-    whole = offered(outcome.plan) if outcome else ()
+    outcome = None
+    if offer:
+        outcome = offer.outcome
+    if outcome:
+        whole = offered(outcome.plan)
+    else:
+        whole = ()
     items = _filtered(view, whole, fields)
     cards = [_card(view, item) for item in items[view.start : view.start + MAX_PROPOSALS]]
     return view.render(
@@ -138,8 +146,12 @@ def _options(view: View, items: Sequence[Offered]) -> list[tuple[str, list[tuple
 def _card(view: View, item: Offered) -> Card:
     operation = item.operation
     quotes = tuple(_quote(view, span.path, span.blob, span.start_line, span.end_line) for span in operation.sources)
-    old = item.old.text if item.old else ""
-    held = (operation.origin or "web") if item.held else ""
+    old = ""
+    if item.old:
+        old = item.old.text
+    held = ""
+    if item.held:
+        held = operation.origin or "web"
     return Card(item.token, operation.text, old, operation.type, held, operation.until, quotes)
 
 
@@ -155,7 +167,9 @@ def _quote(view: View, path: str, blob: str, first: int, last: int) -> Quote:
 
 def with_pieces(card: Card) -> Card:
     """A masked card with the words of the fact it replaces beside its own."""
-    return replace(card, pieces=text_diff(card.old_text, card.text)) if card.old_text else card
+    if card.old_text:
+        return replace(card, pieces=text_diff(card.old_text, card.text))
+    return card
 
 
 def _rejected(view: View) -> list[tuple[str, str]]:
@@ -252,7 +266,10 @@ def _chosen(view: View, form: Mapping[str, str]) -> tuple[Review, Outcome, list[
     if not tokens:
         raise UsageError(view.t("Nothing is chosen"))
     offer = _offer(view)
-    items = [item for item in offered(offer.outcome.plan) if item.token in tokens] if offer else []
+    if offer:
+        items = [item for item in offered(offer.outcome.plan) if item.token in tokens]
+    else:
+        items = []
     if offer is None or len(items) != len(tokens):
         raise Changed(view.t("This proposal is not as it was shown any more"), view.t("look at it as it is now"))
     policy = worktree_policy(view.repo, view.now.date())

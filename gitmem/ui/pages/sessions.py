@@ -57,7 +57,10 @@ def page(view: View) -> Response:
     from gitmem.sessions.episode import episodes
 
     found = receipts.read(view.repo.common_dir)
-    left = {episode.session: episode for episode in episodes(view.repo.root)} if view.repo.root is not None else {}
+    if view.repo.root is not None:
+        left = {episode.session: episode for episode in episodes(view.repo.root)}
+    else:
+        left = {}
     if "session" in view.fields:
         return _session_page(view, view.fields["session"], found, left)
     total = receipts.totals(found)

@@ -83,7 +83,10 @@ def page(view: View) -> Response:
     ids = {(path, fact.id) for one in found for path, fact in one.facts}
     key = (view.snapshot.commit or view.repo.head(), day, view.config)
     changes = view.site.kept.of("committed", key, lambda: _committed(view, day))
-    became = [row for row in view.facts.rows if (row.path, row.fact.id) in ids] if ids else []
+    if ids:
+        became = [row for row in view.facts.rows if (row.path, row.fact.id) in ids]
+    else:
+        became = []
     others = sorted(days)
     first = _start(view, len(entries))
     shown = fitting(entries[first : first + MAX_ROWS], lambda entry: entry.text, TEXT)
@@ -109,8 +112,12 @@ def _day(view: View, days: Mapping[date, int]) -> date:
 def _start(view: View, count: int) -> int:
     """The section at which the page begins: the first, or the one that the address names, counted from 1."""
     text = view.fields.get("from", "")
-    number = int(text) if text.isascii() and text.isdigit() and len(text) < 7 else 0
-    return number - 1 if 0 < number <= count else 0
+    number = 0
+    if text.isascii() and text.isdigit() and len(text) < 7:
+        number = int(text)
+    if 0 < number <= count:
+        return number - 1
+    return 0
 
 
 def _minutes(time: str) -> int:
@@ -164,7 +171,13 @@ def _committed(view: View, day: date) -> Committed:
     rows = rows_of(view, lasting)
     came = [row.change.fact for row in rows if row.change.op in (Op.ADDED, Op.PROMOTED)]
     known = writers(view.repo, head, came)
-    revisions = [head, f"^{base}"] if base else [head]
-    within = {commit.oid for commit in view.repo.log(revisions)} if known else set()
+    if base:
+        revisions = [head, f"^{base}"]
+    else:
+        revisions = [head]
+    if known:
+        within = {commit.oid for commit in view.repo.log(revisions)}
+    else:
+        within = set()
     earlier = {ident: one for ident, one in known.items() if one.commit.oid not in within}
     return Committed(rows, len(lasting), base, head, earlier)

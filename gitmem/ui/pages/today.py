@@ -55,7 +55,10 @@ def page(view: View) -> Response:
         for change in everything
     )
     logged = [change for change in everything if change.new and is_daily(change.path, view.config.memory_daily)]
-    known = writers_of(view, head, changes) if changes else view.facts.writers(view.repo, head)
+    if changes:
+        known = writers_of(view, head, changes)
+    else:
+        known = view.facts.writers(view.repo, head)
     new = _learned(view, base, head, changes, known)
     told = set(map(id, new))
     others = [(change, _group_of(view, change)) for change in changes if id(change) not in told]
@@ -67,7 +70,10 @@ def page(view: View) -> Response:
     older = newest(view, known, {fact.id for _, fact in written}, max(0, NEWEST - len(written)))
     given = receipts_here(view)
     sessions, count = asked(view, given)
-    unsaved = [] if view.snapshot.past else uncommitted(view.repo, view.config, view.today)
+    if view.snapshot.past:
+        unsaved = []
+    else:
+        unsaved = uncommitted(view.repo, view.config, view.today)
     return view.render(
         "today.html", groups=groups, refused=(refused := _refused(view, base, head, changes))[:MAX_FACTS_PER_KIND],
         refusals=len(refused), logged=len(logged), noted=noted, news=bool(everything or refused), since=since,
@@ -119,7 +125,9 @@ def _group_of(view: View, change: FactChange) -> str:
         return RETIRED
     if change.op in (Op.ADDED, Op.PROMOTED):
         return BACK
-    return FORGOTTEN if change.op is Op.REMOVED and change.fact.id not in view.facts.by_id else CHANGED
+    if change.op is Op.REMOVED and change.fact.id not in view.facts.by_id:
+        return FORGOTTEN
+    return CHANGED
 
 
 def _refused(view: View, base: str, head: str, changes: Sequence[FactChange]) -> list[Refused]:

@@ -25,7 +25,9 @@ def change(view: View, form: dict[str, str]) -> Response:
     if _token(last) != form.get("shown"):
         return _undo_page(view, last, 409)
     if not last.commits:
-        since = "The last write was committed by hand" if last.held else "The last write is not committed"
+        since = "The last write is not committed"
+        if last.held:
+            since = "The last write was committed by hand"
         raise UsageError(view.t(since), "git mem undo")
     try:
         done = flow.undo(view.repo, view.config, last)

@@ -120,8 +120,13 @@ def _hex(run: str) -> str:
 def _escaped(run: str) -> str:
     def one(match: re.Match[str]) -> str:
         octal = match.group(5)
-        code = int(octal, 8) if octal else int(match[match.lastindex or 0], 16)
-        return chr(code) if code < 0x110000 and not 0xD800 <= code < 0xE000 else " "
+        if octal:
+            code = int(octal, 8)
+        else:
+            code = int(match[match.lastindex or 0], 16)
+        if code < 0x110000 and not 0xD800 <= code < 0xE000:
+            return chr(code)
+        return " "
 
     pattern = r"\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{2,6})\}|U([0-9a-fA-F]{8})|([0-3][0-7]{2}))"
     if re.match(r"\\x[89a-fA-F]", run):
@@ -149,7 +154,9 @@ def _binary(run: str) -> str:
 
 def _decimal(run: str) -> str:
     codes = [int(code) for code in re.findall(r"\d+", run)]
-    return "".join(map(chr, codes)) if all(32 <= code < 127 for code in codes) else ""
+    if not all(32 <= code < 127 for code in codes):
+        return ""
+    return "".join(map(chr, codes))
 
 
 def _morse(run: str) -> str:

@@ -104,10 +104,16 @@ def _puzzles(text: Text) -> Iterator[Match]:
         order = _order(Text(view.text), _PUZZLE_BOOST)
         if order:
             start, end = text.to_raw(view.start, view.end)
-            severity = severity_of(order, text.scope) if readable else Severity.BLOCK
+            if readable:
+                severity = severity_of(order, text.scope)
+            else:
+                severity = Severity.BLOCK
             if view.kind in (JOINED, GLUED) and not _says_much(view.kind, text.folded[view.start : view.end]):
                 severity = Severity.WARN
-            places = _acrostic(text) if view.kind == ACROSTIC and text.exhaustive else [(start, end)]
+            if view.kind == ACROSTIC and text.exhaustive:
+                places = _acrostic(text)
+            else:
+                places = [(start, end)]
             for place in places:
                 yield Match("encoded-instruction", severity, *place, _told(view.kind, explain(order)))
             told += 1
@@ -136,11 +142,17 @@ def _acrostic(text: Text) -> list[tuple[int, int]]:
     least, last = 0, len(places)  # instructs(0, last) holds throughout
     while last - least > 1:
         middle = (least + last) // 2
-        least, last = (least, middle) if instructs(0, middle) else (middle, last)
+        if instructs(0, middle):
+            least, last = (least, middle)
+        else:
+            least, last = (middle, last)
     first, most = 0, last  # instructs(first, last) holds throughout
     while most - first > 1:
         middle = (first + most) // 2
-        first, most = (middle, most) if instructs(middle, last) else (first, middle)
+        if instructs(middle, last):
+            first, most = (middle, most)
+        else:
+            first, most = (first, middle)
     return [text.to_raw(at, at + 1) for at in places[first:last]]
 
 
@@ -155,7 +167,10 @@ def _invisible_payloads(text: Text) -> Iterator[Match]:
         yield from _about(View("invisible characters", start, end, spelled), start, end, _MAX_LAYERS)
     if len(runs) > 1 and len(long[:_MOST_RUNS]) < len(runs):
         start, end = runs[0][0], runs[-1][1]
-        places = [(first, last) for first, last, _ in runs] if text.exhaustive else [(start, end)]
+        if text.exhaustive:
+            places = [(first, last) for first, last, _ in runs]
+        else:
+            places = [(start, end)]
         spelled = "".join([run[2] for run in runs])
         if len(spelled) > MAX_DECODED_CHARACTERS:
             message = "invisible text too long to be read whole"
@@ -198,7 +213,9 @@ def _order(text: Text, boost: float) -> Verdict | None:
 
 def _instruction(text: Text, boost: float) -> str:
     order = _order(text, boost)
-    return explain(order) if order else ""
+    if not order:
+        return ""
+    return explain(order)
 
 
 def _secret(text: str) -> bool:

@@ -65,21 +65,32 @@ def detect(text: Text) -> Iterator[Match]:
             continue
         start, end = match.start(), _end(raw, *match.span())
         why = _of_link(raw[start:end])
-        own = _names_of_keys(raw[start:end]) if why else None
+        own = None
+        if why:
+            own = _names_of_keys(raw[start:end])
         if own is not None and all(_is_service(raw[start:end], name) for name in own):
             continue
         if why:
             taken.claim(start, end)
-            severity = Severity.BLOCK if own is None else Severity.WARN
+            if own is None:
+                severity = Severity.BLOCK
+            else:
+                severity = Severity.WARN
             yield Match("exfiltration-link", severity, start, end, f"an address that {why}")
 
 
 def _images(raw: str) -> Iterator[tuple[int, int]]:
     """The spans of the addresses of images; a reference definition is one where an image names it."""
     for match in _IMAGE.finditer(raw):
-        start, end = match.span(1) if match.group(1) else match.span(2)
+        if match.group(1):
+            start, end = match.span(1)
+        else:
+            start, end = match.span(2)
         yield start, _end(raw, start, end)
-    labels = {_label(match[2] or match[1]) for match in _IMAGE_LABEL.finditer(raw)} if "![" in raw else set()
+    if "![" in raw:
+        labels = {_label(match[2] or match[1]) for match in _IMAGE_LABEL.finditer(raw)}
+    else:
+        labels = set()
     for match in _REFERENCE_IMAGE.finditer(raw) if labels else ():
         if _label(match[1]) in labels:
             yield match.span(2)
@@ -112,10 +123,14 @@ def _names_of_keys(address: str) -> list[str] | None:
     holes = [hole.group() for hole in _HOLE.finditer(unquoted(tail)) if _GRAVE.search(hole.group())]
     if not holes:
         asked = [match.group().partition("=")[2] for match in _PAYLOAD.finditer(unquoted(tail))]
-        return [""] if all(value.startswith("YOUR_") for value in asked) else None
+        if not all(value.startswith("YOUR_") for value in asked):
+            return None
+        return [""]
     named = [match[1].lower() for hole in holes if (match := _KEY_OF.fullmatch(hole))]
     own = len(named) == len(holes) and all(any(label.startswith(name) for label in labels) for name in named)
-    return named if own else None
+    if not own:
+        return None
+    return named
 
 
 def _host_and_rest(address: str) -> tuple[list[str], str]:

@@ -62,7 +62,10 @@ def _has_word(words: list[str]) -> bool:
 def neighbour_buckets(line: str, prefix: str) -> set[int]:
     """The buckets of the line before ("p:") or after ("n:") a sentence: those of its nearest tokens."""
     near = tokens(line)
-    near = near[-NEIGHBOURS:] if prefix == "p:" else near[:NEIGHBOURS]
+    if prefix == "p:":
+        near = near[-NEIGHBOURS:]
+    else:
+        near = near[:NEIGHBOURS]
     buckets: set[int] = set()
     for token in near:
         if is_cjk(token):
@@ -110,14 +113,21 @@ def _joined(word: str, single: Iterable[str] = ()) -> _Joined:
 def _token(token: str) -> _Joined:
     """A token beside others."""
     if is_cjk(token):
-        word = token if len(token) <= 3 else token[-2:]  # its ending says what it does in the sentence
+        # its ending says what it does in the sentence
+        if len(token) <= 3:
+            word = token
+        else:
+            word = token[-2:]
         single = [*_runs(token), word]
     elif token[0].isdigit():
         word = "#"
         single = [word]
     else:
         word = token
-        single = [word, "g" + token[:5], "e" + token[-4:]] if len(token) > 5 else [word]
+        if len(token) > 5:
+            single = [word, "g" + token[:5], "e" + token[-4:]]
+        else:
+            single = [word]
     return _joined(word, single)
 
 

@@ -66,7 +66,8 @@ def comments(raw: str) -> Iterator[tuple[int, int]]:
         end = raw.find("-->", place + 4)
         if end < 0 or end - place > 20_000:
             end = raw.find("\n\n", place + 4, place + 4000)
-            end = min(len(raw), place + 4000) if end < 0 else end
+            if end < 0:
+                end = min(len(raw), place + 4000)
         if raw[place - 1 : place] != "`":
             yield place + 4, end
         place = raw.find("<!--", max(end, place + 4))
@@ -80,7 +81,10 @@ def _elements(raw: str, lowered: str, opening: re.Pattern[str]) -> Iterator[tupl
             continue
         limit = min(len(raw), match.end() + 4000)
         end = lowered.find(f"</{match.group(1).lower()}", match.end(), limit)
-        done = end if end >= 0 else limit
+        if end >= 0:
+            done = end
+        else:
+            done = limit
         yield match.end(), done
 
 
@@ -127,7 +131,10 @@ def detect(text: Text) -> Iterator[Match]:
             continue
         if place.kind != _FRONT and shown_code(text.raw).has(place.start):
             continue
-        scope = text.scope if place.kind == _FRONT else Scope.MEMORY
+        if place.kind == _FRONT:
+            scope = text.scope
+        else:
+            scope = Scope.MEMORY
         part = Text(inner, exhaustive=text.exhaustive)
         for verdict in judge(part, _BOOST):
             start, end = part.to_raw(verdict.start, verdict.end)

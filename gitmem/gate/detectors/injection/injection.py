@@ -117,7 +117,10 @@ def _verdicts(text: Text, folded: str, boost: float) -> Iterator[Verdict]:
     weights_before: list[float] = []  # of the lines so far
     for line, source, before, after in in_context(folded):
         weight = _line_weight(source)
-        joined = weight + sum(weights_before[-len(line.joined) :]) if line.joined else weight
+        if line.joined:
+            joined = weight + sum(weights_before[-len(line.joined) :])
+        else:
+            joined = weight
         if not line.pieces:
             weights_before.append(weight)
         if joined < least:
@@ -201,7 +204,9 @@ def _without_form(folded: str) -> str:
         folded = _MASK.sub(_blank, folded)
     if any([word in folded for word in _OF_ITSELF]):
         folded = _ITSELF.sub(_blank, folded)
-    return _PEM.sub(_blank, folded) if "-----" in folded else folded
+    if "-----" in folded:
+        return _PEM.sub(_blank, folded)
+    return folded
 
 
 def _blank(form: re.Match[str]) -> str:
@@ -220,7 +225,9 @@ def _word_weight(source: str) -> float:
 
 
 def _line_weight(source: str) -> float:
-    return _word_weight(source) if len(source) <= _LONGEST_KEPT else _word_weight.__wrapped__(source)
+    if len(source) <= _LONGEST_KEPT:
+        return _word_weight(source)
+    return _word_weight.__wrapped__(source)
 
 
 def score_of(unit: str, before: str, after: str) -> float:
@@ -230,7 +237,9 @@ def score_of(unit: str, before: str, after: str) -> float:
     """
     score = scorer.score(unit, before, after, noted_in)
     plain = without_markup(unit)
-    return score if plain == unit else max(score, scorer.score(plain, before, after, noted_in))
+    if plain == unit:
+        return score
+    return max(score, scorer.score(plain, before, after, noted_in))
 
 
 @lru_cache(maxsize=_KEPT)
@@ -252,7 +261,9 @@ def noted_in(unit: str) -> tuple[float, tuple[str, ...]] | None:
     if reading is None:
         return None
     above = learned.score(reading.features) - learned.warn
-    return (above, tuple(concept.name for concept in reading.concepts)) if above >= 0 else None
+    if above >= 0:
+        return (above, tuple(concept.name for concept in reading.concepts))
+    return None
 
 
 def explain(verdict: Verdict) -> str:
@@ -304,13 +315,20 @@ def _message(what: str, severity: Severity, text: Text) -> str:
 
 def _plain(text: Text) -> Iterator[Match]:
     """Plain orders (`plain_orders.py`). Where instructions are at home only what hides something counts."""
-    shown = shown_code(text.folded) if "`" in text.folded or "~~~" in text.folded else None
+    shown = None
+    if "`" in text.folded or "~~~" in text.folded:
+        shown = shown_code(text.folded)
     for order in plain_orders.find(text.folded):
         if text.scope is Scope.INSTRUCTIONS and C.CONCEAL not in order.costs:
             continue
         certain = order.certain and not (shown is not None and shown.is_fenced(order.start))
-        severity = Severity.BLOCK if certain else Severity.WARN
-        rule = "injection-poisoning" if C.NO_ASKING in order.costs else "injection-instruction"
+        if certain:
+            severity = Severity.BLOCK
+        else:
+            severity = Severity.WARN
+        rule = "injection-instruction"
+        if C.NO_ASKING in order.costs:
+            rule = "injection-poisoning"
         what = " + ".join(cost.value for cost in order.costs)
         yield Match(rule, severity, *text.to_raw(order.start, order.end), _message(what, severity, text))
 
@@ -359,7 +377,10 @@ def _introduces(after: str, hard: bool, shown: bool) -> bool:
     """
     if hard:
         return any(True for _ in judge(Text(after)))
-    boost = 0.0 if shown or _SET_OFF.match(after) else _MARKER_BOOST
+    if shown or _SET_OFF.match(after):
+        boost = 0.0
+    else:
+        boost = _MARKER_BOOST
     return any(True for _ in judge(Text(after), boost, likely=False))
 
 
@@ -373,7 +394,10 @@ def _shown_as_code(line: str) -> list[tuple[int, int]]:
 
 
 def _marker_places(folded: str) -> list[tuple[int, int]]:
-    places = [match.span() for match in _ANGLED.finditer(folded)] if "<" in folded else []
+    if "<" in folded:
+        places = [match.span() for match in _ANGLED.finditer(folded)]
+    else:
+        places = []
     if "[" in folded:
         places += [match.span() for match in _BRACKETED.finditer(folded)]
     for match in _LABEL.finditer("\n" + folded):  # with the line end before it, but for the first line
@@ -414,8 +438,12 @@ def _markers(text: Text) -> Iterator[Match]:
     read: set[str] = set()
     elements = _Elements()
     labels = sum(folded[first:end].rstrip().endswith(":") for first, end in places)
-    labels += len(_TURN.findall(folded)) if labels else 0
-    breaks = [-1, *(match.start() for match in re.finditer("\n", folded))] if places else []
+    if labels:
+        labels += len(_TURN.findall(folded))
+    if places:
+        breaks = [-1, *(match.start() for match in re.finditer("\n", folded))]
+    else:
+        breaks = []
     for first, end in places:
         if first < last:
             continue
@@ -425,7 +453,10 @@ def _markers(text: Text) -> Iterator[Match]:
         start = first + (marker[0] == "\n")
         line_start = breaks[bisect_left(breaks, start) - 1] + 1
         after_line = bisect_left(breaks, end)
-        line_end = breaks[after_line] if after_line < len(breaks) else len(folded)
+        if after_line < len(breaks):
+            line_end = breaks[after_line]
+        else:
+            line_end = len(folded)
         line = folded[line_start : min(line_end, line_start + 600)]
         own, hard = elements.ends_own(marker), bool(_HARD_MARKER.search(marker))
         here = start - line_start
@@ -452,12 +483,17 @@ def _inside(marker: str, after: str) -> str:
     if not tag or tag.group(1) or tag.group(2) in _FRAMES:
         return after
     end = after.find(f"</{tag.group(2)}")
-    return after[:end] if end >= 0 else after
+    if end >= 0:
+        return after[:end]
+    return after
 
 
 def _role_marker(text: Text, start: int, end: int, hard: bool) -> Match:
     """The finding of a marker: a heading or an ordinary tag above an order is at home where instructions are."""
-    severity = Severity.WARN if text.scope is Scope.INSTRUCTIONS and not hard else Severity.BLOCK
+    if text.scope is Scope.INSTRUCTIONS and not hard:
+        severity = Severity.WARN
+    else:
+        severity = Severity.BLOCK
     raw_start, raw_end = text.to_raw(start, end)
     judged = text.to_raw(start, min(end + _INTRODUCED, len(text.folded)))[1]
     message = "a marker that starts or ends a role of a conversation"

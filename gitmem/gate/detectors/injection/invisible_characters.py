@@ -54,7 +54,9 @@ def payloads(raw: str) -> Iterator[tuple[int, int, str]]:
 
 def _shown(decoded: str) -> str:
     clean = "".join(c if c.isprintable() else "?" for c in decoded)
-    return clean if len(clean) <= 60 else clean[:60] + "…"
+    if len(clean) <= 60:
+        return clean
+    return clean[:60] + "…"
 
 
 def detect(text: Text) -> Iterator[Match]:

@@ -42,7 +42,8 @@ def _steps(folded: str) -> Iterator[Line]:
         start, at = at, at + len(line) + 1
         step = _STEP.fullmatch(line.rstrip())
         if step is None:
-            before = [] if line.strip() else before
+            if line.strip():
+                before = []
             continue
         place = start + step.start("says"), start + step.end("says")
         if "://" in step["says"]:

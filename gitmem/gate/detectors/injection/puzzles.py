@@ -138,7 +138,8 @@ def _shared_views(kind: str, readings: Iterator[tuple[int, int, str]]) -> Iterat
         if texts and end - first > _LONGEST_LINE:
             yield View(kind, first, last, "\n".join(texts))
             texts = []
-        first = start if not texts else first
+        if not texts:
+            first = start
         last = end
         texts.append(text)
     if texts:
@@ -178,7 +179,10 @@ def _by_words(known: Callable[[], frozenset[str]], least: int) -> Callable[[str]
 
     def signs(folded: str) -> Iterator[int]:
         strange = _strange(folded)
-        shown = known() & strange if strange else strange
+        if strange:
+            shown = known() & strange
+        else:
+            shown = strange
         if len(shown) >= least:
             yield from (m.start() for m in _WORD.finditer(folded) if m.group() in shown)
 
@@ -267,7 +271,9 @@ _ROT13_HINT = lazy(rf"\b(?:{'|'.join(sorted(_ROT13_WORDS))})\b")
 
 
 def _rot13(line: str) -> str:
-    return codecs.encode(line, "rot13") if len(set(_ROT13_HINT.findall(line))) >= 2 else ""
+    if len(set(_ROT13_HINT.findall(line))) >= 2:
+        return codecs.encode(line, "rot13")
+    return ""
 
 
 _PUZZLES: tuple[tuple[str, Callable[[str], Iterator[int]], Callable[[str], str]], ...] = (

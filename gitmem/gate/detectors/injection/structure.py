@@ -140,7 +140,10 @@ _MAX_SHORT_LINES = 16
 
 def languages(text: str) -> list[str]:
     """The lexicons that can match, by script; Latin text is also tried as another European language."""
-    languages = ["english"] if _SOME_LATIN.search(text) else []
+    if _SOME_LATIN.search(text):
+        languages = ["english"]
+    else:
+        languages = []
     if text.isascii():
         if _EUROPEAN_WORDS.isdisjoint(_LETTERS.findall(text)):
             return languages
@@ -277,7 +280,10 @@ def without_markup(unit: str) -> str:
         unit = _BREAK.sub("", unit)
     if _MARKUP.search(unit) is None and not _is_separated(unit):
         return unit
-    addresses = _LINK.findall(unit) if "](" in unit else []
+    if "](" in unit:
+        addresses = _LINK.findall(unit)
+    else:
+        addresses = []
     if addresses:
         unit = _LINK.sub(r"\1", unit)
     unit = _DECORATION.sub("", _TAG.sub("", unit) if "<" in unit else unit)
@@ -285,7 +291,9 @@ def without_markup(unit: str) -> str:
         unit = _QUOTED_WORD.sub(r"\1", unit)
     if _is_separated(unit):
         unit = _SEPARATOR.sub(" ", unit)
-    return " ".join([unit, *dict.fromkeys([address for _, address in addresses])]) if addresses else unit
+    if addresses:
+        return " ".join([unit, *dict.fromkeys([address for _, address in addresses])])
+    return unit
 
 
 def _is_separated(unit: str) -> bool:
@@ -319,9 +327,14 @@ _QUOTED_WORD = lazy(
 
 def quotes(unit: str) -> list[tuple[int, int]]:
     """The quoted stretches of a unit; none where the whole unit is quoted: then it is the text itself."""
-    quotations = [match.span() for match in _QUOTED.finditer(unit)] if _QUOTE_SIGN.search(unit) else []
+    if _QUOTE_SIGN.search(unit):
+        quotations = [match.span() for match in _QUOTED.finditer(unit)]
+    else:
+        quotations = []
     outside = len(unit) - sum(b - a for a, b in quotations)
-    return quotations if outside >= 12 else []
+    if outside >= 12:
+        return quotations
+    return []
 
 
 def read(unit: str) -> Reading:
@@ -416,7 +429,10 @@ def _row(unit: str) -> list[str]:
 
 
 def _of_form(unit: str, spans: list[tuple[int, int]]) -> list[str]:
-    features = ["=quote"] if spans else []
+    if spans:
+        features = ["=quote"]
+    else:
+        features = []
     if "?" in unit[-3:] or "？" in unit[-3:]:
         features.append("=question")
     if len(unit) > 160:
@@ -441,7 +457,9 @@ def _word(raw: str) -> str:
     word = raw.strip("'-|!")
     if len(word) > 24:
         return "#"
-    return repair(word) if len(word) > 4 else word
+    if len(word) > 4:
+        return repair(word)
+    return word
 
 
 def tokens(line: str) -> set[str]:

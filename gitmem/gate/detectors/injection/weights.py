@@ -64,7 +64,10 @@ class Ceiling:
         of = self._of
         self.value += of.get(f"={name}", 0.0) - alone
         for other in self._had:
-            pair = f"={name}+{other}" if name < other else f"={other}+{name}"
+            if name < other:
+                pair = f"={name}+{other}"
+            else:
+                pair = f"={other}+{name}"
             self.value += of.get(pair, 0.0) - others.get(other, 0.0)
         self._had.append(name)
 

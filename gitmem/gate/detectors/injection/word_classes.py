@@ -52,7 +52,9 @@ def of_token(token: str) -> tuple[int, ...]:
     classes = load()
     if not is_cjk(token):
         known = classes[bucket(token)]
-        return () if known == NONE else (known,)
+        if known == NONE:
+            return ()
+        return (known,)
     found = []
     start = 0
     while start < len(token):

@@ -54,7 +54,10 @@ def undigited_resident_number(digits: str) -> bool:
     Nothing in the digits proves it: ask only where a word for such a number stands before them.
     """
     random = digits[7:]
-    steps = {int(after) - int(before) for before, after in pairwise(random)} if random.isdigit() else set()
+    if random.isdigit():
+        steps = {int(after) - int(before) for before, after in pairwise(random)}
+    else:
+        steps = set()
     return _resident_birth(digits) is not None and len(set(random)) > 2 and len(steps) > 1
 
 
@@ -62,7 +65,9 @@ def _resident_birth(digits: str) -> date | None:
     """The birth date of a resident number by its first seven digits; None where it does not exist."""
     if len(digits) != 13 or not digits.isdigit() or digits[6] not in "12345678":
         return None
-    century = 2000 if digits[6] in "3478" else 1900
+    century = 1900
+    if digits[6] in "3478":
+        century = 2000
     try:
         return date(century + int(digits[:2]), int(digits[2:4]), int(digits[4:6]))
     except ValueError:
@@ -149,7 +154,10 @@ def spanish_insurance(digits: str) -> bool:
     """Whether twelve digits are a Spanish social security number: the remainder of the first ten by 97."""
     if len(digits) != 12 or not digits.isdigit():
         return False
-    body = digits[:2] + digits[3:10] if digits[2] == "0" else digits[:10]
+    if digits[2] == "0":
+        body = digits[:2] + digits[3:10]
+    else:
+        body = digits[:10]
     return int(body) % 97 == int(digits[10:])
 
 

@@ -51,7 +51,9 @@ def find(text: str, low: str) -> Iterator[tuple[int, int]]:
     for at in places(low, present(low, _HINTS)):
         first = max(done, at - 24)
         for pattern in (_ENGLISH, _ASIAN):
-            match = pattern.search(text, first, at + 220) if at >= done else None
+            match = None
+            if at >= done:
+                match = pattern.search(text, first, at + 220)
             if match is not None:
                 done = match.end()
                 yield match.span("answer")

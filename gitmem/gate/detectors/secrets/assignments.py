@@ -261,7 +261,10 @@ def _cut(text: str, start: int, limit: int, quote: str) -> int:
     elif is_tangled(text[start:limit]):
         return start + len(text[start:limit].rstrip("\"'`;,"))
     stop = _VALUE_END.search(text, start, limit)
-    end = stop.start() if stop else limit
+    if stop:
+        end = stop.start()
+    else:
+        end = limit
     while end > start and text[end - 1] in _TRAIL:
         end -= 1
     return end
@@ -324,7 +327,9 @@ def find(text: str, seen: Candidates, taken: Spans | None = None) -> Iterator[Fo
             shift = setting.start - setting.inside
             yield found._replace(start=found.start + shift, end=found.end + shift)
     long = [run for run in seen.runs if run[1] - run[0] >= 24]
-    spoken = _spoken(seen.low) if len(long) > _MAX_LINES_ALONE else None
+    spoken = None
+    if len(long) > _MAX_LINES_ALONE:
+        spoken = _spoken(seen.low)
     for run in long:
         yield from _handled(text, seen.low, run, spoken, taken)
 
@@ -405,7 +410,9 @@ def _assigned(text: str, low: str, first: int, last: int) -> Iterator[Found]:
         if _names_no_secret(text, low, match, join, head):
             continue
         op, start = join.group("op"), join.start("value")
-        quote = op[-1] if op and op[-1] in "\"'`" else ""
+        quote = ""
+        if op and op[-1] in "\"'`":
+            quote = op[-1]
         end = _cut(text, start, join.end("value"), quote)
         value = text[start:end]
         if (quote and text[end + 1 : end + 2] == ":") or low[max(0, at - 5) : at] == "<add ":
@@ -477,7 +484,9 @@ def _vendored(text: str, low: str, first: int, last: int) -> Iterator[Found]:
             continue
         start = join.start("value")
         op = join.group("op")
-        quote = op[-1] if op and op[-1] in "\"'`" else ""
+        quote = ""
+        if op and op[-1] in "\"'`":
+            quote = op[-1]
         end = _cut(text, start, join.end("value"), quote)
         value, between = text[start:end], low[match.start() : start]
         if (
@@ -541,7 +550,8 @@ def _handled(
         and len(value) >= 32
         and text[end : end + 2].lstrip(" `").startswith("|")
     )
-    last = min(len(low), end + 400) if last < 0 else last
+    if last < 0:
+        last = min(len(low), end + 400)
     told = cell or _is_handled(low, first, last, spoken) or _is_handed(low, first, start, low[end:last])
     if not told and (not value.isalnum() or not _names_vendor(low, max(first, start - 60), min(last, end + 60))):
         return
@@ -568,7 +578,9 @@ def _said_above(low: str, first: int, start: int) -> int:
     if first == 0 or low[first - 1] != "\n" or low[first:start].strip(" \t`\"'>*-"):
         return first
     above = low.rfind("\n", max(0, first - 202), first - 1) + 1
-    return above if above or first <= 201 else first
+    if above or first <= 201:
+        return above
+    return first
 
 
 def _is_kept(low: str, first: int, start: int) -> bool:

@@ -51,7 +51,8 @@ def _stretches(text: str, digits: bytes) -> list[tuple[int, int]]:
     while at >= 0:
         start = marked.rfind(b"0", max(0, end), at) + 1 or max(0, end)
         end = marked.find(b"0", at)
-        end = len(marked) if end < 0 else end
+        if end < 0:
+            end = len(marked)
         if 10 <= end - start < 16:
             stretches.append((start, end))
         at = digits.find(b"1", end)

@@ -187,7 +187,9 @@ def looks_chosen(value: str, known: bool, *, starred: bool = False) -> bool:
         mixed = kinds == 3 and value.isalnum() and len(value) >= 8
         odd = not is_words(value) or _SWAPPED.search(value) is not None
         return known and mixed and len(_MEET.findall(value)) >= 2 and odd
-    return kinds >= 3 if known else kinds == 4 and _REFERENCE.search(value) is None
+    if known:
+        return kinds >= 3
+    return kinds == 4 and _REFERENCE.search(value) is None
 
 
 def end_of(text: str, start: int, limit: int, quote: str) -> tuple[int, bool]:
@@ -200,7 +202,10 @@ def end_of(text: str, start: int, limit: int, quote: str) -> tuple[int, bool]:
     elif is_tangled(text[start:limit]):
         return start + len(text[start:limit].rstrip("\"'`;,")), True
     stop = _HARD_END.search(text, start, limit)
-    end = stop.start() if stop else limit
+    if stop:
+        end = stop.start()
+    else:
+        end = limit
     while (end - start > 1 and text[end - 1] in ".,:)(") or (end - start > 1 and text[end - 1] == "*" and "*" in quote):
         end -= 1
     return end, False

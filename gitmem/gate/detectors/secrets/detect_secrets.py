@@ -74,7 +74,10 @@ def _line(scan: ModuleType, line: str, start: int, raw: str) -> Iterator[Match]:
         rule = f"plugin-{_NAME.sub('-', secret.type.lower()).strip('-')}"
         message = f"detect-secrets takes this for: {secret.type}"
         guessable = secret.type in ("Secret Keyword", "Basic Auth Credentials")
-        shown = "[password]" if guessable else mask(raw[span[0] : span[1]])
+        if guessable:
+            shown = "[password]"
+        else:
+            shown = mask(raw[span[0] : span[1]])
         yield Match(rule, Severity.BLOCK, *span, message, secret=True, mask=shown)
 
 

@@ -84,7 +84,10 @@ def _write(pattern: str, take: Callable[[str, int], str]) -> str:
         if at < len(pattern) and pattern[at] == "{":
             end = pattern.index("}", at)
             low, _, high = pattern[at + 1 : end].partition(",")
-            count = min(int(high), max(int(low), min(40, int(high)))) if high else int(low)
+            if high:
+                count = min(int(high), max(int(low), min(40, int(high))))
+            else:
+                count = int(low)
             if not alphabet:
                 count = int(low)
             at = end + 1

@@ -151,10 +151,16 @@ def phrase_at(text: str, low: str, start: int, end: int) -> tuple[int, int] | No
         return None
     bare = _TO_THE_END.match(text, end)
     if bare is None and not low.isascii():
-        han = _HAN_PHRASE.match(text, end) if _PHRASE_ALONE.match(low, start) else None
-        return han.span("value") if han is not None and not _HAN_POLICY.search(han["value"]) else None
+        han = None
+        if _PHRASE_ALONE.match(low, start):
+            han = _HAN_PHRASE.match(text, end)
+        if han is not None and not _HAN_POLICY.search(han["value"]):
+            return han.span("value")
+        return None
     if bare is None:
-        return _loose(text, low, start, end) if named else None
+        if not named:
+            return None
+        return _loose(text, low, start, end)
     value, joined = bare.group("value"), bare["op"] is not None
     words = value.lower().rstrip("!").split()
     random = _is_random_words(value if value.islower() else value.lower().rstrip("!0123456789 "))
@@ -174,7 +180,9 @@ def phrase_at(text: str, low: str, start: int, end: int) -> tuple[int, int] | No
     coined = any(map(str.isdigit, value)) and not _is_inflected(words)  # `granite otter 41 windmill (on both laptops)`
     if named and joined and (ended or coined) and told and lower:
         return bare.span("value")
-    return _loose(text, low, start, end) if named else None
+    if not named:
+        return None
+    return _loose(text, low, start, end)
 
 
 # An access that is told in one line, up to the word for its password: `guest network Alba, password ...`.
@@ -197,7 +205,9 @@ _INFLECTED = ("ed", "ing", "tion", "ly", "ies")
 
 def _loose(text: str, low: str, start: int, end: int) -> tuple[int, int] | None:
     """The span of four or more words without grammar behind `with the passphrase`, up to the first word that has some."""
-    match = _LOOSE.match(text, end) if _USED.search(low, max(0, start - 24), start) else None
+    match = None
+    if _USED.search(low, max(0, start - 24), start):
+        match = _LOOSE.match(text, end)
     if match is None:
         return None
     words: list[str] = []
@@ -245,7 +255,9 @@ def mixed_at(text: str, end: int) -> tuple[int, int] | None:
         return None
     symbol = _SYMBOL.search(value) is not None
     latin = sum([char.isascii() and char.isalpha() for char in value]) >= 3
-    return (start, start + len(value)) if symbol or latin else None
+    if symbol or latin:
+        return (start, start + len(value))
+    return None
 
 
 def answer_at(text: str, low: str, start: int, end: int) -> tuple[int, int] | None:
@@ -261,8 +273,13 @@ def answer_at(text: str, low: str, start: int, end: int) -> tuple[int, int] | No
         return None  # what is not asked with a mark is answered on the next line
     least = max(0, start - 60)
     first = low.rfind("\n", least, start) + 1 or least
-    asking = None if asked else _ASKING.search(low, first, rest.end())
-    title = _TITLE_END.match(text, end) if not asked and asking is None and _titled(text, start) else None
+    if asked:
+        asking = None
+    else:
+        asking = _ASKING.search(low, first, rest.end())
+    title = None
+    if not asked and asking is None and _titled(text, start):
+        title = _TITLE_END.match(text, end)
     if not asked and asking is None and title is None:
         return None
     match = _ALONE.match(text, title.end() if title else rest.end())
@@ -276,7 +293,9 @@ def answer_at(text: str, low: str, start: int, end: int) -> tuple[int, int] | No
             match = _INLINE.match(text, rest.end())
     if match is None:
         words = _WORDS_ALONE.match(text, rest.end())
-        return words.span("value") if asked and words is not None and _is_random_words(words.group("value")) else None
+        if asked and words is not None and _is_random_words(words.group("value")):
+            return words.span("value")
+        return None
     value = match.group("value").rstrip(".,\"'`”」』")
     if (
         looks_chosen(value, True)

@@ -210,7 +210,8 @@ def pairs(text: str, low: str) -> Iterator[tuple[str, int, int]]:
                 continue
             end, _ = end_of(text, start, match.end("value"), "")
             host = _AT_HOST.search(text, start, end)
-            end = host.start() if host else end
+            if host:
+                end = host.start()
             value = text[start:end]
             spaced = text[start - 1] == " "
             starred = spaced and value[-1:] == "*" and _line(text, start).count("*") == 1
@@ -346,8 +347,13 @@ def _urls(text: str) -> Iterator[re.Match[str]]:
 
 def _closing(text: str, start: int, quote: str) -> int:
     """Where the quotation mark stands that closes what begins at `start`, on its line; `start` for none."""
-    close = text.find(quote, start, start + _LONGEST_QUOTED) if quote else -1
-    return close if close > 0 and "\n" not in text[start:close] else start
+    if quote:
+        close = text.find(quote, start, start + _LONGEST_QUOTED)
+    else:
+        close = -1
+    if close > 0 and "\n" not in text[start:close]:
+        return close
+    return start
 
 
 def _commands(text: str, low: str) -> Iterator[re.Match[str]]:
@@ -373,7 +379,9 @@ def _commands(text: str, low: str) -> Iterator[re.Match[str]]:
     for at in places(low, _OPTIONS):  # `--some-pass`: from its first dash
         before = low[max(0, at - 18) : at]
         for first in range(at - len(before) + len(before.rstrip(_OPTION_LETTERS)), at + 1):
-            match = _OPTION.match(text, first, _end_of_command(text, at)) if low[first] == "-" else None
+            match = None
+            if low[first] == "-":
+                match = _OPTION.match(text, first, _end_of_command(text, at))
             if match is not None:
                 yield match
                 break
@@ -394,7 +402,8 @@ def _with_option(text: str) -> Iterator[tuple[int, int]]:
             last = text.find("\n", last + 1)
             if last < 0 or text[last - 1] != "\\":
                 break
-        last = len(text) if last < 0 else last
+        if last < 0:
+            last = len(text)
         yield first, last
 
 
@@ -404,7 +413,9 @@ def _end_of_command(text: str, at: int) -> int:
     last = text.find("\n", at, limit)
     if last >= 0 and (text[last + 1 : last + 2] in (" ", "\t") or text[last - 1 : last] == "\\"):
         last = text.find("\n", last + 1, limit)
-    return limit if last < 0 else last
+    if last < 0:
+        return limit
+    return last
 
 
 _ORACLE = lazy(r"(?i)jdbc:oracle:(?:thin|oci\d?):[^\s/@\"']{1,40}/(?P<value>[^\s@\"'<>${}]{4,64})@")

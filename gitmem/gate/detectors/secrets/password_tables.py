@@ -44,9 +44,14 @@ def cells(text: str) -> Iterator[tuple[str, int, int]]:
         for cell in row.split("|"):
             cells.append((at, cell))
             at += len(cell) + 1
-        label = _label(cells) if worded else None
+        label = None
+        if worded:
+            label = _label(cells)
         if label is not None:
-            beside = label + 1 if label + 1 < len(cells) else label
+            if label + 1 < len(cells):
+                beside = label + 1
+            else:
+                beside = label
             place, cell = cells[beside]
             value, start = _bare(cell, place)
             if beside != label and _in_column(value):
@@ -74,7 +79,9 @@ def _bare(cell: str, place: int) -> tuple[str, int]:
     value = cell.strip()
     start = place + len(cell) - len(cell.lstrip())
     wrapped = _WRAPPED.fullmatch(value)
-    return (wrapped.group("value"), start + wrapped.start("value")) if wrapped else (value, start)
+    if wrapped:
+        return (wrapped.group("value"), start + wrapped.start("value"))
+    return (value, start)
 
 
 def _label(cells: list[tuple[int, str]]) -> int | None:
@@ -98,7 +105,9 @@ def _beside_user(value: str, cells: list[tuple[int, str]]) -> bool:
 
 def _names_one(cell: str) -> bool:
     """Whether a cell is a heading or label for passwords (a column "Pass" counts tests)."""
-    word = WORD.search(without_masks(cell.lower()).replace("1password", "")) if len(cell) < 40 else None
+    word = None
+    if len(cell) < 40:
+        word = WORD.search(without_masks(cell.lower()).replace("1password", ""))
     return word is not None and word.group() not in ("pass", "pin")
 
 
@@ -133,7 +142,9 @@ def column(text: str, low: str, at: int) -> Iterator[tuple[int, int]]:
     """
     first = low.rfind("\n", max(0, at - 600), at) + 1
     last = low.find("\n", at, at + 600)
-    line = low[first:last] if last >= 0 else ""
+    line = ""
+    if last >= 0:
+        line = low[first:last]
     gap = next((gap for gap in _GAPS if gap.search(line)), None)
     if gap is None:
         return
@@ -143,8 +154,12 @@ def column(text: str, low: str, at: int) -> Iterator[tuple[int, int]]:
         return
     for _ in range(_MOST_ROWS):
         start, last = last + 1, text.find("\n", last + 1)
-        last = len(text) if last < 0 else last
-        fields = _fields(text, start, last, gap) if last - start <= 2_000 else []
+        if last < 0:
+            last = len(text)
+        if last - start <= 2_000:
+            fields = _fields(text, start, last, gap)
+        else:
+            fields = []
         if len(fields) != len(head) or len(head) < 2:
             return
         begin, end = fields[place]
@@ -182,7 +197,9 @@ _HASHED = lazy(r"\$|\{|[0-9a-fA-F]{32,}")
 def inserted(text: str, low: str, at: int) -> Iterator[tuple[int, int]]:
     """The spans of the passwords that a statement of SQL inserts as they are, the column's name at `at`; `low` as for `column`."""
     first = low.rfind("insert", max(0, at - 400), at)
-    match = _INSERT.match(low, first) if first >= 0 else None
+    match = None
+    if first >= 0:
+        match = _INSERT.match(low, first)
     if match is None:
         return
     names = match.group("names").split(",")
@@ -192,6 +209,8 @@ def inserted(text: str, low: str, at: int) -> Iterator[tuple[int, int]]:
         done = row.end()
         values = list(_VALUE.finditer(text, *row.span("values")))
         values = [value for value in values if value.group("text") is not None or value.group().strip()]
-        value = values[place].group("text") if len(values) == len(names) else None
+        value = None
+        if len(values) == len(names):
+            value = values[place].group("text")
         if value and _in_column(value) and not _HASHED.match(value):
             yield values[place].span("text")

@@ -114,7 +114,9 @@ def _strength(op: str) -> int:
     bare = op.strip()
     if _STRONG.search(bare):
         return 2
-    return 1 if bare and bare not in tuple("(,/|–-") and not bare.endswith("(") else 0
+    if bare and bare not in tuple("(,/|–-") and not bare.endswith("("):
+        return 1
+    return 0
 
 
 _NAMED_SO = lazy(
@@ -169,25 +171,41 @@ def _named(text: str, low: str) -> Iterator[tuple[str, int, int]]:
 def _beside_word(text: str, low: str, digits: bytes, match: re.Match[str]) -> tuple[list[tuple[int, int]], int]:
     """The spans of the passwords beside a word for one, and behind what the next word is looked for (0: no matter)."""
     start, short, ascii_word = match.start(), match.group() in _SHORT_WORDS, text[match.start()].isascii()
-    rest = _NAME_REST.match(text, match.end()) if ascii_word else None
-    name_end = rest.end() if rest else match.end()
+    rest = None
+    if ascii_word:
+        rest = _NAME_REST.match(text, match.end())
+    if rest:
+        name_end = rest.end()
+    else:
+        name_end = match.end()
     longer = name_end > match.end() or text[max(0, start - 1) : start] in _NAME_LETTERS
     if ascii_word and longer and _is_no_secret(_name(text, start, name_end)):
         return [], 0
     if not short:
         near = max(0, start - 80)
-        before = _BEFORE.search(text, near, start) if digits.find(b"1", near, start) >= 0 else None  # one has a digit
+        # one has a digit
+        before = None
+        if digits.find(b"1", near, start) >= 0:
+            before = _BEFORE.search(text, near, start)
         if before and looks_chosen(before.group("value").strip("\"'`*"), True):
             return [before.span("value")], 0
     if not short or match.group() == "pw":
-        words = passphrases.answer_at(text, low, start, name_end) if short else _words_at(text, low, match, name_end)
+        if short:
+            words = passphrases.answer_at(text, low, start, name_end)
+        else:
+            words = _words_at(text, low, match, name_end)
         if words is not None:
             return [words], words[1]
     join = _JOIN.match(text, name_end)
     if join is None:
-        around = [] if short else list(_password_spans_near(text, start, name_end))
+        if short:
+            around = []
+        else:
+            around = list(_password_spans_near(text, start, name_end))
         return around, max((span[1] for span in around), default=0)
-    both = _old_and_new_password(text, name_end) if low.startswith(" from ", name_end) else None
+    both = None
+    if low.startswith(" from ", name_end):
+        both = _old_and_new_password(text, name_end)
     if both is not None:
         return list(both), both[1][1]
     return _joined(text, low, match, join, name_end)
@@ -261,7 +279,8 @@ def _password_spans_near(text: str, start: int, end: int) -> Iterator[tuple[int,
     """The spans of what has the look of a password, a symbol among letters and digits, on the line of a word for one."""
     first = max(text.rfind("\n", max(0, start - _NEAR_BEFORE), start) + 1, start - _NEAR_BEFORE, 0)
     last = text.find("\n", end, end + _NEAR_BEHIND)
-    last = end + _NEAR_BEHIND if last < 0 else last
+    if last < 0:
+        last = end + _NEAR_BEHIND
     single = text.count("*", first, last) == 1  # no emphasis
     for match in _SHAPED.finditer(text, first, last):
         value = match.group().rstrip(".,;:)\"'`")
@@ -319,7 +338,10 @@ def _behind(text: str, low: str, match: re.Match[str], join: re.Match[str]) -> t
         return start, start, False  # what a test did: `--- PASS: TestLogin`, `PASS (REQ-7)`, `all tests pass: ...`
     if word == "pass" and not _ASSIGNS.search(op) and text[match.start() - 1 : match.start()] != "_":
         told = _THE.search(low, max(0, match.start() - 8), match.start()) and op.strip() in ("is", "was", "to")
-        strength = 1 if told else 0  # a verb: `pass it to ...`
+        # a verb: `pass it to ...`
+        strength = 0
+        if told:
+            strength = 1
     if closed and quote == "'" and text[match.start() : match.end()] == "PASSWORD":
         strength = 2  # SQL: `ALTER ROLE app PASSWORD '...'`
     known = (
@@ -331,7 +353,10 @@ def _behind(text: str, low: str, match: re.Match[str], join: re.Match[str]) -> t
         return start, end, True
     if word in ("pw", "psk") and (is_coined(value) or (word == "psk" and is_diceware(value, 3))):
         return start, end, True
-    chosen = looks_chosen(value, True) if weak else is_chosen(value, text[end : end + 14], strength, closed)
+    if weak:
+        chosen = looks_chosen(value, True)
+    else:
+        chosen = is_chosen(value, text[end : end + 14], strength, closed)
     return start, end, chosen
 
 
@@ -350,7 +375,9 @@ def _is_spaced(value: str) -> bool:
 def _quoted(text: str, start: int, end: int, quote: str, phrase: bool) -> tuple[int, bool]:
     """End of a value whose closing quote stands further on; with spaces in it only a passphrase of three words."""
     close = text.find(CLOSE.get(quote, quote), start, start + 200)
-    inside = text[start:close] if close > 0 else "\n"
+    inside = "\n"
+    if close > 0:
+        inside = text[start:close]
     if "\n" in inside or (" " in inside and not (phrase and inside.count(" ") >= 2) and not _is_spaced(inside)):
         return end, False
     return close, True
@@ -396,7 +423,10 @@ def detect(text: Text) -> Iterator[Match]:
 
 
 def _match(rule: str, start: int, end: int, value: str) -> Match:
-    severity = Severity.WARN if is_sample(value) else Severity.BLOCK
+    if is_sample(value):
+        severity = Severity.WARN
+    else:
+        severity = Severity.BLOCK
     return Match(rule, severity, start, end, _MESSAGES[rule], secret=True, mask=MASK)
 
 

@@ -186,7 +186,9 @@ def entropy(value: str) -> float:
     """Shannon entropy of the characters, in bits each; 0 for the empty string."""
     size = len(value)
     repeated = [count for count in map(value.count, set(value)) if count > 1]  # a single one adds n * log2(n) = 0
-    return log2(size) - sum([count * log2(count) for count in repeated]) / size if size else 0.0
+    if not size:
+        return 0.0
+    return log2(size) - sum([count * log2(count) for count in repeated]) / size
 
 
 _ALPHABET = lazy("abcdefghijklmnop|klmnopqrstuvwxyz")

@@ -76,7 +76,9 @@ def _match(raw: str, secret: tokens.Found, start: int, end: int) -> Match:
 def _named(what: str) -> str:
     """What a secret is: `a Stripe key` as a message whose value is the name of the service."""
     named = _OF_A_SERVICE.fullmatch(what)
-    return Message(f"{named[1]} {{}} {named[3]}", named[2]) if named else what
+    if named:
+        return Message(f"{named[1]} {{}} {named[3]}", named[2])
+    return what
 
 
 def secret_lines(text: str) -> set[int]:

@@ -197,7 +197,9 @@ def _article(vendor: str) -> str:
     """The article before the name of a vendor; "" when the name has one."""
     if vendor.startswith("a "):
         return ""
-    return "an" if vendor[0] in "AEIOaeio" else "a"
+    if vendor[0] in "AEIOaeio":
+        return "an"
+    return "a"
 
 
 def _windows(low: str, literals: tuple[str, ...]) -> list[tuple[int, int]]:
@@ -233,7 +235,9 @@ def _spaced() -> tuple[tuple[tuple[str, tuple[str, ...]], ...], tuple[str, ...]]
 def _around(low: str, word: str) -> str:
     """The neighbourhoods of a word that several literals hold: less to look through than all of the text."""
     starts = places(low, (word,))
-    return low if len(starts) * 64 > len(low) else "\n".join([low[max(0, at - 32) : at + 32] for at in starts])
+    if len(starts) * 64 > len(low):
+        return low
+    return "\n".join([low[max(0, at - 32) : at + 32] for at in starts])
 
 
 _SHARED = ("key", "secret", "token", "phrase", "private")
@@ -242,10 +246,16 @@ _SHARED = ("key", "secret", "token", "phrase", "private")
 def _present(low: str, hot_low: str) -> set[str]:
     """The literals of the shapes that a text has."""
     ascii_groups, others = _spaced()
-    present = {literal for literal in in_run() if literal in hot_low} if hot_low else set()
+    if hot_low:
+        present = {literal for literal in in_run() if literal in hot_low}
+    else:
+        present = set()
     for word, literals in ascii_groups:
         if word in low:
-            around = _around(low, word) if len(literals) > 2 else low
+            if len(literals) > 2:
+                around = _around(low, word)
+            else:
+                around = low
             present.update([literal for literal in literals if literal in around])
     if has_byte(low, CJK):
         present.update([literal for literal in others if literal in low])
@@ -270,7 +280,10 @@ def _shapes(text: str, seen: Candidates) -> Iterator[Found]:
     rows.update(_rows_of()[""] if long else ())
     for row in sorted(rows):
         rule, what, literals, _ = shapes()[row]
-        places = _windows(low, literals) if literals else long
+        if literals:
+            places = _windows(low, literals)
+        else:
+            places = long
         pattern = _shape_pattern(row)
         for first, last in places:
             for match in pattern.finditer(text, first, last):
@@ -386,7 +399,8 @@ def _pieces_after(text: str, at: int, end: int) -> Iterator[list[tuple[int, str]
     """The pieces (offset, piece) that may go on with the one at `at:end`: those of two cells or lines, of three, and so on."""
     begin = text.rfind("\n", max(0, at - 200), at) + 1
     before, last = text[begin:at], text.find("\n", end, end + 500)
-    last = min(len(text), end + 500) if last < 0 else last
+    if last < 0:
+        last = min(len(text), end + 500)
     rest = text[end:last].lstrip(" \t`\"'*")
     rows = _lines_after(text, last)
     if rest.startswith("|"):
@@ -407,7 +421,8 @@ def _lines_after(text: str, end: int) -> list[tuple[int, str]]:
     found: list[tuple[int, str]] = []
     while end < len(text) and len(found) < _PIECES:
         start, end = end + 1, text.find("\n", end + 1, end + 502)
-        end = len(text) if end < 0 else end
+        if end < 0:
+            end = len(text)
         found.append((start, text[start : min(end, start + 500)]))
     return found
 
@@ -417,7 +432,9 @@ def _cells(row: str, place: int, column: int) -> list[tuple[int, str]]:
     found: list[tuple[int, str]] = []
     at = 0
     for number, cell in enumerate(row.split("|")):
-        match = _IN_CELL.fullmatch(cell) if number >= column else None
+        match = None
+        if number >= column:
+            match = _IN_CELL.fullmatch(cell)
         if match is not None:
             found.append((place + at + match.start("tail"), match["tail"]))
         elif number >= column:
@@ -466,7 +483,10 @@ def _spelt_out(text: str) -> Iterator[Found]:
     for match in _SPELT.finditer(text):
         gap = " \t" + (match["sign"] or "").strip()
         places_of = [at for at in range(*match.span()) if text[at] not in gap]
-        size = 1 if match["sign"] else _GROUP
+        if match["sign"]:
+            size = 1
+        else:
+            size = _GROUP
         for first in range(0, _WORDS_BEFORE * size, size):  # `the key ghp_ a1B2`: words of four letters before it
             whole = "".join([text[at] for at in places_of[first:]])
             token = next((token for token in _tokens_at(whole, [(0, len(whole))]) if token.start == 0), None)
@@ -483,7 +503,9 @@ def continued(text: str, end: int) -> tuple[int, int] | None:
         return None
     rest = follow.group("tail")
     random = _DIGIT_IN.search(rest) and is_varied(rest) and not is_words(rest) and entropy(rest) > 3.0
-    return follow.span("tail") if random else None
+    if not random:
+        return None
+    return follow.span("tail")
 
 
 def find(text: str, seen: Candidates) -> Iterator[Found]:
