@@ -142,7 +142,7 @@ def gemini(home: Path, root: Path) -> Path | None:
     """~/.gemini/tmp/NAME/memory, whose NAME stands for the folder the host was started in, in a file of its (0.61)."""
     try:
         projects = json.loads(read_bytes(home / ".gemini", "projects.json", MAX_FILE_BYTES))["projects"]
-        name = projects[str(root)]
+        name: str = projects[str(root)]
     except (OSError, OutsideRepository, ValueError, KeyError, TypeError, RecursionError):
         return None
     plain = isinstance(name, str) and re.fullmatch(r"[\w-]+(?:\.[\w-]+)*", name)

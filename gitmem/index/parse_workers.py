@@ -56,7 +56,8 @@ def codes(embedder: Any, texts: Sequence[str]) -> list[tuple[bytes, bytes]]:
     """What the index stores of the texts' vectors: `bits` and `int8` of each. Some embedders know a shorter way."""
     short = getattr(embedder, "codes", None)
     if short:
-        return short(texts)
+        stored: list[tuple[bytes, bytes]] = short(texts)
+        return stored
     return [(bits(vector), int8(vector)) for vector in embedder.embed(texts)]
 
 

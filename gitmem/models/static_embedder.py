@@ -174,7 +174,8 @@ class StaticEmbedder:
         length = hypot(*lanes)
         if not length:
             return 0.0
-        return sum(map(mul, vector, lanes)) / length
+        dot: float = sum(map(mul, vector, lanes))
+        return dot / length
 
     def embed(self, texts: Sequence[str]) -> list[bytes]:
         """The vectors of many texts, each the same bytes as `embed_query` gives."""

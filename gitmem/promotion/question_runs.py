@@ -72,7 +72,7 @@ def compare_and_keep(repo: Repository, config: Config, results: Sequence[Result]
 def _read(folder: Path) -> dict[str, Any]:
     """The run before; {} where there is none or it cannot be read."""
     try:
-        value = json.loads(read_bytes(folder, RUN, RUN_LIMIT))
+        value: dict[str, Any] = json.loads(read_bytes(folder, RUN, RUN_LIMIT))
         shape = {"at": str, "commit": str, "settings": dict, "facts": dict}
         if not all(isinstance(value[key], form) for key, form in shape.items()):
             return {}

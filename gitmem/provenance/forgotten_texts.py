@@ -49,7 +49,7 @@ def forgotten_texts(repo: Repository, commit: str = "") -> Forgotten:
 def _load(repo: Repository) -> dict[str, Any]:
     """What was kept; empty where there is nothing of ours."""
     try:
-        value = json.loads(read_bytes(repo.common_dir / "gitmem", FILE, MAX_FILE_BYTES))
+        value: dict[str, Any] = json.loads(read_bytes(repo.common_dir / "gitmem", FILE, MAX_FILE_BYTES))
         _value(value)
         if value["version"] == VERSION and isinstance(value["memory"], list):
             return value
