@@ -8,7 +8,6 @@ import tomllib
 from pathlib import Path
 
 import click
-import pytest
 
 from gitmem import __version__
 from gitmem.cli.command_registry import COMMANDS
@@ -39,7 +38,6 @@ def _files() -> list[Path]:
 
 
 FILES = _files()
-each_file = pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(SOURCE).as_posix())
 
 
 def text_of(path: Path) -> str:
@@ -68,45 +66,46 @@ OPTIONS = {
 }
 
 
-@each_file
-def test_every_path_that_is_named_is_there(path: Path) -> None:
-    named = {name.rstrip("/.") for name in PATH.findall(text_of(path))} - ELSEWHERE
-    absent = {name for name in named if not (SOURCE / name).exists() and not list(SOURCE.glob(f"{name}.*"))}
-    state = {name for name in absent if STATE.fullmatch(name) and name.removeprefix("gitmem/") in CODE}
-    assert not absent - state
+def test_every_path_that_is_named_is_there() -> None:
+    for path in FILES:
+        named = {name.rstrip("/.") for name in PATH.findall(text_of(path))} - ELSEWHERE
+        absent = {name for name in named if not (SOURCE / name).exists() and not list(SOURCE.glob(f"{name}.*"))}
+        state = {name for name in absent if STATE.fullmatch(name) and name.removeprefix("gitmem/") in CODE}
+        assert not absent - state, path
 
 
-@each_file
-def test_every_command_that_is_named_has_its_options(path: Path) -> None:
-    for whole in COMMAND.findall(text_of(path)):
-        words = whole.split()
-        name = " ".join(words[:2]) if " ".join(words[:2]) in KNOWN else words[0]
-        assert name in KNOWN, whole
-        flags = {re.split(r"[=\[]", word)[0].rstrip(".,:)") for word in words if re.match(r"--[a-z]", word)}
-        assert flags <= OPTIONS[name] | OPTIONS[words[0]], whole
+def test_every_command_that_is_named_has_its_options() -> None:
+    for path in FILES:
+        for whole in COMMAND.findall(text_of(path)):
+            words = whole.split()
+            name = " ".join(words[:2]) if " ".join(words[:2]) in KNOWN else words[0]
+            assert name in KNOWN, (path, whole)
+            flags = {re.split(r"[=\[]", word)[0].rstrip(".,:)") for word in words if re.match(r"--[a-z]", word)}
+            assert flags <= OPTIONS[name] | OPTIONS[words[0]], (path, whole)
 
 
-@each_file
-def test_every_setting_that_is_named_is_there(path: Path) -> None:
+def test_every_setting_that_is_named_is_there() -> None:
     known = {git_name(name).casefold() for name, _ in keys()}
-    named = set(SETTING.findall(text_of(path)))
-    absent = {name for name in named if name.casefold() not in known and not name.startswith("mem.profile")}
-    assert not absent
+    for path in FILES:
+        named = set(SETTING.findall(text_of(path)))
+        absent = {name for name in named if name.casefold() not in known and not name.startswith("mem.profile")}
+        assert not absent, path
 
 
-@each_file
-def test_every_make_target_and_extra_that_is_named_is_there(path: Path) -> None:
+def test_every_make_target_and_extra_that_is_named_is_there() -> None:
     targets = set(re.findall(r"^([a-z][a-z-]*):", text_of(SOURCE / "Makefile"), re.M))
-    assert set(TARGET.findall(text_of(path))) <= targets
     project = tomllib.loads(text_of(SOURCE / "pyproject.toml"))["project"]
-    extras = {name for each in re.findall(r"git-mem\[([a-z,-]+)\]", text_of(path)) for name in each.split(",")}
-    assert extras <= project["optional-dependencies"].keys()
+    for path in FILES:
+        text = text_of(path)
+        assert set(TARGET.findall(text)) <= targets, path
+        extras = {name for each in re.findall(r"git-mem\[([a-z,-]+)\]", text) for name in each.split(",")}
+        assert extras <= project["optional-dependencies"].keys(), path
 
 
-@each_file
-def test_every_action_and_version_that_is_named_is_there(path: Path) -> None:
-    for place, version in re.findall(r"git-mem/git-mem/([\w./-]+)@v(\d+\.\d+\.\d+)", text_of(path)):
-        assert (SOURCE / place).exists() and version == __version__, place
+def test_every_action_and_version_that_is_named_is_there() -> None:
+    for path in FILES:
+        for place, version in re.findall(r"git-mem/git-mem/([\w./-]+)@v(\d+\.\d+\.\d+)", text_of(path)):
+            assert (SOURCE / place).exists() and version == __version__, (path, place)
 
 
 def test_the_names_are_looked_for() -> None:
