@@ -1,7 +1,7 @@
-"""`git mem` and `python -m gitmem`: where a process begins.
+"""The entry point of `git mem` and `python -m gitmem`.
 
-Hooks, of Git and of hosts, and a plainly spelled search go past the command line's library: every commit and every
-agent waits.
+Git hooks, host hooks, `git mem mcp` and most searches start without click, since every commit and every agent waits for
+them.
 """
 
 from __future__ import annotations
@@ -13,36 +13,32 @@ from gitmem.light_typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing import NoReturn
 
-REFRESH = (
-    "post-commit",
-    "post-merge",
-    "post-checkout",
-    "post-rewrite",
-)  # as in `git/hook_files`, slower to import
+# The hooks that refresh the index; `git/hook_files` has the same list and is slower to import.
+REFRESH_HOOKS = ("post-commit", "post-merge", "post-checkout", "post-rewrite")
 
 
 def main() -> NoReturn:
-    """Run what the command line says; every way out is an exit code of `gitmem.errors.Exit`."""
+    """Run the command line and end the process with a code of `gitmem.errors.Exit`."""
     try:
         run()
-    except KeyboardInterrupt:  # while it is imported: what runs has ways out of its own (`gitmem.cli.exits`)
+    except KeyboardInterrupt:  # during imports; later interrupts are handled by `gitmem.cli.exits`
         from gitmem.errors import Exit
 
         sys.exit(Exit.INTERRUPTED)
 
 
 def run() -> NoReturn:
-    """The same, where an interrupt may come out as a KeyboardInterrupt."""
+    """Run the command line. Raises KeyboardInterrupt when the user interrupts an import."""
     if sys.argv[1:2] == ["hook"]:
         import gc
 
-        gc.set_threshold(100_000)  # half of what a short hook takes, by default, is looking for garbage it never makes
+        gc.set_threshold(100_000)  # garbage collection took half of the time of a short hook
     if sys.stdin is None or sys.stdout is None or sys.stderr is None:
         from gitmem.cli.terminal import open_missing
 
         open_missing()
-    told = sys.argv[3:] in (["--gone"], ["--cited"])  # what a person reads after a commit
-    if sys.argv[1:2] == ["hook"] and sys.argv[2:3] and sys.argv[2] in REFRESH and not told:
+    prints_report = sys.argv[3:] in (["--gone"], ["--cited"])  # for a person, after a commit
+    if sys.argv[1:2] == ["hook"] and sys.argv[2:3] and sys.argv[2] in REFRESH_HOOKS and not prints_report:
         from gitmem.cli.index_hooks import main as refresh
 
         refresh(sys.argv[2:])
@@ -80,7 +76,7 @@ def run() -> NoReturn:
 
 
 def _without_garbage_collection() -> None:
-    """What one answer makes is gone when it ends; to look for garbage takes 5 to 15 ms."""
+    """Garbage collection takes 5 to 15 ms, and a process that ends after one answer does not need it."""
     import gc
 
     gc.disable()

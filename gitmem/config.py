@@ -1,7 +1,8 @@
 """Every setting: its name, default, meaning and who may set it. Pure: pairs and text in, one frozen value out.
 
-Two sources. `git config mem.*` at system, global or command scope is the user's own and may say anything.
-`.gitmem.toml` is tracked, so it came with the clone: it may only tighten (more paths, more protection, lower limits).
+Settings come from two places. The user's own `git config mem.*` (system, global or command scope) may set anything.
+`.gitmem.toml` is tracked, so a hostile clone may bring one: it may only tighten (more paths, more protection, lower
+limits).
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ if TYPE_CHECKING:
 TRACKED = ".gitmem.toml"
 
 
-_KEYS: list[Mapping[str, Any]] = []  # what `_key` was told, in the order of the fields
+_KEYS: list[Mapping[str, Any]] = []  # the arguments of each call of `_key`, in the order of Config's fields
 COUNT_RANGE = (0, 1_000_000_000)
-MIN_TRACKED_LIFE = 30  # days: no .gitmem.toml gives facts a shorter life, else a hostile one makes them vanish
-MAX_LIFE = 36_500  # days
+MIN_TRACKED_LIFE_DAYS = 30  # the shortest life that .gitmem.toml can give: a hostile one could make facts vanish
+MAX_LIFE_DAYS = 36_500
 SHARE = (0.0, 1.0)
 
 
@@ -36,11 +37,15 @@ def _key(
     limits: tuple[float, float] | None = None,
     form: Callable[[str], str] | None = None,
 ) -> Any:
-    """A setting. `tracked` is its place in .gitmem.toml (`table.key`), `tighten` how that may change it:
-    `union` (lists add), `min`, `max`, `or` (may only turn on), `last` (`true` or its name there is the last of
-    `choices`), `shorter` (may give a shorter life, of MIN_TRACKED_LIFE days at least; its place is a whole table,
-    written `table.*`). `limits` are the least and the greatest number that the user may give, `form` brings a text
-    into the form it is used in, or raises UsageError."""
+    """Declare a setting; returns its default.
+
+    `doc`: its meaning, for docs/config.md and `git mem config --list`.
+    `tracked`: its place in .gitmem.toml as `table.key`, or `table.*` for a whole table; "" when only the user sets it.
+    `tighten`: how .gitmem.toml combines with the user's value, a key of TIGHTEN. `union` adds list items, `last`
+    chooses the last of `choices`, `shorter` gives facts a shorter life of MIN_TRACKED_LIFE_DAYS or more.
+    `choices`: the allowed values; empty for any. `limits`: the least and the greatest allowed number.
+    `form`: brings a text into its canonical form, or raises UsageError.
+    """
     if limits is None and isinstance(default, (int, float)) and not isinstance(default, bool):
         limits = COUNT_RANGE
     meta = {
@@ -52,29 +57,33 @@ def _key(
 
 
 def life_form(text: str) -> str:
-    """`Note = 180d` -> `note=180d`. Raises UsageError for anything else, and for a life of no day."""
+    """The canonical form of a retention entry: `note=180d` for `Note = 180d`.
+
+    Raises UsageError for any other text and for a life of zero days.
+    """
     kind, _, life = ("".join(text.casefold().split())).partition("=")
     days = life.removesuffix("d")
     name = kind.replace("-", "")
-    right = name.isascii() and name.isalpha() and days.isascii() and days.isdigit() and len(days) <= 6
-    if not right or not 1 <= int(days) <= MAX_LIFE:
+    is_valid = name.isascii() and name.isalpha() and days.isascii() and days.isdigit() and len(days) <= 6
+    if not is_valid or not 1 <= int(days) <= MAX_LIFE_DAYS:
         raise UsageError(
-            Message("'{}' is no life of a type", text), Message("TYPE=DAYSd, 1 to {} days, as in note=180d", MAX_LIFE)
+            Message("'{}' is no life of a type", text),
+            Message("TYPE=DAYSd, 1 to {} days, as in note=180d", MAX_LIFE_DAYS),
         )
     return f"{kind}={int(days)}d"
 
 
 def lives(entries: Iterable[str]) -> dict[str, int]:
-    """Days by type of entries in the form of `life_form`; of several of one type the last."""
+    """Fact type -> days of life, from entries in the form of `life_form`. The last entry of a type counts."""
     pairs = (entry.partition("=") for entry in entries)
     return {kind: int(life.removesuffix("d")) for kind, _, life in pairs}
 
 
 def _shorter(old: tuple[str, ...], new: tuple[str, ...]) -> tuple[str, ...]:
-    """The user's lives with those of .gitmem.toml that are shorter, each of MIN_TRACKED_LIFE days at least."""
+    """The user's entries `old`, and after them each entry of .gitmem.toml that gives its type a shorter life."""
     known, found = lives(old), old
     for kind, days in lives(new).items():
-        days = max(days, MIN_TRACKED_LIFE)
+        days = max(days, MIN_TRACKED_LIFE_DAYS)
         if kind not in known or days < known[kind]:
             found = (*found, f"{kind}={days}d")
     return found
@@ -83,10 +92,10 @@ def _shorter(old: tuple[str, ...], new: tuple[str, ...]) -> tuple[str, ...]:
 class Config(NamedTuple):
     """The settings in force. Field `max_facts` is `mem.maxFacts` in Git's configuration.
 
-    A named tuple: every search makes this class, and a dataclass of so many fields takes three milliseconds.
+    A named tuple, since every search creates this class and a dataclass of so many fields takes 3 ms to create.
     """
 
-    # what is memory
+    # which files are memory
     memory_paths: tuple[str, ...] = _key(
         (),
         "More globs of memory files; a folder's name takes the Markdown below it, `!*`: nothing else.",
@@ -159,8 +168,8 @@ class Config(NamedTuple):
     http_key_file: str = _key("", "File with the key for `http:` endpoints, sent as a bearer token.")
     chunk_size: int = _key(200, "Tokens of an indexed chunk, about.", limits=(20, 4000))
     chunk_overlap: int = _key(0, "Tokens a chunk repeats of the one before it.", limits=(0, 2000))
-    # Defaults of ranking: what each was set by stands in `search/weights`, with the constants no setting changes. The
-    # shares of the lanes are what `weights.WEIGHTS` adds up to; a test holds both together.
+    # Defaults of ranking. `search/weights` names the measurement behind each, and has the constants without a setting.
+    # A test checks that the shares of the two lanes are the sums of `weights.WEIGHTS`.
     search_lexical: float = _key(0.51, "Weight of words in a line's score.", limits=SHARE)
     search_vector: float = _key(0.49, "Weight of meaning in a line's score.", limits=SHARE)
     search_floor: float = _key(
@@ -216,7 +225,7 @@ class Config(NamedTuple):
     model_tokens: int = _key(20_000, "Tokens a run may let a model write.", tracked="promote.tokens", tighten="min")
     max_facts: int = _key(20, "Facts a run of `promote` may add.", tracked="promote.max-facts", tighten="min")
     memory_lines: int = _key(200, "Budget of MEMORY.md in lines.", tracked="promote.memory-lines", tighten="min")
-    # origin of each value that is not the default, and what was refused
+    # (field, origin) of each value that is not the default, and one sentence for each ignored setting
     origins: tuple[tuple[str, str], ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -228,17 +237,17 @@ def git_name(name: str) -> str:
 
 
 def keys() -> Iterable[tuple[str, Mapping[str, Any]]]:
-    """(field name, its metadata) of every setting, in order."""
+    """(field name, arguments of `_key`) of every setting, in order."""
     return list(zip(Config._fields, _KEYS, strict=False))
 
 
 def tunable(name: str) -> bool:
-    """Whether a field says how search finds and ranks: what `--explain` shows and `git mem eval --ab` compares."""
+    """Whether a setting changes search results. `--explain` shows it; `git mem eval --ab` compares two values of it."""
     return name.startswith(("search_", "chunk_", "rerank_")) or name == "embedder"
 
 
 def changed(config: Config, key: str, text: str) -> Config:
-    """`config` with one key as if the user had set it. Raises BadConfig for an unknown key or a bad value."""
+    """`config` with one setting changed as by the user. Raises BadConfig for an unknown key or an invalid value."""
     if key.lower().startswith("mem."):
         wanted = key.lower()
     else:
@@ -246,14 +255,14 @@ def changed(config: Config, key: str, text: str) -> Config:
     for name, meta in keys():
         if git_name(name).lower() == wanted:
             value = _read(git_name(name), text, meta)
-            return _checked_together(
-                config._replace(**{name: getattr(config, name) + value if meta["default"] == () else value})
-            )
+            if isinstance(value, tuple):  # a setting with several values: one more
+                value = getattr(config, name) + value
+            return _checked_together(config._replace(**{name: value}))
     raise BadConfig(Message("there is no setting '{}'", key), "'git mem config --list' shows them all")
 
 
 def _checked_together(config: Config) -> Config:
-    """What holds between settings."""
+    """The same settings. Raises BadConfig when two of them contradict each other."""
     if config.chunk_overlap >= config.chunk_size:
         raise BadConfig(
             Message(
@@ -264,16 +273,18 @@ def _checked_together(config: Config) -> Config:
     return config
 
 
-KEPT = "mem.profilesince"  # `profiles` keeps the time of the last switch there
+PROFILE_SWITCH_TIME = "mem.profilesince"  # written by `profiles`; no setting
 
 
 def load(
     pairs: Iterable[tuple[str, str, str]], tracked: str = "", overrides: Mapping[str, str] | None = None
 ) -> Config:
-    """The settings in force: defaults, then .gitmem.toml's text, then `(key, value, origin)` of the user, then options.
+    """The settings in force.
 
-    A bad value of the user raises BadConfig; one of .gitmem.toml, which may be hostile, and an unknown key of either
-    is kept as a warning and ignored. Tightening always holds: the user's own looser value does not undo it.
+    `pairs`: (key, value, origin) of the user's Git configuration. `tracked`: the text of .gitmem.toml.
+    `overrides`: field -> value from command-line options, which win over `pairs`.
+    Raises BadConfig for an invalid value of the user. An invalid value in .gitmem.toml and an unknown key of either are
+    ignored with a warning. A value that .gitmem.toml tightens stays tight, whatever the user sets.
     """
     known = {git_name(name).lower(): (name, meta) for name, meta in keys()}
     values: dict[str, Any] = {}
@@ -283,7 +294,7 @@ def load(
     for key, text, origin in given:
         setting = known.get(key.lower())
         if setting is None:
-            if key.count(".") == 1 and key.lower() != KEPT:  # mem.profile.NAME.* is `profiles`' own
+            if key.count(".") == 1 and key.lower() != PROFILE_SWITCH_TIME:  # mem.profile.NAME.* belongs to `profiles`
                 warnings.append(f"'{key}' ({origin}) is no setting; ignored")
             continue
         name, meta = setting
@@ -304,7 +315,7 @@ def load(
 
 
 def _with_folders(config: Config) -> Config:
-    """The same; `notes` and `notes/` among the globs of memory take the Markdown below a folder of that name too."""
+    """The same, where a path `notes` or `notes/` of memory also matches the Markdown below that folder."""
     named = [glob.rstrip("/") for glob in config.memory_paths if not any(sign in glob for sign in "*?[")]
     folders = [f"{glob}/*.md" for glob in named if glob and not glob.endswith(".md")]
     if not folders:
@@ -313,7 +324,7 @@ def _with_folders(config: Config) -> Config:
 
 
 def _with_daily_logs(config: Config, warnings: list[str]) -> Config:
-    """The same, with the paths of its daily logs as memory; patterns that are none are left out with a warning."""
+    """The same, with daily logs counted as memory. An invalid daily pattern is ignored with a warning."""
     if not config.memory_daily:
         return config
     patterns: list[str] = []
@@ -356,19 +367,19 @@ def _tracked(text: str, warnings: list[str]) -> Iterable[tuple[str, Any]]:
             name, meta = setting
             default = meta["default"]
             if meta["tighten"] == "shorter":
-                text = ""
-                if isinstance(value, str):
-                    text = f"{key}={value}"
+                entry = f"{key}={value}" if isinstance(value, str) else ""
                 try:
-                    yield name, (life_form(text),)
+                    yield name, (life_form(entry),)
                 except UsageError as error:
                     warnings.append(f"{TRACKED}: '{table}.{key}' is no life of a type ({error.hint}); ignored")
             elif isinstance(default, tuple) and isinstance(value, list) and all(isinstance(v, str) for v in value):
                 yield name, tuple(value)
             elif meta["tighten"] == "last" and isinstance(value, bool):
-                yield from [(name, meta["choices"][-1])] if value else []
+                if value:
+                    yield name, meta["choices"][-1]
             elif meta["tighten"] == "last" and value in meta["choices"] and value != meta["tracked"].rpartition(".")[2]:
-                yield from [(name, value)] if value == meta["choices"][-1] else []
+                if value == meta["choices"][-1]:
+                    yield name, value
             elif not isinstance(default, tuple) and type(value) is type(default) and meta["tighten"] != "last":
                 yield name, value
             else:
@@ -385,12 +396,10 @@ def _read(key: str, text: str, meta: Mapping[str, Any]) -> Any:
         raise BadConfig(Message("{} must be true or false, not '{}'", key, text), f"git config --global {key} true")
     if isinstance(default, (int, float)):
         low, high = meta["limits"]
+        number_of, kind = (int, "a whole number") if isinstance(default, int) else (float, "a number")
         try:
-            number = int(text) if isinstance(default, int) else float(text)
+            number = number_of(text)
         except ValueError:
-            kind = "a number"
-            if isinstance(default, int):
-                kind = "a whole number"
             raise BadConfig(
                 Message("{} must be {}, not '{}'", key, kind, text), f"git config --global {key} {default}"
             ) from None
@@ -398,12 +407,12 @@ def _read(key: str, text: str, meta: Mapping[str, Any]) -> Any:
             hint = f"git config --global {key} {default}"
             raise BadConfig(Message("{} must be {} to {}, not {}", key, f"{low:g}", f"{high:g}", text), hint)
         return number
-    if isinstance(default, tuple):
-        return (_formed(key, text, meta["form"]) if meta["form"] else text,)
     if meta["choices"] and text not in meta["choices"]:
         raise BadConfig(Message("{} must be one of {}, not '{}'", key, ", ".join(meta["choices"]), text))
     if meta["form"]:
-        return _formed(key, text, meta["form"])
+        text = _formed(key, text, meta["form"])
+    if isinstance(default, tuple):
+        return (text,)
     return text
 
 

@@ -1,5 +1,6 @@
-"""Where a command runs and what holds there: the repository, the settings, the clock. Knows nothing of how a command
-was spelled, and imports nothing that reads command lines: `cli/fast_search` starts from here.
+"""The environment of a command: the repository, the settings, the clock.
+
+Imports no reader of command lines, since `cli/fast_search` starts here.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from gitmem.errors import GitMemError, NotARepository
 from gitmem.git.opening import Repository, RepositoryLookup, open_repository
 from gitmem.messages import Message
 
-LONGEST_SETTINGS = 1 << 20  # bytes of .gitmem.toml
+MAX_SETTINGS_BYTES = 1 << 20  # of .gitmem.toml; the rest of a longer file is ignored
 
 
 def now() -> datetime:
-    """The clock, local zone. GITMEM_NOW (ISO 8601) sets it, for reproducible runs."""
+    """The current time in the local zone, or GITMEM_NOW (ISO 8601) for reproducible runs."""
     fixed = os.environ.get("GITMEM_NOW")
     if fixed:
         return datetime.fromisoformat(fixed).astimezone()
@@ -26,24 +27,25 @@ def now() -> datetime:
 
 
 def cache_folder() -> Path:
-    """Where copies of other memories are kept; for a user without a home, where nothing can be."""
+    """The folder for copies of other memories. For a user without a home a path below /dev/null: nothing is kept."""
     folder = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"))
     return (folder if folder.is_absolute() else Path(os.devnull)) / "git-mem"
 
 
 def look_up() -> RepositoryLookup:
-    """The repository of the current folder, being looked for."""
+    """A lookup of the current folder's repository, already started; `result()` waits for it."""
     return RepositoryLookup(Path.cwd(), os.environ)
 
 
 def opened(
     overrides: Mapping[str, str] | None = None, *, stay: bool = False, here: RepositoryLookup | None = None
 ) -> tuple[Repository, Config]:
-    """The repository of the current folder (`here`, where it is being looked for), for the caller to close, and the
-    settings in force.
+    """The repository of the current folder, for the caller to close, and the settings in force.
 
-    Where a profile is in force (`git mem profile switch`), its memory instead, as if started there: not with `stay`,
-    nor inside a Git hook or where the environment names a repository. Another profile's memory is refused.
+    When a profile is in force (`git mem profile switch`), the command goes to that profile's memory, as if it had been
+    started there. It stays in the current folder with `stay`, inside a Git hook, and when GIT_DIR or GIT_INDEX_FILE
+    names a repository. `overrides`: as in `config.load`. `here`: a lookup that has already started.
+    Raises NotARepository, and GitMemError when the current folder belongs to another profile.
     """
     named = "GIT_DIR" in os.environ or "GIT_INDEX_FILE" in os.environ
     repo: Repository
@@ -52,18 +54,16 @@ def opened(
     except NotARepository:
         from gitmem.git.git_config import user_settings
 
-        if stay or named:
-            root = None
-        else:
+        root = None
+        if not stay and not named:
             root = in_force(user_settings(os.environ), None)
         if root is None:
             raise
         os.chdir(root)
         repo, pairs = look_up().result()
+    root = None
     try:
-        if stay:
-            root = None
-        else:
+        if not stay:
             root = in_force(pairs, repo.common_dir)
     except BaseException:
         repo.close()
@@ -76,9 +76,9 @@ def opened(
 
 
 def in_force(pairs: Sequence[tuple[str, str, str]], here: Path | None) -> Path | None:
-    """The work tree of the profile in force; None when there is none, or the repository at `here` is its own.
+    """The work tree of the profile in force; None without a profile, or when `here` is its own repository.
 
-    Raises GitMemError where that is another profile's.
+    `here`: the Git directory of the current repository, or None. Raises GitMemError when it is another profile's.
     """
     if not any(key.startswith("mem.profile") for key, _, _ in pairs):
         return None
@@ -101,7 +101,7 @@ def in_force(pairs: Sequence[tuple[str, str, str]], here: Path | None) -> Path |
 
 
 def enter(name: str) -> None:
-    """Go to the memory of a profile: what `--profile` does."""
+    """Change to the work tree of a profile's memory, for the option `--profile`."""
     from gitmem import profiles
     from gitmem.git.git_config import user_settings
 
@@ -116,7 +116,10 @@ def settings(
     overrides: Mapping[str, str] | None = None,
     pairs: Sequence[tuple[str, str, str]] | None = None,
 ) -> Config:
-    """The settings in force, with the work tree's .gitmem.toml (HEAD's in a bare repository) and its profile's name."""
+    """The settings in force for a repository: its .gitmem.toml, the user's Git configuration and options.
+
+    `pairs`: as in `config.load`; None reads them from the repository.
+    """
     if pairs is None:
         pairs = repo.user_config()
     config = load(pairs, tracked_text(repo), overrides or {})
@@ -128,15 +131,17 @@ def settings(
 
 
 def tracked_text(repo: Repository) -> str:
-    """The work tree's .gitmem.toml, Git's index's where a sparse checkout leaves it out, "" where there is none; a link
-    or an unreadable one counts as none."""
+    """The text of .gitmem.toml in the work tree, or in Git's index when a sparse checkout leaves the file out.
+
+    "" for a repository without that file, and for a link or an unreadable file.
+    """
     if repo.root is None:
         return ""
     from gitmem.errors import OutsideRepository
     from gitmem.git.worktree import read_bytes
 
     try:
-        return read_bytes(repo.root, TRACKED, LONGEST_SETTINGS).decode("utf-8", "replace")
+        return read_bytes(repo.root, TRACKED, MAX_SETTINGS_BYTES).decode("utf-8", "replace")
     except FileNotFoundError:
         return _left_out_text(repo)
     except (OSError, OutsideRepository):
@@ -144,7 +149,7 @@ def tracked_text(repo: Repository) -> str:
 
 
 def _left_out_text(repo: Repository) -> str:
-    """The .gitmem.toml that a sparse checkout leaves out of the work tree, "" where it leaves out none."""
+    """The text of .gitmem.toml in Git's index, if a sparse checkout leaves it out of the work tree; else ""."""
     from gitmem.git.objects import LINKS
     from gitmem.git.sparse_checkout import left_out
 
@@ -153,4 +158,4 @@ def _left_out_text(repo: Repository) -> str:
     oids = [entry.oid for entry in repo.staged() if entry.path == TRACKED and entry.mode not in LINKS]
     if not oids:
         return ""
-    return repo.read(oids[0])[:LONGEST_SETTINGS].decode("utf-8", "replace")
+    return repo.read(oids[0])[:MAX_SETTINGS_BYTES].decode("utf-8", "replace")

@@ -40,7 +40,7 @@ class UsageError(GitMemError):
 
 
 class Incomplete(UsageError):
-    """An insight has values that are missing. `missing`: each of them in words; nothing was written."""
+    """An insight lacks required values, and nothing was written. `missing`: one phrase for each missing value."""
 
     def __init__(self, missing: list[str]) -> None:
         super().__init__(
@@ -51,7 +51,7 @@ class Incomplete(UsageError):
 
 
 class UnknownFact(GitMemError):
-    """There is no fact at that place or of that id, or an id stands for several."""
+    """No fact has that place or id, or several facts share the id's beginning."""
 
 
 class NotARepository(GitMemError):
@@ -63,40 +63,39 @@ class UnknownRevision(GitMemError):
 
 
 class GitFailed(GitMemError):
-    """The git binary refused; `message` carries the first line of its own words."""
+    """The git binary failed; `message` has the first line of its error output."""
 
 
 class NotSigned(GitFailed):
-    """Git could not sign a commit, and nobody was there to help it; nothing is committed."""
+    """Git could not sign a commit and no terminal could ask for a passphrase. Nothing was committed."""
 
 
 class TooManyFiles(GitMemError):
-    """A tree stands for more files than are ever listed: a few tree objects that name each other can stand for any
-    number."""
+    """A tree lists more files than the limit: a few tree objects that contain each other can list any number."""
 
 
 class BadConfig(GitMemError):
-    """A setting cannot be read or has no meaning."""
+    """A setting cannot be parsed or has an invalid value."""
 
 
 class OutsideRepository(GitMemError):
-    """A path leaves the repository, by name or by symlink."""
+    """A path leads out of the repository, by `..` or by a symbolic link."""
 
 
 class MissingFile(GitMemError):
-    """There is no memory file of that name, here or then."""
+    """No memory file has that name, in the work tree or in the revision asked for."""
 
 
 class Locked(GitMemError):
-    """Another process holds a lock for longer than we wait."""
+    """Another process kept a lock for longer than the time limit."""
 
 
 class Changed(GitMemError):
-    """A file, the commit or the branch is not what it was when a writer read it; nothing of it was overwritten."""
+    """A file, the commit or the branch changed since the writer read it. Nothing was overwritten."""
 
 
 class NotKept(GitMemError):
-    """The last write of memory cannot be taken back: what stood there before is not kept."""
+    """The last write cannot be undone: the text before it was not kept."""
 
 
 class IndexUnusable(GitMemError):
@@ -104,14 +103,14 @@ class IndexUnusable(GitMemError):
 
 
 class IndexDamaged(IndexUnusable):
-    """The index file cannot be trusted: delete it and build it again from Git."""
+    """The index file is damaged: it must be deleted and built again from Git."""
 
 
 class ModelUnavailable(GitMemError):
-    """An embedder or a language model is missing, broken or not what it says."""
+    """An embedder or a language model is missing, broken, or not the one that its id names."""
 
 
 class Refused(GitMemError):
-    """A check says no: exit 1. `message` is the reason, safe to print."""
+    """A check refused (exit code 1). `message`: the reason, safe to print."""
 
     exit_code = Exit.FINDINGS

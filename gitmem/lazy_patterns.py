@@ -1,7 +1,7 @@
-"""Regular expressions that are compiled when they are first used: a leaf that every package may import.
+"""Regular expressions that are compiled on first use. A leaf that every package may import.
 
-The detectors have some two hundred and a note needs a few dozen of them: compiling all took half of the time a commit
-waited for its gate. A search reads days and questions, and starts in a few milliseconds.
+The detectors have some two hundred patterns, and a scan of a note uses a few dozen: compiling them all took half of the
+time that a commit waited for the gate.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ if TYPE_CHECKING:
 
 
 class _Lazy:
-    """Stands for a pattern: its methods are the pattern's own, kept after the first use."""
+    """Proxy of a compiled pattern: the first use of an attribute compiles the pattern and keeps the attribute."""
 
     def __init__(self, pattern: str | bytes, flags: int) -> None:
-        self._words = (pattern, flags)
+        self._source = (pattern, flags)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        pattern, flags = self._words
+        pattern, flags = self._source
         value = getattr(re.compile(cast("Any", pattern), flags), name)
         setattr(self, name, value)
         return value
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return lazy, self._words
+        return lazy, self._source
 
 
 def lazy(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
-    """`re.compile(pattern, flags)`, later.
+    """`re.compile(pattern, flags)` on first use.
 
-    The value behaves as a compiled pattern does: every method and attribute, and it can be pickled. `re.error`, of a
-    pattern that is none, is raised when it is first used.
+    The result has every method and attribute of a compiled pattern, and can be pickled. An invalid pattern raises
+    `re.error` on first use.
     """
     return cast("re.Pattern[AnyStr]", _Lazy(pattern, int(flags)))

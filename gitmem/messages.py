@@ -1,7 +1,7 @@
-"""A sentence for a person that remembers its template and its values, so that a page can say it in another language.
+"""A sentence for a person that keeps its template and its values, so that a page can show it in another language.
 
-A leaf: imports nothing of ours. Terminals, logs and JSON take a message as the English text that it is; only
-`gitmem.ui.translation` looks at the template. A sentence without values is a plain string: its text is its template.
+A leaf: imports nothing of ours. Terminals, logs and JSON use a message as plain English text; only
+`gitmem.ui.translation` reads the template. A sentence without values is a plain string: its text is its template.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from collections.abc import Iterable
 
 
 class Message(str):
-    """`template` with each `{}` replaced by the next of `values`; a plain `str` to whoever does not know this class.
+    """A string: `template` with each `{}` replaced by the next of `values`.
 
-    `template`: the English sentence, the key of its translation; literal braces are doubled, as in `str.format`.
-    `values`: what stands in the holes; a value may be a message, or an exception that carries one.
-    Slicing, `+` and f-strings give a plain `str`: such a text stays English on every page.
+    `template`: the English sentence, and the key of its translation; literal braces are doubled, as in `str.format`.
+    `values`: one for each `{}`; a value may be a message itself, or an exception whose text is a message.
+    Slicing, `+` and f-strings give a plain `str`, which stays English on every page.
     """
 
     __slots__ = ("template", "values")

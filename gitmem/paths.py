@@ -1,4 +1,4 @@
-"""Which paths are memory, and what each is. Pure: paths in, values out (docs/format.md has the table)."""
+"""Which paths are memory, and the kind of each. Pure: paths in, values out (docs/format.md has the table)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gitmem.messages import Message
 
 
 class Kind(Enum):
-    """What a memory file is by its place."""
+    """The kind of a memory file, by its path."""
 
     MEMORY = "memory"
     DAILY = "daily"
@@ -30,24 +30,32 @@ class Kind(Enum):
     OTHER = "other"
 
 
-MAX_MEMORY_FILE_BYTES = 1 << 20  # bytes of a memory file; a larger one is not read, and what leaves it out says so
+MAX_MEMORY_FILE_BYTES = 1 << 20  # a larger memory file is not read, and the report names it
 INSTRUCTIONS = ("SOUL.md", "USER.md", "AGENTS.md", "TOOLS.md")
-AGENT = r"[^\W_][\w-]*"  # a letter or digit of any script, then those, "_" and "-"
-AGENT_LIMIT = 60  # characters of a name; with four bytes each the log's name still fits in a file system's 255
+AGENT = r"[^\W_][\w-]*"  # an agent's name: a letter or digit of any script, then letters, digits, "_" and "-"
+MAX_AGENT_CHARS = 60  # four UTF-8 bytes each still fit in a file name of 255 bytes
 DAILY = re.compile(rf"^(?:.*/)?memory/(\d{{4}})-(\d{{2}})-(\d{{2}})(?:\.({AGENT}))?\.md$")
 DAY_NOTE = lazy(r"^(?:.*/)?(\d{4})([_./]?)(\d{2})\2(\d{2})\.md$")
-FIELDS = {"YYYY": ("y", 4), "MM": ("m", 2), "DD": ("d", 2)}  # of a pattern of daily logs: its group, its digits
-IN_FIELDS = r"(?:(?<![A-Za-z])|(?=YYYY))(?:YYYY|MM|DD)+(?![A-Za-z])"
-PATTERN_LIMIT = 200  # characters
+DATE_FIELDS = {"YYYY": ("y", 4), "MM": ("m", 2), "DD": ("d", 2)}  # field of a daily pattern: regex group, digits
+DATE_FIELD_RUN = r"(?:(?<![A-Za-z])|(?=YYYY))(?:YYYY|MM|DD)+(?![A-Za-z])"
+MAX_PATTERN_CHARS = 200  # of a daily pattern
 DATED = lazy(r"^(?:.*/)?(\d{4})-(\d{2})-(\d{2})(?:[.-][^/]*)?\.md$")
-# What agents read besides memory, wherever it lies (gitmem/agent_paths.py): the gate scans it, the index does not know
-# it. These lists serve the scanner, the shell filter of the hooks (git/hook_files) and .pre-commit-hooks.yaml.
-AGENT_ENDINGS = (".md", ".mdc")  # of the files in their folders that are instructions
-NOTE_ENDINGS = (  # and of other notes below memory/
+# Agents read more files than memory (gitmem/agent_paths.py). The gate scans those files; the index leaves them out.
+# The scanner, the shell filter of the hooks (git/hook_files) and .pre-commit-hooks.yaml use these endings.
+AGENT_ENDINGS = (".md", ".mdc")  # instruction files in agents' folders
+NOTE_ENDINGS = (  # other notes below memory/
     ".rst", ".org", ".adoc", ".html", ".htm", ".csv", ".tsv", ".log", ".text", ".xml", ".jsonl", ".tex",
 )  # fmt: skip
-TEXT_ENDINGS = (*AGENT_ENDINGS, ".mdx", ".txt", ".toml", ".json", ".yaml", ".yml")  # and of what an agent opens there
-# Files of settings -> their keys whose strings name files that agents are given.
+TEXT_ENDINGS = (
+    *AGENT_ENDINGS,
+    ".mdx",
+    ".txt",
+    ".toml",
+    ".json",
+    ".yaml",
+    ".yml",
+)  # text files that an agent opens in its folders
+# Settings file -> the keys whose values name further files that the host hands to its agent.
 LEADING_SETTINGS = {
     "opencode.json": ("instructions",),
     "opencode.jsonc": ("instructions",),
@@ -61,23 +69,24 @@ LEADING_SETTINGS = {
     ".aider.conf.yml": ("read",),
 }
 LEADING_KEYS = tuple(dict.fromkeys(key for keys in LEADING_SETTINGS.values() for key in keys))
-PACKAGES = "node_modules"  # large: nothing looks into it that is not asked to
-# Folders of what others wrote or a program keeps, wherever they lie: installed packages, copies, skills of others.
-AWAY = (
+PACKAGES = "node_modules"  # large: read only when a setting names it
+# Folders, at any depth, whose files nobody here wrote: installed packages, caches, downloaded skills.
+FOREIGN_FOLDERS = (
     PACKAGES, "site-packages", "vendor", "third_party", "third-party", "skills", "quarantine", "cache", "caches",
     "snapshots",
 )  # fmt: skip
 FOLDERS = {"sessions": Kind.SESSION, "skills": Kind.SKILL, "rules": Kind.RULE, "archive": Kind.ARCHIVE}
 
 
-NOTHING_ELSE = "!*"  # among the globs of the settings: no other Markdown is memory, though there is no MEMORY.md
+NOTHING_ELSE = "!*"  # a glob of `[memory] paths`: other Markdown is not memory, even without a MEMORY.md
 
 
 class Layout(NamedTuple):
-    """What counts as memory here. `notes`: neither MEMORY.md nor memory/, so every *.md is taken.
+    """Which files of a repository are memory.
 
-    `extra` are globs of `[memory] paths` in .gitmem.toml; they only ever add (`matches` has what a glob takes), but for
-    NOTHING_ELSE, with which a repository is none of notes.
+    `notes`: the repository has neither MEMORY.md nor memory/, so every *.md is memory.
+    `extra`: the globs of `[memory] paths` in .gitmem.toml. They add files (`matches`); only NOTHING_ELSE takes some
+    away: it turns `notes` off.
     """
 
     notes: bool = False
@@ -85,10 +94,10 @@ class Layout(NamedTuple):
 
 
 def layout_of(paths: Iterable[str], extra: Sequence[str] = ()) -> Layout:
-    """The layout a set of paths has: a memory repository as soon as one path is MEMORY.md or below memory/.
+    """The layout of a repository with these paths.
 
-    A folder that holds MEMORY.md and Markdown beside it, and nothing else, is one of notes: an agent's own memory
-    folder keeps its topics there.
+    A repository with MEMORY.md or a file below memory/ has the layout of memory. Exception: a folder with nothing but
+    MEMORY.md and other Markdown beside it is a folder of notes, since agents' own memory folders keep topics there.
     """
     names = list(paths)
     memory = False
@@ -105,8 +114,7 @@ def layout_of(paths: Iterable[str], extra: Sequence[str] = ()) -> Layout:
 
 
 def _only_topics(names: Sequence[str]) -> bool:
-    """Whether all that is not hidden is Markdown side by side, some of it besides MEMORY.md, and none a README: no
-    project."""
+    """Whether the visible files are Markdown in one folder, with a topic besides MEMORY.md and without a README."""
     shown = [name for name in names if not any(part.startswith(".") for part in name.split("/"))]
     topics = [name for name in shown if kind(name) is Kind.OTHER]
     plain = all(name.endswith(".md") and "/" not in name and name.lower() != "readme.md" for name in shown)
@@ -137,7 +145,7 @@ def kind(path: str) -> Kind:
 
 
 def is_memory(path: str, layout: Layout) -> bool:
-    """Whether index, gate and CI look at this path."""
+    """Whether the index, the gate and CI read this path."""
     if any(matches(path, glob) for glob in layout.extra if glob != NOTHING_ELSE):
         return True
     if layout.notes:
@@ -146,34 +154,41 @@ def is_memory(path: str, layout: Layout) -> bool:
 
 
 def matches(path: str, glob: str) -> bool:
-    """Whether a glob of `[memory] paths` takes a path: `*` and `?` match "/" too, `**/` also nothing, as Git has it;
-    a name that begins with a dot, or a folder of AWAY, only where a part of the glob names it, as a shell has it."""
+    """Whether a glob of `[memory] paths` matches a path.
+
+    `*` and `?` match "/" too, and `**/` matches no folder as well, as in Git. A hidden name or a folder of
+    FOREIGN_FOLDERS matches only where a part of the glob names it, as in a shell.
+    """
     if not fnmatchcase(path, glob) and not ("**/" in glob and fnmatchcase(path, glob.replace("**/", ""))):
         return False
     if not aside(path):
         return True
-    parts = [part for part in glob.split("/") if part in AWAY or part.startswith(".")]
+    parts = [part for part in glob.split("/") if part in FOREIGN_FOLDERS or part.startswith(".")]
     folders = path.split("/")
-    names = [name for name in folders if name.startswith(".")] + [name for name in folders[:-1] if name in AWAY]
+    names = [name for name in folders if name.startswith(".")] + [
+        name for name in folders[:-1] if name in FOREIGN_FOLDERS
+    ]
     return all(any(fnmatchcase(name, part) for part in parts) for name in names)
 
 
 def aside(path: str) -> bool:
-    """Whether a path is hidden or lies in a folder of AWAY: nobody's notes."""
-    return path.startswith(".") or "/." in path or _IN_AWAY.search(path) is not None
+    """Whether a path is hidden or lies in one of FOREIGN_FOLDERS, so that nobody here wrote it as a note."""
+    return path.startswith(".") or "/." in path or _IN_FOREIGN_FOLDER.search(path) is not None
 
 
-_IN_AWAY = lazy(rf"(?:^|/)(?:{'|'.join(map(re.escape, AWAY))})/")
+_IN_FOREIGN_FOLDER = lazy(rf"(?:^|/)(?:{'|'.join(map(re.escape, FOREIGN_FOLDERS))})/")
 
 
 def agents_read(path: str) -> bool:
-    """Whether hosts give this file to their agents as instructions, in any folder and
-    case: what a file system that folds case would open counts."""
+    """Whether hosts give this file to their agents as instructions, in any folder.
+
+    Case is ignored: a file system that folds case would open `agents.md` for AGENTS.md.
+    """
     return bool(_agents_files().search(path))
 
 
 def leads_to_instructions(path: str) -> bool:
-    """Whether something that is no file at `path` (a link, a submodule) would stand for files that agents read."""
+    """Whether a link or a submodule at `path` would stand in the place of files that agents read."""
     last = path.rstrip("/")
     return agents_read(last) or bool(_agents_folders().search(last))
 
@@ -199,7 +214,7 @@ def _either(words: Iterable[str]) -> str:
 
 
 def file_group(path: str) -> str:
-    """The kind of a path for figures about many files: a kind of memory, of what agents read, or of document."""
+    """The group of a path in statistics: a `Kind`, a kind of agent file (skill, rule, agent...), or a document."""
     of = kind(path)
     if of is not Kind.OTHER:
         return str(of.value)
@@ -219,14 +234,14 @@ def file_group(path: str) -> str:
 
 
 def in_default_corpus(path: str, layout: Layout) -> bool:
-    """Whether a search without --path looks at it: memory, but not the instruction files."""
+    """Whether a search without --path reads this path: memory, without the instruction files."""
     return is_memory(path, layout) and kind(path) is not Kind.INSTRUCTIONS
 
 
 def holds_instructions(path: str) -> bool:
-    """Whether instructions belong there: the injection detector only warns (docs/gate.md has the exceptions).
+    """Whether the file is meant to hold instructions, so that the injection detector warns and does not block.
 
-    What lies below memory/ is that by its folder alone: an AGENTS.md among notes is a note.
+    docs/gate.md has the exceptions. A file below memory/ is a note whatever its name, also `memory/AGENTS.md`.
     """
     of = kind(path)
     if of is Kind.OTHER:
@@ -242,9 +257,9 @@ _DATE_IN_NAME = lazy(r"(?<!\d)\d{4}[-_.]?\d{2}[-_.]?\d{2}(?:[T_-]?\d{4,6})?(?!\d
 
 
 def file_name_words(path: str) -> str:
-    """A file's name as words, without its date and ending: `memory/2026-02-05-oil-change.md` is `oil change`.
+    """A file's name as words, without its date and ending: `oil change` for `memory/2026-02-05-oil-change.md`.
 
-    Of a name that every folder has (README, index, SKILL) the folder's; "" where nothing is left.
+    A name that every folder has (README, index, SKILL) gives the folder's words; "" when no word is left.
     """
     parts = [part for part in path.split("/") if part]
     stem = ""
@@ -260,16 +275,18 @@ def file_name_words(path: str) -> str:
 
 def _words_of_name(name: str) -> str:
     bare = _DATE_IN_NAME.sub(" ", name)
-    if bare != name:  # what a daily log has behind its date is the agent that wrote it: `2026-02-05.coder`
+    if bare != name:  # a daily log has its agent's name after the date, which is no topic: `2026-02-05.coder`
         bare = bare.strip()
         if bare.startswith("."):
             return ""
-    return " ".join(re.split(r"[\s_\-.]+", bare if bare.isascii() else unicodedata.normalize("NFC", bare))).strip()
+    return " ".join(re.split(r"[\s_\-.]+", spelling(bare))).strip()
 
 
 def log_date(path: str) -> date | None:
-    """The date in a file's name (a daily log, a dated episode, `2026_02_05.md`, `2026/02/05.md`), None where there is
-    none or it does not exist."""
+    """The date in a path (a daily log, a dated episode, `2026_02_05.md`, `2026/02/05.md`).
+
+    None when the path has no date, or one that no calendar has.
+    """
     match = DATED.match(path)
     if match is not None:
         return _date(match.group(1), match.group(2), match.group(3))
@@ -289,8 +306,10 @@ def _date(year: str, month: str, day: str) -> date | None:
 
 
 def log_day(path: str, patterns: Iterable[str] = ()) -> date | None:
-    """The day of which a path is a daily log: by its place below memory/, or by a pattern of `[memory] daily`
-    (`daily_pattern`); None for any other path."""
+    """The day of a daily log, by its place below memory/ or by one of the `patterns` of `[memory] daily`.
+
+    None for any other path.
+    """
     if kind(path) is Kind.DAILY:
         return log_date(path)
     found = (match for pattern in patterns if (match := daily_form(pattern).fullmatch(path)))
@@ -298,35 +317,30 @@ def log_day(path: str, patterns: Iterable[str] = ()) -> date | None:
 
 
 def is_daily(path: str, patterns: Iterable[str] = ()) -> bool:
-    """Whether a path is a daily log, by its place below memory/ or by a pattern of `[memory] daily`."""
+    """Whether a path is a daily log, by its place below memory/ or by one of the `patterns` of `[memory] daily`."""
     return kind(path) is Kind.DAILY or log_day(path, patterns) is not None
 
 
 def passes(path: str, patterns: Iterable[str] = ()) -> bool:
-    """Whether a path holds what happened and no long-term memory: a daily log (`is_daily`) or a session's episode."""
+    """Whether a file records events and is not long-term memory: a daily log (`is_daily`) or a session's episode."""
     return kind(path) is Kind.SESSION or is_daily(path, patterns)
 
 
 @cache
 def daily_form(pattern: str) -> re.Pattern[str]:
-    """The paths that a pattern of daily logs names: YYYY, MM and DD are digits, `*` what is no "/".
+    """The regular expression of a daily pattern: YYYY, MM and DD are digits, `*` is anything but "/".
 
-    Raises UsageError for a pattern without all three, one that names no Markdown, or one with `**`.
+    Raises UsageError for a pattern without all three fields, without the ending .md, or with `**`.
     """
     parts = _pattern_parts(pattern)
-    whole = {"YYYY", "MM", "DD"} <= set(parts) and pattern.endswith(".md")
-    if (
-        not whole
-        or set("[]?") & set(pattern)
-        or "**" in pattern
-        or pattern.count("*") > 2
-        or len(pattern) > PATTERN_LIMIT
-    ):
+    is_dated_markdown = {"YYYY", "MM", "DD"} <= set(parts) and pattern.endswith(".md")
+    has_other_wildcards = set("[]?") & set(pattern) or "**" in pattern or pattern.count("*") > 2
+    if not is_dated_markdown or has_other_wildcards or len(pattern) > MAX_PATTERN_CHARS:
         raise UsageError(Message("'{}' is no pattern of daily logs", pattern), "as in journals/YYYY_MM_DD.md")
     seen: set[str] = set()
     form = ""
     for part in parts:
-        name, digits = FIELDS.get(part, ("", 0))
+        name, digits = DATE_FIELDS.get(part, ("", 0))
         if part == "*":
             form += "[^/]*"
         elif not name:
@@ -339,35 +353,30 @@ def daily_form(pattern: str) -> re.Pattern[str]:
     return re.compile(form, re.ASCII)
 
 
-def daily_name(pattern: str, day: date) -> str:
-    """The path that a pattern of daily logs without `*` names on a day."""
-    fields = {"YYYY": f"{day.year:04}", "MM": f"{day.month:02}", "DD": f"{day.day:02}"}
-    return "".join(fields.get(part, part) for part in _pattern_parts(pattern))
-
-
 def daily_glob(pattern: str, day: date | None = None) -> str:
-    """The glob of `[memory] paths` that takes what a pattern of daily logs names, of one `day` where it is given."""
+    """The glob of `[memory] paths` for the logs of a daily pattern, on any day or on `day`.
+
+    With a day and a pattern without `*` the glob is the path of that day's log.
+    """
     if day:
-        fields = {"YYYY": f"{day.year:04}", "MM": f"{day.month:02}", "DD": f"{day.day:02}"}
+        values = {"YYYY": f"{day.year:04}", "MM": f"{day.month:02}", "DD": f"{day.day:02}"}
     else:
-        fields = {}
-    return "".join(
-        fields.get(part, "[0-9]" * len(part)) if part in FIELDS else part for part in _pattern_parts(pattern)
-    )
+        values = {field: "[0-9]" * len(field) for field in DATE_FIELDS}
+    return "".join(values.get(part, part) for part in _pattern_parts(pattern))
 
 
 def _pattern_parts(pattern: str) -> list[str]:
-    """The fields of a pattern of daily logs, its stars and what stands between: MM in a word (`COMMON`) is no field."""
-    pieces = re.split(rf"({IN_FIELDS}|\*)", pattern)
+    """A daily pattern cut into date fields, stars and plain text. MM inside a word (`COMMON`) is plain text."""
+    pieces = re.split(rf"({DATE_FIELD_RUN}|\*)", pattern)
     return [
         part
         for piece in pieces
-        for part in (re.findall("|".join(FIELDS), piece) if re.fullmatch(IN_FIELDS, piece) else [piece])
+        for part in (re.findall("|".join(DATE_FIELDS), piece) if re.fullmatch(DATE_FIELD_RUN, piece) else [piece])
     ]
 
 
 def agent_of(path: str) -> str:
-    """The agent in `memory/YYYY-MM-DD.<agent>.md`, "" where there is none."""
+    """The agent's name in `memory/YYYY-MM-DD.<agent>.md`; "" for a log without one."""
     match = DAILY.match(spelling(path))
     if not match:
         return ""
@@ -375,32 +384,35 @@ def agent_of(path: str) -> str:
 
 
 def spelling(name: str) -> str:
-    """The one spelling (Unicode's NFC) by which names are compared: a keyboard, a file system and a trailer may each
-    write the same Korean name otherwise."""
+    """A name in Unicode's NFC, the form in which names are compared: a keyboard, a file system and a trailer may each
+    encode the same Korean name in another form."""
     return unicodedata.normalize("NFC", name)
 
 
 def agent_name(name: str) -> str:
-    """The name of an agent as it is written everywhere: the spelling of `name` in Unicode's NFC; "" stays "".
+    """An agent's name in Unicode's NFC; "" stays "".
 
-    It becomes part of a file's name and of a trailer, so it is a letter or digit (of any script) and then letters,
-    digits, "_" and "-". Raises UsageError for anything else: its log would be written, and never read.
+    The name becomes part of a file name and of a trailer. So it begins with a letter or digit of any script and goes on
+    with letters, digits, "_" and "-". Raises UsageError for any other name: its log would be written and never read.
     """
     whole = spelling(name)
-    if whole and (not re.fullmatch(AGENT, whole) or len(whole) > AGENT_LIMIT):
-        near = re.sub(r"[^\w-]+", "-", whole).strip("-_")[:AGENT_LIMIT]
-        hint = f"letters, digits, '_' and '-', at most {AGENT_LIMIT}" + (f", as in '{near}'" if near else "")
+    if whole and (not re.fullmatch(AGENT, whole) or len(whole) > MAX_AGENT_CHARS):
+        near = re.sub(r"[^\w-]+", "-", whole).strip("-_")[:MAX_AGENT_CHARS]
+        hint = f"letters, digits, '_' and '-', at most {MAX_AGENT_CHARS}"
+        if near:
+            hint += f", as in '{near}'"
         raise UsageError(Message("'{}' cannot name an agent", name), hint)
     return whole
 
 
 def daily_path(day: date, agent: str = "") -> str:
-    """Where the log of an agent is on a day. Raises UsageError for what cannot name an agent (`agent_name`)."""
+    """The path of an agent's log of a day. Raises UsageError for a name that `agent_name` refuses."""
     name = agent_name(agent)
-    return f"memory/{day.isoformat()}{'.' + name if name else ''}.md"
+    if name:
+        return f"memory/{day.isoformat()}.{name}.md"
+    return f"memory/{day.isoformat()}.md"
 
 
 def more_than_memory(paths: Iterable[str]) -> bool:
-    """Whether a repository with these files holds more than memory: Markdown and what tools keep (a name with a dot in
-    front) is nothing more."""
+    """Whether a repository with these files holds more than memory. Markdown and hidden files count as memory."""
     return any(not path.endswith(".md") and not path.startswith(".") and "/." not in path for path in paths)

@@ -1,8 +1,8 @@
 """Profiles: several agents or people on one machine, each with a memory, an index and an identity of its own.
 
 A profile is a name for a repository, kept in the user's own Git configuration (`mem.profile.<name>.root`, `.agent`).
-Two profiles never share a repository, so that what one does cannot reach the other. Pure but for paths that are looked
-up; writing the configuration is `gitmem.git.write.configure`.
+Two profiles never share a repository, so that nothing one does reaches the other. This module only reads files;
+`gitmem.git.write.configure` writes the configuration.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from gitmem.errors import GitMemError, UsageError
 NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 KEY = re.compile(r"mem\.profile\.(.+)\.(root|agent)", re.IGNORECASE)
 IN_FORCE = "mem.profile"
-SINCE = "mem.profileSince"  # of the last switch: what was said before is of another memory
+SINCE = "mem.profileSince"  # time of the last switch: earlier messages of a session belong to another memory
 Pairs = Iterable[tuple[str, str, str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """A name, the work tree of its memory, and the name its agent writes under ("" for mem.agent)."""
+    """A profile. `root`: the work tree of its memory. `agent`: the name of its agent; "" for mem.agent."""
 
     name: str
     root: Path
@@ -34,7 +34,7 @@ class Profile:
 
 
 def read(pairs: Pairs) -> dict[str, Profile]:
-    """The profiles of the user's `mem.*` settings, by name. One without a root counts as none."""
+    """Name -> profile, from the user's `mem.*` settings. A profile without a root is ignored."""
     sections: dict[str, dict[str, str]] = {}
     for key, value, _ in pairs:
         match = KEY.fullmatch(key)
@@ -48,12 +48,12 @@ def read(pairs: Pairs) -> dict[str, Profile]:
 
 
 def in_force(pairs: Pairs) -> str:
-    """The profile `git mem profile switch` chose, "" for none."""
+    """The name of the profile that `git mem profile switch` chose; "" for none."""
     return next((value for key, value, _ in reversed(list(pairs)) if key.lower() == IN_FORCE), "")
 
 
 def named(profiles: dict[str, Profile], name: str) -> Profile:
-    """The profile of a name. Raises GitMemError when there is none or its memory is gone."""
+    """The profile with that name. Raises GitMemError when no profile has it, or its folder is gone."""
     profile = profiles.get(name)
     if profile is None:
         there = " makes it"
@@ -66,14 +66,14 @@ def named(profiles: dict[str, Profile], name: str) -> Profile:
 
 
 def checked(name: str) -> str:
-    """A name that can be a key of Git's configuration and a folder. Raises UsageError."""
+    """The name itself. Raises UsageError when it cannot be a key of Git's configuration and a folder name."""
     if not NAME.fullmatch(name):
         raise UsageError(f"'{name}' is no name of a profile", "small letters, digits and '-', at most 40")
     return name
 
 
 def owner(profiles: dict[str, Profile], place: Path | None) -> Profile | None:
-    """The profile whose repository holds `place`: its work tree or a folder in it, a linked one, its Git directory."""
+    """The profile whose repository contains `place`: a folder of a work tree, linked or not, or the Git directory."""
     if place is None or not profiles:
         return None
     real = place.resolve()
@@ -86,7 +86,7 @@ def owner(profiles: dict[str, Profile], place: Path | None) -> Profile | None:
 
 
 def repository_of(place: Path) -> Path | None:
-    """The Git directory all work trees of the repository around `place` share, read as Git does; None for none."""
+    """The common Git directory of the repository around `place`, found as Git finds it; None outside a repository."""
     for folder in (place, *place.parents):
         git_dir = folder / ".git"
         if (folder / "HEAD").is_file() and (folder / "objects").is_dir():
@@ -94,8 +94,7 @@ def repository_of(place: Path) -> Path | None:
         elif git_dir.is_file():
             git_dir = folder / _line(git_dir).removeprefix("gitdir: ")
         if git_dir.is_dir():
-            shared = _line(git_dir / "commondir")
-            return (git_dir / shared if shared else git_dir).resolve()
+            return (git_dir / _line(git_dir / "commondir")).resolve()
     return None
 
 
@@ -107,7 +106,7 @@ def _line(file: Path) -> str:
 
 
 def switched(pairs: Pairs) -> datetime | None:
-    """When another memory was last put in force; None when none ever was."""
+    """The time of the last switch between profiles; None before the first one."""
     text = next((value for key, value, _ in reversed(list(pairs)) if key.lower() == SINCE.lower()), "")
     try:
         since = datetime.fromisoformat(text)
@@ -119,15 +118,18 @@ def switched(pairs: Pairs) -> datetime | None:
 
 
 def applied(config: Config, profiles: dict[str, Profile], root: Path | None, own_agent: bool) -> Config:
-    """The settings as the owner of the repository at `root` has them: its identity, no other memory beside its own.
+    """The settings with the identity of the profile that owns the repository at `root`.
 
-    `own_agent` says that an option named the agent, which wins. Raises BadConfig where the profile's agent has no name
-    that can be written.
+    Other profiles' memories are removed from `organisation` and `personal`, with a warning. `own_agent`: a command-line
+    option named the agent, which wins over the profile's. Raises BadConfig for a profile with an invalid agent name.
     """
     mine = owner(profiles, root)
-    config = config._replace(profile=mine.name if mine else "")
-    if mine and mine.agent and not own_agent:
-        config = changed(config, "agent", mine.agent)
+    if mine is None:
+        config = config._replace(profile="")
+    else:
+        config = config._replace(profile=mine.name)
+        if mine.agent and not own_agent:
+            config = changed(config, "agent", mine.agent)
     for field in ("organisation", "personal"):
         other = owner(profiles, _local(getattr(config, field)))
         if other is not None and other != mine:

@@ -1,7 +1,8 @@
-"""A file outside the repository that a person, a host or a remembered state names: read in bounds, or refused.
+"""Reads files outside the repository that a person, a host or a saved state names, with a size limit.
 
-Never waits for a pipe, never reads a device, never holds more than its limit: what `read_bytes` of `git/worktree.py`
-is for files of the work tree. Links are followed, since a person may keep transcripts behind one.
+Never waits for a pipe, never reads a device, never holds more than its limit in memory. `read_bytes` of
+`git/worktree.py` does the same for files of the work tree. Symbolic links are followed, since a person may keep
+transcripts behind one.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ from gitmem import system
 from gitmem.errors import GitMemError
 from gitmem.messages import Message
 
-INPUT_LIMIT = 256 << 20  # bytes of a file that a person names
+MAX_INPUT_BYTES = 256 << 20
 
 
-def read_regular(path: Path, limit: int = INPUT_LIMIT) -> bytes:
+def read_regular(path: Path, limit: int = MAX_INPUT_BYTES) -> bytes:
     """The bytes of a regular file of at most `limit` bytes.
 
-    Raises OSError with a sentence as its `strerror` for anything else: a folder, a pipe, a device, a file that the
-    kernel makes up while it is read (`/proc`), one that is longer, and what cannot be a path.
+    Raises OSError for anything else: a folder, a pipe, a device, a file of `/proc`, a longer file, or a string that
+    cannot be a path. Its `strerror` is a sentence for a person.
     """
     with open_regular(path) as file:
         data = _read_at_most(file, limit)
@@ -33,7 +34,7 @@ def read_regular(path: Path, limit: int = INPUT_LIMIT) -> bytes:
 
 
 def read_start(path: Path, limit: int) -> tuple[bytes, bool]:
-    """The first `limit` bytes of a regular file, and whether they are all of it. Raises OSError as `read_regular`."""
+    """The first `limit` bytes of a regular file, and whether the file has no more. Raises OSError as `read_regular`."""
     with open_regular(path) as file:
         data = file.read(limit + 1) or b""
         return data[:limit], len(data) <= limit
@@ -48,13 +49,14 @@ def open_regular(path: Path) -> BinaryIO:
     mode = os.fstat(handle).st_mode
     if not stat.S_ISREG(mode):
         os.close(handle)
-        folder = stat.S_ISDIR(mode)
-        raise OSError(errno.EISDIR if folder else errno.EINVAL, f"it is {'a folder' if folder else 'no regular file'}")
+        if stat.S_ISDIR(mode):
+            raise OSError(errno.EISDIR, "it is a folder")
+        raise OSError(errno.EINVAL, "it is no regular file")
     return cast(BinaryIO, os.fdopen(handle, "rb", buffering=0))
 
 
 def _read_at_most(file: BinaryIO, limit: int) -> bytes:
-    """All that is left of `file`. Raises OSError (EFBIG) when that is more than `limit` bytes."""
+    """The rest of `file`. Raises OSError (EFBIG) when the rest is longer than `limit` bytes."""
     parts, left = [], limit + 1
     while left > 0 and (part := file.read(min(left, 1 << 20))):
         parts.append(part)
@@ -70,10 +72,10 @@ def _size(limit: int) -> str:
     return f"{limit} bytes"
 
 
-def read_input(path: Path, standard_input: BinaryIO, limit: int = INPUT_LIMIT) -> bytes:
-    """What a person named on the command line: a regular file, or standard input for `-`.
+def read_input(path: Path, standard_input: BinaryIO, limit: int = MAX_INPUT_BYTES) -> bytes:
+    """The bytes of the file that a person named on the command line, or of standard input for `-`.
 
-    Raises GitMemError with the reason when it cannot be read, or is longer than `limit` bytes.
+    Raises GitMemError with the reason when the file cannot be read or is longer than `limit` bytes.
     """
     try:
         if str(path) == "-":
@@ -87,9 +89,9 @@ def read_input(path: Path, standard_input: BinaryIO, limit: int = INPUT_LIMIT) -
 
 
 def writable_file(path: Path) -> Path:
-    """The real file that writing to `path` replaces or makes: links are followed.
+    """The file that a write to `path` replaces or creates, with symbolic links followed.
 
-    Raises GitMemError for a folder, a pipe or a device, which a rename would replace.
+    Raises GitMemError for a folder, a pipe or a device: a rename would replace it.
     """
     try:
         real = path.resolve()

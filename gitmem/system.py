@@ -1,8 +1,7 @@
-"""What operating systems do not share: flags of files, owners, locks, signals, the heap. Nowhere else is a system asked
-for.
+"""The one module that differs by operating system: file flags, owners, locks, signals, temporary folders, the heap.
 
-Where there is no POSIX (Windows), a file has no owner and no mode to check, folders are not opened, signals are not
-held back, and a link is looked for before a file is opened and not while it is.
+On Windows files have no owner and no mode to check, folders cannot be opened, signals cannot be blocked, and a symbolic
+link is looked for before a file is opened, not by the opening itself.
 """
 
 from __future__ import annotations
@@ -19,30 +18,30 @@ if TYPE_CHECKING:
     from typing import Any
 
 POSIX = hasattr(os, "geteuid") and hasattr(os, "O_DIRECTORY")
-RAW = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOINHERIT", 0)  # of every file we open
+RAW = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOINHERIT", 0)  # for every file we open
 NOFOLLOW: int = getattr(os, "O_NOFOLLOW", 0)
 NONBLOCK: int = getattr(os, "O_NONBLOCK", 0)
 DIRECTORY: int = getattr(os, "O_DIRECTORY", 0)
 NOCTTY: int = getattr(os, "O_NOCTTY", 0)
-HELD_BACK = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGALRM") if hasattr(signal, name))
+BLOCKABLE_SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGALRM") if hasattr(signal, name))
 
 
 def is_ours(status: os.stat_result) -> bool:
-    """Whether a file belongs to the user whom this process runs as."""
+    """Whether the user of this process owns the file. Always True on Windows."""
     return not POSIX or status.st_uid == os.geteuid()
 
 
 def is_root() -> bool:
-    """Whether this process is root's; False where there is no such user."""
+    """Whether this process runs as root. Always False on Windows."""
     return POSIX and os.geteuid() == 0
 
 
 def lock(handle: int) -> None:
-    """Take the lock of an open file against other processes, at once. Raises OSError where another one has it."""
+    """Lock an open file against other processes, without waiting. Raises OSError when another process has the lock."""
     try:
         import fcntl
     except ImportError:
-        import msvcrt  # Windows: a byte stands for the file
+        import msvcrt  # Windows locks bytes, not files: one byte is enough
 
         msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
     else:
@@ -50,8 +49,10 @@ def lock(handle: int) -> None:
 
 
 def echoes(handle: int) -> bool:
-    """Whether a terminal shows what is typed: a prompt for a passphrase, and a program that draws its own screen, turn
-    that off. True for a handle that is no terminal and where terminals cannot be asked."""
+    """Whether a terminal shows typed characters. A passphrase prompt and a full-screen program turn that off.
+
+    True for a handle that is no terminal, and on Windows.
+    """
     try:
         import termios
     except ImportError:
@@ -64,11 +65,11 @@ def echoes(handle: int) -> bool:
 
 @contextmanager
 def signals_held_back() -> Iterator[None]:
-    """Let no interrupt, end or alarm come between; those that arrive do when the block is done."""
+    """Block SIGINT, SIGTERM and SIGALRM within the `with` block; signals that arrive are delivered at its end."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, HELD_BACK)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, BLOCKABLE_SIGNALS)
     try:
         yield
     finally:
@@ -76,22 +77,22 @@ def signals_held_back() -> Iterator[None]:
 
 
 def let_signals_come() -> None:
-    """In a process that was forked while signals were held back: let them come again, with the handlers of now."""
+    """Unblock the signals in a child that was forked within `signals_held_back`; the current handlers get them."""
     if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, HELD_BACK)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, BLOCKABLE_SIGNALS)
 
 
 # -- private folders for files that another program reads -----------------------------------------------------
 
-# Each is locked while its process lives. One that nobody holds was left by a process that was killed, and is removed
-# before the next is made. Where folders cannot be locked (Windows) nothing is removed but one's own.
+# A process locks its folder while it lives. A folder without a lock was left by a killed process, and the next
+# `make_folder` of any process removes it. On Windows folders cannot be locked: a process removes its own folders only.
 PREFIX = "git-mem-tmp-"
-_held: dict[Path, int] = {}
+_lock_handles: dict[Path, int] = {}  # folder of this process -> the open handle that locks it
 
 
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
-    """A new folder (0700) that is gone afterwards."""
+    """A new folder (mode 0700), removed when the `with` block ends."""
     folder = make_folder()
     try:
         yield folder
@@ -100,9 +101,9 @@ def temporary_folder() -> Iterator[Path]:
 
 
 def make_folder() -> Path:
-    """A new folder (0700) that stays until `remove_folder` or the end of the process, and then until the next is made.
+    """A new folder (mode 0700) for the caller to remove with `remove_folder`.
 
-    Raises OSError.
+    If the process ends without that, the next `make_folder` of any process removes the folder. Raises OSError.
     """
     import shutil
     import tempfile
@@ -114,17 +115,17 @@ def make_folder() -> Path:
         folder = Path(tempfile.mkdtemp(prefix=PREFIX))
         handle = _locked(folder)
         if handle is not None:
-            _held[folder] = handle
+            _lock_handles[folder] = handle
             return folder
         shutil.rmtree(folder, ignore_errors=True)  # a sweep of another process came between
 
 
 def remove_folder(folder: Path) -> None:
-    """Remove a folder of `make_folder` with what is in it."""
+    """Remove a folder of `make_folder` and its contents."""
     import shutil
 
     shutil.rmtree(folder, ignore_errors=True)
-    handle = _held.pop(folder, None)
+    handle = _lock_handles.pop(folder, None)
     if handle is not None:
         os.close(handle)
 
@@ -136,7 +137,7 @@ def _sweep() -> None:
     with suppress(OSError):
         for name in os.listdir(tempfile.gettempdir()):
             folder = Path(tempfile.gettempdir(), name)
-            if not name.startswith(PREFIX) or folder in _held:
+            if not name.startswith(PREFIX) or folder in _lock_handles:
                 continue
             handle = _locked(folder)
             if handle is not None:
@@ -145,7 +146,7 @@ def _sweep() -> None:
 
 
 def _locked(folder: Path) -> int | None:
-    """A handle that holds a folder of ours; None where another process holds it, or it is gone or another's."""
+    """An open handle that locks the folder; None when another process has the lock, or it is gone or not ours."""
     try:
         handle = os.open(folder, os.O_RDONLY | DIRECTORY | NOFOLLOW | RAW)
     except OSError:
@@ -162,18 +163,18 @@ def _locked(folder: Path) -> int | None:
     return None
 
 
-# -- the memory of the C library, where that is glibc, for processes that live long; elsewhere nothing is done ---
+# -- glibc's heap, for long-lived processes; with another C library these functions do nothing ----------------
 
 ARENA_MAX = -8  # M_ARENA_MAX in glibc's malloc.h
 
 
 def one_arena() -> None:
-    """Have threads that are still to come share one arena: of ours one runs at a time."""
+    """Make threads that start from now on share one heap arena, since only one of our threads runs at a time."""
     _call("mallopt", ARENA_MAX, 1)
 
 
 def give_back() -> None:
-    """Give back to the system what is free within the heap: it is as large as it ever had to be, else."""
+    """Return free heap memory to the operating system; without this the heap keeps its largest size."""
     _call("malloc_trim", 0)
 
 
@@ -188,7 +189,7 @@ def _call(name: str, *given: Any) -> None:
 
 
 def bound_memory(pid: int, size: int) -> None:
-    """Let a child process have at most so many bytes of memory, where the system can be asked that (Linux)."""
+    """Limit the memory of the child process `pid` to `size` bytes. Works on Linux only; elsewhere nothing happens."""
     try:
         import resource
 

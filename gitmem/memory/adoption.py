@@ -24,7 +24,7 @@ from gitmem.git.write import init_repository
 from gitmem.memory.folder_scope import globs_of_folders
 from gitmem.memory.new_repository import Place
 from gitmem.paths import (
-    AWAY,
+    FOREIGN_FOLDERS,
     MAX_MEMORY_FILE_BYTES,
     NOTHING_ELSE,
     Kind,
@@ -116,7 +116,7 @@ def hosts_memory(paths: Iterable[str]) -> tuple[str, ...]:
 
 def _where(path: str) -> str:
     """Why a path that is nobody's note is none: the folder of others it lies in, or that it is hidden."""
-    return next((f"in {name}/" for name in path.split("/")[:-1] if name in AWAY), HIDDEN)
+    return next((f"in {name}/" for name in path.split("/")[:-1] if name in FOREIGN_FOLDERS), HIDDEN)
 
 
 def daily_patterns(root: Path | None, notes: Iterable[str]) -> tuple[tuple[str, int], ...]:

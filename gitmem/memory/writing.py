@@ -20,7 +20,7 @@ from gitmem.memory.fact import Meta, fact_id, normalise, render_comment
 from gitmem.memory.files import is_memory_path
 from gitmem.memory.retention import with_until
 from gitmem.messages import Message
-from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, daily_name, daily_path, is_daily
+from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, daily_glob, daily_path, is_daily
 from gitmem.paths import kind as kind_of
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def log_path(config: Config, day: date, agent: str = "") -> str:
     pattern = next((pattern for pattern in config.memory_daily if "*" not in pattern), "")
     if agent or not pattern:
         return daily_path(day, agent)
-    return daily_name(pattern, day)
+    return daily_glob(pattern, day)
 
 
 def _ended_as(old: bytes, new: bytes) -> bytes:
