@@ -20,7 +20,7 @@ sys.path.insert(0, str(ROOT))
 from gitmem import __version__  # noqa: E402
 from gitmem.cli.command_registry import SECTIONS  # noqa: E402
 from gitmem.cli.main import SUMMARY, main_command  # noqa: E402
-from gitmem.config import COUNT_RANGE, MIN_TRACKED_LIFE, git_name, keys  # noqa: E402
+from gitmem.config import COUNT_RANGE, MIN_TRACKED_LIFE_DAYS, git_name, keys  # noqa: E402
 from gitmem.errors import Exit  # noqa: E402
 from gitmem.git import hook_files  # noqa: E402
 from gitmem.paths import AGENT_ENDINGS, TEXT_ENDINGS  # noqa: E402
@@ -177,7 +177,7 @@ def config_page() -> str:
         "|---|---|---|---|",
     ]
     how = {"union": "adds", "min": "may lower", "max": "may raise", "or": "may turn on", "last": "may turn on"}
-    how["shorter"] = f"may shorten, to {MIN_TRACKED_LIFE} days at least"
+    how["shorter"] = f"may shorten, to {MIN_TRACKED_LIFE_DAYS} days at least"
     for name, meta in keys():
         default = meta["default"]
         place = f"`{meta['tracked']}` ({how[meta['tighten']]})" if meta["tracked"] else ""
