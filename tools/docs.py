@@ -1,11 +1,12 @@
-"""Write from the code: docs/cli.md, docs/config.md, the man pages, a table of docs/detectors.md, hooks/ and the pattern
-of .pre-commit-hooks.yaml.
+"""Write what is made from the code: docs/cli.md, docs/config.md, docs/modules.md, a table of docs/detectors.md, the man
+pages, hooks/ and the pattern of .pre-commit-hooks.yaml.
 
 `--check` only says whether they are current.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
 import textwrap
@@ -273,6 +274,25 @@ def detectors_page() -> str:
     return before + PRECISION[0] + "\n" + table + "\n" + PRECISION[1] + rest.split(PRECISION[1])[1]
 
 
+def modules_page() -> str:
+    """docs/modules.md: every module of the package with the first sentence of its docstring."""
+    out = [
+        "# Modules",
+        "",
+        "Generated from the docstrings by `make docs`. [contributing.md](contributing.md) has the map.",
+    ]
+    package = None
+    for path in sorted((ROOT / "gitmem").rglob("*.py"), key=lambda path: (path.parent.parts, path.name)):
+        docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+        first = re.split(r"(?<=\.) ", " ".join(docstring.split("\n\n")[0].split()))[0]
+        if path.parent != package:
+            package = path.parent
+            out += ["", f"## {package.relative_to(ROOT).as_posix()}", ""]
+        if first:
+            out.append(f"* `{path.stem}`: {cell(first)}")
+    return "\n".join(out) + "\n"
+
+
 def framework_hooks() -> str:
     """.pre-commit-hooks.yaml as it is, the pattern of the paths that are scanned made again."""
     endings = "|".join(map(re.escape, AGENT_ENDINGS))
@@ -290,6 +310,7 @@ def pages() -> dict[str, str]:
         "docs/cli.md": cli_page(),
         "docs/config.md": config_page(),
         "docs/detectors.md": detectors_page(),
+        "docs/modules.md": modules_page(),
         "man/git-mem.1": man_page(),
         ".pre-commit-hooks.yaml": framework_hooks(),
         agent_paths.PATH: agent_paths.page(),
