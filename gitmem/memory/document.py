@@ -1,14 +1,15 @@
-"""Any bytes as a Markdown document: lines, front matter, blocks (`outline`), facts, each with exact lines.
+"""Parse the bytes of a memory file into a `Document`: lines, front matter, headings, fences, tables, facts.
 
-Pure, and never fails: what is wrong with the bytes is a `Problem`. Lines are Git's (ended by LF; a CR before it is
-not part of the line), numbered from 1. Nothing inside a line is parsed but the comment of a fact.
+Pure. No input makes the parser raise: a defect in the bytes becomes a `Problem` of the document. Lines end with LF, as
+in Git (a CR before the LF is not part of the line), and are numbered from 1. Inside a line only the metadata comment
+of a fact is parsed.
 """
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -21,7 +22,7 @@ from gitmem.paths import MAX_MEMORY_FILE_BYTES
 
 
 class Fault(StrEnum):
-    """What can be wrong with the bytes or the front matter."""
+    """The kind of a `Problem`."""
 
     LARGE = "too-large"
     UTF16 = "utf-16"
@@ -36,11 +37,17 @@ class Fault(StrEnum):
 
 
 STILL_ENCRYPTED = "is encrypted by git-crypt: its text cannot be read here"
-SKIPPED = (Fault.LARGE, Fault.UTF16, Fault.CP949, Fault.LFS, Fault.ENCRYPTED)  # such a document has no lines
+# A document with one of these faults has no lines and is not indexed.
+SKIPPED = (Fault.LARGE, Fault.UTF16, Fault.CP949, Fault.LFS, Fault.ENCRYPTED)
 
 
 class Problem(NamedTuple):
-    """What is wrong, where (line 0: the whole file) and what to type about it. Holds no text of the document."""
+    """One defect of a document.
+
+    `line`: the line that has the defect, 0 for the whole file. `message`: the defect, as the end of a sentence that
+    begins with the path. `hint`: the command or the step that repairs the file, "" without one. Neither quotes text of
+    the document.
+    """
 
     fault: Fault
     line: int
@@ -50,7 +57,12 @@ class Problem(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A parsed memory file. `front` is the line that closes the front matter, 0 without one."""
+    """A parsed memory file.
+
+    `lines`: the lines without their ends; empty for a skipped document. `front`: the line that closes the front matter,
+    0 without front matter. `front_matter`: its keys; empty if the YAML is faulty. `headings`, `fences`, `tables`: the
+    blocks that `outline` found; empty if `parse_lines_only` made the document.
+    """
 
     path: str
     lines: tuple[str, ...]
@@ -63,73 +75,53 @@ class Document:
 
     @property
     def skipped(self) -> str:
-        """Why nothing of it is indexed, "" for a document that is."""
+        """The reason why the document is not indexed; "" for a document that is indexed."""
         return next((p.message for p in self.problems if p.fault in SKIPPED), "")
 
     @property
     def statements(self) -> tuple[Statement, ...]:
-        """What it says, piece by piece, named by its front matter or its path."""
+        """The document's statements in order; the first step of their trails is the title or the file's name."""
         blocks = Outline(self.headings, self.fences, self.tables)
         return statements(self.lines, self.front, blocks, note_name(self.path, self.front_matter))
 
     @property
     def facts(self) -> tuple[Fact, ...]:
-        """Its facts, as `facts.parse` reads them of the same bytes."""
-        from gitmem.memory.facts import parse_lines  # searches read documents and need no facts
+        """The document's facts: the same ones that `facts.parse` finds in the same bytes."""
+        from gitmem.memory.facts import parse_lines  # a search parses documents but reads no facts
 
         return tuple(parse_lines(self.lines).facts)
 
 
 def parse(data: bytes, path: str = "") -> Document:
-    """Any bytes become a document. Time and memory are bounded by `LIMIT`: check a blob's size before reading it."""
+    """Parse any bytes. `path` names the file in hints and, without a title, in the trails of its statements.
+
+    Bytes beyond MAX_MEMORY_FILE_BYTES give a document without lines; check the size of a blob before reading it.
+    """
+    document = parse_lines_only(data, path)
+    blocks = outline(document.lines, document.front)
+    return replace(document, headings=blocks.headings, fences=blocks.fences, tables=blocks.tables)
+
+
+def parse_lines_only(data: bytes, path: str = "") -> Document:
+    """Like `parse`, but leaves `headings`, `fences` and `tables` empty: for callers of lines and front matter."""
     text, problems = decode(data, path)
     lines = split_lines(text)
     front = front_matter.read(lines)
-    blocks = outline(lines, front.end)
-    return Document(
-        path=path,
-        lines=tuple(lines),
-        problems=(*problems, *_front_problems(front)),
-        front=front.end,
-        front_matter=front.keys,
-        headings=blocks.headings,
-        fences=blocks.fences,
-        tables=blocks.tables,
-    )
-
-
-def glance(data: bytes, path: str = "") -> Document:
-    """Like `parse` for one who needs lines and front matter only: no headings, fences or tables are looked for."""
-    text, problems = decode(data, path)
-    lines = split_lines(text)
-    front = front_matter.read(lines)
-    return Document(
-        path,
-        tuple(lines),
-        (*problems, *_front_problems(front)),
-        front.end,
-        front.keys,
-        headings=(),
-        fences=(),
-        tables=(),
-    )
-
-
-def _front_problems(front: front_matter.FrontMatter) -> list[Problem]:
-    if not front.fault:
-        return []
-    return [Problem(Fault.FRONT, 1, f"front matter {front.fault}", "mend the lines between the two '---'")]
+    if front.fault:
+        hint = "mend the lines between the two '---'"
+        problems.append(Problem(Fault.FRONT, 1, f"front matter {front.fault}", hint))
+    return Document(path, tuple(lines), tuple(problems), front.end, front.keys, headings=(), fences=(), tables=())
 
 
 def structured(document: Document) -> dict[str, Any]:
-    """The front matter whole, with what is nested in it: strings, lists and objects of them. {} where it is faulty."""
+    """The whole front matter with its nested lists and objects; all scalars are strings. {} if the YAML is faulty."""
     if not document.front or any(problem.fault is Fault.FRONT for problem in document.problems):
         return {}
     return front_matter.nested(document.lines, document.front)
 
 
 def split_lines(text: str) -> list[str]:
-    """Git's lines: a last LF ends a line and starts none."""
+    """The lines of a text without their ends, split at LF only. A final LF starts no further, empty line."""
     if not text:
         return []
     lines = text.split("\n")
@@ -144,7 +136,10 @@ def split_lines(text: str) -> list[str]:
 
 
 def decode(data: bytes, path: str = "") -> tuple[str, list[Problem]]:
-    """UTF-8, with U+FFFD for what is not; "" for what must be converted or is too large. Never raises."""
+    """Decode a memory file as UTF-8; return (text, problems). Never raises.
+
+    A byte that is not UTF-8, and NUL, becomes U+FFFD. The text is "" for a file with a fault of SKIPPED.
+    """
     if len(data) > MAX_MEMORY_FILE_BYTES:
         size = f"{len(data) / MAX_MEMORY_FILE_BYTES:.1f}"
         return "", [Problem(Fault.LARGE, 0, f"larger than 1 MiB ({size} MiB)", "split it into smaller notes")]
@@ -192,7 +187,7 @@ def _looks_utf16(data: bytes) -> bool:
 
 
 def _looks_cp949(data: bytes) -> bool:
-    """Decodes strictly and most of what is not ASCII becomes Hangul syllables of the KS X 1001 set."""
+    """Whether the bytes decode as CP949 without error and more than 70 % of the non-ASCII characters are Hangul."""
     try:
         text = data.decode("cp949")
     except UnicodeDecodeError:
@@ -203,7 +198,7 @@ def _looks_cp949(data: bytes) -> bool:
 
 
 def blob_lines(data: bytes) -> list[str]:
-    """A blob's lines as a person counts them, without their ends."""
+    """The lines of a blob without their ends (LF or CRLF); `parse` instead also handles a lone CR and front matter."""
     text = data.decode("utf-8", "replace").replace("\r\n", "\n")
     if not text:
         return []

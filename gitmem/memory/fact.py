@@ -1,8 +1,8 @@
-"""One fact: its text, its id, and its trailing `<!-- mem key=value ... -->` comment. MEMORY.md as many is `facts`.
+"""One fact: its text, its id, and its trailing `<!-- mem key=value ... -->` comment. `facts` reads whole files of them.
 
-Pure. Grammar (docs/format.md): `<!-- mem` then space-separated `key=value`, then `-->`. Values are percent-encoded:
-space, `%` and `--`; in `src`, `code` and `read` the path also `@` and `#`, then literally `#L12-L14@` and the oid.
-Unknown keys are kept.
+Pure. Grammar of the comment (docs/format.md): `<!-- mem`, then `key=value` pairs with spaces between them, then `-->`.
+In values space, `%` and `--` are percent-encoded. A value of `src`, `code` or `read` is a path, a literal
+`#L12-L14@` and an oid; in its path `@` and `#` are percent-encoded too. Unknown keys are kept.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ _BULLET = lazy(r"[ \t]{0,3}[-*+][ \t]+(?=\S)")
 PERCENT = lazy(r"%([0-9A-Fa-f]{2})")
 SOURCE = lazy(r"^(.+)#L(\d{1,9})(?:-L(\d{1,9}))?(?:@([0-9a-f]{4,64}))?$")
 Meta = tuple[tuple[str, str], ...]
-PLACES = ("src", "code", "read")  # keys whose values are encoded by whoever composes them
+# Keys whose value is a span (`render_span`). Comments keep these values encoded: the `#` and `@` of a path must stay
+# different from the `#` and `@` of the span.
+SPAN_KEYS = ("src", "code", "read")
 ID_LENGTH = 12  # hex digits
 
 TYPES = (
@@ -27,12 +29,12 @@ TYPES = (
     "policy", "exception", "lesson", "note", "episode-digest",
 )  # fmt: skip
 ORIGINS = ("user", "agent", "tool", "web")  # from the most to the least trusted
-UNSEEN_ORIGINS = ("tool", "web")  # nothing of these becomes a fact before a person has seen it
+UNSEEN_ORIGINS = ("tool", "web")  # a line of these origins becomes a fact only after a person has seen it
 _ORIGIN_WORD = lazy(r"[^\s,;|/+&]+")
 
 
 def parse_comment(text: str) -> tuple[str, Meta]:
-    """(text before the comment, its keys in order). A text without a comment has no keys."""
+    """Split a text into (text before the metadata comment, pairs of the comment in order). No comment: no pairs."""
     if not text.rstrip().endswith("-->"):
         return text.rstrip(), ()
     start = text.rfind("<!--")
@@ -47,34 +49,30 @@ def parse_comment(text: str) -> tuple[str, Meta]:
     return text[: match.start()], tuple((key, _decode(key, value)) for key, eq, value in pairs if eq and key)
 
 
-# A place keeps its encoding: the `#` and `@` of its path must stay different from those of the span.
 def _decode(key: str, value: str) -> str:
-    if key in PLACES:
+    if key in SPAN_KEYS:
         return value
     return decode(value)
 
 
-def _encode(key: str, value: str) -> str:
-    if key in PLACES:
-        return value
-    return encode(value)
-
-
 def render_comment(meta: Iterable[tuple[str, str]]) -> str:
-    """`<!-- mem k=v ... -->`, or "" without keys. `parse_comment` gives the same pairs back."""
-    words = [f"{key}={_encode(key, value)}" for key, value in meta]
+    """`<!-- mem k=v ... -->`, or "" without keys. `parse_comment` returns the same pairs."""
+    words = [f"{key}={value if key in SPAN_KEYS else encode(value)}" for key, value in meta]
     if not words:
         return ""
     return f"<!-- mem {' '.join(words)} -->"
 
 
 def encode(value: str, also: str = "") -> str:
-    """Percent-encode `%`, white space, controls, `--` and the characters of `also`, as UTF-8."""
+    """Percent-encode the UTF-8 bytes of `%`, white space, control characters and the characters of `also`.
+
+    A `-` or `>` that follows a `-` is encoded too, so that no value can end the comment.
+    """
     out = []
     for at, c in enumerate(value):
         if c == "%" or c.isspace() or c in also or ord(c) < 0x20 or ord(c) == 0x7F or 0xD800 <= ord(c) < 0xE000:
             out.append("".join(f"%{byte:02X}" for byte in c.encode("utf-8", "surrogateescape")))
-        elif (c == "-" and at and value[at - 1] == "-") or (c == ">" and at and value[at - 1] == "-"):
+        elif c in "->" and at and value[at - 1] == "-":
             out.append(f"%{ord(c):02X}")
         else:
             out.append(c)
@@ -82,7 +80,7 @@ def encode(value: str, also: str = "") -> str:
 
 
 def decode(value: str) -> str:
-    """The reverse of `encode`; a stray `%` stays."""
+    """Undo `encode`. A `%` without two hex digits after it stays as it is."""
     if "%" not in value:
         return value
     raw = PERCENT.sub(lambda m: chr(int(m.group(1), 16)), "".join(
@@ -92,16 +90,20 @@ def decode(value: str) -> str:
 
 
 def render_span(span: Span) -> str:
-    """`memory/2026-02-05.md#L12-L14@1a2b3c4d5e6f` (the blob cut to 12 hex, left out when unknown)."""
+    """A span as text: `memory/2026-02-05.md#L12-L14@1a2b3c4d5e6f`.
+
+    The blob's oid is cut to 12 hex digits, and left out with its `@` if the span has none.
+    """
+    text = f"{encode(span.path, '@#')}#L{span.start_line}"
     if span.end_line != span.start_line:
-        lines = f"#L{span.start_line}-L{span.end_line}"
-    else:
-        lines = f"#L{span.start_line}"
-    return encode(span.path, "@#") + lines + (f"@{span.blob[:12]}" if span.blob else "")
+        text += f"-L{span.end_line}"
+    if span.blob:
+        text += f"@{span.blob[:12]}"
+    return text
 
 
 def parse_span(value: str) -> Span | None:
-    """The reverse of `render_span`; None when it is no source."""
+    """Undo `render_span`; None if the value is not of that form or its first line is 0 or after its last."""
     match = SOURCE.match(value.strip())
     if match is None:
         return None
@@ -113,34 +115,34 @@ def parse_span(value: str) -> Span | None:
 
 
 def normalise(text: str) -> str:
-    """A fact's text: no bullet marker, no comment, NFC, white space collapsed."""
+    """The text of a fact: NFC, without bullet marker and metadata comment, white space collapsed to single spaces."""
     bullet = _BULLET.match(text)
     visible, _ = parse_comment(text[bullet.end() :] if bullet else text)
     return " ".join(unicodedata.normalize("NFC", visible).split())
 
 
 def text_hash(text: str) -> str:
-    """SHA-256 (64 hex) of the normalised text: what `Memory-Source` records."""
-    import hashlib  # loads OpenSSL: not every command that reads comments needs it
+    """SHA-256 (64 hex digits) of the normalised text, as the trailer `Memory-Source` records it."""
+    import hashlib  # loads OpenSSL, which most commands that read comments do not need
 
     return hashlib.sha256(normalise(text).encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def id_of_hash(digest: str) -> str:
-    """The id of the fact whose text has this hash."""
+    """The id of the fact whose `text_hash` is `digest`."""
     return digest[:ID_LENGTH]
 
 
 def fact_id(text: str) -> str:
-    """The id of a fact, of a search hit, of a part of a context: the first 12 hex of `text_hash`."""
+    """The id of a text (of a fact, a search hit, a part of a context): the first 12 hex digits of its `text_hash`."""
     return id_of_hash(text_hash(text))
 
 
 def worst_origin(*values: str) -> str:
-    """The least trusted of the origins that `values` name: one of ORIGINS, "" where they name none.
+    """The least trusted of the origins that `values` name: one of ORIGINS, or "" if they name none.
 
-    A value may name several (`web, user`). Case and width do not matter. A word that is no origin counts as `web`:
-    who cannot say whose words these are cannot vouch for them.
+    One value may name several origins (`web, user`). Letter case and character width do not matter. A word that is not
+    in ORIGINS counts as `web`, the least trusted: an unknown origin proves no trust.
     """
     words = [word for value in values for word in _ORIGIN_WORD.findall(unicodedata.normalize("NFKC", value).casefold())]
     ranks = [ORIGINS.index(word) if word in ORIGINS else len(ORIGINS) - 1 for word in words]
@@ -150,17 +152,19 @@ def worst_origin(*values: str) -> str:
 
 
 def origin_of(meta: Iterable[tuple[str, str]]) -> str:
-    """The worst origin among the keys of one comment or front matter, "" where none is stated."""
+    """The least trusted `origin` among the pairs of one comment or front matter; "" if they name none."""
     return worst_origin(*(value for key, value in meta if key.casefold() == "origin"))
 
 
 class Fact(NamedTuple):
-    """One statement of memory. `text` has no marker and no comment (NFC, white space collapsed);
-    `id` is the first 12 hex of its SHA-256; `meta` the keys of its `<!-- mem ... -->` comment in order
-    (repeatable keys such as `src` appear repeatedly); `line` and `end` are its first and last line, 0 where it stands
-    in no file; `heading` is the nearest heading above it, `trail` all that says what it is about, from the outside in.
+    """One statement of memory.
 
-    A named tuple: a search reads comments, and a dataclass costs its start two milliseconds.
+    `text`: its words, as `normalise` gives them. `id`: the `fact_id` of the text. `line`, `end`: its first and last
+    line in the file, 0 if it is in no file. `heading`: the text of the nearest heading above it, "" without one.
+    `meta`: (key, value) pairs of its `<!-- mem ... -->` comment in order; a key such as `src` may repeat. `trail`: note
+    name, headings, parent items and table header that say what the fact is about, from the outermost in.
+
+    A named tuple and no dataclass, because importing `dataclasses` adds two milliseconds to the start of a search.
     """
 
     text: str
@@ -172,10 +176,10 @@ class Fact(NamedTuple):
     trail: tuple[str, ...] = ()
 
     def get(self, key: str, default: str = "") -> str:
-        """The first value of a key, `default` where the comment lacks it."""
+        """The first value of a key of the comment; `default` if the comment lacks the key."""
         return next((value for name, value in self.meta if name == key), default)
 
     @property
     def origin(self) -> str:
-        """The worst origin its comment states, "" where it states none."""
+        """The least trusted origin that its comment names; "" if it names none."""
         return origin_of(self.meta)

@@ -1,13 +1,14 @@
-"""MEMORY.md as facts: reading and editing one statement at a time.
+"""Read MEMORY.md as facts, and edit one fact at a time.
 
 A fact is a statement of a memory file (`statements`): a list item with its wrapped lines, a paragraph, a table row, a
-quotation, a fenced block. The lines below an item that are indented under it go where it goes. Pure: bytes in, bytes
-out; never reads a file, never knows the clock. What no longer fits goes to `memory/archive/YYYY.md`; nothing is ever
-dropped, and what is not edited stays byte for byte.
+quotation or a fenced block. Lines that are indented below an item move and go with the item. Pure: the functions take
+and return bytes or a `Memory`, read no file and take the date as a parameter. Facts over the line budget move to
+`memory/archive/YYYY.md`; no fact is dropped, and all lines that an edit does not concern stay byte for byte.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -24,9 +25,9 @@ from gitmem.memory.statements import Form, Statement, statements
 from gitmem.paths import holds_instructions
 
 BUDGET = 200  # lines of MEMORY.md: an agent's host loads the first 200 (docs/promotion.md, "Budget")
-IMPORTANCE = 0.5  # of a fact that says nothing about it
+IMPORTANCE = 0.5  # importance of a fact whose comment states none
 
-# Keys of a comment, each with the id of another fact as its value.
+# Keys of a comment whose value is the id of another fact.
 SUPERSEDES, BESIDE, SUPERSEDED_BY, SAME_AS = "supersedes", "beside", "superseded-by", "same-as"
 INSIGHTS = "Insights"
 
@@ -43,9 +44,11 @@ _LOG_DATE = lazy(r"(\d{4}-\d{2}-\d{2})[^/]*$")
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A fact and the lines that go where it goes: `end` is the last line of what is indented below it (1-based).
+    """A fact in its file, with the lines that move with it.
 
-    `form` is the fact's Markdown; `parent` the position of the entry it is indented below, -1 without one.
+    `end`: the last line (from 1) of the lines indented below the fact; the fact's own last line if there are none.
+    `form`: the kind of Markdown block. `parent`: the position in `Memory.entries` of the entry it is indented below, -1
+    without one.
     """
 
     fact: Fact
@@ -60,13 +63,18 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """A parsed memory file. `lines` keep their own line ends, so that `data()` is exactly what was parsed."""
+    """A parsed memory file.
+
+    `lines`: the lines with their line ends. `entries`: the facts in order. `headings`: (last line, level, text) of each
+    heading in order.
+    """
 
     lines: tuple[str, ...]
     entries: tuple[Entry, ...]
-    headings: tuple[tuple[int, int, str], ...]  # last line, level, text
+    headings: tuple[tuple[int, int, str], ...]
 
     def data(self) -> bytes:
+        """The file's bytes: exactly the parsed ones."""
         return "".join(self.lines).encode("utf-8", "surrogateescape")
 
     @property
@@ -75,7 +83,7 @@ class Memory:
 
     @property
     def items(self) -> list[Entry]:
-        """The list items that stand below no other: each moves, and merges, with all that is indented below it."""
+        """The list items that are indented below no other entry."""
         return [entry for entry in self.entries if entry.form is Form.ITEM and entry.parent < 0]
 
     @property
@@ -85,29 +93,29 @@ class Memory:
         return "\n"
 
     def find(self, ident: str) -> Entry | None:
-        """The first entry whose fact has this id (or starts with it, four characters at least)."""
+        """The first entry whose fact id starts with `ident`; None without one or if `ident` is under 4 characters."""
         if len(ident) < 4:
             return None
         return next((e for e in self.entries if e.fact.id.startswith(ident)), None)
 
     def below(self, entry: Entry) -> list[Fact]:
-        """The facts that are indented below an entry: they go where it goes."""
+        """The facts that are indented below an entry, at any depth."""
         if entry.end == entry.fact.end:
             return []
         return [each.fact for each in self.entries if entry.start < each.start <= entry.end]
 
     def at(self, line: int) -> Entry | None:
-        """The entry that occupies a line: of entries below each other the innermost."""
+        """The entry whose lines contain `line`, the innermost if entries are nested; None without one."""
         return next((e for e in reversed(self.entries) if e.start <= line <= e.end), None)
 
 
 def parse(data: bytes) -> Memory:
-    """Any bytes: what is not UTF-8 survives as surrogate escapes. Linear in the size."""
+    """Parse any bytes; those that are not UTF-8 are kept as surrogate escapes. The time is linear in the size."""
     return parse_lines(split_lines(data))
 
 
 def parse_lines(lines: Sequence[str]) -> Memory:
-    """The facts of lines, with or without their ends: the one reading of a file's facts there is."""
+    """Parse lines, with or without their line ends. Every reader of a file's facts ends up here."""
     bare = [line.rstrip("\r\n") for line in lines]
     front = closing_line(bare)
     blocks = outline(bare, front)
@@ -121,7 +129,7 @@ def _entries(found: Sequence[Statement]) -> list[Entry]:
     for at in range(len(found) - 1, -1, -1):
         if (parent := found[at].parent) >= 0:
             ends[parent] = max(ends[parent], ends[at])
-    position: dict[int, int] = {}  # of a statement -> of its entry
+    position: dict[int, int] = {}  # position of a statement -> position of its entry
     entries: list[Entry] = []
     for at, statement in enumerate(found):
         if statement.says and statement.text:
@@ -139,25 +147,27 @@ def fact_of(statement: Statement, heading: str = "") -> Fact:
     )  # fmt: skip
 
 
-def told_facts(path: str, memory: Memory) -> list[Fact]:
-    """The facts of a file as reviews and diffs tell them: in what holds instructions (SOUL.md, a skill) the list items
-    alone, since its other statements tell an agent what to do and are told line by line."""
+def reviewed_facts(path: str, memory: Memory) -> list[Fact]:
+    """The facts of a file that reviews and diffs show as facts.
+
+    Of an instruction file (SOUL.md, a skill) these are the list items only: reviews show its other lines line by line.
+    """
     entries = memory.entries
     return [entry.fact for entry in entries if entry.form is Form.ITEM or not holds_instructions(path)]
 
 
 def lines_of(found: Iterable[Fact]) -> set[int]:
-    """The lines that facts of one file stand on."""
+    """The line numbers that the facts of one file occupy."""
     return {line for fact in found for line in range(fact.line, fact.end + 1)}
 
 
 def split_lines(data: bytes) -> list[str]:
-    """The lines of a file with their own ends, as `parse` reads them."""
+    """The lines of a file with their line ends, split at LF, as `parse` reads them."""
     return list(StringIO(data.decode("utf-8", "surrogateescape"), newline="\n"))
 
 
 def bullet(text: str, meta: Iterable[tuple[str, str]] = (), marker: str = "- ") -> str:
-    """One fact as its line, without a line end. Raises ValueError where the text is not one bullet's."""
+    """A fact as a line of Markdown without a line end. Raises ValueError if the text is empty or has comment marks."""
     words = normalise(text)
     if not words or "<!--" in words or "-->" in words:
         raise ValueError("a fact is one line of text without comment marks")
@@ -168,7 +178,7 @@ def bullet(text: str, meta: Iterable[tuple[str, str]] = (), marker: str = "- ") 
 
 
 def fact_date(fact: Fact) -> str:
-    """The day a fact is from, as ISO text: `from`, else the date in its source log's name, else empty."""
+    """The day of a fact as ISO text: the value of `from`, else the date in the name of its source log, else ""."""
     since = fact.get("from")
     if since:
         return since[:10]
@@ -181,41 +191,49 @@ def fact_date(fact: Fact) -> str:
 
 
 def importance(fact: Fact) -> float:
-    """Its stated importance within 0..1, IMPORTANCE where it has none that can be read."""
+    """The importance that the comment states, limited to 0..1; IMPORTANCE if it states none or no number."""
     try:
         value = float(fact.get("importance") or IMPORTANCE)
     except ValueError:
         return IMPORTANCE
-    if value == value:
-        return min(1.0, max(0.0, value))
-    return IMPORTANCE
+    if math.isnan(value):
+        return IMPORTANCE
+    return min(1.0, max(0.0, value))
 
 
 def pinned(fact: Fact) -> bool:
-    """Whether a person asked that this fact stays."""
+    """Whether the comment has `pinned=true`: a person asked that this fact stays."""
     return fact.get("pinned").lower() in ("true", "1", "yes")
 
 
 def expired(fact: Fact, today: date) -> bool:
-    """Whether `until` has passed: the fact holds on that day itself."""
+    """Whether the day of `until` is before `today`. A fact without `until` never expires."""
     return has_ended(fact.get("until"), today)
 
 
 def add(memory: Memory, text: str, meta: Iterable[tuple[str, str]] = (), heading: str = "") -> Memory:
-    """The fact under the heading of its `type` (or under `heading`), newest first there."""
+    """The memory with one more fact, a list item below the heading of its `type` (or below `heading`).
+
+    Newer facts come first below a heading. Raises ValueError as `bullet` does.
+    """
     pairs = tuple(meta)
-    kind = dict(pairs).get("type", "fact")
     line = bullet(text, pairs) + memory.newline
     words = normalise(text)
     fact = Fact(words, fact_id(words), 0, "", pairs)
-    return insert(memory, [line], fact, (heading,) if heading else HEADINGS.get(kind, HEADINGS["fact"]))
+    names = HEADINGS.get(dict(pairs).get("type", "fact"), HEADINGS["fact"])
+    if heading:
+        names = (heading,)
+    return insert(memory, [line], fact, names)
 
 
 def insert(memory: Memory, block: Sequence[str], fact: Fact, names: Sequence[str]) -> Memory:
-    """Ready lines of one entry below the first heading that is one of `names` (made when there is none)."""
+    """The memory with `block`, the lines of `fact`, below the first heading whose text is one of `names`.
+
+    Without such a heading the file gets a section `names[0]` at its end.
+    """
     place = _heading(memory, names)
     if place:
-        return parse_lines(_placed(memory, block, fact, place))
+        return parse_lines(_inserted(memory, block, fact, place))
     lines = list(memory.lines)
     end = memory.newline
     if lines and not lines[-1].endswith("\n"):
@@ -228,13 +246,13 @@ def insert(memory: Memory, block: Sequence[str], fact: Fact, names: Sequence[str
 
 
 def insert_all(memory: Memory, rows: Sequence[tuple[Sequence[str], Fact]], names: Sequence[str]) -> Memory:
-    """`insert` of several entries in one pass, whatever their number: newest first, those of one day in their order."""
+    """`insert` for several entries in one pass: newest first, entries of the same day in the given order."""
     *others, (block, fact) = sorted(rows, key=lambda row: fact_date(row[1]), reverse=True)
     memory = insert(memory, block, fact, names)
     if not others:
         return memory
     section = _section(memory, _heading(memory, names))[0]
-    above: dict[int, list[str]] = {}  # line after which they go -> lines
+    above: dict[int, list[str]] = {}  # number of a line -> new lines after it
     for block, fact in others:
         day = fact_date(fact)
         at = next((e.start - 1 for e in section if fact_date(e.fact) <= day), section[-1].end)
@@ -246,22 +264,23 @@ def insert_all(memory: Memory, rows: Sequence[tuple[Sequence[str], Fact]], names
 
 
 def _heading(memory: Memory, names: Sequence[str]) -> int:
-    """The line of the first heading that is one of `names`, 0 for none."""
+    """The line of the first heading whose text is one of `names`, 0 without one."""
     wanted = {name.casefold() for name in names}
     return next((n for n, _, text in memory.headings if text.casefold().rstrip(":") in wanted), 0)
 
 
 def _section(memory: Memory, place: int) -> tuple[list[Entry], int]:
-    """The entries below the heading of a line, and the line of the next heading."""
+    """The top-level list items below the heading on line `place`, and the line of the next heading."""
     limit = next((n for n, _, _ in memory.headings if n > place), len(memory.lines) + 1)
     if limit <= len(memory.lines):
         line = memory.lines[limit - 1]
         if _RULER.match(line) and not _HEADING.match(line):
-            limit -= 1  # the setext heading's text line
+            limit -= 1  # the text line of a Setext heading
     return [e for e in memory.items if place < e.start < limit], limit
 
 
-def _placed(memory: Memory, block: Sequence[str], fact: Fact, place: int) -> list[str]:
+def _inserted(memory: Memory, block: Sequence[str], fact: Fact, place: int) -> list[str]:
+    """The file's lines with `block` in the section of line `place`: above the first fact that is not newer."""
     lines = list(memory.lines)
     section, limit = _section(memory, place)
     day = fact_date(fact)
@@ -275,24 +294,20 @@ def _placed(memory: Memory, block: Sequence[str], fact: Fact, place: int) -> lis
         end = limit - 1
         while at < end and lines[at].strip():  # prose directly below the heading stays above its facts
             at += 1
-        filled = next((n for n in range(end, at, -1) if lines[n - 1].strip()), 0)
-        at = filled or at
-        if at and not lines[at - 1].endswith("\n"):
-            lines[at - 1] += memory.newline
+        at = next((n for n in range(end, at, -1) if lines[n - 1].strip()), at)
         block = [memory.newline, *block]
         if at < len(lines) and lines[at].strip():
             block = [*block, memory.newline]
-        return [*lines[:at], *block, *lines[at:]]
     if at and not lines[at - 1].endswith("\n"):
         lines[at - 1] += memory.newline
     return [*lines[:at], *block, *lines[at:]]
 
 
 def update(memory: Memory, entry: Entry, text: str, meta: Iterable[tuple[str, str]]) -> Memory:
-    """The same place with a new text and comment on one line; marker, line end and what is indented below stay.
+    """The memory with a new text and comment for `entry`, on one line in the same place.
 
-    Raises ValueError where the text would not stand there as one statement (`# words` in a paragraph's place are a
-    heading), and for a fenced block, which has no comment.
+    The marker, the line end and the lines indented below the entry stay. Raises ValueError if the text would not be
+    one statement there (`# words` in the place of a paragraph is a heading), and for a fenced block.
     """
     if entry.form is Form.CODE:
         raise ValueError("a fenced block is edited in the file itself")
@@ -301,8 +316,10 @@ def update(memory: Memory, entry: Entry, text: str, meta: Iterable[tuple[str, st
     if entry.form is Form.ROW:
         comment = render_comment(tuple(meta))
         words = words.strip("| ")
-        new = f"{marker_of(memory, entry)}| {words} |" + (f" {comment}" if comment else "")
-    after = parse_lines(_with_own_lines(memory, entry, [new]))
+        new = f"{marker_of(memory, entry)}| {words} | {comment}".rstrip()
+    last = memory.lines[entry.fact.end - 1]
+    line = new + _line_end(last)
+    after = parse_lines([*memory.lines[: entry.start - 1], line, *memory.lines[entry.fact.end :]])
     at = memory.entries.index(entry)
     if len(after.entries) != len(memory.entries) or normalise(after.entries[at].fact.text) != words:
         raise ValueError("as Markdown the text would be more, or another thing, than the one statement it replaces")
@@ -310,44 +327,43 @@ def update(memory: Memory, entry: Entry, text: str, meta: Iterable[tuple[str, st
 
 
 def marker_of(memory: Memory, entry: Entry) -> str:
-    """What stands before a fact's text on its first line: white space and the mark of its item or quotation."""
-    line = memory.lines[entry.start - 1]
-    match = None
-    if entry.form in _MARKERS:
-        match = _MARKERS[entry.form].match(line)
+    """The text before a fact's words on its first line: white space and the marker of its list item or quotation."""
+    pattern = _MARKERS.get(entry.form)
+    match = pattern and pattern.match(memory.lines[entry.start - 1])
     if not match:
         return ""
     return match[0]
 
 
-def _with_own_lines(memory: Memory, entry: Entry, new: Sequence[str]) -> list[str]:
-    """The lines of a file with others (without their ends) in the place of the fact's own."""
-    last = memory.lines[entry.fact.end - 1]
-    end = last[len(last.rstrip("\r\n")) :]
-    ended = [line + memory.newline for line in new[:-1]] + [new[-1] + end]
-    return [*memory.lines[: entry.start - 1], *ended, *memory.lines[entry.fact.end :]]
+def _line_end(line: str) -> str:
+    return line[len(line.rstrip("\r\n")) :]
 
 
 def with_comment(memory: Memory, entry: Entry, meta: Iterable[tuple[str, str]]) -> Memory:
-    """The same place with another comment, at the end of the fact's last line; every other byte stays."""
+    """The memory with another comment at the end of the fact's last line; every other byte stays.
+
+    Raises ValueError for a fenced block, which has no comment.
+    """
     if entry.form is Form.CODE:
         raise ValueError("a fenced block has no comment")
-    bare = [line.rstrip("\r\n") for line in memory.lines[entry.start - 1 : entry.fact.end]]
+    own = memory.lines[entry.start - 1 : entry.fact.end]
+    bare = [line.rstrip("\r\n") for line in own]
     texts = [parse_comment(line)[0] if line.rstrip().endswith("-->") else line for line in bare]
-    while len(texts) > 1 and not texts[-1].strip():  # a line that held nothing but the comment
+    while len(texts) > 1 and not texts[-1].strip():  # the line had only the comment
         texts.pop()
     comment = render_comment(meta)
     if comment:
         texts[-1] = f"{texts[-1].rstrip()} {comment}"
-    last = memory.lines[entry.fact.end - 1]
-    end = last[len(last.rstrip("\r\n")) :]
-    ends = [line[len(line.rstrip("\r\n")) :] for line in memory.lines[entry.start - 1 : entry.fact.end]]
-    kept = [text + own for text, own in zip(texts[:-1], ends, strict=False)]
-    return parse_lines([*memory.lines[: entry.start - 1], *kept, texts[-1] + end, *memory.lines[entry.fact.end :]])
+    ends = [*map(_line_end, own[: len(texts) - 1]), _line_end(own[-1])]
+    lines = [text + end for text, end in zip(texts, ends, strict=True)]
+    return parse_lines([*memory.lines[: entry.start - 1], *lines, *memory.lines[entry.fact.end :]])
 
 
 def supersede(memory: Memory, entry: Entry, text: str, meta: Iterable[tuple[str, str]]) -> Memory:
-    """Replace a fact by its successor, which names it in `supersedes`, under the heading of its own type."""
+    """The memory with `entry` replaced by a new fact whose comment names it in `supersedes`.
+
+    The new fact keeps the place, or goes below the heading of its type if that is another type.
+    """
     pairs = tuple(meta)
     if ("supersedes", entry.fact.id) not in pairs:
         pairs += (("supersedes", entry.fact.id),)
@@ -358,13 +374,13 @@ def supersede(memory: Memory, entry: Entry, text: str, meta: Iterable[tuple[str,
 
 
 def remove(memory: Memory, entry: Entry) -> Memory:
-    """Without this entry and the lines that belong to it; its heading stays."""
+    """The memory without an entry and the lines indented below it; its heading stays."""
     return parse_lines([*memory.lines[: entry.start - 1], *memory.lines[entry.end :]])
 
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """An entry taken out for the archive: its own lines, and the file they belong in."""
+    """An entry for the archive: its fact, its lines with their ends, and the path of the archive file."""
 
     fact: Fact
     lines: tuple[str, ...]
@@ -372,16 +388,16 @@ class Moved:
 
 
 def archive_path(fact: Fact, today: date) -> str:
-    """`memory/archive/YYYY.md` of the fact's year, of today's where it has no date."""
+    """`memory/archive/YYYY.md` with the year of the fact, or of `today` if the fact has no date."""
     year = fact_date(fact)[:4]
     return f"memory/archive/{year if year.isdigit() else today.year}.md"
 
 
 def take(memory: Memory, chosen: Iterable[Entry], today: date) -> tuple[Memory, list[Moved]]:
-    """Take entries out of a memory; the second value is what must be filed with `archive`."""
+    """The memory without `chosen`, and the entries that the caller must pass to `archive`."""
     gone: list[Entry] = []
     for entry in sorted(chosen, key=lambda e: e.start):
-        if not gone or entry.start > gone[-1].end:  # what is indented below another goes with it
+        if not gone or entry.start > gone[-1].end:  # an entry indented below another one moves with it
             gone.append(entry)
     lines: list[str] = []
     moved: list[Moved] = []
@@ -392,23 +408,26 @@ def take(memory: Memory, chosen: Iterable[Entry], today: date) -> tuple[Memory, 
         ends = tuple(line if line.endswith("\n") else line + memory.newline for line in block)
         moved.append(Moved(entry.fact, ends, archive_path(entry.fact, today)))
         at = entry.end
-    return (parse_lines([*lines, *memory.lines[at:]]) if moved else memory), moved
+    if moved:
+        memory = parse_lines([*lines, *memory.lines[at:]])
+    return memory, moved
 
 
 def expire(memory: Memory, today: date) -> tuple[Memory, list[Moved]]:
-    """Without the facts whose `until` has passed; one that is pinned, or has a pinned fact below it, stays."""
+    """`take` for the expired facts, without those that are pinned or have a pinned fact below them."""
     return take(memory, [e for e in memory.entries if expired(e.fact, today) and not holds_pinned(memory, e)], today)
 
 
 def holds_pinned(memory: Memory, entry: Entry) -> bool:
-    """Whether a fact, or one that is indented below it, is pinned."""
+    """Whether the fact of an entry, or a fact indented below it, is pinned."""
     return pinned(entry.fact) or any(pinned(fact) for fact in memory.below(entry))
 
 
 def fit(memory: Memory, today: date, budget: int = BUDGET, keep: Iterable[str] = ()) -> tuple[Memory, list[Moved]]:
-    """At most `budget` lines: the least important, then oldest facts go; pinned ones and `keep` (ids) never.
+    """`take` for as many facts as must go until the file has at most `budget` lines.
 
-    May stay over the budget where prose, not facts, fills the file: `len(memory.lines)` tells.
+    The least important facts go first, of equal ones the oldest. Pinned facts and the ids in `keep` stay. The result
+    is still over the budget if the other lines alone are: check `len(memory.lines)`.
     """
     over = len(memory.lines) - budget
     if over <= 0:
@@ -425,22 +444,25 @@ def fit(memory: Memory, today: date, budget: int = BUDGET, keep: Iterable[str] =
 
 
 def movable(memory: Memory, keep: Iterable[str] = ()) -> list[Entry]:
-    """The entries that a budget may take away: no pinned fact is one of them or stands below one, nor is one of `keep`
-    (ids)."""
+    """The top-level list items that `fit` may archive: those without a pinned fact whose id is not in `keep`."""
     kept = set(keep)
     return [e for e in memory.items if e.fact.id not in kept and not holds_pinned(memory, e)]
 
 
 def superseded(fact: Fact, by: str, today: date, key: str = SUPERSEDED_BY) -> Moved:
-    """A fact that another one (`by`, its id) takes the place of, as the archive keeps it: one item, with that id in
-    `superseded-by`, or `same-as` where both say the same. Raises ValueError for a text that no item can hold."""
+    """The archive entry of a fact that the fact with the id `by` replaces: a list item with `key`=`by` in its comment.
+
+    `key` is `superseded-by`, or `same-as` if both say the same. Raises ValueError as `bullet` does.
+    """
     meta = (*(pair for pair in fact.meta if pair[0] not in (SUPERSEDED_BY, SAME_AS)), (key, by))
     return Moved(fact, (bullet(fact.text, meta) + "\n",), archive_path(fact, today))
 
 
 def archive(data: bytes, moved: Iterable[Moved]) -> bytes:
-    """An archive file with the entries filed under the headings they came from. Nothing is filed twice. The file is
-    parsed once for each heading, whatever the number of entries."""
+    """The bytes of an archive file (`data`) with `moved` added below the headings that the facts had before.
+
+    A fact whose id is in the file already is not added. The file is parsed once for each heading.
+    """
     memory = parse(data)
     known = {fact.id for fact in memory.facts}
     groups: dict[tuple[str, ...], list[Moved]] = {}
@@ -451,20 +473,15 @@ def archive(data: bytes, moved: Iterable[Moved]) -> bytes:
             known |= {item.fact.id, *(fact.id for fact in parse_lines(item.lines).facts)}
             groups.setdefault((item.fact.heading or HEADINGS["fact"][0],), []).append(item)
     for names, items in groups.items():
-        memory = _filed(memory, items, names)
+        if all(_is_one_item(item.lines) for item in items):  # of one day the entry that was moved last comes first
+            memory = insert_all(memory, [(item.lines, item.fact) for item in reversed(items)], names)
+            continue
+        for item in items:  # the lines above a paragraph or a row decide how Markdown reads it: one at a time
+            memory = insert(memory, item.lines, item.fact, names)
     return memory.data()
 
 
-def _filed(memory: Memory, items: Sequence[Moved], names: Sequence[str]) -> Memory:
-    """The entries below one heading: newest first, of one day the one that was moved last."""
-    if all(_is_one_item(item.lines) for item in items):
-        return insert_all(memory, [(item.lines, item.fact) for item in reversed(items)], names)
-    for item in items:  # a paragraph or a row: what stands above it decides what it is as Markdown
-        memory = insert(memory, item.lines, item.fact, names)
-    return memory
-
-
 def _is_one_item(lines: Sequence[str]) -> bool:
-    """Whether lines are one list item, with what is indented below it."""
+    """Whether lines are one list item at the margin, with the lines indented below it."""
     found = [(entry.start, entry.end, entry.form) for entry in parse_lines(lines).entries if entry.parent < 0]
     return found == [(1, len(lines), Form.ITEM)] and not lines[0].startswith((" ", "\t"))

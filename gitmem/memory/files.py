@@ -1,8 +1,9 @@
-"""One memory file, whatever the way in: which paths may be read, and the bytes of one. Reads only.
+"""Decide which paths are memory files that may be read, and read one. Never writes.
 
-Every entry that takes a path from outside (`show`, `why`, the MCP tools, the memory tool) asks here. A file is memory
-where search would take it for that: by the layout and the globs of `[memory] paths`, a plain file that Git does not
-ignore, in this repository and in none inside it. Symbolic links are never followed.
+Every command and tool that takes a path from outside (`show`, `why`, the MCP tools, the memory tool) calls this
+module. A path is a memory file under the same rules as for search: the layout or a glob of `[memory] paths` names it,
+and it is a plain file that Git does not ignore, in this repository and not in a repository inside it. Symbolic links
+are never followed.
 """
 
 from __future__ import annotations
@@ -26,13 +27,14 @@ HINT = "git mem search finds lines"
 
 
 def read_memory_file(repo: Repository, config: Config, path: str, commit: str = "") -> bytes:
-    """The bytes of the memory file `path` (from the top of the repository) in the work tree, or at `commit`.
+    """The bytes of the memory file `path` (from the top of the repository) at `commit`, "" for the work tree.
 
-    In a bare repository "" means HEAD. Raises MissingFile where there is no such memory file (a file that is not
-    memory is not told apart), OutsideRepository for a path that leaves the repository or goes through a link, and
-    GitMemError for a file beyond LIMIT.
+    In a bare repository "" means HEAD. Raises MissingFile if there is no such file or it is not memory (the message
+    does not say which), OutsideRepository for a path that leaves the repository or goes through a link, and GitMemError
+    for a file of more than MAX_MEMORY_FILE_BYTES.
     """
-    commit = commit or ("" if repo.root is not None else repo.head() or "")
+    if repo.root is None:
+        commit = commit or repo.head() or ""
     if commit or repo.root is None:
         data = _in_commit(repo, config, path, commit)
     else:
@@ -46,25 +48,22 @@ def read_memory_file(repo: Repository, config: Config, path: str, commit: str = 
 
 
 def memory_paths(repo: Repository, config: Config) -> list[str]:
-    """The paths of all memory files that `read_memory_file` reads without a commit; empty where there is none."""
+    """The sorted paths of all memory files that `read_memory_file` reads without a commit."""
     if repo.root is None:
         head = repo.head()
         if not head:
             return []
         return sorted(tree_files(repo, repo.tree(head), config.memory_paths)[0])
-    paths = list(read_work_tree(repo, config.memory_paths).files)
+    paths = set(read_work_tree(repo, config.memory_paths).files)
     if paths:
-        ignored = repo.ignored(paths)
-    else:
-        ignored = set()
-    return sorted(path for path in paths if path not in ignored)
+        paths -= repo.ignored(sorted(paths))
+    return sorted(paths)
 
 
 def _in_commit(repo: Repository, config: Config, path: str, commit: str) -> bytes:
+    files: dict[str, str] = {}
     if commit:
         files, _ = tree_files(repo, repo.tree(commit), config.memory_paths)
-    else:
-        files, _ = ({}, Layout())
     oid = files.get(path)
     if oid is None:
         raise MissingFile(
@@ -89,7 +88,7 @@ def _nearest(path: str, paths: Iterable[str]) -> str:
 
     It suggests the entry of `paths` with the most similar spelling, else the only entry with that file name.
     """
-    import difflib  # 6 ms that only a mistake has to take
+    import difflib  # takes 6 ms and is needed only after a mistake
 
     spelled = {name.casefold(): name for name in sorted(paths)}
     wanted = path.casefold()
@@ -103,7 +102,10 @@ def _nearest(path: str, paths: Iterable[str]) -> str:
 
 
 def is_memory_path(repo: Repository, config: Config, path: str) -> bool:
-    """Whether a path of the work tree is one of memory, whatever Git ignores there. Raises OutsideRepository."""
+    """Whether the layout or the configured globs make `path` memory, even if Git ignores it.
+
+    Raises OutsideRepository.
+    """
     assert repo.root is not None
     resolve(repo.root, path)
     return is_memory(path, Layout(extra=tuple(config.memory_paths))) or is_memory(
@@ -112,23 +114,25 @@ def is_memory_path(repo: Repository, config: Config, path: str) -> bool:
 
 
 def ensure_memory(repo: Repository, config: Config, path: str) -> None:
-    """Raises MissingFile for a path that is not memory, OutsideRepository."""
+    """Raise MissingFile if `path` is not memory, OutsideRepository if it leaves the repository."""
     if not is_memory_path(repo, config, path):
         raise MissingFile(Message("there is no memory file '{}'", path), HINT)
 
 
 def in_work_tree(repo: Repository, config: Config, path: str) -> bool:
-    """Whether a path of the work tree is memory, whether or not a file is there yet. Raises OutsideRepository."""
+    """Whether `path` is memory and not ignored by Git; the file need not exist yet.
+
+    False for a path inside another repository and for a path that is not spelled in its shortest form. Raises
+    OutsideRepository.
+    """
     assert repo.root is not None
     resolve(repo.root, path)
     if str(PurePosixPath(path)) != path:
         return False
     if any(os.path.lexists(repo.root / folder / ".git") for folder in list(PurePosixPath(path).parents)[:-1]):
         return False  # a repository inside this one
-    # What the layout of notes adds is told by all files together; the rest by the path alone.
-    if (
-        not is_memory(path, Layout(extra=tuple(config.memory_paths)))
-        and path not in read_work_tree(repo, config.memory_paths).files
-    ):
+    # The path alone decides, except in a repository of notes, where the layout depends on all files.
+    is_named = is_memory(path, Layout(extra=tuple(config.memory_paths)))
+    if not is_named and path not in read_work_tree(repo, config.memory_paths).files:
         return False
     return path not in repo.ignored([path])

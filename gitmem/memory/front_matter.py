@@ -1,7 +1,8 @@
-"""The front matter of a file: the YAML between the two `---` at its top, as strings and lists of strings.
+"""Read the front matter of a file: the YAML between the two `---` lines at its top, as strings and lists of strings.
 
-Pure, and never fails: what cannot be read is a sentence. The common case needs no YAML parser; the rest is read without
-aliases, tags, repeated keys and deep nesting, so that no file can make it run long (docs/threats.md, A24).
+Pure; no input makes `read` raise: a defect is reported in `FrontMatter.fault`. Plain `key: value` lines need no YAML
+parser. All other YAML is refused if it has aliases, tags, repeated keys or deep nesting, so that no file can make the
+parser run long (docs/threats.md, A24).
 """
 
 from __future__ import annotations
@@ -10,13 +11,19 @@ import re
 from collections.abc import Container, Mapping, Sequence
 from typing import Any, NamedTuple
 
-MAX_FRONT_MATTER_CHARACTERS = 64 << 10  # characters
+MAX_FRONT_MATTER_CHARACTERS = 64 << 10
+MAX_BRACKETS = 512  # `[` and `{` in one front matter
+MAX_NESTING_MARKS = 64  # `[`, `{`, `?` and `-` on one line: PyYAML's time grows with the square of the depth
 
 Value = str | tuple[str, ...]
 
 
 class FrontMatter(NamedTuple):
-    """`end` is the line that closes it, 0 without one; `fault` what is wrong with it, "" where nothing is."""
+    """A front matter.
+
+    `end`: the line that closes it, 0 for a file without one. `keys`: its values by key; empty if it is faulty. `fault`:
+    the defect as the end of a sentence ("is not valid YAML"), "" without one.
+    """
 
     end: int = 0
     keys: Mapping[str, Value] = {}
@@ -24,14 +31,15 @@ class FrontMatter(NamedTuple):
 
 
 def closing_line(lines: Sequence[str]) -> int:
-    """The number of the line that closes the front matter, 0 where the file has none or it is never closed."""
+    """The number of the line that closes the front matter; 0 if the file has none or never closes it."""
     if not lines or lines[0].lstrip("\ufeff").rstrip() != "---":
         return 0
     return next((number for number, line in enumerate(lines[1:], 2) if line.rstrip() in ("---", "...")), 0)
 
 
 def read(lines: Sequence[str]) -> FrontMatter:
-    """The front matter of a file's lines (without their ends). No dates, no objects: values are strings and lists."""
+    """Read the front matter of a file's lines (without their ends). Dates and numbers stay strings, objects are left
+    out."""
     end = closing_line(lines)
     if not end:
         return FrontMatter()
@@ -44,7 +52,10 @@ def read(lines: Sequence[str]) -> FrontMatter:
 
 
 def nested(lines: Sequence[str], end: int) -> dict[str, Any]:
-    """The whole of a front matter that `read` found no fault with: strings, lists and objects of them."""
+    """The whole front matter that ends on line `end`: strings, with lists and objects of them. {} if it is no mapping.
+
+    Call it only if `read` found no fault: it does not check for YAML that is slow to parse.
+    """
     import yaml
 
     value = yaml.load("\n".join(lines[1 : end - 1]), Loader=yaml.BaseLoader)  # strings only
@@ -57,10 +68,10 @@ _STATED = re.compile(r"([A-Za-z_][\w-]*):[ \t]*(.*)")
 
 
 def stated_values(data: bytes, keys: Container[str]) -> tuple[tuple[str, str], ...]:
-    """Each value that a file states for one of `keys` at the margin of its front matter, in order; () without one.
+    """The (key, value) pairs that a front matter states for `keys` without indentation, in order; () without one.
 
-    Read line by line, also where `read` finds a fault and gives nothing: an origin that a broken front matter states
-    counts all the same. Plain values and lists only, a comma between two; no YAML, since thousands of notes are asked.
+    Reads line by line, so that an `origin` in a faulty front matter still counts. Of a list each item is one pair; any
+    other YAML is not understood. No YAML parser is called, because callers read thousands of notes.
     """
     if not data.startswith((b"---", b"\xef\xbb\xbf---")):
         return ()
@@ -72,10 +83,7 @@ def stated_values(data: bytes, keys: Container[str]) -> tuple[tuple[str, str], .
         row = _STATED.match(line)
         if row and row[1] in keys:
             text = row[2].strip()
-            if text:
-                listed = ""
-            else:
-                listed = row[1]
+            listed = "" if text else row[1]
             parts = text.removeprefix("[").removesuffix("]").split(",")
             values += [(row[1], part.strip().strip("\"'")) for part in parts if part.strip()]
         elif listed and line.strip().startswith("- "):
@@ -85,22 +93,19 @@ def stated_values(data: bytes, keys: Container[str]) -> tuple[tuple[str, str], .
     return tuple(values)
 
 
-_HALF = re.compile("[\ud800-\udfff]")  # what `"\ud800"` of YAML gives: no text that can be written
+_SURROGATE = re.compile("[\ud800-\udfff]")  # YAML's `"\ud800"` makes one; UTF-8 cannot hold it
 _KEY = re.compile(r"([A-Za-z_][\w-]*):(?:[ ]+(.*))?$")
 _ITEM = re.compile(r"[ ]*-[ ]+(.*)$")
-_QUOTED = re.compile(r"\"[^\"\\,]{0,500}\"$|'[^',]{0,500}'$")  # a comma could end it inside a list
+_QUOTED = re.compile(r"\"[^\"\\,]{0,500}\"$|'[^',]{0,500}'$")  # without a comma, which would split an item of a list
 _SCALAR = re.compile(r"[^\s\[\]{}&*!|>'\"%@`#,?:-][^\[\]{}#:'\"\\]*$|^-?\d[\w.:+-]*$")
 
 
 def _plain(body: Sequence[str]) -> dict[str, Value] | None:
-    """The common case: `key: plain value`, `key: [a, b]`, `key:` with `- item` lines. None for any other."""
+    """Read `key: plain value`, `key: [a, b]`, and `key:` with `- item` lines. None for YAML with anything else."""
     keys: dict[str, Value] = {}
     listed = ""  # the key whose `- item` lines may follow
     for line in filter(None, map(str.rstrip, body)):
-        item = None
-        if listed:
-            item = _ITEM.match(line)
-        if item:
+        if listed and (item := _ITEM.match(line)):
             scalar = _scalar(item[1])
             if scalar is None:
                 return None
@@ -114,23 +119,19 @@ def _plain(body: Sequence[str]) -> dict[str, Value] | None:
         if value is None:
             return None
         keys[match[1]] = value
-        if text:
-            listed = ""
-        else:
-            listed = match[1]
+        listed = "" if text else match[1]
     return keys
 
 
 def _value(text: str) -> Value | None:
-    """`[a, b]` as a tuple, one scalar as its text, "" for nothing yet; None for what needs YAML."""
+    """The value after `key:`: a tuple for `[a, b]`, else the text of the scalar; None if it needs a YAML parser."""
+    if not text:
+        return ""
     if not text.startswith("[") or not text.endswith("]"):
-        if not text:
-            return ""
         return _scalar(text)
-    if text[1:-1].strip():
-        parts = [_scalar(part.strip()) for part in text[1:-1].split(",")]
-    else:
-        parts = []
+    if not text[1:-1].strip():
+        return ()
+    parts = [_scalar(part.strip()) for part in text[1:-1].split(",")]
     scalars = tuple(part for part in parts if part is not None)
     if len(scalars) != len(parts):
         return None
@@ -138,21 +139,21 @@ def _value(text: str) -> Value | None:
 
 
 def _scalar(text: str) -> str | None:
-    """A plain or quoted scalar whose text is what stands there, None for any other."""
+    """The text of a plain or quoted scalar without escapes; None for any other YAML."""
     if _QUOTED.match(text):
         return text[1:-1]
-    if not _SCALAR.match(text):
-        return None
-    return text
+    if _SCALAR.match(text):
+        return text
+    return None
 
 
 def _yaml(text: str) -> tuple[dict[str, Value], str]:
-    """(its keys, "") or ({}, what is wrong). All scalars stay strings; deeper values have no meaning to us."""
+    """Parse YAML: (keys, "") or ({}, fault). All scalars stay strings; keys with nested values are left out."""
     if len(text) > MAX_FRONT_MATTER_CHARACTERS:
         return {}, "is larger than 64 KB"
-    deep = any(sum(map(line.count, "[{?-")) > 64 for line in text.split("\n"))
-    if deep or text.count("[") + text.count("{") > 512:
-        return {}, "is nested too deep"  # PyYAML's time grows with the square of the depth
+    deep = any(sum(map(line.count, "[{?-")) > MAX_NESTING_MARKS for line in text.split("\n"))
+    if deep or text.count("[") + text.count("{") > MAX_BRACKETS:
+        return {}, "is nested too deep"
     import yaml
 
     try:
@@ -169,13 +170,13 @@ def _yaml(text: str) -> tuple[dict[str, Value], str]:
         elif isinstance(value, list) and all(isinstance(item, str) for item in value):
             keys[str(name)] = tuple(value)
     texts = [*keys, *(text for value in keys.values() for text in ([value] if isinstance(value, str) else value))]
-    if any(map(_HALF.search, texts)):
+    if any(map(_SURROGATE.search, texts)):
         return {}, "escapes half a character"
     return keys, ""
 
 
 def _fault(yaml: Any, text: str) -> str:
-    """What YAML allows and we do not: aliases, tags, no mapping at the top, a key twice. "" where it is none of it."""
+    """Why valid YAML is refused: it has an alias, a tag, no mapping at the top, or a repeated key. "" if it has none."""
     for event in yaml.parse(text, Loader=yaml.BaseLoader):
         if isinstance(event, yaml.AliasEvent):
             return "uses a YAML alias"

@@ -1,7 +1,7 @@
-"""The links of a Markdown file to files beside it: which files it shows, and the links after files have moved. Pure.
+"""Find the files that a Markdown text links to, and rewrite its links after files have moved. Pure.
 
-Inline links and pictures, reference definitions, `src` and `href` of HTML, and wiki links (`![[picture.png]]`), which
-name a file wherever it lies. Paths are relative to the top of a folder, with `/`.
+Links are inline links and pictures, reference definitions, `src` and `href` of HTML, and wiki links
+(`![[picture.png]]`), which name a file in any folder. Paths are relative to the top of a folder, with `/`.
 """
 
 from __future__ import annotations
@@ -22,26 +22,28 @@ _ELSEWHERE = re.compile(r"[A-Za-z][\w+.-]*:|#|//")
 
 
 class Linkable:
-    """Files that others may link to or show, read once for any number of texts."""
+    """A set of files, by path and by name, to look up the links of any number of texts."""
 
     def __init__(self, paths: Collection[str]) -> None:
         self._paths = frozenset(paths)
-        self._named: dict[str, list[str]] = {}  # the name alone -> paths
+        self._by_name: dict[str, list[str]] = {}  # file name -> paths
         for path in self._paths:
-            self._named.setdefault(posixpath.basename(path), []).append(path)
+            self._by_name.setdefault(posixpath.basename(path), []).append(path)
 
     def linked(self, text: str, name: str) -> set[str]:
-        """Those that the file `name` with this text links to or shows."""
+        """The paths of the set that `text`, the text of the file `name`, links to."""
         found = {path for match in _LINK.finditer(text) if (path := _resolved(_target(match), name)) in self._paths}
         for want in {match[1].strip() for match in _WIKI.finditer(text)}:
-            close = self._named.get(posixpath.basename(want), ())
-            found |= {path for path in close if path == want or path.endswith(f"/{want}")}
+            same_name = self._by_name.get(posixpath.basename(want), ())
+            found |= {path for path in same_name if path == want or path.endswith(f"/{want}")}
         return found
 
 
 def relinked(text: str, name: str, moved: Mapping[str, str]) -> str:
-    """The text of the file `name` with each link to a file of `moved` (old path -> new path) that would lead elsewhere
-    from the new place of `name` leading there; every other byte as it was."""
+    """The text of the file `name` after the files of `moved` (old path -> new path) have moved, perhaps itself too.
+
+    A link to a moved file gets a new relative path, unless the old one still leads there. All other bytes stay.
+    """
     return "".join(_pieces(text, name, moved))
 
 
@@ -54,16 +56,14 @@ def _pieces(text: str, name: str, moved: Mapping[str, str]) -> Iterator[str]:
         if path not in moved:
             continue
         bare = raw.strip("<>\"'")
-        plain, mark, rest = _split(bare)
-        now = posixpath.relpath(moved[path], here or ".")
-        if not plain.startswith("/") and posixpath.normpath(unquote(plain)) == now:
+        old, mark, rest = _split(bare)
+        new = posixpath.relpath(moved[path], here or ".")
+        if not old.startswith("/") and posixpath.normpath(unquote(old)) == new:
             continue
         start = match.end() - len(raw)
-        if "%" in plain or (" " in now and raw == bare):
-            spelled = quote(now)
-        else:
-            spelled = now
-        yield text[done:start] + raw.replace(bare, spelled + mark + rest, 1)
+        if "%" in old or (" " in new and raw == bare):
+            new = quote(new)
+        yield text[done:start] + raw.replace(bare, new + mark + rest, 1)
         done = match.end()
     yield text[done:]
 
@@ -73,20 +73,24 @@ def _target(match: re.Match[str]) -> str:
 
 
 def _split(bare: str) -> tuple[str, str, str]:
-    """(path, "#" or "?", what follows) of a link."""
+    """Split a link target at its first `#` or `?`: (path, that character, rest); the last two are "" without one."""
     found = re.search("[#?]", bare)
     if found:
-        return (bare[: found.start()], found[0], bare[found.end() :])
-    return (bare, "", "")
+        return bare[: found.start()], found[0], bare[found.end() :]
+    return bare, "", ""
 
 
 def _resolved(raw: str, name: str) -> str:
-    """The path that a link in the file `name` leads to, "" for an address elsewhere or none below the top."""
+    """The path that the link target `raw` in the file `name` leads to; "" for a URL, an anchor or a path outside."""
     bare = raw.strip("<>\"'")
     if not bare or _ELSEWHERE.match(bare):
         return ""
-    plain = unquote(_split(bare)[0])
-    path = posixpath.normpath(posixpath.join(posixpath.dirname(name), plain) if plain[:1] != "/" else plain.lstrip("/"))
+    path = unquote(_split(bare)[0])
+    if path.startswith("/"):
+        path = path.lstrip("/")
+    else:
+        path = posixpath.join(posixpath.dirname(name), path)
+    path = posixpath.normpath(path)
     if path.startswith("..") or path == ".":
         return ""
     return path

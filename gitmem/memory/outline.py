@@ -1,23 +1,25 @@
-"""The blocks of Markdown lines that must not be cut: headings, fences and tables, each with exact lines.
+"""Find the headings, fences and tables of Markdown lines, each with its exact lines.
 
-Pure, and never fails. Block structure only: nothing inside a line is parsed. Most memory files are plain enough for
-our own pass; every other one goes through markdown-it-py, and a property test holds the two to the same answer.
+Pure; no input makes it raise. Only block structure is parsed, nothing inside a line. Most memory files are plain enough
+for one pass of `_plain`; all others go through markdown-it-py. A property test checks that both give the same result.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
 from gitmem.fences import closes, opening
 from gitmem.lazy_patterns import lazy
 
-EXACT_LIMIT = 256 << 10  # characters up to which markdown-it decides what is not plain; above it would take seconds
+MAX_PARSED_CHARS = 256 << 10  # markdown-it-py parses no longer text: it would take seconds
+MAX_MARKER_CHARS = 64  # `>`, `-`, `*`, `+` and white space before a line's text, for markdown-it-py to parse it
 
 
 class Heading(NamedTuple):
-    """An ATX or Setext heading; `last` is its underline where it has one."""
+    """A heading. `line`: its first line. `last`: its last line, for a Setext heading the underline. `level`: 1 to 6."""
 
     line: int
     last: int
@@ -26,7 +28,11 @@ class Heading(NamedTuple):
 
 
 class Outline(NamedTuple):
-    """Where the blocks lie that must not be cut: (first line, last line), in order."""
+    """The blocks of a text in order; a fence or table is (first line, last line).
+
+    `exact`: False if the text was not plain and too long or too deeply nested to be parsed; the blocks are then those
+    that one pass found.
+    """
 
     headings: tuple[Heading, ...] = ()
     fences: tuple[tuple[int, int], ...] = ()
@@ -36,38 +42,40 @@ class Outline(NamedTuple):
 
 _ATX = lazy(r"(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
 _DELIMITER = lazy(r"\|[ ]*:?-+:?[ ]*(?:\|[ ]*:?-+:?[ ]*)*\|[ ]*$")
-# What our own pass leaves to markdown-it: quotes, HTML blocks, tabs, Setext underlines, anything indented that
-# could open a block, a delimiter row that does not begin with a pipe.
+# An indented line that may open a block. Like quotes, HTML blocks, tabs, Setext underlines and delimiter rows without a
+# pipe at their start it needs markdown-it-py.
 _INDENTED = lazy(r"[ ]+(?:#|`{3}|~{3}|\||>|<|=|-+[ ]*$)")
-# A quoted line of text, or a comment that ends where it began: neither opens anything for the next line.
+# A quoted line of text, or a comment that ends on its own line: neither changes how the next line is read.
 _PLAIN_QUOTE = lazy(r"> ?(?:[^\W\d_]|\*{1,2}[^\W_]|\[|`[^`])|<!--(?!-?>).*-->[ ]*$")
-# A line of text, or of one list, which opens nothing: nearly every line there is.
+# A line of text or a list item that opens no other block: nearly every line of a memory file.
 _PROSE = lazy(r"(?:[-*] )?[^\s#`~|<>=*+\-0-9][^|\t]*$")
 _MARKER = lazy(r"[ ]*(?:(?:[-*+>]|\d{1,9}[.)])[ ]*)+(?:#|`{3}|~{3}|<|\|)")  # a list item that opens a block
 
 
-def outline(lines: list[str], front: int = 0) -> Outline:
-    """Headings, fences and tables of the lines after the front matter."""
+def outline(lines: Sequence[str], front: int = 0) -> Outline:
+    """The headings, fences and tables of the lines after line `front`, the end of the front matter."""
     plain = _plain(lines, front)
     if plain is not None:
         return plain
-    if sum(map(len, lines)) <= EXACT_LIMIT and not any(_deep(line) for line in lines):
+    if sum(map(len, lines)) <= MAX_PARSED_CHARS and not any(_is_deeply_nested(line) for line in lines):
         return _exact(lines, front)
     return _plain(lines, front, anyway=True) or Outline(exact=False)
 
 
-def _deep(line: str) -> bool:
-    """More containers in one line than any person writes: markdown-it is slow over it (docs/threats.md, A23)."""
-    return len(line) > 64 and len(line) - len(line.lstrip("> \t-*+")) > 64
+def _is_deeply_nested(line: str) -> bool:
+    """Whether a line opens more lists and quotes than a person writes: markdown-it-py is slow then (docs/threats.md,
+    A23)."""
+    return len(line) - len(line.lstrip("> \t-*+")) > MAX_MARKER_CHARS
 
 
-def _plain(lines: list[str], front: int, anyway: bool = False) -> Outline | None:
-    """One pass over lines that need no parser; None for a document that does (unless `anyway`)."""
+def _plain(lines: Sequence[str], front: int, anyway: bool = False) -> Outline | None:
+    """Find the blocks in one pass without a parser. None for a document that needs one, unless `anyway`."""
     headings: list[Heading] = []
     fences: list[tuple[int, int]] = []
     tables: list[tuple[int, int]] = []
-    fence, opened, blank = "", 0, True
-    table = 0
+    fence, opened = "", 0  # the mark of the open fence, "" without one, and its first line
+    table = 0  # the first line of the open table, 0 without one
+    blank = True  # no paragraph is open
     for number, (line, following) in enumerate(zip(lines[front:], [*lines[front + 1 :], ""], strict=False), front + 1):
         if not (fence or table) and _PROSE.match(line):
             blank = False
@@ -77,12 +85,9 @@ def _plain(lines: list[str], front: int, anyway: bool = False) -> Outline | None
                 fences.append((opened, number))
                 fence, blank = "", True
             continue
-        if not line or line.isspace():
-            first = ""
-        else:
-            first = line[0]
+        first = "" if line.isspace() else line[:1]
         if not first and not anyway and line.strip(" \t"):
-            return None  # white space that Markdown does not take for blank
+            return None  # white space other than spaces and tabs: CommonMark does not call the line blank
         if table and first != "|":
             if first and not anyway and not (first == "#" and _ATX.match(line)):
                 return None
@@ -110,9 +115,9 @@ def _plain(lines: list[str], front: int, anyway: bool = False) -> Outline | None
             return None
         blank = False
     if fence:
-        fences += [(opened, len(lines))]
+        fences.append((opened, len(lines)))
     if table:
-        tables += [(table, len(lines))]
+        tables.append((table, len(lines)))
     return Outline(tuple(headings), tuple(fences), tuple(tables), not anyway)
 
 
@@ -128,9 +133,9 @@ def _indent(line: str) -> int:
 
 
 def _needs_parser(line: str, blank: bool, following: str) -> bool:
-    """Whether a line, which opens no heading, fence or table by itself, may open a block that only a parser can judge.
+    """Whether a line that opens no heading, fence or table may open a block that only a parser can recognise.
 
-    `blank` says that no paragraph is open before it; `following` is the next line, which may make it a table's head.
+    `blank`: no paragraph is open before the line. `following`: the next line, which may make the line a table's head.
     """
     first = line[0]
     if first in "><" and not _PLAIN_QUOTE.match(line):
@@ -147,41 +152,40 @@ def _needs_parser(line: str, blank: bool, following: str) -> bool:
 
 
 def _tabs_inside(line: str) -> bool:
+    """Whether all tabs of a line come after the first character of its text."""
     head = line.lstrip(" -*+0123456789.)")
     return "\t" not in line[: len(line) - len(head) + 1]
 
 
 def _may_delimit(line: str) -> bool:
+    """Whether a line may be the delimiter row of a table."""
     return "-" in line and not line.strip(" \t|:-")
 
 
 def _cells(row: str) -> int:
-    """Columns of a row that begins with a pipe; an escaped pipe is none."""
+    """The number of cells of a row that begins with a pipe; `\\|` does not separate cells."""
     parts = re.split(r"(?<!\\)\|", row.strip())
     return len(parts) - (not parts[0]) - (len(parts) > 1 and not parts[-1])
 
 
 def _heading_text(text: str | None) -> str:
-    """The words of a heading; "" for a heading of `#` signs and blanks alone."""
+    """The text of an ATX heading; if it has only `#` signs and blanks, without its outer `#` signs."""
     if text and not text.strip("# \t"):
         return text.strip().strip("#").strip()
     return (text or "").strip()
 
 
-def _exact(lines: list[str], front: int) -> Outline:
+def _exact(lines: Sequence[str], front: int) -> Outline:
+    """The blocks as markdown-it-py finds them."""
     headings: list[Heading] = []
     fences: list[tuple[int, int]] = []
     tables: list[tuple[int, int]] = []
-    level = 0
     for token in _parser().parse("\n".join(lines[front:]) + "\n"):
         if token.type == "heading_open":
-            first, last = token.map[0] + front + 1, token.map[1] + front
-            level = int(token.tag[1])
-            headings.append(Heading(first, last, level, ""))
+            headings.append(Heading(token.map[0] + front + 1, token.map[1] + front, int(token.tag[1]), ""))
         elif token.type == "inline" and headings and token.map and token.map[0] + front + 1 == headings[-1].line:
-            at = headings[-1]
-            if not at.text:
-                headings[-1] = Heading(at.line, at.last, at.level, " ".join(token.content.split("\n")).strip())
+            if not headings[-1].text:
+                headings[-1] = headings[-1]._replace(text=token.content.replace("\n", " ").strip())
         elif token.type == "fence":
             fences.append((token.map[0] + front + 1, token.map[1] + front))
         elif token.type == "table_open":
@@ -193,6 +197,6 @@ def _exact(lines: list[str], front: int) -> Outline:
 def _parser() -> Any:
     from markdown_it import MarkdownIt
 
-    made = MarkdownIt("commonmark", {"maxNesting": 20}).enable("table")
-    made.core.ruler.enableOnly(["normalize", "block"])
-    return made
+    parser = MarkdownIt("commonmark", {"maxNesting": 20}).enable("table")
+    parser.core.ruler.enableOnly(["normalize", "block"])
+    return parser

@@ -1,7 +1,7 @@
-"""How long facts of a type last: the last day that a fact is given when it is written, and which facts end soon.
+"""The retention of facts by type: give a new fact its last day, and find the facts that end soon.
 
-`mem.retention` and `[retention]` of .gitmem.toml name lives by type (`note=180d`). A fact that names its own last day
-keeps it, a pinned fact gets none, and a fact that is there already is never changed. Pure.
+`mem.retention` and `[retention]` of .gitmem.toml set a number of days for a type (`note=180d`). A new fact that names
+its own last day keeps it, a pinned fact gets none, and existing facts are never changed. Pure.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from datetime import date, timedelta
 from gitmem.config import lives
 from gitmem.memory.fact import Fact, Meta
 
-SOON_DAYS = 30  # days ahead that `doctor`, the page Today and a reader look
-SAID_DAYS = 90  # days after its end that an exception is named at the start of a session
+SOON_DAYS = 30  # a fact ends soon if its last day is at most this many days ahead
+SAID_DAYS = 90  # days after its end for which the start of a session still names an exception
 
 
 def with_until(meta: Meta, retention: tuple[str, ...], today: date) -> Meta:
-    """The keys of a new fact with its last day, where its type has a life and it names none and is not pinned.
+    """The comment of a new fact, with `until` added if its type has a retention, it has no `until` and is not pinned.
 
-    `retention`: entries `TYPE=DAYSd`, as in `Config.retention`; a fact without a type is of type `fact`.
+    `retention`: entries `TYPE=DAYSd`, as in `Config.retention`. A fact without a type is of type `fact`.
     """
     keys: Mapping[str, str] = dict(meta)
     if "until" in keys or keys.get("pinned") == "true":
@@ -31,7 +31,7 @@ def with_until(meta: Meta, retention: tuple[str, ...], today: date) -> Meta:
 
 
 def last_day(fact: Fact) -> date | None:
-    """The last day on which a fact holds, None where it names none or no day."""
+    """The last day on which a fact holds; None if its `until` is missing or no ISO date."""
     try:
         return date.fromisoformat(fact.get("until"))
     except ValueError:
@@ -39,15 +39,17 @@ def last_day(fact: Fact) -> date | None:
 
 
 def ending_soon(facts: Iterable[Fact], today: date) -> list[tuple[date, Fact]]:
-    """(last day, fact) of the facts that end within SOON_DAYS and have not ended, the nearest end first."""
+    """(last day, fact) of the facts whose last day is today or in the next SOON_DAYS days, the nearest first."""
     rows = [(day, fact) for fact in facts if (day := last_day(fact)) is not None]
     soon = [row for row in rows if today <= row[0] <= today + timedelta(days=SOON_DAYS)]
     return sorted(soon, key=lambda row: (row[0], row[1].line))
 
 
 def ended_exceptions(facts: Iterable[Fact], today: date) -> list[tuple[date, Fact]]:
-    """(last day, fact) of the exceptions that ended in the last SAID_DAYS, the latest end first: what they allowed is
-    not allowed any more."""
+    """(last day, fact) of the facts of type `exception` that ended in the last SAID_DAYS days, the latest first.
+
+    Callers name them, because an agent may still rely on what such an exception allowed.
+    """
     rows = [(day, fact) for fact in facts if fact.get("type") == "exception" and (day := last_day(fact)) is not None]
     over = [row for row in rows if today - timedelta(days=SAID_DAYS) <= row[0] < today]
     return sorted(over, key=lambda row: (row[0], -row[1].line), reverse=True)

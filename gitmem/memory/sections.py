@@ -1,4 +1,4 @@
-"""The headings under which MEMORY.md keeps facts of each type: they say of what kind a fact is, not of which thing."""
+"""The headings of MEMORY.md below which facts of each type go. They name a type of fact, not a subject."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from gitmem.text.heading_words import names_no_thing
 
-# The heading a new fact of each type goes under, and the other spellings under which it is recognised.
+# For each type of fact the heading that a new section gets, then the other spellings that are recognised.
 HEADINGS: dict[str, tuple[str, ...]] = {
     "decision": ("Decisions", "Decision", "Key decisions", "결정", "결정 사항", "결정사항", "주요 결정"),
     "preference": ("Preferences", "Preference", "User preferences", "선호", "취향", "사용자 선호"),
@@ -29,5 +29,5 @@ CATEGORIES = frozenset(name.casefold() for names in (*HEADINGS.values(), TITLES)
 
 
 def naming_steps(trail: Iterable[str]) -> tuple[str, ...]:
-    """The steps of a trail that name a thing, without headings that say of what kind their facts are."""
+    """The steps of a trail that name a subject: without headings that name a type of fact or no thing at all."""
     return tuple(step for step in trail if step.casefold() not in CATEGORIES and not names_no_thing(step))

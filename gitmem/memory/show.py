@@ -1,6 +1,6 @@
-"""Reading one memory file, now or then: the flow behind `git mem show` and `memory_get`.
+"""Read one memory file from the work tree or from a commit, for `git mem show` and `memory_get`.
 
-Only memory files of this repository are read, by any spelling of a path; links are never followed.
+`files` decides which paths may be read: only memory files of this repository, and never through a symbolic link.
 """
 
 from __future__ import annotations
@@ -21,7 +21,11 @@ from gitmem.plural import counted
 
 @dataclass(frozen=True, slots=True)
 class ShownFile:
-    """A file's lines at `at` ("worktree" or a commit) and the blob they are."""
+    """A memory file that was read.
+
+    `at`: "worktree" or the commit. `blob`: the oid of the file's bytes. `lines`: its lines without their ends, with
+    forgotten texts masked.
+    """
 
     path: str
     at: str
@@ -30,33 +34,35 @@ class ShownFile:
 
 
 def read(repo: Repository, config: Config, path: str, commit: str = "", forgotten: Forgotten = NOTHING) -> ShownFile:
-    """The file in the work tree, or at `commit` (HEAD in a bare repository), without what was `forgotten`.
+    """Read a file of the work tree, or at `commit` (default in a bare repository: HEAD), with `forgotten` texts masked.
 
-    Raises MissingFile, OutsideRepository, and GitMemError for bytes that are no text.
+    Raises as `read_memory_file` does, and GitMemError for bytes that cannot be decoded.
     """
-    commit = commit or ("" if repo.root is not None else repo.head() or "")
+    if repo.root is None:
+        commit = commit or repo.head() or ""
     data = read_memory_file(repo, config, path, commit)
     text, problems = decode(data, path)
     if not text and problems:
         raise GitMemError(f"'{path}': {problems[0].message}", problems[0].hint)
-    # what stands there now is no secret
-    if kind(path) is Kind.MEMORY and not commit:
-        mask = NOTHING
-    else:
-        mask = forgotten
-    return ShownFile(path, commit or "worktree", repo.hash_blob(data), tuple(mask.lines(split_lines(text))))
+    lines = split_lines(text)
+    if commit or kind(path) is not Kind.MEMORY:  # MEMORY.md of the work tree is read as it is now
+        lines = forgotten.lines(lines)
+    return ShownFile(path, commit or "worktree", repo.hash_blob(data), tuple(lines))
 
 
 def statement_at(shown: ShownFile, line: int) -> tuple[int, int]:
-    """The first and last line of the statement that a line is part of; the line itself where it is part of none."""
+    """The first and last line of the statement that contains `line`; `line` twice if no statement contains it."""
     entry = parse_lines(shown.lines).at(line)
     if entry and line <= entry.fact.end:
-        return (entry.start, entry.fact.end)
-    return (line, line)
+        return entry.start, entry.fact.end
+    return line, line
 
 
 def as_value(shown: ShownFile, first: int = 0, last: int = 0) -> dict[str, object]:
-    """The JSON of docs/json.md, "show": lines `first` to `last`, 0 for the ends. Raises UsageError past the end."""
+    """The JSON of docs/json.md, "show": lines `first` to `last`; 0 means the first or the last line.
+
+    Raises UsageError if `first` is past the end of the file.
+    """
     start, end = first or 1, min(last or len(shown.lines), len(shown.lines))
     if start > max(1, len(shown.lines)):
         raise UsageError(f"'{shown.path}' has {counted(len(shown.lines), 'line')}", f"git mem show {quote(shown.path)}")

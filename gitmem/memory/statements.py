@@ -1,10 +1,10 @@
-"""A document as a sequence of statements: what it says, piece by piece, each with its exact lines and what it is about.
+"""Split a document into statements, each with its exact lines and its trail: the headings and items it is under.
 
-Pure, and never fails. Every line belongs to exactly one statement, in order. A statement says something (a list item
-with its wrapped lines, a paragraph, a table row, a quotation, a fenced block) or it is structure (a heading, front
-matter, a comment, a rule, a table's head, blank lines). Nobody else in the project looks for list markers, joins
-wrapped lines or walks headings. Headings, fences and tables are those of `outline` (CommonMark 0.31); a list item
-stands below another where it is indented by two columns or more, as people write lists.
+Pure; no input makes it raise. Every line belongs to exactly one statement, in order. A statement has content (a list
+item with its wrapped lines, a paragraph, a table row, a quotation, a fenced block) or is structure (a heading, front
+matter, a comment, a rule, a table's head, blank lines). No other module looks for list markers, joins wrapped lines or
+tracks headings. Headings, fences and tables are those of `outline` (CommonMark 0.31). A list item is below another one
+if it is indented by at least two columns more.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from gitmem.memory.outline import Heading, Outline, outline
 from gitmem.paths import file_name_words
 from gitmem.text.sentences import sentences
 
-BOLD_LEVEL = 7  # of a bold line that stands for a heading: below every real one
-LONGEST_BOLD_TITLE = 60  # characters
-LONGEST_STEP = 300  # characters of a step of a trail: it is kept with each chunk and each hit below it
-MAX_PARENTS = 8  # items that one statement stands below; deeper lists keep the innermost ones
+BOLD_LEVEL = 7  # heading level of a bold line that serves as a heading: below every Markdown heading
+MAX_BOLD_TITLE_CHARS = 60  # a longer bold line is a paragraph
+MAX_STEP_CHARS = 300  # a step of a trail is cut to this length, as every chunk and hit below it stores a copy
+MAX_PARENTS = 8  # parent items in a trail: of a deeper list the innermost ones
 
 
 class Form(StrEnum):
-    """What a statement is in Markdown."""
+    """The kind of Markdown block that a statement is."""
 
     ITEM = "item"
     PARAGRAPH = "paragraph"
@@ -43,7 +43,9 @@ class Form(StrEnum):
     BLANK = "blank"
 
 
-SAYS = frozenset((Form.ITEM, Form.PARAGRAPH, Form.ROW, Form.QUOTE, Form.CODE))
+SAYS = frozenset(
+    (Form.ITEM, Form.PARAGRAPH, Form.ROW, Form.QUOTE, Form.CODE)
+)  # forms with content; the rest: structure
 _TEXT_FORMS = frozenset((Form.ITEM, Form.PARAGRAPH, Form.QUOTE))
 
 _ITEM = re.compile(r"([ \t]*)([-*+•]|\d{1,9}[.)])([ \t]+|$)")
@@ -57,20 +59,21 @@ _TIMED = re.compile(
 )
 _DAY = re.compile(r"\d{4}[-./]\d{2}[-./]\d{2}(?:[ \t]*\(?\w{1,9}\)?)?$")
 _CELL = re.compile(r"(?<!\\)\|")
-_SPACES_OF_TAB = 4
+_COLUMNS_PER_TAB = 4
 
 
 class Statement(NamedTuple):
-    """One statement. Lines are counted from 1.
+    """One statement of a document.
 
-    `first`, `last`: its lines. `text`: what it says as one line (no marker, no metadata comment, NFC, white space
-    collapsed), "" for structure other than headings. `above`: the note's name and the headings it stands under, from
-    the outside in. `parents`: the texts of the items, or of the line ending in a colon, that it stands below. `header`:
-    the header cells of a table row's table. `meta`: the keys of its own metadata comment. `day`, `time`: those of the
-    headings it stands under, as they are written, "" without. `heading`: the line of the nearest heading, 0 without.
-    `parent`: the position, in the document's statements, of the item it stands directly below, -1 without. `under`: the
-    position of what it is directly about among these: that item, its table's head, the line ending in a colon or the
-    bold line above, -1 without.
+    `form`: the kind of block. `first`, `last`: its lines, counted from 1. `text`: its words as one line (no marker, no
+    metadata comment, NFC, white space collapsed), "" for structure other than headings. `above`: the note's name and
+    the headings above it, from the outermost in. `parents`: the texts of the items it is below, after the text of the
+    paragraph ending in a colon that introduces its list. `header`: the header cells of the table, for a table row.
+    `meta`: (key, value) pairs of its metadata comment. `day`, `time`: the date and the time of the innermost heading
+    that has one, as written, "" without. `heading`: the line of the nearest heading above it, 0 without. `parent`: the
+    position in the document's statements of the item directly above it in the list, -1 without. `under`: the position
+    of the statement that it is directly about, -1 without: its parent item, its table's head, the paragraph ending in a
+    colon or the bold line above.
     """
 
     form: Form
@@ -89,50 +92,54 @@ class Statement(NamedTuple):
 
     @property
     def says(self) -> bool:
-        """Whether it says something, or is structure."""
+        """Whether it has content; False for structure."""
         return self.form in SAYS
 
     @property
     def trail(self) -> tuple[str, ...]:
-        """What it is about, from the outside in: name, headings, parent items, header cells of a table."""
-        return (*self.above, *self.parents, *((" | ".join(self.header),) if self.header else ()))
+        """What it is about, from the outermost in: note name, headings, parent items, header row of its table."""
+        if self.header:
+            return (*self.above, *self.parents, " | ".join(self.header))
+        return (*self.above, *self.parents)
 
     @property
     def sentences(self) -> list[str]:
-        """The sentences of the statement in order; a table row or a fenced block is one sentence."""
+        """The sentences of the statement in order. A heading, a table row and a fenced block are one sentence each."""
         if self.form in _TEXT_FORMS:
             return sentences(self.text)
-        if not self.text:
-            return []
-        return [self.text]
+        return [self.text] if self.text else []
 
     def get(self, key: str, default: str = "") -> str:
-        """The first value of a key of its comment, `default` where the comment lacks it."""
+        """The first value of a key of its metadata comment; `default` if the comment lacks the key."""
         return next((value for name, value in self.meta if name == key), default)
 
 
 class _Open(NamedTuple):
-    """What may have statements below it: the column at which it begins, its position, its text."""
+    """An item, or a paragraph ending in a colon, that may have statements below it.
 
-    marker: int
+    `column`: the column of its first character. `position`: its position in the document's statements. `text`: its text
+    as a step of a trail.
+    """
+
+    column: int
     position: int
     text: str
 
 
 def read(lines: Sequence[str], *, name: str = "") -> tuple[Statement, ...]:
-    """The statements of a file's lines, with or without their ends. `name` is what the note is called (`note_name`)."""
+    """The statements of a file's lines, with or without line ends. `name`: the first step of trails (`note_name`)."""
     bare = [line.rstrip("\r\n") for line in lines]
     front = closing_line(bare)
     return statements(bare, front, outline(bare, front), name)
 
 
 def statements(lines: Sequence[str], front: int, blocks: Outline, name: str = "") -> tuple[Statement, ...]:
-    """`read` for one who has the front matter's last line (0 without one) and the outline of the lines already."""
+    """`read` for a caller that has `front`, the last line of the front matter (0 without), and the outline already."""
     return tuple(_Reader(lines, front, blocks, name).read())
 
 
 def unmarked(line: str) -> str:
-    """A line without the mark of its list item; any other line as it is."""
+    """A line without its list marker; a line without one is returned as it is."""
     match = _ITEM.match(line)
     if match:
         return line[match.end() :]
@@ -140,15 +147,17 @@ def unmarked(line: str) -> str:
 
 
 def step(text: str) -> str:
-    """A text as a step of a trail, cut where it is longer than any name of a thing."""
-    if len(text) <= LONGEST_STEP:
+    """A text as a step of a trail: cut to MAX_STEP_CHARS, with `…` at its end if it was longer."""
+    if len(text) <= MAX_STEP_CHARS:
         return text
-    return text[:LONGEST_STEP].rstrip() + "…"
+    return text[:MAX_STEP_CHARS].rstrip() + "…"
 
 
 def note_name(path: str, front_matter: Mapping[str, str | tuple[str, ...]]) -> str:
-    """What a note is called: its `title` or `name`, else its file's name in words; "" where the name says nothing
-    (a daily log, MEMORY.md)."""
+    """The name of a note: the `title` or `name` of its front matter, else its file name as words.
+
+    "" for a file name without a subject (a daily log, MEMORY.md).
+    """
     for key in ("title", "name"):
         value = front_matter.get(key, "")
         if isinstance(value, str) and value.strip():
@@ -168,8 +177,8 @@ class _Reader:
         self.out: list[Statement] = []
         self.items: list[_Open] = []
         self.trail = _Trail(name)
-        self.lead: _Open | None = None  # the paragraph ending in a colon that what stands below it is about
-        self.lead_has_list = False
+        self.lead: _Open | None = None  # the paragraph ending in a colon that introduces the next statements
+        self.lead_has_list = False  # a list item came after it
 
     def read(self) -> list[Statement]:
         at, total = 1, len(self.lines)
@@ -181,7 +190,7 @@ class _Reader:
         return self.out
 
     def _block(self, at: int) -> int:
-        """Read the block that begins at a line; the block's last line."""
+        """Read the block that begins at line `at`, append its statements, return its last line."""
         line = self.lines[at - 1]
         if not line or line.isspace():
             return self._blank(at)
@@ -204,25 +213,21 @@ class _Reader:
             return self._quote(at)
         if first == "|":
             return self._row(at, ())
-        item = None
-        if first in "-*+•0123456789":
-            item = _ITEM.match(line)
-        if item:
+        if first in "-*+•0123456789" and (item := _ITEM.match(line)):
             return self._item(at, item)
         return self._paragraph(at)
 
     # -- structure -------------------------------------------------------------------------------------------------
 
     def _structure(self, form: Form, first: int, last: int) -> int:
+        parent = -1
         if self.items and form is not Form.BLANK:
             parent = self.items[-1].position
-        else:
-            parent = -1
         self.out.append(Statement(form, first, last, heading=self.trail.line, parent=parent, under=self._under()))
         return last
 
     def _under(self) -> int:
-        """The position of what the next statement is directly about, -1 where that is a heading or nothing."""
+        """`Statement.under` of the next statement, unless it is a table row."""
         if self.items:
             return self.items[-1].position
         if self.lead is not None:
@@ -254,29 +259,31 @@ class _Reader:
             last += 1
         return self._structure(Form.COMMENT, at, last)
 
-    # -- what says something -----------------------------------------------------------------------------------------
+    # -- content -----------------------------------------------------------------------------------------------------
 
-    def _says(
+    def _content(
         self, form: Form, first: int, last: int, texts: Sequence[str], header: tuple[str, ...] = (), head: int = -1
     ) -> Statement:
-        text, meta = (" ".join(" ".join(texts).split()), ()) if form is Form.CODE else _joined(texts)
+        """Append a statement with content. `head`: the position of the table's head, -1 outside a table."""
+        meta: Meta = ()
+        if form is Form.CODE:
+            text = " ".join(" ".join(texts).split())
+        else:
+            text, meta = _joined(texts)
         parents = [item.text for item in self.items]
         if self.lead is not None:
             parents.insert(0, self.lead.text)
-        if self.items:
-            parent = self.items[-1].position
-        else:
-            parent = -1
-        made = Statement(
+        parent = self.items[-1].position if self.items else -1
+        statement = Statement(
             form, first, last, text, self.trail.above, tuple(parents[-MAX_PARENTS:]), header, meta,
             self.trail.day, self.trail.time, self.trail.line, parent, head if head >= 0 else self._under(),
         )  # fmt: skip
-        self.out.append(made)
-        return made
+        self.out.append(statement)
+        return statement
 
     def _fence(self, first: int, last: int) -> int:
         self._leave_items(_indent(self.lines[first - 1]))
-        self._says(Form.CODE, first, last, self.lines[first - 1 : last])
+        self._content(Form.CODE, first, last, self.lines[first - 1 : last])
         return last
 
     def _table(self, first: int, last: int) -> int:
@@ -294,11 +301,11 @@ class _Reader:
             return self._structure(Form.TABLE_HEAD, at, at)
         self._leave_items(_indent(line))
         visible, _ = parse_comment(line)
-        self._says(Form.ROW, at, at, [" | ".join(_cells(visible)) + line[len(visible) :]], header, head)
+        self._content(Form.ROW, at, at, [" | ".join(_cells(visible)) + line[len(visible) :]], header, head)
         return at
 
     def _quote(self, at: int) -> int:
-        """Quoted lines up to one that quotes nothing: a paragraph of the quotation."""
+        """Read one paragraph of a quotation: quoted lines up to an empty one or the next block."""
         last = at
         self._leave_items(_indent(self.lines[at - 1]))
         if not _unquoted(self.lines[at - 1]):
@@ -309,20 +316,20 @@ class _Reader:
                 break
             last += 1
         texts = [_unquoted(line) for line in self.lines[at - 1 : last]]
-        self._says(Form.QUOTE, at, last, texts)
+        self._content(Form.QUOTE, at, last, texts)
         return last
 
     def _item(self, at: int, match: re.Match[str]) -> int:
         line = self.lines[at - 1]
-        marker = _indent(line)
-        while self.items and marker < self.items[-1].marker + 2:
+        column = _indent(line)
+        while self.items and column < self.items[-1].column + 2:
             self.items.pop()
-        if self.lead is not None and marker < self.lead.marker:
+        if self.lead is not None and column < self.lead.column:
             self.lead = None
-        last = self._last_wrapped(at, beyond=marker)
+        last = self._last_wrapped(at, beyond=column)
         texts = [line[match.end() :], *self.lines[at:last]]
-        made = self._says(Form.ITEM, at, last, texts)
-        self.items.append(_Open(marker, len(self.out) - 1, step(made.text)))
+        statement = self._content(Form.ITEM, at, last, texts)
+        self.items.append(_Open(column, len(self.out) - 1, step(statement.text)))
         self.lead_has_list = True
         return last
 
@@ -334,8 +341,8 @@ class _Reader:
         self.lead = None
         if at == last and not self.items and (title := _bold_title(line)):
             return self._heading(Heading(at, at, BOLD_LEVEL, title))
-        made = self._says(Form.PARAGRAPH, at, last, self.lines[at - 1 : last])
-        topic = made.text.strip("*_ ")
+        statement = self._content(Form.PARAGRAPH, at, last, self.lines[at - 1 : last])
+        topic = statement.text.strip("*_ ")
         if topic.endswith((":", "：")) and not self.items and topic.strip(":：*_ "):
             last_sentence = sentences(topic)[-1].strip(":：*_ ")
             self.lead_has_list = False
@@ -343,18 +350,19 @@ class _Reader:
         return last
 
     def _leave_items(self, indent: int) -> None:
-        """What begins at a column stands below the items whose text begins there or to its left."""
-        while self.items and indent < self.items[-1].marker + 2:
+        """Close the items that a block at column `indent` is not below: those that begin less than 2 columns before
+        it."""
+        while self.items and indent < self.items[-1].column + 2:
             self.items.pop()
         if not self.items and self.lead_has_list:
             self.lead = None  # its list has ended
 
     def _last_wrapped(self, at: int, beyond: int = -1) -> int:
-        """The last line of the text that begins at a line: every line after it that begins no block of its own.
+        """The last line of the text that begins on line `at`: lines follow as long as none begins a block.
 
-        A metadata comment ends its statement. The wrapped lines of an item begin right of its marker (`beyond` its
-        column). CommonMark takes a line at the margin into the item too; of 170 such lines in public memories nearly
-        all say something else than the item.
+        A metadata comment ends its statement. The wrapped lines of an item must be indented by more than `beyond`, the
+        column of its marker (-1: no such rule). CommonMark also adds a line at the margin to the item; in public
+        memories nearly all of 170 such lines are about something else than the item.
         """
         last = at
         while (
@@ -367,7 +375,7 @@ class _Reader:
         return last
 
     def _begins_block(self, at: int) -> bool:
-        """Whether a line, below a line of text, begins something of its own (CommonMark: may interrupt a paragraph)."""
+        """Whether line `at`, below a line of text, begins a new block (CommonMark: it can interrupt a paragraph)."""
         line = self.lines[at - 1]
         bare = line.lstrip()
         if not bare or at in self.headings or at in self.fences or at in self.tables:
@@ -388,7 +396,7 @@ class _Reader:
         return False
 
     def _numbered(self, at: int) -> bool:
-        """Whether the text that a line is part of began as a numbered item: the next number goes on with its list."""
+        """Whether the text above and on line `at` began as a numbered item: the next number then continues its list."""
         while at >= 1 and self.lines[at - 1].strip():
             if match := _ITEM.match(self.lines[at - 1]):
                 return match[2][0].isdecimal()
@@ -397,7 +405,12 @@ class _Reader:
 
 
 class _Trail:
-    """The headings above the line that is being read."""
+    """The headings above the current line.
+
+    `above`: the note's name and the topics of the open headings, from the outermost in. `line`: the line of the
+    innermost heading, 0 without. `bold`: the position of the innermost heading's statement if it is a bold line, else
+    -1.
+    """
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -405,63 +418,60 @@ class _Trail:
         self.above: tuple[str, ...] = (name,) if name else ()
         self.day = self.time = ""
         self.line = 0
-        self.bold = -1  # position of the bold line that is the innermost heading, -1 where a real one is
+        self.bold = -1
 
     def enter(self, heading: Heading, position: int) -> None:
-        """A heading of a level ends those of its own and of deeper ones; `position` is that of its statement."""
+        """Open a heading whose statement has this position; it closes headings of the same and of deeper levels."""
         while self.open and self.open[-1][0].level >= heading.level:
             self.open.pop()
-        self.open.append((heading, *_day_time_topic(step(heading.text))))
+        self.open.append((heading, *_topic_day_time(step(heading.text))))
         self.line = heading.line
-        if heading.level == BOLD_LEVEL:
-            self.bold = position
-        else:
-            self.bold = -1
+        self.bold = position if heading.level == BOLD_LEVEL else -1
         self.above = self._topics(self.open)
         self.day = next((day for _, _, day, _ in reversed(self.open) if day), "")
         self.time = next((time for _, _, _, time in reversed(self.open) if time), "")
 
     def outside(self, level: int) -> tuple[str, ...]:
-        """What a heading of this level, the newest one, itself stands under."""
+        """The trail of the innermost heading itself: `above` without its own topic."""
         return self._topics(self.open[:-1])
 
-    def _topics(self, above: Iterable[tuple[Heading, str, str, str]]) -> tuple[str, ...]:
-        if self.name:
-            topics = [self.name]
-        else:
-            topics = []
-        for _, topic, _, _ in above:
+    def _topics(self, headings: Iterable[tuple[Heading, str, str, str]]) -> tuple[str, ...]:
+        topics = [self.name] if self.name else []
+        for _, topic, _, _ in headings:
             if topic and (not topics or topic.casefold() != topics[-1].casefold()):
                 topics.append(topic)
         return tuple(topics)
 
 
-def _day_time_topic(heading: str) -> tuple[str, str, str]:
-    """(topic, day, time) of a heading: `09:00 - visits` is about visits, `2026-02-05` about nothing but its day."""
+def _topic_day_time(heading: str) -> tuple[str, str, str]:
+    """(topic, day, time) of a heading, "" for each that it lacks.
+
+    `09:00 - visits` has a time and the topic `visits`; `2026-02-05` has a day and no topic.
+    """
     text, _ = parse_comment(heading)
     text = " ".join(text.replace("**", "").split())
     if _DAY.match(text):
         return "", text[:10].replace(".", "-").replace("/", "-"), ""
     timed = _TIMED.match(text)
     if timed:
-        return ((timed[2] or "").strip(), "", timed[1])
-    return (text, "", "")
+        return (timed[2] or "").strip(), "", timed[1]
+    return text, "", ""
 
 
 def _bold_title(line: str) -> str:
-    """The text of a bold line that serves as a heading: it is short and no sentence. "" for any other line."""
+    """The text of a bold line that serves as a heading, because it is short and no sentence; "" for other lines."""
     match = _BOLD_LINE.match(line.strip())
-    title = ""
-    if match:
-        title = match[2].strip(" :：")
+    if match is None:
+        return ""
+    title = match[2].strip(" :：")
     is_sentence = title.endswith((".", "!", "?", "。", "！", "？", "다"))
-    if len(title) > LONGEST_BOLD_TITLE or is_sentence or "**" in title or "__" in title:
+    if len(title) > MAX_BOLD_TITLE_CHARS or is_sentence or "**" in title or "__" in title:
         return ""
     return title
 
 
 def _joined(texts: Iterable[str]) -> tuple[str, Meta]:
-    """Lines as one text without metadata comments, and the keys of these."""
+    """Join lines into one text (NFC) without metadata comments; return it with the pairs of these comments."""
     words: list[str] = []
     meta: Meta = ()
     for line in texts:
@@ -470,7 +480,9 @@ def _joined(texts: Iterable[str]) -> tuple[str, Meta]:
             meta += own
         words += line.split()
     text = " ".join(words)
-    return (text if text.isascii() else unicodedata.normalize("NFC", text)), meta
+    if not text.isascii():
+        text = unicodedata.normalize("NFC", text)
+    return text, meta
 
 
 def _ends_with_metadata(line: str) -> bool:
@@ -487,14 +499,14 @@ def _cells(row: str) -> list[str]:
 
 
 def _unquoted(line: str) -> str:
-    """A quoted line without its marks."""
+    """A quoted line without its `>` marks."""
     return _QUOTE.sub("", line, count=1).strip()
 
 
 def _indent(line: str) -> int:
-    """Columns of white space before a line's text."""
+    """The number of columns of white space before a line's text."""
     text = line.lstrip(" ")
     if not text.startswith("\t"):
         return len(line) - len(text)
-    wide = line.expandtabs(_SPACES_OF_TAB)
+    wide = line.expandtabs(_COLUMNS_PER_TAB)
     return len(wide) - len(wide.lstrip())

@@ -1,7 +1,7 @@
-"""Whether an agent's line may say that it takes the place of a fact: the key of its comment, or why a person decides.
+"""Decide whether a line that an agent writes may replace a fact (`supersedes=ID`) or only propose it (`proposes=ID`).
 
-The same judgement as a promotion's: a fact of the same subject and property that is neither a person's own (pinned, or
-written by hand) nor about health. The module writes nothing.
+It may replace a fact of the same subject and property, as in a promotion. If the fact is pinned, written by hand or
+about health, a person must decide. The module writes nothing.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from gitmem.memory.facts import SUPERSEDES, fact_date, parse, pinned
 from gitmem.memory.new_statements import memory_bytes
 from gitmem.memory.rivals import MEMORY, PROPOSES, Placed, judge, of_one_matter
 
-SHORTEST_ID = 6  # hex digits that name a fact
+MIN_ID_DIGITS = 6  # hex digits of an id that name a fact
 
 
 def successor(repo: Repository, text: str, kind: str, ident: str, today: date) -> tuple[Meta, str]:
-    """The key of the line, `supersedes=ID` or `proposes=ID`, and why it only proposes ("" where it does not).
+    """The pair for the comment of a new line that names the fact `ident`, and the reason if it only proposes.
 
-    Raises MissingFile where no fact of MEMORY.md has the id.
+    `kind`: the type of the new line. The pair is `supersedes=ID`, with the reason "", or `proposes=ID`. Raises
+    MissingFile if no fact of MEMORY.md has the id, or if `ident` has under MIN_ID_DIGITS digits.
     """
-    if len(ident) >= SHORTEST_ID:
+    old = None
+    if len(ident) >= MIN_ID_DIGITS:
         known = parse(memory_bytes(repo)).facts
-    else:
-        known = []
-    old = next((fact for fact in known if fact.id.startswith(ident)), None)
+        old = next((fact for fact in known if fact.id.startswith(ident)), None)
     if old is None:
         raise MissingFile(f"no fact of {MEMORY} has the id '{ident[:12]}'", "memory_search and memory_get show facts")
     why = why_not(old, Placed("", Fact(normalise(text), fact_id(text), 0, meta=(("type", kind),)), today.isoformat()))
@@ -35,9 +35,11 @@ def successor(repo: Repository, text: str, kind: str, ident: str, today: date) -
 
 
 def why_not(old: Fact, new: Placed, *, corrects: bool = False, named: bool = False) -> str:
-    """Why a program may not put a statement in the place of a fact, "" where it may. `corrects`: the statement keeps
-    the matter and corrects the words. `named`: the comment of a reviewed line names the fact, so that it need not be
-    as sure."""
+    """The reason why a program may not replace `old` with the statement `new`; "" if it may.
+
+    `corrects`: the new statement only corrects the words of the old one. `named`: the comment of a reviewed line names
+    the fact, so that a lower score is enough.
+    """
     if pinned(old):
         return "a person pinned that fact"
     if not old.get("src"):
@@ -48,7 +50,7 @@ def why_not(old: Fact, new: Placed, *, corrects: bool = False, named: bool = Fal
         return "that fact is about health"
     found = judge(Placed(MEMORY, old, fact_date(old)), new)
     correction = corrects and found.kind in (Kind.SAME, Kind.ADDS)
-    says_otherwise = found.automatic or (found.asks and (named or found.covers)) or correction
-    if found.subject or not says_otherwise or not of_one_matter(old.text, new.fact.text):
+    is_change = found.automatic or (found.asks and (named or found.covers)) or correction
+    if found.subject or not is_change or not of_one_matter(old.text, new.fact.text):
         return "that fact is about something else, as far as the words tell"
     return ""

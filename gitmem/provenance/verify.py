@@ -295,7 +295,7 @@ class _Run:
             else:
                 old = set()
             data = self.repo.read(change.new_oid)
-            facts = memory_facts.lines_of(memory_facts.told_facts(change.path, memory_facts.parse(data)))
+            facts = memory_facts.lines_of(memory_facts.reviewed_facts(change.path, memory_facts.parse(data)))
             if kind(change.path) is Kind.INSTRUCTIONS:
                 facts = set()
             for line, text in enumerate(blob_lines(data), 1):

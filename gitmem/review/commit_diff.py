@@ -43,7 +43,7 @@ def facts_of(repo: Repository, oids: Mapping[str, str]) -> dict[str, list[Fact]]
         text = b""
         if data and b"\0" not in data:
             text = data
-        facts[path] = memory_facts.told_facts(path, memory_facts.parse(text))
+        facts[path] = memory_facts.reviewed_facts(path, memory_facts.parse(text))
     return facts
 
 

@@ -101,7 +101,7 @@ def other_changes(repo: Repository, base: str, head: str, layout: Layout, daily:
         found = line_changes(change.path, old, new, facts=facts)
         texts += [replace(row, old_path=old_path) for row in found] if old_path else found
         if facts and not old_path and not passes(change.path, daily):
-            sides_of = (memory_facts.told_facts(change.path, memory_facts.parse(data)) for data in (old, new))
+            sides_of = (memory_facts.reviewed_facts(change.path, memory_facts.parse(data)) for data in (old, new))
             moved += placements(change.path, *sides_of)
     texts.sort(key=lambda row: (row.path, row.line or row.old_line))
     return OtherChanges(tuple(texts), tuple(moved), tuple(renamed), tuple(unread))
@@ -208,7 +208,7 @@ class _Line:
 def _lines(path: str, data: bytes, facts: bool) -> list[_Line]:
     memory = memory_facts.parse(data)
     if facts:
-        told = memory_facts.lines_of(memory_facts.told_facts(path, memory))
+        told = memory_facts.lines_of(memory_facts.reviewed_facts(path, memory))
     else:
         told = set()
     heads = {number for number, _, _ in memory.headings}

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gitmem.memory import facts
-from gitmem.memory.document import Fault, glance, parse, structured
+from gitmem.memory.document import Fault, parse, parse_lines_only, structured
 from gitmem.memory.outline import _exact, _plain
 from gitmem.paths import MAX_MEMORY_FILE_BYTES
 
@@ -184,7 +184,7 @@ def test_hostile_shapes_take_bounded_work() -> None:
 
 def test_a_glance_has_lines_and_front_matter_and_structured_what_is_nested() -> None:
     data = b'---\npaths: ["src/**", \'a b\', plain]\nname: "x: y"\n---\n# Title\n\n- one\n'
-    seen, whole = glance(data, "a.md"), parse(data, "a.md")
+    seen, whole = parse_lines_only(data, "a.md"), parse(data, "a.md")
     assert (seen.lines, seen.front, seen.front_matter) == (whole.lines, whole.front, whole.front_matter)
     assert seen.front_matter == {"paths": ("src/**", "a b", "plain"), "name": "x: y"} and not seen.headings
     nested = parse(b"---\na: {b: [1, {c: d}]}\nf: [x]\n---\n")

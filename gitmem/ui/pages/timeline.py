@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from gitmem.errors import UsageError
 from gitmem.memory import timeline
-from gitmem.memory.document import glance
+from gitmem.memory.document import parse_lines_only
 from gitmem.memory.snapshot import layout_at
 from gitmem.messages import Message
 from gitmem.provenance.writers import Writer, writers
@@ -134,14 +134,14 @@ def _minutes(time: str) -> int:
 
 def _body(data: bytes) -> str:
     """The Markdown of an episode without its front matter and title."""
-    document = glance(data)
+    document = parse_lines_only(data)
     lines = [line for line in document.lines[document.front :] if not line.startswith("# ")]
     return "\n".join(lines).strip()
 
 
 def _session(path: str, data: bytes) -> str:
     """The session an episode is of, as its front matter says; else the name of its file."""
-    return str(glance(data).front_matter.get("session") or path.rpartition("/")[2])
+    return str(parse_lines_only(data).front_matter.get("session") or path.rpartition("/")[2])
 
 
 def _month(day: date, days: Mapping[date, int]) -> Month:
