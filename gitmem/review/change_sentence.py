@@ -1,4 +1,4 @@
-"""What a change does to memory as one sentence in plain words, made of counts. Pure: it quotes no text of memory."""
+"""One sentence of counts that says what a change does to memory. Pure; the sentence quotes no memory text."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from gitmem.review.fact_diff import FactChange, Op, archives
 from gitmem.review.fact_words import STAYING, edited_after_promotion
 from gitmem.review.review import LineVerdict, Review, State
 
-CLAUSES = 4  # clauses of one sentence; the others are counted
+MAX_CLAUSES = 4  # of one sentence; the others are counted
 NOTHING = "Nothing changes in what an agent reads"
 VerdictOf = Callable[[FactChange], LineVerdict | None]
-FROM_LOGS = {
+FROM_LOGS = {  # state of an added fact -> (words for one fact, words for many)
     State.PROMOTED: ("1 fact added from a log, and it says what its source says",
                      "{} facts added from logs, each says what its source says"),
     State.SHARED: ("1 fact added from a log, in other words than its source",
@@ -26,24 +26,25 @@ FROM_LOGS = {
 
 
 def sentence(review: Review, facts: Sequence[FactChange], verdict_of: VerdictOf) -> str:
-    """The sentence, without its full stop; `facts` are the changed facts, those of logs apart."""
-    orders = [change for change in facts if holds_instructions(change.path)]
+    """The sentence, without its full stop. `facts`: the changed facts outside logs."""
+    instructions = sum(holds_instructions(change.path) for change in facts)
     facts = [change for change in facts if not holds_instructions(change.path)]
-    clauses = [*_of_facts(facts, verdict_of), *_of_other_lines(review, len(orders))]
+    clauses = [*_fact_clauses(facts, verdict_of), *_other_clauses(review, instructions)]
     headings = sum(text.heading for text in review.other.texts)
     if headings and not clauses:
         clauses = [f"{counted(headings, 'heading')} changed"]
-    left = clauses[CLAUSES:]
-    words = "; ".join(clauses[:CLAUSES]) + (f"; and {counted(len(left), 'other kind')} of change" if left else "")
-    return words or NOTHING
+    left = len(clauses) - MAX_CLAUSES
+    if left > 0:
+        clauses[MAX_CLAUSES:] = [f"and {counted(left, 'other kind')} of change"]
+    return "; ".join(clauses) or NOTHING
 
 
-def _of_facts(facts: Sequence[FactChange], verdict_of: VerdictOf) -> Iterator[str]:
-    """One clause with a count for each kind of change: added, changed, archived, expired, removed."""
-    come = [change for change in facts if change.op in (Op.ADDED, Op.PROMOTED) and not archives(change)]
-    kinds = Counter(_how_it_came(change, verdict_of(change)) for change in come)
-    for (one, many), count in sorted(kinds.items(), key=lambda item: _weight(item[0])):
-        yield one if count == 1 else many.format(count)
+def _fact_clauses(facts: Sequence[FactChange], verdict_of: VerdictOf) -> Iterator[str]:
+    """One clause for each kind of change: the facts added, changed, archived, expired and removed."""
+    added = [change for change in facts if change.op in (Op.ADDED, Op.PROMOTED) and not archives(change)]
+    kinds = Counter(_added_words(change, verdict_of(change)) for change in added)
+    for (singular, plural), count in sorted(kinds.items(), key=lambda item: _phrase_order(item[0])):
+        yield singular if count == 1 else plural.format(count)
     changed = [change for change in facts if change.op is Op.CHANGED]
     lines = [line for change in changed if (line := verdict_of(change))]
     edited = sum(edited_after_promotion(line) for line in lines)
@@ -53,37 +54,37 @@ def _of_facts(facts: Sequence[FactChange], verdict_of: VerdictOf) -> Iterator[st
     if wrong:
         yield f"{counted(wrong, 'fact')} changed so that no source bears {'it' if wrong == 1 else 'them'} out"
     if unreasoned:
-        yield f"{_edited_since(unreasoned)}, and no reason is given"
+        yield f"{_edited_words(unreasoned)}, and no reason is given"
     if edited:
-        yield _edited_since(edited)
+        yield _edited_words(edited)
     if plain_edits:
         yield f"{counted(plain_edits, 'fact')} changed"
     archived = sum(map(archives, facts))
-    if archived:
-        if come:
-            yield f"{archived} old {'one' if archived == 1 else 'ones'} archived"
-        else:
-            yield f"{counted(archived, 'old fact')} archived"
-    lapsed = sum(change.op is Op.EXPIRED and not archives(change) for change in facts)
-    if lapsed:
-        yield f"{counted(lapsed, 'fact')} past {'its' if lapsed == 1 else 'their'} last day"
-    gone = sum(change.op is Op.REMOVED for change in facts)
-    if gone:
-        yield f"{counted(gone, 'fact')} taken out"
+    if archived and added:
+        yield f"{archived} old {'one' if archived == 1 else 'ones'} archived"
+    elif archived:
+        yield f"{counted(archived, 'old fact')} archived"
+    expired = sum(change.op is Op.EXPIRED and not archives(change) for change in facts)
+    if expired:
+        yield f"{counted(expired, 'fact')} past {'its' if expired == 1 else 'their'} last day"
+    removed = sum(change.op is Op.REMOVED for change in facts)
+    if removed:
+        yield f"{counted(removed, 'fact')} taken out"
 
 
-def _edited_since(count: int) -> str:
+def _edited_words(count: int) -> str:
     if count == 1:
         return "1 fact edited after it came from a log"
     return f"{count} facts edited after they came from logs"
 
 
-def _of_other_lines(review: Review, orders: int) -> Iterator[str]:
-    """`orders` are the items of instructions that changed, which other changes have as facts."""
+def _other_clauses(review: Review, instruction_facts: int) -> Iterator[str]:
+    """One clause each for changed instructions, moved facts, logs, other lines and renamed files. `instruction_facts`:
+    the number of changed facts in files of instructions."""
     texts = review.other.texts
-    orders += sum(holds_instructions(text.path) and not text.heading for text in texts)
-    if orders:
-        yield f"{counted(orders, 'line')} of instructions changed"
+    instructions = instruction_facts + sum(holds_instructions(text.path) and not text.heading for text in texts)
+    if instructions:
+        yield f"{counted(instructions, 'line')} of instructions changed"
     placed = [*review.other.placements, *(change for change in review.changes if change.op in STAYING)]
     moved = sum(not archives(change) and not passes(change.path, review.daily) for change in placed)
     if moved:
@@ -92,16 +93,17 @@ def _of_other_lines(review: Review, orders: int) -> Iterator[str]:
     logs = sum(passes(path, review.daily) for path in paths)
     if logs:
         yield f"{counted(logs, 'line')} of logs changed"
-    rest = [text for text in texts if not holds_instructions(text.path) and not passes(text.path, review.daily)]
-    other = sum(not text.heading for text in rest)
-    if other:
-        yield f"{counted(other, 'other line')} changed"
+    other = [text for text in texts if not holds_instructions(text.path) and not passes(text.path, review.daily)]
+    lines = sum(not text.heading for text in other)
+    if lines:
+        yield f"{counted(lines, 'other line')} changed"
     if review.other.renamed:
         yield f"{counted(len(review.other.renamed), 'file')} renamed"
 
 
-def _how_it_came(change: FactChange, line: LineVerdict | None) -> tuple[str, str]:
-    """The words for one such fact, and for many with their number as `{}`."""
+def _added_words(change: FactChange, line: LineVerdict | None) -> tuple[str, str]:
+    """(words for one added fact, words for many with `{}` for their number). `line`: the fact's verdict, None in a
+    note."""
     if line is not None and line.state in FROM_LOGS:
         return FROM_LOGS[line.state]
     if line is not None and line.state is State.EDITED and line.promoted:
@@ -115,9 +117,9 @@ def _how_it_came(change: FactChange, line: LineVerdict | None) -> tuple[str, str
     return f"1 fact {where} {who}", f"{{}} facts {where} {who}"
 
 
-def _weight(words: tuple[str, str]) -> int:
-    """What is said first: what fails, then what came from logs, then the rest."""
-    worst = [FROM_LOGS[State.BROKEN], FROM_LOGS[State.AGENT], FROM_LOGS[State.PROMOTED], FROM_LOGS[State.SHARED]]
-    if words in worst:
-        return worst.index(words)
-    return len(worst)
+def _phrase_order(words: tuple[str, str]) -> int:
+    """Sort key of a phrase: failures first, then facts promoted from logs, then everything else."""
+    first = [FROM_LOGS[State.BROKEN], FROM_LOGS[State.AGENT], FROM_LOGS[State.PROMOTED], FROM_LOGS[State.SHARED]]
+    if words in first:
+        return first.index(words)
+    return len(first)

@@ -1,7 +1,7 @@
-"""How high Markdown of a comment is at GitHub, in pixels: an upper estimate from the widths of its letters. Pure.
+"""An upper estimate, in pixels, of the height of a comment's Markdown at GitHub, from the widths of its letters. Pure.
 
-The numbers are those of GitHub's own style sheet: letters of 14 pixels (code .85 of it), lines of 21, 16 below a
-paragraph or a list, in a column of WIDTH. tests/review measures the same Markdown in a browser against it.
+The numbers come from GitHub's style sheet: a font of 14 pixels (code 0.85 of it), lines of 21 pixels and 16 pixels
+below a paragraph or a list, in a column of WIDTH. A test in tests/review measures the same Markdown in a browser.
 """
 
 from __future__ import annotations
@@ -10,76 +10,71 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 
-WIDTH = 740  # pixels of a comment's text at GitHub in a window of 1280, less what scroll bars take
-INDENT = 28  # pixels before a list's item
-LINE = 21
+# All in pixels, except the scales.
+WIDTH = 740  # of a comment's text at GitHub in a window of 1280, without scroll bars
+INDENT = 28  # before a list item
+LINE = 21  # height of a line
 GAP = 16  # below a paragraph or a list
-ITEM = 4  # between two items
-HEADING = 22  # of one line of a heading of the third level, without the gap below
-NARROW, WIDE = 8.0, 15.0  # pixels of a letter, bold included
-HEADING_SCALE = 1.25  # of its letters
-CODE_PADDING = 10  # pixels beside one piece of code
-VERY_WIDE = {"\ufdfa": 8, "\ufdfb": 6, "\ufdfd": 14}  # times the width of a wide letter
+ITEM_GAP = 4  # between two list items
+HEADING_LINE = 22  # height of a line in a heading of the third level
+NARROW, WIDE = 8.0, 15.0  # width of a letter, bold included
+HEADING_SCALE = 1.25  # letters of a heading, relative to those of a paragraph
+CODE_PADDING = 10  # around one piece of code
+VERY_WIDE = {"\ufdfa": 8, "\ufdfb": 6, "\ufdfd": 14}  # widths in wide letters
 
-_ADDRESS = re.compile(r"\]\([^()\s]*\)")
+_LINK_TARGET = re.compile(r"\]\([^()\s]*\)")
 _CODE = re.compile(r"(`+)(.+?)\1")
 
 
 def of_blocks(lines: Iterable[str]) -> int:
-    """Pixels of lines of Markdown: headings, paragraphs of one line, items of a list, blank ones between them."""
+    """The height of lines of Markdown, each of which is a heading, a paragraph, a list item or blank."""
     height = 0
     in_list = False
     for line in lines:
         if line.startswith("- "):
-            height += of_row(line[2:]) + (0 if in_list else GAP)
+            height += of_row(line[2:])
+            if not in_list:
+                height += GAP
             in_list = True
         elif line.startswith("### "):
-            height += HEADING * _rows(line[4:], WIDTH / HEADING_SCALE) + GAP
+            height += HEADING_LINE * _line_count(line[4:], WIDTH / HEADING_SCALE) + GAP
+            in_list = False
         elif line:
-            height += LINE * _rows(line, WIDTH) + GAP
-        in_list = in_list and (not line or line.startswith("- "))
+            height += LINE * _line_count(line, WIDTH) + GAP
+            in_list = False
     return height
 
 
 def of_row(row: str) -> int:
-    """Pixels of one item of a list."""
-    return LINE * _rows(row, WIDTH - INDENT) + ITEM
+    """The height of one list item."""
+    return LINE * _line_count(row, WIDTH - INDENT) + ITEM_GAP
 
 
-def of_fold(summary: str) -> int:
-    """Pixels of a fold that is closed."""
-    return of_blocks([summary])
+def _line_count(markdown: str, width: float) -> int:
+    """The number of lines of a paragraph. A word that is wider than a line is broken."""
+    lines, used = 1, 0.0
+    for part in _unbreakable_widths(_LINK_TARGET.sub("", markdown)):
+        if used + part > width and used:
+            lines, used = lines + 1, 0.0
+        used += part
+        while used > width:
+            lines, used = lines + 1, used - width
+    return lines
 
 
-def _rows(markdown: str, width: float) -> int:
-    """Lines that a paragraph takes: words are put on a line as long as they fit, a longer one is broken."""
-    rows, used = 1, 0.0
-    for part in _parts(_ADDRESS.sub("", markdown)):
-        for wide in part:
-            if used + wide > width and used:
-                rows, used = rows + 1, 0.0
-            used += wide
-            while used > width:
-                rows, used = rows + 1, used - width
-    return rows
-
-
-def _parts(text: str) -> Iterator[list[float]]:
-    """The widths of what a browser does not break: words, and each letter of a script without spaces."""
-    padding = CODE_PADDING * len(_CODE.findall(text))
-    yield [float(padding)] if padding else []
+def _unbreakable_widths(text: str) -> Iterator[float]:
+    """The width of each part that a browser keeps on one line: a word, or a letter of a script without spaces. The
+    padding of all pieces of code comes first."""
+    yield float(CODE_PADDING * len(_CODE.findall(text)))
     for word in re.split(r"(?<= )", text):
         run = 0.0
-        widths = []
         for letter in word:
             if unicodedata.east_asian_width(letter) in "WF":
-                if run:
-                    widths += [run]
-                widths.append(_width(letter))
+                yield from (run, _width(letter))
                 run = 0.0
             else:
                 run += _width(letter)
-        yield [*widths, run] if run else widths
+        yield run
 
 
 def _width(letter: str) -> float:

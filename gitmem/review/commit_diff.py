@@ -98,7 +98,7 @@ class MergeBases(NamedTuple):
     target: str
 
 
-def with_facts_taken_out(
+def with_facts_removed_by_merge(
     repo: Repository, changes: Sequence[FactChange], merges: MergeBases, layout: Layout, today: date
 ) -> list[FactChange]:
     """`changes`, and those since each of the merge bases that take out or edit a fact of the target; by path and line.

@@ -1,7 +1,7 @@
-"""What happened to facts between two snapshots: added, changed, removed, moved, expired. Pure.
+"""The changes of facts between two snapshots: added, changed, removed, moved, reordered, expired. Pure.
 
-Line diffs see a fact that was edited as one line gone and another come; here they are paired, by what the new one
-says it supersedes, by the source both name, and only where one names none by how much of the text they share.
+A line diff shows an edited fact as a removed and an added line. This module pairs the two: by the id that the new fact
+supersedes, by a source that both cite, and by similar text only when one of them cites no source.
 """
 
 from __future__ import annotations
@@ -20,26 +20,26 @@ from gitmem.memory.facts import expired
 from gitmem.memory.similarity import likeness, terms
 from gitmem.paths import Kind, kind, passes
 
-# Which fact was edited, not which two say the same: an edit changes the numbers, names and denials in which those must
-# agree (`same` of memory/similarity.py).
-SAME_FACT = 0.5  # likeness from which a fact that went and one that came in the same file are one that was edited
-SAME_SPELLING = 0.7  # share of characters in order from which a short one is (`Port 80.` and `Port 81.`)
-SHORT = 300  # characters of a text that is compared by them; in a longer one the words decide
-SPELLED = 4  # nearest candidates whose characters are compared
-SURE, SHARED_SOURCE = 3.0, 1.0  # scores of a pair; likeness, 0..1, tells apart what shares one source
-COMMON_WORD = 200  # facts a word may stand in and still tell which fact was edited
+# These thresholds decide whether one fact is the edited form of another. Duplicates are decided elsewhere (`same` of
+# memory/similarity.py): they must agree in numbers, names and negations, which an edit may change.
+MIN_LIKENESS = 0.5  # likeness of the words from which a removed and an added fact are one edited fact
+MIN_SPELLING_RATIO = 0.7  # share of equal characters from which two short facts are (`Port 80.` and `Port 81.`)
+MAX_SPELLED_CHARS = 300  # of a text that is compared by characters; of a longer text only the words count
+MAX_SPELLED_CANDIDATES = 4  # candidates, the likest first, that are compared by characters
+SURE_SCORE, SOURCE_SCORE = 3.0, 1.0  # an equal text or a named predecessor; a shared source (likeness, 0..1, is added)
+MAX_FACTS_PER_WORD = 200  # a word in more facts of a file says nothing about which fact was edited
 
-Source = tuple[str, int, int]
+Source = tuple[str, int, int]  # path, first line, last line
 
 
 class _Id(NamedTuple):
-    """A fact's id as a key beside words and sources."""
+    """The id of a fact, as an index key that differs from every word and source."""
 
     id: str
 
 
 class Op(StrEnum):
-    """What became of a fact between two commits."""
+    """What happened to a fact between two commits."""
 
     ADDED = "added"
     PROMOTED = "promoted"
@@ -52,10 +52,12 @@ class Op(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FactChange:
-    """One fact before (`old`, None when added) and after (`new`, None when it is gone), each with its path.
+    """The change of one fact between two commits.
 
-    `commit`, `author`, `date` are of the commit that did it, "" and None where nobody asked or did it; `agent`: the
-    name of the agent or bot that made this commit, "" for a person; `by_machine`: an agent or a bot had a part in it.
+    `old`: the fact before, None when it was added. `new`: the fact after, None when it was removed. `old_path`: the
+    path of `old`, "" when the fact was added or removed. `commit`, `author`, `date`: the commit that made the change;
+    "" and None when authors were not looked up or no commit made it. `agent`: the agent or bot that made the commit, ""
+    for a person. `by_machine`: an agent or bot made one of the commits that brought the fact.
     """
 
     op: Op
@@ -71,7 +73,7 @@ class FactChange:
 
     @property
     def who(self) -> str:
-        """The name of who did it: the agent's, else the author's; "" where nobody is known."""
+        """The name of the agent that made the change, else of the commit's author; "" when neither is known."""
         return self.agent or self.author.partition(" <")[0]
 
     @property
@@ -81,43 +83,42 @@ class FactChange:
         return fact
 
     def event_value(self) -> dict[str, str | int | list[str] | None]:
-        """What happened to it as the JSON of docs/json.md has it everywhere: the fact, where it is and where it was."""
-        return {
-            "op": self.op.value,
-            "path": self.path,
-            "line": self.new.line if self.new else None,
-            "end_line": self.new.end if self.new else None,
-            "trail": list(self.fact.trail),
-            "text": self.new.text if self.new else None,
-            "old_path": (self.old_path or self.path) if self.old else None,
-            "old_line": self.old.line if self.old else None,
-            "old_text": self.old.text if self.old else None,
-            "type": self.fact.get("type") or None,
-        }
+        """The keys that every JSON of a change in docs/json.md has: the fact, its place and its former place."""
+        value: dict[str, str | int | list[str] | None] = {
+            "op": self.op.value, "path": self.path, "line": None, "end_line": None, "trail": list(self.fact.trail),
+            "text": None, "old_path": None, "old_line": None, "old_text": None, "type": self.fact.get("type") or None,
+        }  # fmt: skip
+        if self.new:
+            value |= {"line": self.new.line, "end_line": self.new.end, "text": self.new.text}
+        if self.old:
+            value |= {"old_path": self.old_path or self.path, "old_line": self.old.line, "old_text": self.old.text}
+        return value
 
 
 def archives(change: FactChange) -> bool:
     """Whether a change put a fact into the archive, where it was not before."""
-    there = kind(change.path) is Kind.ARCHIVE
-    return there and change.new is not None and (not change.old or kind(change.old_path) is not Kind.ARCHIVE)
+    was_archived = change.old is not None and kind(change.old_path) is Kind.ARCHIVE
+    return change.new is not None and kind(change.path) is Kind.ARCHIVE and not was_archived
 
 
 def doer(change: FactChange) -> str:
-    """What the person or agent of a change did, before their name: "promoted by". "" where a change is nobody's: the
-    fact went to the archive, or its last day passed."""
+    """The words before the name of who made a change, as "promoted by". "" when the fact expired or was archived, and
+    when nobody is known."""
     if change.op is Op.EXPIRED or archives(change) or not change.who:
         return ""
-    return DONE[change.op]
+    return OP_WORDS[change.op]
 
 
-DONE = {
+OP_WORDS = {
     Op.ADDED: "added by", Op.PROMOTED: "promoted by", Op.CHANGED: "edited by", Op.REMOVED: "taken out by",
-    Op.MOVED: "moved by", Op.REORDERED: "moved by", Op.EXPIRED: "",
+    Op.MOVED: "moved by", Op.REORDERED: "moved by",
 }  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
-class _At:
+class _Placed:
+    """A fact and the path of its file."""
+
     path: str
     fact: Fact
 
@@ -130,89 +131,89 @@ def compare(
 ) -> list[FactChange]:
     """The changes between two sets of files (path -> facts), in order of path and line.
 
-    Files that are the same on both sides may be left out of both. `renamed` are files that have another name now (path
-    -> former path): a fact that was edited in one is paired with what it was.
+    The caller may leave files that are equal on both sides out of both. `renamed`: path -> former path; an edited fact
+    of a renamed file is paired with its old form.
     """
-    gone, come = _without_common(old, new)
-    if gone and come:
-        changes = [*_moves(gone, come, today), *_pairs(gone, come, renamed)]
-    else:
-        changes = []
-    for at in come:
-        changes.append(FactChange(Op.ADDED, at.path, new=at.fact))
-    for at in gone:
+    removed, added = _removed_and_added(old, new)
+    changes: list[FactChange] = []
+    if removed and added:
+        changes = [*_moves(removed, added, today), *_pairs(removed, added, renamed)]
+    changes += [FactChange(Op.ADDED, at.path, new=at.fact) for at in added]
+    for at in removed:
+        op = Op.REMOVED
         if expired(at.fact, today):
             op = Op.EXPIRED
-        else:
-            op = Op.REMOVED
         changes.append(FactChange(op, at.path, old=at.fact))
     return sorted(changes, key=lambda change: (change.path, change.fact.line))
 
 
-def _without_common(
+def _removed_and_added(
     old: Mapping[str, Sequence[Fact]], new: Mapping[str, Sequence[Fact]]
-) -> tuple[list[_At], list[_At]]:
-    """What is on one side only; the same text in the same file with the same comment is on both."""
-    gone: list[_At] = []
-    come: list[_At] = []
+) -> tuple[list[_Placed], list[_Placed]]:
+    """(facts only in `old`, facts only in `new`). Facts of one file are the same when text and comment are equal."""
+    removed: list[_Placed] = []
+    added: list[_Placed] = []
     for path in sorted({*old, *new}):
         before, after = old.get(path, ()), new.get(path, ())
         pairs = same_facts(before, after)
-        gone += [_At(path, fact) for number, fact in enumerate(before) if number not in pairs]
-        there = set(pairs.values())
-        come += [_At(path, fact) for number, fact in enumerate(after) if number not in there]
-    return gone, come
+        matched = set(pairs.values())
+        removed += [_Placed(path, fact) for number, fact in enumerate(before) if number not in pairs]
+        added += [_Placed(path, fact) for number, fact in enumerate(after) if number not in matched]
+    return removed, added
 
 
 def same_facts(old: Sequence[Fact], new: Sequence[Fact], *, comments: bool = True) -> dict[int, int]:
-    """The place of each fact of `old` that `new` has too -> its place there: with the same words (and, with `comments`,
-    the same comment), those about the same thing first, the others in their order."""
+    """Index in `old` -> index in `new` of each fact that both lists have.
+
+    Two facts match when their texts are equal and, with `comments`, their comments too. Facts with equal trails are
+    matched first, then the others in order.
+    """
     pairs: dict[int, int] = {}
-    taken: set[int] = set()
+    matched: set[int] = set()
     for with_trail in (True, False):
         places: dict[object, list[int]] = defaultdict(list)
         for number, fact in enumerate(new):
-            if number not in taken:
+            if number not in matched:
                 places[fact.id, comments and fact.meta, with_trail and fact.trail].append(number)
         for number, fact in enumerate(old):
-            there = places.get((fact.id, comments and fact.meta, with_trail and fact.trail), [])
-            if number not in pairs and there:
-                pairs[number] = there.pop(0)
-        taken = set(pairs.values())
+            equal = places.get((fact.id, comments and fact.meta, with_trail and fact.trail), [])
+            if number not in pairs and equal:
+                pairs[number] = equal.pop(0)
+        matched = set(pairs.values())
     return pairs
 
 
-def _moves(gone: list[_At], come: list[_At], today: date) -> Iterator[FactChange]:
-    """The same text in another file; expired ones that went to the archive count as expired."""
-    by_id: dict[str, list[_At]] = defaultdict(list)
-    for at in gone:
+def _moves(removed: list[_Placed], added: list[_Placed], today: date) -> Iterator[FactChange]:
+    """The facts whose text is now in another file, removed from both lists. An expired fact that moved to the archive
+    is EXPIRED."""
+    by_id: dict[str, list[_Placed]] = defaultdict(list)
+    for at in removed:
         by_id[at.fact.id].append(at)
     moved: set[int] = set()
-    for at in come:
+    for at in added:
         same = [other for other in by_id.get(at.fact.id, ()) if other.path != at.path]
         same.sort(key=lambda other: other.fact.trail != at.fact.trail)
-        if passes(at.path):  # a log that says it once more is not where a fact of MEMORY.md went
+        if passes(at.path):  # a fact of MEMORY.md does not move to a log: the log only repeats it
             same = [other for other in same if passes(other.path)]
         if not same or any(other.path == at.path for other in by_id[at.fact.id]):
             continue
         before = same[0]
         by_id[at.fact.id].remove(before)
         moved |= {id(before), id(at)}
+        op = Op.MOVED
         if expired(before.fact, today) and "archive/" in at.path:
             op = Op.EXPIRED
-        else:
-            op = Op.MOVED
         yield FactChange(op, at.path, before.fact, at.fact, before.path)
-    gone[:] = [at for at in gone if id(at) not in moved]
-    come[:] = [at for at in come if id(at) not in moved]
+    removed[:] = [at for at in removed if id(at) not in moved]
+    added[:] = [at for at in added if id(at) not in moved]
 
 
-def _pairs(gone: list[_At], come: list[_At], renamed: Mapping[str, str] = {}) -> list[FactChange]:
-    """Edited facts: the best pair first, each fact in one pair at most, in one file. Both lists lose what is paired."""
-    candidates = _Candidates(gone, renamed)
+def _pairs(removed: list[_Placed], added: list[_Placed], renamed: Mapping[str, str] = {}) -> list[FactChange]:
+    """The edited facts, paired within one file by descending score and removed from both lists."""
+    candidates = _Candidates(removed, renamed)
     scored = [
         (-score, at.fact.trail != other.fact.trail, abs(other.fact.line - at.fact.line), number, at, other)
-        for number, at in enumerate(come)
+        for number, at in enumerate(added)
         for score, other in candidates.scored(at)
     ]
     changes = []
@@ -221,64 +222,73 @@ def _pairs(gone: list[_At], come: list[_At], renamed: Mapping[str, str] = {}) ->
         if paired.isdisjoint((id(at), id(other))):
             paired |= {id(at), id(other)}
             changes.append(FactChange(Op.CHANGED, at.path, other.fact, at.fact, other.path))
-    gone[:] = [at for at in gone if id(at) not in paired]
-    come[:] = [at for at in come if id(at) not in paired]
+    removed[:] = [at for at in removed if id(at) not in paired]
+    added[:] = [at for at in added if id(at) not in paired]
     return changes
 
 
 class _Candidates:
-    """The facts that went, to be found by what a fact that came may share with them: id, source, words."""
+    """An index of the removed facts by path and id, source or word: finds those that an added fact may be the edited
+    form of."""
 
-    def __init__(self, gone: Sequence[_At], renamed: Mapping[str, str]) -> None:
-        self.gone, self.renamed = list(gone), renamed
-        self.words = [terms(at.fact.text) for at in self.gone]
-        self.sources = [_sources(at.fact) for at in self.gone]
-        self.holding: dict[tuple[str, object], list[int]] = defaultdict(list)  # (path, word or source or id) -> places
-        for number, at in enumerate(self.gone):
+    def __init__(self, removed: Sequence[_Placed], renamed: Mapping[str, str]) -> None:
+        self.removed, self.renamed = list(removed), renamed
+        self.words = [terms(at.fact.text) for at in self.removed]
+        self.sources = [_sources(at.fact) for at in self.removed]
+        self.numbers: dict[tuple[str, object], list[int]] = defaultdict(list)  # (path, word or source or id)
+        for number, at in enumerate(self.removed):
             for key in (*self.words[number], *self.sources[number], _Id(at.fact.id)):
-                self.holding[at.path, key].append(number)
+                self.numbers[at.path, key].append(number)
 
-    def scored(self, at: _At) -> list[tuple[float, _At]]:
-        """(score, fact that went) of every one that `at` may be the edited form of.
+    def scored(self, added: _Placed) -> list[tuple[float, _Placed]]:
+        """(score, removed fact) for each fact that `added` may be the edited form of.
 
-        The same text or a named predecessor first, then a shared source: whatever the words, it is what became of that
-        source. Words decide only where one of the two has no source; two facts of different sources are two facts.
+        An equal text or a named predecessor scores highest, then a shared source, whatever the words. Words count only
+        when one of the two facts has no source: facts with different sources are never paired.
         """
-        words, sources = terms(at.fact.text), _sources(at.fact)
-        numbers = self._candidates(at, words, sources)
-        alikes = {number: likeness(words, self.words[number]) for number in numbers}
-        nearest = sorted(alikes, key=lambda number: -alikes[number])[:SPELLED]
-        scores: list[tuple[float, _At]] = []
+        fact = added.fact
+        words, sources = terms(fact.text), _sources(fact)
+        numbers = self._candidates(added, words, sources)
+        likeness_of = {number: likeness(words, self.words[number]) for number in numbers}
+        likest = sorted(likeness_of, key=lambda number: -likeness_of[number])[:MAX_SPELLED_CANDIDATES]
+        scores: list[tuple[float, _Placed]] = []
         for number in numbers:
-            other, alike, theirs = self.gone[number], alikes[number], self.sources[number]
-            if other.fact.id == at.fact.id or _names(at.fact, other.fact):
-                scores.append((SURE, other))
-            elif sources & theirs:
-                scores.append((SHARED_SOURCE + alike, other))
-            elif sources and theirs:
+            old, old_sources, score = self.removed[number], self.sources[number], likeness_of[number]
+            if old.fact.id == fact.id or _supersedes(fact, old.fact):
+                scores.append((SURE_SCORE, old))
+            elif sources & old_sources:
+                scores.append((SOURCE_SCORE + score, old))
+            elif sources and old_sources:
                 continue
-            elif alike >= SAME_FACT or (number in nearest and _spelled_alike(at.fact.text, other.fact.text)):
-                scores.append((max(alike, SAME_FACT), other))
+            elif score >= MIN_LIKENESS or (number in likest and _is_spelled_alike(fact.text, old.fact.text)):
+                scores.append((max(score, MIN_LIKENESS), old))
         return scores
 
-    def _candidates(self, at: _At, words: Iterable[str], sources: Iterable[Source]) -> list[int]:
-        near: set[int] = set()
-        path = self.renamed.get(at.path, at.path)
+    def _candidates(self, added: _Placed, words: Iterable[str], sources: Iterable[Source]) -> list[int]:
+        """The indices of the removed facts in the same file that share an id, a source or a word with `added`."""
+        found: set[int] = set()
+        path = self.renamed.get(added.path, added.path)
         for word in words:
-            places = self.holding.get((path, word), ())
-            near.update(places if len(places) <= COMMON_WORD else ())
-        for key in (*sources, _Id(at.fact.id)):
-            near.update(self.holding.get((path, key), ()))
-        if at.fact.get("supersedes"):
-            near.update(n for n, other in enumerate(self.gone) if other.path == path and _names(at.fact, other.fact))
-        return sorted(near)
+            numbers = self.numbers.get((path, word), ())
+            if len(numbers) <= MAX_FACTS_PER_WORD:
+                found.update(numbers)
+        for key in (*sources, _Id(added.fact.id)):
+            found.update(self.numbers.get((path, key), ()))
+        if added.fact.get("supersedes"):
+            for number, old in enumerate(self.removed):
+                if old.path == path and _supersedes(added.fact, old.fact):
+                    found.add(number)
+        return sorted(found)
 
 
 def placements(path: str, old: Sequence[Fact], new: Sequence[Fact]) -> list[FactChange]:
-    """The facts of one file that say the same and stand elsewhere in it: below another heading (MOVED), or in another
-    order below the same one (REORDERED, as few as say it). In order of line."""
-    there = {after: before for before, after in same_facts(old, new).items()}
-    pairs = [(old[there[number]], fact) for number, fact in enumerate(new) if number in there]
+    """The unchanged facts of one file that moved within it, in order of line.
+
+    MOVED: below another heading. REORDERED: in another order below the same heading; only the smallest set of facts
+    that explains the new order is returned.
+    """
+    old_index = {after: before for before, after in same_facts(old, new).items()}
+    pairs = [(old[old_index[number]], fact) for number, fact in enumerate(new) if number in old_index]
     changes = [FactChange(Op.MOVED, path, was, now, path) for was, now in pairs if was.heading != now.heading]
     staying = [(was, now) for was, now in pairs if was.heading == now.heading]
     in_order = longest_rising([was.line for was, _ in staying])
@@ -289,45 +299,42 @@ def placements(path: str, old: Sequence[Fact], new: Sequence[Fact]) -> list[Fact
 
 
 def longest_rising(numbers: Sequence[int]) -> set[int]:
-    """The places of a longest subsequence that rises: what kept its order (patience sorting, n log n)."""
-    tails: list[int] = []
-    places: list[int] = []  # of the last number of each pile
-    former: list[int] = []
-    for place, number in enumerate(numbers):
+    """The indices of a longest increasing subsequence of `numbers` (patience sorting, n log n)."""
+    tails: list[int] = []  # the last number of each pile
+    indices: list[int] = [-1]  # before the first pile, then the index of the last number of each pile
+    previous: list[int] = []  # for each number, the index of its predecessor in the subsequence, -1 for none
+    for index, number in enumerate(numbers):
         pile = bisect_left(tails, number)
-        former.append(places[pile - 1] if pile else -1)
+        previous.append(indices[pile])
         tails[pile : pile + 1] = [number]
-        places[pile : pile + 1] = [place]
+        indices[pile + 1 : pile + 2] = [index]
     kept = set()
-    if places:
-        at = places[-1]
-    else:
-        at = -1
-    while at >= 0:
-        kept.add(at)
-        at = former[at]
+    index = indices[-1]
+    while index >= 0:
+        kept.add(index)
+        index = previous[index]
     return kept
 
 
-def _names(fact: Fact, predecessor: Fact) -> bool:
-    """Whether a fact says that it supersedes the other."""
+def _supersedes(fact: Fact, predecessor: Fact) -> bool:
+    """Whether a `supersedes` key of `fact` names `predecessor`."""
     idents = (value for key, value in fact.meta if key == "supersedes")
     return any(ident and predecessor.id.startswith(ident) for ident in idents)
 
 
-def _spelled_alike(a: str, b: str) -> bool:
-    if max(len(a), len(b)) > SHORT:
+def _is_spelled_alike(a: str, b: str) -> bool:
+    if max(len(a), len(b)) > MAX_SPELLED_CHARS:
         return False
     matcher = SequenceMatcher(None, a, b, autojunk=False)
-    return matcher.quick_ratio() >= SAME_SPELLING and matcher.ratio() >= SAME_SPELLING
+    return matcher.quick_ratio() >= MIN_SPELLING_RATIO and matcher.ratio() >= MIN_SPELLING_RATIO
 
 
-def pair(path: str, gone: Sequence[Fact], come: Sequence[Fact]) -> list[FactChange]:
-    """The facts of one file that were edited, out of those that went and those that came."""
-    return _pairs([_At(path, fact) for fact in gone], [_At(path, fact) for fact in come])
+def pair(path: str, removed: Sequence[Fact], added: Sequence[Fact]) -> list[FactChange]:
+    """The edited facts of one file, each pairing one of the `removed` facts with one of the `added` ones."""
+    return _pairs([_Placed(path, fact) for fact in removed], [_Placed(path, fact) for fact in added])
 
 
 def _sources(fact: Fact) -> frozenset[Source]:
-    """The lines it cites as (path, first, last): a blob that is written shorter is the same source."""
+    """The lines that a fact cites, without their blob: an abbreviated oid names the same source."""
     spans = (parse_span(value) for key, value in fact.meta if key == "src")
     return frozenset((span.path, span.start_line, span.end_line) for span in spans if span is not None)

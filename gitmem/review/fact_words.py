@@ -1,4 +1,4 @@
-"""What a review says of one fact or line in words: where it went, where it comes from, what of it was edited. Pure."""
+"""The phrases of a review about one fact or line: its move, its verdict, its edits. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gitmem.review.markup import difference, flat, plain, shown
 from gitmem.review.review import LineVerdict, State
 from gitmem.review.text_changes import TextChange
 
-LONGEST_PART = 60  # characters of one heading or item that a fact stands below
+MAX_HEADING_CHARS = 60  # of one heading or parent item in a fact's trail
 GONE = (Op.REMOVED, Op.EXPIRED)
 STAYING = (Op.MOVED, Op.REORDERED)
 STATES = {
@@ -27,23 +27,26 @@ STATES = {
 
 
 def edited_after_promotion(line: LineVerdict) -> bool:
-    """Whether a promoted fact was edited since: the comment of one that a person wrote may change."""
+    """Whether the line is a promoted fact that was edited later. A fact that a person wrote may be edited freely."""
     return line.state is State.EDITED and line.promoted
 
 
 def verdict_words(line: LineVerdict) -> str:
-    """What lines of one verdict, commit and author have in common; of an edited one who edited it."""
-    words = STATES[line.state] + (f", {plain(line.words)}" if line.words and not line.edits else "")
+    """The verdict, commit and author of a line as a phrase, with its editor if it was edited. Lines with the same
+    phrase are shown in one group."""
+    words = STATES[line.state]
     if line.editor:
-        by = plain(line.editor.partition(" <")[0])
-        words = f"**edited after promotion by {by}**"
+        words = f"**edited after promotion by {plain(line.editor.partition(' <')[0])}**"
         if line.state is not State.EDITED:
             words += f", {STATES[line.state]}"
+    elif line.words and not line.edits:
+        words += f", {plain(line.words)}"
     return f"{words} ({code(line.commit[:12])} by {code(flat(line.author.partition(' <')[0]))})"
 
 
-def of_files(texts: Sequence[TextChange], noun: str, plural: str = "") -> str:
-    """`4 lines of prose in SOUL.md and 2 more files`."""
+def count_in_files(texts: Sequence[TextChange], noun: str, plural: str = "") -> str:
+    """The number of texts and their files: `4 lines of prose in SOUL.md and 2 more files`. A file of instructions is
+    named first."""
     files = list(dict.fromkeys(text.path for text in sorted(texts, key=lambda t: not holds_instructions(t.path))))
     more = ""
     if len(files) > 1:
@@ -52,64 +55,68 @@ def of_files(texts: Sequence[TextChange], noun: str, plural: str = "") -> str:
 
 
 def claims(text: str) -> bool:
-    """Whether a fact says something for which a source may be asked: no line that leads in a list, no fenced block."""
+    """Whether a fact makes a claim that needs a source. A line that introduces a list and a fenced block do not."""
     return not text.endswith((":", "：")) and not text.startswith(("```", "~~~"))
 
 
 def weight(change: FactChange) -> tuple[bool, bool, bool, bool]:
-    """Falsy first: words of the web or a tool, pins, what an agent wrote, facts without a source."""
+    """Sort key of a changed fact: facts from the web or a tool first, then pinned facts, then facts written by an
+    agent, then facts without a source."""
     fact = change.fact
-    outside = fact.origin in ("web", "tool")
-    return not outside, not fact.get("pinned"), not change.by_machine, bool(fact.get("src"))
+    return fact.origin not in ("web", "tool"), not fact.get("pinned"), not change.by_machine, bool(fact.get("src"))
 
 
 def way_words(change: FactChange) -> str:
-    """Where a fact went that says the same as before."""
+    """Where a moved or reordered fact went, as a phrase."""
     assert change.old is not None and change.new is not None
     path = code(flat(change.path))
     if change.op is Op.REORDERED:
         return f"in another order in {path}"
     if change.old_path not in ("", change.path):
         return f"moved from {code(flat(change.old_path))} to {path}"
-    return f"moved in {path} from {named(change.old)} to {named(change.new)}"
+    return f"moved in {path} from {trail_words(change.old)} to {trail_words(change.new)}"
 
 
 def former_place(change: FactChange) -> str:
-    """Where a fact that changed stood, where its heading or file is another one now, else ""."""
+    """The old and new heading or file of an edited fact that was also moved; "" for any other fact."""
     if change.op is not Op.CHANGED or not change.old or not change.new:
         return ""
     file = ""
     if change.old_path not in ("", change.path):
         file = f" in {code(flat(change.old_path))},"
     if file or change.old.heading != change.new.heading:
-        return f"now below {named(change.new)}, was{file} below {named(change.old)}"
+        return f"now below {trail_words(change.new)}, was{file} below {trail_words(change.old)}"
     return ""
 
 
 def below_words(change: FactChange) -> str:
-    """What a fact stands below, in words: "" for one that stays where it was, or that stands below nothing."""
-    told = change.op not in STAYING and change.fact.trail and not former_place(change)
-    if not told:
+    """`below HEADING` for a fact that has a heading; "" when it has none or another phrase names it already."""
+    if change.op in STAYING or not change.fact.trail or former_place(change):
         return ""
-    return f"below {named(change.fact)}"
+    return f"below {trail_words(change.fact)}"
 
 
-def named(fact: Fact) -> str:
-    """The headings and items that a fact stands below, as a review names them."""
-    parts = (part if len(part) <= LONGEST_PART else part[:LONGEST_PART].rstrip() + "…" for part in fact.trail)
-    if fact.trail:
-        return code(flat(" > ".join(parts)))
-    return "no heading"
+def trail_words(fact: Fact) -> str:
+    """The headings and parent items of a fact as code, each cut to MAX_HEADING_CHARS; `no heading` for none."""
+    if not fact.trail:
+        return "no heading"
+    parts = []
+    for part in fact.trail:
+        if len(part) > MAX_HEADING_CHARS:
+            part = part[:MAX_HEADING_CHARS].rstrip() + "…"
+        parts.append(part)
+    return code(flat(" > ".join(parts)))
 
 
 def edit_words(edits: Sequence[tuple[str, str, str]]) -> tuple[str, str]:
-    """Each change of a text and its comment: what, before, now."""
+    """(the edits as Markdown, the folded rest of long texts or ""). Each edit is (key, old value, new value), where the
+    key "text" is the text of the fact."""
     parts, rests = [], []
-    for what, old, new in edits:
-        if what == "text" and old:
+    for key, old, new in edits:
+        if key == "text" and old:
             words, rest = difference(old, new)
             rests.append(rest)
         else:
             words = f"{shown(old or 'nothing')[0]} → {shown(new or 'nothing')[0]}"
-        parts.append(f"{plain(what)} {words}")
-    return "; ".join(parts), "\n\n".join(rest for rest in rests if rest)
+        parts.append(f"{plain(key)} {words}")
+    return "; ".join(parts), "\n\n".join(filter(None, rests))

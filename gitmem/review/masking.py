@@ -1,7 +1,7 @@
-"""Every text of a review as it may be shown: each string is masked by itself, whatever field it stands in.
+"""Masks the secrets and personal data in every string of a review.
 
-Secrets and personal data are masked. What reads as an instruction is not: the reviewer has to see what an agent would.
-Only the fields of SAFE are left as they are: they hold oids, ids and words of our own.
+Text that gives orders to agents is not masked: the reviewer has to see what an agent would read. Only the fields of
+SAFE are never masked.
 """
 
 from __future__ import annotations
@@ -17,83 +17,86 @@ from gitmem.gate.redaction import LINE, redaction
 from gitmem.gate.scan import Report
 from gitmem.memory.fact import parse_span, render_span
 
-SAFE = frozenset(  # an oid, an id, a key of a signature, a rule, a state: nothing that a person wrote
-    ("base", "head", "commit", "blob", "id", "fingerprint", "standing", "key", "rule", "rules", "support")
+SAFE = frozenset(  # fields with oids, ids, signature keys, rule names and states: a person wrote none of them
+    ("base", "head", "commit", "blob", "id", "fingerprint", "head_fingerprints", "key", "rule", "rules", "support")
 )
-PEOPLE = frozenset(("author", "editor", "signer", "notes"))  # who wrote, changed or signed it, by their own words
+PEOPLE = frozenset(("author", "editor", "signer", "notes"))  # fields with names of people, who chose them to be seen
 Value = TypeVar("Value")
-Change = Callable[[str, str], str]  # (a text, the field it stands in) -> the text to put there
+Change = Callable[[str, str], str]  # (text, name of its field) -> the text that replaces it
 
 
 def masked(value: Value, policy: Policy) -> Value:
-    """The same value with every text in it masked where the gate finds a secret. A report of the gate is masked
-    already and stays; names of people keep what is personal in them, and hold no secret either."""
+    """A copy of `value` (dataclasses, tuples, mappings) with every string masked that holds a secret or personal data.
+
+    A gate `Report` in it is masked already and is not changed. Fields of PEOPLE keep personal data, but no secret.
+    """
     texts, people = Texts(), Texts()
 
-    def kind(name: str) -> Texts:
+    def group(name: str) -> Texts:
         if name in PEOPLE:
             return people
         return texts
 
-    _mapped(value, lambda text, name: kind(name).collect(text))
+    _mapped(value, lambda text, name: group(name).collect(text))
     texts.mask(policy, ())
     people.mask(policy, frozenset(PERSONAL))
-    masked: Value = _mapped(value, lambda text, name: kind(name).masked(text))
+    masked: Value = _mapped(value, lambda text, name: group(name).masked(text))
     return masked
 
 
 class Texts:
-    """Texts, and how each may be shown. The gate reads all of them at once to see which hold anything, and each of
-    those by itself: a key in one must not take the name of a file beside it along."""
+    """Collects texts, masks them together and returns the masked form of each.
+
+    `mask` scans all texts at once to see which ones change, then masks each of those alone, so that a secret in one
+    text never masks a text beside it.
+    """
 
     def __init__(self) -> None:
-        self.shown: dict[str, str] = {}
+        self.masked_forms: dict[str, str] = {}
 
     def collect(self, text: str) -> str:
-        """Take a text; the text as it is."""
-        self.shown[text] = text
+        """Remember a text for `mask`; returns it unchanged."""
+        self.masked_forms[text] = text
         return text
 
     def mask(self, policy: Policy, leave: Collection[str]) -> None:
-        """Replace each text by how it may be shown, whatever the rules in `leave` find."""
-        texts = [text for text in self.shown if text]
+        """Work out the masked form of each collected text. Findings of the rules in `leave` stay visible.
+
+        A masked text keeps its number of lines; one that can only be masked as a whole becomes as many masked lines.
+        """
+        texts = [text for text in self.masked_forms if text]
         joined = "\n\n".join(texts) + "\n"
-        done = redaction(joined, "MEMORY.md", policy, only_secrets=True, leave=leave)
-        before, after = joined.split("\n"), done.text.split("\n")
-        at = 0
+        redacted = redaction(joined, "MEMORY.md", policy, only_secrets=True, leave=leave)
+        before, after = joined.split("\n"), redacted.text.split("\n")
+        is_unreliable = redacted.whole or len(before) != len(after)
+        start = 0
         for text in texts:
-            last = at + text.count("\n") + 1
-            if done.whole or len(before) != len(after) or before[at:last] != after[at:last]:
-                one = redaction(text, "MEMORY.md", policy, only_secrets=True, leave=leave)
-                lines = text.count("\n")
-                if not one.whole and one.text.count("\n") == lines:
-                    self.shown[text] = one.text
-                else:
-                    self.shown[text] = _hidden(lines)
-            at = last + 1
+            breaks = text.count("\n")
+            end = start + breaks + 1
+            if is_unreliable or before[start:end] != after[start:end]:
+                alone = redaction(text, "MEMORY.md", policy, only_secrets=True, leave=leave)
+                self.masked_forms[text] = alone.text
+                if alone.whole or alone.text.count("\n") != breaks:
+                    self.masked_forms[text] = "\n".join([LINE] * (breaks + 1))
+            start = end + 1
 
     def masked(self, text: str) -> str:
-        """A text that was collected, as it may be shown."""
-        return self.shown[text]
-
-
-def _hidden(breaks: int) -> str:
-    """A text of which no part can be shown, with as many lines."""
-    return "\n".join([LINE] * (breaks + 1))
+        """The masked form of a collected text."""
+        return self.masked_forms[text]
 
 
 def _mapped(value: Any, change: Change, name: str = "") -> Any:
-    """A value with every text in it changed; `name` is the field that holds it."""
+    """A copy of `value` with `change` applied to every string in it. `name`: the field that holds `value`."""
     if isinstance(value, Report | Enum) or name in SAFE:
         return value
     if isinstance(value, str):
         return change(value, name)
     if isinstance(value, tuple):
         if hasattr(value, "_fields"):
-            named = zip(value._fields, value, strict=True)
-            return type(value)(*(_mapped(part, change, field) for field, part in named))
+            parts = zip(value._fields, value, strict=True)
+            return type(value)(*(_mapped(part, change, field) for field, part in parts))
         if name == "meta":
-            return tuple((key, _of_comment(key, text, change)) for key, text in value)
+            return tuple((key, _mapped_meta_value(key, text, change)) for key, text in value)
         return tuple(_mapped(part, change, name) for part in value)
     if isinstance(value, frozenset):
         return frozenset(_mapped(part, change, name) for part in value)
@@ -103,13 +106,13 @@ def _mapped(value: Any, change: Change, name: str = "") -> Any:
             for (commit, path, line), part in value.items()
         }
     if is_dataclass(value) and not isinstance(value, type):
-        names = [row.name for row in fields(value)]
-        return replace(value, **{field: _mapped(getattr(value, field), change, field) for field in names})
+        parts_by_name = {field.name: getattr(value, field.name) for field in fields(value)}
+        return replace(value, **{field: _mapped(part, change, field) for field, part in parts_by_name.items()})
     return value
 
 
-def _of_comment(key: str, text: str, change: Change) -> str:
-    """A value of a fact's comment; of a source, which holds an oid, only the path is a text."""
+def _mapped_meta_value(key: str, text: str, change: Change) -> str:
+    """A value of a fact's comment with `change` applied; of a source only the path, not the oid, is changed."""
     span = None
     if key == "src":
         span = parse_span(text)

@@ -1,4 +1,7 @@
-"""A page of Markdown within a size: sections of rows, of which the risky ones stay and the others are counted. Pure."""
+"""A Markdown page made of sections of rows, cut to a size limit. Pure.
+
+Risky sections are kept as long as possible. The page counts the rows of the other sections that do not fit.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +12,17 @@ from gitmem.plural import counted
 from gitmem.review.markup import folded
 
 MIN_ROWS_PER_SECTION = 10  # rows that every section shows before another one shows all of its own
-PLACES = 20  # of one finding, and of equal facts, that are named; the others are counted
-TRIES = 12  # of a smaller budget, until the page with its titles fits
+MAX_PLACES = 20  # places of one finding, or of equal facts, that are listed; the others are counted
+MAX_FIT_ATTEMPTS = 12  # attempts to fit the page with its titles, each with a budget that is a tenth smaller
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One item: `text` with further lines indented by two, the `rest` of a long text, and the item in a few words.
+    """One list item of a section, in Markdown.
 
-    Rows of one `group` stand below one line that says it and how many they are; a row may stand for `count` equal ones.
+    `text`: the item; its further lines are indented by two. `rest`: the folded end of a long text, else "". `short`:
+    the item in a few words. `group`: rows with the same group are shown below one line with the group's name and size;
+    "" for none. `count`: how many equal items this row represents.
     """
 
     text: str
@@ -29,8 +34,8 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Rows under a title. `noun` and `plural` count what is not shown; `risky` rows are never left out for others, and
-    a `folded` section is closed until it is opened."""
+    """Rows under a title. `noun`, `plural`: what the rows are called in a count. `risky`: these rows get space before
+    the rows of other sections. `folded`: the section is a closed `<details>` block."""
 
     title: str
     rows: tuple[Row, ...]
@@ -42,19 +47,22 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What fits, and `missing` in words: how many of what are not shown."""
+    """The Markdown that fits. `missing`: the counts of the rows that are not shown, as phrases."""
 
     text: str
     missing: tuple[str, ...] = ()
 
 
-def some(places: Sequence[str]) -> str:
-    """Places in one line, the first PLACES of them."""
-    return ", ".join(places[:PLACES]) + (f" and {len(places) - PLACES} more" if len(places) > PLACES else "")
+def place_list(places: Sequence[str]) -> str:
+    """The first MAX_PLACES places in one line, with the number of the others."""
+    text = ", ".join(places[:MAX_PLACES])
+    if len(places) > MAX_PLACES:
+        text += f" and {len(places) - MAX_PLACES} more"
+    return text
 
 
 def unbounded(sections: Iterable[Section]) -> str:
-    """Every row of every section, long texts folded and nothing left out."""
+    """The Markdown of all rows of all sections; the rest of long texts is folded."""
     return "\n".join(_section(section, section.rows, rest=True) for section in sections if section.rows)
 
 
@@ -63,39 +71,45 @@ def _count(rows: Iterable[Row]) -> int:
 
 
 def fit(sections: Sequence[Section], limit: int, size: Callable[[str], int] = len) -> Page:
-    """As much of the sections as `limit` holds, by `size`: first without the folded rest of long texts, then without
-    the last rows of what is not risky, then with the risky ones in few words. What is left out is counted by kind."""
+    """The sections cut to `limit`, measured by `size` (default: characters).
+
+    The cuts come in this order: the folded rest of long texts, the last rows of sections that are not risky, the long
+    form of risky rows. `Page.missing` counts what was cut.
+    """
     text = unbounded(sections)
     if size(text) <= limit:
         return Page(text)
     budget = limit
-    for _ in range(TRIES):
+    for _ in range(MAX_FIT_ATTEMPTS):
         text, missing = _fitted(sections, budget, size)
         if size(text) <= limit:
             return Page(text, missing)
         budget = budget * 9 // 10
-    return Page("", tuple(_left_out(section, _count(section.rows)) for section in sections if section.rows))
+    return Page("", tuple(_counted_rows(section, _count(section.rows)) for section in sections if section.rows))
 
 
 def _fitted(sections: Sequence[Section], budget: int, size: Callable[[str], int]) -> tuple[str, tuple[str, ...]]:
-    """The page of about `budget`, and what it lacks."""
-    risky = sum(size(_row(row)) for section in sections if section.risky for row in section.rows)
-    brief = risky > budget * 2 // 3
-    rows_of = [_brief(section) if brief and section.risky else section.rows for section in sections]
+    """(page of about `budget`, the phrases of `Page.missing`). Titles are not counted, so the page may be larger."""
+    risky_size = sum(size(_row(row)) for section in sections if section.risky for row in section.rows)
+    brief = risky_size > budget * 2 // 3
+    rows_of = [section.rows for section in sections]
+    if brief:
+        rows_of = [_brief(section) for section in sections]
     counts = [0] * len(sections)
-    for risky_ones, most in ((True, None), (False, MIN_ROWS_PER_SECTION), (False, None)):
+    for risky, limit in ((True, None), (False, MIN_ROWS_PER_SECTION), (False, None)):
         for number, section in enumerate(sections):
-            if section.risky is risky_ones:
-                counts[number], budget = _rows_that_fit(rows_of[number], counts[number], most, budget, size)
+            if section.risky is risky:
+                counts[number], budget = _rows_that_fit(rows_of[number], counts[number], limit, budget, size)
     parts = []
     missing = []
-    cut = sum(bool(row.rest) for n, section in enumerate(sections) for row in section.rows[: counts[n]])
+    cut = 0
     for number, section in enumerate(sections):
+        cut += sum(bool(row.rest) for row in section.rows[: counts[number]])
         left = _count(section.rows[counts[number] :])
         if counts[number]:
             parts.append(_section(section, rows_of[number][: counts[number]], left=left))
         if left:
-            missing.append(_left_out(section, left))
+            missing.append(_counted_rows(section, left))
     if brief:
         missing.append("the words of what fails, but for its place")
     if cut:
@@ -104,13 +118,11 @@ def _fitted(sections: Sequence[Section], budget: int, size: Callable[[str], int]
 
 
 def _rows_that_fit(
-    rows: Sequence[Row], count: int, most: int | None, budget: int, size: Callable[[str], int]
+    rows: Sequence[Row], count: int, limit: int | None, budget: int, size: Callable[[str], int]
 ) -> tuple[int, int]:
-    """(rows that fit, what is left of the budget), from `count` rows on and up to `most`."""
-    if most is None:
-        end = len(rows)
-    else:
-        end = min(most, len(rows))
+    """(number of rows that fit, remaining budget), when `count` rows are placed already. `limit`: the highest number,
+    None for all rows."""
+    end = min(len(rows), limit or len(rows))
     while count < end:
         group = ""
         if count == 0 or rows[count - 1].group != rows[count].group:
@@ -124,10 +136,13 @@ def _rows_that_fit(
 
 
 def _brief(section: Section) -> tuple[Row, ...]:
+    """The rows of a section, in their short form when the section is risky."""
+    if not section.risky:
+        return section.rows
     return tuple(Row(row.short or row.text, group=row.group, count=row.count) for row in section.rows)
 
 
-def _left_out(section: Section, number: int) -> str:
+def _counted_rows(section: Section, number: int) -> str:
     return counted(number, section.noun, section.plural)
 
 
@@ -140,13 +155,17 @@ def _section(section: Section, rows: Sequence[Row], *, rest: bool = False, left:
     for number, row in enumerate(rows):
         if row.group != group or not number:
             group = row.group
-            lines += [*([""] if number else []), *([f"{sizes[group]} {group}:", ""] if group else [])]
+            if number:
+                lines.append("")
+            if group:
+                lines += [f"{sizes[group]} {group}:", ""]
         lines.append(_row(row, rest=rest))
     if left:
-        lines += ["", f"and {_left_out(section, left)} more"]
+        lines += ["", f"and {_counted_rows(section, left)} more"]
     body = "\n".join(lines)
-    title = f"#### {section.title}\n\n"
-    return title + (folded(f"{_left_out(section, _count(section.rows))}", body) if section.folded else body) + "\n"
+    if section.folded:
+        body = folded(_counted_rows(section, _count(section.rows)), body)
+    return f"#### {section.title}\n\n{body}\n"
 
 
 def _row(row: Row, *, rest: bool = False) -> str:

@@ -1,8 +1,8 @@
-"""A review as Markdown, whole. Pure: a review in, text out; `comment` has what a pull request shows of it.
+"""A whole review as Markdown. Pure; `comment.py` renders the short form for a pull request.
 
-It answers in this order: is it safe (a verdict and what was checked), what decides how the next change is checked, what
-is wrong, what will the agent believe and where each of it comes from. Text of memory stands in it as code: nothing in
-it is a link, a mention, a comment or markup.
+The order is: the verdict and the table of checks, changes to the checks themselves, findings and broken provenance,
+then the changed facts with their sources. Memory text is always rendered as code, so that nothing in it acts as a link,
+a mention, a comment or markup.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from gitmem.review.fact_words import (
     STAYING,
     below_words,
     claims,
+    count_in_files,
     edit_words,
     edited_after_promotion,
     former_place,
-    of_files,
     verdict_words,
     way_words,
     weight,
@@ -50,30 +50,39 @@ from gitmem.review.markup import (
     shown,
     unread_sources,
 )
-from gitmem.review.page import PLACES, Page, Row, Section, some, unbounded
+from gitmem.review.page import MAX_PLACES, Page, Row, Section, place_list, unbounded
 from gitmem.review.review import LineVerdict, Review, State
 from gitmem.review.statement_diff import statement_diff
 from gitmem.review.text_changes import TextChange, TextOp
 from gitmem.review.warnings.warning import Place
 
-TITLES = {
+SECTION_TITLES = {
     Op.CHANGED: "Changed", Op.ADDED: "Added", Op.PROMOTED: "Promoted", Op.REMOVED: "Removed", Op.EXPIRED: "Expired",
     Op.MOVED: "Moved", Op.REORDERED: "Reordered",
 }  # fmt: skip
-RISK = (State.BROKEN, State.AGENT, State.EDITED, State.PERSON, None, State.SHARED, State.PROMOTED)  # the worst first
-CITING = "citing a source that nothing checked"
-UNCHECKED = "without a source"  # of notes that cite none: verify has no row of them
-ROTATE = "A secret that was pushed is known: rotate it first, then remove it from history."
+RISK_ORDER = (
+    State.BROKEN,
+    State.AGENT,
+    State.EDITED,
+    State.PERSON,
+    None,
+    State.SHARED,
+    State.PROMOTED,
+)  # the worst first
+CITES_UNCHECKED_SOURCE = "citing a source that nothing checked"
+NO_SOURCE_WORDS = "without a source"  # a fact of a note that cites nothing: `verify` does not check notes
+ROTATE_ADVICE = "A secret that was pushed is known: rotate it first, then remove it from history."
 
 
 def as_markdown(review: Review, forge: Forge | None = None) -> str:
-    """The whole review: a verdict, what was checked, then only the sections that have something to say."""
+    """The whole review: the verdict, the table of checks, and every section that has rows."""
     view = View(review, forge)
     return page_of(view, Page(unbounded(view.sections)))
 
 
 def page_of(view: View, page: Page, elsewhere: str = "") -> str:
-    """A page of the review below its verdict and counts; `elsewhere`, Markdown, says where what is missing is."""
+    """The verdict, the counts and the table of checks, with `page` below. `elsewhere`: Markdown that says where to find
+    the rows that `page` lacks; "" names the command that prints them."""
     lines = [f"### {view.verdict}", "", f"{view.sentence}.", "", view.counts, ""]
     if page.missing:
         span = f"{view.review.base[:12]}..{view.review.head[:12]}"
@@ -84,7 +93,7 @@ def page_of(view: View, page: Page, elsewhere: str = "") -> str:
 
 
 def _sign(*, fails: bool, warns: bool) -> str:
-    """The sign of a row in the table of the checks."""
+    """The sign of a row in the table of checks."""
     if fails:
         return "❌"
     if warns:
@@ -93,7 +102,7 @@ def _sign(*, fails: bool, warns: bool) -> str:
 
 
 def other_fix(line: LineVerdict) -> str:
-    """What a person may do about a line that fails, besides taking it out."""
+    """What a person can do about a failing line other than removing it."""
     if line.state is not State.BROKEN:
         return "a person who means it commits it without `Memory-Agent`"
     where = shell_word(f"{line.path}:{line.line}")
@@ -102,16 +111,19 @@ def other_fix(line: LineVerdict) -> str:
 
 @dataclass(frozen=True)
 class View:
-    """A review with what its parts say of each other, and where its links lead. `longest`: as in `Links`."""
+    """A review with its cross-references and links: the rows, counts and phrases that a page is made of.
+
+    `forge`: where links lead, None for no links. `max_place_chars`: as in `Links`.
+    """
 
     review: Review
     forge: Forge | None
-    longest: int = 0
+    max_place_chars: int = 0
 
-    # -- what is looked up -----------------------------------------------------------------------------------
+    # -- lookups ---------------------------------------------------------------------------------------------
 
     def passes(self, path: str) -> bool:
-        """Whether the lines of a file are told as logs."""
+        """Whether the path is a log, whose lines have their own section."""
         return passes(path, self.review.daily)
 
     @cached_property
@@ -120,7 +132,7 @@ class View:
 
     @cached_property
     def facts(self) -> list[FactChange]:
-        """The changed facts, those of logs apart."""
+        """The changed facts outside logs."""
         return [change for change in self.review.changes if not self.passes(change.path)]
 
     @cached_property
@@ -132,14 +144,14 @@ class View:
             return None
         return self.lines.get((change.path, change.new.line))
 
-    def told_apart(self, change: FactChange) -> bool:
-        """Whether a section about its provenance shows the fact already."""
+    def is_in_provenance_section(self, change: FactChange) -> bool:
+        """Whether a section about provenance shows the fact, so that the sections of facts leave it out."""
         line = self.verdict_of(change)
         return line is not None and (line.fails or edited_after_promotion(line))
 
     @cached_property
     def links(self) -> Links:
-        return Links(self.forge, self.review.base, self.review.head, self.longest)
+        return Links(self.forge, self.review.base, self.review.head, self.max_place_chars)
 
     def link(self, path: str, line: int, commit: str = "") -> str:
         return self.links.line(path, line, commit)
@@ -153,26 +165,26 @@ class View:
 
     @cached_property
     def points(self) -> int:
-        """What no check refuses and a person should look at."""
+        """How many points no check refuses but a person should look at."""
         review = self.review
         warns = sum(finding.severity is Severity.WARN for finding in review.report.findings)
         edited = sum(edited_after_promotion(line) and not line.fails for line in review.lines)
         signed = summary(review.signatures)
         notes = sum(note != signed for note in review.notes) + ("BAD" in signed)
         unread = len(review.other.unread) + notes + len(review.report.skipped)
-        told_by_warnings = sum(warning.points() for warning in review.warnings)
-        return warns + edited + unread + told_by_warnings + self.unsourced + bool(self.instructions)
+        from_warnings = sum(warning.points() for warning in review.warnings)
+        return warns + edited + unread + from_warnings + self.unsourced + bool(self.instructions)
 
     @cached_property
     def _uncited(self) -> list[FactChange]:
-        """The facts that came and cite nothing; a line that leads in a list and a fenced block claim nothing, and what
-        tells an agent what to do needs no source."""
-        came = [change for change in self.facts if change.op in (Op.ADDED, Op.CHANGED) and not change.fact.get("src")]
-        return [change for change in came if claims(change.fact.text) and not holds_instructions(change.path)]
+        """The added and edited facts that cite no source, without those that need none: lines that introduce a list,
+        fenced blocks and instructions."""
+        uncited = [c for c in self.facts if c.op in (Op.ADDED, Op.CHANGED) and not c.fact.get("src")]
+        return [change for change in uncited if claims(change.fact.text) and not holds_instructions(change.path)]
 
     @property
     def unsourced(self) -> int:
-        """1 where a fact came that cites nothing: one point, however many they are."""
+        """The points for added or edited facts without a source: 1 for any number of them, else 0."""
         return int(bool(self._uncited))
 
     @property
@@ -181,7 +193,7 @@ class View:
 
     @cached_property
     def sentence(self) -> str:
-        """What the change does, in plain words."""
+        """One sentence that says what the change does."""
         return sentence(self.review, self.facts, self.verdict_of)
 
     @property
@@ -194,54 +206,49 @@ class View:
 
     @property
     def counts(self) -> str:
-        """What the agent will read, in one paragraph: facts by where they come from first."""
+        """The counts of changed facts by origin, then of headings, prose and logs, in one paragraph."""
         review = self.review
-        come = [change for change in self.facts if change.op not in (*GONE, *STAYING)]
+        new = [change for change in self.facts if change.op not in (*GONE, *STAYING)]
         gone = [change for change in self.facts if change.op in GONE]
         moved = [*review.other.placements, *(change for change in self.facts if change.op in STAYING)]
         parts = []
-        if come:
-            by_risk = sorted(come, key=lambda change: (RISK.index(self._state(change)), not change.by_machine))
-            kinds = Counter(self._origin(change) for change in by_risk)
-            by_kind = ", ".join(f"{count} {words}" for words, count in kinds.items())
-            parts.append(f"**{counted(len(come), 'fact')} new or changed**: {by_kind}")
+        if new:
+            by_risk = sorted(new, key=lambda change: (RISK_ORDER.index(self._state(change)), not change.by_machine))
+            origins = Counter(self._origin(change) for change in by_risk)
+            by_origin = ", ".join(f"{count} {words}" for words, count in origins.items())
+            parts.append(f"**{counted(len(new), 'fact')} new or changed**: {by_origin}")
         if gone:
             parts.append(f"**{counted(len(gone), 'fact')} gone**")
         if moved:
             parts.append(f"{counted(len(moved), 'fact')} moved or reordered")
-        heads = [text for text in review.other.texts if text.heading and not self.passes(text.path)]
+        headings = [text for text in review.other.texts if text.heading and not self.passes(text.path)]
         prose = [text for text in review.other.texts if not text.heading and not self.passes(text.path)]
-        if heads:
-            parts += [of_files(heads, "heading")]
+        if headings:
+            parts.append(count_in_files(headings, "heading"))
         if prose:
-            parts += [of_files(prose, "line of prose", "lines of prose")]
-        logs = sum(self.passes(path) for path in self._paths)
+            parts.append(count_in_files(prose, "line of prose", "lines of prose"))
+        paths = [*(change.path for change in review.changes), *(text.path for text in review.other.texts)]
+        logs = sum(map(self.passes, paths))
         if logs:
-            parts += [counted(logs, "line") + " of logs"]
+            parts.append(f"{counted(logs, 'line')} of logs")
         span = f"`{review.base[:12] or 'the beginning'}..{review.head[:12]}`"
         return f"{'; '.join(parts) or 'no fact changes'}. {span}"
 
-    @property
-    def _paths(self) -> Iterator[str]:
-        yield from (change.path for change in self.review.changes)
-        yield from (text.path for text in self.review.other.texts)
-
     @cached_property
     def checked(self) -> list[str]:
-        """The table of the checks: the sign, the files and facts examined, and the result of each check."""
+        """The table of checks as lines of Markdown: for each check its sign, what it examined and its result."""
         review = self.review
         rows = [self._gate_row(), self._provenance_row()]
         rows += self._warning_rows(first=True)
         if self.instructions:
-            rows.append(
-                ("⚠️", "Instructions: what the agent is told to do", of_files(self.instructions, "line") + " changed")
-            )
+            changed = f"{count_in_files(self.instructions, 'line')} changed"
+            rows.append(("⚠️", "Instructions: what the agent is told to do", changed))
         rows += self._warning_rows(first=False)
         unread = [f"{code(flat(path))} is too large to be shown, or no UTF-8" for path in review.other.unread]
         unread += [plain(f"{skip.path}: {skip.reason}") for skip in review.report.skipped]
         signed = summary(review.signatures)
         if signed:
-            rows.append(("⚠️" if "BAD" in signed else "✅", "Who signed", plain(signed)))
+            rows.append((_sign(fails=False, warns="BAD" in signed), "Who signed", plain(signed)))
         notes = [plain(note) for note in review.notes if note != signed]
         rows += [("⚠️", "Not checked", words) for words in [*notes, *unread]]
         table = ["| | checked | result |", "|---|---|---|"]
@@ -250,118 +257,120 @@ class View:
     def _warning_rows(self, *, first: bool) -> Iterator[tuple[str, str, str]]:
         for warning in self.review.warnings:
             if (warning.place is Place.FIRST) is first:
-                yield from (("✅" if good else "⚠️", what, words) for good, what, words in warning.checked())
+                for good, what, result in warning.checked():
+                    yield _sign(fails=False, warns=not good), what, result
 
     def _gate_row(self) -> tuple[str, str, str]:
-        """The row of the gate: sign, subject and result."""
+        """The row of the gate in the table of checks: (sign, what was examined, result)."""
         report = self.review.report
-        kinds = Counter(finding.severity for finding in report.findings)
-        if kinds[Severity.BLOCK]:
-            words = [f"**{kinds[Severity.BLOCK]} blocking**"]
-        else:
-            words = []
-        if kinds[Severity.WARN]:
-            words += [counted(kinds[Severity.WARN], "warning")]
+        count_of = Counter(finding.severity for finding in report.findings)
+        blocking, warnings = count_of[Severity.BLOCK], count_of[Severity.WARN]
+        words = []
+        if blocking:
+            words.append(f"**{blocking} blocking**")
+        if warnings:
+            words.append(counted(warnings, "warning"))
         if report.allowed:
-            words += [f"{len(report.allowed)} excepted"]
+            words.append(f"{len(report.allowed)} excepted")
         if report.before:
-            words += [f"{len(report.before)} there before this change"]
+            words.append(f"{len(report.before)} there before this change")
         what = f"Secrets, personal data, injection: {counted(report.blobs, 'version')} of files, every commit message"
-        sign = _sign(fails=bool(report.blocked), warns=bool(kinds[Severity.WARN]))
-        return sign, what, ", ".join(words) or "clean"
+        return _sign(fails=bool(report.blocked), warns=bool(warnings)), what, ", ".join(words) or "clean"
 
     def _provenance_row(self) -> tuple[str, str, str]:
-        """The row of the sources and authors: sign, subject and result."""
+        """The row of sources and authors in the table of checks: (sign, what was examined, result)."""
         lines = self.review.lines
         fails = sum(line.fails for line in lines)
         edited = sum(edited_after_promotion(line) and not line.fails for line in lines)
         facts = [line for line in lines if claims(line.text) and not holds_instructions(line.path)]
-        bare = sum(line.support == Support.NO_SOURCE and not line.fails for line in facts)
+        unsourced = sum(line.support == Support.NO_SOURCE and not line.fails for line in facts)
+        shared = sum(line.state is State.SHARED for line in lines)
         words = []
         if fails:
             words.append(f"**{fails} {'fails' if fails == 1 else 'fail'}**")
         if edited:
-            words += [f"{edited} edited after promotion"]
-        if bare:
-            words += [f"{bare} without a source"]
-        shared = sum(line.state is State.SHARED for line in lines)
+            words.append(f"{edited} edited after promotion")
+        if unsourced:
+            words.append(f"{unsourced} without a source")
         if shared:
-            words += [f"{shared} in other words than their source"]
-        result = ", ".join(words) or ("all hold" if lines else "no line changed")
-        notes = sum(self.verdict_of(change) is None for change in self._uncited)
-        if notes:
-            result += f"; {counted(notes, 'fact')} of notes without a source"
-        sign = _sign(fails=bool(fails), warns=bool(edited or self.unsourced))
-        changed = "changed lines"
+            words.append(f"{shared} in other words than their source")
+        changed, no_problem = "changed lines", "no line changed"
         if lines:
-            changed = counted(len(lines), "changed line")
+            changed, no_problem = counted(len(lines), "changed line"), "all hold"
+        result = ", ".join(words) or no_problem
+        in_notes = sum(self.verdict_of(change) is None for change in self._uncited)
+        if in_notes:
+            result += f"; {counted(in_notes, 'fact')} of notes without a source"
         what = f"Sources and authors of {changed} of long-term memory and instructions"
-        return sign, what, result
+        return _sign(fails=bool(fails), warns=bool(edited or self.unsourced)), what, result
 
     # -- the sections ----------------------------------------------------------------------------------------
 
     @cached_property
     def sections(self) -> list[Section]:
-        """The whole review, in the order it is shown."""
+        """All sections of the review, in the order of the page."""
         return [
             *self._warnings(Place.FIRST),
-            Section("Findings", tuple(self._findings()), "finding", risky=True),
+            Section("Findings", tuple(self._finding_rows()), "finding", risky=True),
             Section(
                 "Provenance that does not hold",
-                tuple(self._provenance(lambda line: line.fails)), "line that fails", "lines that fail", risky=True,
+                tuple(self._provenance_rows(lambda line: line.fails)), "line that fails", "lines that fail", risky=True,
             ),
             Section(
                 "Edited after promotion",
-                tuple(self._provenance(lambda line: edited_after_promotion(line) and not line.fails)),
+                tuple(self._provenance_rows(lambda line: edited_after_promotion(line) and not line.fails)),
                 "edited fact", risky=True,
             ),
-            Section("Instructions", tuple(self._texts(instructions=True)), "instruction"),
+            Section("Instructions", tuple(self._text_rows(instructions=True)), "instruction"),
             *self._warnings(Place.MIDDLE),
             *(
-                Section(title, tuple(self._facts(op)), f"{op.value} fact")
-                for op, title in TITLES.items()
+                Section(title, tuple(self._fact_rows(op)), f"{op.value} fact")
+                for op, title in SECTION_TITLES.items()
             ),
-            Section("Prose and headings", tuple(self._texts(instructions=False)), "line of prose", "lines of prose"),
-            Section("Logs", tuple(self._logs()), "line of logs", "lines of logs", folded=True),
+            Section(
+                "Prose and headings", tuple(self._text_rows(instructions=False)), "line of prose", "lines of prose",
+            ),
+            Section("Logs", tuple(self._log_rows()), "line of logs", "lines of logs", folded=True),
             *self._warnings(Place.LAST),
         ]  # fmt: skip
 
     def _warnings(self, place: Place) -> list[Section]:
         return [warning.section(self.links) for warning in self.review.warnings if warning.place is place]
 
-    def _findings(self) -> Iterator[Row]:
-        joined: dict[tuple[str, Severity, str, str], list[Finding]] = defaultdict(list)
+    def _finding_rows(self) -> Iterator[Row]:
+        alike: dict[tuple[str, Severity, str, str], list[Finding]] = defaultdict(list)
         for finding in order(self.review.report.findings):
-            joined[finding.rule, finding.severity, finding.path, finding.message].append(finding)
-        for rows in joined.values():
-            yield self._finding(rows)
+            alike[finding.rule, finding.severity, finding.path, finding.message].append(finding)
+        for findings in alike.values():
+            yield self._finding_row(findings)
         for finding in order(self.review.report.before):
             if finding.severity is Severity.WARN:
                 yield Row(f"{plain(finding.rule)} {self._place_of(finding)}", group="there before this change")
-        if any(row.secret for row in self.review.report.findings):
-            yield Row(ROTATE)
+        if any(finding.secret for finding in self.review.report.findings):
+            yield Row(ROTATE_ADVICE)
 
-    def _finding(self, rows: Sequence[Finding]) -> Row:
-        """One rule in one file: its places, what mends it, and the lines as they would read."""
-        first = rows[0]
+    def _finding_row(self, findings: Sequence[Finding]) -> Row:
+        """The row for the findings of one rule in one file: their places, the fix, and the masked lines."""
+        first = findings[0]
         what = f"**{first.severity.value}** {plain(first.rule)}"
-        places = some([self._place_of(finding) for finding in rows])
-        excerpts = dict.fromkeys(finding.excerpt for finding in rows if finding.excerpt)
-        words = " ".join(quoted(text) for text in list(excerpts)[:PLACES])
-        parts = [f"{what} {places}: {plain(first.message)} {words}".rstrip(), f"  - fix: {self._fix(rows)}"]
-        for mask in self.review.masks:  # of the head: a finding's own line number is true in its commit
+        places = place_list([self._place_of(finding) for finding in findings])
+        excerpts = dict.fromkeys(finding.excerpt for finding in findings if finding.excerpt)
+        words = " ".join(quoted(text) for text in list(excerpts)[:MAX_PLACES])
+        parts = [f"{what} {places}: {plain(first.message)} {words}".rstrip(), f"  - fix: {self._fix(findings)}"]
+        for mask in self.review.masks:  # line numbers at the head; a finding has the line number of its own commit
             if mask.path == first.path and first.rule in mask.rules:
                 parts.append(f"  - line {mask.line}, masked: {shown(mask.text)[0]}")
         return Row("\n".join(parts), short=f"{what} {places}")
 
-    def _fix(self, rows: Sequence[Finding]) -> str:
-        """What to type, or to do, about the finds of one rule in one file."""
-        finding = next((row for row in rows if row.fingerprint in self.review.standing), rows[0])
+    def _fix(self, findings: Sequence[Finding]) -> str:
+        """How to mend or to accept the findings of one rule in one file."""
+        at_head = self.review.head_fingerprints
+        finding = next((one for one in findings if one.fingerprint in at_head), findings[0])
         span = "--history"
         if self.review.base:
             span = f"--range {self.review.base[:12]}..{self.review.head[:12]}"
         allow = code(f"git mem allow {finding.fingerprint} {span} --reason WHY")
-        others = len({row.fingerprint for row in rows}) - 1
+        others = len({one.fingerprint for one in findings}) - 1
         if others:
             allow += f" (and {others} more: {code(f'git mem scan {span}')} names them)"
         mend = remedy(finding)
@@ -369,7 +378,7 @@ class View:
             words = "`git rebase -i`, reword the commit"
         elif mend:
             words = plain(mend.partition("; or have it reviewed")[0].partition(", or have it reviewed")[0])
-        elif finding.fingerprint in self.review.standing or not finding.commit:
+        elif finding.fingerprint in at_head or not finding.commit:
             words = code(f"git mem redact {shell_word(finding.path)}")
         else:
             words = f"`git rebase -i`, take it out of `{finding.commit[:12]}`: later versions do not hold it"
@@ -381,11 +390,17 @@ class View:
         commit = finding.commit[:12]
         if finding.path == MESSAGE:
             return f"the message of `{commit}`"
-        return self.link(finding.path, finding.line, finding.commit) + (f" at `{commit}`" if commit else "")
+        link = self.link(finding.path, finding.line, finding.commit)
+        if commit:
+            return f"{link} at `{commit}`"
+        return link
 
-    def _provenance(self, wanted: Callable[[LineVerdict], bool]) -> Iterator[Row]:
-        """Facts and lines with their verdict, those of one verdict, commit and author together."""
-        lines = sorted((line for line in self.review.lines if wanted(line)), key=lambda line: line.state is State.AGENT)
+    def _provenance_rows(self, is_wanted: Callable[[LineVerdict], bool]) -> Iterator[Row]:
+        """The lines that `is_wanted` accepts, grouped by verdict, commit and author; lines added by agents come last.
+
+        Lines with equal text become one row, unless a line was edited or is a fact that cites a source.
+        """
+        lines = sorted(filter(is_wanted, self.review.lines), key=lambda line: line.state is State.AGENT)
         groups = {key: list(rows) for key, rows in groupby(sorted(lines, key=verdict_words), key=verdict_words)}
         for group, rows in sorted(groups.items(), key=lambda item: (item[1][0].state is State.AGENT, item[0])):
             equal: dict[object, list[LineVerdict]] = defaultdict(list)
@@ -394,91 +409,102 @@ class View:
                 meta = None
                 if change and change.op is Op.ADDED and not change.fact.get("src"):
                     meta = change.fact.meta
-                alone = line.edits or (change and meta is None)
-                equal[(line.path, line.line) if alone else (line.text, meta, line.message)].append(line)
+                key: object = (line.text, meta, line.message)
+                if line.edits or (change and meta is None):
+                    key = (line.path, line.line)
+                equal[key].append(line)
             for lines in equal.values():
-                yield self._judged(lines, group)
+                yield self._verdict_row(lines, group)
 
-    def _judged(self, lines: Sequence[LineVerdict], group: str) -> Row:
-        """A line and its verdict, or equal lines alike."""
+    def _verdict_row(self, lines: Sequence[LineVerdict], group: str) -> Row:
+        """The row of one line with its verdict, or of lines with equal text."""
         line = lines[-1]
         change = self.changes.get((line.path, line.line))
-        place = some([self.link(row.path, row.line) for row in lines])
+        place = place_list([self.link(row.path, row.line) for row in lines])
         if line.edits:
-            words, rest = edit_words(line.edits)
-            if line.edits[0][0] == "text":
-                body = words
-            else:
-                body = f"{shown(line.text)[0]}: {words}"
+            body, rest = edit_words(line.edits)
+            if line.edits[0][0] != "text":
+                body = f"{shown(line.text)[0]}: {body}"
+        elif change:
+            body, rest = self._body(change)
         else:
-            if change:
-                body, rest = self._body(change)
-            else:
-                body, rest = shown(line.text)
+            body, rest = shown(line.text)
+        sources: list[str] = []
         if change:
             sources = self._sources(change)
-        else:
-            sources = []
-        problem = plain(line.message.partition(": ")[2])  # behind the name of its rule
-        said = not line.message or any(problem in row for row in sources)
-        parts = [f"{body} ({place})" + ("" if said else f": {plain(line.message)}"), *sources]
+        text = f"{body} ({place})"
+        problem = plain(line.message.partition(": ")[2])  # without the name of its rule
+        if line.message and not any(problem in row for row in sources):
+            text += f": {plain(line.message)}"
+        parts = [text, *sources]
         if line.fails:
             where = shell_word(f"{line.path}:{line.line}")
-            other = other_fix(line)
-            if len(lines) == 1:
-                which = "it"
-            else:
+            which = "it"
+            if len(lines) > 1:
                 which = f"the last of {len(lines)}"
-            parts.append(f"  - fix: {code(f'git mem forget {where} --reason WHY')} takes {which} out; {other}")
+            fix = code(f"git mem forget {where} --reason WHY")
+            parts.append(f"  - fix: {fix} takes {which} out; {other_fix(line)}")
         return Row("\n".join(parts), rest, f"{place} {STATES[line.state]}", group, len(lines))
 
     # -- facts -----------------------------------------------------------------------------------------------
 
-    def _facts(self, op: Op) -> Iterator[Row]:
-        """The facts one thing happened to, in groups of where they come from and of their heading; what weighs most
-        first. Equal facts are one row, and facts that are alone below their heading stand in one group."""
+    def _fact_rows(self, op: Op) -> Iterator[Row]:
+        """The facts with the change `op`, grouped by origin and heading, the highest `weight` first.
+
+        Equal facts become one row, unless they were edited or cite a source.
+        """
         changes = [*self.facts, *(row for row in self.review.other.placements if row.op in STAYING)]
         groups: dict[str, list[FactChange]] = defaultdict(list)
         for change in changes:
-            if change.op is op and not self.told_apart(change):
-                groups[self._from(change)].append(change)
+            if change.op is op and not self.is_in_provenance_section(change):
+                groups[self._group_of(change)].append(change)
         for group, members in sorted(groups.items(), key=lambda item: min(map(weight, item[1]))):
             equal: dict[object, list[FactChange]] = defaultdict(list)
             for change in sorted(members, key=lambda change: (weight(change), change.path, change.fact.line)):
-                alone = change.op is Op.CHANGED or bool(change.fact.get("src"))
-                equal[(change.path, change.fact.line) if alone else (change.fact.text, change.fact.meta)].append(change)
-            yield from self._below_headings(group, list(equal.values()))
+                key: object = (change.fact.text, change.fact.meta)
+                if change.op is Op.CHANGED or change.fact.get("src"):
+                    key = (change.path, change.fact.line)
+                equal[key].append(change)
+            yield from self._rows_below_headings(group, list(equal.values()))
 
-    def _below_headings(self, group: str, rows: Sequence[Sequence[FactChange]]) -> Iterator[Row]:
-        """Rows of equal facts that come from one place: those of one heading together, below it; first what stands
-        below several or is alone below its own."""
-        headings = [{below_words(change) for change in row} for row in rows]
-        heads = Counter(next(iter(names)) for names in headings if len(names) == 1)
-        if len(heads) > 1:
-            single = {head for head, count in heads.items() if count == 1}
-        else:
-            single = set()
-        mixed = [len(names) > 1 or names <= single for names in headings]
-        for row, names, apart in zip(rows, headings, mixed, strict=True):
-            if apart:
-                yield self._fact(row, group, "".join(names) if len(names) == 1 else "")
-        for head in heads:
-            for row, names, apart in zip(rows, headings, mixed, strict=True):
-                if not apart and head in names:
-                    yield self._fact(row, f"{group}, {head}" if head else group)
+    def _rows_below_headings(self, group: str, rows: Sequence[Sequence[FactChange]]) -> Iterator[Row]:
+        """The rows of one group, each a list of equal facts, subdivided by heading.
 
-    def _from(self, change: FactChange) -> str:
-        """What the facts of a group have in common beside their heading: where they come from, or where they went."""
+        First come the facts that stand below several headings and those that are alone below their heading; then one
+        subgroup for each heading with several facts.
+        """
+        headings_of = [{below_words(change) for change in row} for row in rows]
+        counts = Counter(next(iter(names)) for names in headings_of if len(names) == 1)
+        single: set[str] = set()
+        if len(counts) > 1:
+            single = {heading for heading, count in counts.items() if count == 1}
+        by_heading: dict[str, list[Sequence[FactChange]]] = {heading: [] for heading in counts}
+        for row, names in zip(rows, headings_of, strict=True):
+            if len(names) > 1:
+                yield self._fact_row(row, group)
+            elif names <= single:
+                yield self._fact_row(row, group, "".join(names))
+            else:
+                by_heading["".join(names)].append(row)
+        for heading, members in by_heading.items():
+            subgroup = group
+            if heading:
+                subgroup = f"{group}, {heading}"
+            for row in members:
+                yield self._fact_row(row, subgroup)
+
+    def _group_of(self, change: FactChange) -> str:
+        """The group of a fact: its origin, commit and author, or where it was moved."""
         if change.op in STAYING:
             return way_words(change)
         who = ""
         if change.commit:
-            who = f"{code(change.commit[:12])} by {code(flat(change.author.partition(' <')[0]))}"
-        if change.new is None:
-            if not who:
-                return ""
-            return f"taken out in {who}"
-        return self._origin(change) + (f", in {who}" if who else "")
+            who = f"in {code(change.commit[:12])} by {code(flat(change.author.partition(' <')[0]))}"
+        if change.new:
+            return ", ".join(filter(None, (self._origin(change), who)))
+        if who:
+            return f"taken out {who}"
+        return ""
 
     def _state(self, change: FactChange) -> State | None:
         line = self.verdict_of(change)
@@ -487,65 +513,56 @@ class View:
         return line.state
 
     def _origin(self, change: FactChange) -> str:
-        """Where a fact comes from, for counting and for grouping."""
+        """The origin of a fact in words, for counting and grouping."""
         line = self.verdict_of(change)
+        cites = NO_SOURCE_WORDS
+        if change.fact.get("src"):
+            cites = CITES_UNCHECKED_SOURCE
         if line is None:
-            if change.fact.get("src"):
-                words = CITING
-            else:
-                words = UNCHECKED
             if change.by_machine:
-                return f"**by an agent**, {words}"
-            return words
+                return f"**by an agent**, {cites}"
+            return cites
         if line.state is State.PERSON and line.support:
-            if change.fact.get("src"):
-                bare = CITING
-            else:
-                bare = UNCHECKED
             if line.support == Support.NO_SOURCE:
-                words = bare
-            else:
-                words = line.words
-            return f"by a person, {words}"
-        promoted = line.state is not State.EDITED or line.promoted
-        if promoted:
-            return STATES[line.state]
-        return "by a person, with another comment"
+                return f"by a person, {cites}"
+            return f"by a person, {line.words}"
+        if line.state is State.EDITED and not line.promoted:
+            return "by a person, with another comment"
+        return STATES[line.state]
 
-    def _fact(self, changes: Sequence[FactChange], group: str, below: str = "") -> Row:
-        """What happened to one fact, or to equal ones alike; `below` names its heading where the group does not."""
+    def _fact_row(self, changes: Sequence[FactChange], group: str, below: str = "") -> Row:
+        """The row of one changed fact, or of equal facts. `below`: its heading in words when the group does not name
+        it, else ""."""
         change = changes[0]
         body, rest = self._body(change)
-        place = some([self._place(row) for row in changes])
+        place = place_list([self._place(row) for row in changes])
         words = ""
         if change.op is not Op.CHANGED:
             words = comment_words(change.fact)
-        heading = former_place(change)
-        about = ", ".join(part for part in (words, heading, below) if part)
-        parts = [f"{body} ({place}" + (f"; {about}" if about else "") + ")", *self._sources(change)]
-        return Row("\n".join(parts), rest, f"{place}", group, len(changes))
+        details = ", ".join(filter(None, (words, former_place(change), below)))
+        where = "; ".join(filter(None, (place, details)))
+        return Row("\n".join([f"{body} ({where})", *self._sources(change)]), rest, place, group, len(changes))
 
     def _place(self, change: FactChange) -> str:
-        """Where a fact stands, or stood."""
-        if change.new:
-            path = change.path
-        else:
-            path = change.old_path or change.path
-        return self.link(path, change.fact.line, self.review.head if change.new else self.review.base)
+        """A link to the fact: at the head, or at the base for a removed fact."""
+        commit, path, line = self.review.place_of(change)
+        return self.link(path, line, commit)
 
     def _body(self, change: FactChange) -> tuple[str, str]:
-        """The text of a fact, or what differs in text and comment; the rest of what was cut."""
+        """(the text of a fact, or its edits; the folded rest of a long text, "" for none)."""
         if change.op is not Op.CHANGED or change.old is None or change.new is None:
             return shown(change.fact.text)
-        edits = statement_diff(change.old, change.new).keys
         if change.old.text == change.new.text:
             text, rest = shown(change.fact.text)
         else:
             text, rest = difference(change.old.text, change.new.text)
-        return (f"{text}: {edit_words(edits)[0]}" if edits else text), rest
+        edits = statement_diff(change.old, change.new).keys
+        if edits:
+            text += f": {edit_words(edits)[0]}"
+        return text, rest
 
     def _sources(self, change: FactChange) -> list[str]:
-        """The quoted lines that a fact cites, each with a link to the commit in which its line number is right."""
+        """The quoted source lines of a fact, each with a link to the commit in which its line number is right."""
         rows = [self._source(source) for source in self.review.cited.get(self.review.place_of(change), ())]
         rows += [f"  - source {shown(value)[0]} **names no lines**" for value in unread_sources(change.fact)]
         return rows
@@ -563,15 +580,18 @@ class View:
             moved = " (found again by its text)"
         return f"  - source {words}{moved}: {shown(' ⏎ '.join(lines))[0]}"
 
-    # -- what is no fact -------------------------------------------------------------------------------------
+    # -- lines that are no facts -----------------------------------------------------------------------------
 
     @cached_property
     def instructions(self) -> list[TextChange]:
-        """The changed lines of what tells an agent what to do: SOUL.md, AGENTS.md, rules, skills."""
+        """The changed lines of instructions: SOUL.md, AGENTS.md, rules, skills."""
         return [text for text in self.review.other.texts if holds_instructions(text.path)]
 
-    def _texts(self, *, instructions: bool) -> Iterator[Row]:
-        """Changed lines that are no facts, file by file, what was removed before what came in its place."""
+    def _text_rows(self, *, instructions: bool) -> Iterator[Row]:
+        """Renamed files and changed lines that are no facts, file by file, removed lines before added ones.
+
+        `instructions`: only files of instructions, else only other files. Files with one changed line share a group.
+        """
         other = self.review.other
         for row in other.renamed:
             if holds_instructions(row.path) is instructions:
@@ -581,45 +601,43 @@ class View:
                 yield Row(f"{code(flat(row.old_path))} is {self.links.file(row.path)} now{unchanged}")
         texts = [text for text in other.texts if holds_instructions(text.path) is instructions]
         texts.sort(key=lambda text: (text.path, text.line or text.old_line, text.op is not TextOp.REMOVED))
-        wanted = []
-        for text in texts if instructions else [text for text in texts if not self.passes(text.path)]:
+        rows = []
+        for text in texts:
             line = self.lines.get((text.path, text.line))
-            if line is None or not line.fails:
-                wanted.append((text, line))
-        counts = Counter(text.path for text, _ in wanted)
+            if (instructions or not self.passes(text.path)) and not (line and line.fails):
+                rows.append((text, line))
+        counts = Counter(text.path for text, _ in rows)
         single = {path for path, count in counts.items() if count == 1}
-        together = ""
-        if len(single) > 1:
-            together = f"in {len(single)} files, one line each"
-        if together:
-            wanted.sort(key=lambda row: row[0].path in single)
-        for text, line in wanted:
-            yield self._text(text, line, together if text.path in single else "")
+        if len(single) < 2:
+            single = set()
+        rows.sort(key=lambda row: row[0].path in single)
+        for text, line in rows:
+            group = f"in {code(flat(text.path))}"
+            if text.path in single:
+                group = f"in {len(single)} files, one line each"
+            yield self._text_row(text, line, group)
 
-    def _text(self, text: TextChange, line: LineVerdict | None, together: str = "") -> Row:
+    def _text_row(self, text: TextChange, line: LineVerdict | None, group: str) -> Row:
         if text.op is TextOp.CHANGED:
             body, rest = difference(text.old_text, text.text)
         else:
             body, rest = shown(text.text or text.old_text)
-        gone = text.op is TextOp.REMOVED
-        if gone:
+        if text.op is TextOp.REMOVED:
             place = self.link(text.old_path or text.path, text.old_line, self.review.base)
         else:
             place = self.link(text.path, text.line)
+        what = text.op.value
         if text.heading:
-            what = f"{text.op.value} heading"
-        else:
-            what = text.op.value
+            what += " heading"
         who = ""
         if line:
             who = f" by {code(flat(line.author.partition(' <')[0]))}"
-        group = together or f"in {code(flat(text.path))}"
         return Row(f"{what}{who}: {body} ({place})", rest, f"{what} {place}", group)
 
-    def _logs(self) -> Iterator[Row]:
+    def _log_rows(self) -> Iterator[Row]:
         for change in self.review.changes:
             if self.passes(change.path):
-                yield self._fact([change], f"{change.op.value} in {code(flat(change.path))}")
+                yield self._fact_row([change], f"{change.op.value} in {code(flat(change.path))}")
         for text in self.review.other.texts:
             if self.passes(text.path):
-                yield self._text(text, None)
+                yield self._text_row(text, None, f"in {code(flat(text.path))}")

@@ -1,12 +1,13 @@
-"""The review of a memory change: what happens to facts from one commit to another, and what a reviewer should know.
+"""The review of a memory change: how facts differ between two commits, and what a reviewer should know about it.
 
-One value holds it all: facts that change, findings of the gate in every version of the range, whether the provenance
-of each changed line of MEMORY.md holds, facts that repeat or contradict others, sizes against budgets, questions that
-search no longer answers. Reads only. Text of memory in it is masked where the gate finds something.
+`review` returns one `Review` value. It holds the changed facts, the gate's findings in every version of the range, the
+provenance verdict of each changed line of MEMORY.md, and the warnings (rival facts, file sizes, lost search answers and
+so on). This module only reads the repository. Wherever the gate finds something in memory text, the review masks it.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -32,18 +33,18 @@ from gitmem.provenance.grounding import Support
 from gitmem.provenance.signatures import Signature
 from gitmem.provenance.verify import Checked, Verdict, verify
 from gitmem.review.citations import Place, citations
-from gitmem.review.commit_diff import MergeBases, fact_changes, with_facts_taken_out
+from gitmem.review.commit_diff import MergeBases, fact_changes, with_facts_removed_by_merge
 from gitmem.review.fact_diff import FactChange
 from gitmem.review.forges.forge import Suggestion
 from gitmem.review.masking import masked
 from gitmem.review.renames import renames
-from gitmem.review.text_changes import OtherChanges, is_text, other_changes, with_texts_taken_out
+from gitmem.review.text_changes import OtherChanges, is_text, other_changes, with_texts_removed_by_merge
 from gitmem.review.warnings.registry import WARNINGS
 from gitmem.review.warnings.warning import Clock, Range, ReviewWarning
 
 
 class State(StrEnum):
-    """Where a changed line of memory comes from."""
+    """The origin of a changed line of memory: a promotion from a log, a person, an agent, or a broken record."""
 
     PROMOTED = "promoted"
     SHARED = "shared"
@@ -55,11 +56,12 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LineVerdict:
-    """A changed line and its verdict; `message` says what is wrong with a broken one.
+    """A changed line (1-based) and its provenance verdict.
 
-    Of a fact `support` and its `words` say what holds it up ("" for another line), `edits` are (what, before, now) of
-    each change since, `editor` who made it; `promoted` says that a promotion, or an edit of one, recorded it. `fails`:
-    a check says no.
+    `message`: what is wrong with a broken line, else "". `support`: the value of the fact's `Support`, "" for a line
+    that is no fact; `words`: the same as a phrase. `edits`: (key, old value, new value) of each edit since the fact was
+    recorded; `editor`: who made the edits. `promoted`: a promotion, or an edit of a promoted fact, recorded the fact.
+    `fails`: the line fails the review.
     """
 
     path: str
@@ -79,7 +81,8 @@ class LineVerdict:
 
 @dataclass(frozen=True, slots=True)
 class MaskedLine:
-    """A line of a file at the head as `git mem redact` would write it, and the rules whose finds it masks."""
+    """A line of a file at the head, in the form that `git mem redact` would write. `rules`: the rules that masked it;
+    empty for a line that continues a mask begun on an earlier line."""
 
     path: str
     line: int
@@ -89,10 +92,13 @@ class MaskedLine:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """`changes` are facts that came, went or say something else, `other` what else of the files an agent reads changes.
+    """Everything a review found between the commits `base` ("" for none) and `head`.
 
-    `cited` has the source lines of the facts by commit, path and line, `daily` the patterns of daily logs. `standing`
-    are the fingerprints of what is found in files as they are at the head, and not in an earlier version alone.
+    `changes`: facts that were added, removed or edited. `other`: changed lines that are no facts, and facts that only
+    moved within a file. `lines`: the provenance verdict of each changed line. `notes`: checks that could not be made.
+    `cited`: the source lines of each changed fact, by the commit, path and line of the fact. `masks`: lines that
+    masking would change. `daily`: the path patterns of daily logs. `head_fingerprints`: fingerprints of the findings
+    that are still in the files at the head, so not only in an earlier version.
     """
 
     base: str
@@ -107,17 +113,17 @@ class Review:
     cited: Mapping[Place, tuple[Source, ...]] = field(default_factory=dict)
     masks: tuple[MaskedLine, ...] = ()
     daily: tuple[str, ...] = ()
-    standing: frozenset[str] = frozenset()
+    head_fingerprints: frozenset[str] = frozenset()
 
     def place_of(self, change: FactChange) -> Place:
-        """The commit, path and line of a changed fact: at the head, or at the base for a fact that was removed."""
+        """(commit, path, line) of a changed fact: at the head, or at the base for a removed fact."""
         if change.new:
             return self.head, change.path, change.fact.line
         return self.base, change.old_path or change.path, change.fact.line
 
     @property
     def failed(self) -> bool:
-        """Whether a check says no: the gate blocks, provenance does not hold, or a warning is to fail."""
+        """Whether the review fails: the gate blocks, a line's provenance does not hold, or a warning `fails`."""
         blocked = self.report.blocked or any(line.fails for line in self.lines)
         return blocked or any(warning.fails for warning in self.warnings)
 
@@ -125,32 +131,33 @@ class Review:
 def review(
     repo: Repository, config: Config, span: CommitRange, layout: Layout, now: datetime, clock: Clock
 ) -> Review:  # fmt: skip
-    """The review of a range, held to the settings of its judge. Raises Refused when the gate cannot read it.
+    """The review of a range, under the settings of the commit `span.judge`. Raises Refused when the gate cannot read
+    the range.
 
-    Paths that the judge's or the base's settings name are memory: a change that takes them out hides nothing it
-    changes. Where tip and judge merged each other, what the merge takes out of the judge's branch is told, whichever
-    merge base has it.
+    A path counts as memory when the settings of the judge, the base or the head name it, so a change cannot hide a file
+    by removing its path from the settings. When tip and judge have several merge bases, the review also lists what a
+    merge would remove from the judge's branch by any of the other bases.
     """
     base, head, _ = span
     today = now.date()
     policy = sources.range_policy(repo, span, today)
     found = once_each(scan_source(sources.commits_beyond(repo, base, head, policy), policy))
-    report = _apart_from_base(repo, base, head, found, policy)
-    extra = (glob for each in (layout, *policy.layouts) for glob in each.extra)
-    layout = layout._replace(extra=tuple(dict.fromkeys(extra)))
+    report = _set_base_findings_apart(repo, base, head, found, policy)
+    globs = (glob for known in (layout, *policy.layouts) for glob in known.extra)
+    layout = layout._replace(extra=tuple(dict.fromkeys(globs)))
     merges = _merge_bases(repo, span)
     changes = fact_changes(repo, base, head, layout, today)
-    changes = with_facts_taken_out(repo, changes, merges, layout, today)
-    daily = sources.daily_patterns(repo, span.judge or base or head)  # of the judge: no change makes its own files logs
+    changes = with_facts_removed_by_merge(repo, changes, merges, layout, today)
+    # The judge's patterns, so that a change cannot declare its own files to be logs.
+    daily = sources.daily_patterns(repo, span.judge or base or head)
     other = other_changes(repo, base, head, layout, daily)
-    other = replace(other, texts=with_texts_taken_out(repo, other.texts, merges, layout, daily))
+    other = replace(other, texts=with_texts_removed_by_merge(repo, other.texts, merges, layout, daily))
     verdict = verify(repo, base, head, policy=True, globs=layout.extra)
-    lines = verdicts(verdict)
     commits = Range(repo, config, base, head, changes, verdict.standing, daily, now, clock)
     warnings = tuple(check(commits) for check in WARNINGS)
     masks = tuple(_masked_lines(repo, head, found, policy))
-    other, lines = with_masks(other, lines, masks)
-    whole = Review(
+    other, lines = _with_masked_lines(other, _line_verdicts(verdict), masks)
+    unmasked = Review(
         base, head, tuple(changes),
         report=report,
         lines=tuple(lines),
@@ -161,143 +168,138 @@ def review(
         cited=citations(repo, base, head, [*changes, *other.placements], verdict.facts),
         masks=masks,
         daily=daily,
-        standing=_standing(repo, head, report, policy),
+        head_fingerprints=_fingerprints_at(repo, head, report, policy),
     )  # fmt: skip
-    return masked(whole, policy)
+    return masked(unmasked, policy)
 
 
-def with_masks(
+def _with_masked_lines(
     other: OtherChanges, lines: Sequence[LineVerdict], masks: Sequence[MaskedLine]
 ) -> tuple[OtherChanges, list[LineVerdict]]:
-    """The lines that stand in a secret of several lines as their file's mask has them: alone nothing tells."""
-    shown = {(mask.path, mask.line): mask.text for mask in masks}
-    texts = tuple(replace(row, text=shown.get((row.path, row.line), row.text)) for row in other.texts)
-    verdicts = [replace(row, text=shown.get((row.path, row.line), row.text)) for row in lines]
+    """`other` and `lines` with the text of each masked line replaced by its mask.
+
+    A secret that spans several lines is only recognised in its whole file, not in one of its lines.
+    """
+    text_of = {(mask.path, mask.line): mask.text for mask in masks}
+    texts = tuple(replace(row, text=text_of.get((row.path, row.line), row.text)) for row in other.texts)
+    verdicts = [replace(row, text=text_of.get((row.path, row.line), row.text)) for row in lines]
     return replace(other, texts=texts), verdicts
 
 
 def _merge_bases(repo: Repository, span: CommitRange) -> MergeBases:
-    """The merge bases of tip and judge besides `base`; none where `base` or `judge` is ""."""
+    """The merge bases of tip and judge other than `base`; none when `base` or `judge` is ""."""
+    bases: list[str] = []
     if span.base and span.judge:
-        bases = repo.merge_bases(span.judge, span.tip)
-    else:
-        bases = []
-    return MergeBases(tuple(oid for oid in bases if oid != span.base), span.tip, span.judge)
+        bases = [oid for oid in repo.merge_bases(span.judge, span.tip) if oid != span.base]
+    return MergeBases(tuple(bases), span.tip, span.judge)
 
 
-def _standing(repo: Repository, head: str, report: Report, policy: Policy) -> frozenset[str]:
-    """The fingerprints of all that is found in the files of the report as they are at `head`."""
+def _fingerprints_at(repo: Repository, head: str, report: Report, policy: Policy) -> frozenset[str]:
+    """The fingerprints of all findings at `head` in the files that `report` names."""
     paths = {finding.path for finding in report.findings if finding.path != MESSAGE}
-    if paths:
-        places = [sources.BlobPlace(path, oid) for path, oid in repo.blobs(head, sorted(paths)).items()]
-    else:
-        places = []
+    if not paths:
+        return frozenset()
+    places = [sources.BlobPlace(path, oid) for path, oid in repo.blobs(head, sorted(paths)).items()]
     found = scan(sources.read(repo, places, policy), policy).findings
     return frozenset(finding.fingerprint for finding in found)
 
 
-def _apart_from_base(repo: Repository, base: str, head: str, report: Report, policy: Policy) -> Report:
-    """The report with what the files of `base` ("" for none) hold already set apart, under their former names too."""
+def _set_base_findings_apart(repo: Repository, base: str, head: str, report: Report, policy: Policy) -> Report:
+    """`report` with the findings that `base` ("" for none) had already moved to `Report.before`. A renamed file is
+    compared under its old name."""
     if not base or not report.findings:
         return report
-    former = renames(repo, base, head, repo.changes(base, head))
+    old_path_of = renames(repo, base, head, repo.changes(base, head))
     files = sources.before_of(repo, [base], ())
-    before = Before(lambda path: files.texts(former.get(path, path)))
+    before = Before(lambda path: files.texts(old_path_of.get(path, path)))
     return set_apart(report, held_before(report.findings, before, policy))
 
 
 def _masked_lines(repo: Repository, head: str, report: Report, policy: Policy) -> Iterator[MaskedLine]:
-    """The lines that masking mends, of files that stand at `head` as the finding saw them."""
-    wanted = {f.path for f in report.findings if f.path != MESSAGE and not remedy(f)}
-    if wanted:
-        oids = repo.blobs(head, sorted(wanted))
-    else:
-        oids = {}
-    for path, oid in sorted(oids.items()):
+    """The lines at `head` that masking would change, in files with a finding that masking can mend.
+
+    Skips files that are too large, that are no text, or that can only be masked as a whole.
+    """
+    paths = {f.path for f in report.findings if f.path != MESSAGE and not remedy(f)}
+    if not paths:
+        return
+    for path, oid in sorted(repo.blobs(head, sorted(paths)).items()):
         if repo.sizes([oid]).get(oid, MAX_MEMORY_FILE_BYTES + 1) > MAX_MEMORY_FILE_BYTES:
             continue
         data = repo.read(oid)
         if not is_text(data):
             continue
         text = data.decode("utf-8", "replace")
-        done = redaction(text, path, policy)
-        before, after = text.split("\n"), done.text.split("\n")
-        if done.whole or len(before) != len(after):
+        redacted = redaction(text, path, policy)
+        old_lines, new_lines = text.split("\n"), redacted.text.split("\n")
+        if redacted.whole or len(old_lines) != len(new_lines):
             continue
         rules: dict[int, set[str]] = defaultdict(set)
-        for mask in done.masks:
+        for mask in redacted.masks:
             rules[mask.line].add(mask.rule)
-        for number, (was, now) in enumerate(zip(before, after, strict=True), 1):
-            if was != now:
-                yield MaskedLine(path, number, now.rstrip("\r"), frozenset(rules[number]))
+        for number, (old, new) in enumerate(zip(old_lines, new_lines, strict=True), 1):
+            if old != new:
+                yield MaskedLine(path, number, new.rstrip("\r"), frozenset(rules[number]))
+
+
+MASK_START = "[redacted"
 
 
 def suggestions(review: Review) -> list[Suggestion]:
-    """The lines that the change brings and that a mask mends, and those that follow a rename, as what should stand
-    there instead.
+    """Replacement texts for changed lines: the masked form of a line, and what the warnings suggest (a renamed path).
 
-    None where that holds what a page does not show (a control character, a byte that is no text) or nothing at all, and
-    none for a part of what one mask takes of several lines.
+    Leaves out a line that belongs to a mask of several lines, and a text that a forge could not show or would misread
+    (see `_can_be_suggested`).
     """
-    parts = {(mask.path, mask.line) for mask in review.masks if not mask.rules}
-    brought = {(change.path, change.new.line) for change in review.changes if change.new}
-    brought |= {(text.path, text.line) for text in review.other.texts}
+    continued = {(mask.path, mask.line) for mask in review.masks if not mask.rules}
+    changed = {(change.path, change.new.line) for change in review.changes if change.new}
+    changed |= {(text.path, text.line) for text in review.other.texts}
     masks = [
         Suggestion(mask.path, mask.line, mask.text)
         for mask in review.masks
-        if (mask.path, mask.line) in brought
+        if (mask.path, mask.line) in changed
         and mask.rules
-        and parts.isdisjoint([(mask.path, mask.line - 1), (mask.path, mask.line + 1)])
+        and continued.isdisjoint([(mask.path, mask.line - 1), (mask.path, mask.line + 1)])
     ]
     masked_lines = {(mask.path, mask.line) for mask in review.masks}
-    renames = [
-        one
+    from_warnings = [
+        suggestion
         for warning in review.warnings
-        for one in warning.suggestions()
-        if (one.path, one.line) not in masked_lines and MASKED not in one.text
+        for suggestion in warning.suggestions()
+        if (suggestion.path, suggestion.line) not in masked_lines and MASK_START not in suggestion.text
     ]
-    return [row for row in (*masks, *renames) if _shows(row.text)]
+    return [row for row in (*masks, *from_warnings) if _can_be_suggested(row.text)]
 
 
-MASKED = "[redacted"
-
-
-def _shows(text: str) -> bool:
-    """Whether a page shows all that a line holds, and no forge takes it for a command."""
+def _can_be_suggested(text: str) -> bool:
+    """Whether a forge can show every character of a line, and does not take the line for a command."""
     return (
         bool(text.strip())
-        and not text.lstrip().startswith("/")  # a command, for GitLab, which knows no longer fence than three
+        and not text.lstrip().startswith("/")  # GitLab runs it as a command: its fences have three marks at most
         and text.replace("\t", " ").isprintable()
         and "\ufffd" not in text
     )
 
 
-def verdicts(verdict: Verdict) -> list[LineVerdict]:
-    """A row for each fact and each other line that `verify` checked: one list of checks serves both."""
-    lines = [_fact_line(row) for row in verdict.facts]
+def _line_verdicts(verdict: Verdict) -> list[LineVerdict]:
+    """A row for each fact and each other line that `verify` checked, in order of path and line."""
+    lines = [_fact_verdict(row) for row in verdict.facts]
     for row in verdict.prose:
-        if row.flaws or by_machine(row.commit):
+        commit = row.commit
+        if row.flaws:
+            state = State.AGENT
+        elif row.text.startswith("#") and _is_promotion(commit):
+            state = State.PROMOTED
+        elif by_machine(commit):
             state = State.AGENT
         else:
             state = State.PERSON
-        if not row.flaws and row.text.startswith("#") and _promotes(row.commit):
-            state = State.PROMOTED
-        lines.append(
-            LineVerdict(
-                row.path,
-                row.line,
-                row.text.strip(),
-                state,
-                "",
-                row.commit.oid,
-                _author(row.commit),
-                fails=bool(row.flaws),
-            )
-        )
+        text, author = row.text.strip(), named(commit.author)
+        lines.append(LineVerdict(row.path, row.line, text, state, "", commit.oid, author, fails=bool(row.flaws)))
     return sorted(lines, key=lambda line: (line.path, line.line))
 
 
-def _fact_line(row: Checked) -> LineVerdict:
+def _fact_verdict(row: Checked) -> LineVerdict:
     rules = {flaw.rule for flaw in row.flaws}
     attribution = row.attribution
     if rules - {"unrecorded", "edited"}:
@@ -314,31 +316,32 @@ def _fact_line(row: Checked) -> LineVerdict:
         state = State.PERSON
     commit = row.commit
     assert commit is not None  # with a policy every fact has its commit
+    edits: tuple[tuple[str, str, str], ...] = ()
+    editor = ""
+    if attribution.edit:
+        edits, editor = tuple(attribution.edit.values(row.fact)), attribution.edit.by
     return LineVerdict(
         row.path, row.fact.line, row.fact.text, state,
         message="; ".join(f"{flaw.rule}: {flaw.message}" for flaw in row.flaws if flaw.rule != "unrecorded"),
         commit=commit.oid,
-        author=_author(commit),
+        author=named(commit.author),
         support=attribution.support.value,
         words=attribution.words,
-        edits=tuple(attribution.edit.values(row.fact)) if attribution.edit else (),
-        editor=attribution.edit.by if attribution.edit else "",
+        edits=edits,
+        editor=editor,
         fails=bool(rules),
         promoted=bool(attribution.records),
     )  # fmt: skip
 
 
-def _author(commit: Commit) -> str:
-    return named(commit.author)
-
-
-def _promotes(commit: Commit) -> bool:
-    """Whether a commit is a promotion: its headings are made for its facts."""
+def _is_promotion(commit: Commit) -> bool:
+    """Whether a commit is a promotion: the headings in it were written for the promoted facts."""
     return bool(trailers.values(trailers.memory_trailers(commit.message), trailers.SOURCE))
 
 
 def as_report(review: Review) -> Report:
-    """Everything a reviewer is told as findings, for SARIF and annotations: no text of memory in them."""
+    """The gate's report with the broken, unrecorded and edited lines and the warnings added as findings, for SARIF and
+    annotations. The added findings quote no memory text."""
     more = []
     for line in review.lines:
         if line.state is State.BROKEN:
@@ -355,7 +358,5 @@ def as_report(review: Review) -> Report:
 
 
 def _finding(path: str, line: int, rule: str, severity: Severity, message: str) -> Finding:
-    import hashlib
-
     mark = hashlib.sha256(f"{rule}\0{path}\0{message}".encode("utf-8", "surrogateescape")).hexdigest()[:20]
     return Finding(f"review/{rule}", severity, path, line, 1, line, 1, message, fingerprint=mark)

@@ -1,7 +1,7 @@
-"""The files of a change that decide how memory is checked: settings, exceptions, hooks, workflows, owners, hosts.
+"""The changed files that decide how memory is checked: settings, exceptions, hooks, workflows, owners, hosts.
 
-A reviewer sees them first, since a change of theirs decides what the next change is checked by, and what a host starts
-before its agent reads a word. Reads only.
+A reviewer sees them first: these files decide how the next change is checked, and which commands a host starts before
+its agent reads anything. This module only reads the repository.
 """
 
 from __future__ import annotations
@@ -32,14 +32,15 @@ FOLDERS = (
     ".husky/",
 )  # fmt: skip
 ATTRIBUTES = ".gitattributes"  # in any folder
-# A line that `git mem init` writes (line ends as they are, our merge driver), a comment, a blank one.
-MERGED = re.compile(r"[^\s\"\[!]\S*(?: -text| merge=gitmem)+|\s*(?:#.*)?")
-WORDS = {"A": "added", "D": "removed"}
+# A line of .gitattributes that `git mem init` writes (`-text`, our merge driver), a comment or a blank line.
+HARMLESS_LINE = re.compile(r"[^\s\"\[!]\S*(?: -text| merge=gitmem)+|\s*(?:#.*)?")
+STATUS_WORDS = {"A": "added", "D": "removed"}
 
 
 @dataclass(frozen=True, slots=True)
 class SettingsChange:
-    """A file and what happens to it (`added`, `changed`, `removed`); `loosened` says what it no longer keeps, or ""."""
+    """A changed file. `what`: `added`, `changed` or `removed`. `loosened`: which protection the change takes away, ""
+    for none."""
 
     path: str
     what: str
@@ -47,10 +48,10 @@ class SettingsChange:
 
 
 def settings_changes(repo: Repository, base: str, head: str) -> list[SettingsChange]:
-    """The changed files from `base` ("" for nothing) to `head` that decide how memory is checked, what loosens first.
+    """The changed files from `base` ("" for nothing) to `head` that decide how memory is checked, loosened ones first.
 
-    Only .gitmem.toml is compared word for word; of the others it is said that they change. A file by which notes are
-    memory no more stands among them, and a .gitignore that keeps new memory out of commits.
+    `loosened` is only worked out for .gitmem.toml, the exceptions file, a file whose addition takes notes out of
+    memory, and a .gitignore that keeps new memory out of commits.
     """
     changed = repo.changes(base, head)
     changes = []
@@ -58,39 +59,37 @@ def settings_changes(repo: Repository, base: str, head: str) -> list[SettingsCha
         changes = [SettingsChange(row.path, "added", row.message) for row in layout_loss(repo, base, head)]
     ignored = newly_ignored(repo, base, head, [change.path for change in changed])
     for change in changed:
-        if ignored and change.path.rpartition("/")[2] == IGNORE:
+        name, what = change.path.rpartition("/")[2], STATUS_WORDS.get(change.status, "changed")
+        if ignored and name == IGNORE:
             words = f"new memory is ignored there, and never committed: {', '.join(ignored)}"
-            changes.append(SettingsChange(change.path, WORDS.get(change.status, "changed"), words))
-        if decides(change.path) and not _only_merges(repo, change):
+            changes.append(SettingsChange(change.path, what, words))
+        if decides(change.path) and not (name == ATTRIBUTES and _adds_only_harmless_lines(repo, change)):
             lost = ""
             if change.path == TRACKED and change.old_oid.strip("0"):
                 lost = "; ".join(row.message for row in loss_between(repo, base, head))
             if change.path == exceptions.FILE:
-                lost = _accepted(repo, base, head)
-            changes.append(SettingsChange(change.path, WORDS.get(change.status, "changed"), lost))
+                lost = _newly_accepted(repo, base, head)
+            changes.append(SettingsChange(change.path, what, lost))
     return sorted(changes, key=lambda change: (not change.loosened, change.path))
 
 
-def _only_merges(repo: Repository, change: Change) -> bool:
-    """Whether a .gitattributes gains lines of MERGED, as `git mem init` writes them, and nothing else:
-    they decide nothing of what is checked."""
-    if change.path.rpartition("/")[2] != ATTRIBUTES or change.status not in "AM" or change.new_mode != REGULAR:
+def _adds_only_harmless_lines(repo: Repository, change: Change) -> bool:
+    """Whether a .gitattributes only gains lines of HARMLESS_LINE, as `git mem init` adds them."""
+    if change.status not in "AM" or change.new_mode != REGULAR:
         return False
-    old = ""
+    oids = [change.new_oid]
     if change.status == "M":
-        old = change.old_oid
-    sizes = repo.sizes([oid for oid in (old, change.new_oid) if oid])
-    if any(size > MAX_MEMORY_FILE_BYTES for size in sizes.values()):
+        oids.append(change.old_oid)
+    if any(size > MAX_MEMORY_FILE_BYTES for size in repo.sizes(oids).values()):
         return False
-    before, after = (
-        repo.read(oid).decode("utf-8", "replace").split("\n") if oid else [] for oid in (old, change.new_oid)
-    )
-    kept = [line for line in after if not MERGED.fullmatch(line)]
-    return kept == [line for line in before if not MERGED.fullmatch(line)] and set(before) <= set(after)
+    after, *rest = (repo.read(oid).decode("utf-8", "replace").split("\n") for oid in oids)
+    before = [line for lines in rest for line in lines]
+    old, new = ([line for line in lines if not HARMLESS_LINE.fullmatch(line)] for lines in (before, after))
+    return old == new and set(before) <= set(after)
 
 
-def _accepted(repo: Repository, base: str, head: str) -> str:
-    """How many findings the exceptions file of `head` accepts as they stand that the one of `base` does not."""
+def _newly_accepted(repo: Repository, base: str, head: str) -> str:
+    """A phrase that counts the findings which the exceptions file accepts at `head` but not at `base`; "" for none."""
     before, after = (_baseline(repo, commit) for commit in (base, head))
     more = len(after - before)
     if not more:
@@ -99,26 +98,27 @@ def _accepted(repo: Repository, base: str, head: str) -> str:
 
 
 def _baseline(repo: Repository, commit: str) -> frozenset[exceptions.Standing]:
+    """The findings that the exceptions file of a commit accepts; empty without a valid file."""
     oid = ""
     if commit:
         oid = repo.blobs(commit, [exceptions.FILE]).get(exceptions.FILE, "")
+    if not oid:
+        return frozenset()
     try:
-        if not oid:
-            return frozenset()
         return exceptions.parse(repo.read(oid).decode("utf-8", "replace")).baseline
     except BadConfig:
         return frozenset()
 
 
 def decides(path: str) -> bool:
-    """Whether what is at a path decides how memory is checked, or what a host starts."""
+    """Whether the file at `path` decides how memory is checked or what a host starts."""
     if path in NAMES or path.startswith(FOLDERS) or path.rpartition("/")[2] == ATTRIBUTES:
         return True
-    return bool(_hosts_settings().search(path))
+    return bool(_host_settings().search(path))
 
 
 @cache
-def _hosts_settings() -> re.Pattern[str]:
-    """The files in which hosts find the servers and commands they start, in any folder and case."""
+def _host_settings() -> re.Pattern[str]:
+    """Matches the files, in any folder and case, that tell a host which servers and commands to start."""
     parts = "|".join(re.escape(glob).replace(r"\*\*", ".+").replace(r"\*", "[^/]+") for glob in SETTINGS)
     return re.compile(rf"(?:^|/)(?:{parts})$", re.IGNORECASE)

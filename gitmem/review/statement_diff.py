@@ -1,5 +1,7 @@
-"""What differs between two states of one statement: its words, and the keys of its comment. The page of a comparison,
-the comment of a pull request and the terminal show this one difference, each in its own marks. Pure."""
+"""The difference between two versions of one statement: its words and the keys of its comment. Pure.
+
+The comparison page, the pull request comment and the terminal all show this difference, each with its own marks.
+"""
 
 from __future__ import annotations
 
@@ -12,34 +14,31 @@ from gitmem.review.word_diff import Piece, readable_diff
 
 @dataclass(frozen=True, slots=True)
 class StatementDiff:
-    """`pieces`: the words of both texts in order; of two texts with little in common the old one whole, then the new
-    one. `keys`: (key, old value, new value) of every key of the comment whose value differs, "" for none; the values of
-    a repeated key stand together."""
+    """`pieces`: the words of both texts in order, or the whole old text and the whole new text when they have little in
+    common. `keys`: (key, old value, new value) of each comment key whose value differs; a missing value is "", and the
+    values of a repeated key are joined by spaces."""
 
     pieces: tuple[Piece, ...]
     keys: tuple[tuple[str, str, str], ...] = ()
 
 
 def statement_diff(old: Fact, new: Fact) -> StatementDiff:
-    """The difference of two states of a fact."""
-    keys = differing(old.meta, new.meta)
-    return StatementDiff(
-        text_diff(old.text, new.text), tuple((key, _value(old, key), _value(new, key)) for key in keys)
-    )
+    """The difference between two versions of a fact."""
+    keys = tuple((key, _value(old, key), _value(new, key)) for key in differing(old.meta, new.meta))
+    return StatementDiff(text_diff(old.text, new.text), keys)
 
 
 def text_diff(old: str, new: str) -> tuple[Piece, ...]:
-    """The words of two texts; one after the other where they have little in common."""
-    if old == new:
-        if not old:
-            return ()
-        return (Piece("=", old),)
-    found = readable_diff(old, new) or [Piece("-", old), Piece("+", new)]
-    return tuple(piece for piece in found if piece.text)
+    """The pieces of two texts in order: their common and different words, or both whole texts when they have little in
+    common. Empty pieces are left out."""
+    pieces = [Piece("=", old)]
+    if old != new:
+        pieces = readable_diff(old, new) or [Piece("-", old), Piece("+", new)]
+    return tuple(piece for piece in pieces if piece.text)
 
 
 def apart(pieces: tuple[Piece, ...]) -> bool:
-    """Whether the pieces have nothing in common: two whole texts, the old one and the new one."""
+    """Whether the two texts are shown whole, one after the other: no piece is common to both."""
     return all(piece.sign != "=" for piece in pieces)
 
 

@@ -1,12 +1,13 @@
-"""The lines of a change that are no facts, and the facts that only stand elsewhere: headings, prose, front matter.
+"""The changed lines that are no facts (headings, prose, front matter), and the facts that only moved within a file.
 
-An agent reads them as it reads facts: a heading above a fact changes what the fact says, a sentence in SOUL.md what the
-agent does. Covers memory and what hosts give to their agents besides (skills, rules, AGENTS.md). Reads only.
+An agent reads these lines as it reads facts: a heading changes what the fact below it says, and a sentence in SOUL.md
+changes what the agent does. The module covers memory files and the other files that hosts give to agents (skills,
+rules, AGENTS.md). It only reads the repository.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -26,7 +27,7 @@ FILES = (REGULAR, EXECUTABLE)
 
 
 class TextOp(StrEnum):
-    """What became of a line that is no fact."""
+    """What happened to a line that is no fact."""
 
     ADDED = "added"
     CHANGED = "changed"
@@ -36,8 +37,12 @@ class TextOp(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TextChange:
-    """A line that is no fact: `line` and `text` after the change (0 and "" when it is gone), `old_line` and `old_text`
-    before it; `old_path` where the file had another name. `heading`: it is a heading of Markdown."""
+    """One changed line that is no fact.
+
+    `line`, `text`: the line (1-based) after the change, 0 and "" when it was removed. `old_line`, `old_text`: the line
+    before the change, 0 and "" when it was added. `heading`: the line is a Markdown heading. `old_path`: the former
+    path of a renamed file, else "".
+    """
 
     op: TextOp
     path: str
@@ -51,7 +56,7 @@ class TextChange:
 
 @dataclass(frozen=True, slots=True)
 class Renamed:
-    """A file that agents read and that has another name now; `same`: its text is as it was."""
+    """A renamed file that agents read; `same`: its text did not change."""
 
     old_path: str
     path: str
@@ -60,8 +65,12 @@ class Renamed:
 
 @dataclass(frozen=True, slots=True)
 class OtherChanges:
-    """What a change does to what an agent reads, besides its facts; `unread` are files whose text
-    nobody was shown: above the limit of a memory file, or no text (a NUL byte, as UTF-16 has in every second place)."""
+    """The changes to files that agents read, other than added, removed and edited facts.
+
+    `texts`: changed lines that are no facts. `placements`: facts that moved within their file. `unread`: paths of
+    changed files that were not compared, because one version is larger than MAX_MEMORY_FILE_BYTES or contains a NUL
+    byte (as UTF-16 does).
+    """
 
     texts: tuple[TextChange, ...] = ()
     placements: tuple[FactChange, ...] = ()
@@ -72,14 +81,15 @@ class OtherChanges:
 def other_changes(repo: Repository, base: str, head: str, layout: Layout, daily: Sequence[str] = ()) -> OtherChanges:
     """The changed lines from `base` ("" for nothing) to `head` that are no facts, in order of path and line.
 
-    In what `paths.passes` (with the patterns `daily`) nothing is told as moved: its order says nothing.
+    In logs (`paths.passes` with the patterns `daily`) no fact is reported as moved, since their order means nothing.
     """
-    files = [change for change in repo.changes(base, head) if _is_read(change.path, layout)]
-    former = renames(repo, base, head, files)
-    renamed = list(_renamed(files, former, layout))
-    same = {path for row in renamed if row.same for path in (row.old_path, row.path)} | set(former.values())
-    sides = {change.path: _sides(change) for change in files}
-    oids = {oid for both in sides.values() for oid in both if oid}
+    files = [change for change in repo.changes(base, head) if _agents_may_read(change.path, layout)]
+    old_path_of = renames(repo, base, head, files)
+    renamed = list(_renamed(files, old_path_of, layout))
+    unchanged = {path for row in renamed if row.same for path in (row.old_path, row.path)}
+    renamed_away = set(old_path_of.values())
+    blobs_of = {change.path: _blobs(change) for change in files}
+    oids = {oid for blobs in blobs_of.values() for oid in blobs if oid}
     sizes = repo.sizes(list(oids))
     small = [oid for oid in oids if sizes.get(oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES]
     texts_of = {oid: data or b"" for oid, (_, data) in zip(small, repo.read_many(small), strict=True) if is_text(data)}
@@ -87,47 +97,48 @@ def other_changes(repo: Repository, base: str, head: str, layout: Layout, daily:
     moved: list[FactChange] = []
     unread = []
     for change in files:
-        old_oid, new_oid = sides[change.path]
-        old_path = former.get(change.path, "")
+        path = change.path
+        old_oid, new_oid = blobs_of[path]
+        old_path = old_path_of.get(path, "")
         if old_path:
-            old_oid = sides[old_path][0]
+            old_oid = blobs_of[old_path][0]
         if any(oid and oid not in texts_of for oid in (old_oid, new_oid)):
-            unread.append(change.path)
+            unread.append(path)
             continue
-        if change.path in same:
+        if path in unchanged or path in renamed_away:
             continue
-        old, new = (texts_of[oid] if oid else b"" for oid in (old_oid, new_oid))
-        facts = is_memory(change.path, layout)
-        found = line_changes(change.path, old, new, facts=facts)
-        texts += [replace(row, old_path=old_path) for row in found] if old_path else found
-        if facts and not old_path and not passes(change.path, daily):
-            sides_of = (memory_facts.reviewed_facts(change.path, memory_facts.parse(data)) for data in (old, new))
-            moved += placements(change.path, *sides_of)
+        old, new = (texts_of.get(oid, b"") for oid in (old_oid, new_oid))
+        has_facts = is_memory(path, layout)
+        texts += [replace(row, old_path=old_path) for row in line_changes(path, old, new, facts=has_facts)]
+        if has_facts and not old_path and not passes(path, daily):
+            moved += placements(
+                path, *(memory_facts.reviewed_facts(path, memory_facts.parse(data)) for data in (old, new))
+            )
     texts.sort(key=lambda row: (row.path, row.line or row.old_line))
     return OtherChanges(tuple(texts), tuple(moved), tuple(renamed), tuple(unread))
 
 
-def with_texts_taken_out(
+def with_texts_removed_by_merge(
     repo: Repository, texts: Sequence[TextChange], merges: MergeBases, layout: Layout, daily: Sequence[str]
 ) -> tuple[TextChange, ...]:
-    """What `commit_diff.with_facts_taken_out` does for facts, for the other lines."""
-    told = list(texts)
+    """`texts` and the lines that the merge would remove from the target by another merge base, in order of path and
+    line. The counterpart of `commit_diff.with_facts_removed_by_merge` for lines that are no facts."""
+    rows = list(texts)
     for base in merges.bases:
-        known = {(row.old_path or row.path, row.old_text) for row in told if row.old_line}
+        known = {(row.old_path or row.path, row.old_text) for row in rows if row.old_line}
         since = other_changes(repo, base, merges.head, layout, daily).texts
         old = {(r.old_path or r.path, r.old_text): r for r in since if r.old_line and r.text != r.old_text}
-        if old:
-            standing = _lines_at(repo, merges.target, sorted({path for path, _ in old}))
-        else:
-            standing = set()
-        more = [row for key, row in old.items() if key in standing - known]
+        if not old:
+            continue
+        in_target = _lines_at(repo, merges.target, sorted({path for path, _ in old}))
+        more = [row for key, row in old.items() if key in in_target - known]
         edited = {(row.path, row.line) for row in more if row.line}
-        told = [row for row in told if row.old_line or (row.path, row.line) not in edited] + more
-    return tuple(sorted(told, key=lambda row: (row.path, row.line or row.old_line)))
+        rows = [row for row in rows if row.old_line or (row.path, row.line) not in edited] + more
+    return tuple(sorted(rows, key=lambda row: (row.path, row.line or row.old_line)))
 
 
 def _lines_at(repo: Repository, commit: str, paths: Sequence[str]) -> set[tuple[str, str]]:
-    """(path, line without the space around it) of the files at a commit that may be read."""
+    """(path, stripped line) of the files at a commit; files above MAX_MEMORY_FILE_BYTES are skipped."""
     oids = repo.blobs(commit, paths)
     sizes = repo.sizes(list(oids.values()))
     small = {
@@ -137,19 +148,19 @@ def _lines_at(repo: Repository, commit: str, paths: Sequence[str]) -> set[tuple[
     return {(path, line.strip()) for path, (_, data) in read for line in blob_lines(data or b"")}
 
 
-def _is_read(path: str, layout: Layout) -> bool:
-    """Whether an agent may read what is there: memory, instructions, and what is memory on a file system that folds
-    case, as the gate has it."""
+def _agents_may_read(path: str, layout: Layout) -> bool:
+    """Whether agents may read the file: memory, instructions, or a path that is memory on a case-insensitive file
+    system."""
     return is_memory(path, layout) or agents_read(path) or is_memory(canonical(path), layout)
 
 
 def is_text(data: bytes | None) -> bool:
-    """Whether the bytes of a file may be shown as text: its characters are not what stands between them."""
+    """Whether a file can be shown as text: it has no NUL byte. None (no file) counts as empty text."""
     return b"\0" not in (data or b"")
 
 
-def _sides(change: Change) -> tuple[str, str]:
-    """(blob before, blob after) of a file, "" for a side that has none or is no file."""
+def _blobs(change: Change) -> tuple[str, str]:
+    """(oid of the blob before, oid after); "" for a side without the file, or where the path is no regular file."""
     old = ""
     if change.status != "A" and change.old_mode in FILES:
         old = change.old_oid
@@ -159,40 +170,44 @@ def _sides(change: Change) -> tuple[str, str]:
     return old, new
 
 
-def _renamed(files: Sequence[Change], former: Mapping[str, str], layout: Layout) -> Iterator[Renamed]:
-    """The files of `former`, and those outside memory that went and came with the same bytes, whatever their role."""
-    oids = {change.path: _sides(change) for change in files}
-    taken = {*former, *former.values()}
-    gone = defaultdict(list)
+def _renamed(files: Sequence[Change], old_path_of: Mapping[str, str], layout: Layout) -> Iterator[Renamed]:
+    """The renames of `old_path_of` (path -> former path), then files outside memory that were removed at one path and
+    added at another with the same bytes."""
+    oids = {change.path: _blobs(change) for change in files}
+    known = {*old_path_of, *old_path_of.values()}
+    removed = defaultdict(list)  # blob -> paths
     for path, (old, new) in oids.items():
-        if old and not new and path not in taken and not is_memory(path, layout):
-            gone[old].append(path)
+        if old and not new and path not in known and not is_memory(path, layout):
+            removed[old].append(path)
     for path, (old, new) in oids.items():
-        if path in former:
-            yield Renamed(former[path], path, oids[former[path]][0] == new)
-        elif new and not old and gone.get(new) and not is_memory(path, layout):
-            yield Renamed(gone[new].pop(0), path)
+        if path in old_path_of:
+            old_path = old_path_of[path]
+            yield Renamed(old_path, path, same=oids[old_path][0] == new)
+        elif new and not old and removed.get(new) and not is_memory(path, layout):
+            yield Renamed(removed[new].pop(0), path)
 
 
 def line_changes(path: str, old: bytes, new: bytes, *, facts: bool) -> list[TextChange]:
-    """What happened to the lines of one file; with `facts` the lines of facts are left out, blank ones always."""
+    """The changes of one file's lines, blank lines left out. `facts`: leave out the lines of facts too.
+
+    A removed line and an added line that are similar enough become one CHANGED row, headings with headings only.
+    """
     before, after = _lines(path, old, facts), _lines(path, new, facts)
-    went, came, kept = _gone_come_and_common(before, after)
-    gone, come = ({line.number: line for line in lines} for lines in (went, came))
+    removed, added, common = _removed_added_and_common(before, after)
+    left_removed, left_added = ({line.number: line for line in lines} for lines in (removed, added))
     changes = []
     for heading in (True, False):
-        olds, news = ([_as_fact(line) for line in lines if line.heading is heading] for lines in (went, came))
+        olds, news = ([_as_fact(line) for line in lines if line.heading is heading] for lines in (removed, added))
         for row in pair(path, olds, news):
             assert row.old and row.new
-            was, now = gone.pop(row.old.line), come.pop(row.new.line)
+            was, now = left_removed.pop(row.old.line), left_added.pop(row.new.line)
             changes.append(TextChange(TextOp.CHANGED, path, now.number, now.text, was.number, was.text, heading))
-    changes += [TextChange(TextOp.ADDED, path, row.number, row.text, heading=row.heading) for row in come.values()]
-    changes += [
-        TextChange(TextOp.REMOVED, path, old_line=row.number, old_text=row.text, heading=row.heading)
-        for row in gone.values()
-    ]
-    in_order = longest_rising([was.number for was, _ in kept])
-    for number, (was, now) in enumerate(kept):
+    for line in left_added.values():
+        changes.append(TextChange(TextOp.ADDED, path, line.number, line.text, 0, "", line.heading))
+    for line in left_removed.values():
+        changes.append(TextChange(TextOp.REMOVED, path, 0, "", line.number, line.text, line.heading))
+    in_order = longest_rising([was.number for was, _ in common])
+    for number, (was, now) in enumerate(common):
         if number not in in_order:
             changes.append(TextChange(TextOp.REORDERED, path, now.number, now.text, was.number, was.text, now.heading))
     return changes
@@ -206,35 +221,33 @@ class _Line:
 
 
 def _lines(path: str, data: bytes, facts: bool) -> list[_Line]:
+    """The lines of a file that are not blank; with `facts`, without the lines of facts."""
     memory = memory_facts.parse(data)
+    fact_lines: set[int] = set()
     if facts:
-        told = memory_facts.lines_of(memory_facts.reviewed_facts(path, memory))
-    else:
-        told = set()
-    heads = {number for number, _, _ in memory.headings}
+        fact_lines = memory_facts.lines_of(memory_facts.reviewed_facts(path, memory))
+    headings = {number for number, _, _ in memory.headings}
     return [
-        _Line(number, text.strip(), number in heads)
+        _Line(number, text.strip(), number in headings)
         for number, text in enumerate(blob_lines(data), 1)
-        if text.strip() and number not in told
+        if text.strip() and number not in fact_lines
     ]
 
 
-def _gone_come_and_common(
+def _removed_added_and_common(
     before: list[_Line], after: list[_Line]
 ) -> tuple[list[_Line], list[_Line], list[tuple[_Line, _Line]]]:
-    """(gone, come, those on both sides as pairs in the order they have now); equal lines are taken in order."""
-    counts = Counter(line.text for line in before)
-    left: dict[str, list[_Line]] = defaultdict(list)
+    """(removed lines, added lines, (old, new) pairs of lines with equal text in their new order)."""
+    unmatched: dict[str, list[_Line]] = defaultdict(list)
     for line in before:
-        left[line.text].append(line)
-    come, kept = [], []
+        unmatched[line.text].append(line)
+    added, common = [], []
     for line in after:
-        if counts[line.text]:
-            counts[line.text] -= 1
-            kept.append((left[line.text].pop(0), line))
+        if unmatched[line.text]:
+            common.append((unmatched[line.text].pop(0), line))
         else:
-            come.append(line)
-    return [line for rest in left.values() for line in rest], come, kept
+            added.append(line)
+    return [line for lines in unmatched.values() for line in lines], added, common
 
 
 def _as_fact(line: _Line) -> Fact:

@@ -1,6 +1,7 @@
-"""Two texts compared word by word. Pure.
+"""A word-by-word comparison of two texts. Pure.
 
-Words are what stands between spaces and signs; Kana and Han, which have no spaces, are compared character by character.
+Spaces and punctuation separate words. Kana and Han, which are written without spaces, are compared character by
+character.
 """
 
 from __future__ import annotations
@@ -9,80 +10,82 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
+from itertools import takewhile
 from typing import NamedTuple
 
-WORDS = 2_000  # of one text that are compared: longer ones are shown one after the other
-PIECES = 16  # pieces from which a difference is harder to read than both texts
-PAIRS = 20_000  # of equal words, one of each text: what more cost seconds, and is the same few words again and again
+MAX_WORDS = 2_000  # of one text; longer texts are not compared
+MAX_PIECES = 16  # above this, both whole texts are easier to read than their difference
+MAX_WORD_PAIRS = 20_000  # pairs of equal words, one of each text; more would take seconds
 
 _TOKEN = re.compile("[\u3040-\u30ff\u3400-\u9fff]|\\s+|[^\\W\u3040-\u30ff\u3400-\u9fff]+|.", re.S)
 
 
 class Piece(NamedTuple):
-    """A run of text: `sign` "=" for what both have, "-" for what only the old text has, "+" for the new one."""
+    """A run of text. `sign`: "=" when both texts have it, "-" when only the old text does, "+" only the new text."""
 
     sign: str
     text: str
 
 
 def readable_diff(old: str, new: str) -> list[Piece]:
-    """As `word_diff`; none where the texts have so little in common that one after the other is easier to read."""
+    """As `word_diff`; empty when more than half of the characters differ or there are more than MAX_PIECES pieces."""
     pieces = word_diff(old, new)
     changed = sum(len(piece.text) for piece in pieces if piece.sign != "=")
-    if len(pieces) > PIECES or changed * 2 > len(old) + len(new):
+    if len(pieces) > MAX_PIECES or changed * 2 > len(old) + len(new):
         return []
     return pieces
 
 
 def word_diff(old: str, new: str) -> list[Piece]:
-    """The pieces in order, what went before what came; what both have without a word in it is no piece of its own."""
+    """The pieces in order, a removed piece before the added piece that replaces it.
+
+    A common run without a letter or digit between two changes belongs to the change. Texts above MAX_WORDS or
+    MAX_WORD_PAIRS are two pieces: the whole old text and the whole new one.
+    """
     before, after = _TOKEN.findall(old), _TOKEN.findall(new)
-    start = _common(before, after)
-    end = _common(before[start:][::-1], after[start:][::-1])
-    sides = before[start : len(before) - end], after[start : len(after) - end]
-    counts = Counter(word for word in sides[0] if not word.isspace())
-    pairs = sum(counts[word] for word in sides[1] if not word.isspace())
-    if len(before) > WORDS or len(after) > WORDS or pairs > PAIRS:
+    start = _common_prefix_length(before, after)
+    end = _common_prefix_length(before[start:][::-1], after[start:][::-1])
+    middle_before, middle_after = before[start : len(before) - end], after[start : len(after) - end]
+    counts = Counter(word for word in middle_before if not word.isspace())
+    pairs = sum(counts[word] for word in middle_after if not word.isspace())
+    if len(before) > MAX_WORDS or len(after) > MAX_WORDS or pairs > MAX_WORD_PAIRS:
         return [Piece("-", old), Piece("+", new)]
     codes: list[tuple[str, int, int, int, int]] = []
     if start:
         codes = [("equal", 0, start, 0, start)]
-    found = SequenceMatcher(str.isspace, *sides, autojunk=False).get_opcodes()
+    found = SequenceMatcher(str.isspace, middle_before, middle_after, autojunk=False).get_opcodes()
     codes += [(op, a + start, b + start, c + start, d + start) for op, a, b, c, d in found]
     if end:
         codes.append(("equal", len(before) - end, len(before), len(after) - end, len(after)))
     pieces: list[Piece] = []
-    gone = come = ""
+    removed = added = ""
     for op, a, b, c, d in _without_gaps(codes, before):
-        was, now = "".join(before[a:b]), "".join(after[c:d])
         if op == "equal":
-            pieces += _pieces(gone, come)
-            gone = come = ""
-            pieces.append(Piece("=", was))
+            pieces += _changed_pieces(removed, added)
+            removed = added = ""
+            pieces.append(Piece("=", "".join(before[a:b])))
         else:
-            gone, come = gone + was, come + now
-    return pieces + _pieces(gone, come)
+            removed += "".join(before[a:b])
+            added += "".join(after[c:d])
+    return pieces + _changed_pieces(removed, added)
 
 
-def _common(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many words two texts begin with alike."""
-    count = 0
-    for a, b in zip(one, other, strict=False):
-        if a != b:
-            break
-        count += 1
-    return count
+def _common_prefix_length(one: Sequence[str], other: Sequence[str]) -> int:
+    """How many words two texts have in common at their beginning."""
+    pairs = zip(one, other, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _without_gaps(
     codes: Sequence[tuple[str, int, int, int, int]], before: Sequence[str]
 ) -> Iterator[tuple[str, int, int, int, int]]:
-    """The operations, with what is equal between two changes and no word taken as part of the change."""
+    """The opcodes, with each equal run that is between two changes and has no letter or digit as a replacement."""
     for number, (op, a, b, c, d) in enumerate(codes):
-        inside = 0 < number < len(codes) - 1
-        word = any(char.isalnum() for token in before[a:b] for char in token)
-        yield ("replace" if op == "equal" and inside and not word else op), a, b, c, d
+        is_between = 0 < number < len(codes) - 1
+        if op == "equal" and is_between and not any(char.isalnum() for token in before[a:b] for char in token):
+            op = "replace"
+        yield op, a, b, c, d
 
 
-def _pieces(gone: str, come: str) -> list[Piece]:
-    return [Piece(sign, text) for sign, text in (("-", gone), ("+", come)) if text]
+def _changed_pieces(removed: str, added: str) -> list[Piece]:
+    return [Piece(sign, text) for sign, text in (("-", removed), ("+", added)) if text]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from gitmem.review import comment_height
-from gitmem.review.comment import SCREENS
+from gitmem.review.comment import MAX_OPEN_PIXELS
 from tests.harness import Repo
 from tests.provenance_cases import promote, record_log
 from tests.review.rendered import height, seen
@@ -80,7 +80,7 @@ def test_facts_from_logs_are_a_sentence_their_lines_and_nothing_to_mend(repo: Re
     (row,) = changes
     assert row.startswith("- **added** `PoC phase 1 uses REST webhooks: easier to debug.` ([`MEMORY.md:")
     assert ", from [`memory/2026-02-05.md:5`](https://github.com/team/memory/blob/" in row
-    assert "type=decision" not in seen(text)[0] and measure(text) <= SCREENS
+    assert "type=decision" not in seen(text)[0] and measure(text) <= MAX_OPEN_PIXELS
 
 
 def test_archived_facts_are_a_number_and_not_rows(repo: Repo, measure: Measure) -> None:
@@ -93,7 +93,7 @@ def test_archived_facts_are_a_number_and_not_rows(repo: Repo, measure: Measure) 
     sentence, _, changes, _ = parts(text)
     assert "1 fact added by hand; 154 old ones archived" in sentence
     assert [row.split(" (")[0] for row in changes] == ["- **added** `결제 서버는 서울 리전에 둔다.`"]
-    assert "Shelf 7 of" in seen(text)[1] and measure(text) <= SCREENS
+    assert "Shelf 7 of" in seen(text)[1] and measure(text) <= MAX_OPEN_PIXELS
 
 
 def test_a_secret_says_stop_and_what_to_type(repo: Repo, measure: Measure) -> None:
@@ -106,7 +106,7 @@ def test_a_secret_says_stop_and_what_to_type(repo: Repo, measure: Measure) -> No
     assert to_do.startswith("**Do not merge yet:** change the secret where it is used")
     assert len(changes) == 1 and SECRET not in text
     assert problems[0].startswith("- *must be mended*: [`memory/deploy.md:3`]")
-    assert "`git mem redact memory/deploy.md`" in problems[0] and measure(text) <= SCREENS
+    assert "`git mem redact memory/deploy.md`" in problems[0] and measure(text) <= MAX_OPEN_PIXELS
 
 
 def test_a_promoted_fact_that_was_edited_by_hand_shows_its_words_marked(repo: Repo, measure: Measure) -> None:
@@ -122,7 +122,7 @@ def test_a_promoted_fact_that_was_edited_by_hand_shows_its_words_marked(repo: Re
     assert to_do.startswith("**Do not merge yet:** mend what stands below")
     assert changes[0].startswith("- **changed** `PoC phase 1` ~~`uses`~~ **`used`** `REST webhooks: easier to debug.`")
     assert "edited after promotion by Test" in problems[0] and "`git mem why MEMORY.md:7` shows" in problems[0]
-    assert measure(text) <= SCREENS
+    assert measure(text) <= MAX_OPEN_PIXELS
 
 
 def test_a_conflict_names_both_facts_and_says_may(repo: Repo, measure: Measure) -> None:
@@ -136,7 +136,7 @@ def test_a_conflict_names_both_facts_and_says_may(repo: Repo, measure: Measure) 
     told = re.compile(
         r"`The API listens on port 9090\.` .* \*\*may (?:contradict|replace)\*\* `The API listens on port 8080\.`"
     )
-    assert told.search(problems[0]) and measure(text) <= SCREENS
+    assert told.search(problems[0]) and measure(text) <= MAX_OPEN_PIXELS
 
 
 def test_nothing_is_said_to_be_nothing(repo: Repo, measure: Measure) -> None:
@@ -147,7 +147,7 @@ def test_nothing_is_said_to_be_nothing(repo: Repo, measure: Measure) -> None:
     sentence, to_do, changes, problems = parts(text)
     assert sentence == "✅ Nothing changes in what an agent reads"
     assert to_do.startswith("**To do:** nothing") and changes == problems == []
-    assert measure(text) <= SCREENS // 4
+    assert measure(text) <= MAX_OPEN_PIXELS // 4
 
 
 # -- any change is two screens high at most ------------------------------------------------------------------------
@@ -170,7 +170,7 @@ def test_five_hundred_facts_are_as_high_as_the_first_of_them(repo: Repo, measure
     assert sentence.startswith("⚠️ 500 facts added to notes by hand") and len(text) <= 65_536
     left = re.fullmatch(r"- and (\d+) more changes, folded below", changes[-1])
     assert left and int(left[1]) + len(changes) - 1 == 500 and len(changes) > 5
-    assert SCREENS // 2 < measure(text) <= SCREENS
+    assert MAX_OPEN_PIXELS // 2 < measure(text) <= MAX_OPEN_PIXELS
 
 
 def test_hostile_texts_names_and_findings_stay_within_two_screens_and_act_nowhere(repo: Repo, measure: Measure) -> None:
@@ -194,7 +194,7 @@ def test_hostile_texts_names_and_findings_stay_within_two_screens_and_act_nowher
     assert (sentence.startswith("❌") and "gives orders" in sentence) or "give orders" in sentence
     assert to_do.startswith("**Do not merge yet:**") and changes and problems
     assert "<script>" not in re.sub(r"(`+).+?\1", "", first) and SECRET[:-2] not in text
-    assert measure(text) <= SCREENS
+    assert measure(text) <= MAX_OPEN_PIXELS
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))

@@ -8,12 +8,12 @@ from gitmem.memory.fact import Fact
 from gitmem.memory.rivals import MAX_NAMED_RIVALS
 from gitmem.review.fact_diff import FactChange, Op
 from gitmem.review.warnings.rival_facts import find_rivals
-from gitmem.review.word_diff import PAIRS, Piece, word_diff
+from gitmem.review.word_diff import MAX_WORD_PAIRS, Piece, word_diff
 from tests.harness import Repo
 
 
 def test_texts_of_a_few_words_again_and_again_are_not_compared() -> None:
-    count = int(PAIRS**0.5) + 10
+    count = int(MAX_WORD_PAIRS**0.5) + 10
     old, new = "a b " * count, "a c " * count
     assert word_diff(old, new) == [Piece("-", old), Piece("+", new)]
     long = " ".join(f"word{number}" for number in range(900))

@@ -16,7 +16,7 @@ from gitmem.paths import kind, passes
 from gitmem.plural import counted
 from gitmem.review.fact_diff import FactChange
 from gitmem.review.markup import Links, shown
-from gitmem.review.page import Row, some
+from gitmem.review.page import Row, place_list
 from gitmem.review.warnings.warning import Checked, Range, Remark, ReviewWarning
 
 BRIEF = 100  # characters of each of the two facts in a comment's short list
@@ -79,7 +79,7 @@ class RivalFacts(ReviewWarning):
             else:
                 verb = pair.words
             one, other = shown(pair.text)[0], shown(pair.other_text)[0]
-            places = some([links.line(row.path, row.line) for row in pairs])
+            places = place_list([links.line(row.path, row.line) for row in pairs])
             there = links.line(pair.other_path, pair.other_line)
             brief = f"{shown(pair.text, BRIEF)[0]} ({places}) {verb} {shown(pair.other_text, BRIEF)[0]} ({there})"
             yield Row(f"{one} ({places}) {verb} {other} ({there})", short=brief, count=len(pairs))
@@ -111,7 +111,7 @@ class RivalFacts(ReviewWarning):
 def check(commits: Range) -> RivalFacts:
     """The pairs of long-term memory at the head."""
     come = [c for c in commits.changes if c.new is not None and not passes(c.path, commits.daily)]
-    pairs = find_rivals(commits.changes, commits.standing, commits.now.date())
+    pairs = find_rivals(commits.changes, commits.existing, commits.now.date())
     return RivalFacts(compared=len(come), pairs=tuple(pairs))
 
 

@@ -45,7 +45,7 @@ class Range:
     base: str
     head: str
     changes: Sequence[FactChange]
-    standing: Sequence[tuple[str, Fact]]
+    existing: Sequence[tuple[str, Fact]]
     daily: tuple[str, ...]
     now: datetime
     clock: Clock
