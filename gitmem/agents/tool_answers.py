@@ -48,29 +48,27 @@ class ToolFailed(GitMemError):
 
 def search_memory(pool: RepositoryPool, given: Arguments) -> str:
     """memory_search: the passages, best first, and what is to be known of the answer as a whole."""
-    from gitmem.git.revision import resolve_at
     from gitmem.provenance.forgotten_texts import forgotten_texts
-    from gitmem.search.search import Query, search
-    from gitmem.text.named_times import first_day, last_day
+    from gitmem.search.request import SearchRequest, history_mode, query_of
+    from gitmem.search.search import search
 
-    path, kind, at = given.get("path"), given.get("type"), given.get("at")
+    path, kind = given.get("path"), given.get("type")
+    request = SearchRequest(
+        given["query"], given.get("maxResults", MAX_RESULTS), given.get("at", ""), paths=(path,) if path else (),
+        types=(kind,) if kind else (), since=given.get("since"), until=given.get("until"),
+        history=history_mode(given.get("history", False)),
+    )  # fmt: skip
     with pool.opened() as opened:
         repo, config = opened.repo, opened.config
         when, began = now(), time.monotonic()
-        asked = Query(
-            given["query"], limit=given.get("maxResults", MAX_RESULTS), commit=resolve_at(repo, at, when) if at else "",
-            paths=(path,) if path else (), types=(kind,) if kind else (),
-            since=first_day(given.get("since", ""), when, "since"),
-            until=last_day(given.get("until", ""), when, "until"),
-            history="with" if given.get("history") else "", forgotten=forgotten_texts(repo),
-        )  # fmt: skip
-        answer = search(repo, config, asked, when, opened.kept_index)
+        query = query_of(request, when, repo, forgotten_texts(repo))
+        answer = search(repo, config, query, when, opened.kept_index)
         _search_receipt(pool, repo, answer, began)
     if answer.at == "worktree":
         commit = ""
     else:
         commit = answer.at
-    passages = [_of_commit(hit, asked.text) if hit.kind else _of_file(hit, asked.text, commit) for hit in answer.hits]
+    passages = [_of_commit(hit, query.text) if hit.kind else _of_file(hit, query.text, commit) for hit in answer.hits]
     if passages:
         said = [block(passages)]
     else:

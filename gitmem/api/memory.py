@@ -134,14 +134,13 @@ class Memory:
     ) -> Value:
         """`git mem search`: {"query", "at", "lanes", "stale", "answered", "hits": [...]}, best hit first. Any text is a
         query; `everything` is `--all`."""
-        from gitmem.git.revision import resolve_at
+        from gitmem.search.request import SearchRequest, history_mode
 
-        moment, kind = self.now(), "with" if history else ""
-        return search(
-            self.repo, self.config, query, moment, commit=resolve_at(self.repo, at, moment) if at else "", limit=limit,
-            paths=paths, types=types, tags=tags, since=since, until=until, expired=expired, min_score=min_score,
-            history="only" if history_only else kind, everything=everything,
+        request = SearchRequest(
+            query, limit, at, paths=tuple(paths), types=tuple(types), tags=tuple(tags), since=since, until=until,
+            expired=expired, min_score=min_score, everything=everything, history=history_mode(history, history_only),
         )  # fmt: skip
+        return search(self.repo, self.config, request, self.now())
 
     def get(self, path: str, first: int = 0, last: int = 0, *, at: str = "") -> Value:
         """`git mem show`: lines `first` to `last` of a memory file, all of it without them. Raises MissingFile."""

@@ -27,7 +27,9 @@ class Organisation:
 
     def search(self, query: str, *, limit: int = 6) -> Value:
         """`git mem search` there; {"query", "at", "lanes", "stale", "answered", "hits": [...]}."""
-        return search(self.repo, self.config, query, self.now(), commit=self.commit, limit=limit)
+        from gitmem.search.request import SearchRequest
+
+        return search(self.repo, self.config, SearchRequest(query, limit, at=self.commit), self.now())
 
     def get(self, path: str, first: int = 0, last: int = 0) -> Value:
         """`git mem show` there. Raises MissingFile."""

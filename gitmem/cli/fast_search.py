@@ -13,7 +13,7 @@ from gitmem.light_typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from typing import Any
 
-# option -> (field of `SearchRequest`, kind); `several` are lists.
+# option -> (its name as a parameter of the command, kind); `several` are lists.
 OPTIONS: dict[str, tuple[str, str]] = {
     "-n": ("limit", "number"),
     "--limit": ("limit", "number"),
@@ -35,7 +35,7 @@ LIMITS = {"limit": (1, 1000), "budget": (0, 1_000_000_000)}  # what the numbers 
 
 
 def read(words: Sequence[str]) -> dict[str, Any] | None:
-    """The fields of `search_output.SearchRequest` that these words set; None where click must read them."""
+    """The options that these words set, as `search_output.request_of` takes them; None where click must read them."""
     query: list[str] = []
     values: dict[str, Any] = {}
     rest = iter(words)
@@ -78,13 +78,13 @@ def search(words: Sequence[str]) -> int | None:
 
         here = look_up()  # git is at work while the rest is imported
         import gitmem.search.search  # noqa: F401
-        from gitmem.cli.search_output import SearchRequest, answer
+        from gitmem.cli.search_output import answer, request_of
         from gitmem.cli.terminal import say_warnings
 
         repo, config = opened(here=here)
         try:
             say_warnings(config.warnings)
-            answer(SearchRequest(**given), repo, config)
+            answer(*request_of(given), repo, config)
         finally:
             repo.close()
 

@@ -14,47 +14,32 @@ from gitmem.environment import now
 from gitmem.errors import GitMemError, UsageError
 from gitmem.light_typing import TYPE_CHECKING, NamedTuple
 from gitmem.plural import line_range
+from gitmem.search.request import SearchRequest, history_mode, query_of
 from gitmem.search.results import as_value, excerpt, hit_value, marked_words
+from gitmem.search.search import EMPTY, Answer, search
 
 if TYPE_CHECKING:
     import re
     from collections.abc import Mapping
-    from datetime import datetime
     from typing import Any
 
     from gitmem.config import Config
     from gitmem.git.opening import Repository
     from gitmem.search.hits import Hit, Linked, SourceLine
-    from gitmem.search.search import Answer, Query
 
 
 SOURCE_LINES = 3  # of a source below its fact
 UNCERTAIN = "nothing here seems to answer this; what is shown comes nearest"
 
 
-class SearchRequest(NamedTuple):
-    """The words and options of one search, as `git mem search -h` has them."""
+class Display(NamedTuple):
+    """How `git mem search` shows its answer, and whom it asks.
 
-    query: tuple[str, ...]
-    limit: int = 6
-    at: str = ""
-    all_branches: bool = False
-    paths: tuple[str, ...] = ()
-    types: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-    scope: str = ""
-    since: str = ""
-    until: str = ""
-    expired: bool = False
-    min_score: float | None = None
-    lane: str = "both"
-    budget: int = 0
-    everything: bool = False
-    history: bool = False
-    history_only: bool = False
-    blame: bool = False
+    `rerank`: the model that orders the hits, as `gguf:PATH`. `server`: the address of a shared index, "" for the local
+    one. `repositories`: names of repositories of that index, empty for all.
+    """
+
     rerank: str = ""
-    explain: bool = False
     verbose: bool = False
     jsonl: bool = False
     colour: str = "auto"
@@ -63,38 +48,47 @@ class SearchRequest(NamedTuple):
     repositories: tuple[str, ...] = ()
 
 
-def answer(request: SearchRequest, repo: Repository, config: Config) -> None:
+def request_of(options: Mapping[str, Any]) -> tuple[SearchRequest, Display]:
+    """The request and the display that the options of `git mem search` ask for; an option left out has its default."""
+    text = " ".join(options["query"])
+    history = history_mode(options.get("history", False), options.get("history_only", False))
+    named = {name: options[name] for name in SearchRequest._fields if name in options}
+    request = SearchRequest(**{**named, "text": text, "history": history})
+    return request, Display(**{name: options[name] for name in Display._fields if name in options})
+
+
+def answer(request: SearchRequest, display: Display, repo: Repository, config: Config) -> None:
     """Search and print. Nothing found is an answer, with a hint on standard error.
 
-    Raises UsageError for options that do not go together or are no days, UnknownRevision, ModelUnavailable, and what
-    `search` raises.
+    Raises ModelUnavailable, and what `query_of` and `search` raise.
     """
     from gitmem.index.freshness import ready
-    from gitmem.search.search import search
+    from gitmem.provenance.forgotten_texts import forgotten_texts
 
     moment = now()
-    query = query_of(request, repo, config, moment)
+    searched = _to_be_searched(request, display, config)
+    query = query_of(searched, moment, repo, forgotten_texts(repo), option_prefix="--")
     line = ProgressLine()
     try:
         answered = search(repo, config, query, moment, opener=lambda commit: ready(repo, config, commit, say=line.say))
     finally:
         line.clear()
-    if request.rerank:
+    if display.rerank:
         from gitmem.search.reranking import reranked
 
-        answered = reranked(answered, request.rerank, config, os.environ, limit=request.limit, budget=request.budget)
+        answered = reranked(answered, display.rerank, config, os.environ, limit=request.limit, budget=request.budget)
     for note in answered.notes:
         say(f"note: {note}")
     if answered.stale:
         say(f"note: the answer may miss something: {answered.reason}")
-    if request.jsonl:
+    if display.jsonl:
         for hit in answered.hits:
             write_json(hit_value(hit, answered.query), lines=True)
-    elif request.as_json:
+    elif display.as_json:
         write_json(as_value(answered))
     else:
-        on = coloured(request.colour)
-        text = render(answered, query.text, on, scored=request.verbose, explained=request.explain)
+        on = coloured(display.colour)
+        text = render(answered, query.text, on, scored=display.verbose, explained=request.explain)
         page(text + (settings_text(answered.settings) if answered.settings and request.explain else ""), wrap=True)
         if hint := _hint(request, answered):
             say(hint)
@@ -102,116 +96,54 @@ def answer(request: SearchRequest, repo: Repository, config: Config) -> None:
             say(f"{words}: git mem status")
 
 
-def answer_of_server(request: SearchRequest) -> None:
+def answer_of_server(request: SearchRequest, display: Display) -> None:
     """Ask a shared index and print its answer. The command needs no local repository.
 
     `--at` takes a revision or a day of the repositories named. Raises UsageError for an option that only a local index
     has, BadConfig without a token, GitMemError.
     """
-    from gitmem.exchange.shared_index import search, token_of
+    from gitmem.exchange.shared_index import search as search_server
+    from gitmem.exchange.shared_index import token_of
 
-    only_here = SearchRequest(request.query)._asdict()
-    taken = {"query", "limit", "at", "paths", "types", "tags", "since", "until", "lane", "verbose", "explain", "jsonl"}
-    for name, value in request._asdict().items():
-        if (
-            name not in taken | {"everything", "colour", "as_json", "server", "repositories", "history", "history_only"}
-            and value != only_here[name]
-        ):
+    only_here = ("all_branches", "scope", "expired", "min_score", "budget", "blame")
+    defaults = SearchRequest("")
+    for name in only_here:
+        if getattr(request, name) != getattr(defaults, name):
             raise UsageError(f"--{name.replace('_', '-')} does not go with --server")
-    words = " ".join(request.query)
+    if display.rerank:
+        raise UsageError("--rerank does not go with --server")
     asked = {
-        "query": words, "limit": request.limit, "at": request.at, "path": list(request.paths),
-        "type": list(request.types), "tag": list(request.tags), "since": request.since, "until": request.until,
-        "lane": request.lane, "repository": list(request.repositories), "explain": request.explain,
-        "all": request.everything, "history": _history_mode(request),
+        "query": request.text, "limit": request.limit, "at": request.at, "path": list(request.paths),
+        "type": list(request.types), "tag": list(request.tags), "since": request.since or "",
+        "until": request.until or "", "lane": request.lane, "repository": list(display.repositories),
+        "explain": request.explain, "all": request.everything, "history": request.history,
     }  # fmt: skip
-    answered, value = search(request.server, token_of(os.environ), asked)
+    answered, value = search_server(display.server, token_of(os.environ), asked)
     for note in answered.notes:
         say(f"note: {note}")
     if answered.stale:
         say("note: the answer may miss something: the server is still indexing; ask again")
-    if request.jsonl:
+    if display.jsonl:
         for hit in value["hits"]:
             write_json(hit, lines=True)
-    elif request.as_json:
+    elif display.as_json:
         write_json(value)
     else:
-        page(render(answered, words, coloured(request.colour), scored=request.verbose), wrap=True)
+        page(render(answered, request.text, coloured(display.colour), scored=display.verbose), wrap=True)
         if not answered.hits:
             say("nothing found")
         elif not answered.answered:
             say(_uncertain(request))
 
 
-def _history_mode(request: SearchRequest) -> str:
-    """`Query.history` of a request: "only" commits, "with" commits, or "" for none."""
-    if request.history_only:
-        return "only"
-    if not request.history:
-        return ""
-    return "with"
-
-
-def query_of(request: SearchRequest, repo: Repository, config: Config, moment: datetime) -> Query:
-    """The query for the words and options of a request.
-
-    With `--rerank` the query asks for more hits and has no budget, because the model then selects.
-    """
-    from gitmem.provenance.forgotten_texts import forgotten_texts
-    from gitmem.search.search import Lane, Query
-
-    if request.at and request.all_branches:
-        raise UsageError("--at and --all-branches do not go together")
-    since = until = None
-    commit = ""
-    if request.since or request.until or request.at:
-        from gitmem.git.revision import resolve_at
-        from gitmem.text.named_times import first_day, last_day
-
-        since, until = first_day(request.since, moment), last_day(request.until, moment)
-        commit = ""
-        if request.at:
-            commit = resolve_at(repo, request.at, moment)
-    if since and until and since > until:
-        raise UsageError(f"--since {request.since} is later than --until {request.until}")
-    branches: tuple[tuple[str, str], ...] = ()
-    if request.all_branches:
-        current = repo.branch()
-        refs = [(name.removeprefix("refs/heads/"), oid) for name, oid in repo.refs()]
-        branches = tuple(sorted(refs, key=lambda ref: (ref[0] != current, ref[0])))
-    return Query(
-        text=" ".join(request.query),
-        limit=max(request.limit, config.rerank_hits) if request.rerank else request.limit,
-        commit=commit,
-        branches=branches,
-        paths=request.paths,
-        types=request.types,
-        tags=request.tags,
-        scope=_folder(request.scope),
-        since=since,
-        until=until,
-        expired=request.expired,
-        min_score=request.min_score,
-        lane=Lane(request.lane),
-        budget=0 if request.rerank else request.budget,
-        blame=request.blame,
-        everything=request.everything or bool(request.rerank),
-        explain=request.explain or (request.verbose and not request.as_json and not request.jsonl),
-        history=_history_mode(request),
-        forgotten=forgotten_texts(repo),
-    )
-
-
-def _folder(scope: str) -> str:
-    """The folder that `--scope` names, "" for none. Raises UsageError for what cannot be one."""
-    if not scope:
-        return ""
-    from gitmem.memory.folder_scope import folder_name
-
-    name = folder_name(scope)
-    if name is None:
-        raise UsageError("--scope names no folder of this repository", "as in --scope packages/api")
-    return name
+def _to_be_searched(request: SearchRequest, display: Display, config: Config) -> SearchRequest:
+    """The request with what its display needs: scores for `--verbose`; for `--rerank` more hits and no budget, because
+    the model then selects."""
+    explain = request.explain or (display.verbose and not display.as_json and not display.jsonl)
+    if not display.rerank:
+        return request._replace(explain=explain)
+    limit = max(request.limit, config.rerank_hits)
+    return request._replace(explain=explain, limit=limit, budget=0, everything=True)
 
 
 def _left_out(request: SearchRequest, repo: Repository) -> str:
@@ -363,15 +295,13 @@ def _uncertain(request: SearchRequest) -> str:
 
 def _hint(request: SearchRequest, answered: Answer) -> str:
     """What a person should know whom nothing answers; "" where something does, or where the notes say it already."""
-    from gitmem.search.search import EMPTY
-
     if answered.hits:
         if answered.answered:
             return ""
         return _uncertain(request)
     if EMPTY in answered.notes:
         return ""
-    if not " ".join(request.query).strip():
+    if not request.text.strip():
         return "the question is empty: git mem search 'why webhooks?'"
     if request.budget and answered.notes:
         return "nothing fits; try a larger --budget."

@@ -11,26 +11,27 @@ from hypothesis import strategies as st
 
 from gitmem.cli.commands.search import command
 from gitmem.cli.fast_search import OPTIONS, read
-from gitmem.cli.search_output import SearchRequest
+from gitmem.cli.search_output import Display, request_of
+from gitmem.search.request import SearchRequest
 from tests.harness import Repo
 
 WORDS = ["why", "배포 규칙", "", "0", "5", "1000", "1001", "2026-03-01", "--", "-", "-5", "-n5", "--limit=3", "-h"]
 
 
-def by_click(words: list[str]) -> SearchRequest | None:
+def by_click(words: list[str]) -> tuple[SearchRequest, Display] | None:
     """What click makes of the words; None where it refuses them or shows the help."""
     try:
         context = command.make_context("search", list(words), help_option_names=["-h", "--help"])
     except (click.ClickException, click.exceptions.Exit):
         return None
-    return SearchRequest(**context.params)
+    return request_of(context.params)
 
 
 @given(st.lists(st.one_of(st.sampled_from([*OPTIONS, "--explain", "--lane", *WORDS]), st.text(max_size=4)), max_size=7))
 @settings(max_examples=400, deadline=None)
 def test_what_is_read_the_short_way_is_what_click_reads(words: list[str]) -> None:
     short = read(words)
-    assert short is None or SearchRequest(**short) == by_click(words)
+    assert short is None or request_of(short) == by_click(words)
 
 
 @pytest.mark.parametrize(
@@ -45,7 +46,7 @@ def test_what_is_read_the_short_way_is_what_click_reads(words: list[str]) -> Non
 )
 def test_the_usual_spellings_are_read_the_short_way(words: list[str]) -> None:
     short = read(words)
-    assert short is not None and SearchRequest(**short) == by_click(words)
+    assert short is not None and request_of(short) == by_click(words)
 
 
 @pytest.mark.parametrize("words", [[], ["--json"], ["x", "-n", "0"], ["x", "-n", "many"], ["x", "--nope"], ["-h"]])

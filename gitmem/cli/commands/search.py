@@ -78,12 +78,12 @@ def command(**given: Any) -> None:
     git mem search 배포 규칙 --at 2026-03-01
     git mem search ERR_1042 --json
     """
-    from gitmem.cli.search_output import SearchRequest, answer, answer_of_server
+    from gitmem.cli.search_output import answer, answer_of_server, request_of
 
-    request = SearchRequest(**given)
-    if request.server:
-        answer_of_server(request)
+    request, display = request_of(given)
+    if display.server:
+        answer_of_server(request, display)
         return
-    if request.repositories:
+    if display.repositories:
         raise UsageError("--repository goes with --server")
-    answer(request, *open_here())
+    answer(request, display, *open_here())

@@ -27,8 +27,8 @@ from gitmem.errors import GitMemError, UsageError
 from gitmem.gate.quoting import MCP_INSTRUCTIONS, fence, one_line, shown_name
 from gitmem.memory.writing import NewLine
 from gitmem.search.hits import Hit as Passage
+from gitmem.search.request import SearchRequest, history_mode, query_of
 from gitmem.search.results import shortened
-from gitmem.search.search import Query
 from gitmem.server.caller import Caller
 from gitmem.server.line_proposals import Change
 from gitmem.server.operations import Operations
@@ -157,10 +157,11 @@ def searcher(operations: Operations) -> Callable[..., Any]:
         history: Annotated[bool, Field(description="Commits of the one repository too: why it is as it is.")] = False,
     ) -> Found:
         """Search the memory of every repository you may see. Returns quoted passages with repository, path, lines."""
-        asked = Query(
-            query, limit=maxResults, paths=(path,) if path else (), types=(type,) if type else (),
-            history="with" if history else "",
+        request = SearchRequest(
+            query, maxResults, paths=(path,) if path else (), types=(type,) if type else (),
+            history=history_mode(history),
         )  # fmt: skip
+        asked = query_of(request, operations.now())
         answer = _run(
             operations,
             "search",

@@ -22,8 +22,9 @@ from starlette.routing import BaseRoute, Route
 from gitmem.context.assembly import as_value as context_value
 from gitmem.errors import GitMemError, IndexUnusable, NotARepository, Refused, UsageError
 from gitmem.memory.writing import NewLine
+from gitmem.search.request import SearchRequest, query_of
 from gitmem.search.results import as_value
-from gitmem.search.search import Lane, Query
+from gitmem.search.search import Lane
 from gitmem.server.caller import Caller, Forbidden, Unauthorized
 from gitmem.server.line_proposals import PLACES, Change
 from gitmem.server.operations import Operations, TooMany, ensure_text
@@ -141,23 +142,14 @@ class Routes:
 
     def search(self, caller: Caller, given: Mapping[str, Any]) -> Any:
         """POST /v1/search."""
-        from gitmem.text.named_times import first_day, last_day
-
-        when = self.operations.now()
-        lane = text(given, "lane") or Lane.BOTH.value
-        if lane not in list(Lane):
-            raise UsageError("'lane' is one of " + ", ".join(Lane), "leave it out for both")
-        history = text(given, "history")
-        if history not in ("", "with", "only"):
-            raise UsageError("'history' is 'with' or 'only'", "leave it out for memory alone")
-        query = Query(
+        request = SearchRequest(
             text(given, "query", required=True),
             limit=number(given, "limit", 6, 1, MOST_HITS),
             paths=texts(given, "path"), types=texts(given, "type"), tags=texts(given, "tag"),
-            since=first_day(text(given, "since"), when, "since"), until=last_day(text(given, "until"), when, "until"),
-            lane=Lane(lane), explain=given.get("explain") is True,
-            everything=given.get("all") is True, history=history,
+            since=text(given, "since"), until=text(given, "until"), lane=text(given, "lane") or Lane.BOTH.value,
+            explain=given.get("explain") is True, everything=given.get("all") is True, history=text(given, "history"),
         )  # fmt: skip
+        query = query_of(request, self.operations.now())
         names, ref, at = texts(given, "repository"), text(given, "ref"), text(given, "at")
         return as_value(self.operations.search(caller, query, names, ref, at))
 

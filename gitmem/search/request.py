@@ -1,0 +1,142 @@
+"""A search in the words of a person, a program or a client, and the `Query` that these words mean.
+
+The command line, the Python API, the MCP tools and the server all read their words here, so that a day, a revision or a
+folder means the same to each of them.
+"""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+
+from gitmem.errors import UsageError
+from gitmem.git.repository import Repository
+from gitmem.light_typing import NamedTuple
+from gitmem.memory.forgotten import NOTHING, Forgotten
+from gitmem.search.search import Lane, Query
+
+HISTORY = ("", "with", "only")
+
+
+class SearchRequest(NamedTuple):
+    """A search before its words are read.
+
+    `at`: a revision or a day, "" for the work tree. `since`, `until`: a day in words or a date, "" or None for no limit. `scope`: a folder.
+    `lane`: the name of a `Lane`. `history`: "with" finds commits too, "only" finds nothing else. The other fields are
+    those of `Query`.
+    """
+
+    text: str
+    limit: int = 6
+    at: str = ""
+    all_branches: bool = False
+    paths: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    scope: str = ""
+    since: str | date | None = ""
+    until: str | date | None = ""
+    expired: bool = False
+    min_score: float | None = None
+    lane: str = Lane.BOTH.value
+    budget: int = 0
+    everything: bool = False
+    history: str = ""
+    blame: bool = False
+    explain: bool = False
+
+
+def query_of(
+    request: SearchRequest,
+    now: datetime,
+    repo: Repository | None = None,
+    forgotten: Forgotten = NOTHING,
+    *,
+    option_prefix: str = "",
+) -> Query:
+    """The query that a request means in `repo` as of `now`.
+
+    `repo`: may be None for a request without `at` and `all_branches`. `option_prefix`: stands before the name of an
+    option in an error, such as "--".
+
+    Raises UsageError for a day, folder, lane or history that is none and for options that do not go together,
+    UnknownRevision.
+    """
+    if request.at and request.all_branches:
+        raise UsageError("--at and --all-branches do not go together")
+    if request.lane not in list(Lane):
+        raise UsageError("'lane' is one of " + ", ".join(Lane), "leave it out for both")
+    if request.history not in HISTORY:
+        raise UsageError("'history' is 'with' or 'only'", "leave it out for memory alone")
+    since, until = _days(request, now, option_prefix)
+    commit = ""
+    branches: tuple[tuple[str, str], ...] = ()
+    if repo is not None and request.at:
+        from gitmem.git.revision import resolve_at
+
+        commit = resolve_at(repo, request.at, now)
+    if repo is not None and request.all_branches:
+        branches = _branches(repo)
+    return Query(
+        text=request.text,
+        limit=request.limit,
+        commit=commit,
+        branches=branches,
+        paths=request.paths,
+        types=request.types,
+        tags=request.tags,
+        scope=_folder(request.scope),
+        since=since,
+        until=until,
+        expired=request.expired,
+        min_score=request.min_score,
+        lane=Lane(request.lane),
+        budget=request.budget,
+        blame=request.blame,
+        explain=request.explain,
+        everything=request.everything,
+        history=request.history,
+        forgotten=forgotten,
+    )
+
+
+def history_mode(history: bool, history_only: bool = False) -> str:
+    """`SearchRequest.history` of the two switches `--history` and `--history-only`; the second wins."""
+    if history_only:
+        return "only"
+    if history:
+        return "with"
+    return ""
+
+
+def _days(request: SearchRequest, now: datetime, option_prefix: str) -> tuple[date | None, date | None]:
+    """The first and the last day that a request names; None for each that it leaves open."""
+    since, until = request.since or None, request.until or None
+    if isinstance(since, str) or isinstance(until, str):
+        from gitmem.text.named_times import first_day, last_day
+
+        if isinstance(since, str):
+            since = first_day(since, now, f"{option_prefix}since")
+        if isinstance(until, str):
+            until = last_day(until, now, f"{option_prefix}until")
+    if since and until and since > until:
+        raise UsageError(f"{option_prefix}since {request.since} is later than {option_prefix}until {request.until}")
+    return since, until
+
+
+def _branches(repo: Repository) -> tuple[tuple[str, str], ...]:
+    """(name, commit) of each local branch: the current one first, then by name."""
+    current = repo.branch()
+    refs = [(name.removeprefix("refs/heads/"), oid) for name, oid in repo.refs()]
+    return tuple(sorted(refs, key=lambda ref: (ref[0] != current, ref[0])))
+
+
+def _folder(scope: str) -> str:
+    """The folder that `--scope` names, "" for none. Raises UsageError for what cannot be one."""
+    if not scope:
+        return ""
+    from gitmem.memory.folder_scope import folder_name
+
+    name = folder_name(scope)
+    if name is None:
+        raise UsageError("--scope names no folder of this repository", "as in --scope packages/api")
+    return name
