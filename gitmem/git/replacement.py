@@ -1,8 +1,8 @@
-"""One file of the work tree replaced or removed, so that nothing an editor saves at the same moment is lost.
+"""Replaces, creates or removes one file of the work tree; a save by an editor at the same moment is never lost.
 
-The new text is written in full beside the state of Git, then both files change places at once, and what came out is
-compared with what the writer had read. The old file is kept until the end: putting it back needs no space on the disk,
-and a save that went into it (an editor had it open) is seen.
+The new text is written to a scratch file first. The two files then change places in one system call, and the file that
+came out is compared with the bytes that the writer had read. The replaced file stays in the scratch folder until
+`close`: undoing needs no disk space, and a later write into it, by a program that had it open, is noticed.
 """
 
 from __future__ import annotations
@@ -20,172 +20,124 @@ from gitmem.errors import Changed, GitMemError
 from gitmem.git.worktree import default_mode, read_bytes, resolve, sync_folder
 from gitmem.messages import Message
 
-PREFIX = ".gitmem-"  # of a new text that has to lie in the work tree, where that is another file system than .git
-_LEFT_OVER = re.compile(r"\.gitmem-[a-z0-9_]{8}~?")
+PREFIX = ".gitmem-"  # of a scratch file in the work tree, used where .git is on another file system
+_SCRATCH_NAME = re.compile(r"\.gitmem-[a-z0-9_]{8}~?")
 _NOT_SUPPORTED = (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EPERM)
-_SWAP = 2  # RENAME_EXCHANGE of Linux (renameat2) and RENAME_SWAP of macOS (renamex_np)
-_HERE = -100  # AT_FDCWD
+_EXCHANGE = 2  # RENAME_EXCHANGE of Linux (renameat2) and RENAME_SWAP of macOS (renamex_np)
+_AT_FDCWD = -100  # paths are relative to the working directory
 
 
 class Replacement:
-    """`path` below `root`: from the bytes `before` to the bytes `after`; None is no file.
+    """The change of one file from the bytes `before` to the bytes `after`. None means no file; one of both is bytes.
 
-    `scratch` is a private folder for files in between. `apply` first, then `undo` or nothing, `close` last.
+    `path` is relative to `root`. `scratch` is a private folder for the scratch file. Call `apply` first, then `undo` if
+    the change must not stay, and `close` at the end in any case.
     """
 
     def __init__(self, root: Path, path: str, before: bytes | None, after: bytes | None, scratch: Path) -> None:
         self.path, self.before, self.after = path, before, after
         self._root, self._scratch = root, scratch
-        self._other: Path | None = None  # first the new text, then the old file
+        self._scratch_file: Path | None = None  # the new text; once applied, the replaced file
         self._applied = False
-        self._undone = False
 
     def apply(self) -> None:
-        """Put `after` in the place of `before`.
+        """Write `after` in place of `before`.
 
-        Raises Changed, and leaves the file as it is, where it holds something else than `before`; GitMemError where
-        it cannot be written; OutsideRepository for a path through a link.
+        Raises Changed if the file does not hold `before`, and leaves it as it is. Raises GitMemError if the file cannot
+        be written, OutsideRepository if the path leads through a symbolic link.
         """
         target = resolve(self._root, self.path)
         try:
-            if self.after is not None:
+            if self.after is None:
+                self._scratch_file = _new_scratch_file(self._scratch, target)
+            else:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 resolve(self._root, self.path)
-                self._other = _written(self._scratch, target, self.after)
-            self._exchange(target)
+                self._scratch_file = _written(self._scratch, target, self.after)
+            # Compared before the exchange as well: an editor that reads our text in the moment until it is taken back
+            # would save it over the text of somebody else.
+            if self.before is not None and _content(self._root, self.path) != self.before:
+                raise self._changed()
+            self._exchange(self._scratch_file, target)
             self._applied = True
             sync_folder(target.parent)
+            if self.before is not None and _read(self._scratch_file) != self.before:
+                self._put_back(self._scratch_file, target)
+                raise self._changed()
         except OSError as error:
             raise GitMemError(Message("cannot write '{}': {}", self.path, error.strerror)) from None
-        if self.disturbed():
-            self.undo()
-            raise self._changed()
+
+    def _exchange(self, scratch_file: Path, target: Path) -> None:
+        try:
+            if self.before is None:
+                _link(scratch_file, target)
+            elif self.after is None:
+                os.replace(target, scratch_file)
+            else:
+                _swap(scratch_file, target)
+        except (FileExistsError, FileNotFoundError):  # somebody created or removed the file since it was read
+            raise self._changed() from None
 
     def undo(self) -> bool:
-        """Put `before` back where the file still holds `after`; whether the file is as it was.
+        """Put `before` back if the file still holds `after`. Returns whether the file holds `before` again.
 
-        False where somebody changed it since: then it is left. Raises OSError where it cannot be put back.
+        A file that somebody changed since is left alone. Raises OSError if the old file cannot be put back.
         """
-        if not self._applied:
+        if not self._applied or self._scratch_file is None:
             return True
         target = resolve(self._root, self.path)
         current = _content(self._root, self.path)
         if current != self.after:
             return current == self.before
-        self._applied = not self._put_back(target)
+        self._put_back(self._scratch_file, target)
         return not self._applied
 
-    def _put_back(self, target: Path) -> bool:
-        """Whether `before` stands at `target` again; False where somebody saved at this very moment."""
+    def _put_back(self, scratch_file: Path, target: Path) -> None:
+        """Undo the exchange. A file that somebody saves at this very moment stays, and the change counts as applied."""
         if self.before is None:
             target.unlink()
-        elif self.after is None or self._other is None:
-            if self._other is None:
-                self._other = _written(self._scratch, target, self.before)
+        elif self.after is None:
             target.parent.mkdir(parents=True, exist_ok=True)
-            os.replace(self._other, target)
+            try:
+                _link(scratch_file, target)
+            except FileExistsError:
+                return
         else:
-            _swap(self._other, target)
-            if _read(self._other) != self.after:  # saved in this very moment
-                _swap(self._other, target)
-                return False
-            self._undone = True
+            _swap(scratch_file, target)
+            if _read(scratch_file) != self.after:
+                _swap(scratch_file, target)
+                return
+        self._applied = False
         sync_folder(target.parent)
-        return True
 
-    def disturbed(self) -> bool:
-        """Whether somebody wrote into the old file after it was replaced."""
-        return self.before is not None and self._other is not None and _read(self._other) != self.before
+    def late_write(self) -> tuple[bytes, bytes] | None:
+        """What a program wrote to the file that was taken out, if it had that file open: the bytes before and after.
 
-    def late(self) -> tuple[bytes, bytes] | None:
-        """The bytes of the replaced file at the replacement and now, if a process that had it open wrote to it since.
-
-        Returns None when nobody wrote. The replaced file is the old one or, after `undo`, the new one.
+        Returns None if nobody wrote to it. The file taken out is the old one or, after `undo`, the new one. Raises
+        OSError if it cannot be read.
         """
+        taken_out = self.after
         if self._applied:
-            expected = self.before
-        else:
-            expected = None
-            if self._undone:
-                expected = self.after
-        if expected is None or self._other is None:
+            taken_out = self.before
+        if taken_out is None or self._scratch_file is None:
             return None
-        data = _read(self._other)
-        if data == expected:
+        data = _read(self._scratch_file)
+        if data == taken_out:
             return None
-        return (expected, data)
+        return taken_out, data
 
     def keep(self, place: Path) -> None:
-        """Keep the old file as `place`: `close` does not take it away."""
-        if self._other is not None:
-            os.chmod(self._other, 0o600)
-            os.replace(self._other, place)
-            self._other = None
+        """Move the file that was taken out to `place`, mode 0600; `close` then removes nothing."""
+        if self._scratch_file is not None:
+            os.chmod(self._scratch_file, 0o600)
+            os.replace(self._scratch_file, place)
+            self._scratch_file = None
 
     def close(self) -> None:
-        """Take the file in between away."""
-        if self._other is not None:
+        """Remove the scratch file."""
+        if self._scratch_file is not None:
             with suppress(OSError):
-                self._other.unlink(missing_ok=True)
-
-    def _exchange(self, target: Path) -> None:
-        # Looked at again right before: an editor that read our text while it stands here would save it over another's.
-        if self.before is not None and _content(self._root, self.path) != self.before:
-            raise self._changed()
-        if self.before is None:
-            if self._other is not None:
-                self._create(target)
-            elif target.exists():
-                raise self._changed()
-        elif self.after is None:
-            self._other = self._taken_away(target)
-        else:
-            assert self._other is not None
-            try:
-                _swap(self._other, target)
-            except FileNotFoundError:
-                self.close()
-                raise self._changed() from None
-        if self._other is not None and _read(self._other) != self.before:
-            self._give_back(target)
-            raise self._changed()
-
-    def _create(self, target: Path) -> None:
-        assert self._other is not None
-        try:
-            os.link(self._other, target, follow_symlinks=False)
-        except FileExistsError:
-            self.close()
-            raise self._changed() from None
-        except OSError as error:  # a file system without hard links
-            if error.errno not in _NOT_SUPPORTED or target.exists():
-                raise
-            os.replace(self._other, target)
-        self.close()
-        self._other = None
-
-    def _taken_away(self, target: Path) -> Path:
-        place = _name_for(self._scratch, target)
-        try:
-            os.replace(target, place)
-        except FileNotFoundError:
-            place.unlink(missing_ok=True)
-            raise self._changed() from None
-        return place
-
-    def _give_back(self, target: Path) -> None:
-        """What came out was not what was read: it goes back, and with it whatever was saved since."""
-        assert self._other is not None
-        if self.after is None:
-            try:
-                os.link(self._other, target)
-            except FileExistsError:
-                pass  # there is a newer one already
-        else:
-            _swap(self._other, target)
-            if _read(self._other) != self.after:
-                _swap(self._other, target)
-        self.close()
+                self._scratch_file.unlink(missing_ok=True)
 
     def _changed(self) -> Changed:
         return Changed(
@@ -194,9 +146,10 @@ class Replacement:
 
 
 def with_added_lines(before: bytes, theirs: bytes, current: bytes) -> bytes:
-    """`current` with the lines that `theirs` has and `before` has not, each behind the line it follows in `theirs`.
+    """`current` plus the lines that `theirs` added to `before`, each after the line that it follows in `theirs`.
 
-    Lines that they took out stay: the file may be half written, and what `current` took out must not come back.
+    A line that `theirs` removed stays, because `theirs` may be half written. A line that `current` removed is not
+    added again.
     """
     from difflib import SequenceMatcher
 
@@ -205,13 +158,9 @@ def with_added_lines(before: bytes, theirs: bytes, current: bytes) -> bytes:
     for tag, _, _, first, last in SequenceMatcher(None, old, new).get_opcodes():
         if tag not in ("insert", "replace"):
             continue
-        above = None
-        if first:
-            above = new[first - 1]
-        if above in result:
-            at = result.index(above) + 1
-        else:
-            at = len(result)
+        at = len(result)
+        if first and new[first - 1] in result:
+            at = result.index(new[first - 1]) + 1
         if at and not result[at - 1].endswith(b"\n"):
             result[at - 1] += b"\n"
         result[at:at] = [line for line in new[first:last] if line not in result]
@@ -219,17 +168,19 @@ def with_added_lines(before: bytes, theirs: bytes, current: bytes) -> bytes:
 
 
 def sweep(scratch: Path) -> None:
-    """Take away what killed runs left in `scratch`. The caller holds the lock of all writers."""
-    for file in scratch.iterdir() if scratch.is_dir() else ():
+    """Remove the files that killed runs left in the folder `scratch`. The caller holds the lock of all writers."""
+    if not scratch.is_dir():
+        return
+    for file in scratch.iterdir():
         with suppress(OSError):
             file.unlink()
 
 
 def sweep_beside(target: Path) -> None:
-    """Take away what killed runs left in the folder of a file. The caller holds the lock of all writers."""
+    """Remove the scratch files that killed runs left next to `target`. The caller holds the lock of all writers."""
     with suppress(OSError):
         for entry in os.scandir(target.parent):
-            if _LEFT_OVER.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+            if _SCRATCH_NAME.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
                 os.unlink(entry.path)
 
 
@@ -248,8 +199,8 @@ def _read(place: Path) -> bytes:
         return file.read()
 
 
-def _name_for(scratch: Path, target: Path) -> Path:
-    """A new empty file on the file system of `target`: in `scratch`, else beside it and kept from `git add`."""
+def _new_scratch_file(scratch: Path, target: Path) -> Path:
+    """A new empty file on the file system of `target`: in `scratch`, or next to `target` and ignored by Git."""
     if scratch.stat().st_dev == target.parent.stat().st_dev:
         handle, name = tempfile.mkstemp(dir=scratch)
     else:
@@ -261,58 +212,80 @@ def _name_for(scratch: Path, target: Path) -> Path:
 
 
 def _exclude(scratch: Path) -> None:
-    """Have Git ignore the files in between; `scratch` is two folders below the common Git directory."""
+    """Have Git ignore scratch files in the work tree. `scratch` is two folders below the common Git directory."""
     info = scratch.parent.parent / "info"
     info.mkdir(exist_ok=True)
     place = info / "exclude"
     old = ""
     if place.exists():
         old = place.read_text(encoding="utf-8", errors="surrogateescape")
-    if f"{PREFIX}*" not in old.splitlines():
-        with open(place, "a", encoding="utf-8") as file:
-            file.write(("" if not old or old.endswith("\n") else "\n") + f"{PREFIX}*\n")
+    if f"{PREFIX}*" in old.splitlines():
+        return
+    with open(place, "a", encoding="utf-8") as file:
+        if old and not old.endswith("\n"):
+            file.write("\n")
+        file.write(f"{PREFIX}*\n")
 
 
 def _written(scratch: Path, target: Path, data: bytes) -> Path:
-    """A file with `data` on the disk, with the mode that `target` has or would get."""
-    place = _name_for(scratch, target)
+    """A scratch file with `data`, flushed to the disk, with the mode that `target` has or a new file would get."""
+    place = _new_scratch_file(scratch, target)
     try:
         with open(place, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(place, stat.S_IMODE(target.stat().st_mode) if target.exists() else default_mode())
+        mode = default_mode()
+        if target.exists():
+            mode = stat.S_IMODE(target.stat().st_mode)
+        os.chmod(place, mode)
     except OSError:
         place.unlink(missing_ok=True)
         raise
     return place
 
 
-def _swap(a: Path, b: Path) -> None:
-    """Let two files change places. Where the system cannot do that at once, `b` has a moment of its old file only."""
-    if _swapped_at_once(a, b):
-        return
-    third = a.with_name(a.name + "~")
+def _link(file: Path, target: Path) -> None:
+    """Give `file` the name `target` as well. Raises FileExistsError if there is a file of that name.
+
+    On a file system without hard links the file is moved.
+    """
     try:
-        os.link(b, third)
+        os.link(file, target, follow_symlinks=False)
+    except OSError as error:
+        if error.errno not in _NOT_SUPPORTED or target.exists():
+            raise
+        os.replace(file, target)
+
+
+def _swap(scratch_file: Path, target: Path) -> None:
+    """Let two files change places: in one step, or else so that `target` has either its old or its new text."""
+    if _exchanged(scratch_file, target):
+        return
+    old = scratch_file.with_name(scratch_file.name + "~")
+    try:
+        os.link(target, old)
     except OSError as error:
         if error.errno not in _NOT_SUPPORTED:
             raise
-        os.rename(b, third)
-    os.replace(a, b)
-    os.rename(third, a)
+        os.rename(target, old)
+    os.replace(scratch_file, target)
+    os.rename(old, scratch_file)
 
 
-def _swapped_at_once(a: Path, b: Path) -> bool:
-    """Whether the system's call for it did it. Raises OSError for a reason other than that it is not supported."""
+def _exchanged(one: Path, other: Path) -> bool:
+    """Exchange two files by the system call for it. Returns False if the system or the file system has none.
+
+    Raises OSError if the call fails for another reason.
+    """
     import ctypes
 
-    system = ctypes.CDLL(None, use_errno=True)
-    names = os.fsencode(a), os.fsencode(b)
-    if hasattr(system, "renameat2"):
-        code = system.renameat2(_HERE, names[0], _HERE, names[1], _SWAP)
-    elif hasattr(system, "renamex_np"):
-        code = system.renamex_np(names[0], names[1], _SWAP)
+    libc = ctypes.CDLL(None, use_errno=True)
+    names = os.fsencode(one), os.fsencode(other)
+    if hasattr(libc, "renameat2"):
+        code = libc.renameat2(_AT_FDCWD, names[0], _AT_FDCWD, names[1], _EXCHANGE)
+    elif hasattr(libc, "renamex_np"):
+        code = libc.renamex_np(names[0], names[1], _EXCHANGE)
     else:
         return False
     if code == 0:
@@ -320,4 +293,4 @@ def _swapped_at_once(a: Path, b: Path) -> bool:
     number = ctypes.get_errno()
     if number in _NOT_SUPPORTED:
         return False
-    raise OSError(number, os.strerror(number), str(b))
+    raise OSError(number, os.strerror(number), str(other))

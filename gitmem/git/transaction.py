@@ -1,8 +1,9 @@
-"""The one write step of every writer of memory: files of the work tree, and the commit of them.
+"""The write step that every writer of memory uses: it writes files of the work tree and commits them.
 
-Under the lock of all writers: repair what a killed run left, plan from bytes that are noted, compare HEAD, branch and
-bytes again, write. On any failure only what is still ours goes back, and the record of what stood there, beside
-Git's own state, goes last. The order of every write: the Markdown first, Git second, the search index last.
+A writer takes the lock of all writers and undoes what a killed run left. It then plans from the bytes that it reads,
+compares HEAD, the branch and these bytes again, and writes. If anything fails, it puts back the files that still hold
+its own text. A record in the Git directory holds the old bytes until then, for the run after a kill. Every write goes
+in this order: the Markdown first, Git second, the search index last.
 """
 
 from __future__ import annotations
@@ -30,21 +31,21 @@ from gitmem.messages import Message
 from gitmem.system import signals_held_back
 
 RECORD = "gitmem-attempt.json"  # in the Git directory of the work tree
-RECORD_LIMIT = 64 << 20  # bytes of it that are read: memory files are small, and somebody else may have put it there
-TRIES = 5  # times a plan is made when files change under it
-WRITE_WAIT = 60.0  # seconds that a writer waits for those before it
-PAUSE = 0.05  # seconds before the next try: an editor that truncates a file has written it by then
-GIT_PATIENCE = 5.0  # seconds a commit that a killed run began may still take
-LATE = "late"  # how names of files begin, beside the locks, that hold what could not be written into its own file
+MAX_RECORD_BYTES = 64 << 20  # memory files are small, and the record may be somebody else's
+TRIES = 5  # of one write, if files change between the plan and the write
+WRITE_WAIT = 60.0  # seconds to wait for the writers before this one
+RETRY_SECONDS = 0.05  # before the next try: an editor that truncates a file has written it by then
+GIT_WAIT_SECONDS = 5.0  # for the `git commit` of a killed run
+LATE = "late"  # prefix of files in the state folder: late writes that could not be merged into their own file
 
 log = logging.getLogger(__name__)
-Contents = Mapping[str, bytes | None]  # path -> bytes of the file; None is no file
+Contents = Mapping[str, bytes | None]  # path -> bytes of the file; None: there is no file
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
 class Draft(Generic[Result]):
-    """What a writer wants to stand in which files, and what it answers when it does. No contents: nothing to write."""
+    """What a plan returns. `contents`: the files to write, empty for no write. `result`: what the caller gets then."""
 
     contents: Contents
     result: Result
@@ -52,35 +53,35 @@ class Draft(Generic[Result]):
 
 @dataclass(frozen=True, slots=True)
 class CommitDraft(Draft[Result]):
-    """The same, with the message of the commit of exactly these files."""
+    """A draft of a commit of exactly these files. `message`: of the commit."""
 
     message: str
 
 
 class Position(NamedTuple):
-    """Where a repository stands: HEAD's commit (None before the first) and the branch (None when detached)."""
+    """`head`: the commit of HEAD, None before the first commit. `branch`: its name, None if HEAD is detached."""
 
     head: str | None
     branch: str | None
 
 
 def position(repo: Repository) -> Position:
-    """Where `repo` stands now."""
+    """The current commit and branch of `repo`."""
     return Position(repo.head(), repo.branch())
 
 
 class Reading:
-    """The files of the work tree as a plan sees them; what was read is noted, to be compared before the write."""
+    """Reads files of the work tree for a plan. `noted`: path -> the bytes read, compared again before the write."""
 
     def __init__(self, repo: Repository) -> None:
         self.repo = repo
         self.noted: dict[str, bytes | None] = {}
 
     def read(self, path: str) -> bytes | None:
-        """The bytes of a text file, None where there is none.
+        """The bytes of a text file; None if there is no file.
 
-        Raises GitMemError for UTF-16 and other text that is no UTF-8, for a pointer of Git LFS, and for a file that a
-        sparse checkout leaves out; OutsideRepository for a path through a link.
+        Raises GitMemError for text that is not UTF-8, for an encrypted file, for a pointer of Git LFS and for a file
+        that a sparse checkout leaves out. Raises OutsideRepository if the path leads through a symbolic link.
         """
         data = self.raw(path)
         if data is not None:
@@ -98,9 +99,9 @@ class Reading:
         return data
 
     def raw(self, path: str) -> bytes | None:
-        """As `read`, whatever the bytes are."""
+        """The bytes of a file of any kind; None if there is no file. Raises as `read` does for a sparse checkout."""
         if path not in self.noted:
-            self.noted[path] = _present(self.repo, path)
+            self.noted[path] = _content(self.repo, path)
             if self.noted[path] is None and _outside_sparse_checkout(self.repo, path):
                 raise GitMemError(
                     Message("'{}' is tracked and left out of this sparse checkout", path),
@@ -109,11 +110,10 @@ class Reading:
         return self.noted[path]
 
     def committed(self, path: str) -> bytes:
-        """The bytes of a file that is as HEAD has it. Raises GitMemError where it is missing or has edits."""
-        try:
+        """The bytes of a file that equals the one in HEAD. Raises GitMemError if it is missing or has edits."""
+        data = None
+        with suppress(IsADirectoryError, NotADirectoryError):
             data = self.read(path)
-        except (IsADirectoryError, NotADirectoryError):
-            data = None
         if data is None:
             raise GitMemError(Message("there is no file '{}' here", path), "git mem search finds lines")
         if not is_committed(self.repo, path, data):
@@ -122,12 +122,12 @@ class Reading:
 
 
 def _outside_sparse_checkout(repo: Repository, path: str) -> bool:
-    """Whether Git's index has a file that the work tree leaves out: one written there is not committed."""
+    """Whether Git's index marks a file as left out of the work tree: Git would not commit a file written there."""
     return run_git(repo, ["ls-files", "-t", "-z", "--", path]).startswith("S ")
 
 
 def ensure_utf8(data: bytes, path: str) -> None:
-    """Raise GitMemError for text in UTF-16: what is appended in UTF-8 would make both unreadable."""
+    """Raise GitMemError for text in UTF-16: a line appended in UTF-8 would make all of it unreadable."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in data:
         raise GitMemError(
             Message("'{}' is not UTF-8 text and is left as it is", path),
@@ -140,10 +140,10 @@ def ensure_utf8(data: bytes, path: str) -> None:
 
 @contextmanager
 def writer(repo: Repository) -> Iterator[tuple[str, ...]]:
-    """Be the only writer here, with what a killed one left repaired; the paths that were put back.
+    """Hold the lock of all writers in the block, after undoing what a killed run left. Yields the paths put back.
 
-    Writers queue: a write takes a fraction of a second, and dozens may come at once. Raises Locked after WRITE_WAIT
-    seconds, GitMemError in a bare repository.
+    Writers wait for each other: a write takes a fraction of a second, and dozens may come at once. Raises Locked after
+    WRITE_WAIT, GitMemError in a bare repository.
     """
     if repo.root is None:
         raise GitMemError("a bare repository has no memory files to write", "run it in a clone")
@@ -154,10 +154,10 @@ def writer(repo: Repository) -> Iterator[tuple[str, ...]]:
 
 
 def write(repo: Repository, plan: Callable[[Reading], Draft[Result]], *, undoable: bool = True) -> Result:
-    """Write the files of a plan and commit nothing; what the plan answers. `undoable`: `git mem undo` knows of it.
+    """Write the files of a plan, all or none, in the order of the draft; commit nothing. Returns the draft's result.
 
-    `plan` reads through its argument. It is called again, at most TRIES times, where one of these files changed
-    before it was written; then Changed is raised. Several files are written in the order of the draft, all or none.
+    `plan` reads files through its argument. If one of the files changed before it was written, `plan` is called again,
+    TRIES times in all; then Changed is raised. `undoable`: `git mem undo` can undo this write.
     """
     with writer(repo):
         for attempt in range(TRIES):
@@ -171,13 +171,13 @@ def write(repo: Repository, plan: Callable[[Reading], Draft[Result]], *, undoabl
             except Changed:
                 if attempt + 1 == TRIES:
                     raise
-                time.sleep(PAUSE)
+                time.sleep(RETRY_SECONDS)
     raise AssertionError("unreachable")
 
 
 @dataclass(frozen=True, slots=True)
 class StagedText:
-    """What is to be staged in the place of `before`, an entry of Git's index; the mode stays."""
+    """New bytes for an entry of Git's index. `before`: the entry now; its path and mode stay. `data`: the new bytes."""
 
     before: Entry
     data: bytes
@@ -191,11 +191,11 @@ def write_over(
     *,
     undoable: bool = True,
 ) -> None:
-    """Write `contents` over the bytes `noted` and stage `staged`, all or none, and commit nothing.
+    """Write `contents` over the bytes `noted` and stage `staged`, all or none; commit nothing.
 
-    Raises as `write`, at once, and Changed where something else is staged by now. A run that is killed is undone by the
-    next one only where nothing is staged: what it staged cannot be told from what a person did. What was staged is not
-    remembered for `git mem undo`.
+    Raises Changed, without a second try, if a file or a staged entry is not what it was. If the process is killed, the
+    next run undoes it only if nothing was staged: nobody can tell later who staged an entry. `git mem undo` can undo
+    the write only if nothing was staged.
     """
     recorded = len(contents) > 1 and not staged
     with writer(repo), replaced(repo, contents, noted, recorded=recorded, undoable=undoable and not staged):
@@ -216,30 +216,28 @@ def _stage_over(repo: Repository, staged: Sequence[StagedText]) -> None:
 
 
 def _stored(repo: Repository, text: StagedText) -> str:
-    """The blob of what is to be staged, encrypted where the staged blob is. Raises GitMemError where that fails."""
-    data = text.data
+    """Store the new bytes, encrypted if the old blob is; the oid of the blob. Raises GitMemError if that fails."""
     (before,) = repo.stored([text.before.oid])
-    if before is not None and is_encrypted(before):
-        git_crypt = repo.git_crypt()
-        encrypted = None
-        if git_crypt and data:
-            encrypted = git_crypt.encrypted_as(data, before)
-        if encrypted is None:
-            raise GitMemError(
-                Message("'{}' is stored encrypted, and git-crypt did not encrypt its new text", text.before.path)
-            )
-        data = encrypted
-    return store_blob(repo, data)
+    if before is None or not is_encrypted(before):
+        return store_blob(repo, text.data)
+    git_crypt, encrypted = repo.git_crypt(), None
+    if git_crypt and text.data:
+        encrypted = git_crypt.encrypted_as(text.data, before)
+    if encrypted is None:
+        raise GitMemError(
+            Message("'{}' is stored encrypted, and git-crypt did not encrypt its new text", text.before.path)
+        )
+    return store_blob(repo, encrypted)
 
 
 def commit(
     repo: Repository, plan: Callable[[Reading], CommitDraft[Result]], *, undoable: bool = True
 ) -> tuple[Result, str]:
-    """Write the files of a plan and commit them alone: what the plan answers, and the commit ("" for no files).
-    `undoable`: `git mem undo` knows of it.
+    """Write the files of a plan and commit these files only.
 
-    Raises Changed where HEAD, the branch or a file is not as it was when the plan was made, GitFailed where a hook
-    refuses; the files are then as they were, but for what somebody else saved meanwhile.
+    Returns the result of the plan and the oid of the commit, "" if the plan has no files. `undoable`: `git mem undo`
+    can undo this commit. Raises Changed if HEAD, the branch or a file is not what it was when the plan was made, and
+    GitFailed if a hook refuses. The files are then as they were, except for what somebody else saved meanwhile.
     """
     ensure_can_commit(repo)
     with writer(repo):
@@ -255,7 +253,7 @@ def commit(
 
 
 def commit_nothing(repo: Repository, message: str) -> str:
-    """Commit a message that changes no file, whatever is staged; the commit. Raises as `commit`."""
+    """Make a commit that changes no file, whatever is staged; its oid. Raises as `commit`."""
     ensure_can_commit(repo)
     with writer(repo):
         return commit_paths(repo, message, ())
@@ -264,19 +262,19 @@ def commit_nothing(repo: Repository, message: str) -> str:
 def commit_files(
     repo: Repository, before: Position, noted: Contents, contents: Contents, message: str, *, undoable: bool = True
 ) -> str:
-    """Write `contents` over the bytes `noted` and commit these files on top of `before`; the commit.
+    """Write `contents` over the bytes `noted` and commit these files on top of `before`; the oid of the commit.
 
-    The caller is the `writer`. Raises as `commit`.
+    The caller holds the lock of `writer`. Raises as `commit`.
     """
     ensure_position(repo, before)
     with replaced(repo, contents, noted, before=before, undoable=undoable):
         oid = commit_paths(repo, message, list(contents))
-        _ensure_as_planned(repo, before, contents, oid)
+        _ensure_commit_as_planned(repo, before, contents, oid)
     return oid
 
 
 def ensure_position(repo: Repository, before: Position) -> None:
-    """Raise Changed where HEAD or the branch is not what it was."""
+    """Raise Changed if HEAD or the branch is not what it was."""
     now = position(repo)
     if now.branch != before.branch:
         raise Changed(
@@ -301,13 +299,13 @@ def replaced(
     recorded: bool = True,
     undoable: bool = True,
 ) -> Iterator[None]:
-    """Write `contents` over the bytes `noted`; the block stages or commits them. The caller is the `writer`.
+    """Write `contents` over the bytes `noted`, then run the block, which stages or commits the files.
 
-    When the block raises, or a file holds something else (Changed), the files and what is staged of them are as they
-    were: all but what somebody else saved meanwhile, and what HEAD holds where it moved on from `before` (None for a
-    block that does not commit). With `recorded`, a run that is killed is undone by the next one, with `undoable` the
-    write is remembered (`git.undo_record`). Lines that a program wrote into an old file, which it had open, are brought
-    into the new one, and a warning is logged.
+    If a file holds other bytes (Changed) or the block raises, the files and their staged entries are put back; what
+    somebody else saved meanwhile stays, and so does a file that HEAD holds since it moved on from `before`. `before` is
+    None if the block does not commit. `recorded`: if the process is killed, the next run undoes the write. `undoable`:
+    `git mem undo` can undo the write. Lines that a program wrote to a replaced file that it had open are added to the
+    new file, and a warning is logged. The caller holds the lock of `writer`.
     """
     assert repo.root is not None
     scratch = scratch_folder(repo)
@@ -322,8 +320,8 @@ def replaced(
         yield
     except BaseException as error:
         with signals_held_back():
-            repo.close()  # an interrupt may have ended its helper process: a new one answers
-            problem, mixed = _take_back(repo, files, committed=before is not None and repo.head() != before.head)
+            repo.close()  # an interrupt may have ended its helper process; the next call starts a new one
+            problem, mixed = _put_back(repo, files, committed=before is not None and repo.head() != before.head)
             if not problem and recorded:
                 _drop_record(repo)
         if problem and isinstance(error, Exception):
@@ -335,20 +333,22 @@ def replaced(
     finally:
         with signals_held_back():
             for file in files:
-                _bring_late_lines(repo, file)
+                _merge_late_write(repo, file)
                 file.close()
     if recorded:
         _drop_record(repo)
     if undoable:
-        head = None
-        if before is not None:
-            head = repo.head()
-        undo_record.remember(repo, noted, wanted, head if head and before and head != before.head else "")
+        commit = ""
+        if before is not None and repo.head() != before.head:
+            commit = repo.head() or ""
+        undo_record.remember(repo, noted, wanted, commit)
 
 
-def _take_back(repo: Repository, files: Sequence[Replacement], committed: bool) -> tuple[str, list[str]]:
-    """Undo what HEAD does not hold (`committed`: it moved); what could not be undone, "" for nothing, and the paths
-    that somebody else saved meanwhile, which stay as they are."""
+def _put_back(repo: Repository, files: Sequence[Replacement], committed: bool) -> tuple[str, list[str]]:
+    """Undo the replacements, except those that HEAD holds by now (`committed`: HEAD moved).
+
+    Returns what could not be undone, "" if nothing, and the paths that somebody else saved meanwhile; they stay.
+    """
     failed, mixed = [], []
     head = None
     if committed:
@@ -356,7 +356,7 @@ def _take_back(repo: Repository, files: Sequence[Replacement], committed: bool) 
     for file in reversed(files):
         try:
             if head is not None and _is_blob(repo, head.get(file.path), file.after):
-                _refresh_stage(repo, file.path, file.before)
+                _unstage_old_text(repo, file.path, file.before)
             else:
                 if not file.undo():
                     mixed.append(file.path)
@@ -367,68 +367,67 @@ def _take_back(repo: Repository, files: Sequence[Replacement], committed: bool) 
 
 
 def _with_mixed(error: GitMemError, paths: Sequence[str]) -> tuple[str, str]:
-    """Message and hint of an error after which files hold another's text and, it may be, ours."""
+    """Message and hint of `error`, plus the files that hold a text of somebody else and perhaps also ours."""
     names = ", ".join(f"'{path}'" for path in paths)
-    words = Message(
+    message = Message(
         "{}; {}: saved by somebody else meanwhile and left, with what it has of this change", error.message, names
     )
     files = shlex.join(paths)
-    typed = Message("{} shows both; {} takes parts of it out", f"git diff -- {files}", f"git checkout -p -- {files}")
-    return words, "\n".join(line for line in (error.hint, typed) if line)
+    hint = Message("{} shows both; {} takes parts of it out", f"git diff -- {files}", f"git checkout -p -- {files}")
+    return message, "\n".join(line for line in (error.hint, hint) if line)
 
 
-def _bring_late_lines(repo: Repository, file: Replacement) -> None:
-    """Bring what a program wrote into the file that was taken out, which it had open, into the one that stands there
-    now."""
+def _merge_late_write(repo: Repository, file: Replacement) -> None:
+    """If a program wrote to the file that was taken out, because it had that file open, add its lines to the new file.
+
+    If they cannot be added (a full disk, or a folder is there now), the file that was taken out is kept in the state
+    folder.
+    """
     try:
-        late = file.late()
+        late = file.late_write()
     except OSError:
-        return  # there is no such file any more
+        return  # the file that was taken out is gone
     if late is None:
         return
-    with suppress(OSError, GitMemError):  # no space, or the place is no file any more: kept beside Git's state then
+    with suppress(OSError, GitMemError):
         for _ in range(TRIES):
-            if _added(repo, file, *late):
+            if _add_lines(repo, file.path, *late):
                 return
-    place = (
-        state_dir(repo.common_dir) / f"{LATE}-{hashlib.sha256(file.path.encode()).hexdigest()[:12]}-{time.time_ns()}"
-    )
+    name = f"{LATE}-{hashlib.sha256(file.path.encode()).hexdigest()[:12]}-{time.time_ns()}"
+    place = state_dir(repo.common_dir) / name
     file.keep(place)
     log.warning("'%s' was written meanwhile by a program that had it open; all of its text is in %s", file.path, place)
 
 
-def _added(repo: Repository, file: Replacement, before: bytes, theirs: bytes) -> bool:
-    """Whether the lines that `theirs` has and `before` has not stand in the file now; False where somebody changes it
-    at this very moment."""
+def _add_lines(repo: Repository, path: str, before: bytes, theirs: bytes) -> bool:
+    """Add the lines that `theirs` added to `before` to a file. Returns False if somebody changes it at this moment."""
     assert repo.root is not None
-    current = _present(repo, file.path)
+    current = _content(repo, path)
     new = with_added_lines(before, theirs, current or b"")
     if new == (current or b""):
         return True
-    more = Replacement(repo.root, file.path, current, new, scratch_folder(repo))
+    replacement = Replacement(repo.root, path, current, new, scratch_folder(repo))
     try:
-        more.apply()
+        replacement.apply()
     except Changed:
         return False
     finally:
-        more.close()
+        replacement.close()
     log.warning(
         "'%s' was written meanwhile by a program that had it open: its lines are in the file, not committed; "
-        "git diff -- %s shows them", file.path, shlex.quote(file.path),
+        "git diff -- %s shows them", path, shlex.quote(path),
     )  # fmt: skip
     return True
 
 
-def _ensure_as_planned(repo: Repository, before: Position, contents: Contents, oid: str) -> None:
-    """Take a commit back that is not what was planned, and raise Changed.
+def _ensure_commit_as_planned(repo: Repository, before: Position, contents: Contents, oid: str) -> None:
+    """Raise Changed, and remove the commit `oid` from the branch, if it is not the commit that was planned.
 
-    Between the comparison and the moment in which Git takes its own lock somebody may have switched the branch,
-    committed to the same files or saved one of them. What a hook makes of a file is the user's own wish.
+    After the last comparison, and before Git takes its own lock, somebody may have switched the branch, committed to
+    the same files or saved one of them. A file that a hook of the user changed is as planned.
     """
     made = repo.commit(oid)
-    parent = None
-    if made.parents:
-        parent = made.parents[0]
+    parent = next(iter(made.parents), None)
     paths = list(contents)
     problem = ""
     if before.branch and not _branch_contains(repo, before.branch, oid):
@@ -436,17 +435,16 @@ def _ensure_as_planned(repo: Repository, before: Position, contents: Contents, o
     elif parent != before.head and _oids(repo, parent, paths) != _oids(repo, before.head, paths):
         problem = "somebody committed to the same file meanwhile"
     else:
-        staged, there = {entry.path: entry.oid for entry in repo.staged()}, _oids(repo, oid, paths)
+        staged, committed = {entry.path: entry.oid for entry in repo.staged()}, _oids(repo, oid, paths)
         for path, data in contents.items():
-            if staged.get(path) == there.get(path) and not _is_blob(repo, there.get(path), data):
+            if staged.get(path) == committed.get(path) and not _is_blob(repo, committed.get(path), data):
                 problem = f"'{path}' was saved by somebody else meanwhile"
     if not problem:
         return
+    back_to = ["-d", "HEAD"]
     if parent:
-        to = [parent]
-    else:
-        to = []
-    run_git(repo, ["update-ref", "-m", "git mem: taken back", *([] if parent else ["-d"]), "HEAD", *to, oid])
+        back_to = ["HEAD", parent]
+    run_git(repo, ["update-ref", "-m", "git mem: taken back", *back_to, oid])
     _reset(repo, paths)
     raise Changed(Message("{}; nothing was committed", problem), "run it again")
 
@@ -460,39 +458,47 @@ def _branch_contains(repo: Repository, branch: str, oid: str) -> bool:
 
 
 def is_committed(repo: Repository, path: str, data: bytes | None) -> bool:
-    """Whether HEAD holds `data` as `path`, line ends aside; None is no file."""
+    """Whether HEAD has `path` with the bytes `data`, or no such file if `data` is None. CRLF counts as LF."""
     return _is_blob(repo, _oids(repo, repo.head(), [path]).get(path), data)
 
 
 def _oids(repo: Repository, commit: str | None, paths: Sequence[str]) -> dict[str, str]:
+    """path -> oid of the blob, for those of `paths` that `commit` has."""
     if commit is None:
         return {}
     return {entry.path: entry.oid for entry in repo.entries(commit, paths) if entry.path in paths}
 
 
 def _is_blob(repo: Repository, oid: str | None, data: bytes | None) -> bool:
-    """Whether a work-tree file's bytes are that blob, its line ends aside; None is no file."""
+    """Whether `data`, the bytes of a file of the work tree, are the blob `oid`. None: no file. CRLF counts as LF."""
     if data is None or oid is None:
         return data is None and oid is None
     return oid in (repo.hash_blob(data), repo.hash_blob(data.replace(b"\r\n", b"\n")))
 
 
 def unstage(repo: Repository, path: str, before: bytes | None, after: bytes | None) -> None:
-    """Nothing of ours staged: neither the text, nor its removal, nor the intent to add it."""
-    staged = {entry.path: entry.oid for entry in repo.staged() if entry.path == path}.get(path)
+    """Reset the staged entry of `path` if we staged it: the text `after`, a removal, or the intent to add the file."""
+    staged = _staged_oid(repo, path)
     intent = before is None and staged == repo.hash_blob(b"")
     if intent or (_is_blob(repo, staged, after) and not _is_blob(repo, staged, before)):
         _reset(repo, [path])
 
 
-def _refresh_stage(repo: Repository, path: str, before: bytes | None) -> None:
-    """Git was stopped between HEAD and its index: the next commit must not take the old text back."""
-    staged = {entry.path: entry.oid for entry in repo.staged() if entry.path == path}.get(path)
-    if _is_blob(repo, staged, before):
+def _unstage_old_text(repo: Repository, path: str, before: bytes | None) -> None:
+    """Reset a staged entry that still has the old text `before`: the next commit would bring it back.
+
+    That happens if Git is killed after it moved HEAD and before it wrote its index.
+    """
+    if _is_blob(repo, _staged_oid(repo, path), before):
         _reset(repo, [path])
 
 
+def _staged_oid(repo: Repository, path: str) -> str | None:
+    return {entry.path: entry.oid for entry in repo.staged() if entry.path == path}.get(path)
+
+
 def _reset(repo: Repository, paths: Sequence[str]) -> None:
+    """Make the staged entries of `paths` what HEAD has."""
     if repo.head() is None:
         run_git(repo, ["rm", "--cached", "--quiet", "--force", "--ignore-unmatch", "--", *paths])
     else:
@@ -514,19 +520,19 @@ def _spelled(data: bytes | None) -> str | None:
 
 
 def recover(repo: Repository) -> list[str]:
-    """Undo what a killed run left: files that hold just what it wrote, where HEAD does not. The paths put back.
+    """Put back the files that a killed run wrote and did not commit. Returns their paths.
 
-    A file that somebody changed since stays as it is, and so does what a record names that is no file of ours. Raises
-    Locked while a commit that it began still runs, GitMemError where a file cannot be put back: the record stays then.
-    The caller holds the lock of all writers.
+    A file that somebody changed since stays as it is, and so does any path in the record that is not a plain file of
+    this repository. Raises Locked while a commit that the killed run began is still running, GitMemError if a file
+    cannot be put back; the record stays then. The caller holds the lock of all writers.
     """
     try:
-        record = json.loads(read_bytes(repo.git_dir, RECORD, RECORD_LIMIT))
+        record = json.loads(read_bytes(repo.git_dir, RECORD, MAX_RECORD_BYTES))
         rows = [_row(path, row) for path, row in record.items()]
     except FileNotFoundError:
         return []
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError, OutsideRepository):
-        rows = []  # killed while it was written: nothing else had begun; or no record of ours
+        rows = []  # not our record, or the run was killed while it wrote the record, before any file
     if rows:
         _await_git(repo)
     undone = []
@@ -542,21 +548,23 @@ def _row(path: str, row: Any) -> tuple[str, bytes | None, str | None]:
     before, after = row["before"], row["after"]
     if not isinstance(after, str | None):
         raise TypeError
-    return path, None if before is None else base64.b64decode(before), after
+    if before is not None:
+        before = base64.b64decode(before)
+    return path, before, after
 
 
 def _recovered(repo: Repository, path: str, before: bytes | None, after: str | None) -> bool:
-    """Put one file back where it still holds what the killed run wrote; whether it did."""
+    """Put one file back if it still holds what the killed run wrote (digest `after`). Returns whether it did."""
     assert repo.root is not None
     try:
-        data = _present(repo, path)
+        data = _content(repo, path)
         sweep_beside(repo.root / path)
     except (OSError, ValueError, OutsideRepository):
-        return False  # nothing that a writer could have written
+        return False  # not a file that a writer could have written
     if data == before or digest(data) != after:
         return False
-    if _is_blob(repo, _oids(repo, repo.head(), [path]).get(path), data) and repo.head() is not None:
-        _refresh_stage(repo, path, before)
+    if repo.head() is not None and is_committed(repo, path, data):
+        _unstage_old_text(repo, path, before)
         return False
     file = Replacement(repo.root, path, data, before, scratch_folder(repo))
     try:
@@ -570,9 +578,12 @@ def _recovered(repo: Repository, path: str, before: bytes | None, after: str | N
 
 
 def _await_git(repo: Repository) -> None:
-    """A killed run's `git commit` goes on without it: what it commits must not be put back meanwhile."""
+    """Wait until the `git commit` of a killed run ends: the files that it commits must not be put back meanwhile.
+
+    Raises Locked after GIT_WAIT_SECONDS.
+    """
     lock = repo.git_dir / "index.lock"
-    deadline = time.monotonic() + GIT_PATIENCE
+    deadline = time.monotonic() + GIT_WAIT_SECONDS
     while lock.exists():
         if time.monotonic() >= deadline:
             raise Locked(
@@ -583,14 +594,14 @@ def _await_git(repo: Repository) -> None:
 
 
 def _drop_record(repo: Repository) -> None:
-    """Take the record away. Raises GitMemError where that cannot be: the next run would meet it again."""
+    """Remove the record. Raises GitMemError if it cannot be removed, because the next run would read it again."""
     try:
         (repo.git_dir / RECORD).unlink(missing_ok=True)
     except OSError as error:
         raise GitMemError(Message("cannot remove '{}': {}", repo.git_dir / RECORD, error.strerror)) from None
 
 
-def _present(repo: Repository, path: str) -> bytes | None:
+def _content(repo: Repository, path: str) -> bytes | None:
     assert repo.root is not None
     try:
         return read_bytes(repo.root, path)

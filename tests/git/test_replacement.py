@@ -19,7 +19,7 @@ def test_a_file_that_was_saved_meanwhile_is_never_out_of_its_place(tmp_path: Pat
     file = Replacement(tmp_path, "MEMORY.md", b"- as it was read\n", after, scratch)
     with pytest.raises(Changed):
         file.apply()
-    assert file.undo() and file.late() is None
+    assert file.undo() and file.late_write() is None
     file.close()
     now = target.stat()  # a rename would be a change of its status
     assert (now.st_ino, now.st_ctime_ns, now.st_nlink) == (before.st_ino, before.st_ctime_ns, 1)
