@@ -20,7 +20,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 # too. The packages of one layer do not know each other.
 LAYERS = (
     ("errors", "messages", "light_typing", "fences", "agent_paths"),
-    ("lazy_patterns", "system", "plural"),
+    ("lazy_patterns", "linear_model", "system", "plural"),
     ("regular_file", "paths", "text"),
     ("config", "git"),
     ("gate",),

@@ -5,21 +5,19 @@ Two logistic regressions. The first reads what the line says: the sum of its cue
 its meaning (`static_embedder`). It decides in a short plain list, as people write a day down. The second decides in any
 other log. It reads the cues, the line's form, its words, and the words of the headings, items and file name that it
 stands under: in the long log of an agent most lines report work, and the headings say which. It was learned from lines
-of 42 public repositories that readers judged. `tools/train_lasting.py` makes `lasting.json`: a weight for each feature
-by its name, and for each number of a vector.
+of 42 public repositories that readers judged. `tools/train.py lasting` writes the weights of both: `people_logs.tsv`,
+where each number of the meaning's vector is a feature, and `agent_logs.tsv`.
 """
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import cache
-from importlib import resources
 from itertools import pairwise
 from math import log
-from operator import mul
 
+from gitmem import linear_model
 from gitmem.promotion.cues import THRESHOLD, CueResult
 from gitmem.promotion.log_lines import Candidate
 from gitmem.search.evidence import table_of_words, vector_of
@@ -73,12 +71,14 @@ _OPENINGS = {  # of what stood there, before a label was taken off
     "all bold": re.compile(r"^\*\*[^*]+\*\*\W*$"),
     "an opening emoji": re.compile(rf"^[*_ \[]*{_EMOJI}"),
 }
+_MEANING = [f"meaning {at}" for at in range(256)]  # the numbers of a vector of the table of words
 _CAPITALS = re.compile(r"\b[A-Z]{2,}\b")
 _NAMES = re.compile(r"(?<!^)\b[A-Z][a-z]+")
 
 
 def features(text: str, result: CueResult) -> dict[str, float]:
-    """What a line says, by name: about 0..1, sums of cues apart; what is not there is 0."""
+    """What the first regression reads of a line, by name: its cues, length and meaning; about 0..1, sums of cues apart.
+    The meaning is left out where the table of words cannot be read."""
     found = {
         "cues": max(-MAX_CUE_SUM, min(MAX_CUE_SUM, result.score)),
         "several": min(len(result.cues), MAX_CUES) / MAX_CUES,
@@ -86,6 +86,7 @@ def features(text: str, result: CueResult) -> dict[str, float]:
         "value": float(not COLONS.isdisjoint(text)),
     }
     found.update((f"cue {name}", 1.0) for name in (*result.cues, *result.against))
+    found.update(zip(_MEANING, vector_of(text, table_of_words()) or (), strict=False))
     return found
 
 
@@ -144,29 +145,15 @@ def _words(text: str) -> Iterator[str]:
             yield f"-{word[-2:]}"
 
 
-def meaning(text: str) -> Sequence[float]:
-    """What a line means, a vector of length 1; empty where the table cannot be read."""
-    return vector_of(text, table_of_words()) or ()
-
-
-def first_odds(text: str, result: CueResult) -> float:
-    """The log-odds of what a line says."""
-    weights, of_numbers, _ = _weights()
-    odds = sum(weights.get(name, 0.0) * value for name, value in features(text, result).items())
-    odds += sum(map(mul, of_numbers, meaning(text)))
-    return float(odds + weights["any"])
-
-
 def score(line: Candidate, result: CueResult, *, named: bool = False) -> float:
     """The line's score: `cues.THRESHOLD` where it is just likely enough to be worth keeping, more where it is
     likelier. It is no less where the line is `named` by a label of a kind of fact (`Decision:`), nor for a line of a
     person's log whose cues decide alone."""
     peoples = is_peoples(line)
-    plain = peoples and not (line.topic or line.prose)
-    if plain:
-        odds = first_odds(line.text, result)
+    if peoples and not (line.topic or line.prose):
+        odds = linear_model.load(__file__, "people_logs.tsv").odds(features(line.text, result))
     else:
-        odds = second_odds(forms(line, result))
+        odds = linear_model.load(__file__, "agent_logs.tsv").odds(forms(line, result))
     if named or (peoples and result.score >= (FOUND_OUT if result.kind == "lesson" else SETTLING_CUE_SUM)):
         odds = max(odds, 0.0)
     return THRESHOLD + SCALE * odds
@@ -175,16 +162,3 @@ def score(line: Candidate, result: CueResult, *, named: bool = False) -> float:
 def is_peoples(line: Candidate) -> bool:
     """Whether a line stands in a short list, or in a short text without headings, as people write a day down."""
     return line.beside <= PEOPLES_LOG and not line.reported and not (line.prose and line.topic)
-
-
-def second_odds(found: dict[str, float]) -> float:
-    """The log-odds of a line of an agent's log from its `forms`."""
-    weights = _weights()[2]
-    return weights["any"] + sum(weights.get(name, 0.0) * value for name, value in found.items())
-
-
-@cache
-def _weights() -> tuple[dict[str, float], Sequence[float], dict[str, float]]:
-    text = resources.files("gitmem.promotion").joinpath("lasting.json").read_text(encoding="utf-8")
-    learned = json.loads(text)
-    return learned["features"], learned["meaning"], learned["forms"]

@@ -4,18 +4,19 @@ A logistic regression of how much of the question's telling words stand in the t
 near the two are as a whole, how long the text is, and how large the memory is that it was found in: a word alone may be
 chance, nearness alone may be a manner of speaking, and among many texts one resembles any question. A word tells as
 much as its vector is long, up to that of an ordinary noun, since frequent words have short vectors (`static_embedder`).
-A text in another script cannot share words: there the cosine is enough. `tools/train_evidence.py` prints
-`WEIGHTS`. The same question, text and size give the same figure everywhere.
+A text in another script cannot share words: there the cosine is enough. `tools/train.py evidence` writes the weights,
+`evidence.tsv`. The same question, text and size give the same figure everywhere.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Container, Iterable, Mapping, Sequence
-from math import exp, log
+from collections.abc import Container, Iterable, Sequence
+from math import log
 from operator import add
 from unicodedata import normalize
 
+from gitmem import linear_model
 from gitmem.config import Config
 from gitmem.errors import ModelUnavailable
 from gitmem.light_typing import NamedTuple
@@ -50,10 +51,6 @@ AKIN, SAME = 0.4, 0.9
 MAX_TELLING_WORDS = 3.0  # telling words that count
 LOOKUP = 0.8  # of telling words: a prompt of several words that tells less looks for none of them (`works for me`)
 FEWEST, WORDS = 5, 100  # of a text: a shorter one says little, a longer one has a word by chance no more often
-# What each feature adds to the log-odds; that of `any` is always added.
-WEIGHTS = {
-    "any": 1.764, "cosine": 4.940, "length": -1.232, "near": 2.651, "share": -0.026, "shared": 0.145, "size": -0.917,
-}  # fmt: skip
 # What the cosine of a text in another script must be more, for each e-fold of the memory above USUAL chunks: among more
 # texts one is nearer by chance.
 CHANCE, USUAL = 0.02, 100
@@ -136,7 +133,8 @@ def _evidence(asked: Asked, text: str, foreign: bool) -> float:
     if asked.table is None or asked.vector is None:
         return stands.tells / asked.total
     near = cosine(asked, text)
-    return max(certain(asked, stands, near if foreign else 0.0), likely(features(asked, text, stands), near))
+    learned = linear_model.load(__file__, "evidence.tsv").probability(features(asked, text, stands, near))
+    return max(certain(asked, stands, near if foreign else 0.0), learned)
 
 
 def certain(asked: Asked, stands: Standing, foreign: float) -> float:
@@ -172,23 +170,18 @@ def standing(asked: Asked, text: str) -> Standing:
     return Standing(found, tells + in_runs, whole)
 
 
-def features(asked: Asked, text: str, stands: Standing) -> dict[str, float]:
-    """What is known of a text without its vector. Needs a table."""
+def features(asked: Asked, text: str, stands: Standing, near: float) -> dict[str, float]:
+    """What the regression reads of a text, by name; `near` is its `cosine`. Needs a table."""
     said = words(text)
-    near = stands.tells + _alike(asked, said[:MAX_WORDS], stands.words)
+    tells = stands.tells + _alike(asked, said[:MAX_WORDS], stands.words)
     return {
-        "share": near / asked.total,
-        "near": min(MAX_TELLING_WORDS, near),
+        "share": tells / asked.total,
+        "near": min(MAX_TELLING_WORDS, tells),
         "shared": min(MAX_TELLING_WORDS, stands.tells),
         "length": log(max(FEWEST, min(WORDS, len(said)))),
         "size": asked.size,
+        "cosine": near,
     }
-
-
-def likely(known: Mapping[str, float], near: float) -> float:
-    """The probability, 0..1, that a text of these features answers; `near` is its `cosine`."""
-    odds = sum([WEIGHTS[name] * value for name, value in known.items()])
-    return 1 / (1 + exp(-odds - WEIGHTS["cosine"] * near - WEIGHTS["any"]))
 
 
 def _alike(asked: Asked, said: Sequence[str], found: Sequence[bool]) -> float:

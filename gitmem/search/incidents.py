@@ -342,7 +342,7 @@ def _is_like(asked: Asked, text: str) -> bool:
     if asked.table is None:
         return stands.tells / asked.total >= LIKE
     near = cosine(asked, text)
-    return near >= NEAR and near + features(asked, text, stands)["share"] >= LIKE
+    return near >= NEAR and near + features(asked, text, stands, near)["share"] >= LIKE
 
 
 def _day(unit: _Unit, path: str, hit: Hit) -> str:

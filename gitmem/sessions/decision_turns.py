@@ -2,24 +2,22 @@
 
 A logistic regression says how likely it is that somebody who writes a decision down afterwards would use a sentence:
 by who says it, the length of it and of its turn, whether it asks, sums up, tells of work or answers an offer, and what
-the cues of promotion say of it. `tools/train_decision_turns.py` makes `decision_turns.json`, a weight for each feature
-by its name. A sentence likelier than SETTLES settles something: a person's at once, the agent's where the person
-agrees or thanks, or says nothing more; the one thing that the agent proposes ("I suggest ...") where the person says
-yes to it. What was said since the last settlement and is likelier than BELONGS goes with it: what was proposed,
-bounded, ruled out. Pure; always what was said. A talk without an agent is not read here.
+the cues of promotion say of it. `tools/train.py decision_turns` writes the weights, `decision_turns.tsv`. A sentence
+likelier than SETTLES settles something: a person's at once, the agent's where the person agrees or thanks, or says
+nothing more; the one thing that the agent proposes ("I suggest ...") where the person says yes to it. What was said
+since the last settlement and is likelier than BELONGS goes with it: what was proposed, bounded, ruled out. Pure; always
+what was said. A talk without an agent is not read here.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from functools import cache
-from importlib import resources
 from math import log
 from typing import NamedTuple, Protocol
 
+from gitmem import linear_model
 from gitmem.hosts.transcript import Role, Turn
 from gitmem.models.wordpiece import words
 from gitmem.text import english, korean
@@ -109,11 +107,12 @@ def settlements(
     proposed: list[int] = []  # what the agent said last, which nobody has answered
     unanswered: list[int] = []  # the places of all that it has said since the person's last turn
     before: Turn | None = None
+    model = linear_model.load(__file__, "decision_turns.tsv")
     for turn, places in _by_turn(said, turns):
         of_turn = features_of_turn(turn, before)
         is_answer = before is not None and before.role is Role.ASSISTANT
         for at in places:
-            talk.odds[at] = odds({**of_turn, **features(said[at], cues[at])})
+            talk.odds[at] = model.odds({**of_turn, **features(said[at], cues[at])})
         if turn.role is Role.USER:
             made, pending = talk.settled_by(turn, places, proposed, pending)
             if any(_takes(each, unanswered) for each in made):
@@ -271,19 +270,6 @@ def features(sentence: Statement, cues: float) -> dict[str, float]:
     if role is Role.USER:
         known["cues"] = max(-MAX_CUE_SUM, min(MAX_CUE_SUM, cues))
     return {f"{role.value} {name}": value for name, value in known.items()}
-
-
-def odds(known: Mapping[str, float]) -> float:
-    """The log-odds that a sentence with these features is part of a decision."""
-    learned = weights()
-    return learned["any"] + sum(learned.get(name, 0.0) * value for name, value in known.items())
-
-
-@cache
-def weights() -> dict[str, float]:
-    """The weight of each feature, by its name."""
-    text = resources.files("gitmem.sessions").joinpath("decision_turns.json").read_text(encoding="utf-8")
-    return dict(json.loads(text))
 
 
 def _drop(left: dict[int, str], places: Sequence[int]) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
-from importlib import resources
 
 import pytest
 
+from gitmem import linear_model
 from gitmem.promotion import lasting
 from gitmem.promotion.cues import THRESHOLD, CueResult
 from gitmem.promotion.lexicon import chinese, english, japanese, korean
@@ -34,11 +33,13 @@ def test_a_line_about_a_day_is_not_kept(text: str) -> None:
 
 def test_a_score_without_the_table_is_made_of_the_other_features(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lasting, "table_of_words", lambda: None)
-    assert lasting.meaning("The staging database listens on port 5433.") == ()
+    found = lasting.features("The staging database listens on port 5433.", CueResult(0.0, "", (), ()))
+    assert not [name for name in found if name.startswith("meaning")]
     assert score_line(line("Never run migrations by hand in production.")).score >= THRESHOLD
 
 
-def test_a_letter_counts_by_what_it_says() -> None:
+def test_a_letter_counts_by_what_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lasting, "table_of_words", lambda: None)
     latin, hangul, han = (
         lasting.features(text, CueResult(0.0, "", (), ()))["length"] for text in ("aabb", "가나", "水")
     )
@@ -50,11 +51,13 @@ def test_a_letter_counts_by_what_it_says() -> None:
 
 
 def test_each_learned_cue_is_one_that_there_is() -> None:
-    learned = json.loads(resources.files("gitmem.promotion").joinpath("lasting.json").read_text(encoding="utf-8"))
+    (learned,) = linear_model.load(lasting.__file__, "people_logs.tsv").weights
     cues = {cue.name for module in (english, korean, japanese, chinese) for cue in module.CUES}
     cues |= {f"label '{name}'" for name in LABELS}
-    assert {name.removeprefix("cue ") for name in learned["features"] if name.startswith("cue ")} <= cues
-    assert len(learned["meaning"]) == 256
+    assert {name.removeprefix("cue ") for name in learned if name.startswith("cue ")} <= cues
+    assert {name for name in learned if name.startswith("meaning ")} <= set(
+        lasting.features("a", cues_of_line(line("a")))
+    )
 
 
 def test_the_headings_above_a_line_tell_what_lasts_from_what_was_done() -> None:
@@ -68,14 +71,14 @@ def test_the_headings_above_a_line_tell_what_lasts_from_what_was_done() -> None:
 
 
 def test_each_feature_that_was_learned_of_agents_logs_is_one_that_a_line_can_have() -> None:
-    learned = json.loads(resources.files("gitmem.promotion").joinpath("lasting.json").read_text(encoding="utf-8"))
+    (learned,) = linear_model.load(lasting.__file__, "agent_logs.tsv").weights
     text = "**Rule:** never deploy on Fridays → see `docs/deploy.md` (the build is slow, 14:00)"
     found = lasting.forms(
         Candidate(1, text, text, languages=("en",), near=("Key decisions",), outer=("Setup",), file="daily-notes"),
         cues_of_line(line(text)),
     )
-    assert set(found) & set(learned["forms"]) >= {"form a path", "form an arrow", "word never", "near decisions"}
+    assert set(found) & set(learned) >= {"form a path", "form an arrow", "word never", "near decisions"}
     heads = {"word", "near", "outer", "file", "form", "cue", "kind", "label", "under", "origin", "in"}
     heads |= {name.split()[0] for name in found}
-    heads |= {"any", "tiny", "short", "long", "a", "prose", "reported"}
-    assert {name.split()[0] for name in learned["forms"]} <= heads
+    heads |= {"tiny", "short", "long", "a", "prose", "reported"}
+    assert {name.split()[0] for name in learned} <= heads

@@ -3,7 +3,7 @@
 Features count, by kind and place, the tokens that two texts share and those that one of them has alone: the subject
 first (names, numbers and identifiers that say which thing), then the property, then the value; and the words that say
 that something changed, ended, stayed, is only planned, or was written by two sources at one time. A feature is a name
-and a number; one that is absent is 0. `tools/train_relation.py` learns what each is worth.
+and a number; one that is absent is 0. `tools/train.py relation` learns what each is worth.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Features(dict[str, float]):
 
 def features(pair: Alignment) -> Features:
     """The features of two statements."""
-    f = Features(bias=1.0)
+    f = Features()
     degrees_old = {i: degree for i, _, degree in pair.pairs}
     degrees_new = {j: degree for _, j, degree in pair.pairs}
     shared_old = [
