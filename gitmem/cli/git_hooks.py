@@ -356,4 +356,4 @@ def prepare(words: tuple[str, ...]) -> None:
 
     repo = hook_repository()
     if words:
-        agent_trailers.prepare(repo, settings(repo), Path(words[0]), words[1] if len(words) > 1 else "")
+        agent_trailers.prepare(repo, settings(repo), Path(words[0]))

@@ -134,7 +134,7 @@ def _stands(text: str, span: Span, logs: Sequence[Log], documents: Documents) ->
     """Whether a text stands word for word in cited lines; what only their headings say may stand before a colon."""
     log = next(each for each in logs if (each.path, each.blob) == (span.path, span.blob))
     cited = cited_text(documents[log.path, log.blob], log.lines, span.start_line, span.end_line)
-    said = [normalise(each) for each in (*cited.said, " ".join(log.lines[span.start_line - 1 : span.end_line]))]
+    said = [normalise(each) for each in (*cited.statements, " ".join(log.lines[span.start_line - 1 : span.end_line]))]
     if any(text in each for each in said):
         return True
     topic, colon, rest = text.partition(": ")

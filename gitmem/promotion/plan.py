@@ -290,7 +290,7 @@ class _Run:
         for why, check in GROUNDING:
             if problem := check(operation.text, cited, days):
                 return Refused(operation, why, problem)
-        said = "\n".join(text for each in texts for text in each.said)
+        said = "\n".join(text for each in texts for text in each.statements)
         problem = ""
         if operation.type == "decision":
             problem = unreasoned(operation.text, said)
@@ -305,7 +305,7 @@ class _Run:
     def _topic(self, operation: Operation) -> tuple[str, str]:
         """(topic, rest) of a text that begins with what only the trail of its lines says; ("", the text) of another."""
         topic, colon, rest = operation.text.partition(": ")
-        said = " ".join(text for span in operation.sources for text in self._cited_text(span).said).casefold()
+        said = " ".join(text for span in operation.sources for text in self._cited_text(span).statements).casefold()
         if colon and rest and topic.casefold() not in said:
             return (topic, rest)
         return ("", operation.text)

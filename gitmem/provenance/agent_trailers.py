@@ -1,7 +1,8 @@
-"""The trailers of memory changes that no person makes: put in by prepare-commit-msg, checked by commit-msg.
+"""The trailers of an agent's commits: the hook prepare-commit-msg adds them, the hook commit-msg checks them.
 
-An agent is known by `mem.agent`. What it changes in memory carries `Memory-Agent` (who) and `Memory-Reason` (why, one
-line); a person's commits are left alone. A staged promotion gets the trailers that `promote --stage` kept for it.
+The setting `mem.agent` names the agent. Its commits of memory carry `Memory-Agent` (its name) and `Memory-Reason` (why,
+one line); commits of people get neither. The commit of a staged promotion gets the trailers that `promote --stage`
+saved in the Git directory.
 """
 
 from __future__ import annotations
@@ -18,22 +19,25 @@ from gitmem.messages import Message
 from gitmem.paths import Kind, kind, spelling
 from gitmem.provenance import trailers
 
-PENDING = "gitmem-promotion"  # in the work tree's Git directory: what `promote --stage` left for the next commit
+PENDING = "gitmem-promotion"  # file in the work tree's Git directory: trailers that `promote --stage` saved
 
 
-def prepare(repo: Repository, config: Config, message: Path, source: str) -> None:
-    """Add the trailers to the message file of a commit that changes memory. `source` is the hook's second word
-    (message, template, merge, squash, commit): whichever it is, what is there already is not added again."""
+def prepare(repo: Repository, config: Config, message: Path) -> None:
+    """Add the trailers to the message file of a commit that changes memory; a trailer that it has is not repeated.
+
+    Without a `Memory-Reason` of its own, an agent's commit gets its subject as the reason.
+    """
     if not memory_changes(repo):
         return
     text = message.read_text(encoding="utf-8", errors="surrogateescape")
-    have = {key.lower() for key, _ in trailers.parse(text)}
-    rows = [row for row in pending(repo) if row not in trailers.parse(text)]
-    if config.agent and trailers.AGENT.lower() not in have:
+    present = trailers.parse(text)
+    keys = {key.lower() for key, _ in present}
+    rows = [row for row in pending(repo) if row not in present]
+    if config.agent and trailers.AGENT.lower() not in keys:
         rows = [row for row in rows if row[0] != trailers.AGENT] + [(trailers.AGENT, config.agent)]
-        said = any(key == trailers.REASON for key, _ in rows) or trailers.REASON.lower() in have
+        has_reason = any(key == trailers.REASON for key, _ in rows) or trailers.REASON.lower() in keys
         subject = next((line for line in text.splitlines() if line.strip() and not line.startswith("#")), "")
-        if not said and subject.strip():
+        if not has_reason and subject.strip():
             rows.append((trailers.REASON, subject.strip()))
     if rows:
         body, comments = _split_comments(text)
@@ -41,50 +45,51 @@ def prepare(repo: Repository, config: Config, message: Path, source: str) -> Non
 
 
 def _split_comments(text: str) -> tuple[str, str]:
-    """The message, and Git's comments below it."""
+    """(the message, the comment and blank lines below it); the second part is "" when there are none."""
     lines = text.splitlines(keepends=True)
     end = len(lines)
     while end and (lines[end - 1].startswith("#") or not lines[end - 1].strip()):
         end -= 1
-    return "".join(lines[:end]), "".join(["\n", *lines[end:]]) if end < len(lines) else ""
+    if end == len(lines):
+        return text, ""
+    return "".join(lines[:end]), "".join(["\n", *lines[end:]])
 
 
 def check(repo: Repository, config: Config, message: str) -> list[Finding]:
-    """What is missing in the message of an agent's commit: its name, and a reason."""
+    """A blocking finding for a missing or wrong agent name and one for a missing reason, in an agent's commit of
+    memory; [] for a person's commit."""
     rows = trailers.memory_trailers(message)
-    named = [spelling(name) for name in trailers.values(rows, trailers.AGENT)]
-    if not (config.agent or named) or not memory_changes(repo):
+    names = [spelling(name) for name in trailers.values(rows, trailers.AGENT)]
+    if not (config.agent or names) or not memory_changes(repo):
         return []
     findings = []
-    if not named:
-        findings.append(
-            _missing(
-                "agent-unnamed", Message("an agent changes memory: say who, '{}: {}'", trailers.AGENT, config.agent)
-            )
-        )
-    elif config.agent and config.agent not in named:
-        findings.append(
-            _missing("agent-other", Message("{} is not the agent at work here ({})", trailers.AGENT, config.agent))
-        )
+    if not names:
+        words = Message("an agent changes memory: say who, '{}: {}'", trailers.AGENT, config.agent)
+        findings.append(_finding("agent-unnamed", words))
+    elif config.agent and config.agent not in names:
+        words = Message("{} is not the agent at work here ({})", trailers.AGENT, config.agent)
+        findings.append(_finding("agent-other", words))
     if not any(value.strip() for value in trailers.values(rows, trailers.REASON)):
-        findings.append(
-            _missing("agent-reason", Message("an agent changes memory: say why, '{}: ...'", trailers.REASON))
-        )
+        words = Message("an agent changes memory: say why, '{}: ...'", trailers.REASON)
+        findings.append(_finding("agent-reason", words))
     return findings
 
 
-def _missing(rule: str, words: str) -> Finding:
+def _finding(rule: str, words: str) -> Finding:
     return Finding(rule, Severity.BLOCK, MESSAGE, 1, 1, 1, 1, words)
 
 
 def memory_changes(repo: Repository) -> list[str]:
-    """The memory files (not daily logs: those an agent writes all day) that the next commit changes."""
-    log = (Kind.DAILY, Kind.OTHER)
-    return [change.path for change in repo.staged_changes() if kind(change.path) not in log]
+    """The paths of the staged memory files. Daily logs do not count: agents write them all day."""
+    ignored = (Kind.DAILY, Kind.OTHER)
+    return [change.path for change in repo.staged_changes() if kind(change.path) not in ignored]
 
 
 def pending(repo: Repository) -> Sequence[trailers.Trailer]:
-    """The trailers of a staged promotion whose facts are still in what is staged; forgotten once they are not."""
+    """The trailers that `promote --stage` saved, without those of facts that are no longer staged.
+
+    [] when none of its facts is staged. When MEMORY.md is not staged at all, the file of trailers is deleted.
+    """
     file = repo.git_dir / PENDING
     try:
         rows = trailers.parse("x\n\n" + file.read_text(encoding="utf-8", errors="surrogateescape"))
@@ -94,14 +99,14 @@ def pending(repo: Repository) -> Sequence[trailers.Trailer]:
 
     staged = next((entry for entry in repo.staged() if entry.path == "MEMORY.md"), None)
     head = repo.head()
-    before = ""
+    committed = ""
     if head:
-        before = next((e.oid for e in repo.entries(head, ["MEMORY.md"])), "")
-    if staged is None or staged.oid == before:
+        committed = next((entry.oid for entry in repo.entries(head, ["MEMORY.md"])), "")
+    if staged is None or staged.oid == committed:
         file.unlink(missing_ok=True)
         return []
-    there = {text_hash(fact.text) for fact in facts.parse(repo.read(staged.oid)).facts}
-    known = {link.sha256 for link in trailers.links(rows, trailers.SOURCE)}
-    if known and not known & there:
+    present = {text_hash(fact.text) for fact in facts.parse(repo.read(staged.oid)).facts}
+    promoted = {link.sha256 for link in trailers.links(rows, trailers.SOURCE)}
+    if promoted and not promoted & present:
         return []
-    return [(key, value) for key, value in rows if key != trailers.SOURCE or any(digest in value for digest in there)]
+    return [(key, value) for key, value in rows if key != trailers.SOURCE or any(digest in value for digest in present)]

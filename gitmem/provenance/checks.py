@@ -1,8 +1,8 @@
-"""The one list of checks that a fact's provenance is held to, whoever asks: `verify`, `review`, `why`, the OKF export.
+"""The checks of a committed fact's provenance, for `verify`, `review`, `why` and the OKF export.
 
-What promotion asks of a proposal (is it in its source, whose words are they, did a person take it out) is asked here of
-what stands in a commit, so that a promotion made by hand is held to the same. Reads only, committed history only. A
-problem names rule and reason, never text of memory.
+Promotion makes the same checks of a proposal: whether its source says it, who wrote the source, whether a person
+removed it. The checks here catch facts that came into memory in another way. Reads committed history only. A problem
+names its rule and reason and holds no text of memory.
 """
 
 from __future__ import annotations
@@ -11,66 +11,63 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from gitmem.git.objects import EXECUTABLE, REGULAR, Commit, Span
+from gitmem.git.objects import EXECUTABLE, REGULAR, Commit
 from gitmem.git.ranges import shallow
 from gitmem.git.repository import Repository
-from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import UNSEEN_ORIGINS, Fact, normalise, parse_span, render_span, text_hash, worst_origin
 from gitmem.messages import Message
 from gitmem.paths import Kind, kind
 from gitmem.provenance.attribution import TEXT, Attribution, Attributor
-from gitmem.provenance.authorship import by_machine, named, reviewed_merge, reviewers
+from gitmem.provenance.authorship import by_machine, reviewed_merge, reviewers
+from gitmem.provenance.cited_sources import cited, lines_of_span
 from gitmem.provenance.commit_effects import CommitEffects
 from gitmem.provenance.grounding import WORDS, Support, cut_sentence
 from gitmem.provenance.ledger import Ledger, Refusal, read_ledger, refusals, reverted_by_people, span_key
 from gitmem.provenance.line_origins import line_origins, log_origin
 from gitmem.provenance.removals import LASTING, removed_by_people
 
-LOGS = (Kind.DAILY, Kind.SESSION, Kind.NOTE, Kind.OTHER)  # the last: daily notes and notes by a setting
-MAX_MERGES = 500  # newest merges of memory that are asked whether an agent made them
+LOGS = (Kind.DAILY, Kind.SESSION, Kind.NOTE, Kind.OTHER)  # a setting may add daily notes of the kind OTHER
+MAX_MERGES = 500  # newest merges of long-term memory in which an agent's merge is looked for
 LineCommit = Callable[[], Commit]
 
 
 class Problem(NamedTuple):
-    """What does not hold: a rule of docs/provenance.md, "Check", and the sentence that says it."""
+    """A check that failed. `rule`: its name in docs/provenance.md, "Check"; `message`: a sentence."""
 
     rule: str
     message: str
 
 
 class Checks:
-    """The checks of the facts of one commit. `whole` is False where `known` holds the records of one fact alone: what
-    else happened in the history is then read only where it matters."""
+    """Checks the facts of the commit `tip`.
+
+    `whole`: `ledger` has the whole history of `tip`. False when it has only the records of one fact; the rest of the
+    history is then read only when a check needs it.
+    """
 
     def __init__(
-        self, repo: Repository, tip: str, known: Ledger, globs: Sequence[str] | None, *, whole: bool = True
+        self, repo: Repository, tip: str, ledger: Ledger, globs: Sequence[str] | None, *, whole: bool = True
     ) -> None:
-        self.repo, self.tip, self.known, self.whole = repo, tip, known, whole
-        self.attributor = Attributor(repo, tip, known, globs)
+        self.repo, self.tip, self.ledger, self.whole = repo, tip, ledger, whole
+        self.attributor = Attributor(repo, tip, ledger, globs)
         self._reviewed: dict[str, bool] = {}
         self._origins: dict[str, list[str]] = {}
 
-    @cached_property
-    def _cut(self) -> bool:
-        return bool(shallow(self.repo))
-
-    # -- what is wrong with a fact whoever wrote it ----------------------------------------------------------
+    # -- checks of every fact --------------------------------------------------------------------------------
 
     def wrong(self, fact: Fact, attribution: Attribution) -> Iterator[Problem]:
-        """What does not hold, in committed history, without asking who wrote it."""
+        """The problems of a fact that do not depend on who wrote it: its text, comment and sources."""
         edit = attribution.edit
         if edit and TEXT in edit.changed and not edit.recorded:
-            words: str = Message(
-                "edited after promotion by {} in {}, no reason recorded", _who(edit.commit), edit.commit.oid[:12]
-            )
-            yield Problem("text-changed", words)
+            template = "edited after promotion by {} in {}, no reason recorded"
+            yield Problem("text-changed", Message(template, edit.by, edit.commit.oid[:12]))
         if any(key == "src" and parse_span(value) is None for key, value in fact.meta):
             yield Problem("source-missing", "its comment names a source that cannot be read")
-        recorded = {span_key(span) for span in self.known.sources.get(text_hash(fact.text), ())}
-        own = {span_key(span) for key, value in fact.meta if key == "src" and (span := parse_span(value))}
+        recorded = {span_key(span) for span in self.ledger.sources.get(text_hash(fact.text), ())}
+        own = {span_key(span) for span in cited(fact)}
         for source in attribution.sources:
             span = source.recorded
-            if recorded and span_key(span) in own - recorded and not self._cut:
+            if recorded and span_key(span) in own - recorded and not shallow(self.repo):
                 yield Problem("source-changed", Message("{} is not what its promotion recorded", render_span(span)))
             elif source.problem:
                 yield Problem("source-missing", source.problem)
@@ -82,74 +79,71 @@ class Checks:
             yield Problem("source-cut", words)
 
     def _cut_sentence(self, fact: Fact, attribution: Attribution) -> str:
-        """Why a fact is half a sentence of one of its sources, "" where it is none."""
-        cited: dict[str, set[int]] = {}
+        """Why the fact has only half a sentence of one of its sources; "" when it has not."""
+        lines_by_blob: dict[str, set[int]] = {}
         for source in attribution.sources:
             if not source.problem and not source.moved:
-                cited.setdefault(source.blob, set()).update(range(source.start_line, source.end_line + 1))
+                lines_by_blob.setdefault(source.blob, set()).update(range(source.start_line, source.end_line + 1))
         reader = self.attributor.reader
-        for blob, numbers in cited.items():
+        for blob, numbers in lines_by_blob.items():
             if words := cut_sentence(fact.text, reader.lines(blob), reader.document(blob), numbers):
                 return words
         return ""
 
     def is_taken_back(self, path: str, text: str) -> bool:
-        """Whether a `git revert` took out these lines of a log, and no person put one there again."""
+        """Whether a `git revert` removed all lines of `text` from the log at `path`, and no person brought one back."""
         lines = [line for line in text.split("\n") if line.strip()]
-        if not lines or not all((path, line) in self._taken_back for line in lines):
+        if not lines or not all((path, line) in self._reverted_lines for line in lines):
             return False
-        now = self.attributor.reader.paths.get(path)
-        if now:
-            present = self.attributor.reader.lines(now)
-        else:
-            present = []
+        present: Sequence[str] = ()
+        if oid := self.attributor.reader.paths.get(path):
+            present = self.attributor.reader.lines(oid)
         return not any(
-            line in lines and not self._put_back_by_agent(path, number, self._taken_back[path, line])
+            line in lines and not self._put_back_by_agent(path, number, self._reverted_lines[path, line])
             for number, line in enumerate(present, 1)
         )
 
     def _put_back_by_agent(self, path: str, line: int, revert: str) -> bool:
-        """Whether the line of a log stands there by an agent's commit after the `revert` that took its text out."""
+        """Whether an agent's commit that descends from `revert` last touched the line."""
         commits = {row.commit for row in self.repo.blame(path, line, line, self.tip)}
         return any(by_machine(self.repo.commit(oid)) and self.repo.is_ancestor(revert, oid) for oid in commits)
 
     @cached_property
-    def _taken_back(self) -> dict[tuple[str, str], str]:
-        """(path, line) of the log lines that a `git revert`, not itself reverted by a person, took out -> it."""
-        known = self._all_known
-        undone = reverted_by_people(self.repo, known)
-        taken: dict[tuple[str, str], str] = {}
-        for commit, oid in known.reverts:
+    def _reverted_lines(self) -> dict[tuple[str, str], str]:
+        """(path, line) of each log line whose commit was reverted -> the revert. Reverts that a person reverted do not
+        count."""
+        ledger = self.ledger
+        if not self.whole:
+            ledger = read_ledger(self.repo, [self.tip])
+        undone = reverted_by_people(self.repo, ledger)
+        reader = self.attributor.reader
+        lines: dict[tuple[str, str], str] = {}
+        for commit, oid in ledger.reverts:
             if commit in undone:
                 continue
-            reverted = self.repo.commit(oid)
-            for change in self.repo.changes(reverted.parents[0] if reverted.parents else "", oid):
-                if kind(change.path) in LOGS and change.new_mode in (REGULAR, EXECUTABLE):
-                    if change.old_mode:
-                        old = set(self.attributor.reader.lines(change.old_oid))
-                    else:
-                        old = set()
-                    new = (line for line in self.attributor.reader.lines(change.new_oid) if line not in old)
-                    for line in new:
-                        taken.setdefault((change.path, line), commit)
-        return taken
+            parent = "".join(self.repo.commit(oid).parents[:1])
+            for change in self.repo.changes(parent, oid):
+                if kind(change.path) not in LOGS or change.new_mode not in (REGULAR, EXECUTABLE):
+                    continue
+                old: set[str] = set()
+                if change.old_mode:
+                    old = set(reader.lines(change.old_oid))
+                for line in reader.lines(change.new_oid):
+                    if line not in old:
+                        lines.setdefault((change.path, line), commit)
+        return lines
 
-    @cached_property
-    def _all_known(self) -> Ledger:
-        if self.whole:
-            return self.known
-        return read_ledger(self.repo, [self.tip])
-
-    # -- what the policy asks: who wrote it, and does its source say so --------------------------------------
+    # -- checks of the policy: facts that an agent wrote and no person reviewed ------------------------------
 
     def against_policy(
         self, path: str, fact: Fact, attribution: Attribution, line_commit: LineCommit
     ) -> Iterator[Problem]:
-        """What may not be so where an agent wrote the fact, and no person looked at it."""
+        """The problems of a fact that only `verify --policy` reports. `line_commit` returns the commit that answers for
+        the fact's line."""
         edit = attribution.edit
         if edit and edit.machine and (edit.recorded or TEXT not in edit.changed):
             what = ", ".join(edit.changed)
-            words = Message("edited after promotion by {}, which is no person: {}", _who(edit.commit), what)
+            words = Message("edited after promotion by {}, which is no person: {}", edit.by, what)
             yield Problem("edited", words)
         if attribution.support is Support.NOT_IN_SOURCE:
             yield Problem("not-in-source", attribution.problem)
@@ -169,50 +163,45 @@ class Checks:
 
     def _unseen(self, attribution: Attribution, line_commit: LineCommit) -> bool:
         """Whether an agent made the fact and no person reviewed its commit, or the merge that brought that in."""
-        if attribution.records:
-            made = attribution.records[0].commit
-        else:
-            made = line_commit()
-        if made.oid not in self._reviewed:
-            machine = by_machine(made) or by_machine(line_commit())
-            merge = None
-            if machine and not reviewers(made):
-                merge = reviewed_merge(self.repo, self.tip, made)
-            self._reviewed[made.oid] = not machine or bool(reviewers(made)) or merge is not None
-        return not self._reviewed[made.oid]
+        commit = attribution.records[0].commit if attribution.records else line_commit()
+        if commit.oid not in self._reviewed:
+            self._reviewed[commit.oid] = (
+                not (by_machine(commit) or by_machine(line_commit()))
+                or bool(reviewers(commit))
+                or reviewed_merge(self.repo, self.tip, commit) is not None
+            )
+        return not self._reviewed[commit.oid]
 
     def _origin(self, fact: Fact, attribution: Attribution) -> str:
-        """The worst origin of a fact and of the lines it cites, where nothing of it becomes a fact unseen; else ""."""
-        stated = [fact.origin]
+        """The worst origin of the fact and of its source lines, when facts of it need a review; else ""."""
+        origins = [fact.origin]
         for source in attribution.sources:
             if source.problem or not source.blob:
                 continue
             if source.blob not in self._origins:
                 reader = self.attributor.reader
-                whole = log_origin(reader.lines(source.blob))
-                origins = line_origins(reader.document(source.blob))
-                self._origins[source.blob] = [worst_origin(whole, each) for each in origins]
-            stated += self._origins[source.blob][source.start_line - 1 : source.end_line]
-        origin = worst_origin(*stated)
-        if origin not in UNSEEN_ORIGINS:
+                of_log = log_origin(reader.lines(source.blob))
+                of_lines = line_origins(reader.document(source.blob))
+                self._origins[source.blob] = [worst_origin(of_log, origin) for origin in of_lines]
+            origins += self._origins[source.blob][source.start_line - 1 : source.end_line]
+        worst = worst_origin(*origins)
+        if worst not in UNSEEN_ORIGINS:
             return ""
-        return origin
+        return worst
 
     def _refused(self, path: str, fact: Fact, attribution: Attribution, line_commit: LineCommit) -> str:
-        """Why a fact should not be there again: a person took it, or its source, out. "" where it may."""
+        """Why the fact may not be in memory: a person removed its text or its source before. "" when it may."""
         digest = text_hash(fact.text)
         commit = line_commit()
         if merge := self._merge_that_brought_back(path, digest, commit):
             return f"taken out by {self._removals[digest][:12]}, and brought back by {merge[:12]}, an agent's merge"
-        modelled = any(record.commit.oid == commit.oid and record.model(digest) for record in attribution.records)
-        if not (by_machine(commit) or modelled):
-            return ""  # a person put it there
+        promoted = any(record.commit.oid == commit.oid and record.model(digest) for record in attribution.records)
+        if not (by_machine(commit) or promoted):
+            return ""  # a person wrote the fact
         refusal = self._refusals.get(digest)
         if refusal and not refusal.declined and not self.repo.is_ancestor(commit.oid, refusal.commit):
             return f"taken out by {refusal.commit[:12]}, and added again by {commit.oid[:12]}"
-        removal = None
-        if self.whole:
-            removal = self._removals.get(digest)
+        removal = self.whole and self._removals.get(digest)
         if removal and removal != commit.oid and self.repo.is_ancestor(removal, commit.oid):
             return f"taken out by {removal[:12]}, and added again by {commit.oid[:12]}"
         lines = {
@@ -221,14 +210,16 @@ class Checks:
             for line in source.text.split("\n")
         }
         lines = {row for row in lines if row[1]}
-        for oid, taken in self._refused_lines.items() if lines else ():
-            if lines <= taken and oid != commit.oid and self.repo.is_ancestor(oid, commit.oid):
+        if not lines:
+            return ""
+        for oid, refused in self._refused_lines.items():
+            if lines <= refused and oid != commit.oid and self.repo.is_ancestor(oid, commit.oid):
                 return f"its source was taken back by {oid[:12]}, and {commit.oid[:12]} cites it again"
         return ""
 
     def _merge_that_brought_back(self, path: str, digest: str, commit: Commit) -> str:
-        """The agent's merge that took a text from a branch on which a person had not taken it out; "" where none did.
-        Blame names the commit that wrote the line once, and not that merge."""
+        """The oid of an agent's merge that brought back a text which a person had removed on one of its sides; "" when
+        there is none. Blame does not name such a merge: it names the commit that first wrote the line."""
         if not self.whole or not self._agents_merges:
             return ""
         removal = self._removals.get(digest, "")
@@ -237,14 +228,14 @@ class Checks:
         effects = CommitEffects(self.repo)
         for merge in self._agents_merges:
             if self.repo.is_ancestor(removal, merge.oid) and digest in effects.texts(merge.oid, [path]):
-                after = (parent for parent in merge.parents if self.repo.is_ancestor(removal, parent))
-                if any(digest not in effects.texts(parent, [path]) for parent in after):
+                after_removal = (parent for parent in merge.parents if self.repo.is_ancestor(removal, parent))
+                if any(digest not in effects.texts(parent, [path]) for parent in after_removal):
                     return merge.oid
         return ""
 
     @cached_property
     def _agents_merges(self) -> list[Commit]:
-        """The newest merges of long-term memory that an agent made."""
+        """The merges by agents among the newest MAX_MERGES of long-term memory."""
         merges = self.repo.log([self.tip], LASTING, merges=True, full_history=True, limit=MAX_MERGES)
         return [merge for merge in merges if by_machine(merge)]
 
@@ -254,29 +245,17 @@ class Checks:
 
     @cached_property
     def _refusals(self) -> dict[str, Refusal]:
-        return refusals(self.repo, self.known)
+        return refusals(self.repo, self.ledger)
 
     @cached_property
     def _refused_lines(self) -> dict[str, set[tuple[str, str]]]:
-        """Commit that took facts out -> (path, text) of their source lines; an edit keeps its source."""
+        """Commit that refused facts -> (path, text) of their source lines. The source of an edited fact is not
+        refused."""
         lines: dict[str, set[tuple[str, str]]] = {}
         for refusal in self._refusals.values():
-            for span in refusal.spans if not refusal.edited else ():
-                rows = ((span.path, normalise(line)) for line in self._lines_of(span))
+            if refusal.edited:
+                continue
+            for span in refusal.spans:
+                rows = ((span.path, normalise(line)) for line in lines_of_span(self.repo, span, self.tip))
                 lines.setdefault(refusal.commit, set()).update(row for row in rows if row[1])
         return lines
-
-    def _lines_of(self, span: Span) -> list[str]:
-        oid = None
-        if span.blob:
-            oid = self.repo.find_blob(span.path, span.blob, self.tip)
-        data = None
-        if oid:
-            data = next(iter(self.repo.read_many([oid])))[1]
-        if not data:
-            return []
-        return blob_lines(data)[span.start_line - 1 : span.end_line]
-
-
-def _who(commit: Commit) -> str:
-    return named(commit.author)

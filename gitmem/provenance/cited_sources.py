@@ -1,7 +1,7 @@
-"""The sources that a fact cites, and whether they are there: the lines as they were, or found again by their text.
+"""The sources that a fact cites: their lines as they were committed, or the lines at HEAD that replace lost ones.
 
-A source is lines of one blob at one path. A blob that never stood at its path is no source: what it holds was never
-that log. Reads only, committed history only.
+A source is a range of lines of one blob at one path. A blob that was never committed at that path is no source. Reads
+committed history only.
 """
 
 from __future__ import annotations
@@ -26,48 +26,53 @@ from gitmem.plural import counted
 from gitmem.provenance.cited_text import CitedText, cited_text
 from gitmem.provenance.ledger import Record, SpanKey, span_key
 
-MOVED_SHARE = 0.6  # of a fact's terms that lines at HEAD must hold to be taken for its lost source lines
+MIN_MOVED_SHARE = 0.6  # share of a fact's terms that lines at HEAD must have to replace its lost source lines
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Lines a fact comes from. `moved`: their blob is gone; path, lines, blob and text are those found at HEAD by text.
-
-    `problem` says in words why the lines are not there, "" where they are. `verified`: they are there, and the text of
-    the fact was checked to follow from what it cites and is the one that was promoted. `commit` is one in which the
-    file at `path` is `blob`, so that the numbers are true there; "" where no history here has one.
-    """
+    """Lines that a fact comes from, as they were found."""
 
     path: str
     start_line: int
     end_line: int
     blob: str
-    text: str
-    verified: bool
-    moved: bool
-    problem: str = ""
-    recorded: Span = field(default_factory=lambda: Span("", 0, 0))
-    commit: str = ""
+    text: str  # the lines; "" when `problem` says that they were not found
+    verified: bool  # the lines were found, and the fact is the promoted text and repeats them
+    moved: bool  # the cited blob is gone; path, lines, blob and text are those of similar lines at HEAD
+    problem: str = ""  # why the lines were not found, a sentence; "" when they were
+    recorded: Span = field(default_factory=lambda: Span("", 0, 0))  # the source as the fact or its trailer names it
+    commit: str = ""  # a commit in which the file at `path` is `blob`; "" when only a parent of a merge had it
 
 
 def cited(fact: Fact) -> list[Span]:
-    """The sources in a fact's own comment, in order; what is no span is left out."""
+    """The sources in a fact's comment, in order; malformed ones are left out."""
     return [span for key, value in fact.meta if key == "src" and (span := parse_span(value))]
 
 
-def merged(own: Iterable[Span], linked: Iterable[Span]) -> list[Span]:
-    """Both records without repeats: the trailer's full oid where both name the same lines."""
-    spans: dict[SpanKey, Span] = {span_key(span): span for span in own}
-    for span in linked:
+def merged(from_comment: Iterable[Span], from_trailers: Iterable[Span]) -> list[Span]:
+    """All spans without repeats. When both name the same lines, the span of the trailer stays: it has the whole oid."""
+    spans: dict[SpanKey, Span] = {span_key(span): span for span in from_comment}
+    for span in from_trailers:
         spans[span_key(span)] = span
     return list(spans.values())
 
 
-class SourceReader:
-    """Reads sources as the history of one commit has them; each path's history is walked once, and only when asked.
+def lines_of_span(repo: Repository, span: Span, rev: str = "HEAD") -> list[str]:
+    """The lines that `span` names, as its blob has them; [] when the blob is in neither this clone nor the history of
+    `rev`."""
+    oid = span.blob and repo.find_blob(span.path, span.blob, rev)
+    if not oid:
+        return []
+    data = next(iter(repo.read_many([oid])))[1]
+    return blob_lines(data or b"")[span.start_line - 1 : span.end_line]
 
-    `globs`, the `[memory] paths` in force, narrow what is read to memory: the text of another file is never shown.
-    None: any file's is. `at` "" is a history without a commit, which has no source.
+
+class SourceReader:
+    """Reads sources in the history of the commit `at`, with caches for blobs and for the history of each path.
+
+    `globs`: the `[memory] paths` in force; text of files that are no memory is not read. None: every file is read.
+    `at` "": there is no history, and no source is found.
     """
 
     def __init__(self, repo: Repository, at: str, globs: Sequence[str] | None = None) -> None:
@@ -85,7 +90,7 @@ class SourceReader:
 
     @cached_property
     def paths(self) -> dict[str, str]:
-        """The oid of each file at `at`."""
+        """Path -> oid of each file at `at`."""
         return {entry.path: entry.oid for entry in self._entries if entry.mode in (REGULAR, EXECUTABLE)}
 
     @cached_property
@@ -93,67 +98,71 @@ class SourceReader:
         return layout_of((entry.path for entry in self._entries), self.globs or ())
 
     def readable(self, path: str) -> bool:
-        """Whether the text of the file may be shown. All files of the tree together say what else than the usual paths
-        is memory: they are listed only for a path that needs it."""
+        """Whether the text of the file may be shown: it is a memory file, or `globs` is None.
+
+        The tree is listed only for a path outside the usual places, which all files of the tree together decide.
+        """
         if self.globs is None or not self.at or kind(path) is not Kind.OTHER:
             return True
         return is_memory(path, self._layout)
 
     def lines(self, oid: str) -> list[str]:
-        """The lines of a blob that is there."""
+        """The lines of a blob. Raises GitFailed when it is missing."""
         if oid not in self._lines:
             self._lines[oid] = blob_lines(self.repo.read(oid))
         return self._lines[oid]
 
-    def says(self, source: Source) -> CitedText:
-        """What the lines of a source that is there say, and what they are about."""
-        return cited_text(self.document(source.blob), self.lines(source.blob), source.start_line, source.end_line)
-
     def document(self, oid: str) -> Sequence[Statement]:
-        """The statements of a blob that is there."""
+        """The statements of a blob. Raises GitFailed when it is missing."""
         if oid not in self._documents:
             self._documents[oid] = read_statements(self.lines(oid))
         return self._documents[oid]
 
-    def read(self, fact: Fact, span: Span, records: Sequence[Record] = ()) -> Source:
-        """The lines of `span` as they were; looked for by the fact's text at HEAD when their blob is gone.
+    def cited_text(self, source: Source) -> CitedText:
+        """The statements and the trail of a source that was found."""
+        return cited_text(self.document(source.blob), self.lines(source.blob), source.start_line, source.end_line)
 
-        `records` are the commits that recorded the fact: their trees are asked before the whole history.
+    def read(self, fact: Fact, span: Span, records: Sequence[Record] = ()) -> Source:
+        """The source that `span` names. When its blob is gone, lines at `at` with the words of the fact replace it.
+
+        `records`: the commits that recorded the fact; their trees are tried before the history is walked. The result
+        has `verified` False: the text of the fact is compared elsewhere.
         """
         if not self.readable(span.path):
             return self._missing(span, Message("{} is not a memory file", span.path))
-        # An object that is not here in any history is not looked for in this one, which takes long.
-        here = bool(span.blob) and bool(self.repo.objects_with(span.blob))
-        blob = None
-        if here:
-            blob = self.repo.find_blob(span.path, span.blob, self.at or "HEAD")
-        data = None
-        if blob:
-            data = next(iter(self.repo.read_many([blob])))[1]
-        commit = None
-        if blob is not None and data is not None:
-            commit = self._stood(span.path, blob, records)
-        if blob is not None and data is not None and commit is not None:
-            lines = blob_lines(data)
-            text = "\n".join(lines[span.start_line - 1 : span.end_line])
-            problem = "the source lines are empty"
-            if text.strip():
+        blob, data = self._find(span)
+        if data is not None:
+            commit = self._commit_with(span.path, blob, records)
+            if commit is not None:
+                lines = blob_lines(data)
+                first, last = span.start_line, span.end_line
+                text = "\n".join(lines[first - 1 : last])
                 problem = ""
-            if span.end_line > len(lines):
-                problem = Message("{} has only {} in {}", span.path, counted(len(lines), "line"), blob[:12])
-            first, last = span.start_line, span.end_line
-            return Source(span.path, first, last, blob, text, False, False, problem, span, commit)
-        if blob is not None and data is not None and self._stands_elsewhere(span.path, blob):
-            return self._missing(span, Message("blob {} never stood at {}", blob[:12], span.path))
-        elsewhere = self._by_text(fact, span)
-        if elsewhere is None:
+                if last > len(lines):
+                    problem = Message("{} has only {} in {}", span.path, counted(len(lines), "line"), blob[:12])
+                elif not text.strip():
+                    problem = "the source lines are empty"
+                return Source(span.path, first, last, blob, text, False, False, problem, span, commit)
+            if self._is_of_another_path(span.path, blob):
+                return self._missing(span, Message("blob {} never stood at {}", blob[:12], span.path))
+        moved = self._by_text(fact, span)
+        if moved is None:
             return self._missing(span, Message("{} is gone, and no line at HEAD holds this text", render_span(span)))
-        new, text = elsewhere
+        new, text = moved
         return Source(new.path, new.start_line, new.end_line, new.blob, text, False, True, "", span, self.at)
 
+    def _find(self, span: Span) -> tuple[str, bytes | None]:
+        """(oid, bytes) of the blob of `span`; ("", None) when it is not found."""
+        # The walk through the history is slow: it is skipped when this clone has no such object at all.
+        if not span.blob or not self.repo.objects_with(span.blob):
+            return "", None
+        oid = self.repo.find_blob(span.path, span.blob, self.at or "HEAD")
+        if not oid:
+            return "", None
+        return oid, next(iter(self.repo.read_many([oid])))[1]
+
     def changed(self, source: Source) -> bool:
-        """Whether a line of a source that is there no longer stands in its file: a log that only grew, or that is gone
-        as a whole, has not changed."""
+        """Whether a line of the source is no longer in its file at `at`. False when the whole file is gone."""
         now = self.paths.get(source.path)
         if source.moved or source.problem or now is None or now == source.blob:
             return False
@@ -163,21 +172,20 @@ class SourceReader:
     def _missing(self, span: Span, problem: str) -> Source:
         return Source(span.path, span.start_line, span.end_line, span.blob, "", False, False, problem, span)
 
-    def _stood(self, path: str, blob: str, records: Sequence[Record]) -> str | None:
-        """A commit of the history of `at` in which the blob is the file at `path`, `at` itself first; "" where only the
-        side that a merge gave up had it, None where it never was there."""
-        if self.at:
-            commits = [self.at]
-        else:
-            commits = []
-        for commit in [*commits, *(record.commit.oid for record in records[:4])]:
+    def _commit_with(self, path: str, blob: str, records: Sequence[Record]) -> str | None:
+        """A commit in the history of `at` whose file at `path` is the blob; `at` itself and `records` are tried first.
+
+        "" when only a parent of a merge, whose version the merge dropped, has the blob; None when no commit has it.
+        """
+        first = [commit for commit in (self.at, *(record.commit.oid for record in records[:4])) if commit]
+        for commit in first:
             if self.repo.blobs(commit, [path]).get(path) == blob:
                 return commit
         return self._history(path, everywhere=False).get(blob)
 
-    def _stands_elsewhere(self, path: str, blob: str) -> bool:
-        """Whether a blob that never stood at `path` is some other file's. One that only a branch before its squash had,
-        or that nothing reaches any more, is a source that is gone, as it is for a fresh clone."""
+    def _is_of_another_path(self, path: str, blob: str) -> bool:
+        """Whether a ref reaches the blob, but no ref reaches it at `path`. An unreachable blob, such as one of a branch
+        that was squashed, counts as gone: a fresh clone would not have it."""
         if blob in self._history(path, everywhere=True):
             return False
         if self._reachable is None:
@@ -185,41 +193,38 @@ class SourceReader:
         return blob in self._reachable
 
     def _history(self, path: str, *, everywhere: bool) -> dict[str, str]:
-        """The blobs that stood at `path`, each with the newest commit that put it there ("" for one that only a parent
-        of a merge has): in the history of `at`, or in that of any ref."""
+        """Blob -> newest commit that put it at `path`, in the history of `at` or, with `everywhere`, of all refs. The
+        commit is "" when only a parent of a merge has the blob."""
         if (path, everywhere) not in self._versions:
+            tips = [self.at]
             if everywhere:
                 tips = [oid for _, oid in self.repo.refs("refs/")]
-            else:
-                tips = [self.at]
-            if all(tips) and tips:
+            commits: list[str] = []
+            if tips and all(tips):
                 commits = [commit.oid for commit in self.repo.log(tips, [path])]
-            else:
-                commits = []
             rows = [
                 (oid, change)
                 for oid, changes in touched(self.repo, commits)
                 for change in changes
                 if change.path == path
             ]
-            brought = {blob: "" for _, change in rows for blob in change.olds}
+            versions = {blob: "" for _, change in rows for blob in change.olds}
             for oid, change in reversed(rows):
-                brought[change.new_oid] = oid
-            brought.pop("", None)
-            self._versions[path, everywhere] = brought
+                versions[change.new_oid] = oid
+            versions.pop("", None)
+            self._versions[path, everywhere] = versions
         return self._versions[path, everywhere]
 
     def _by_text(self, fact: Fact, span: Span) -> tuple[Span, str] | None:
-        """The window of as many lines of that log at `at` that holds most of the fact's terms, MOVED_SHARE at least.
+        """The lines at `at`, as many as `span` has, with the largest share of the fact's terms, and their text.
 
-        The log is the file of that path, else one of that name elsewhere (it was moved). Nearest to the old place wins.
+        They come from the file at the path of `span`; when there is none, from files of the same name. Of equal shares
+        the one nearest to the old line wins. None when no share reaches MIN_MOVED_SHARE.
         """
         name = span.path.rsplit("/", 1)[-1]
-        if span.path in self.paths:
-            same = [span.path]
-        else:
-            same = []
-        paths = same or [path for path in self.paths if path.rsplit("/", 1)[-1] == name]
+        paths = [span.path]
+        if span.path not in self.paths:
+            paths = [path for path in self.paths if path.rsplit("/", 1)[-1] == name]
         wanted = terms(fact.text)
         best: tuple[float, int, Span, str] | None = None
         for path in paths:
@@ -227,44 +232,45 @@ class SourceReader:
                 continue
             lines = self.lines(self.paths[path])
             size = min(span.end_line - span.start_line + 1, max(1, len(lines)))
-            for first, held in _windows([terms(line) & wanted for line in lines], size):
-                share = held / len(wanted)
-                near = -abs(first + 1 - span.start_line)
-                if share >= MOVED_SHARE and (best is None or (share, near) > best[:2]):
+            for first, count in _windows([terms(line) & wanted for line in lines], size):
+                share = count / len(wanted)
+                nearness = -abs(first + 1 - span.start_line)
+                if share >= MIN_MOVED_SHARE and (best is None or (share, nearness) > best[:2]):
                     text = "\n".join(lines[first : first + size])
-                    best = (share, near, Span(path, first + 1, first + size, self.paths[path]), text)
+                    best = (share, nearness, Span(path, first + 1, first + size, self.paths[path]), text)
         if not best:
             return None
         return best[2:]
 
 
-def _windows(held: Sequence[set[str]], size: int) -> Iterator[tuple[int, int]]:
-    """(first line, how many terms its `size` lines hold together) of each window, counted as it slides."""
+def _windows(terms_of_lines: Sequence[set[str]], size: int) -> Iterator[tuple[int, int]]:
+    """(index of the first line, number of different terms) for each window of `size` lines."""
     counts: dict[str, int] = {}
-    for at, own in enumerate(held):
-        for term in own:
+    for index, added in enumerate(terms_of_lines):
+        for term in added:
             counts[term] = counts.get(term, 0) + 1
-        if at >= size:
-            for term in held[at - size]:
+        if index >= size:
+            for term in terms_of_lines[index - size]:
                 counts[term] -= 1
                 if not counts[term]:
                     del counts[term]
-        if at >= size - 1:
-            yield at - size + 1, len(counts)
+        if index >= size - 1:
+            yield index - size + 1, len(counts)
 
 
-def verified(source: Source, text: bool) -> Source:
-    """The source with what is known of the fact: `text`, whether its text was checked to follow."""
-    return replace(source, verified=text and not source.problem)
+def verified(source: Source, supported: bool) -> Source:
+    """The source, verified when its lines were found and `supported`: the fact was checked to repeat them."""
+    return replace(source, verified=supported and not source.problem)
 
 
 # -- the facts that may cite sources -------------------------------------------------------------------------
 
 
 def facts_at(repo: Repository, commit: str, paths: Container[str] | None = None) -> Iterator[tuple[str, bytes, Fact]]:
-    """(path, bytes of its file, fact) of long-term memory: MEMORY.md, the archive, and whatever note cites a source.
+    """(path, bytes of its file, fact) for each fact of long-term memory at a commit: in MEMORY.md, in the archive, and
+    in notes and rules that cite a source.
 
-    Of `paths` only, where given. Files beyond LIMIT, which no gate lets in, are left out.
+    `paths`: only these files. Files above MAX_MEMORY_FILE_BYTES, which the gate refuses, are left out.
     """
     wanted = [
         entry
@@ -285,13 +291,12 @@ def facts_at(repo: Repository, commit: str, paths: Container[str] | None = None)
 
 
 def file_meta(data: bytes) -> Meta:
-    """`src`, `origin` and `session` of a note's front matter: they hold for the whole file."""
+    """The keys `src`, `origin` and `session` of a file's front matter, which hold for all facts of the file."""
     return stated_values(data, ("src", "origin", "session"))
 
 
-def inherit(fact: Fact, whole: Meta) -> Fact:
-    """The fact with what its file says and it does not say itself."""
-    more = tuple(pair for pair in whole if not fact.get(pair[0]))
-    if more:
-        return fact._replace(meta=fact.meta + more)
-    return fact
+def inherit(fact: Fact, of_file: Meta) -> Fact:
+    """The fact with those keys of its file (`file_meta`) that its own comment lacks."""
+    if not of_file:
+        return fact
+    return fact._replace(meta=fact.meta + tuple(pair for pair in of_file if not fact.get(pair[0])))

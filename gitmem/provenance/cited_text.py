@@ -1,7 +1,7 @@
-"""What cited lines say: the statements they are, and what these are about (headings, parent items, a table's header).
+"""The text of cited lines: their statements, and the trail of these (headings, parent items, header of a table).
 
-Pure. A fact may say `Bakery: …` where its line stands below the item `Bakery`: whoever checks a text against its
-source, before it is written or long after, holds it against the lines and their trail alike.
+Pure. A fact that cites a line below the item `Bakery` may say `Bakery: …`. Every check of a fact against its source
+therefore compares it with the lines and with their trail.
 """
 
 from __future__ import annotations
@@ -14,21 +14,23 @@ from gitmem.memory.statements import Form, Statement
 
 
 class CitedText(NamedTuple):
-    """What the lines say themselves, a statement a text, and their trail."""
+    """`statements`: the text of each cited statement. `trail`: headings and items above them, without repeats."""
 
-    said: tuple[str, ...]
+    statements: tuple[str, ...]
     trail: tuple[str, ...]
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """Both: everything that a text resting on these lines may say."""
-        return (*self.said, *self.trail)
+        """Everything that a fact citing these lines may repeat: statements and trail."""
+        return (*self.statements, *self.trail)
 
 
 def cited_text(document: Sequence[Statement], lines: Sequence[str], first: int, last: int) -> CitedText:
-    """What lines `first` to `last` of a file with these statements say. A statement that is cited in part only says
-    the lines cited of it."""
-    said: list[str] = []
+    """The text of lines `first` to `last` (from 1) of a file. `document`: its statements; `lines`: its lines.
+
+    Of a statement that is cited in part, and of code, each cited line is a text of its own.
+    """
+    texts: list[str] = []
     trail: dict[str, None] = {}
     for statement in document:
         if statement.last < first:
@@ -38,8 +40,8 @@ def cited_text(document: Sequence[Statement], lines: Sequence[str], first: int, 
         if statement.says:
             trail.update(dict.fromkeys(statement.trail))
         if statement.says and first <= statement.first and statement.last <= last and statement.form is not Form.CODE:
-            said.append(statement.text)
+            texts.append(statement.text)
         elif statement.form is not Form.BLANK:
             cited = lines[max(first, statement.first) - 1 : min(last, statement.last)]
-            said += [text for line in cited if (text := normalise(line))]
-    return CitedText(tuple(said), tuple(trail))
+            texts += [text for line in cited if (text := normalise(line))]
+    return CitedText(tuple(texts), tuple(trail))

@@ -1,7 +1,8 @@
-"""What a commit really does to memory, whatever its message says: which texts it adds and takes out, what it reverses.
+"""What a commit really changes in memory: which texts it adds and removes, and whether it reverses another commit.
 
-Compares the files of a commit with those of its first parent. Reads Git's objects only; a file beyond LIMIT, which no
-gate lets in, has no texts.
+Compares the files of a commit with those of its first parent; the message is not read. A text is named by the SHA-256
+of a fact's text or of a line, 64 hex digits. A file above MAX_MEMORY_FILE_BYTES, which the gate refuses, counts as
+empty. Reads Git objects only.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from gitmem.memory.fact import normalise, parse_comment, text_hash
 from gitmem.memory.forgotten import MASK
 from gitmem.paths import MAX_MEMORY_FILE_BYTES
 
-TEXT = (".md", ".markdown", ".mdx", ".txt")  # endings of the files whose lines a revert is judged by
-KEPT_BLOBS = 256  # whose lines stay in memory: neighbours in a history share theirs
+TEXT_ENDINGS = (".md", ".markdown", ".mdx", ".txt")  # of the files that `reverses` compares
+MAX_CACHED_BLOBS = 256  # blobs whose lines stay in memory; neighbouring commits share blobs
 
 
 @dataclass(frozen=True, slots=True)
 class FileEffect:
-    """One file that a commit changes: its blob before and after, "" where it is not there."""
+    """One file that a commit changes. `old`, `new`: oids of its blob before and after, "" for no file."""
 
     path: str
     old: str
@@ -34,7 +35,7 @@ class FileEffect:
 
 
 class CommitEffects:
-    """The effects of the commits of one repository; what was read of a commit is kept."""
+    """The effects of commits of one repository, with caches for commits and blobs."""
 
     def __init__(self, repo: Repository) -> None:
         self._repo = repo
@@ -47,136 +48,145 @@ class CommitEffects:
         return shallow(self._repo)
 
     def read(self, commits: Sequence[Commit]) -> None:
-        """Read which files these commits change, all in one process of Git."""
-        wanted = [commit for commit in commits if commit.oid not in self._files]
-        asked = [
-            f"{commit.oid} {commit.parents[0]}" if commit.parents and commit.oid not in self._cut else commit.oid
-            for commit in wanted
-        ]
-        self._files.update((commit.oid, ()) for commit in wanted)
-        for name, changes in touched(self._repo, asked) if asked else ():
-            files = (FileEffect(c.path, c.olds[0] if c.olds else "", c.new_oid) for c in changes)
+        """Read with one process of Git which files these commits change."""
+        requests = []
+        for commit in commits:
+            if commit.oid in self._files:
+                continue
+            self._files[commit.oid] = ()
+            if commit.parents and commit.oid not in self._cut:
+                requests.append(f"{commit.oid} {commit.parents[0]}")
+            else:
+                requests.append(commit.oid)
+        if not requests:
+            return
+        for name, changes in touched(self._repo, requests):
+            files = (FileEffect(change.path, "".join(change.olds[:1]), change.new_oid) for change in changes)
             self._files[name.split(" ")[0]] = tuple(files)
 
     def files(self, commit: Commit) -> tuple[FileEffect, ...]:
-        """The files that a commit changes against its first parent. In a shallow clone the commit at which the history
-        is cut counts as one that adds all of its files."""
+        """The files that a commit changes against its first parent. In a shallow clone the oldest commit counts as one
+        that adds all of its files."""
         if commit.oid not in self._files:
             self.read([commit])
         return self._files[commit.oid]
 
     def adds(self, commit: Commit, digest: str, target: str) -> bool:
-        """Whether the file `target` (any, for "") has the text (64 hex of its hash) since this commit."""
-        return any(digest in self._gained(file.old, file.new, digest) for file in self._at(commit, target))
+        """Whether the commit adds the text to the file `target`, or to any file when `target` is ""."""
+        return any(self._gains(file.old, file.new, digest) for file in self._files_at(commit, target))
 
     def removes(self, commit: Commit, digest: str, target: str) -> bool:
-        """Whether the file `target` (any, for "") has the text no more since this commit."""
-        return any(digest in self._gained(file.new, file.old, digest) for file in self._at(commit, target))
+        """Whether the commit removes the text from the file `target`, or from any file when `target` is ""."""
+        return any(self._gains(file.new, file.old, digest) for file in self._files_at(commit, target))
 
     def removes_masked(self, commit: Commit, target: str) -> bool:
-        """Whether the file `target` (any, for "") has fewer texts that a purge masked since this commit: what stood
-        there is in no history, and its hash alone says which it was."""
-        return any(self._masked(file.old) > self._masked(file.new) for file in self._at(commit, target))
+        """Whether the commit removes a line that a purge masked from the file `target`, or from any file when it is "".
+
+        A purge removes a text from the whole history, so that its hash cannot be compared with the line any more.
+        """
+        return any(self._mask_count(file.old) > self._mask_count(file.new) for file in self._files_at(commit, target))
 
     def texts(self, rev: str, paths: Sequence[str]) -> frozenset[str]:
-        """The texts (64 hex of their hashes) that these files have at a commit."""
-        return frozenset().union(*map(self._whole, self._repo.blobs(rev, paths).values()))
+        """The texts that these files have at a commit."""
+        return frozenset().union(*map(self._all_texts, self._repo.blobs(rev, paths).values()))
 
-    def _masked(self, oid: str) -> int:
+    def _mask_count(self, oid: str) -> int:
         return sum(MASK in line for line in self.lines(oid))
 
     def removed(self, commit: Commit, paths: Iterable[str]) -> tuple[frozenset[str], frozenset[str]]:
-        """The texts that a commit takes out of all of these files together, and those that it adds to them."""
+        """(texts that the commit removes from these files, texts that it adds). A text that moves from one of the files
+        to another is in neither."""
         wanted = set(paths)
-        lost, gained = set[str](), set[str]()
+        removed, added = set[str](), set[str]()
         for file in self.files(commit):
             if file.path in wanted:
-                lost |= self._quick(file.new, file.old)
-                gained |= self._quick(file.old, file.new)
-        return frozenset(lost - gained), frozenset(gained - lost)
+                removed |= self._texts_of_new_lines(file.new, file.old)
+                added |= self._texts_of_new_lines(file.old, file.new)
+        return frozenset(removed - added), frozenset(added - removed)
 
     def takes_lines(self, commit: Commit, paths: Iterable[str]) -> bool:
-        """Whether a commit takes a line out of one of these files, or a file away: one that only adds removes no
-        text."""
+        """Whether the commit removes a line from one of these files, or deletes one of them."""
         wanted = set(paths)
         changed = [file for file in self.files(commit) if file.path in wanted and file.old and file.old != file.new]
         return any(not set(self.lines(file.old)) <= set(self.lines(file.new)) for file in changed)
 
     def reverses(self, commit: Commit, undone: Commit) -> bool:
-        """Whether a commit takes back what another did to text: in the files that both change, no line that `undone`
-        added is left which stood there still, each line that it took out is there again, and that is most of what
-        `undone` did. One that did nothing is taken back by nothing."""
-        there = {file.path: file for file in self.files(commit) if file.path.endswith(TEXT)}
-        done = [file for file in self.files(undone) if file.path.endswith(TEXT)]
-        if not done:
-            return not there
-        lines = undone_lines = 0
-        for file in done:
-            before, after = self._counted(file.old), self._counted(file.new)
-            added, lost = after - before, before - after
-            lines += added.total() + lost.total()
-            now = there.get(file.path)
-            if now is None:
-                continue
-            then, back = self._counted(now.old), self._counted(now.new)
-            if any(back[line] > max(0, then[line] - count) for line, count in added.items()) or (lost - back):
-                return False
-            undone_lines += (added & (then - back)).total() + (lost & (back - then)).total()
-        return 2 * undone_lines >= lines and undone_lines > 0
+        """Whether `commit` reverts the changes of `undone` to text files.
 
-    def _counted(self, oid: str) -> Counter[str]:
+        In the files that both change, it must remove every line that `undone` added and that was still there, and bring
+        back every line that `undone` removed. These must be at least half of the lines that `undone` changed. When
+        `undone` changed no text, `commit` must change none.
+        """
+        reverting = {file.path: file for file in self.files(commit) if file.path.endswith(TEXT_ENDINGS)}
+        changed = [file for file in self.files(undone) if file.path.endswith(TEXT_ENDINGS)]
+        if not changed:
+            return not reverting
+        changed_lines = reverted_lines = 0
+        for file in changed:
+            before, after = self._line_counts(file.old), self._line_counts(file.new)
+            added, removed = after - before, before - after
+            changed_lines += added.total() + removed.total()
+            revert = reverting.get(file.path)
+            if revert is None:
+                continue
+            old, new = self._line_counts(revert.old), self._line_counts(revert.new)
+            if any(new[line] > max(0, old[line] - count) for line, count in added.items()) or (removed - new):
+                return False
+            reverted_lines += (added & (old - new)).total() + (removed & (new - old)).total()
+        return 2 * reverted_lines >= changed_lines and reverted_lines > 0
+
+    def _line_counts(self, oid: str) -> Counter[str]:
         return Counter(line for line in self.lines(oid) if line.strip())
 
-    def _at(self, commit: Commit, target: str) -> Iterable[FileEffect]:
+    def _files_at(self, commit: Commit, target: str) -> Iterable[FileEffect]:
         return (file for file in self.files(commit) if file.path == target or not target)
 
-    def _gained(self, old: str, new: str, digest: str) -> frozenset[str]:
-        """The texts of blob `new` that `old` has not, as far as it takes to know of `digest`: lines that differ say it
-        of nearly every fact, and the whole files of one with several lines."""
-        gained = self._quick(old, new)
-        if digest in gained:
-            return gained
-        return self._whole(new) - self._whole(old)
+    def _gains(self, old: str, new: str, digest: str) -> bool:
+        """Whether blob `new` has the text and blob `old` lacks it.
 
-    def _quick(self, old: str, new: str) -> frozenset[str]:
+        The new lines alone decide this for nearly every fact. The whole files are parsed only when the lines do not
+        have the text, as those of a fact of several lines.
+        """
+        if digest in self._texts_of_new_lines(old, new):
+            return True
+        return digest in self._all_texts(new) - self._all_texts(old)
+
+    def _texts_of_new_lines(self, old: str, new: str) -> frozenset[str]:
+        """The texts of the lines that only blob `new` has, without those of the lines that only `old` has."""
         if not new or old == new:
             return frozenset()
         before, after = self.lines(old), self.lines(new)
-        known = set(before)
-        kept = set(after)
-        came = [line for line in after if line not in known]
-        if not came:
+        in_before, in_after = set(before), set(after)
+        added = [line for line in after if line not in in_before]
+        if not added:
             return frozenset()
-        went = [line for line in before if line not in kept]
-        return _hashes(came) - _hashes(went)
+        return _hashes(added) - _hashes([line for line in before if line not in in_after])
 
-    def _whole(self, oid: str) -> frozenset[str]:
+    def _all_texts(self, oid: str) -> frozenset[str]:
         if oid not in self._texts:
-            if len(self._texts) >= KEPT_BLOBS:
+            if len(self._texts) >= MAX_CACHED_BLOBS:
                 self._texts.clear()
             self._texts[oid] = _hashes(self.lines(oid))
         return self._texts[oid]
 
     def lines(self, oid: str) -> list[str]:
-        """The lines of a blob that is here and no larger than LIMIT, else none."""
+        """The lines of a blob; none for "", for a missing blob and for one above MAX_MEMORY_FILE_BYTES."""
         if not oid:
             return []
         if oid not in self._lines:
-            if len(self._lines) >= KEPT_BLOBS:
+            if len(self._lines) >= MAX_CACHED_BLOBS:
                 self._lines.clear()
-            small = self._repo.sizes([oid]).get(oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES
             data = None
-            if small:
+            if self._repo.sizes([oid]).get(oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES:
                 data = next(iter(self._repo.read_many([oid])))[1]
-            if data:
-                self._lines[oid] = blob_lines(data)
-            else:
-                self._lines[oid] = []
+            self._lines[oid] = blob_lines(data or b"")
         return self._lines[oid]
 
 
 def _hashes(lines: Sequence[str]) -> frozenset[str]:
-    """The hashes of the texts of facts among lines, and of what else each says."""
-    facts = memory_facts.parse("\n".join(lines).encode("utf-8", "surrogateescape")).facts if lines else ()
-    said = (normalise(parse_comment(line.rstrip())[0]) for line in lines)
-    return frozenset((*(text_hash(fact.text) for fact in facts), *(text_hash(text) for text in said if text)))
+    """The hashes of the facts among `lines`, and of the text of each line."""
+    if not lines:
+        return frozenset()
+    facts = memory_facts.parse("\n".join(lines).encode("utf-8", "surrogateescape")).facts
+    texts = (normalise(parse_comment(line.rstrip())[0]) for line in lines)
+    return frozenset((*(text_hash(fact.text) for fact in facts), *(text_hash(text) for text in texts if text)))

@@ -1,7 +1,8 @@
-"""Up to which commit the daily logs count as read: the newest `Memory-Cursor` of a promotion that is one.
+"""The commit up to which promotion has read the daily logs: the newest valid `Memory-Cursor` trailer.
 
-A cursor ends the offer of every line before it, so it counts only where what its commit promotes follows from the lines
-that it cites (`attribution`, as `verify` asks). Reads committed history only; one that does not count costs reading.
+Promotion proposes no line before the cursor, so a forged cursor would hide lines. It is valid only when the sources of
+its promotion support every text of that promotion. Without a valid cursor promotion reads more logs than it must. Reads
+committed history only.
 """
 
 from __future__ import annotations
@@ -16,23 +17,24 @@ from gitmem.provenance.grounding import Support
 from gitmem.provenance.ledger import Ledger
 
 
-def cursor(repo: Repository, known: Ledger, head: str) -> str:
-    """The commit whose logs were read last: the newest `Memory-Cursor` that is an ancestor of the promotion that has it
-    and of `head`, "" for none."""
-    for promotion, oid in known.cursors:
-        ancestor = oid != promotion and repo.is_ancestor(oid, promotion) and repo.is_ancestor(oid, head)
-        if ancestor and _supported(repo, known, promotion):
+def cursor(repo: Repository, ledger: Ledger, head: str) -> str:
+    """The newest valid cursor that is an ancestor of its promotion and of `head`; "" when there is none."""
+    for promotion, oid in ledger.cursors:
+        is_ancestor = oid != promotion and repo.is_ancestor(oid, promotion) and repo.is_ancestor(oid, head)
+        if is_ancestor and _is_supported(repo, ledger, promotion):
             return oid
     return ""
 
 
-def _supported(repo: Repository, known: Ledger, promotion: str) -> bool:
-    """Whether every text that a commit promotes is a fact of MEMORY.md and follows from the lines that it cites: of an
-    agent's commit word for word, as `verify` asks of what no person looked at."""
+def _is_supported(repo: Repository, ledger: Ledger, promotion: str) -> bool:
+    """Whether every text of the promotion is a fact of its MEMORY.md that its sources support; in an agent's commit the
+    sources must say it word for word."""
     commit = repo.commit(promotion)
-    wanted = {link.sha256 for record in known.records if record.commit.oid == promotion for link in record.sources}
-    enough = {Support.IN_SOURCE, Support.EDITED} | (set() if by_machine(commit) else {Support.SHARES_WORDS})
-    attributor = Attributor(repo, promotion, known, None)
+    wanted = {link.sha256 for record in ledger.records if record.commit.oid == promotion for link in record.sources}
+    enough = {Support.IN_SOURCE, Support.EDITED}
+    if not by_machine(commit):
+        enough.add(Support.SHARES_WORDS)
+    attributor = Attributor(repo, promotion, ledger)
     found: set[str] = set()
     for path, _, fact in facts_at(repo, promotion):
         if kind(path) is Kind.MEMORY and (digest := text_hash(fact.text)) in wanted:

@@ -1,13 +1,14 @@
-"""What a history records: which text came from which source, what people took out, which logs were read.
+"""The ledger of a history: which text came from which source, what people removed, which logs promotion has read.
 
-A trailer is a claim. It is a record where its commit does what it says and its author may say it; what is left over is
-a claim that a review names. The history is walked once (`read_ledger`); promotion, `verify`, `review`, `why` and
-`revert` ask the value it gives. Reads only.
+The ledger is read from commit messages. A trailer becomes a record only when its commit really does what the trailer
+says, and when its author may say so: an agent cannot refuse a text for later. Every other trailer becomes a `Claim`,
+which a review reports. `read_ledger` walks the history once; promotion, `verify`, `review`, `why` and `revert` ask the
+`Ledger` that it returns. Reads only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
@@ -20,192 +21,188 @@ from gitmem.provenance.authorship import by_machine, reviewers
 from gitmem.provenance.commit_effects import CommitEffects
 
 SpanKey = tuple[str, int, int, str]
-MAX_CURSORS = 20  # newest cursors that are asked whether this history still holds them
-MAX_BATCH = 256  # commits whose effects are read together
+MAX_CURSORS = 20  # newest cursors that a ledger keeps
+MAX_BATCH = 256  # commits whose changes are read by one process of Git
 
 
 def span_key(span: Span) -> SpanKey:
-    """What makes two records name the same lines: the comment has 12 digits of the oid, the trailer all."""
+    """A key that is equal for two records of the same lines. A fact's comment has only 12 digits of the oid."""
     return span.path, span.start_line, span.end_line, span.blob[:12]
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A line of a commit's message that records what the commit did not do, or what its author may not say: `key` is
-    the trailer, or `This reverts commit`; `why` holds no text of memory. `forged`: an agent made the commit, and what
-    the line says was not done."""
+    """A line of a commit message that is not believed: its commit did not do this, or its author may not say it."""
 
     commit: str
-    key: str
-    why: str
-    forged: bool = False
+    key: str  # key of the trailer, or `This reverts commit`
+    why: str  # why it is not believed; holds no text of memory
+    forged: bool = False  # an agent made the commit, and the commit does not do what the line says
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A commit that did to facts what its message says. `sources` are texts that it added, with where they come from;
-    `rejected` texts that it took out; `declined` lines of logs that it refuses without taking anything out; `reverted`
-    texts that it took out by reversing the commit that promoted them. `person` is False for an agent's commit, which
-    refuses nothing."""
+    """A commit whose trailers about facts are true. A link names a fact by the hash of its text."""
 
     commit: Commit
-    sources: tuple[trailers.Link, ...]
-    rejected: tuple[trailers.Link, ...]
-    reverted: tuple[trailers.Link, ...] = ()
-    declined: tuple[trailers.Link, ...] = ()
-    person: bool = True
+    sources: tuple[trailers.Link, ...]  # texts that the commit added, each with its source lines
+    rejected: tuple[trailers.Link, ...]  # texts that it removed
+    reverted: tuple[trailers.Link, ...] = ()  # texts that it removed by reverting the commit that promoted them
+    declined: tuple[trailers.Link, ...] = ()  # log lines that it refuses, while no text was removed
+    person: bool = True  # False for an agent's commit, whose removals refuse nothing for later
 
     def block(self, digest: str) -> list[trailers.Trailer]:
-        """The trailers that stand with the source of the text `digest`: those of its own promotion in a squash."""
+        """The trailer block that names the source of the text `digest`. A squash has one block for each promotion."""
         return trailers.block_with(self.commit.message, trailers.SOURCE, digest)
 
     def model(self, digest: str) -> str:
-        """The model that promoted the text `digest` here, "" where none is named."""
+        """The model that promoted the text `digest` in this commit; "" when the block names none."""
         return next(iter(trailers.values(self.block(digest), trailers.MODEL)), "")
 
     def replaced(self, digest: str) -> str:
-        """The hash of the text that the text `digest` replaced as an edit of the same source, "" for none."""
-        own = {span_key(link.source) for link in self.sources if link.sha256 == digest and link.source}
+        """The hash of the text that this commit removed and that cites the same source as the text `digest`; "" when
+        there is none. Such a pair is an edit."""
+        keys = {span_key(link.source) for link in self.sources if link.sha256 == digest and link.source}
         for link in self.rejected:
-            if link.sha256 != digest and link.source and span_key(link.source) in own:
+            if link.sha256 != digest and link.source and span_key(link.source) in keys:
                 return link.sha256
         return ""
 
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """What a history records, newest first: `by_hash` the newest commit of each text (64 hex), `by_span` the texts each
-    source gave, `sources` the sources of each text, `records` the commits that say so."""
+    """The records of a history, newest first. A text is named by its SHA-256, 64 hex digits."""
 
-    by_hash: dict[str, str] = field(default_factory=dict)
-    by_span: dict[SpanKey, set[str]] = field(default_factory=dict)
-    sources: dict[str, list[Span]] = field(default_factory=dict)
+    by_hash: dict[str, str] = field(default_factory=dict)  # text -> newest commit that recorded it
+    by_span: dict[SpanKey, set[str]] = field(default_factory=dict)  # source -> texts that cite it
+    sources: dict[str, list[Span]] = field(default_factory=dict)  # text -> its sources
     records: tuple[Record, ...] = ()
-    recorded: dict[str, list[Record]] = field(default_factory=dict)
-    cursors: tuple[tuple[str, str], ...] = ()  # (the promotion, the commit up to which it read logs)
-    reverts: tuple[tuple[str, str], ...] = ()  # (commit, the one it reverses)
-    claims: tuple[Claim, ...] = ()  # what messages say and no commit bears out
+    recorded: dict[str, list[Record]] = field(default_factory=dict)  # text -> records that added it
+    cursors: tuple[tuple[str, str], ...] = ()  # (promotion, the commit up to which it read logs)
+    reverts: tuple[tuple[str, str], ...] = ()  # (commit, the commit that it reverses)
+    claims: tuple[Claim, ...] = ()  # lines of messages that are not believed
 
 
 _REVERTS = lazy(r"This reverts commit ([0-9a-f]{40,64})\b")
 _OID = lazy(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 REVERTS = "This reverts commit"
-UNDO = 'Undo "'  # how the subject of a commit of `git mem undo` begins (`undo`): what it took back never was
-PROMOTES = "memory: promote "  # how the subject of a promotion begins
-_WORDS = (f"{trailers.SOURCE}:", f"{trailers.REJECTED}:", f"{trailers.CURSOR}:", f"{REVERTS} ")
+UNDO = 'Undo "'  # beginning of the subject of a commit of `git mem undo`
+PROMOTES = "memory: promote "  # beginning of the subject of a promotion
+_MARKS = (f"{trailers.SOURCE}:", f"{trailers.REJECTED}:", f"{trailers.CURSOR}:", f"{REVERTS} ")
 
 
 def read_ledger(repo: Repository, revs: Sequence[str], about: Sequence[str] = ()) -> Ledger:
-    """Every record of the commits that `revs` reach which its commit bears out, trailers of squashes included. No
-    commit, no record: an empty ledger. `about` narrows it to the commits whose message holds one of these strings.
-    """
+    """The ledger of the commits that `revs` reach; it is empty when `revs` is. With `about`, only commits whose message
+    contains one of these strings are read."""
     return ledger_of(repo, matching_commits(repo, revs, about))
 
 
 def matching_commits(repo: Repository, revs: Sequence[str], about: Sequence[str] = ()) -> Iterator[Commit]:
-    """The commits that `read_ledger` reads, newest first: Git looks for them while the caller does something else."""
+    """The commits that `read_ledger` reads, newest first. Git searches while the caller does other work."""
     if revs:
-        return repo.log(revs, grep=about or _WORDS)
+        return repo.log(revs, grep=about or _MARKS)
     return iter(())
 
 
 def ledger_of(repo: Repository, commits: Iterable[Commit]) -> Ledger:
-    """The records of these commits, newest first."""
-    reading = _Reading(repo)
+    """The ledger of `commits`, which come newest first."""
+    builder = _LedgerBuilder(repo)
     for batch in _batches(commits):
-        reading.effects.read(batch)
+        builder.effects.read(batch)
         for commit in batch:
-            reading.take(commit)
-    return reading.ledger()
+            builder.add(commit)
+    return builder.ledger()
 
 
 def _batches(commits: Iterable[Commit]) -> Iterator[list[Commit]]:
-    """The commits in groups that grow: who needs few of a long history reads few of it."""
-    left, size = iter(commits), 1
-    while batch := list(islice(left, size)):
+    """The commits in groups of 1, 2, 4 up to MAX_BATCH, so that a caller who stops early has read little."""
+    rest, size = iter(commits), 1
+    while batch := list(islice(rest, size)):
         yield batch
         size = min(2 * size, MAX_BATCH)
 
 
-class _Reading:
-    """A ledger while commits are read, each held to what it does (`commit_effects`)."""
+class _LedgerBuilder:
+    """Builds a ledger from commits, newest first, and compares each message with what its commit changes."""
 
     def __init__(self, repo: Repository) -> None:
         self.repo, self.effects = repo, CommitEffects(repo)
-        self.known = Ledger()
+        self.maps = Ledger()  # its dicts are filled; its tuples come from the lists below
         self.records: list[Record] = []
         self.cursors: list[tuple[str, str]] = []
         self.reverts: list[tuple[str, str]] = []
         self.claims: list[Claim] = []
-        self.never: set[str] = set()  # promotions that `undo` took back, by a commit that stands
-        # Commits of `undo` that stand and take back a promotion. A rebase gives both another oid, and the one that the
-        # undo names is of neither: what it takes out still says which run it took back.
-        self.undone: list[Commit] = []
-        self.used: set[tuple[str, str]] = set()  # (a commit of `undone`, a text that was matched with a promotion)
+        self.undone: set[str] = set()  # oids that commits of `git mem undo` name, without reverted undos
+        # Undo commits of promotions. After a rebase the oid in the message of an undo is that of no commit; the texts
+        # that the undo removes still tell which promotion it reverses.
+        self.undos: list[Commit] = []
+        self.matched: set[tuple[str, str]] = set()  # (undo commit, text) that was matched with a promotion
 
     def ledger(self) -> Ledger:
         return replace(
-            self.known, records=tuple(self.records), cursors=tuple(self.cursors[:MAX_CURSORS]),
+            self.maps, records=tuple(self.records), cursors=tuple(self.cursors[:MAX_CURSORS]),
             reverts=tuple(self.reverts), claims=tuple(self.claims),
         )  # fmt: skip
 
-    def take(self, commit: Commit) -> None:
-        """Note what one commit records."""
+    def add(self, commit: Commit) -> None:
+        """Add the records and claims of one commit."""
         rows = trailers.memory_trailers(commit.message)
         person = not by_machine(commit)
-        sources = self._borne_out(commit, rows, trailers.SOURCE, self.effects.adds, "does not add that text")
+        sources = self._added(commit, rows)
         removed, declined = self._rejections(commit, rows, person)
         reverted = self._reverted(commit)
         if commit.message.startswith(UNDO) and commit.oid not in {oid for _, oid in self.reverts}:
-            self.never.update(oid for by, oid in self.reverts if by == commit.oid)
+            self.undone.update(oid for by, oid in self.reverts if by == commit.oid)
             reverted = ()
             if commit.message.startswith(f"{UNDO}{PROMOTES}"):
-                self.undone.append(commit)
-        if self._is_undone(commit, rows, sources) or commit.oid in self.never:
+                self.undos.append(commit)
+        if self._is_undone(commit, rows, sources) or commit.oid in self.undone:
             sources, rows = (), []
         record = Record(commit, sources, removed, reverted, declined, person)
-        self._take_cursors(record, rows)
-        if not (sources or removed or declined or record.reverted):
+        self._add_cursors(record, rows)
+        if not (sources or removed or declined or reverted):
             return
         self.records.append(record)
         for link in sources:
-            self.known.by_hash.setdefault(link.sha256, commit.oid)
-            recorded = self.known.recorded.setdefault(link.sha256, [])
+            self.maps.by_hash.setdefault(link.sha256, commit.oid)
+            recorded = self.maps.recorded.setdefault(link.sha256, [])
             if record not in recorded:
                 recorded.append(record)
             if link.source:
-                self.known.by_span.setdefault(span_key(link.source), set()).add(link.sha256)
-                self.known.sources.setdefault(link.sha256, []).append(link.source)
+                self.maps.by_span.setdefault(span_key(link.source), set()).add(link.sha256)
+                self.maps.sources.setdefault(link.sha256, []).append(link.source)
 
     def _is_undone(self, commit: Commit, rows: Sequence[trailers.Trailer], sources: Sequence[trailers.Link]) -> bool:
-        """Whether a later undo takes out every text that this promotion added, each as often as it was added."""
+        """Whether a later undo removes every text that this promotion added. An undo counts once for each text."""
         if not sources or not trailers.values(rows, trailers.MODEL) or not commit.message.startswith(PROMOTES):
             return False
-        for undo in self.undone:
+        for undo in self.undos:
             texts = {(undo.oid, link.sha256) for link in sources}
-            if self.used.isdisjoint(texts) and all(
+            if self.matched.isdisjoint(texts) and all(
                 self.effects.removes(undo, link.sha256, link.target) for link in sources
             ):
-                self.used |= texts
+                self.matched |= texts
                 return True
         return False
 
-    def _borne_out(
-        self, commit: Commit, rows: Sequence[trailers.Trailer], key: str,
-        does: Callable[[Commit, str, str], bool], otherwise: str,
-    ) -> tuple[trailers.Link, ...]:  # fmt: skip
-        """The links of `key` whose text the commit really adds or removes; the others are claims."""
-        links = trailers.links(rows, key)
-        true = [link for link in links if does(commit, link.sha256, link.target)]
-        if len(true) < len(links):
-            count = _number(len(links) - len(true), len(links))
-            self.claims.append(Claim(commit.oid, key, f"{count} {otherwise}", by_machine(commit)))
-        return tuple(true)
+    def _added(self, commit: Commit, rows: Sequence[trailers.Trailer]) -> tuple[trailers.Link, ...]:
+        """The Memory-Source links whose text the commit really adds; one claim counts the others."""
+        links = trailers.links(rows, trailers.SOURCE)
+        added = tuple(link for link in links if self.effects.adds(commit, link.sha256, link.target))
+        if len(added) < len(links):
+            count = _count_of(len(links) - len(added), len(links))
+            why = f"{count} does not add that text"
+            self.claims.append(Claim(commit.oid, trailers.SOURCE, why, by_machine(commit)))
+        return added
 
     def _rejections(
         self, commit: Commit, rows: Sequence[trailers.Trailer], person: bool
     ) -> tuple[tuple[trailers.Link, ...], tuple[trailers.Link, ...]]:
-        """The texts that a commit takes out as it says, and the lines that a person refuses without taking any out."""
+        """The Memory-Rejected links of a commit: (those whose text it removes, those that decline log lines).
+
+        A link declines log lines when a person made the commit, the commit does not remove the text, and the lines are
+        in their file. Every other link becomes a claim.
+        """
         links = trailers.links(rows, trailers.REJECTED)
         removed = [
             link for link in links
@@ -213,49 +210,52 @@ class _Reading:
             or (person and self.effects.removes_masked(commit, link.target))
         ]  # fmt: skip
         others = [link for link in links if link not in removed]
-        declined = [link for link in others if person and link.source and self._stands(commit, link.source)]
+        declined = [link for link in others if person and link.source and self._has_lines(commit, link.source)]
         if len(declined) < len(others):
             why = "is an agent's, and takes out no such text"
             if person:
                 why = "takes out no such text"
-            count = _number(len(others) - len(declined), len(links))
+            count = _count_of(len(others) - len(declined), len(links))
             why = f"{count} {why}, and cites no line that stands"
             self.claims.append(Claim(commit.oid, trailers.REJECTED, why, not person))
         elif removed and not person:
             self.claims.append(Claim(commit.oid, trailers.REJECTED, "is an agent's: it refuses nothing for later"))
         return tuple(removed), tuple(declined)
 
-    def _stands(self, commit: Commit, span: Span) -> bool:
-        """Whether the file of a source has the lines of the source at a commit."""
-        now = then = self.repo.blobs(commit.oid, [span.path]).get(span.path, "")
+    def _has_lines(self, commit: Commit, span: Span) -> bool:
+        """Whether the file of `span` has all lines of `span` at the commit, in any place."""
+        now = cited = self.repo.blobs(commit.oid, [span.path]).get(span.path, "")
         if span.blob and not now.startswith(span.blob):
-            then = self.repo.find_blob(span.path, span.blob) or ""
-        lines = [line for line in self.effects.lines(then)[span.start_line - 1 : span.end_line] if line.strip()]
+            cited = self.repo.find_blob(span.path, span.blob) or ""
+        lines = [line for line in self.effects.lines(cited)[span.start_line - 1 : span.end_line] if line.strip()]
         return bool(lines) and set(lines) <= set(self.effects.lines(now))
 
     def _reverted(self, commit: Commit) -> tuple[trailers.Link, ...]:
-        """The facts that were promoted by the commits which this one reverses, and which it takes out."""
+        """The promoted texts that the commit removes by reverting their promotions. Notes each commit that it reverts;
+        a `This reverts commit` line that is not true becomes a claim."""
         links: list[trailers.Link] = []
         for oid in dict.fromkeys(_REVERTS.findall(commit.message)):
             try:
-                undone = self.repo.commit(oid)
+                reverted = self.repo.commit(oid)
             except UnknownRevision:
-                continue  # reverted in a history that this clone has not
-            if not self.effects.reverses(commit, undone):
+                continue  # this clone lacks the reverted commit
+            if not self.effects.reverses(commit, reverted):
                 self.claims.append(Claim(commit.oid, REVERTS, f"does not reverse {oid[:12]}", by_machine(commit)))
                 continue
-            self.reverts.append((commit.oid, undone.oid))
-            promoted = trailers.links(trailers.memory_trailers(undone.message), trailers.SOURCE)
+            self.reverts.append((commit.oid, reverted.oid))
+            promoted = trailers.links(trailers.memory_trailers(reverted.message), trailers.SOURCE)
             links += [link for link in promoted if self.effects.removes(commit, link.sha256, link.target)]
         return tuple(links)
 
-    def _take_cursors(self, record: Record, rows: Sequence[trailers.Trailer]) -> None:
-        promotion = bool(record.sources and trailers.values(rows, trailers.MODEL))
+    def _add_cursors(self, record: Record, rows: Sequence[trailers.Trailer]) -> None:
+        """Add the Memory-Cursor values of a promotion; a malformed one, or one of another commit, is a claim."""
+        promotion = record.sources and trailers.values(rows, trailers.MODEL)
         for value in reversed(trailers.values(rows, trailers.CURSOR)):
             why = ""
             if not _OID.fullmatch(value):
                 why = "is no full oid"
-            why = why or ("" if promotion else "stands in a commit that promotes nothing")
+            elif not promotion:
+                why = "stands in a commit that promotes nothing"
             if why:
                 self.claims.append(Claim(record.commit.oid, trailers.CURSOR, why, not record.person))
             else:
@@ -263,11 +263,12 @@ class _Reading:
 
 
 def claims(repo: Repository, revs: Sequence[str]) -> tuple[Claim, ...]:
-    """What the messages of the commits that `revs` reach claim in vain, reviews and cursors included."""
-    commits = list(matching_commits(repo, revs, (*_WORDS, f"{trailers.REVIEWED}:")))
-    known = ledger_of(repo, commits)
-    found = list(known.claims)
-    for promotion, oid in known.cursors:
+    """The lines of messages that are not believed, in the commits that `revs` reach: those of the ledger, cursors that
+    name no ancestor of their commit, and reviews that do not count (`authorship.reviewers`)."""
+    commits = list(matching_commits(repo, revs, (*_MARKS, f"{trailers.REVIEWED}:")))
+    ledger = ledger_of(repo, commits)
+    found = list(ledger.claims)
+    for promotion, oid in ledger.cursors:
         if oid == promotion or not repo.is_ancestor(oid, promotion):
             forged = by_machine(repo.commit(promotion))
             found.append(Claim(promotion, trailers.CURSOR, "names no ancestor of its commit", forged))
@@ -282,54 +283,54 @@ def claims(repo: Repository, revs: Sequence[str]) -> tuple[Claim, ...]:
     return tuple(found)
 
 
-def _number(some: int, of: int) -> str:
-    if of > 1:
-        return f"{some} of {of}:"
+def _count_of(some: int, total: int) -> str:
+    """The subject of a claim's sentence: "2 of 3:", or "it" when there is one trailer."""
+    if total > 1:
+        return f"{some} of {total}:"
     return "it"
 
 
 def promotes(commit: Commit, digest: str) -> bool:
-    """Whether the message of a commit records the text `digest` (64 hex) as a promotion, and not as an edit of another
-    text. Asked of the commit that wrote the text."""
+    """Whether the message records the text `digest` (64 hex) as promoted, and not as an edit of another text. Only true
+    of a commit that wrote the text: the change itself is not looked at."""
     rows = trailers.memory_trailers(commit.message)
     links = trailers.links(rows, trailers.SOURCE)
     record = Record(commit, tuple(links), tuple(trailers.links(rows, trailers.REJECTED)))
     return any(link.sha256 == digest for link in links) and bool(record.model(digest) or not record.replaced(digest))
 
 
-# -- what people took out ------------------------------------------------------------------------------------
+# -- what people removed -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A text that was taken out: the newest commit that did, and the lines it came from. `edited`: another text took
-    its place, so its source still stands. `declined`: nothing was taken out, and the lines alone are refused."""
+    """A text, or a set of log lines, that a person refused."""
 
-    commit: str
-    spans: tuple[Span, ...]
-    edited: bool = False
-    declined: bool = False
+    commit: str  # the newest commit that refused it
+    spans: tuple[Span, ...]  # the source lines of the text
+    edited: bool = False  # another text of the same source took its place, so the source is not refused
+    declined: bool = False  # the lines were declined and no text was removed
 
 
-def refusals(repo: Repository, known: Ledger) -> dict[str, Refusal]:
-    """Texts (by hash) that a person took out, by `Memory-Rejected` or by `git revert` of a promotion, and proposals
-    that a person declined.
+def refusals(repo: Repository, ledger: Ledger) -> dict[str, Refusal]:
+    """Hash of a text -> its refusal: a person removed it (`Memory-Rejected`, or `git revert` of its promotion) or
+    declined a proposal of it.
 
-    A person who records the same text later (`edit` back), or reverts the commit that refused it, lifts the refusal. An
-    agent, a bot or a model does not: neither may take out for ever, nor bring back what a person took out.
+    A person lifts a refusal by recording the text again later, or by reverting the commit that refused it. Commits of
+    agents and of models neither refuse a text nor lift a refusal.
     """
     refused: dict[str, Refusal] = {}
-    lifted = reverted_by_people(repo, known)
-    for record in reversed(known.records):
+    lifted = reverted_by_people(repo, ledger)
+    for record in reversed(ledger.records):
         if record.commit.oid in lifted or not record.person:
             continue
         edited = {record.replaced(link.sha256) for link in record.sources}
         for link in (*record.rejected, *record.reverted, *record.declined):
-            before = refused.get(link.sha256)
-            spans = dict.fromkeys((*(before.spans if before else ()), *([link.source] if link.source else ())))
-            declined = link in record.declined and (before is None or before.declined)
+            before = refused.get(link.sha256, Refusal("", (), declined=True))
+            spans = dict.fromkeys(filter(None, (*before.spans, link.source)))
+            declined = link in record.declined and before.declined
             refused[link.sha256] = Refusal(record.commit.oid, tuple(spans), link.sha256 in edited, declined)
-    for record in known.records if refused else ():
+    for record in ledger.records:
         for link in record.sources:
             refusal = refused.get(link.sha256)
             if refusal is None or refusal.commit == record.commit.oid or record.model(link.sha256):
@@ -339,10 +340,10 @@ def refusals(repo: Repository, known: Ledger) -> dict[str, Refusal]:
     return refused
 
 
-def reverted_by_people(repo: Repository, known: Ledger) -> set[str]:
-    """The commits that a person reverted, by a commit that stands itself."""
+def reverted_by_people(repo: Repository, ledger: Ledger) -> set[str]:
+    """The commits that a person reverted, unless a person reverted the revert."""
     reverted: set[str] = set()
-    for commit, old in known.reverts:  # the newest first
+    for commit, old in ledger.reverts:  # newest first
         if commit not in reverted and not by_machine(repo.commit(commit)):
             reverted.add(old)
     return reverted
@@ -350,14 +351,14 @@ def reverted_by_people(repo: Repository, known: Ledger) -> set[str]:
 
 @dataclass(frozen=True, slots=True)
 class Rejections:
-    """What must not be promoted again: texts by hash (64 hex), and the source lines they came from."""
+    """What promotion must not propose again: `hashes` of texts (64 hex), and `spans` of log lines."""
 
     hashes: frozenset[str] = frozenset()
     spans: tuple[Span, ...] = ()
 
 
-def rejections(repo: Repository, known: Ledger) -> Rejections:
-    """The refusals of a history as promotion asks for them."""
-    refused = refusals(repo, known)
+def rejections(repo: Repository, ledger: Ledger) -> Rejections:
+    """The refusals of a history, as promotion asks for them."""
+    refused = refusals(repo, ledger)
     spans = dict.fromkeys(span for refusal in refused.values() for span in refusal.spans)
     return Rejections(frozenset(text for text, refusal in refused.items() if not refusal.declined), tuple(spans))

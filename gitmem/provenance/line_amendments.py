@@ -1,8 +1,9 @@
-"""Which lines amend a line, and which it amends: what a search for its own text links it with, and what it says itself.
+"""The lines that amend a line of memory, and the lines that it amends, for `git mem why`.
 
-A link is what `search/amendments` makes of the lines that answer, so that `why` explains what `search` marks. A fact
-may also name what it supersedes (`<!-- mem supersedes=ID -->`); where that is no longer in memory, the commit that
-wrote the fact has it. Reads only; text with a secret is left out.
+The links come from a search for the text of the line, so that `why` explains the marks that `search` shows
+(`search/amendments`). A fact may also name what it supersedes (`<!-- mem supersedes=ID -->`); when that fact is no
+longer in memory, it is read from the parent of the commit that wrote the line. Reads only; text with a secret is left
+out.
 """
 
 from __future__ import annotations
@@ -22,33 +23,31 @@ from gitmem.memory.files import read_memory_file
 from gitmem.search.hits import BY_HAND, Linked
 from gitmem.search.search import Query, search
 
-HITS = 20  # of the search for the line's own text
+MAX_HITS = 20  # results of the search for the text of the line
 
 
 @dataclass(frozen=True, slots=True)
 class Amendment:
-    """The other end of a link: its place and text, the day it is of ("" for none), and for what `reason` the two are
-    linked; `proposed` where that takes a review to hold. `commit` is "" for a line that is there, else the last commit
-    that had it."""
+    """The line at the other end of a link."""
 
     path: str
     start_line: int
     end_line: int
-    date: str
+    date: str  # day of the line, "" for none
     id: str
     text: str
-    reason: str
-    proposed: bool = False
-    commit: str = ""
+    reason: str  # why the two lines are linked
+    proposed: bool = False  # the link needs a review
+    commit: str = ""  # the last commit with the line, when it is no longer in memory; else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Amendments:
-    """Newest first; `problem` says why no search could be made."""
+    """The links of a line, newest first."""
 
     amended_by: tuple[Amendment, ...] = ()
     supersedes: tuple[Amendment, ...] = ()
-    problem: str = ""
+    problem: str = ""  # why the search failed, a sentence
 
     def as_value(self) -> dict[str, object]:
         """The keys `amended_by` and `supersedes` of docs/json.md, "why"."""
@@ -62,10 +61,10 @@ class Amendments:
 def amendments(
     repo: Repository, config: Config, place: tuple[str, int], text: str, at: str, now: datetime
 ) -> Amendments:
-    """The links of the line of `text` at `place`, as of the commit `at`, "" for the work tree."""
+    """The links of the line with `text` at `place` (path, line). `at`: a commit, "" for the work tree."""
     path, line = place
     try:
-        hits = search(repo, config, Query(text, limit=HITS, commit=at, expired=True, promoted_lines=True), now).hits
+        hits = search(repo, config, Query(text, limit=MAX_HITS, commit=at, expired=True, promoted_lines=True), now).hits
         hit = next((hit for hit in hits if hit.path == path and hit.start_line <= line <= hit.end_line), None)
         if hit is None:
             return Amendments()
@@ -79,24 +78,24 @@ def amendments(
 
 
 def _read(repo: Repository, config: Config, end: Linked, at: str) -> Amendment:
-    """A link with the text of its other end, as its file has it without comments."""
+    """The amendment for one end of a link, with the text of its lines without comments."""
     lines = memory_facts.split_lines(read_memory_file(repo, config, end.path, at))
-    own = [parse_comment(line.rstrip())[0] for line in lines[end.start_line - 1 : end.end_line]]
-    text = "\n".join(without_secrets(own))
+    texts = [parse_comment(line.rstrip())[0] for line in lines[end.start_line - 1 : end.end_line]]
+    text = "\n".join(without_secrets(texts))
     return Amendment(end.path, end.start_line, end.end_line, end.date, end.id, text, end.reason, end.proposed)
 
 
 def replaced(repo: Repository, path: str, idents: Sequence[str], commit: Commit | None) -> tuple[Amendment, ...]:
-    """The facts of these ids that the file at `path` had before `commit`, which wrote the line that names them."""
+    """The facts with the ids `idents` in the file at `path` before `commit`, which wrote the fact that supersedes
+    them."""
     if commit is None or not commit.parents or not idents:
         return ()
     parent = commit.parents[0]
     oid = repo.blobs(parent, [path]).get(path)
     if oid is None:
         return ()
-    known = [entry.fact for entry in memory_facts.parse(repo.read(oid)).entries]
     return tuple(
         Amendment(path, fact.line, fact.line, "", fact.id, without_secrets([fact.text])[0], BY_HAND, False, parent)
-        for fact in known
+        for fact in memory_facts.parse(repo.read(oid)).facts
         if fact.id in idents
     )

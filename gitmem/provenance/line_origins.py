@@ -1,8 +1,8 @@
-"""Whose words the lines of a log are: the user's, an agent's, a tool's, a web page's. Pure.
+"""The origin of each line of a log: user, agent, tool or web. Pure.
 
-The worst origin wins: that of the statement's own comment, of the items, headings and lines ending in a colon that it
-stands below, of the log's front matter.
-Promotion holds facts back by it, and `verify` and `review` find what went round promotion.
+A line has the worst origin stated by its own comment, by the items, headings and lines ending in a colon above it, and
+by the front matter of the log. Promotion holds facts of bad origins back until a review; `verify` and `review` find
+facts that came into memory without promotion.
 """
 
 from __future__ import annotations
@@ -11,20 +11,16 @@ import re
 from collections.abc import Sequence
 
 from gitmem.lazy_patterns import lazy
-from gitmem.memory.document import Fault, parse_lines_only
+from gitmem.memory.document import Fault, glance
 from gitmem.memory.fact import origin_of, worst_origin
 from gitmem.memory.statements import Form, Statement
 
-# A comment that is none of ours for its blanks or case, and says an origin all the same: nobody gains by saying so.
+# A comment of another spelling than ours that states an origin. It is believed: nobody gains by stating a bad origin.
 _LOOSE = lazy(r"<!--\s*mem\s[^<>]*?\borigin\s*=\s*[\"']?(\w+)", re.IGNORECASE)
 
 
 def line_origins(document: Sequence[Statement]) -> list[str]:
-    """The worst origin stated for each line of a log that is read as these statements: by its statement's comment and
-    by every item that it stands below.
-
-    A quoted or fenced statement is `web`: whoever wrote the log shows there what somebody else wrote.
-    """
+    """The origin of each line of a log, in order. `document`: the statements of the log."""
     origins: list[str] = []
     for statement, origin in zip(document, statement_origins(document), strict=True):
         origins += [origin] * (statement.last + 1 - statement.first)
@@ -32,10 +28,10 @@ def line_origins(document: Sequence[Statement]) -> list[str]:
 
 
 def statement_origins(document: Sequence[Statement]) -> list[str]:
-    """The origin of each statement."""
-    stated: list[str] = []  # of each, and of what it stands below
-    shown: list[str] = []
-    headings: list[tuple[int, str]] = []  # (how many stand above it, origin) of those that a statement stands under
+    """The origin of each statement. A quoted or fenced statement is at least as bad as `web`: others wrote its text."""
+    stated: list[str] = []  # worst origin stated for each statement and for what is above it
+    origins: list[str] = []  # the same, with `web` for quotations
+    headings: list[tuple[int, str]] = []  # (level, origin) of the headings above the present statement
     for statement in document:
         if statement.form is Form.HEADING:
             while headings and headings[-1][0] >= len(statement.above):
@@ -43,18 +39,21 @@ def statement_origins(document: Sequence[Statement]) -> list[str]:
         above = [stated[place] for place in (statement.parent, statement.under) if place >= 0]
         if headings:
             above += [headings[-1][1]]
-        loose = _LOOSE.findall(statement.text) if "<!--" in statement.text else ()
-        stated.append(worst_origin(origin_of(statement.meta), *loose, *above))
+        stated.append(worst_origin(origin_of(statement.meta), *_LOOSE.findall(statement.text), *above))
         if statement.form is Form.HEADING:
             headings.append((len(statement.above), stated[-1]))
-        quoted = statement.form in (Form.QUOTE, Form.CODE) or statement.text.startswith(">")
-        shown.append(worst_origin(stated[-1], "web" if quoted else ""))
-    return shown
+        origins.append(stated[-1])
+        if statement.form in (Form.QUOTE, Form.CODE) or statement.text.startswith(">"):
+            origins[-1] = worst_origin(stated[-1], "web")
+    return origins
 
 
 def log_origin(lines: Sequence[str]) -> str:
-    """The worst `origin` of a log's front matter, "" where it states none, `web` where it cannot be read."""
-    document = parse_lines_only("\n".join(lines).encode("utf-8", "surrogateescape"))
+    """The worst `origin` in the front matter of a log; "" when it states none.
+
+    Front matter that cannot be parsed counts as the worst origin when it contains the word "origin".
+    """
+    document = glance("\n".join(lines).encode("utf-8", "surrogateescape"))
     if any(problem.fault is Fault.FRONT for problem in document.problems):
         front = "\n".join(document.lines[: document.front]).casefold()
         if "origin" not in front:

@@ -1,7 +1,7 @@
-"""What people took out of long-term memory by hand, in an editor, without a trailer that says so. Reads only.
+"""The texts that people removed from long-term memory without a trailer, as with an editor. Reads only.
 
-`ledger` has what a commit records; this is what happened without a record. A text that moved to another file of the
-same commit was not taken out, and one that a person wrote again is theirs.
+`ledger` has the removals that trailers record. A text that moves to another file in the same commit is not removed, and
+neither is one that a person wrote again later.
 """
 
 from __future__ import annotations
@@ -20,42 +20,42 @@ LASTING = ("MEMORY.md", ".claude/MEMORY.md", "memory/archive")
 
 
 def removed_by_people(repo: Repository, tip: str) -> dict[str, str]:
-    """Texts (64 hex of their hashes) that a person took out of MEMORY.md or its archive and none wrote again, each with
-    the newest commit that did. Promotions take out nothing of themselves; a merge takes out what all its parents have.
+    """Text (64 hex of its hash) -> the newest commit by a person that removed it from MEMORY.md or the archive.
+
+    Texts that a person added again later are left out. A merge removes what all its parents have and it lacks.
     """
     effects = CommitEffects(repo)
-    newest: dict[str, tuple[bool, str]] = {}
-    additions: list[tuple[Commit, list[str]]] = []  # newest first, not read yet: they matter only before a removal
+    newest: dict[str, tuple[bool, str]] = {}  # text -> (was removed, commit)
+    additions: list[tuple[Commit, list[str]]] = []  # commits that only add, read when an older commit removes a line
     walk = repo.log([tip], LASTING, full_history=True)
     while batch := list(islice(walk, MAX_BATCH)):
-        made = [commit for commit in batch if not _automatic(commit)]
-        effects.read(made)
-        for commit in made:
+        by_people = [commit for commit in batch if not _is_automatic(commit)]
+        effects.read(by_people)
+        for commit in by_people:
             files = [file.path for file in effects.files(commit) if file.path.endswith(".md")]
             if not effects.takes_lines(commit, files):
                 additions.append((commit, files))
                 continue
             for later, changed in [*additions, (commit, files)]:
-                lost, gained = _removed(effects, later, changed)
-                for digest in gained:
+                removed, added = _removed(effects, later, changed)
+                for digest in added:
                     newest.setdefault(digest, (False, later.oid))
-                for digest in lost:
+                for digest in removed:
                     newest.setdefault(digest, (True, later.oid))
             additions.clear()
-    return {digest: oid for digest, (taken, oid) in newest.items() if taken}
+    return {digest: oid for digest, (was_removed, oid) in newest.items() if was_removed}
 
 
 def _removed(effects: CommitEffects, commit: Commit, files: Sequence[str]) -> tuple[frozenset[str], frozenset[str]]:
-    """The texts that a commit takes out and those that it adds, against all its parents."""
-    lost, gained = effects.removed(commit, files)
+    """(texts that the commit removes, texts that it adds), compared with all its parents."""
+    removed, added = effects.removed(commit, files)
     for parent in commit.parents[1:]:
-        there = effects.texts(parent, files)
-        lost, gained = lost & there, gained - there
-    return lost, gained
+        present = effects.texts(parent, files)
+        removed, added = removed & present, added - present
+    return removed, added
 
 
-def _automatic(commit: Commit) -> bool:
-    """Whether a commit takes out nothing of a person's choice: an agent's, a promotion, and an `undo`: what that takes
-    back never was."""
-    modelled = bool(trailers.values(trailers.memory_trailers(commit.message), trailers.MODEL))
-    return modelled or by_machine(commit) or commit.message.startswith(UNDO)
+def _is_automatic(commit: Commit) -> bool:
+    """Whether the commit is an agent's, a promotion or an undo: no person chose what it removes."""
+    promoted = bool(trailers.values(trailers.memory_trailers(commit.message), trailers.MODEL))
+    return promoted or by_machine(commit) or commit.message.startswith(UNDO)

@@ -1,4 +1,4 @@
-"""What Git says of the signatures of commits: the judgement of `git verify-commit`, asked for by `git log`."""
+"""The signatures of commits as Git judges them: parses the output of `git log` with the placeholder %G?."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from gitmem.plural import counted
 
 UNSIGNED = "unsigned"
-STATES = {  # of `git log --format=%G?`
+STATES = {  # letter that `git log --format=%G?` prints -> words of ours
     "G": "good",
     "U": "good, of a key whose owner nobody vouched for",
     "X": "good, and expired since",
@@ -24,11 +24,11 @@ FORMAT = "%H%x00%G?%x00%GS%x00%GK"
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What Git says of a commit's signature: a value of STATES, who signed ("" where Git does not know), the key."""
+    """The signature of one commit."""
 
     commit: str
-    state: str
-    signer: str
+    state: str  # a value of STATES; a letter that STATES lacks stands for itself
+    signer: str  # "" when Git does not know
     key: str
 
     def as_value(self) -> dict[str, object]:
@@ -37,32 +37,31 @@ class Signature:
 
 
 def parse_signatures(text: str) -> tuple[Signature, ...]:
-    """The lines of `git log --format=FORMAT`. A state that Git invents later is told as it is written."""
+    """The signatures in `text`, the output of `git log --format=FORMAT`."""
     signatures = []
     for line in text.split("\n"):
         oid, _, rest = line.partition("\0")
-        state, _, named = rest.partition("\0")
-        signer, _, key = named.partition("\0")
+        state, _, signer_and_key = rest.partition("\0")
+        signer, _, key = signer_and_key.partition("\0")
         if oid:
-            signatures.append(Signature(oid, STATES.get(state, state), _flat(signer), _flat(key)))
+            signatures.append(Signature(oid, STATES.get(state, state), _one_line(signer), _one_line(key)))
     return tuple(signatures)
 
 
 def summary(signatures: Sequence[Signature]) -> str:
-    """One line about the signatures of commits, by what Git says and who signed; "" where none is signed."""
-    signed = [one for one in signatures if one.state != UNSIGNED]
+    """One line that counts the signatures by state and signer; "" when no commit is signed."""
+    signed = [signature for signature in signatures if signature.state != UNSIGNED]
     if not signed:
         return ""
-    counts = Counter((one.state, one.signer or one.key) for one in signed)
-    rows = [f"{count} {state}" + (f" ({who})" if who else "") for (state, who), count in sorted(counts.items())]
-    rest = len(signatures) - len(signed)
-    return (
-        f"signatures of {counted(len(signatures), 'commit')}: "
-        + "; ".join(rows)
-        + (f"; {rest} unsigned" if rest else "")
-    )
+    rows = []
+    counts = Counter((signature.state, signature.signer or signature.key) for signature in signed)
+    for (state, signer), count in sorted(counts.items()):
+        rows.append(f"{count} {state} ({signer})" if signer else f"{count} {state}")
+    if unsigned := len(signatures) - len(signed):
+        rows.append(f"{unsigned} unsigned")
+    return f"signatures of {counted(len(signatures), 'commit')}: " + "; ".join(rows)
 
 
-def _flat(text: str) -> str:
-    """A name out of a key, which its owner chose, as one line."""
+def _one_line(text: str) -> str:
+    """The first 200 characters of a name that the owner of a key chose, unprintable ones as spaces."""
     return "".join(c if c.isprintable() else " " for c in text)[:200]

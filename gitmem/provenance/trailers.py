@@ -1,15 +1,15 @@
-"""The trailers of a commit message: read as `git interpret-trailers` reads them, written so that it can.
+"""The trailers of commit messages: parsing them as `git interpret-trailers` does, and writing ours.
 
-Pure: no Git is run. `parse` is what Git sees; `parse_lenient` is what a squash left of it (a squash joins
-messages, and only the last paragraph stays a trailer block). `FIELDS` has what a commit of memory records, a row
-each: who commits says what there is to record (`Recorded`), and `with_record` spells it. Two values have their own
-grammar:
+Runs no Git. `parse` returns the trailers that Git sees. `parse_lenient` also returns those in the body of a squash
+commit, where Git joins several messages and only the last paragraph stays a trailer block. A caller that commits
+memory fills in a `Recorded`; `with_record` writes one trailer for each of its values, in the order of `FIELDS`.
+Memory-Source and Memory-Rejected have a grammar of their own:
 
     Memory-Source: memory/2026-02-05.md#L12-L14@<blob oid> -> MEMORY.md sha256:<hash of the fact's text>
     Memory-Rejected: memory/2026-02-05.md#L12-L14@<blob oid> -> MEMORY.md sha256:<hash of the fact's text>
 
-Paths in them are percent-encoded as in a fact's own comment (`memory/fact.py`); a rejection of a fact that has no
-source leaves `PATH#L... -> ` out.
+Paths are percent-encoded as in a fact's comment (`memory/fact.py`). The rejection of a fact without a source leaves
+out `PATH#L... -> `.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ SESSION, REVERTED, CONFIRMED = "Memory-Session", "Memory-Reverted", "Memory-Conf
 TRANSCRIPT, TAKEN_OVER = "Memory-Transcript", "Memory-Taken-Over"
 REVIEWED = "Reviewed-by"
 REWRITE = REWRITE_TRAILER
-SUBJECT = 60  # characters of a line of memory in the subject of the commit that adds it
+MAX_SUBJECT_CHARS = 60  # characters of a new line of memory that the subject of its commit repeats
 
 _SPACE = " \t\n\r"  # Git's isspace()
 _GENERATED = ("Signed-off-by: ", "(cherry picked from commit ")
@@ -41,14 +41,14 @@ Trailer = tuple[str, str]
 
 
 def parse(message: str) -> list[Trailer]:
-    """The trailers of `message` in order, repeated keys repeated, folded values unfolded.
+    """The trailers of `message` in order; repeated keys are kept, and folded values are joined to one line.
 
-    The same answer as `git interpret-trailers --parse --no-divider` (what `git log --format=%(trailers)` uses)
-    under Git's default configuration. Source: trailer.c and commit.c of Git 2.39.
+    Returns what `git interpret-trailers --parse --no-divider` prints under Git's default configuration, which
+    `git log --format=%(trailers)` uses too. Source: trailer.c and commit.c of Git 2.39.
     """
     lines = _lines(message)
-    lines = lines[: _end(lines)]
-    lines = lines[_start(lines) :]
+    lines = lines[: _message_end(lines)]
+    lines = lines[_block_start(lines) :]
     joined: list[str] = []
     folding = False
     for line in lines:
@@ -56,20 +56,21 @@ def parse(message: str) -> list[Trailer]:
             joined[-1] += line
             continue
         joined.append(line)
-        folding = _separator(line) >= 1
+        folding = _colon_at(line) >= 1
     rows = []
     for line in joined:
-        at = _separator(line)
-        if at >= 1 and line[0] != "#":
-            rows.append((line[:at].strip(_SPACE), _unfold(line[at + 1 :].strip(_SPACE))))
+        colon = _colon_at(line)
+        if colon >= 1 and line[0] != "#":
+            value = line[colon + 1 :].strip(_SPACE)
+            rows.append((line[:colon].strip(_SPACE), re.sub(r"\n[ \t\r\n]*", " ", value).strip(_SPACE)))
     return rows
 
 
 def parse_lenient(message: str) -> list[Trailer]:
-    """Every trailer-shaped line below the subject, wherever it stands: for the body a squash merge leaves.
+    """Every line below the subject that has the form of a trailer, in order, repeats included.
 
-    GitHub and `git merge --squash` indent and bullet the joined messages; both are seen through. Continuation
-    lines are not joined (they cannot be told from the next message's prose). Order kept, exact repeats kept.
+    This finds the trailers of the messages that a squash joined. The indentation and bullets that GitHub and
+    `git merge --squash` add are removed. Folded values are not joined: their second line looks like prose.
     """
     rows = []
     for line in message.split("\n")[1:]:
@@ -81,8 +82,7 @@ def parse_lenient(message: str) -> list[Trailer]:
 
 
 def memory_trailers(message: str) -> list[Trailer]:
-    """What `message` says about memory: Git's trailers, and every `Memory-*` or `Reviewed-by` line of the
-    body that Git no longer sees as one. No repeats."""
+    """The trailers that Git sees, then every other `Memory-*` or `Reviewed-by` line of the body; no repeats."""
     rows = dict.fromkeys(parse(message))
     for key, value in parse_lenient(message):
         if key.lower().startswith("memory-") or key.lower() == REVIEWED.lower():
@@ -90,24 +90,24 @@ def memory_trailers(message: str) -> list[Trailer]:
     return list(rows)
 
 
-def block_with(message: str, key: str, holding: str) -> list[Trailer]:
-    """The trailers that stand together with a `key` whose value holds `holding`: what was said with it.
+def block_with(message: str, key: str, part: str) -> list[Trailer]:
+    """The trailer block in which a value of `key` contains `part`; [] when no block has one.
 
-    Git's own block where it is there, else the run of trailer-shaped lines a squash left of it; [] where none is.
+    Git's own trailer block comes first; then each run of adjacent trailer lines in the body, which a squash leaves.
     """
 
-    def says(rows: list[Trailer]) -> bool:
-        return any(holding in value for value in values(rows, key))
+    def matches(rows: list[Trailer]) -> bool:
+        return any(part in value for value in values(rows, key))
 
     block = parse(message)
-    if says(block):
+    if matches(block):
         return block
     block = []
     for line in [*message.split("\n")[1:], ""]:
         rows = parse_lenient("\n" + line)
         if rows:
             block += rows
-        elif says(block):
+        elif matches(block):
             return block
         else:
             block = []
@@ -115,40 +115,44 @@ def block_with(message: str, key: str, holding: str) -> list[Trailer]:
 
 
 def values(trailers: Iterable[Trailer], key: str) -> list[str]:
-    """The values of `key`, which Git compares without case, in order."""
+    """The values of the trailers named `key`, in order. As in Git, the case of a key does not matter."""
     wanted = key.lower()
     return [value for name, value in trailers if name.lower() == wanted]
 
 
 def render(trailers: Iterable[Trailer]) -> str:
-    """One line a trailer, each ending in a newline; white space in values (newlines too) collapsed.
+    """One line per trailer, each ending in a newline. Runs of white space in a value become one space.
 
-    Raises ValueError for a key Git would not read back as one.
+    Raises ValueError for a key that Git would not read back as one.
     """
     out = []
     for key, value in trailers:
         if not re.fullmatch(r"[A-Za-z0-9-]+", key):
             raise ValueError(f"not a trailer key: {key!r}")
         flat = " ".join(value.replace("\0", " ").split())
-        out.append(f"{key}: {flat}" if flat else f"{key}:")
-    return "".join(line + "\n" for line in out)
+        out.append(f"{key}: {flat}".rstrip() + "\n")
+    return "".join(out)
 
 
 def append(message: str, trailers: Iterable[Trailer]) -> str:
-    """`message` with `trailers` after its own: in its trailer block where it has one, else below the body."""
+    """`message` with `trailers` at the end of its trailer block, or in a new block when it has none."""
     block = render(trailers)
     body = message.rstrip()
     if not block:
         return body + "\n"
     lines = _lines(body + "\n")
-    joined = bool(parse(body)) and _end(lines) == len(lines)
-    return body + ("\n" if joined else "\n\n") + block
+    if parse(body) and _message_end(lines) == len(lines):
+        return body + "\n" + block
+    return body + "\n\n" + block
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One Memory-Source or Memory-Rejected value: the fact with `sha256` (64 hex of its text) in `target`
-    comes from `source`. `source` is None in a rejection by text alone, `target` may be empty there."""
+    """The value of one Memory-Source or Memory-Rejected trailer.
+
+    `source`: the lines that the fact comes from; None in a rejection without a source. `target`: the file of the fact;
+    may be empty in a rejection. `sha256`: the hash of the fact's text, 64 hex digits.
+    """
 
     source: Span | None
     target: str
@@ -159,29 +163,31 @@ _LINK = lazy(r"(?:(?P<span>\S+) -> )?(?:(?P<target>\S+) )?sha256:(?P<hash>[0-9a-
 
 
 def parse_link(value: str) -> Link | None:
-    """The value of a Memory-Source or Memory-Rejected trailer, None where it is not one."""
+    """The Link that the value of a Memory-Source or Memory-Rejected trailer spells; None when it is malformed."""
     match = _LINK.fullmatch(value)
     if match is None:
         return None
-    span = None
-    if match["span"]:
-        span = parse_span(match["span"])
+    span = parse_span(match["span"] or "")
     if match["span"] and span is None:
         return None
     return Link(span, decode(match["target"] or ""), match["hash"])
 
 
 def render_link(link: Link) -> str:
-    """The inverse of `parse_link`; unlike in a fact's own comment, the source's oid is written as given."""
-    arrow = ""
+    """The inverse of `parse_link`. A fact's comment shortens the oid of a source; a trailer has all of it."""
+    text = ""
     if link.source:
-        arrow = render_span(link.source._replace(blob=""))
-        arrow += f"@{link.source.blob} -> " if link.source.blob else " -> "
-    return f"{arrow}{encode(link.target, '@#') + ' ' if link.target else ''}sha256:{link.sha256}"
+        text = render_span(link.source._replace(blob=""))
+        if link.source.blob:
+            text += f"@{link.source.blob}"
+        text += " -> "
+    if link.target:
+        text += encode(link.target, "@#") + " "
+    return f"{text}sha256:{link.sha256}"
 
 
 def links(trailers: Iterable[Trailer], key: str) -> list[Link]:
-    """Every well-formed Link among the values of `key`."""
+    """The links that the values of `key` spell, in order; malformed values are left out."""
     return [link for value in values(trailers, key) if (link := parse_link(value))]
 
 
@@ -190,30 +196,30 @@ def links(trailers: Iterable[Trailer], key: str) -> list[Link]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
-    """What a commit of memory has to record beside its files. What is empty gets no trailer."""
+    """What the message of a commit of memory records beside the changed files. An empty field gets no trailer."""
 
-    rejected: tuple[Link, ...] = ()  # texts that it takes out
-    sources: tuple[Link, ...] = ()  # texts that it adds, with the lines they come from
-    confirmed: tuple[str, ...] = ()  # facts that hold, each with the commit whose code was looked at
-    reverted: str = ""  # what facts are taken back by: `commit:...`, `agent:...`
-    model: str = ""  # that proposed the facts
-    agent: str = ""  # who writes, "" for a person
-    reason: str = ""  # why, one line
+    rejected: tuple[Link, ...] = ()  # texts that the commit removes
+    sources: tuple[Link, ...] = ()  # texts that the commit adds, each with its source lines
+    confirmed: tuple[str, ...] = ()  # `FACT @ COMMIT`: a fact that still holds, and the commit whose code was read
+    reverted: str = ""  # the selector of `git mem revert`: `commit ...`, `agent ...`
+    model: str = ""  # the model that proposed the facts
+    agent: str = ""  # the agent that commits, "" for a person
+    reason: str = ""  # why the commit is made, one line
     transcripts: tuple[str, ...] = ()  # <session> sha256:<hash of its file> <first turn>..<last turn>
-    taken_over: str = ""  # NAME@OID: the branch whose files it has, and its tip then
-    cursor: str = ""  # the commit up to which logs were read
-    rewrite: str = ""  # why past lines change or many facts go
-    reviewer: str = ""  # `Name <e-mail>` of who looked at each fact
+    taken_over: str = ""  # NAME@OID: the branch whose files the commit takes over, and the tip of that branch
+    cursor: str = ""  # the commit up to which promotion read the logs
+    rewrite: str = ""  # why the commit changes past log lines or removes many facts
+    reviewer: str = ""  # `Name <e-mail>` of the person who looked at each fact
 
 
 class Field(NamedTuple):
-    """A trailer of ours: its key, and the values that it has for what a commit records."""
+    """A trailer of ours: its key, and the function that returns its values for a `Recorded`."""
 
     key: str
     values: Callable[[Recorded], Iterable[str]]
 
 
-FIELDS = (  # in the order in which they stand
+FIELDS = (  # in the order of the trailers in a message
     Field(REJECTED, lambda recorded: map(render_link, recorded.rejected)),
     Field(SOURCE, lambda recorded: map(render_link, recorded.sources)),
     Field(CONFIRMED, lambda recorded: recorded.confirmed),
@@ -230,49 +236,49 @@ FIELDS = (  # in the order in which they stand
 
 
 def rows(recorded: Recorded) -> list[Trailer]:
-    """The trailers of a commit that records this, in the order of FIELDS."""
+    """The trailers for `recorded`, in the order of FIELDS; empty values are left out."""
     return [(field.key, value) for field in FIELDS for value in field.values(recorded) if value]
 
 
 def with_record(body: str, recorded: Recorded) -> str:
-    """The message of a commit: subject and body, and the trailers of what it records."""
+    """A commit message: `body` (subject and text), then the trailers for `recorded`."""
     return append(body, rows(recorded))
 
 
 def message_of_line(text: str, agent: str) -> str:
     """The message of a commit that adds one line of memory; `agent` is "" for a person."""
-    return with_record(f"memory: {text[:SUBJECT]}", Recorded(agent=agent))
+    return with_record(f"memory: {text[:MAX_SUBJECT_CHARS]}", Recorded(agent=agent))
 
 
-# -- Git's own reading ---------------------------------------------------------------------------------------
+# -- the parser of Git: each function below names the one in trailer.c or commit.c that it follows ------------
 
 
 def _lines(text: str) -> list[str]:
-    lines = text.split("\n")
-    return [line + "\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
+    """The lines of `text` with their newlines, split at newlines only."""
+    return re.findall(r"[^\n]*\n|[^\n]+", text)
 
 
-def _blank(line: str) -> bool:
+def _is_blank(line: str) -> bool:
     return not line.strip(_SPACE)
 
 
-def _separator(line: str) -> int:
-    """The place of the colon of a trailer, -1 where the line has none (find_separator)."""
-    space = False
-    for at, c in enumerate(line):
+def _colon_at(line: str) -> int:
+    """The index of the colon that ends the key of a trailer; -1 when the line is no trailer (find_separator)."""
+    space_seen = False
+    for index, c in enumerate(line):
         if c == ":":
-            return at
-        if not space and c.isascii() and (c.isalnum() or c == "-"):
+            return index
+        if not space_seen and c.isascii() and (c.isalnum() or c == "-"):
             continue
-        if at and c in " \t":
-            space = True
+        if index and c in " \t":
+            space_seen = True
             continue
         break
     return -1
 
 
-def _end(lines: list[str]) -> int:
-    """How many lines stand before trailing comments, blanks and old `Conflicts:` blocks (ignore_non_trailer)."""
+def _message_end(lines: list[str]) -> int:
+    """The number of lines before trailing comments, blank lines and `Conflicts:` blocks (ignore_non_trailer)."""
     cutoff = next((n for n, line in enumerate(lines) if line.startswith(_SCISSORS)), len(lines))
     boundary, conflicts = 0, False
     for number, line in enumerate(lines[:cutoff]):
@@ -287,9 +293,9 @@ def _end(lines: list[str]) -> int:
     return boundary or cutoff
 
 
-def _start(lines: list[str]) -> int:
-    """The first line of the trailer block, len(lines) where there is none (find_trailer_start)."""
-    title = next((n for n, line in enumerate(lines) if line[0] != "#" and _blank(line)), len(lines))
+def _block_start(lines: list[str]) -> int:
+    """The index of the first line of the trailer block; len(lines) when there is none (find_trailer_start)."""
+    title = next((n for n, line in enumerate(lines) if line[0] != "#" and _is_blank(line)), len(lines))
     only_spaces, generated = True, False
     trailers = others = maybe = 0
     for number in range(len(lines) - 1, title - 1, -1):
@@ -297,7 +303,7 @@ def _start(lines: list[str]) -> int:
         if line[0] == "#":
             others, maybe = others + maybe, 0
             continue
-        if _blank(line):
+        if _is_blank(line):
             if only_spaces:
                 continue
             others += maybe
@@ -308,14 +314,10 @@ def _start(lines: list[str]) -> int:
         only_spaces = False
         if line.startswith(_GENERATED):
             trailers, maybe, generated = trailers + 1, 0, True
-        elif _separator(line) >= 1 and line[0] not in _SPACE:
+        elif _colon_at(line) >= 1 and line[0] not in _SPACE:
             trailers, maybe = trailers + 1, 0
         elif line[0] in _SPACE:
             maybe += 1
         else:
             others, maybe = others + 1 + maybe, 0
     return len(lines)
-
-
-def _unfold(value: str) -> str:
-    return re.sub(r"\n[ \t\r\n]*", " ", value).strip(_SPACE)

@@ -1,7 +1,7 @@
-"""Whether provenance still holds: every promoted fact has a source that is there, that says it, and its promoted text.
+"""`git mem verify`: whether every promoted fact still has its promoted text, and sources that exist and say it.
 
-The list of checks is that of `checks`. Reads only, committed history only. A flaw names rule, place and
-reason, never text of memory.
+The checks themselves are in `checks`; this module chooses the facts and the lines to check. Reads committed history
+only. A flaw names its rule, place and reason and holds no text of memory.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import partial
 from itertools import islice
 
 from gitmem.gate.policy import MESSAGE
-from gitmem.git.objects import EXECUTABLE, REGULAR, Commit
+from gitmem.git.objects import EXECUTABLE, REGULAR, Change, Commit
 from gitmem.git.ranges import shallow
 from gitmem.git.repository import Repository
 from gitmem.git.write import run_git
@@ -26,29 +26,28 @@ from gitmem.provenance.authorship import by_machine, named
 from gitmem.provenance.checks import Checks
 from gitmem.provenance.cited_sources import facts_at
 from gitmem.provenance.grounding import Support
-from gitmem.provenance.ledger import Ledger, claims, read_ledger
+from gitmem.provenance.ledger import claims, read_ledger
 from gitmem.provenance.signatures import FORMAT, Signature, parse_signatures, summary
 
-MAX_MOVES = 500  # newest commits of a range that touch a file and are asked whether they moved a fact
-LOADED = (Kind.MEMORY, Kind.RULE, Kind.INSTRUCTIONS)
+MAX_MOVES = 500  # newest commits of the range that touch a file, in which the move of a fact is looked for
+LOADED = (Kind.MEMORY, Kind.RULE, Kind.INSTRUCTIONS)  # files that agents load whole
 
 
 @dataclass(frozen=True, slots=True)
 class Flaw:
-    """A fact whose provenance does not hold. `rule` is one of docs/provenance.md, "Check"; `message` holds no text of
-    memory."""
+    """A check that failed, and its place."""
 
-    rule: str
+    rule: str  # its name in docs/provenance.md, "Check"
     path: str
     line: int
     message: str
-    fact: str  # its id
+    fact: str  # id of the fact, "" for a line that is no fact
     commit: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """One fact, how it stands, and what does not hold. `commit` last touched its line; None without a policy."""
+    """A fact that was checked. `commit`: the commit that last touched its line; may be None without a policy."""
 
     path: str
     fact: Fact
@@ -59,7 +58,7 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class Prose:
-    """A line that is no fact, of a file that agents load as it is, and the commit that last touched it."""
+    """A changed line that is no fact, in a file that agents load whole. `commit`: the commit that last touched it."""
 
     path: str
     line: int
@@ -70,16 +69,14 @@ class Prose:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The facts that were checked, in order of path and line, and with a policy the lines around them; no flaws:
-    everything held. `standing` are all facts there are, as (path, fact); `forged` what agents' messages in a range
-    record that was not done."""
+    """The result of a verification; without flaws every check passed."""
 
-    facts: tuple[Checked, ...]
-    prose: tuple[Prose, ...] = ()
+    facts: tuple[Checked, ...]  # the facts that were checked, in the order of paths and lines
+    prose: tuple[Prose, ...] = ()  # with a policy only
     notes: tuple[str, ...] = ()
-    signatures: tuple[Signature, ...] = ()  # of the commits of a range
-    standing: tuple[tuple[str, Fact], ...] = ()
-    forged: tuple[Flaw, ...] = ()
+    signatures: tuple[Signature, ...] = ()  # of the commits since `base`
+    standing: tuple[tuple[str, Fact], ...] = ()  # (path, fact) of all facts at `head`, checked or not
+    forged: tuple[Flaw, ...] = ()  # false trailers in messages of agents since `base`, with a policy only
 
     @property
     def checked(self) -> int:
@@ -87,128 +84,113 @@ class Verdict:
 
     @property
     def flaws(self) -> tuple[Flaw, ...]:
-        return tuple(flaw for flaws in self._flaws() for flaw in flaws)
-
-    def _flaws(self) -> Iterator[tuple[Flaw, ...]]:
-        yield from (row.flaws for row in self.facts)
-        yield from (row.flaws for row in self.prose)
-        yield self.forged
+        rows = [*(row.flaws for row in self.facts), *(row.flaws for row in self.prose), self.forged]
+        return tuple(flaw for flaws in rows for flaw in flaws)
 
 
 def verify(
-    repo: Repository, base: str = "", head: str = "HEAD", *, policy: bool = False, known: Ledger | None = None,
-    globs: Sequence[str] = (),
-) -> Verdict:  # fmt: skip
-    """Check every promoted fact at `head`; where `base` is given, those that are new or have another comment since, and
-    the sources of the others (oids or revisions). With `policy` every fact, and who wrote it.
+    repo: Repository, base: str = "", head: str = "HEAD", *, policy: bool = False, globs: Sequence[str] = ()
+) -> Verdict:
+    """Check the promoted facts at `head`, and with `policy` all facts and who wrote them.
 
-    `known` is the ledger of `head`, where the caller has it; `globs` are the `[memory] paths` in force: what neither
-    they nor the usual places name is no memory, and no source. Raises UnknownRevision; finding nothing is no error.
+    With `base` (an oid or revision), a fact is checked when it is new or its comment changed since `base`. Of the other
+    facts only the sources that changed since are checked. `globs`: the `[memory] paths` in force; a file outside them
+    and the usual places is no source. Raises UnknownRevision.
     """
     tip = repo.resolve(head)
-    there = list(facts_at(repo, tip))
-    run = _Run(repo, repo.resolve(base) if base else "", tip, known or read_ledger(repo, [tip]), policy, globs)
-    run.compare_with(there)
-    rows: list[Checked] = []
-    for path, data, fact in there:
-        if run.unchanged(path, fact):
+    rows = list(facts_at(repo, tip))
+    since = base and repo.resolve(base)
+    run = _Verification(repo, since, tip, policy, globs)
+    run.read_base(rows)
+    checked: list[Checked] = []
+    for path, data, fact in rows:
+        if run.is_unchanged(fact):
             if policy:
-                rows += run.check_place(path, fact)
-            rows += run.check_sources(path, data, fact)
-            continue
-        promoted = bool(fact.get("src")) or text_hash(fact.text) in run.known.by_hash
-        if promoted or policy:
-            rows.append(run.check(path, data, fact))
+                checked += run.check_place(path, fact)
+            checked += run.check_sources(path, data, fact)
+        elif policy or fact.get("src") or text_hash(fact.text) in run.ledger.by_hash:
+            checked.append(run.check(path, data, fact))
     notes = []
     if shallow(repo):
         notes.append("this clone is shallow: trailers and sources beyond its history were not seen")
-    standing = tuple((path, fact) for path, _, fact in there)
-    if base:
-        signatures = _signatures(repo, run.base, tip)
-    else:
-        signatures = ()
-    if said := summary(signatures):
-        notes.append(said)
-    if policy and base:
-        forged = tuple(_forged(repo, run.base, tip))
-    else:
-        forged = ()
-    return Verdict(tuple(rows), tuple(run.prose()) if policy else (), tuple(notes), signatures, standing, forged)
+    prose: tuple[Prose, ...] = ()
+    if policy:
+        prose = tuple(run.prose())
+    signatures: tuple[Signature, ...] = ()
+    if since:
+        signatures = parse_signatures(run_git(repo, ["log", f"--format={FORMAT}", tip, f"^{since}", "--"]))
+    if words := summary(signatures):
+        notes.append(words)
+    forged: tuple[Flaw, ...] = ()
+    if policy and since:
+        forged = tuple(_forged(repo, since, tip))
+    standing = tuple((path, fact) for path, _, fact in rows)
+    return Verdict(tuple(checked), prose, tuple(notes), signatures, standing, forged)
 
 
 def _forged(repo: Repository, base: str, tip: str) -> Iterator[Flaw]:
+    """A flaw for each false trailer in an agent's message, of the commits of `tip` that `base` lacks."""
     for claim in claims(repo, [tip, f"^{base}"]):
         if claim.forged:
             message = f"{claim.key} of {claim.commit[:12]}, which is an agent's: {claim.why}"
             yield Flaw("forged", MESSAGE, 1, message, "", claim.commit)
 
 
-def _signatures(repo: Repository, base: str, tip: str) -> tuple[Signature, ...]:
-    """What Git says of the signatures of the commits that `tip` has and `base` has not."""
-    return parse_signatures(run_git(repo, ["log", f"--format={FORMAT}", tip, f"^{base}", "--"]))
+class _Verification:
+    """One run of `verify`: the facts of `tip`, compared with those of `base`; `base` "" compares with nothing."""
 
-
-class _Run:
-    """One verification of `tip` (since `base`, "" for all of it)."""
-
-    def __init__(
-        self, repo: Repository, base: str, tip: str, known: Ledger, policy: bool, globs: Sequence[str]
-    ) -> None:
-        self.repo, self.base, self.tip, self.known, self.policy = repo, base, tip, known, policy
-        self.checks = Checks(repo, tip, known, globs)
+    def __init__(self, repo: Repository, base: str, tip: str, policy: bool, globs: Sequence[str]) -> None:
+        self.repo, self.base, self.tip, self.policy = repo, base, tip, policy
+        self.ledger = read_ledger(repo, [tip])
+        self.checks = Checks(repo, tip, self.ledger, globs)
         self.attributor = self.checks.attributor
+        self.changes: dict[str, Change] = {}  # path -> its change since `base`
         if base:
-            self.touched = {change.path: change for change in repo.changes(base, tip)}
-        else:
-            self.touched = {}
-        self.before: dict[str, list[Fact]] = {}
+            self.changes = {change.path: change for change in repo.changes(base, tip)}
+        self.before: dict[str, list[Fact]] = {}  # fact id -> facts at `base`
         self._commits: dict[str, Commit] = {}
-        self._touched_by: dict[str, list[Commit]] = {}
+        self._touching_commits: dict[str, list[Commit]] = {}
         self._blames: dict[str, dict[int, str]] = {}
 
-    def compare_with(self, there: Sequence[tuple[str, bytes, Fact]]) -> None:
-        """Learn which facts stood at `base`: those `there` at `tip` hold for every file that did not change."""
+    def read_base(self, rows: Sequence[tuple[str, bytes, Fact]]) -> None:
+        """Fill `before`. `rows`: the facts at `tip`; those in unchanged files are not read again."""
         if not self.base:
             return
-        same = ((path, fact) for path, _, fact in there if path not in self.touched)
-        changed = ((path, fact) for path, _, fact in facts_at(self.repo, self.base, self.touched.keys()))
+        same = ((path, fact) for path, _, fact in rows if path not in self.changes)
+        changed = ((path, fact) for path, _, fact in facts_at(self.repo, self.base, self.changes.keys()))
         for _, fact in sorted((*same, *changed), key=lambda row: row[0]):
             self.before.setdefault(fact.id, []).append(fact)
 
-    def unchanged(self, path: str, fact: Fact) -> bool:
-        """Whether the fact stood at `base` already, in any file, with this very comment."""
+    def is_unchanged(self, fact: Fact) -> bool:
+        """Whether `base` has the fact, in any file, with the same keys in its comment."""
         return any(set(old.meta) == set(fact.meta) for old in self.before.get(fact.id, ()))
 
     def check(self, path: str, data: bytes, fact: Fact) -> Checked:
-        """The whole judgement of one fact."""
+        """Make every check of a fact that is new or has another comment than at `base`."""
         line_commit = partial(self.line_commit, path, data, fact)
         attribution = self.attributor.attribution(path, fact, line_commit)
         olds = self.before.get(fact.id, ())
-        if attribution.edit is None and olds:  # its comment alone changed since `base`, whoever wrote the fact
+        if attribution.edit is None and olds:  # only the comment changed since `base`
             changed = differing(olds[0].meta, fact.meta)
             edit = Edit(line_commit(), olds[0], changed)
             attribution = replace(attribution, support=Support.EDITED, edit=edit)
         problems = list(self.checks.wrong(fact, attribution))
         if self.policy:
             problems += self.checks.against_policy(path, fact, attribution, partial(self._writer, path, data, fact))
-        oid = self.known.by_hash.get(text_hash(fact.text), "")
-        oid = oid or (attribution.edit.commit.oid if attribution.edit else "")
-        flaws = tuple(
-            Flaw(
-                rule,
-                path,
-                fact.line,
-                message,
-                fact.id,
-                self._writer(path, data, fact).oid if rule == "unrecorded" else oid,
-            )
-            for rule, message in problems
-        )
-        return Checked(path, fact, attribution, flaws, line_commit() if self.policy else None)
+        promotion = self.ledger.by_hash.get(text_hash(fact.text), "")
+        if not promotion and attribution.edit:
+            promotion = attribution.edit.commit.oid
+        flaws = []
+        for rule, message in problems:
+            oid = promotion
+            if rule == "unrecorded":
+                oid = self._writer(path, data, fact).oid
+            flaws.append(Flaw(rule, path, fact.line, message, fact.id, oid))
+        return Checked(path, fact, attribution, tuple(flaws), line_commit() if self.policy else None)
 
     def check_place(self, path: str, fact: Fact) -> Iterator[Checked]:
-        """A fact that stood at `base` with these words: whether an agent has put it below another heading or item,
-        which may turn what it says around. A fact that went to the archive is out of memory, as one taken out is."""
+        """Check whether an agent moved an unchanged fact below another heading or item, which may change its meaning.
+        A move to the archive is allowed, as a removal is."""
         olds = [old for old in self.before[fact.id] if set(old.meta) == set(fact.meta)]
         if kind(path) is Kind.ARCHIVE or any(old.trail == fact.trail for old in olds):
             return
@@ -220,8 +202,8 @@ class _Run:
         yield Checked(path, fact, attribution, (Flaw("moved", path, fact.line, message, fact.id, mover.oid),), mover)
 
     def _mover(self, path: str, fact: Fact) -> Commit | None:
-        """The agent's commit of the range that gave a fact this trail last; None where a person's did."""
-        for commit in self._touching(path):
+        """The commit since `base` that put the fact at its present trail, when an agent made it; else None."""
+        for commit in self._commits_touching(path):
             if fact.trail not in self._trails(commit.oid, path, fact.id):
                 continue
             parents = [trail for parent in commit.parents for trail in self._trails(parent, path, fact.id)]
@@ -231,48 +213,51 @@ class _Run:
                 return commit
         return None
 
-    def _touching(self, path: str) -> list[Commit]:
-        """The commits of the range that touch a file, the newest first."""
-        if path not in self._touched_by:
+    def _commits_touching(self, path: str) -> list[Commit]:
+        """The newest MAX_MOVES commits since `base` that touch a file, newest first."""
+        if path not in self._touching_commits:
             walk = self.repo.log([self.tip, f"^{self.base}"], [path], full_history=True)
-            self._touched_by[path] = list(islice(walk, MAX_MOVES))
-        return self._touched_by[path]
+            self._touching_commits[path] = list(islice(walk, MAX_MOVES))
+        return self._touching_commits[path]
 
     def _trails(self, commit: str, path: str, ident: str) -> frozenset[tuple[str, ...]]:
-        """Where a file has a fact at a commit."""
+        """The trails of a fact in a file at a commit."""
         return frozenset(fact.trail for fact in self.attributor.facts_in(commit, path) if fact.id == ident)
 
     def check_sources(self, path: str, data: bytes, fact: Fact) -> Iterator[Checked]:
-        """A fact that stood at `base` as it does now: only whether the range changed the lines it cites."""
-        records = self.known.recorded.get(text_hash(fact.text), ())
+        """Check whether the source lines of an unchanged fact were changed since `base`; yields the fact at most
+        once."""
+        records = self.ledger.recorded.get(text_hash(fact.text), ())
+        reader = self.attributor.reader
         for span in self.attributor.spans(fact, records):
-            change = self.touched.get(span.path)
-            if change is None or change.status == "A":
+            change = self.changes.get(span.path)
+            if change is None or change.status == "A" or not change.old_oid:
                 continue
-            source = self.attributor.reader.read(fact, span, records)
-            lost = [line for line in source.text.split("\n") if line.strip()]
-            held = change.old_oid and set(lost) <= set(self.attributor.reader.lines(change.old_oid))
-            if held and (self.attributor.reader.changed(source) or self.checks.is_taken_back(source.path, source.text)):
+            source = reader.read(fact, span, records)
+            lines = {line for line in source.text.split("\n") if line.strip()}
+            if not lines <= set(reader.lines(change.old_oid)):
+                continue  # the lines were changed before `base`
+            if reader.changed(source) or self.checks.is_taken_back(source.path, source.text):
                 message = Message("{} was changed since", render_span(span))
-                oid = self.known.by_hash.get(text_hash(fact.text), "")
-                commit = self.line_commit(path, data, fact)
-                attribution = self.attributor.attribution(path, fact, partial(self.line_commit, path, data, fact))
+                oid = self.ledger.by_hash.get(text_hash(fact.text), "")
+                line_commit = partial(self.line_commit, path, data, fact)
+                attribution = self.attributor.attribution(path, fact, line_commit)
                 flaw = Flaw("source-changed", path, fact.line, message, fact.id, oid)
-                yield Checked(path, fact, attribution, (flaw,), commit)
+                yield Checked(path, fact, attribution, (flaw,), line_commit())
                 return
 
     def line_commit(self, path: str, data: bytes, fact: Fact) -> Commit:
-        """The commit that last touched one of a fact's lines."""
+        """The newest of the commits that last touched the lines of a fact."""
         return newest(self.repo, self._line_commits(path, data, fact.line, fact.end))
 
     def _writer(self, path: str, data: bytes, fact: Fact) -> Commit:
-        """The commit that answers for a fact: the newest of an agent's that touched one of its lines, since a person's
-        edit of another line does not vouch for these, else the newest."""
+        """The commit that answers for a fact: the newest by an agent among those that last touched its lines, else the
+        newest. A person's edit of one line does not vouch for an agent's other lines."""
         commits = self._line_commits(path, data, fact.line, fact.end)
         return newest(self.repo, [commit for commit in commits if by_machine(commit)] or commits)
 
     def _line_commits(self, path: str, data: bytes, first: int, last: int) -> list[Commit]:
-        """The commits that last touched lines, each once; a file is blamed once."""
+        """The commits that last touched the lines `first` to `last`, without repeats. Blame is cached for each file."""
         if path not in self._blames:
             rows = self.repo.blame(path, 1, max(1, len(blob_lines(data))), self.tip)
             self._blames[path] = {row.line: row.commit for row in rows}
@@ -283,29 +268,30 @@ class _Run:
         return [self._commits[oid] for oid in oids]
 
     def prose(self) -> Iterator[Prose]:
-        """The changed lines that are no facts, of MEMORY.md, rules and instruction files: agents load them whole.
+        """The lines of LOADED files that changed since `base` and are no facts; in instruction files all changed lines.
 
-        In MEMORY.md one that an agent wrote is a flaw; the others have their own guard (docs/gate.md) and are shown.
+        An agent's line in MEMORY.md is a flaw, unless it is a heading of a promotion. Rules and instruction files have
+        a guard of their own (docs/gate.md); their lines are only shown.
         """
         for change in self.repo.changes(self.base, self.tip):
             if kind(change.path) not in LOADED or change.new_mode not in (REGULAR, EXECUTABLE):
                 continue
+            old: set[str] = set()
             if change.old_mode:
                 old = set(self.attributor.reader.lines(change.old_oid))
-            else:
-                old = set()
             data = self.repo.read(change.new_oid)
-            facts = memory_facts.lines_of(memory_facts.reviewed_facts(change.path, memory_facts.parse(data)))
-            if kind(change.path) is Kind.INSTRUCTIONS:
-                facts = set()
+            fact_lines: set[int] = set()
+            if kind(change.path) is not Kind.INSTRUCTIONS:
+                facts = memory_facts.reviewed_facts(change.path, memory_facts.parse(data))
+                fact_lines = memory_facts.lines_of(facts)
             for line, text in enumerate(blob_lines(data), 1):
-                if not text.strip() or text in old or line in facts:
+                if not text.strip() or text in old or line in fact_lines:
                     continue
                 (commit,) = self._line_commits(change.path, data, line, line)
                 yield Prose(change.path, line, text, commit, tuple(self._prose_flaws(change.path, line, text, commit)))
 
     def _prose_flaws(self, path: str, line: int, text: str, commit: Commit) -> Iterator[Flaw]:
-        heading = text.startswith("#") and any(record.commit.oid == commit.oid for record in self.known.records)
-        if kind(path) is Kind.MEMORY and by_machine(commit) and not heading:
+        of_promotion = text.startswith("#") and any(record.commit.oid == commit.oid for record in self.ledger.records)
+        if kind(path) is Kind.MEMORY and by_machine(commit) and not of_promotion:
             message = Message("added by {}, which is an agent's, and by no promotion", commit.oid[:12])
             yield Flaw("unrecorded", path, line, message, "", commit.oid)

@@ -1,7 +1,7 @@
-"""Where a line of memory comes from, and whether that is still true: line, blame, commit, trailer, source lines.
+"""`git mem why`: where a line of memory comes from, and whether its sources still support it.
 
-Two records lead from a fact to its source: the `Memory-Source` trailer of the commit that promoted it (with the hash
-of its text), and the `src` in its own comment, which survives a squash that loses the trailers. Reads only.
+Two records name the source of a fact: the `Memory-Source` trailer of the commit that promoted it, with the hash of its
+text, and the key `src` in the fact's comment, which also survives a squash that loses trailers. Reads only.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from gitmem.provenance.writers import writers
 if TYPE_CHECKING:
     from gitmem.claims.cited_code import Compared
 
-CUT = (
+CUT_NOTE = (
     "this clone is shallow and its history ends at this commit: an older one may have written the line;"
     " 'git fetch --unshallow' gets the rest"
 )
@@ -46,46 +46,41 @@ CUT = (
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Why a statement is there: `text`, on `line` to `end_line`, about what `trail` says. `commit` is the one that
-    first brought a fact's text (`writers`), of another line the one that touched it last, "" for one not committed yet;
-    `author`, `date` and `agent` are that commit's; `model` is "" for a fact that no promotion brought.
-
-    `support` says what holds the text up, `problem` in words why it does not or which source is missing; `edit` what
-    was changed after the promotion and by whom; `links` what amends the line, and what it amends. `session` and `turn`
-    are those of a conversation that the line's comment names, "" for none; `code` is the code that it cites, then and
-    now. `notes` are for a person: what could not be followed, and why.
-    """
+    """The provenance of one line of memory, or of the fact that the line belongs to."""
 
     path: str
-    line: int
+    line: int  # first line of the fact
     end_line: int
     text: str
-    trail: tuple[str, ...]
-    commit: str
-    author: str
+    trail: tuple[str, ...]  # headings and items above the text
+    commit: str  # the commit that first added the fact (`writers`), or last touched another line; "" if uncommitted
+    author: str  # of that commit, as `date`, `agent` and `reason` are
     date: datetime | None
     agent: str
     reason: str
     reviewers: tuple[str, ...]
-    model: str
+    model: str  # the model that proposed the fact, "" without one
     sources: tuple[Source, ...]
     support: Support = Support.NO_SOURCE
-    words: str = WORDS[Support.NO_SOURCE]
-    problem: str = ""
-    edit: Edit | None = None
-    edited: tuple[tuple[str, str, str], ...] = ()  # (what, before, now) of each difference
+    words: str = WORDS[Support.NO_SOURCE]  # `support` as a sentence
+    problem: str = ""  # the first check that failed, or the missing source, as a sentence
+    edit: Edit | None = None  # the change after the promotion
+    edited: tuple[tuple[str, str, str], ...] = ()  # (TEXT or key, before, now) for each part that `edit` changed
     links: Amendments = field(default_factory=Amendments)
-    session: str = ""
+    session: str = ""  # the conversation that the fact's comment names, "" for none
     turn: str = ""
-    code: tuple[Compared, ...] = ()
-    notes: tuple[str, ...] = ()
+    code: tuple[Compared, ...] = ()  # the code that the fact cites, as it was and as it is now
+    notes: tuple[str, ...] = ()  # sentences for a person: what could not be followed, and why
 
 
 def why(repo: Repository, config: Config, path: str, line: int, rev: str = "", *, now: datetime) -> Answer:
-    """The provenance of one line of a memory file at `rev`, and what amends it as of `now`; when `rev` is empty of the
-    work tree's file, of HEAD's where there is no work tree. Raises MissingFile, OutsideRepository, GitMemError for no
-    such line."""
-    rev = rev or ("" if repo.root else repo.head() or "")
+    """The provenance of one line of a memory file, and the lines that amend it as of `now`.
+
+    `rev`: the commit of the file; "" for the work tree, or for HEAD in a bare repository. Raises MissingFile,
+    OutsideRepository, and GitMemError when the file has no such line.
+    """
+    if not rev and not repo.root:
+        rev = repo.head() or ""
     data = read_memory_file(repo, config, path, rev)
     lines = memory_facts.split_lines(data)
     if not 1 <= line <= len(lines):
@@ -94,72 +89,64 @@ def why(repo: Repository, config: Config, path: str, line: int, rev: str = "", *
             f"git mem show {quote(path)}",
         )
     fact = _fact_at(lines, data, line)
-    if fact:
-        start = fact.line
-    else:
-        start = line
+    shown = fact or Fact(lines[line - 1].strip(), "", line, end=line)
     at = rev or repo.head() or ""
-    recorded = matching_commits(repo, [at] if at and fact else [], _about(fact) if fact else ())
-    rows = repo.blame(path, start, fact.end if fact else line, rev)
+    # Git's search for the records runs while blame does.
+    matching: Iterator[Commit] = iter(())
+    if at and fact:
+        matching = matching_commits(repo, [at], _grep_strings(fact))
+    rows = repo.blame(path, shown.line, shown.end, rev)
     oids = list(dict.fromkeys(row.commit for row in rows))
-    uncommitted = any(not oid.strip("0") for oid in oids)
-    if uncommitted:
-        commit = None
-    else:
+    commit = None
+    if all(oid.strip("0") for oid in oids):
         commit = newest(repo, [repo.commit(oid) for oid in oids])
     notes: list[str] = []
-    if start != line:
-        notes.append(Message("line {} belongs to the fact that begins on line {}", line, start))
+    if shown.line != line:
+        notes.append(Message("line {} belongs to the fact that begins on line {}", line, shown.line))
     if len(oids) > 1 and commit:
         notes.append(Message("{} commits wrote its lines; {} is the newest", len(oids), commit.oid[:12]))
     if commit is None:
         notes.append("not committed yet")
     elif commit.oid in shallow(repo):
-        notes.append(CUT)
+        notes.append(CUT_NOTE)
     if fact is None:
-        text = lines[line - 1].strip()
-        if commit:
-            block = trailers.memory_trailers(commit.message)
-        else:
-            block = []
-        answer = _answer(path, Fact(text, "", line, end=line), commit, block)
-        return _shown(_with_links(repo, config, replace(answer, notes=tuple(notes)), (), rev, now), repo)
-    known = ledger_of(repo, _until_promoted(recorded, commit, text_hash(fact.text)))
-    del recorded  # ends Git's walk
-    checks = Checks(repo, at, known, config.memory_paths, whole=False)
+        answer = replace(_answer(path, shown, commit, _trailers_of(commit)), notes=tuple(notes))
+        return _without_forgotten(_with_links(repo, config, answer, (), rev, now), repo)
+    ledger = ledger_of(repo, _until_promoted(matching, commit, text_hash(fact.text)))
+    del matching  # ends Git's search
+    checks = Checks(repo, at, ledger, config.memory_paths, whole=False)
     attribution = checks.attributor.attribution(path, fact, lambda: commit)
-    writer = None
-    if kind(path) in LASTING:
-        writer = writers(repo, at, [fact]).get(fact.id)
-    origin, block = _recorded(attribution, fact, writer.commit if writer else commit)
+    written_by = commit
+    if kind(path) in LASTING and (writer := writers(repo, at, [fact]).get(fact.id)):
+        written_by = writer.commit
+    origin, block = _recorded(attribution, fact, written_by)
     notes += _notes(checks.attributor, attribution, origin, commit)
     problems = list(checks.wrong(fact, attribution))
     if commit is not None:
         problems += checks.against_policy(path, fact, attribution, lambda: commit)
     problem = attribution.problem or next((problem.message for problem in problems), "")
-    if not problems:
-        sources = attribution.sources
-    else:
-        sources = tuple(verified(each, False) for each in attribution.sources)
+    sources = attribution.sources
+    if problems:
+        sources = tuple(verified(source, False) for source in sources)
     answer = _answer(path, fact, origin, block)
-    from gitmem.gate.withholding import screened
+    looked = list(answer.reviewers)
+    if origin and (merge := reviewed_merge(repo, at, origin)):
+        from gitmem.gate.withholding import screened
 
-    merge = None
-    if origin:
-        merge = reviewed_merge(repo, at, origin)
-    looked = dict.fromkeys([*answer.reviewers, *(map(screened, reviewers(merge)) if merge else [])])
+        looked += map(screened, reviewers(merge))
     answer = replace(
-        answer, reviewers=tuple(looked), sources=sources, support=attribution.support,
+        answer, reviewers=tuple(dict.fromkeys(looked)), sources=sources, support=attribution.support,
         words=attribution.words, problem=problem, edit=attribution.edit, notes=tuple(notes),
         edited=tuple(attribution.edit.values(fact)) if attribution.edit else (),
         session=fact.get("session"), turn=fact.get("turn"), code=_code(repo, fact, rev),
     )  # fmt: skip
     older = [value for key, value in fact.meta if key == "supersedes"]
-    return _shown(_with_links(repo, config, answer, replaced(repo, path, older, commit), rev, now), repo)
+    answer = _with_links(repo, config, answer, replaced(repo, path, older, commit), rev, now)
+    return _without_forgotten(answer, repo)
 
 
 def _code(repo: Repository, fact: Fact, rev: str) -> tuple[Compared, ...]:
-    """The code that a fact cites, as it was and as it is at `rev`, the work tree where that is ""."""
+    """The code that a fact cites, as it was and as it is at `rev`; "" for the work tree."""
     values = [value for key, value in fact.meta if key == "code"]
     if not values:
         return ()
@@ -168,16 +155,15 @@ def _code(repo: Repository, fact: Fact, rev: str) -> tuple[Compared, ...]:
     return tuple(compared(repo, values, rev))
 
 
-def _shown(answer: Answer, repo: Repository) -> Answer:
-    """The answer without what a person took out since."""
+def _without_forgotten(answer: Answer, repo: Repository) -> Answer:
+    """The answer with masks in place of the texts that people removed from memory since."""
     forgotten = forgotten_texts(repo)
     if not forgotten:
         return answer
     mask = forgotten.masked
-    ends = answer.links
     links = replace(
-        ends, amended_by=tuple(replace(end, text=mask(end.text)) for end in ends.amended_by),
-        supersedes=tuple(replace(end, text=mask(end.text)) for end in ends.supersedes),
+        answer.links, amended_by=tuple(replace(end, text=mask(end.text)) for end in answer.links.amended_by),
+        supersedes=tuple(replace(end, text=mask(end.text)) for end in answer.links.supersedes),
     )  # fmt: skip
     return replace(
         answer, text=mask(answer.text), trail=tuple(map(mask, answer.trail)), reason=mask(answer.reason),
@@ -188,7 +174,7 @@ def _shown(answer: Answer, repo: Repository) -> Answer:
 
 
 def _notes(attributor: Attributor, attribution: Attribution, origin: Commit | None, commit: Commit | None) -> list[str]:
-    """What a person should know of a fact whose record is `origin` and whose line `commit` touched last."""
+    """Sentences for a person. `origin`: the commit that wrote the fact; `commit`: the last one to touch its line."""
     notes: list[str] = []
     if origin and commit and origin.oid != commit.oid:
         notes.append(Message("the line was last touched by {} ({})", commit.oid[:12], named(commit.author)))
@@ -208,38 +194,38 @@ def _notes(attributor: Attributor, attribution: Attribution, origin: Commit | No
 def _with_links(
     repo: Repository, config: Config, answer: Answer, gone: Sequence[Amendment], rev: str, now: datetime
 ) -> Answer:
-    """The answer with what amends its line and what that amends, those included that are `gone`."""
+    """The answer with the lines that amend its line and the lines that it amends. `gone`: amended facts that are no
+    longer in memory."""
     found = amendments(repo, config, (answer.path, answer.line), answer.text, rev, now)
-    there = {end.id for end in found.supersedes}
-    older = (*found.supersedes, *(end for end in gone if end.id not in there))
+    present = {end.id for end in found.supersedes}
+    older = (*found.supersedes, *(end for end in gone if end.id not in present))
+    notes = answer.notes
     if found.problem:
-        notes = (*answer.notes, found.problem)
-    else:
-        notes = answer.notes
+        notes = (*notes, found.problem)
     return replace(answer, links=replace(found, supersedes=older), notes=notes)
 
 
 def _fact_at(lines: Sequence[str], data: bytes, line: int) -> Fact | None:
-    """The fact that `line` belongs to, or the line itself where front matter names a source for the whole file."""
+    """The fact that `line` belongs to. When the front matter names a source, every line with text is a fact."""
     entry = memory_facts.parse_lines(lines).at(line)
-    whole = file_meta(data)
+    of_file = file_meta(data)
     if entry:
-        return inherit(entry.fact, whole)
+        return inherit(entry.fact, of_file)
     words = normalise(lines[line - 1])
-    if whole and words:
-        return inherit(Fact(words, fact_id(words), line, end=line), whole)
+    if of_file and words:
+        return inherit(Fact(words, fact_id(words), line, end=line), of_file)
     return None
 
 
-def _about(fact: Fact) -> list[str]:
-    """What the records of a fact hold: the hash of its text, or a source it cites. Reading no others is what makes one
-    question quick in a long history."""
+def _grep_strings(fact: Fact) -> list[str]:
+    """Strings of which every commit message that records the fact contains one: the hash of its text, its sources. In a
+    long history Git finds these commits much faster than all records."""
     return [text_hash(fact.text), *(render_span(span) for span in cited(fact))]
 
 
 def _until_promoted(commits: Iterable[Commit], blamed: Commit | None, digest: str) -> Iterator[Commit]:
-    """The commits as far as what they record can matter: of a fact as its promotion wrote it no older record is asked,
-    and the rest of a long history need not be read."""
+    """The commits up to the promotion of the text `digest`, when that promotion is also the commit that last touched
+    the line (`blamed`): older records do not matter then. Else all commits."""
     for commit in commits:
         yield commit
         if blamed and commit.oid == blamed.oid and promotes(commit, digest):
@@ -247,43 +233,48 @@ def _until_promoted(commits: Iterable[Commit], blamed: Commit | None, digest: st
 
 
 def _recorded(
-    attribution: Attribution, fact: Fact, writing: Commit | None
+    attribution: Attribution, fact: Fact, written_by: Commit | None
 ) -> tuple[Commit | None, list[trailers.Trailer]]:
-    """The commit that wrote the fact and what its message says of it; of a text whose writing is in no commit the
-    newest one that recorded it."""
-    digest = text_hash(fact.text)
-    own = next((record for record in attribution.records if writing and record.commit.oid == writing.oid), None)
-    record = own or (next(iter(attribution.records), None) if writing is None else None)
-    if record:
-        return record.commit, record.block(digest)
-    return writing, trailers.memory_trailers(writing.message) if writing else []
+    """(the commit that wrote the fact, its trailers about the fact). For an uncommitted fact (`written_by` None) the
+    newest commit that recorded the same text; (None, []) when there is none."""
+    records = attribution.records
+    if written_by:
+        records = tuple(record for record in records if record.commit.oid == written_by.oid)
+    if records:
+        return records[0].commit, records[0].block(text_hash(fact.text))
+    return written_by, _trailers_of(written_by)
+
+
+def _trailers_of(commit: Commit | None) -> list[trailers.Trailer]:
+    if commit is None:
+        return []
+    return trailers.memory_trailers(commit.message)
 
 
 def _answer(path: str, fact: Fact, commit: Commit | None, block: Sequence[trailers.Trailer]) -> Answer:
+    """The answer as far as the commit and its trailers tell it; sources and support are added later."""
     from gitmem.gate.withholding import screened  # loads every detector
 
     def first(key: str) -> str:
         return next(iter(trailers.values(block, key)), "")
 
-    return Answer(
-        path=path,
-        line=fact.line,
-        end_line=fact.end,
-        text=fact.text,
-        trail=fact.trail,
-        commit=commit.oid if commit else "",
-        author=named(commit.author) if commit else "",
-        date=commit.author_date if commit else None,
-        agent=screened(first(trailers.AGENT) or (agent_of_commit(commit) if commit else "") or agent_of(path)),
-        reason=screened(first(trailers.REASON)),
-        reviewers=tuple(map(screened, reviewers(commit))) if commit else (),
-        model=first(trailers.MODEL),
-        sources=(),
-    )
+    agent = first(trailers.AGENT)
+    answer = Answer(
+        path, fact.line, fact.end, fact.text, fact.trail, commit="", author="", date=None,
+        agent=screened(agent or agent_of(path)), reason=screened(first(trailers.REASON)), reviewers=(),
+        model=first(trailers.MODEL), sources=(),
+    )  # fmt: skip
+    if commit is None:
+        return answer
+    return replace(
+        answer, commit=commit.oid, author=named(commit.author), date=commit.author_date,
+        agent=screened(agent or agent_of_commit(commit) or agent_of(path)),
+        reviewers=tuple(map(screened, reviewers(commit))),
+    )  # fmt: skip
 
 
 def _edit_value(answer: Answer) -> dict[str, object] | None:
-    """The edit after promotion as JSON: its author, its commit and each changed part; None without an edit."""
+    """The JSON of the edit after promotion; None without an edit."""
     if not answer.edit:
         return None
     changes = [{"what": what, "old": old or None, "new": new or None} for what, old, new in answer.edited]

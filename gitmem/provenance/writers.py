@@ -1,12 +1,11 @@
-"""Who wrote a fact: who made the commit that first brought its statement into long-term memory. The one answer to that
-question.
+"""Who wrote a fact: the author of the commit that first added its text to long-term memory.
 
-A statement is the text of a fact (`memory/fact.fact_id`). Its writer stays its writer when the fact moves to another
-file or to the archive, when its comment is edited, when the file is wrapped, merged or reverted, and when somebody
-takes the fact out and puts it back. Another text is another statement: who edits the text wrote the new one.
+Every display of a writer uses this module. The writer stays the same when the fact moves to another file or to the
+archive, when its comment is edited, when the file is wrapped, merged or reverted, and when somebody removes the fact
+and adds it again. Whoever edits the text of a fact wrote the new text.
 
-Reads only, committed history only. Says nothing of lines of logs, and nothing of who may change a fact: gates ask which
-commit touched a line last (`checks`, `verify`).
+Reads committed history only. It answers for facts, not for log lines. The gates (`checks`, `verify`) ask another
+question: which commit touched a line last.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from gitmem.provenance.authorship import agent_of_commit
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """Who wrote a fact: the commit that first brought it, and the agent's name where an agent made that commit."""
+    """`commit`: the commit that first added the fact. `agent`: the agent that made it, "" for a person."""
 
     commit: Commit
     agent: str
@@ -35,8 +34,8 @@ class Writer:
 
 
 def writers(repo: Repository, at: str, facts: Iterable[Fact]) -> dict[str, Writer]:
-    """Fact id -> its writer in the history of the commit `at` ("" for no history). A fact that no commit has in
-    long-term memory is left out. Raises GitFailed."""
+    """Fact id -> its writer in the history of the commit `at`; "" means no history. Facts that no commit added to
+    long-term memory are left out. Raises GitFailed."""
     oids = first_commits(repo, at, facts)
     commits = {oid: repo.commit(oid) for oid in dict.fromkeys(oids.values())}
     return {ident: Writer(commits[oid], agent_of_commit(commits[oid])) for ident, oid in oids.items()}

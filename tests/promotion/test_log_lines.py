@@ -88,9 +88,9 @@ def test_what_stands_below_a_machines_heading_is_no_source_at_any_depth(heading:
 def test_what_lines_say_has_their_headings_and_parents() -> None:
     lines = ["## Round", "- Harbour", "  - open at", "    six", "- Yard"]
     said = cited_text(read(lines), lines, 3, 4)
-    assert said.said == ("open at six",)
+    assert said.statements == ("open at six",)
     assert said.trail == ("Round", "Harbour")
-    assert cited_text(read(lines), lines, 3, 3).said == ("open at",)
+    assert cited_text(read(lines), lines, 3, 3).statements == ("open at",)
 
 
 @pytest.mark.parametrize(
