@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 
 from gitmem.lazy_patterns import lazy
-from gitmem.memory.document import Fault, glance
+from gitmem.memory.document import Fault, parse_lines_only
 from gitmem.memory.fact import origin_of, worst_origin
 from gitmem.memory.statements import Form, Statement
 
@@ -53,7 +53,7 @@ def log_origin(lines: Sequence[str]) -> str:
 
     Front matter that cannot be parsed counts as the worst origin when it contains the word "origin".
     """
-    document = glance("\n".join(lines).encode("utf-8", "surrogateescape"))
+    document = parse_lines_only("\n".join(lines).encode("utf-8", "surrogateescape"))
     if any(problem.fault is Fault.FRONT for problem in document.problems):
         front = "\n".join(document.lines[: document.front]).casefold()
         if "origin" not in front:
