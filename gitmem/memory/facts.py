@@ -24,7 +24,7 @@ from gitmem.memory.state import has_ended
 from gitmem.memory.statements import Form, Statement, statements
 from gitmem.paths import holds_instructions
 
-BUDGET = 200  # lines of MEMORY.md: an agent's host loads the first 200 (docs/promotion.md, "Budget")
+BUDGET = 200  # lines of MEMORY.md: an agent's host loads the first 200 (docs/promotion.md, "The budget of MEMORY.md")
 IMPORTANCE = 0.5  # importance of a fact whose comment states none
 
 # Keys of a comment whose value is the id of another fact.

@@ -20,7 +20,7 @@ from gitmem.text.languages import LANGUAGES
 from gitmem.text.names import OPENING_MARKS, names
 from gitmem.text.numbers import NUMBER, plain_number
 
-SAME = 0.85  # likeness from which two texts that disagree in nothing are one (docs/promotion.md, "Thresholds")
+SAME = 0.85  # likeness from which two texts that disagree in nothing are one (docs/promotion.md, "Measurements")
 ALIKE = 0.5  # likeness of the words, numbers aside, from which two texts speak of one matter
 REPEATED = 0.8  # share of a text's words that another must hold to make a repetition of it
 CACHED = 1 << 13  # texts whose reading is kept

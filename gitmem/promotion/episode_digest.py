@@ -29,7 +29,7 @@ STALE_DAYS = 30  # days after the end of a month from which its episodes are dig
 EPISODES = 2  # episodes that a month must have: a digest of one says less than the episode
 LINES = 20  # lines of one run's digest of a month
 # Log-odds of being worth keeping from which a line that `rules` proposes is taken. Of 36 lines of two public memories
-# half reach it (docs/promotion.md, "Consolidation", has the count by hand).
+# half reach it (docs/promotion.md, "Measurements", has the count by hand).
 ODDS = 0.3
 IMPORTANCE = 0.6  # of a line that an episode itself has among its decisions
 KEYS = ("type", "src", "from", "until", "origin")  # of the comment of a digest's line

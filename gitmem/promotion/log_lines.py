@@ -3,7 +3,7 @@ label or speaker.
 
 Pure. What a document says, and under which headings and items, is read by `memory/statements`. Headings, fences,
 tables, quotes, comments, front matter and anything machine-written are not candidates: a log that repeats what came
-from memory must not feed it again (docs/promotion.md, "What is never a source").
+from memory must not feed it again (docs/promotion.md, "Lines that are never a source").
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Facts of MEMORY.md that surely say the same, and one fact in the place of two. Pure: bytes of a memory in and out.
 
 Only what is said twice in the same words counts: of likeness and of `relation` alone, merges of real memories were
-wrong more often than right (docs/promotion.md, "Consolidation"). The module never merges what is pinned or about
+wrong more often than right (docs/promotion.md, "Measurements"). The module never merges what is pinned or about
 health, numbered steps, rows of a table, and statements below which others stand: a person is asked about these.
 """
 
