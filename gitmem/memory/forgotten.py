@@ -1,7 +1,7 @@
-"""Texts that a person took out of memory: how another text is searched for them, by their words or by their hash. Pure.
+"""Find, in other texts, the texts that a person removed from memory: by their words or by their hashes. Pure.
 
-A text counts as said in any letter case, across line breaks and the marks of quotations, and between the marks of
-emphasis. `Forgotten` knows texts by hash alone: what is kept of it names none of them.
+A removed text is found in any letter case, across line breaks and quotation marks (`>`), and between marks of emphasis
+(`*`, `_`). `Forgotten` stores hashes only, so that its stored form reveals none of the texts.
 """
 
 from __future__ import annotations
@@ -20,42 +20,43 @@ from gitmem.memory.fact import fact_id, id_of_hash, normalise
 if TYPE_CHECKING:
     from typing import Any
 
-MASK = "[forgotten]"  # what stands in the place of a text that was taken out
-LABEL, TELLING = 40, 16  # characters of a label at most, of what stands behind it at least
-BEGINNING = 4  # characters of a text whose hash says where it may begin
-_GAP = r"[*_~`]*(?:\s+(?:[>|#/*-]+\s+)*)[*_~`]*"  # between two words: emphasis, line breaks, marks of quotations
-_EDGE = r"[A-Za-z0-9]"  # a text does not begin or end within a word or a number of these: `12` is not in `12.5`
-_STOP = ".。!！"  # what may end a sentence, and may be missing where it goes on
+MASK = "[forgotten]"  # replaces a removed text
+MAX_LABEL_CHARS = 40  # of the label at the beginning of a fact
+MIN_UNLABELLED_CHARS = 16  # of the words after the label, for them to identify the fact
+PREFIX_CHARS = 4  # characters at the beginning of a text whose hash is looked up before the whole text is hashed
+_GAP = r"[*_~`]*(?:\s+(?:[>|#/*-]+\s+)*)[*_~`]*"  # between two words: emphasis, line breaks, quotation marks
+_EDGE = r"[A-Za-z0-9]"  # no match begins or ends between two of these: `12` is not in `123`
+_STOP = ".。!！"  # the end of a sentence, which may be missing in the middle of a longer text
 _WORD = lazy(_EDGE)
-_RECORDED = lazy(r" \([a-z-]+\)(?: \S+#L\d\S*)*$")  # behind a fact in the message of its commit
+_RECORDED = lazy(r" \([a-z-]+\)(?: \S+#L\d\S*)*$")  # the type and sources after a fact in a commit's message
 
 
 def pattern_of(texts: Iterable[str]) -> re.Pattern[str]:
-    """What finds these texts, the longest first: composed or decomposed letters, also as JSON escapes them. Matches
-    nothing for no text."""
+    """A pattern that finds any of these texts, the longest first, with composed or decomposed letters, plain or escaped
+    as in JSON. Without texts it matches nothing."""
     forms = sorted({form for text in texts if (form := normalise(text))}, key=lambda form: (-len(form), form))
-    return re.compile("|".join(map(_form, forms)) or r"(?!)", re.IGNORECASE)
+    return re.compile("|".join(map(_text_pattern, forms)) or r"(?!)", re.IGNORECASE)
 
 
 def unlabelled(text: str) -> str:
-    """The words after the label or the topic that begins a fact (`Deploys: ...`); "" when they are too few to identify
-    the fact, or when the fact has no label."""
+    """The words of a fact after its label (`Deploys: ...`); "" if it has no label or if they are too few to identify
+    the fact."""
     label, colon, rest = text.partition(": ")
     rest = rest.strip()
-    if not colon or len(label) > LABEL:
+    if not colon or len(label) > MAX_LABEL_CHARS:
         return ""
-    if len(rest) >= TELLING and len(rest.split()) > 2:
-        return rest
-    return ""
+    if len(rest) < MIN_UNLABELLED_CHARS or len(rest.split()) < 3:
+        return ""
+    return rest
 
 
-def _form(text: str) -> str:
+def _text_pattern(text: str) -> str:
     words = (text.rstrip(_STOP) or text).split(" ")
-    return rf"(?<!{_EDGE}){_GAP.join(map(_word, words))}[{_STOP}]?(?!{_EDGE}|[.,-]{_EDGE})"
+    return rf"(?<!{_EDGE}){_GAP.join(map(_word_pattern, words))}[{_STOP}]?(?!{_EDGE}|[.,-]{_EDGE})"
 
 
-def _word(word: str) -> str:
-    """A word in any of its spellings: NFC, NFD, and what `json.dumps` makes of both."""
+def _word_pattern(word: str) -> str:
+    """A pattern for a word in NFC and NFD, plain and as `json.dumps` escapes it."""
     import json
 
     forms = dict.fromkeys(unicodedata.normalize(form, word) for form in ("NFC", "NFD"))
@@ -64,8 +65,10 @@ def _word(word: str) -> str:
 
 
 def recorded_text(text: str) -> str:
-    """The fact of a line of a commit's message: `- TEXT (type)` with its sources, `memory: TEXT`; any other text as it
-    is, normalised."""
+    """The fact in a line of a commit's message: TEXT of `- TEXT (type) SOURCE...` or of `memory: TEXT`.
+
+    Any other text is returned normalised.
+    """
     return _RECORDED.sub("", normalise(text).removeprefix("memory: "))
 
 
@@ -73,9 +76,12 @@ def recorded_text(text: str) -> str:
 
 
 class Forgotten(NamedTuple):
-    """Texts known by hash. `ids` are the ids of all that was refused, edits and declined proposals included; `taken`
-    those of the texts that are shown to nobody; `forms` has the latter as they are found within longer texts: the hash
-    of how one begins -> (its characters, its hash)."""
+    """Removed texts, by hash.
+
+    `ids`: the ids of all texts that a person refused, with the old texts of edits and with declined proposals. `taken`:
+    the ids of the removed texts, which must not be shown. `forms`: for finding the removed texts inside longer ones:
+    hash of the first PREFIX_CHARS characters -> (length in characters, hash of the text).
+    """
 
     ids: frozenset[str] = frozenset()
     taken: frozenset[str] = frozenset()
@@ -85,34 +91,32 @@ class Forgotten(NamedTuple):
         return bool(self.taken)
 
     def says_only(self, text: str) -> bool:
-        """Whether a statement, a line of a commit's message or a value says one of the texts and nothing else."""
+        """Whether a statement, a line of a commit's message or a value is one of the removed texts and nothing more."""
         if not self.taken:
             return False
         if any(fact_id(each) in self.taken for each in dict.fromkeys((text, recorded_text(text)))):
             return True
-        if MASK not in (left := self.masked(text)) or MASK in text:
+        masked = self.masked(text)
+        if MASK not in masked or MASK in text:
             return False
-        return not any(map(str.isalnum, recorded_text(left).replace(MASK, "")))
+        return not any(map(str.isalnum, recorded_text(masked).replace(MASK, "")))
 
     def masked(self, text: str) -> str:
-        """The text with MASK in the place of what was taken out; as many lines as before."""
+        """The text with each removed text replaced by MASK. The number of lines stays the same."""
         if not self.taken:
             return text
         if self.forms:
-            spans = list(self._spans(text))
-        else:
-            spans = []
-        for start, end in reversed(spans):
-            text = text[:start] + MASK + "\n" * text.count("\n", start, end) + text[end:]
+            for start, end in reversed(list(self._spans(text))):
+                text = text[:start] + MASK + "\n" * text.count("\n", start, end) + text[end:]
         lines = text.split("\n")
         for number, line in enumerate(lines):
-            said = recorded_text(line)
-            if said and MASK not in said and fact_id(said) in self.taken:
+            fact = recorded_text(line)
+            if fact and MASK not in fact and fact_id(fact) in self.taken:
                 lines[number] = line.replace(line.strip(), MASK)
         return "\n".join(lines)
 
     def without(self, value: Any) -> Any:
-        """A JSON value, each of its strings masked; its keys stay."""
+        """A JSON value with all its strings masked, except the keys of objects."""
         if isinstance(value, str):
             return self.masked(value)
         if isinstance(value, dict):
@@ -122,28 +126,26 @@ class Forgotten(NamedTuple):
         return value
 
     def lines(self, lines: Sequence[str]) -> list[str]:
-        """`masked` for the lines of a document."""
+        """`masked` for the lines of a document, which may contain a removed text across several lines."""
         if self.taken and lines:
             return self.masked("\n".join(lines)).split("\n")
         return list(lines)
 
     def _spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """(first, end) of each place where one of the texts stands, none within another."""
+        """(start, end) of each removed text in `text`, in order and without overlap."""
         folded, places, ends = _folded(text)
         done = 0
         for match in _STARTS.finditer(folded):
             at = match.start()
-            end = 0
-            if at >= done:
-                end = self._end(folded, at)
-            if end:
+            if at < done:
+                continue
+            if end := self._end(folded, at):
                 yield places[at], ends[end - 1]
                 done = end
 
     def _end(self, folded: str, at: int) -> int:
-        """Where the longest text ends that begins here, 0 for none."""
-        found = self.forms.get(_beginning(folded[at : at + BEGINNING]))
-        for length, digest in sorted(found, reverse=True) if found else ():
+        """The end of the longest removed text that begins at position `at`, 0 without one."""
+        for length, digest in sorted(self.forms.get(_prefix_hash(folded[at : at + PREFIX_CHARS]), ()), reverse=True):
             end = at + length
             inside = end < len(folded) and _WORD.match(folded[end - 1]) and _WORD.match(folded[end])
             if end <= len(folded) and not inside and _hash(folded[at:end]) == digest:
@@ -152,19 +154,19 @@ class Forgotten(NamedTuple):
 
 
 def form_of(text: str) -> tuple[str, tuple[int, str]] | None:
-    """A text as `Forgotten.forms` has it; None for one too short to be found within others."""
+    """The item of `Forgotten.forms` for a text: (prefix hash, (length, hash)). None for a text under PREFIX_CHARS."""
     folded = _folded(normalise(text).rstrip(_STOP))[0]
-    if len(folded) < BEGINNING:
+    if len(folded) < PREFIX_CHARS:
         return None
-    return _beginning(folded[:BEGINNING]), (len(folded), _hash(folded))
+    return _prefix_hash(folded[:PREFIX_CHARS]), (len(folded), _hash(folded))
 
 
 NOTHING = Forgotten()
 
 
 def forgotten_of(ids: Iterable[str], digests: Iterable[str], texts: Iterable[str]) -> Forgotten:
-    """What is known of texts: `ids` of all refused, `digests` (64 hex) of those taken out, and the latter themselves
-    as far as they are to be had."""
+    """A `Forgotten` from the ids of all refused texts, the hashes (64 hex digits) of the removed ones, and the removed
+    texts themselves, as far as the caller still has them."""
     forms: dict[str, set[tuple[int, str]]] = {}
     for text in texts:
         if (form := form_of(text)) is not None:
@@ -175,8 +177,10 @@ def forgotten_of(ids: Iterable[str], digests: Iterable[str], texts: Iterable[str
 
 
 def _folded(text: str) -> tuple[str, list[int], list[int]]:
-    """The text as texts are compared: composed, without letter case, marks of emphasis and of quotations, each white
-    space one blank; and where each of its characters begins and ends in `text`."""
+    """A text in the form in which texts are compared, with the start and the end in `text` of each of its characters.
+
+    The form is NFC, case-folded, without marks of emphasis and quotation, each run of white space a single blank.
+    """
     out: list[str] = []
     places: list[int] = []
     ends: list[int] = []
@@ -189,10 +193,7 @@ def _folded(text: str) -> tuple[str, list[int], list[int]]:
             if out and out[-1] == " ":
                 letters = ""
         else:
-            if piece.isascii():
-                letters = piece.lower()
-            else:
-                letters = unicodedata.normalize("NFC", piece).casefold()
+            letters = piece.lower() if piece.isascii() else unicodedata.normalize("NFC", piece).casefold()
             if len(letters) == len(piece):
                 first = match.start()
                 out += letters
@@ -205,18 +206,18 @@ def _folded(text: str) -> tuple[str, list[int], list[int]]:
     return "".join(out), places, ends
 
 
-# A line break with the marks that begin the next line, white space, a mark of emphasis, a run of letters that nothing
-# changes the number of, or a letter with its accents.
+# A line break with the marks that begin the next line, white space, a mark of emphasis, a run of letters whose number
+# does not change when they are folded, or a letter with its accents.
 _PIECES = lazy(
     r"\s*\n\s*(?:[>|#/*-]+\s+)*|\s+|[*_~`]|(?:[!-)+-^a-z{|}]+|[가-힣]+|[\u3041-\u3096\u309d-\u30ff\u4e00-\u9fff]+)"
     r"(?![\u0300-\u036f\u3099\u309a\u11a8-\u11ff])|[\u1100-\u115f][\u1160-\u11a7]?[\u11a8-\u11ff]?"
     r"|.[\u0300-\u036f\u3099\u309a]*",
     re.DOTALL,
 )
-_STARTS = lazy(rf"(?<!{_EDGE}){_EDGE}|[^\sA-Za-z0-9]")  # where a text may begin
+_STARTS = lazy(rf"(?<!{_EDGE}){_EDGE}|[^\sA-Za-z0-9]")  # a character with which a removed text may begin
 
 
-def _beginning(text: str) -> str:
+def _prefix_hash(text: str) -> str:
     return f"{crc32(text.encode('utf-8', 'surrogateescape')) & 0xFFFF:04x}"
 
 

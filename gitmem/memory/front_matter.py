@@ -176,7 +176,7 @@ def _yaml(text: str) -> tuple[dict[str, Value], str]:
 
 
 def _fault(yaml: Any, text: str) -> str:
-    """Why valid YAML is refused: an alias, a tag, no mapping at the top, or a repeated key. "" when it is accepted."""
+    """Why valid YAML is refused: it has an alias, a tag, no mapping at the top, or a repeated key. Else ""."""
     for event in yaml.parse(text, Loader=yaml.BaseLoader):
         if isinstance(event, yaml.AliasEvent):
             return "uses a YAML alias"

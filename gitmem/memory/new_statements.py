@@ -1,6 +1,7 @@
-"""What the statements that were just written to the work tree are to the facts of MEMORY.md: every writer says it.
+"""Find the rivals, among the facts of MEMORY.md, of statements that a command has just written to the work tree.
 
-Reads only, and after the write: a writer refuses nothing and replaces nothing for it (docs/relations.md).
+Every command that writes memory reports them. The module only reads, after the write: no write is refused and no fact
+is replaced because of a rival (docs/relations.md).
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ from gitmem.git.repository import Repository
 from gitmem.git.worktree import read_bytes
 from gitmem.memory.fact import fact_id
 from gitmem.memory.facts import parse
-from gitmem.memory.rivals import MEMORY, Placed, Rival, against, came, placed, without_secrets
+from gitmem.memory.rivals import MEMORY, Placed, Rival, added_facts, placed, rivals_in_memory, without_secrets
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, kind, log_day
 
 
 def at_lines(repo: Repository, places: Iterable[tuple[str, int]], today: date) -> tuple[Rival, ...]:
-    """The rivals of the statements that begin on these lines (path, line), as they may be shown."""
+    """The rivals of the statements that begin at these places (path, line), with secrets masked."""
     wanted: dict[str, set[int]] = {}
     for path, line in places:
         wanted.setdefault(path, set()).add(line)
@@ -29,39 +30,43 @@ def at_lines(repo: Repository, places: Iterable[tuple[str, int]], today: date) -
     for path, lines in wanted.items():
         found = parse(memory if path == MEMORY else file_bytes(repo, path)).facts
         new += placed(path, [fact for fact in found if fact.line in lines], _day(path, today))
-    return _shown(against(new, memory, today))
+    return _shown(rivals_in_memory(new, memory, today))
 
 
 def of_texts(repo: Repository, texts: Iterable[tuple[str, str]], today: date) -> tuple[Rival, ...]:
-    """The rivals of statements that say these texts (path, text), as they may be shown."""
+    """The rivals of the statements with these texts (path, text), with secrets masked."""
     memory = file_bytes(repo, MEMORY)
+    if not memory:
+        return ()
     new: list[Placed] = []
-    for path, text in texts if memory else ():
+    for path, text in texts:
         ident = fact_id(text)
         found = parse(memory if path == MEMORY else file_bytes(repo, path)).facts
         new += placed(path, [fact for fact in found if fact.id == ident], _day(path, today))
-    return _shown(against(new, memory, today))
+    return _shown(rivals_in_memory(new, memory, today))
 
 
 def since(repo: Repository, before: bytes, today: date, path: str = MEMORY) -> tuple[Rival, ...]:
-    """The rivals of the statements of a file of the work tree that it lacked when its bytes were `before`."""
+    """The rivals of the statements that the file `path` of the work tree has and its earlier bytes `before` lack."""
     memory, after = file_bytes(repo, MEMORY), file_bytes(repo, path)
     if not memory or after == before or kind(path) is Kind.ARCHIVE:
         return ()
-    return _shown(against(placed(path, came(before, after), _day(path, today)), memory, today))
+    return _shown(rivals_in_memory(placed(path, added_facts(before, after), _day(path, today)), memory, today))
 
 
 def between(before: bytes, after: bytes, today: date, days: Mapping[str, str] | None = None) -> tuple[Rival, ...]:
-    """The rivals of the facts that MEMORY.md has and did not have before, as they may be shown. `days`: id of a fact
-    that says no day of its own -> ISO day on which it was written, so that a pair is judged as `git mem settle` does.
+    """The rivals of the facts that MEMORY.md has in `after` and lacks in `before`, with secrets masked.
+
+    `days`: fact id -> ISO day on which the fact was written, for facts whose comment names no day: with it a pair is
+    judged as `git mem settle` judges it.
     """
     if before == after:
         return ()
-    return _shown(against(placed(MEMORY, came(before, after)), after, today, days or {}))
+    return _shown(rivals_in_memory(placed(MEMORY, added_facts(before, after)), after, today, days or {}))
 
 
 def memory_bytes(repo: Repository) -> bytes:
-    """The bytes of MEMORY.md in the work tree, for `since`; none where there is no such file."""
+    """The bytes of MEMORY.md in the work tree; b"" as for `file_bytes`."""
     return file_bytes(repo, MEMORY)
 
 
@@ -74,7 +79,8 @@ def _day(path: str, today: date) -> str:
 
 
 def file_bytes(repo: Repository, path: str) -> bytes:
-    """The bytes of a memory file of the work tree; none where it is not there, too large or binary."""
+    """The bytes of a file of the work tree; b"" if it is missing, unreadable, larger than MAX_MEMORY_FILE_BYTES or
+    binary, or if the repository is bare."""
     if repo.root is None:
         return b""
     try:

@@ -1,11 +1,8 @@
-"""Whether two texts say the same, or one says nothing that the other does not. Pure; reads four languages.
+"""Decide whether two texts are near-duplicates (`same`), or one adds nothing to the other (`repeats`). Pure.
 
-What counts as a near-duplicate is decided here: for promotion, review and contexts. (Facts of one id are one fact:
-`fact.fact_id`, which `promotion/plan` and `memory/writing` look for first; what a fact replaces or contradicts is
-judged by `memory/relation`.) `same` refuses a near-duplicate, `repeats` drops a part of a context that says nothing
-new. All of them read a text as its terms, numbers, names and denials. Elsewhere
-texts are compared for other questions, each with a comment that says which: which fact was edited, which lines take
-one back, which passages look the same.
+Promotion and review use `same` to refuse a near-duplicate, contexts use `repeats` to drop a part without news. Both
+compare the terms, numbers, names and denials of the texts, in four languages. Facts with the same `fact_id` are one
+fact and need no comparison; `memory/relation` decides whether a fact replaces or contradicts another one.
 """
 
 from __future__ import annotations
@@ -20,10 +17,12 @@ from gitmem.text.languages import LANGUAGES
 from gitmem.text.names import OPENING_MARKS, names
 from gitmem.text.numbers import NUMBER, plain_number
 
-SAME = 0.85  # likeness from which two texts that disagree in nothing are one (docs/promotion.md, "Measurements")
-ALIKE = 0.5  # likeness of the words, numbers aside, from which two texts speak of one matter
-REPEATED = 0.8  # share of a text's words that another must hold to make a repetition of it
-CACHED = 1 << 13  # texts whose reading is kept
+SAME = (
+    0.85  # least likeness of two texts, equal in all else, that are near-duplicates (docs/promotion.md, "Measurements")
+)
+ALIKE = 0.5  # least likeness of the terms, without numbers, of two texts about one matter
+REPEATED = 0.8  # least share of a text's words that a text which repeats it must have
+MAX_CACHED_TEXTS = 1 << 13
 
 _TERM = lazy(r"[^\W_]+")
 _WIDE_LETTER = "[\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u3400-\u9fff\uac00-\ud7a3]"
@@ -33,7 +32,7 @@ _GONE = lazy("|".join(each.GONE_VALUE for each in LANGUAGES), re.I)
 
 
 def terms(text: str) -> set[str]:
-    """What two texts can have in common: words and numbers, and pairs of letters where a script has no spaces."""
+    """The terms of a text: words and numbers in lower case; pairs of letters for Hangul, Kana and Han."""
     parts = set()
     for word in _TERM.findall(text.casefold()):
         if _WIDE.search(word):
@@ -44,7 +43,7 @@ def terms(text: str) -> set[str]:
 
 
 def likeness(a: set[str] | frozenset[str], b: set[str] | frozenset[str]) -> float:
-    """Jaccard: the shared terms over all terms, 0..1; two empty sets have nothing in common."""
+    """The Jaccard index of two sets of terms, 0 to 1: shared terms over all terms. 0 for two empty sets."""
     both = len(a & b)
     if not both:
         return 0.0
@@ -52,9 +51,11 @@ def likeness(a: set[str] | frozenset[str], b: set[str] | frozenset[str]) -> floa
 
 
 class _Reading(NamedTuple):
-    """One text, read once. `matter` is its terms without numbers and denials, `words` what stands between spaces,
-    `gone` the value that it names as gone ("instead of blue"), "" for none; `wrong` whether it names something as wrong
-    ("it is wrong that ...")."""
+    """The parts of a text that are compared.
+
+    `matter`: its terms without numbers and denials. `words`: its words in lower case. `gone`: the value that it calls
+    replaced ("instead of blue"), "" without one. `wrong`: whether it calls something wrong ("it is wrong that ...").
+    """
 
     matter: frozenset[str]
     words: frozenset[str]
@@ -65,7 +66,7 @@ class _Reading(NamedTuple):
     wrong: bool
 
 
-@lru_cache(CACHED)
+@lru_cache(MAX_CACHED_TEXTS)
 def _read(text: str) -> _Reading:
     text = OPENING_MARKS.sub("", text)
     plain = without_denials(text)
@@ -81,7 +82,7 @@ def _read(text: str) -> _Reading:
 
 
 def gone_value(text: str) -> str:
-    """The value in whose place a text puts another one: "blue" of "red instead of blue", "" where it names none."""
+    """The value that a text calls replaced, in lower case: "blue" for "red instead of blue"; "" without one."""
     found = _GONE.search(text)
     if not found:
         return ""
@@ -89,20 +90,20 @@ def gone_value(text: str) -> str:
 
 
 def _take_different_sides(one: _Reading, other: _Reading) -> bool:
-    """Whether only one of two texts names something as wrong, or each names a value as gone, and not the same: "red
-    instead of blue" and "blue instead of red"."""
+    """Whether one text calls something wrong and the other does not, or each calls another value replaced ("red instead
+    of blue" and "blue instead of red")."""
     return one.wrong != other.wrong or (bool(one.gone and other.gone) and one.gone != other.gone)
 
 
 def matter(text: str) -> frozenset[str]:
-    """The terms that say what a text speaks of: without its numbers and its denials."""
+    """The terms of a text without its numbers and denials."""
     return _read(text).matter
 
 
 def same(a: str, b: str) -> bool:
-    """Whether two texts say the same: nearly the same terms, the same numbers and names, both or neither denying.
+    """Whether two texts are near-duplicates: likeness SAME or more, equal numbers and names, both or neither a denial.
 
-    `don't use` and `do not use` are the same, `1,000` and `1000` too.
+    `don't use` equals `do not use`, and `1,000` equals `1000`.
     """
     one, other = _read(a), _read(b)
     if _take_different_sides(one, other):
@@ -113,15 +114,15 @@ def same(a: str, b: str) -> bool:
 
 
 def repeats(a: str, b: str) -> bool:
-    """Whether a text says nothing that another does not: `b` has nearly all words of `a`, every number and name of it,
-    no denial stands in one of them only, and no number or name of `a` stands in a side clause of `b` alone ("because
-    8080 is taken"). A text of three words and fewer is no repetition."""
+    """Whether `a` adds nothing to `b`.
+
+    `b` must have nearly all words of `a`, all its numbers and names and the same denials, and no number or name of `a`
+    may be in a side clause of `b` only ("because 8080 is taken"). False for a text of up to three words.
+    """
     new, known = _read(a), _read(b)
-    if (
-        _take_different_sides(new, known)
-        or len(new.words) <= 3
-        or len(new.words & known.words) < REPEATED * len(new.words)
-    ):
+    if _take_different_sides(new, known):
+        return False
+    if len(new.words) <= 3 or len(new.words & known.words) < REPEATED * len(new.words):
         return False
     missing = new.words - known.words
     if new.denials != known.denials or not new.names <= known.names:
@@ -130,7 +131,7 @@ def repeats(a: str, b: str) -> bool:
 
 
 def _only_aside(a: str, b: str) -> bool:
-    """Whether a number or a name of the main clauses of `a` stands in no main clause of `b`."""
+    """Whether a number or name in a main clause of `a` is in no main clause of `b`."""
     from gitmem.memory.relation.clauses import main_clauses
 
     main, own = ("\n".join(map(main_clauses, text.splitlines())) for text in (b, a))
@@ -144,9 +145,6 @@ def _only_aside(a: str, b: str) -> bool:
 
 
 def _begins(word: str, words: frozenset[str]) -> bool:
-    """Whether a number with a particle behind it ("9090을") is among words with another one behind it, or none."""
-    digits = re.match(r"\d*", word)
-    number = ""
-    if digits:
-        number = digits[0]
-    return bool(number) and any(re.match(rf"{number}(?!\d)", other) for other in words)
+    """Whether one of `words` has the leading number of `word`, with another particle ("9090을") or without one."""
+    digits = re.match(r"\d+", word)
+    return digits is not None and any(re.match(rf"{digits[0]}(?!\d)", other) for other in words)

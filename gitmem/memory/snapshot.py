@@ -1,8 +1,7 @@
-"""Which files a snapshot has: those of a commit's tree, or those of the work tree with how they look on disk;
-and their bytes, for one who has a hit.
+"""List the memory files of a snapshot: of a commit's tree, or of the work tree with their stat data.
 
-What a snapshot has is told by names and stat data alone; only `read` opens files, and it gives none that is not what
-the index says. Follows no symbolic link and enters no other repository (docs/threats.md, A19, A21).
+Listing uses names and stat data only. `read` alone opens files, and returns only those whose bytes have the oid that
+the index has for them. No function follows a symbolic link or enters another repository (docs/threats.md, A19, A21).
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ import marshal
 import os
 import stat
 from collections.abc import Iterable, Iterator
+from itertools import takewhile
 from pathlib import Path
 
 from gitmem import system
@@ -22,16 +22,19 @@ from gitmem.git.sparse_checkout import left_out
 from gitmem.git.worktree import read_files
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, PACKAGES, Kind, Layout, is_memory, kind, layout_of, matches
 
-# Files whose change can change what Git ignores.
+# Files of the work tree with rules for what Git ignores.
 IGNORES = (".gitignore", "memory/.gitignore", ".claude/.gitignore")
 
 
-FileStat = tuple[int, int, int, int]  # how a file is to `stat`: size, when changed (ns, twice), inode
+FileStat = tuple[int, int, int, int]  # of a file: size in bytes, mtime in ns, ctime in ns, inode
 
 
 class WorkTree:
-    """The memory files of a work tree with the FileStat of each. `scan` is a hash of all of it; `ignores` stands for
-    the files that say what Git ignores."""
+    """The memory files of a work tree.
+
+    `file_stats`: path -> FileStat. `scan`: a hash of the paths, their stat data, the layout and the ignore files; equal
+    hashes mean that nothing changed. `ignores`: the stat data of the files with ignore rules, as text.
+    """
 
     __slots__ = ("_files", "file_stats", "ignores", "layout", "scan")
 
@@ -44,24 +47,24 @@ class WorkTree:
 
     @property
     def files(self) -> dict[str, str]:
-        """path -> stat data as text, as the index records it: made when something changed, which `scan` says."""
+        """Path -> stat data as text, as the index stores it. Made on first use: most searches compare only `scan`."""
         if self._files is None:
             self._files = {path: _text(file_stat) for path, file_stat in self.file_stats.items()}
         return self._files
 
 
 def work_tree_key(repo: Repository) -> str:
-    """The snapshot key of this work tree: one for each linked work tree, all in the one index."""
+    """The snapshot key of this work tree in the index. Linked work trees share an index, each with a key of its own."""
     return "work:" + os.fsencode(repo.git_dir).hex()
 
 
 def work_tree_of(key: str) -> Path:
-    """The Git directory a work tree's key names."""
+    """The Git directory of the work tree with this snapshot key."""
     return Path(os.fsdecode(bytes.fromhex(key.removeprefix("work:"))))
 
 
 def tree_key(tree: str, extra: tuple[str, ...]) -> str:
-    """The snapshot key of a tree: its oid, and the settings that say what is memory."""
+    """The snapshot key of a tree: its oid, and a hash of `extra`, the globs of `[memory] paths`."""
     settings = ""
     if extra:
         settings = hashlib.sha256("\0".join(extra).encode("utf-8", "surrogateescape")).hexdigest()[:8]
@@ -69,18 +72,21 @@ def tree_key(tree: str, extra: tuple[str, ...]) -> str:
 
 
 def tree_files(repo: Repository, tree: str, extra: tuple[str, ...]) -> tuple[dict[str, str], Layout]:
-    """path -> oid of the memory files of a tree; links and submodules are none."""
+    """The memory files of a tree (path -> oid), without links and submodules, and the layout of the tree.
+
+    `extra`: the globs of `[memory] paths`.
+    """
     entries = {entry.path: entry.oid for entry in repo.entries(tree) if entry.mode in (REGULAR, EXECUTABLE)}
     kinds = {path: kind(path) for path in entries if path.endswith(".md")}
     if not extra and any(of not in (Kind.OTHER, Kind.INSTRUCTIONS, Kind.MEMORY) for of in kinds.values()):
-        # What `is_memory` says of a memory repository, each path's kind looked up once.
+        # The same answer as `is_memory` gives in a memory repository, but each path's kind is looked up once.
         return {path: entries[path] for path, of in kinds.items() if of is not Kind.OTHER}, Layout()
     layout = layout_of(entries, extra)
     return {path: oid for path, oid in entries.items() if is_memory(path, layout)}, layout
 
 
 def read_work_tree(repo: Repository, extra: tuple[str, ...]) -> WorkTree:
-    """The memory files of the work tree as they are now."""
+    """List the memory files of the work tree as they are now. `extra`: the globs of `[memory] paths`."""
     root = repo.root
     assert root is not None
     files: dict[str, FileStat] = {}
@@ -113,8 +119,8 @@ def read_work_tree(repo: Repository, extra: tuple[str, ...]) -> WorkTree:
             files[path] = _file_stat(status)
     rules = [*(f"{top}/{name}" for name in IGNORES), os.fspath(repo.common_dir / "info" / "exclude")]
     ignores = "\n".join(_text(_file_stat(status)) if (status := _lstat(path)) else "" for path in rules)
-    # In the folders' own order: another order of the same files only costs a closer look. Format 2 has no references,
-    # so equal numbers are equal bytes.
+    # Not sorted: if a folder lists the same files in another order, the index only compares them one by one. Format 2
+    # of marshal has no back references, so that equal numbers give equal bytes.
     text = "\n".join([*files, repr(layout), ignores])
     digest = hashlib.blake2b(text.encode("utf-8", "surrogateescape"), digest_size=16)
     digest.update(marshal.dumps([*files.values()], 2))
@@ -122,7 +128,7 @@ def read_work_tree(repo: Repository, extra: tuple[str, ...]) -> WorkTree:
 
 
 def left_out_memory(repo: Repository, extra: tuple[str, ...]) -> list[str]:
-    """The memory files that a sparse checkout leaves out of this work tree, in order; [] where there are none."""
+    """The sorted paths of the memory files that a sparse checkout leaves out of this work tree."""
     paths = left_out(repo)
     if not paths:
         return []
@@ -135,21 +141,21 @@ def _scan(folder: str) -> Iterator[os.DirEntry[str]]:
         with os.scandir(folder) as entries:
             yield from entries
     except OSError:
-        return  # gone, or not ours to read: its files are not there
+        return  # deleted or unreadable: it has no files for us
 
 
-def _walk(folder: str, prefix: str, files: dict[str, FileStat], picky: bool = False) -> None:
-    # The one loop a search pays for each memory file: no call in it that can be spared.
-    inside = []
-    try:
-        # Through the open folder: shorter to look up, and it cannot become a link meanwhile.
-        flags = os.O_RDONLY | system.DIRECTORY | system.NOFOLLOW | system.RAW
-        if system.POSIX:
-            handle = os.open(folder, flags)
-        else:
-            handle = -1
-    except OSError:
-        return  # gone, or not ours to read: its files are not there
+def _walk(folder: str, prefix: str, files: dict[str, FileStat], only_memory: bool = False) -> None:
+    """Add the Markdown files below `folder` to `files`, under `prefix` + name. `only_memory`: drop those that are not
+    memory by their path."""
+    # Every search runs this loop for every memory file: it makes no call that can be avoided.
+    folders = []
+    handle = -1
+    if system.POSIX:
+        # An open folder makes lookups shorter, and cannot be replaced by a link meanwhile.
+        try:
+            handle = os.open(folder, os.O_RDONLY | system.DIRECTORY | system.NOFOLLOW | system.RAW)
+        except OSError:
+            return  # deleted or unreadable: it has no files for us
     try:
         with os.scandir(handle if system.POSIX else folder) as entries:
             for entry in entries:
@@ -159,31 +165,30 @@ def _walk(folder: str, prefix: str, files: dict[str, FileStat], picky: bool = Fa
                         try:
                             status = entry.stat(follow_symlinks=False)
                         except OSError:
-                            continue  # deleted since it was listed
+                            continue  # deleted after the folder was listed
                         files[prefix + name] = status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
                 elif name != ".git" and entry.is_dir(follow_symlinks=False):
-                    inside.append(name)
+                    folders.append(name)
     except OSError:
         return
     finally:
         if handle >= 0:
             os.close(handle)
-    for name in inside:
+    for name in folders:
         if not os.path.lexists(f"{folder}/{name}/.git"):
             _walk(f"{folder}/{name}", f"{prefix}{name}/", files)
-    if picky:
+    if only_memory:
         for path in [path for path in files if path.startswith(prefix) and not is_memory(path, Layout())]:
             del files[path]
 
 
 def _matching(top: str, glob: str) -> Iterator[tuple[str, os.stat_result]]:
-    """Files that match a glob of `[memory] paths`; looked for below its folders without wildcards."""
+    """(path, stat data) of the files that match a glob of `[memory] paths`.
+
+    The walk begins at the last folder of the glob before a wildcard.
+    """
     parts = glob.split("/")
-    fixed = []
-    for part in parts[:-1]:
-        if any(c in part for c in "*?["):
-            break
-        fixed.append(part)
+    fixed = list(takewhile(lambda part: not set(part) & set("*?["), parts[:-1]))
     if ".." in fixed or "" in fixed or ".git" in fixed:
         return
     for at in range(1, len(fixed) + 1):
@@ -193,14 +198,11 @@ def _matching(top: str, glob: str) -> Iterator[tuple[str, os.stat_result]]:
     folders = ["/".join(fixed)]
     while folders:
         folder = folders.pop()
-        for entry in _scan(f"{top}/{folder}" if folder else top):
-            if folder:
-                path = f"{folder}/{entry.name}"
-            else:
-                path = entry.name
+        for entry in _scan(f"{top}/{folder}"):
+            path = f"{folder}/{entry.name}".lstrip("/")
             if entry.is_dir(follow_symlinks=False):
-                unnamed = entry.name == PACKAGES and PACKAGES not in parts  # large, and `matches` takes nothing in it
-                if entry.name != ".git" and not unnamed and not os.path.lexists(f"{top}/{path}/.git"):
+                skipped = entry.name == PACKAGES and PACKAGES not in parts  # large, and `matches` takes nothing in it
+                if entry.name != ".git" and not skipped and not os.path.lexists(f"{top}/{path}/.git"):
                     folders.append(path)
             elif matches(path, glob) and entry.is_file(follow_symlinks=False):
                 status = _lstat(f"{top}/{path}")
@@ -223,24 +225,26 @@ def _text(file_stat: FileStat) -> str:
     return " ".join(map(str, file_stat))
 
 
-COARSE, FINE = 2_000_000_000, 20_000_000  # ns within which a second change may leave the same time stamp
+# Nanoseconds within which a second change may leave the same time stamp: on a file system with time stamps of whole
+# seconds, and on others.
+COARSE, FINE = 2_000_000_000, 20_000_000
 
 
 def racy(file_stat: str, began: int) -> bool:
-    """Whether a file could change again without its stat data showing it, as seen by a scan begun at `began` (ns).
+    """Whether a file changed so shortly before a scan that a further change could leave its stat data as it is.
 
-    Git's own problem and answer (Documentation/technical/racy-git.txt); a time stamp of whole seconds says that
-    the file system has no finer ones.
+    `file_stat`: its stat data as text. `began`: when the scan began, in ns. Git has the same problem and solves it in
+    the same way (Documentation/technical/racy-git.txt).
     """
     changed = int(file_stat.split(" ")[1])
     return changed >= began - (COARSE if changed % 1_000_000_000 == 0 else FINE)
 
 
 def read(repo: Repository, files: Iterable[tuple[str, str]], commit: str = "") -> dict[tuple[str, str], bytes]:
-    """The bytes of hits, by (path, oid): only of files that are what the index says they are in this snapshot.
+    """The bytes of the files of hits: (path, oid) -> bytes.
 
-    For the work tree ("" as commit) the file at `path` must hash to `oid`; for a commit its tree must have `oid` at
-    `path`. What a damaged index made up, or what changed since, is not in the answer.
+    In the work tree (`commit` "") the file at `path` must have the oid `oid`; in a commit the tree must have `oid` at
+    `path`. Pairs for which this is not so are left out: the file changed, or the index is damaged.
     """
     wanted = list(dict.fromkeys(files))
     texts: dict[tuple[str, str], bytes] = {}
@@ -248,10 +252,10 @@ def read(repo: Repository, files: Iterable[tuple[str, str]], commit: str = "") -
         tree = commit or repo.head()
         if tree is None or not wanted:
             return texts
-        there = {entry.path: entry.oid for entry in repo.entries(tree, sorted({path for path, _ in wanted}))}
-        true = [(path, oid) for path, oid in wanted if there.get(path) == oid]
-        contents = dict(repo.read_many(dict.fromkeys(oid for _, oid in true)))
-        return {(path, oid): data for path, oid in true if (data := contents.get(oid)) is not None}
+        oids = {entry.path: entry.oid for entry in repo.entries(tree, sorted({path for path, _ in wanted}))}
+        present = [(path, oid) for path, oid in wanted if oids.get(path) == oid]
+        contents = dict(repo.read_many(dict.fromkeys(oid for _, oid in present)))
+        return {(path, oid): data for path, oid in present if (data := contents.get(oid)) is not None}
     by_path: dict[str, list[str]] = {}
     for path, oid in sorted(wanted):
         by_path.setdefault(path, []).append(oid)
@@ -262,7 +266,5 @@ def read(repo: Repository, files: Iterable[tuple[str, str]], commit: str = "") -
 
 
 def layout_at(repo: Repository, commit: str, config: Config) -> Layout:
-    """What counts as memory in the tree of a commit, with the globs in force here."""
-    from gitmem.paths import layout_of
-
+    """The layout of a commit's tree, with the globs of `config`."""
     return layout_of((entry.path for entry in repo.entries(commit)), config.memory_paths)

@@ -1,10 +1,10 @@
-"""Whether a statement holds: the one answer for everything that gives memory to a model. Pure.
+"""Decide whether a statement still holds. All code that gives memory to a model asks this module. Pure.
 
-A statement has ended where its own line says so (`until`), was replaced where a fact names it (`supersedes=ID`) or,
-in the archive, where it names that fact (`superseded-by=ID`), and was forgotten where a person took its text out. What
-a fact is, its copies are: statements of the same text, and the lines that it cites and that still say it, unless a fact
-that holds cites them too. A statement that cites code holds as far as that code stands (`memory/code_state`); it is
-marked, not left out.
+A statement has ended if the day of its `until` is over. It is replaced if a fact names it (`supersedes=ID`) or if it is
+in the archive and names its successor (`superseded-by=ID`). It is forgotten if a person removed its text from memory.
+The state of a fact also applies to its copies: statements with the same text, and the lines that the fact cites if they
+still say it and no fact that holds cites them too. A statement whose cited code has changed is not left out but marked
+(`memory/code_state`).
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from gitmem.memory.statements import Statement
 from gitmem.paths import Kind, kind, log_date
 
 _WORDS = lazy(r"\w+")
-MIN_FACT_CHARACTERS = 15  # characters of a fact from which a longer text that has all its words in a row says it
-SAYS = 0.5  # share of a fact's terms that the lines it cites must have to say it still
-NO_MORE = 0.5  # share of a line's terms that such a fact must have for the line to say no more than the fact
+MIN_FACT_CHARACTERS = 15  # a longer text repeats a fact of at least this length if it has all its words in a row
+SAYS = 0.5  # least share of a fact's terms in the cited lines for these lines to say the fact
+NO_MORE = 0.5  # least share of the lines' terms in that fact for the lines to say nothing else
 
 
 class State(StrEnum):
-    """Whether a statement holds, and why it does not."""
+    """Whether a statement holds, or the reason why it does not."""
 
     HOLDS = "holds"
     ENDED = "ended"
@@ -37,20 +37,22 @@ class State(StrEnum):
 
 
 class _Citation(NamedTuple):
-    """Lines that a fact cites, and the fact's text."""
+    """Lines `first` to `last` of a file, which a fact cites, with the text and the state of this fact."""
 
     first: int
     last: int
-    said: str
+    text: str
     state: State
 
 
 class Lapsed(NamedTuple):
-    """What no longer holds of a memory on a day.
+    """The facts of a memory that no longer hold on `day`.
 
-    `texts`: its state by the id of a text. `cited`: the lines of each path that facts cite. `since`: the day from which
-    a text is replaced, where the fact that replaces it says so. `last`: the last day of a text that has ended. `said`:
-    (words of a fact, its id), by which longer texts that say it are known."""
+    `texts`: fact id -> state, for facts that do not hold. `cited`: path -> the lines of it that facts cite. `since`:
+    fact id -> the day from which the fact is replaced, if its successor has a `from`. `last`: fact id -> the last day
+    of a fact that has an `until`. `said`: (words, fact id) of the facts in `texts` that are long enough to be found
+    inside longer texts.
+    """
 
     day: date
     texts: Mapping[str, State] = MappingProxyType({})
@@ -60,36 +62,42 @@ class Lapsed(NamedTuple):
     said: Sequence[tuple[str, str]] = ()
 
 
-class Judged(NamedTuple):
-    """The state of some lines; `whole` is false where they also say something that has not that state."""
+class LinesState(NamedTuple):
+    """The state of some lines. `whole`: False if the lines also say something that does not have this state."""
 
     state: State
     whole: bool = True
 
 
-_HOLDS = Judged(State.HOLDS)
+_HOLDS = LinesState(State.HOLDS)
 
 
 def may_lapse(line: str) -> bool:
-    """Whether a line has the keys of a comment by which a fact is over or says that another is. Quick; a file of which
-    no line has them lets nothing lapse."""
+    """Whether a line may have one of the keys that make a fact end or replace another one. A quick test: if no line of
+    a file passes it, `lapsed` finds nothing in the file."""
     return "until=" in line or "supersede" in line
 
 
 def lapsed(
     memory: Sequence[Statement], archive: Iterable[Statement], today: date, forgotten: Collection[str] = ()
 ) -> Lapsed:
-    """What no longer holds, by the statements of MEMORY.md and of its archive; `forgotten` are the ids of texts that a
-    person took out. A text that stands in MEMORY.md and holds there, holds."""
+    """The facts that no longer hold, from the statements of MEMORY.md and of its archive.
+
+    `forgotten`: ids of texts that a person removed. A fact that holds in MEMORY.md holds, whatever the archive says.
+    """
     facts = _with_ids(memory)
     archived = _with_ids(archive)
-    named = _replaced_by(memory)
-    moved = {ident for _, ident in archived}  # what stands in MEMORY.md beside its archived copy was said again
-    states = [(each, ident, _own_state(each, today)) for each, ident in facts]
-    gone = named - moved
-    states = [(each, ident, _or(state, State.REPLACED, ident in gone)) for each, ident, state in states]
+    superseded = _superseded_ids(memory)
+    # A fact of MEMORY.md with an archived copy was stated again after it was replaced: it holds.
+    replaced_here = superseded - {ident for _, ident in archived}
+    states: list[tuple[Statement, str, State]] = []
+    for each, ident in facts:
+        state = _own_state(each, today)
+        if state is State.HOLDS and ident in replaced_here:
+            state = State.REPLACED
+        states.append((each, ident, state))
     holding = {ident for _, ident, state in states if state is State.HOLDS}
-    replaced = named | _replaced_by(each for each, _ in archived)
+    replaced = superseded | _superseded_ids(each for each, _ in archived)
     replaced |= {ident for each, ident in archived if each.get("superseded-by")}
     texts = dict.fromkeys(replaced, State.REPLACED) | dict.fromkeys(forgotten, State.FORGOTTEN)
     texts |= {ident: state for _, ident, state in states if state is not State.HOLDS}
@@ -100,14 +108,12 @@ def lapsed(
         states.append((each, ident, texts.get(ident, State.HOLDS)))
     cited: dict[str, list[_Citation]] = {}
     for each, ident, state in states:
-        for value in (value for key, value in each.meta if key == "src"):
-            if (span := parse_span(value)) is not None:
-                if ident in holding:
-                    now = State.HOLDS
-                else:
-                    now = state
-                lines = _Citation(span.start_line, span.end_line, each.text, now)
-                cited.setdefault(span.path, []).append(lines)
+        if ident in holding:
+            state = State.HOLDS
+        for key, value in each.meta:
+            if key == "src" and (span := parse_span(value)) is not None:
+                citation = _Citation(span.start_line, span.end_line, each.text, state)
+                cited.setdefault(span.path, []).append(citation)
     texts = {ident: state for ident, state in texts.items() if ident not in holding}
     known = [*facts, *archived]
     last = {ident: day for each, ident in known if (day := _day(each.get("until")))}
@@ -120,79 +126,77 @@ def lapsed(
 
 
 def _with_ids(found: Iterable[Statement]) -> list[tuple[Statement, str]]:
-    """The statements that say something, each with the id of its text."""
+    """The statements with content, each with the id of its text."""
     return [(each, fact_id(each.text)) for each in found if each.says and each.text]
 
 
 def _plain(text: str) -> str:
-    """The words of a text in lower case, without markup, a space between two."""
+    """The words of a text in lower case with single spaces between them; markup and punctuation are left out."""
     return " ".join(_WORDS.findall(text.casefold()))
 
 
 def _replaced_since(facts: Iterable[Statement]) -> dict[str, date]:
-    """The day from which each fact is replaced, where the one that names it says since when it holds."""
+    """Fact id -> the day from which the fact is replaced, where its successor has a `from`."""
     since: dict[str, date] = {}
     for each in facts:
-        if (names := [value for key, value in each.meta if key == "supersedes"]) and (begin := _day(each.get("from"))):
-            since |= dict.fromkeys(names, begin)
+        if begin := _day(each.get("from")):
+            since |= dict.fromkeys(_superseded_ids([each]), begin)
     return since
 
 
-def _replaced_by(facts: Iterable[Statement]) -> set[str]:
-    """The ids of the facts that these name as replaced."""
+def _superseded_ids(facts: Iterable[Statement]) -> set[str]:
+    """The ids in the `supersedes` keys of these facts."""
     return {value for each in facts for key, value in each.meta if key == "supersedes"}
 
 
-def _or(state: State, other: State, applies: bool) -> State:
-    if applies and state is State.HOLDS:
-        return other
-    return state
-
-
 def states(found: Sequence[Statement], known: Lapsed, path: str = "") -> list[State]:
-    """The state of each statement of a file: what its own line says, what its text is, what facts cite its lines."""
+    """The state of each statement of the file `path`."""
     day = log_date(path)
     return [of_lines(path, one.first, one.last, one.text, one.get("until"), known, day).state for one in found]
 
 
 def of_lines(
     path: str, first: int, last: int, text: str, until: str, known: Lapsed, day: date | None = None
-) -> Judged:  # fmt: skip
-    """The state of lines of a file that say `text`; `until` is the last day that their comment names, "" for none. What
-    was said on a `day` after a fact ended or was replaced was said again, and holds."""
+) -> LinesState:  # fmt: skip
+    """The state of lines `first` to `last` of a file, which say `text`.
+
+    `until`: the last day that their own comment names, "" without one. `day`: the day on which they were written, None
+    if unknown. Lines that repeat a fact after it ended or was replaced state it again, and hold.
+    """
     if has_ended(until, known.day):
-        return Judged(State.ENDED)
+        return LinesState(State.ENDED)
     if known.texts and (ident := fact_id(text)) in known.texts and not _said_again(ident, day, known):
-        return Judged(known.texts[ident])
+        return LinesState(known.texts[ident])
     if known.said and kind(path) not in (Kind.MEMORY, Kind.ARCHIVE):
         words = f" {_plain(text)} "
         for part, ident in known.said:
             if f" {part} " in words and not _said_again(ident, day, known):
-                return Judged(known.texts[ident], whole=len(words) - 2 == len(part))
-    here = [each for each in known.cited.get(path, ()) if each.first <= last and first <= each.last]
-    if not here or any(each.state is State.HOLDS for each in here):
+                return LinesState(known.texts[ident], whole=len(words) - 2 == len(part))
+    citations = [each for each in known.cited.get(path, ()) if each.first <= last and first <= each.last]
+    if not citations or any(each.state is State.HOLDS for each in citations):
         return _HOLDS
     from gitmem.memory.similarity import terms  # few lines are cited by a fact that does not hold
 
     own = terms(text)
-    for each in here:
-        said = terms(each.said)
-        both = len(own & said)
-        if both >= SAYS * len(said):
-            return Judged(each.state, both >= NO_MORE * len(own))
+    for each in citations:
+        of_fact = terms(each.text)
+        shared = len(own & of_fact)
+        if shared >= SAYS * len(of_fact):
+            return LinesState(each.state, shared >= NO_MORE * len(own))
     return _HOLDS
 
 
 def _said_again(ident: str, day: date | None, known: Lapsed) -> bool:
-    """Whether a text was said on a day after the fact of the same text ended or was replaced."""
+    """Whether `day` is after the day on which the fact ended or was replaced; False if either day is unknown."""
     over = [end for end in (known.last.get(ident), known.since.get(ident)) if end is not None]
     return day is not None and bool(over) and day > max(over)
 
 
 def of_text(text: str, known: Lapsed) -> State:
-    """The state of a text that is copied: a working value, a line of a commit's message (`- TEXT (type)` with its
-    sources, `memory: TEXT`)."""
-    ids = {fact_id(each) for each in (text, recorded_text(text))} if known.texts else ()
+    """The state of a copy of a fact: a working value, or a line of a commit's message as `recorded_text` reads it."""
+    if not known.texts:
+        return State.HOLDS
+    ids = {fact_id(each) for each in (text, recorded_text(text))}
     return next((known.texts[ident] for ident in ids if ident in known.texts), State.HOLDS)
 
 
@@ -203,16 +207,16 @@ def _own_state(statement: Statement, today: date) -> State:
 
 
 def has_ended(until: str, today: date) -> bool:
-    """Whether the day of `until` is over; no day never is."""
+    """Whether `until` is a day before `today`; False if it is empty or no ISO date."""
     last = _day(until)
     return last is not None and last < today
 
 
 def _day(text: str) -> date | None:
-    """The day an ISO date or time begins with; None for another text."""
+    """The day at the start of an ISO date or time; None for any other text."""
+    if not text:
+        return None
     try:
-        if not text:
-            return None
         return date.fromisoformat(text[:10])
     except ValueError:
         return None

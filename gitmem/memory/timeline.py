@@ -1,4 +1,7 @@
-"""The daily timeline: each day's log sections and the facts that came of them, newest day first. Reads only."""
+"""The daily timeline: for each day the sections of its logs and the facts that cite them, newest day first.
+
+Never writes.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,11 @@ _TIMED = re.compile(r"(\d{1,2}:\d{2}(?:[ \t]*[AaPp]\.?[Mm]\.?)?)(?:[ \t]*(?:[-â€
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Lines under one heading of a log, the heading not among `lines`. `time` as written, "" where there is none."""
+    """One section of a log.
+
+    `time`, `topic`: of its heading, as written, "" without one. `start_line`, `end_line`: its lines in the file, with
+    the heading. `lines`: its non-empty lines without the heading.
+    """
 
     time: str
     topic: str
@@ -34,7 +41,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class DayLog:
-    """One daily log of a day, by whom it is ("" for the shared one), in its sections."""
+    """One daily log. `agent`: the agent whose log it is, "" for the shared log."""
 
     path: str
     agent: str
@@ -43,7 +50,8 @@ class DayLog:
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """One day: its logs in order of path, and (path, fact) of long-term memory that cite one of them."""
+    """One day: its logs, sorted by path, and (path, fact) of the facts in MEMORY.md and archives that cite one of
+    them."""
 
     day: date
     logs: tuple[DayLog, ...]
@@ -54,10 +62,10 @@ def timeline(
     repo: Repository, *, since: date | None = None, until: date | None = None, agent: str = "", rev: str = "",
     daily: Sequence[str] = (), forgotten: Forgotten = NOTHING,
 ) -> list[Day]:  # fmt: skip
-    """Days from `since` to `until` (both included), newest first; with `agent` its own logs only.
+    """The days with a log from `since` to `until` (both included), newest first.
 
-    `daily` are patterns of more daily logs than those in memory/ (`paths.log_day`).
-    What was `forgotten` is masked. Of the work tree, of `rev` where given or where there is no work tree.
+    `agent`: only this agent's logs. `rev`: read this commit (in a bare repository by default HEAD), not the work tree.
+    `daily`: patterns of daily logs outside memory/ (`paths.log_day`). `forgotten`: texts to mask.
     """
     days: dict[date, list[DayLog]] = defaultdict(list)
     derived: dict[str, list[tuple[str, Fact]]] = defaultdict(list)
@@ -76,7 +84,7 @@ def timeline(
         if day is not None:
             days[day].append(DayLog(path, agent_of(path), tuple(sections(data))))
             continue
-        if b"src" not in data:  # no fact of it cites a log
+        if b"src" not in data:  # no fact of this file cites a log
             continue
         for fact in memory_facts.parse(data).facts:
             for source in {span.path for key, value in fact.meta if key == "src" and (span := parse_span(value))}:
@@ -90,7 +98,7 @@ def timeline(
 
 
 def sections(data: bytes) -> Iterator[Section]:
-    """The sections of a log; what stands above the first heading is one without a topic."""
+    """The sections of a log in order. Lines above the first heading are a section without time and topic."""
     lines = blob_lines(data)
     starts = [n for n, line in enumerate(lines, 1) if line.startswith("## ")]
     for first, after in zip([0, *starts], [*starts, len(lines) + 1], strict=True):
@@ -99,27 +107,22 @@ def sections(data: bytes) -> Iterator[Section]:
             body = [line for line in body if not line.startswith("# ")]
         while body and not body[-1].strip():
             body.pop()
-        heading = ""
-        if first:
-            heading = lines[first - 1][3:].strip()
+        heading = lines[first - 1][3:].strip() if first else ""
         if not heading and not any(line.strip() for line in body):
             continue
-        match = _TIMED.match(heading)
-        if match:
-            time, topic = (match[1], (match[2] or "").strip())
-        else:
-            time, topic = ("", heading)
-        kept = tuple(line for line in body if line.strip())
-        yield Section(time, topic, max(first, 1), after - 1, kept)
+        time, topic = "", heading
+        if match := _TIMED.match(heading):
+            time, topic = match[1], (match[2] or "").strip()
+        yield Section(time, topic, max(first, 1), after - 1, tuple(line for line in body if line.strip()))
 
 
 def plain(line: str) -> str:
-    """A log line as it is read: no bullet marker, no comment of ours."""
+    """A log line without bullet marker and metadata comment."""
     return normalise(line)
 
 
 def days_of(repo: Repository, rev: str = "", daily: Sequence[str] = ()) -> dict[date, int]:
-    """The days that have a log or an episode, oldest first, each with how many files: by their names alone."""
+    """Day -> number of its logs and episodes, oldest day first. Reads file names only."""
     days: dict[date, int] = defaultdict(int)
 
     def wanted(path: str) -> bool:
@@ -132,29 +135,28 @@ def days_of(repo: Repository, rev: str = "", daily: Sequence[str] = ()) -> dict[
 
 
 def episodes_of(repo: Repository, day: date, rev: str = "") -> list[tuple[str, bytes]]:
-    """The episodes of sessions of one day with their bytes, in order of path."""
+    """(path, bytes) of the session episodes of one day, sorted by path."""
     return sorted(_files(repo, rev, lambda path: kind(path) is Kind.SESSION and log_date(path) == day))
 
 
 def _listed(repo: Repository, rev: str, wanted: Callable[[str], bool], *, anywhere: bool) -> list[tuple[str, str]]:
-    """The paths that are wanted, each with its oid, "" in the work tree; untracked ones `anywhere` or in memory's own
-    places."""
+    """(path, oid) of the files whose path is `wanted`; the oid is "" in the work tree.
+
+    Untracked files are looked for in memory/, MEMORY.md and .claude, or in all folders if `anywhere`.
+    """
     if rev or repo.root is None:
         rev = rev or repo.head() or ""
-        if rev:
-            entries = repo.entries(rev)
-        else:
-            entries = []
+        entries = repo.entries(rev) if rev else []
         return [(e.path, e.oid) for e in entries if e.mode in (REGULAR, EXECUTABLE) and wanted(e.path)]
-    paths = {entry.path for entry in repo.staged()} | set(
-        repo.untracked([] if anywhere else ["memory", "MEMORY.md", ".claude"])
-    )
+    untracked = repo.untracked([] if anywhere else ["memory", "MEMORY.md", ".claude"])
+    paths = {*(entry.path for entry in repo.staged()), *untracked}
     return [(path, "") for path in sorted(paths) if wanted(path)]
 
 
 def _files(
     repo: Repository, rev: str, wanted: Callable[[str], bool], *, anywhere: bool = False
 ) -> Iterator[tuple[str, bytes]]:
+    """(path, bytes) of the wanted files of at most MAX_MEMORY_FILE_BYTES; unreadable files are left out."""
     listed = _listed(repo, rev, wanted, anywhere=anywhere)
     if rev or repo.root is None:
         sizes = repo.sizes([oid for _, oid in listed])

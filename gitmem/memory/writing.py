@@ -1,6 +1,6 @@
-"""Writing memory by hand: where a line belongs, and how it is appended. The flow behind `git mem add`.
+"""Append a line to a memory file, for `git mem add`: choose the file, scan the line, write it or commit it.
 
-Appends under a lock, through the gate, with an atomic replace; never rewrites a line that is there.
+Every line passes the gate. The write holds a lock and replaces the file atomically. No existing line is changed.
 """
 
 from __future__ import annotations
@@ -27,21 +27,22 @@ if TYPE_CHECKING:
     from gitmem.gate.redaction import Mask, Redaction
     from gitmem.memory.rivals import Rival
 
-MAX_LINE = 20_000  # characters of a line that is added: a long paragraph has a tenth of it
-# Types that stay true until somebody changes them; the others are what happened today.
+MAX_LINE = 20_000  # characters of a new line; a long paragraph has about 2,000
+# Types of statements that stay true until a person changes them. All other types are events of a day.
 LASTING = frozenset(
     ("preference", "constraint", "decision", "deadline", "profile", "rule", "goal", "policy", "exception", "fact")
 )
-FACT_TYPES = ("fact", *sorted(LASTING - {"fact"}))  # of which a form of a page offers one
+FACT_TYPES = ("fact", *sorted(LASTING - {"fact"}))  # the types that a form of a page offers
 LESSONS = {"lesson": "AGENTS.md"}
 
 
 @dataclass(frozen=True, slots=True)
 class NewLine:
-    """A line of memory to append, as its writer gives it.
+    """A line to append to memory.
 
-    `kind` is its type and `to` a place, as `place` reads them; `agent` whose daily log ("": the configured one);
-    `origin` whose words; `topic` the heading of the log's section; `more` further keys of its comment.
+    `kind`: its type, "" without one. `to`: the file, as `place` reads it. `agent`: the agent whose daily log is used,
+    "" for the configured one. `origin`: who said it (one of ORIGINS), "" if unknown. `topic`: the topic in the heading
+    of the log's section. `more`: further pairs for its comment.
     """
 
     text: str
@@ -56,8 +57,11 @@ class NewLine:
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """Where a line went: the first line of what was added, 1-based; `masks`: what the gate masked of what was said;
-    `differs`: the facts that it repeats, replaces, ends or conflicts with."""
+    """A line that was appended.
+
+    `path`, `line`: its file and its first line, from 1. `text`: its text as written. `masks`: the secrets that the gate
+    masked in it. `differs`: the facts that it repeats, replaces, ends or conflicts with.
+    """
 
     path: str
     line: int
@@ -67,8 +71,11 @@ class Added:
 
 
 def place(to: str, kind: str, text: str, day: str) -> str:
-    """The file `--to` names: daily, memory, a path, or `auto` by type (lasting facts to MEMORY.md, lessons to
-    AGENTS.md or, where they speak of a command, TOOLS.md; the rest to the daily log `day`)."""
+    """The path of the file for a new line. `to`: "daily" (the daily log `day`), "memory", a path, or "auto".
+
+    "auto" chooses by type: MEMORY.md for the types of LASTING; AGENTS.md for a lesson, or TOOLS.md if its text has a
+    command in backticks; the daily log for all others.
+    """
     if to == "daily":
         return day
     if to == "memory":
@@ -85,8 +92,11 @@ def place(to: str, kind: str, text: str, day: str) -> str:
 
 
 def log_path(config: Config, day: date, agent: str = "") -> str:
-    """The daily log of a day: an agent's own below memory/, else where adopted logs lie (the first pattern of
-    `[memory] daily` that says the whole path), else below memory/."""
+    """The path of the daily log of a day.
+
+    For an agent it is below memory/. Otherwise the first pattern of `[memory] daily` without `*` names it; without
+    such a pattern it is below memory/ too.
+    """
     agent = agent or config.agent
     pattern = next((pattern for pattern in config.memory_daily if "*" not in pattern), "")
     if agent or not pattern:
@@ -95,7 +105,7 @@ def log_path(config: Config, day: date, agent: str = "") -> str:
 
 
 def _ended_as(old: bytes, new: bytes) -> bytes:
-    """New bytes of a file with the line ends of the old ones, where all of these end in CR LF."""
+    """The bytes `new` with CR LF line ends if all lines of `old` end with CR LF; else `new` as it is."""
     ends = old.count(b"\r\n")
     if not ends or ends != old.count(b"\n"):
         return new
@@ -103,16 +113,17 @@ def _ended_as(old: bytes, new: bytes) -> bytes:
 
 
 def add(repo: Repository, config: Config, new_line: NewLine, *, now: datetime) -> Added:
-    """Append a line and return where it stands.
+    """Append a line and return where it is.
 
-    Raises UsageError for an empty text, Refused when the gate says no (unless `mem.onSecret` is `mask`),
-    OutsideRepository for a path that leaves the repository, Locked when another writer holds on.
+    Raises UsageError for an empty or too long text or a path that is not memory, Refused if the gate finds a secret
+    (unless `mem.onSecret` is `mask`), OutsideRepository for a path that leaves the repository, and Locked if another
+    process keeps the lock too long.
     """
     return _compared(repo, write(repo, addition(repo, config, new_line, now=now)), now)
 
 
 def _compared(repo: Repository, added: Added, now: datetime) -> Added:
-    """What was added, with what it is to the facts that are there."""
+    """`added` with its rivals among the facts of MEMORY.md."""
     from gitmem.memory.new_statements import at_lines
 
     return replace(added, differs=at_lines(repo, [(added.path, added.line)], now.date()))
@@ -121,17 +132,18 @@ def _compared(repo: Repository, added: Added, now: datetime) -> Added:
 def add_and_commit(
     repo: Repository, config: Config, new_line: NewLine, message_of: Callable[[str], str], *, now: datetime
 ) -> tuple[Added, str, bool]:
-    """Append a line and commit its file with `message_of` its text: where it stands, the commit ("" where the line was
-    there already), and whether the commit has other edits of the file, which were not committed.
+    """Append a line and commit its file, with the message that `message_of` makes from its text.
 
-    Raises as `add`, and what `transaction.commit` raises. Where it is NotSigned the line stands there, not committed.
+    Returns the added line, the oid of the commit ("" if the line was there already), and whether the commit also
+    contains other edits of the file that had not been committed. Raises as `add` and `transaction.commit` do. On
+    NotSigned the line is in the file, but not committed.
     """
     plan = committed_addition(repo, config, new_line, message_of, now=now)
     try:
         (added, others), made = commit(repo, plan)
     except NotSigned as error:
-        kept = write(repo, addition(repo, config, new_line, now=now))
-        message = f"{error.message}; the line stands in {kept.path}:{kept.line}, not committed"
+        added = write(repo, addition(repo, config, new_line, now=now))
+        message = f"{error.message}; the line stands in {added.path}:{added.line}, not committed"
         raise NotSigned(message, error.hint) from None
     return _compared(repo, added, now), made, others
 
@@ -139,16 +151,14 @@ def add_and_commit(
 def committed_addition(
     repo: Repository, config: Config, new_line: NewLine, message_of: Callable[[str], str], *, now: datetime
 ) -> Callable[[Reading], CommitDraft[tuple[Added, bool]]]:
-    """The plan of `add_and_commit`, for a commit or a preview: where the line stands, and whether its file has other
-    edits that are not committed. Raises as `addition`."""
+    """The plan of `add_and_commit`, for a commit or a preview. Its result is the added line, and whether the file has
+    other edits that are not committed. Raises as `addition` does."""
     plan_of = addition(repo, config, new_line, now=now)
 
     def plan(reading: Reading) -> CommitDraft[tuple[Added, bool]]:
         draft = plan_of(reading)
-        others = any(
-            data is not None and not is_committed(repo, path, data)
-            for path, data in ((path, reading.raw(path)) for path in draft.contents)
-        )
+        old = [(path, data) for path in draft.contents if (data := reading.raw(path)) is not None]
+        others = any(not is_committed(repo, path, data) for path, data in old)
         return CommitDraft(draft.contents, (draft.result, others), message_of(draft.result.text))
 
     return plan
@@ -157,9 +167,9 @@ def committed_addition(
 def addition(
     repo: Repository, config: Config, new_line: NewLine, *, now: datetime
 ) -> Callable[[Reading], Draft[Added]]:
-    """The plan of adding a line, for `transaction.write` or a commit; no contents where the line is there already.
+    """The plan that adds a line, for `transaction.write` or a commit. The draft is empty if the line is there already.
 
-    Raises as `add`, but for the lock.
+    Raises as `add` does, except Locked.
     """
     if repo.root is None:
         raise GitMemError("a bare repository has no memory files to write", "run it in a clone")
@@ -199,7 +209,11 @@ def addition(
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A line for the daily log, with what stands in its comment, and when it was said (None: now)."""
+    """A line for a daily log.
+
+    `kind`, `origin`, `more`: its type, its origin and further pairs for its comment. `at`: when it was said, None for
+    now.
+    """
 
     text: str
     kind: str = ""
@@ -211,10 +225,10 @@ class Entry:
 def log(
     repo: Repository, config: Config, entries: Sequence[Entry], *, now: datetime, agent: str = "", topic: str = ""
 ) -> list[Added | Refused]:
-    """Append lines to the daily logs of their own days in one write: for each where it stands, or why the gate refused
-    it.
+    """Append lines to the daily logs of their days in one write.
 
-    Raises as `add` does for what concerns a log itself.
+    Returns for each line where it is, or the Refused of a line that the gate or the length limit rejected; the other
+    lines are still written. Raises OutsideRepository, Locked and GitMemError as `add` does.
     """
     if repo.root is None:
         raise GitMemError("a bare repository has no memory files to write", "run it in a clone")
@@ -235,11 +249,9 @@ def log(
             except Refused as error:
                 done.append(error)
                 continue
-            if path in logs:
-                old = logs[path]
-            else:
-                old = (reading.read(path) or b"").decode("utf-8", "surrogateescape")
-            logs[path], line = append_entry(old, gated.text, meta, when, topic)
+            if path not in logs:
+                logs[path] = (reading.read(path) or b"").decode("utf-8", "surrogateescape")
+            logs[path], line = append_entry(logs[path], gated.text, meta, when, topic)
             done.append(Added(path, line, gated.text, gated.masks))
         contents = {path: new.encode("utf-8", "surrogateescape") for path, new in logs.items()}
         for path, data in contents.items():
@@ -250,10 +262,7 @@ def log(
 
 
 def gated_entry(entry: Entry, path: str, config: Config) -> tuple[Redaction, Meta]:
-    """The text, with what was masked of it, and the comment's keys of a line as they may stand in the log `path`.
-
-    Raises Refused.
-    """
+    """Scan a line for the log `path`: its text with secrets masked, and the pairs for its comment. Raises Refused."""
     own = [("type", entry.kind), ("origin", entry.origin)]
     meta: Meta = (*((key, value) for key, value in own if value), *entry.more)
     return _through_the_gate(normalise(entry.text), meta, path, config), meta
@@ -269,7 +278,7 @@ def ensure_short(text: str) -> None:
 
 
 def ensure_readable(path: str, data: bytes) -> None:
-    """Raise GitMemError where a file would become larger than what is read of memory."""
+    """Raise GitMemError if a file would become larger than MAX_MEMORY_FILE_BYTES, the limit for reading memory."""
     if len(data) > MAX_MEMORY_FILE_BYTES:
         raise GitMemError(
             Message("'{}' would be larger than {} MiB, which nobody reads", path, MAX_MEMORY_FILE_BYTES >> 20),
@@ -278,6 +287,7 @@ def ensure_readable(path: str, data: bytes) -> None:
 
 
 def _with_fact(old: bytes, text: str, meta: Meta) -> tuple[str, int]:
+    """The text of MEMORY.md with a fact, unless it has it already, and the fact's line."""
     memory = facts.parse(old)
     known = memory.find(fact_id(text))
     if known is None:
@@ -288,10 +298,10 @@ def _with_fact(old: bytes, text: str, meta: Meta) -> tuple[str, int]:
 
 
 def _through_the_gate(text: str, meta: Meta, path: str, config: Config) -> Redaction:
-    """The text, masked where it must be, as it may stand before its comment in `path`. Raises Refused.
+    """Scan a text for `path` and mask its secrets as `mem.onSecret` says. Raises Refused.
 
-    It is read alone, since behind a comment a rule that reads up to the end of a line finds less, and as the line that
-    will stand there, since that is what the hook reads.
+    It is scanned twice: alone, because a rule that matches up to the end of a line finds less before a comment, and as
+    the whole line with its comment, because the Git hook will scan that line.
     """
     from gitmem.gate.redaction import refuse_or_mask
 
@@ -302,14 +312,16 @@ def _through_the_gate(text: str, meta: Meta, path: str, config: Config) -> Redac
 
 
 def append_entry(old: str, text: str, meta: Meta, now: datetime, topic: str = "") -> tuple[str, int]:
-    """A daily log with one more bullet: under its last section when that has this minute and topic, else a new one."""
-    heading = f"## {now:%H:%M}" + (f" - {topic}" if topic else "")
-    if old.strip():
-        new = old
-    else:
-        new = f"# {now.date().isoformat()}\n"
+    """The text of a daily log with one more bullet, and the line of this bullet.
+
+    It goes below the last heading if that has the same minute and topic, else below a new heading.
+    """
+    heading = f"## {now:%H:%M}"
+    if topic:
+        heading += f" - {topic}"
+    new = old if old.strip() else f"# {now.date().isoformat()}\n"
     if not new.endswith("\n"):
-        new = new + "\n"
+        new += "\n"
     last = next((line for line in reversed(new.splitlines()) if line.startswith("#")), "")
     if last != heading:
         new += f"\n{heading}\n\n"
@@ -317,23 +329,16 @@ def append_entry(old: str, text: str, meta: Meta, now: datetime, topic: str = ""
 
 
 def append_bullet(old: str, text: str, meta: Meta) -> tuple[str, int]:
-    """A file with one more bullet at its end: under `## Lessons` when it closes with that section."""
-    if not old or old.endswith("\n"):
-        new = old
-    else:
-        new = old + "\n"
-    stripped = new.rstrip("\n")
-    last = stripped.rsplit("\n", 1)[-1]
-    if stripped and not last.lstrip().startswith(("-", "*", "+")):
-        new = stripped + "\n\n"
-    elif stripped:
-        new = stripped + "\n"
+    """The text of a file with one more bullet at its end, and the line of this bullet."""
+    new = old
+    if stripped := old.rstrip("\n"):
+        is_list = stripped.rsplit("\n", 1)[-1].lstrip().startswith(("-", "*", "+"))
+        new = stripped + ("\n" if is_list else "\n\n")
     return _bullet(new, text, meta)
 
 
 def _bullet(new: str, text: str, meta: Meta) -> tuple[str, int]:
-    comment = render_comment(meta)
-    new += f"- {text}" + (f" {comment}" if comment else "") + "\n"
+    new += f"- {text} {render_comment(meta)}".rstrip() + "\n"
     return new, new.count("\n")
 
 

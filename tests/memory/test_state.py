@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 from gitmem.memory.fact import fact_id
-from gitmem.memory.state import Judged, Lapsed, State, lapsed, of_lines, of_text, states
+from gitmem.memory.state import Lapsed, LinesState, State, lapsed, of_lines, of_text, states
 from gitmem.memory.statements import read
 
 TODAY = date(2026, 2, 5)
@@ -80,11 +80,11 @@ def test_lines_that_also_say_something_else_have_the_state_in_part_only() -> Non
     fact = "- The port is 8080. <!-- mem until=2025-12-31 src=memory/2025-01-01.md#L3-L4@1a2b3c4d5e6f -->"
     known = lapsed(read([fact]), (), date(2026, 1, 1))
     path = "memory/2025-01-01.md"
-    assert of_lines(path, 3, 3, "- The port is 8080.", "", known) == Judged(State.ENDED)
+    assert of_lines(path, 3, 3, "- The port is 8080.", "", known) == LinesState(State.ENDED)
     more = "- The port is 8080, TLS is on, certificates come from the vault and are renewed each Monday."
-    assert of_lines(path, 4, 4, more, "", known) == Judged(State.ENDED, whole=False)
-    assert of_lines(path, 5, 5, "- The port is 8080, they say.", "", known) == Judged(State.ENDED, whole=False)
-    assert of_lines(path, 5, 5, "- The port is 8081.", "", known) == Judged(State.HOLDS)
+    assert of_lines(path, 4, 4, more, "", known) == LinesState(State.ENDED, whole=False)
+    assert of_lines(path, 5, 5, "- The port is 8080, they say.", "", known) == LinesState(State.ENDED, whole=False)
+    assert of_lines(path, 5, 5, "- The port is 8081.", "", known) == LinesState(State.HOLDS)
 
 
 def test_what_is_said_after_a_fact_ended_was_said_again_and_holds() -> None:

@@ -108,7 +108,7 @@ def test_a54_a_change_of_thousands_of_alike_facts_is_compared_in_steps_that_grow
     changes = compare({"MEMORY.md": facts(1000, 0)}, {"MEMORY.md": facts(1000, 1)}, date(2026, 2, 5))
     assert len(changes) == 1000
     find_rivals(changes, [("MEMORY.md", fact) for fact in facts(1000, 1)], date(2026, 2, 5))
-    assert 0 < asked <= 1000 * rivals.JUDGED
+    assert 0 < asked <= 1000 * rivals.MAX_JUDGED_FACTS
 
 
 def test_a54_a_path_too_long_for_the_file_system_stops_no_command(repo: Repo) -> None:
