@@ -33,7 +33,7 @@ from gitmem.claims.check import check
 from gitmem.claims.claim import Kind
 from gitmem.claims.code_words import PROSE
 from gitmem.claims.documents import Documents
-from gitmem.claims.judge import NAMED_KINDS, Judge, Said
+from gitmem.claims.judge import NAMED_KINDS, FileClaim, Judge
 from gitmem.claims.path_resolution import EXACT, GLOB
 from gitmem.claims.transition import became_false
 from gitmem.git.opening import open_repository
@@ -50,7 +50,7 @@ class Broken(NamedTuple):
     """A change: the files that it takes away (None) or writes, and the claims that it makes false."""
 
     files: dict[str, bytes | None]
-    false: list[Said]
+    false: list[FileClaim]
 
 
 def main() -> int:
@@ -101,7 +101,7 @@ def _repository(
         read = documents.read(repo, head)
         found = check(repo, head, read).findings
         took = time.perf_counter() - began
-        for one in read.said:
+        for one in read.claims:
             full[one.claim.kind.value]["claims"] += 1
         for finding in found:
             full[finding.kind]["gone" if finding.sure else "suspect"] += 1
@@ -116,23 +116,23 @@ def _repository(
             )
             broken[kind.value].update(changes=1, false=len(false), said=len(false & said), more=len(said - false))
         sure = sum(finding.sure for finding in found)
-        return [len(read.said), sure, len(found) - sure, f"{took:.1f}"]
+        return [len(read.claims), sure, len(found) - sure, f"{took:.1f}"]
     finally:
         repo.close()
 
 
 def _changes(repo: Repository, head: str, read: Documents) -> Iterable[tuple[Kind, Broken]]:
     """For a sample of the claims that stand, of each kind: a change that makes them false."""
-    plain = [one for one in read.said if one.claim.plain]
+    plain = [one for one in read.claims if one.claim.plain]
     judge = Judge(repo, head, plain, entries=read.entries)
     dice = random.Random(head)
     for kind in BREAKABLE:
-        stand = [one for one in plain if one.claim.kind is kind and judge.standing(one).grade == EXACT]
+        stand = [one for one in plain if one.claim.kind is kind and judge.resolve(one).grade == EXACT]
         stand = [one for one in stand if not GLOB.search(one.claim.token)]  # another file may match
         dice.shuffle(stand)
         seen: set[str] = set()
         for one in stand:
-            key = judge.standing(one).at or one.claim.token
+            key = judge.resolve(one).at or one.claim.token
             if len(seen) >= SAMPLE or key in seen:
                 continue
             if change := _change(repo, one, key, stand, judge):
@@ -140,22 +140,22 @@ def _changes(repo: Repository, head: str, read: Documents) -> Iterable[tuple[Kin
                 yield kind, change
 
 
-def _change(repo: Repository, one: Said, at: str, stand: list[Said], judge: Judge) -> Broken | None:
+def _change(repo: Repository, one: FileClaim, at: str, stand: list[FileClaim], judge: Judge) -> Broken | None:
     kind, token = one.claim.kind, one.claim.token
-    oids, judged = judge.tree.oids, {each.path for each in judge.said}
+    oids, judged = judge.tree.oids, {each.path for each in judge.claims}
     if kind in (Kind.PATH, Kind.DIRECTORY):
         moved = [path for path in oids if path == at or path.startswith(f"{at}/")]
         if not moved or judged.intersection(moved) or judge.tree.closed.intersection(moved) or len(moved) > 2_000:
             return None
         files: dict[str, bytes | None] = dict.fromkeys(moved)
         files |= {f"moved-away/{path}": repo.read(oids[path]) for path in moved[:50]}
-        return Broken(files, [each for each in stand if judge.standing(each).at == at])
+        return Broken(files, [each for each in stand if judge.resolve(each).at == at])
     if kind is Kind.COMMAND:
         if at not in oids:
             return None
         data = repo.read(oids[at])
         new = re.sub(rb"(?<![\w:-])" + re.escape(token.encode()) + rb"(?![\w-])", token.encode() + b"zz", data)
-        same = [each for each in stand if each.claim.token == token and judge.standing(each).at == at]
+        same = [each for each in stand if each.claim.token == token and judge.resolve(each).at == at]
         return Broken({at: new}, same) if new != data else None
     word = re.compile(rb"(?<!\w)" + re.escape(token.encode()) + rb"(?!\w)")
     texts = {path: data for path in _files_with(repo, judge, token) if (data := repo.read(oids[path]))}

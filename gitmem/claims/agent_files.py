@@ -1,7 +1,7 @@
-"""Which files of a tree say something about it that is checked: what agents read, and lasting memory.
+"""Choose the files of a tree whose claims are checked: files that agents read, and lasting memory.
 
-Pure. Daily logs and sessions are records of a day and are never judged; neither are files that only people read, nor
-templates and fixtures, which describe another tree than the one that they lie in.
+Pure. Daily logs and sessions are records of a day and are not checked. Neither are files that only people read, nor
+templates and fixtures, which describe another tree than their own.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _RECORDS = re.compile(
 )
 _DATED = re.compile(r"(?<!\d)20\d\d-?[01]\d-?[0-3]\d(?!\d)")
 _SPELLED = {name.lower(): name for name in IMPORTING}
-MOST_FILES = 400  # of one tree that are judged; a tree with more says so
+MAX_FILES = 400  # files of one tree that are checked; a note names the number of the others
 ELSEWHERE = {
     PACKAGES, "vendor", "third_party", "third-party", "fixtures", "__fixtures__", "testdata", "test-data", "templates",
     "template", "snapshots", "archive", "archived", "assets", "boilerplate", "boilerplates", "scaffold", "scaffolds",
@@ -31,7 +31,7 @@ ELSEWHERE = {
 
 
 def judged(path: str, daily: Iterable[str] = ()) -> bool:
-    """Whether the lines of the file at `path` are claims about the tree that it lies in."""
+    """Whether the file at `path` is checked: its lines make claims about its own tree."""
     if not path.lower().endswith(ENDINGS) or ELSEWHERE.intersection(path.lower().split("/")[:-1]):
         return False
     if is_daily(path, daily):
@@ -43,15 +43,18 @@ def judged(path: str, daily: Iterable[str] = ()) -> bool:
         return of in LASTING and not (of is Kind.NOTE and log_date(path))
     name = path.rsplit("/", 1)[-1]
     if name.lower().startswith("readme"):
-        return False  # it tells people what the folder is for
+        return False  # written for people, about the folder
     if _SPELLED.get(name.lower(), name) != name and "/" in path.lstrip("."):
         return False  # `docs/agents.md` is a page about agents
     return agents_read(path) or name == "MEMORY.md" or f"/{path}".find("/.claude/") >= 0
 
 
 def files_of(entries: Iterable[Entry], daily: Iterable[str] = ()) -> list[Entry]:
-    """The files to judge, shortest path first. A link is not read: what it leads to is judged where it lies. Of files
-    with the same bytes, which a tool copied for several hosts, those in the same folder are judged once."""
+    """The files to check, those nearest the root first.
+
+    Links are left out, as their targets are checked. Files with equal bytes in the same folder, which a tool copied for
+    several hosts, are checked once.
+    """
     patterns = tuple(daily)
     seen: set[tuple[str, str]] = set()
     chosen: list[Entry] = []
@@ -66,22 +69,20 @@ def files_of(entries: Iterable[Entry], daily: Iterable[str] = ()) -> list[Entry]
 
 
 def procedure(path: str) -> bool:
-    """Whether a file says how something is done, anywhere: a skill, a command, an agent, a prompt. What such a file
-    names is as often what a reader will make as what is here."""
+    """Whether a file is a procedure: a skill, a command, an agent, a prompt. A path in such a file often names a file
+    that the reader is to make."""
     folders = set(path.lower().split("/")[:-1])
-    return bool(
-        folders & {"skills", "commands", "command", "workflows", "agents", "agent", "prompts"}
-    ) or path.lower().endswith("skill.md")
+    in_folder = folders & {"skills", "commands", "command", "workflows", "agents", "agent", "prompts"}
+    return bool(in_folder) or path.lower().endswith("skill.md")
 
 
 def about_change(path: str) -> bool:
-    """Whether a file is about what is left behind, by its name: a migration or an upgrade names the old and the new."""
+    """Whether a file is about a migration or an upgrade, by its name: it names old files as well as new ones."""
     return bool(re.search(r"migrat|upgrad|changelog|deprecat", path.rpartition("/")[2].lower() or path, re.IGNORECASE))
 
 
 def procedure_of(path: str) -> str:
-    """The folder of a skill that a procedure's file belongs to, with all that the skill brings along; the file itself
-    where it is no part of a skill."""
+    """The folder of the skill that a file belongs to; the path itself if it belongs to none."""
     parts = path.split("/")
     at = next((at for at, part in enumerate(parts[:-2]) if part.lower() == "skills"), -1)
     if at >= 0:

@@ -1,7 +1,7 @@
-"""Making a citation: what a writer names becomes lines, blob and fingerprint, or is refused.
+"""Make a citation from the place that a writer names: find its lines, blob and fingerprint, or refuse it.
 
-Only files that Git tracks are cited, none that leads out of the repository and none that holds secrets by its name.
-Lines too banal to be told from others are cited with their neighbours. Nothing is written here.
+Only a tracked file inside the repository can be cited, and none whose name says that it holds secrets. Lines with too
+little text to be recognised again are cited together with their neighbours. Nothing is written here.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from gitmem.memory.document import blob_lines
 from gitmem.messages import Message
 from gitmem.paths import MAX_MEMORY_FILE_BYTES
 
-FEWEST_LINES, FEWEST_CHARACTERS = 3, 40  # that are not blank or brackets, of what tells lines from others
+# A citation is recognised again if it has so many lines and characters apart from white space and brackets.
+MIN_LINES, MIN_CHARS = 3, 40
 _SECRET = re.compile(
     r"(?:^|/)(?:\.env(?:\.(?!example|sample|template|dist)[\w.-]+)?|\.netrc|\.pgpass|\.npmrc|\.pypirc|id_(?:rsa|dsa|"
     r"ecdsa|ed25519)[^/]*|"
@@ -35,8 +36,10 @@ _PLACE = re.compile(
 
 
 def anchors(repo: Repository, places: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """The keys of a fact's comment for these places: `src/auth.py:10-24`, `src/auth.py#Session.open`. Raises
-    UsageError."""
+    """The pairs of a fact's comment that cite these places (`src/auth.py:10-24`, `src/auth.py#Session.open`).
+
+    Raises UsageError as `anchor` does, and for more than MAX_CITATIONS_PER_FACT places.
+    """
     if len(places) > MAX_CITATIONS_PER_FACT:
         raise UsageError(
             Message("a fact cites at most {} places", MAX_CITATIONS_PER_FACT), "cite the ones that would make it false"
@@ -45,7 +48,10 @@ def anchors(repo: Repository, places: Sequence[str]) -> tuple[tuple[str, str], .
 
 
 def places_of(given: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Places as `anchors` reads them, of what an agent gives: a path, and lines or a symbol. Raises UsageError."""
+    """The places, as `anchors` reads them, from an agent's objects with `path` and either `lines` or `symbol`.
+
+    Raises UsageError for an object with both or neither.
+    """
     places = []
     for one in given:
         path, lines, symbol = one.get("path", ""), one.get("lines", ""), one.get("symbol", "")
@@ -58,7 +64,8 @@ def places_of(given: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def anchor(repo: Repository, place: str) -> Citation:
-    """One place as the work tree has it, which may be ahead of HEAD. Raises UsageError for what is not there."""
+    """The citation of one place, as it is in the work tree. Raises UsageError if the place does not exist or must not
+    be cited."""
     match = _PLACE.match(place.strip())
     if match is None:
         raise UsageError(
@@ -85,7 +92,7 @@ def anchor(repo: Repository, place: str) -> Citation:
             Message("a citation has at most {} lines", MAX_CITATION_LINES),
             "cite the ones that would make the fact false",
         )
-    start, end = _telling(lines, start, end)
+    start, end = _with_neighbours(lines, start, end)
     return Citation(path, start, end, "", repo.hash_blob(data), fingerprint(lines[start - 1 : end]))
 
 
@@ -112,19 +119,21 @@ def _read(repo: Repository, path: str) -> bytes:
     return data
 
 
-def _telling(lines: Sequence[str], start: int, end: int) -> tuple[int, int]:
-    """The lines, or so many neighbours more that they are told from others."""
+def _with_neighbours(lines: Sequence[str], start: int, end: int) -> tuple[int, int]:
+    """Extend lines on both sides until they have MIN_LINES and MIN_CHARS; at most to MAX_CITATION_LINES."""
     while True:
         texts = [bare for line in lines[start - 1 : end] if (bare := re.sub(r"[\s{}()\[\];,]+", "", line))]
-        enough = len(texts) >= FEWEST_LINES and sum(map(len, texts)) >= FEWEST_CHARACTERS
+        enough = len(texts) >= MIN_LINES and sum(map(len, texts)) >= MIN_CHARS
         if enough or (start == 1 and end == len(lines)) or end - start + 2 > MAX_CITATION_LINES:
             return start, end
         start, end = max(1, start - 1), min(len(lines), end + 1)
 
 
 def quoted(repo: Repository, citations: Sequence[Citation], words: str) -> None:
-    """Hold a confirmation of an agent to what it read: the text of the cited lines, white space aside. Raises
-    GitMemError."""
+    """Check that an agent, which confirms citations, quotes the text of the cited lines; white space may differ.
+
+    Raises GitMemError if it does not.
+    """
     cited: list[str] = []
     for citation in citations:
         lines = blob_lines(_read(repo, citation.path))

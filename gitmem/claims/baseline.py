@@ -1,4 +1,7 @@
-"""Old debt: `.gitmem/check-baseline` has the findings that a project knows of, a line each, without line numbers."""
+"""The baseline of a project: `.gitmem/check-baseline` lists known findings, which `git mem check` does not report.
+
+One row is one finding, without its line number (`report.key_of`).
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ __all__ = ["PATH", "key_of", "read", "write"]
 
 
 def read(repo: Repository, commit: str) -> frozenset[str]:
-    """The keys that a commit's baseline has; none where it has none, or one too large to be one."""
+    """The rows of a commit's baseline. Empty without a baseline, or if it is larger than MAX_MEMORY_FILE_BYTES."""
     oid = repo.blobs(commit, [PATH]).get(PATH, "")
     if not oid or repo.sizes([oid]).get(oid, MAX_MEMORY_FILE_BYTES + 1) > MAX_MEMORY_FILE_BYTES:
         return frozenset()
@@ -26,7 +29,8 @@ def read(repo: Repository, commit: str) -> frozenset[str]:
 
 
 def write(repo: Repository, findings: Iterable[Finding]) -> None:
-    """Write these findings as the baseline, in order: a change of it shows what came and went."""
+    """Write these findings to the baseline in the work tree, sorted, so that its diff shows the added and the removed
+    ones."""
     rows = sorted({key_of(one) for one in findings})
     data = "".join(f"{row}\n" for row in rows).encode("utf-8", "surrogateescape")
     write_files(repo, lambda reading: _draft(reading, data))

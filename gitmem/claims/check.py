@@ -1,7 +1,8 @@
-"""The full check: which claims of a commit's files are not true of its tree, and which of them may be said.
+"""The full check: find the claims of a commit's files that are not true of its tree, and decide which to report.
 
-*Gone* is said of what stood in history, or when the line was written, and of a file that is missing where its folder
-stands; in a line that neither denies, makes nor illustrates; never of what Git ignores. All else is a suspicion.
+A claim is reported as *gone* if history, or the tree of the commit that wrote the line, had the thing, or if a file is
+missing from a folder that exists. The line must not deny, create or illustrate the thing, and Git must not ignore it.
+Every other missing claim is only a suspicion.
 """
 
 from __future__ import annotations
@@ -14,36 +15,38 @@ from typing import NamedTuple
 from gitmem.claims import wording
 from gitmem.claims.agent_files import about_change, procedure, procedure_of
 from gitmem.claims.cited_facts import cited_facts, finding_of
-from gitmem.claims.claim import DRAWN, Claim, Kind
+from gitmem.claims.claim import DIAGRAM_TOOL, Claim, Kind
 from gitmem.claims.departure import Departure
 from gitmem.claims.documents import Documents
 from gitmem.claims.extraction import LINK, SHELLS
 from gitmem.claims.finding import Finding, State, in_order
 from gitmem.claims.grounds import certain, only_place, parent_of, suspect
 from gitmem.claims.history import History
-from gitmem.claims.judge import NAMED_KINDS, Judge, Said
+from gitmem.claims.judge import NAMED_KINDS, FileClaim, Judge
 from gitmem.claims.path_resolution import ELSEWHERE, EXACT, GLOB, NEAR, NOWHERE, places
 from gitmem.claims.path_words import file_name, parts_of
 from gitmem.claims.tree import joined
-from gitmem.claims.written import BROUGHT, Written
+from gitmem.claims.written import VENDORED, Written
 from gitmem.git.repository import Repository
 
-_COMMON = re.compile(r"^[A-Z]+\.md$")  # DEVELOPING.md: many folders have one
+_COMMON = re.compile(r"^[A-Z]+\.md$")  # a file name such as DEVELOPING.md, which many folders have
 _GENERIC = re.compile(
     r"^(?:manifest|config(?:uration)?|settings|package|index|main|app|util(?:itie)?s?|helpers?|types?|constants|schemas?|"
     r"setup|tests?|data|tasks?|models?|api|server|client|cli|projects?|docs?|src|lib|scripts|examples|common|shared|core)"
     r"(?:\.\w+)?$",
     re.IGNORECASE,
 )
-DIAGRAM = "diagram"  # the kind of a finding about a whole drawing
-FEWEST_DRAWN = 4  # entries of a drawing that is judged as a whole
+DIAGRAM = "diagram"  # the kind of a finding about a whole diagram
+MIN_DIAGRAM_ENTRIES = 4  # a diagram with fewer entries is not judged as a whole
+# Folders that hold build results and are never committed, and those that hold them but may be committed.
 NEVER_KEPT = frozenset(("node_modules", "dist", "target", "coverage", ".venv", "venv", "__pycache__", ".next", "tmp"))
 MADE_FOLDERS = NEVER_KEPT | {"build", "out", "bin", "obj", "output", "outputs", "logs", "temp", "cache", ".cache"}
 PATHS = (Kind.PATH, Kind.DIRECTORY)
 
 
 class Checked(NamedTuple):
-    """The findings, sure ones first; how many claims were looked at; what was not looked at."""
+    """`findings`: sure ones first. `claims`: the number of claims checked. `notes`: what was not checked, as
+    sentences."""
 
     findings: list[Finding]
     claims: int
@@ -51,57 +54,58 @@ class Checked(NamedTuple):
 
 
 def check(repo: Repository, commit: str, documents: Documents) -> Checked:
-    """Judge the claims of these files of a commit."""
-    plain = frozenset(one.claim.token for one in documents.said if one.claim.kind in NAMED_KINDS and one.claim.plain)
-    judge = Judge(repo, commit, documents.said, plain, defining=False, entries=documents.entries)
+    """Check the claims of these files of a commit, and the code citations of its facts."""
+    plain = frozenset(one.claim.token for one in documents.claims if one.claim.kind in NAMED_KINDS and one.claim.plain)
+    judge = Judge(repo, commit, documents.claims, plain, defining=False, entries=documents.entries)
     history = History(repo, judge.tree)
-    foreign = _foreign(documents.said, judge, history)
-    said = [one for one in documents.said if procedure_of(one.path) not in foreign]
-    missing = [one for one in said if _missing(one, judge, history)]
-    moved = [one for one in said if _moved(one, judge, history)]
+    foreign = _foreign(documents.claims, judge, history)
+    claims = [one for one in documents.claims if procedure_of(one.path) not in foreign]
+    missing = [one for one in claims if _missing(one, judge, history)]
+    moved = [one for one in claims if _moved(one, judge, history)]
     notes = list(documents.notes)
     if history.shallow:
         notes.append("this clone is shallow: what stood before is not known")
-    spoken = [one for one in (*missing, *moved) if not wording.denied(one.claim)]
-    written = Written(repo, judge, [one for one in spoken if not wording.made(one.claim, stood=True)])
+    affirmed = [one for one in (*missing, *moved) if not wording.denied(one.claim)]
+    written = Written(repo, judge, [one for one in affirmed if not wording.made(one.claim, existed=True)])
     findings = [found for one in missing if (found := _finding(one, judge, history, written))]
     findings += [found for one in moved if (found := _moved_finding(one, history, written))]
-    findings += _strange_drawings(said, judge, history)
+    findings += _strange_diagrams(claims, judge, history)
     for fact in cited_facts(judge.tree, history):
         if fact.path in set(documents.paths):
             findings += [found for each in fact.verdicts if (found := finding_of(fact, each))]
-    return Checked(in_order(findings), len(documents.said), notes)
+    return Checked(in_order(findings), len(documents.claims), notes)
 
 
-def _foreign(said: Sequence[Said], judge: Judge, history: History) -> set[str]:
+def _foreign(claims: Sequence[FileClaim], judge: Judge, history: History) -> set[str]:
     """Return the procedures that do not describe this repository: at most half of the paths they name exist here.
 
     Instructions in a folder that contains only Markdown are judged in the same way, because the folder may collect
     examples from other projects; for them a path that existed in any commit counts as existing.
     """
-    stand: Counter[str] = Counter()
-    collected = _collected({one.path for one in said}, judge)
-    for one in said:
+    votes: Counter[str] = Counter()
+    paths = {one.path for one in claims}
+    collected = _collected(paths, judge)
+    for one in claims:
         claim = one.claim
         if one.path in collected and claim.kind is Kind.COMMAND and claim.plain:
-            standing = judge.standing(one)
-            if not standing.unknown:
-                stand[one.path] += 1 if standing.grade > NOWHERE else -1
+            resolution = judge.resolve(one)
+            if not resolution.unknown:
+                votes[one.path] += 1 if resolution.grade > NOWHERE else -1
             continue
-        voting = procedure(one.path) or one.path in collected
-        if voting and claim.kind in PATHS and claim.plain and claim.tool != DRAWN and "/" in claim.token:
-            standing, own = judge.standing(one), procedure_of(one.path)
-            brought = f"{standing.at}/".startswith(f"{own}/")  # a file inside the skill's own folder is no evidence
-            if not standing.unknown and not brought and not wording.placeholder(claim.text):
-                here = standing.grade >= NEAR
-                here = here or (one.path in collected and any(history.of_path(path) for path in _whole(one)))
-                stand[own] += 1 if here else -1
-    asked = {procedure_of(path) for path in {one.path for one in said} if procedure(path)} | collected
-    return {path for path in asked if stand[path] <= 0}
+        has_vote = procedure(one.path) or one.path in collected
+        if has_vote and claim.kind in PATHS and claim.plain and claim.tool != DIAGRAM_TOOL and "/" in claim.token:
+            resolution, own = judge.resolve(one), procedure_of(one.path)
+            in_skill = f"{resolution.at}/".startswith(f"{own}/")  # a file inside the skill's own folder is no evidence
+            if not resolution.unknown and not in_skill and not wording.placeholder(claim.text):
+                exists = resolution.grade >= NEAR
+                exists = exists or (one.path in collected and any(history.of_path(path) for path in _whole(one)))
+                votes[own] += 1 if exists else -1
+    judged = {procedure_of(path) for path in paths if procedure(path)} | collected
+    return {path for path in judged if votes[path] <= 0}
 
 
 def _collected(paths: Iterable[str], judge: Judge) -> set[str]:
-    """The files of instructions, two folders deep or more, whose folder holds nothing but Markdown."""
+    """The instruction files, at least two folders deep, whose folder contains only Markdown."""
     found = {path for path in paths if path.count("/") >= 2 and "/." not in f"/{path}" and not procedure(path)}
     folders = {path.rpartition("/")[0] for path in found}
     for path in judge.tree.oids if folders else ():
@@ -111,219 +115,218 @@ def _collected(paths: Iterable[str], judge: Judge) -> set[str]:
     return {path for path in found if path.rpartition("/")[0] in folders}
 
 
-def _missing(one: Said, judge: Judge, history: History) -> bool:
-    """Whether a claim stands nowhere, and may be spoken of at all."""
+def _missing(one: FileClaim, judge: Judge, history: History) -> bool:
+    """Whether the tree lacks what the claim names, and the claim is of a form that may be reported."""
     claim = one.claim
-    standing = judge.standing(one)
-    if standing.unknown or standing.grade != NOWHERE or wording.placeholder(claim.text):
+    resolution = judge.resolve(one)
+    if resolution.unknown or resolution.grade != NOWHERE or wording.placeholder(claim.text):
         return False
-    if claim.tool == DRAWN and wording.placeholder(claim.folder):
-        return False  # the layout of what somebody is to make
+    if claim.tool == DIAGRAM_TOOL and wording.placeholder(claim.folder):
+        return False  # the layout of a folder that the reader is to make
     if claim.kind is Kind.VERSION and not wording.of_this_project(claim):
         return False
     if claim.kind in PATHS:
-        if GLOB.search(claim.token.partition("/")[0]) and claim.tool != DRAWN:
-            return False  # "`*-plan.md`": a shape, not a place
+        if GLOB.search(claim.token.partition("/")[0]) and claim.tool != DIAGRAM_TOOL:
+            return False  # a pattern for names, such as `*-plan.md`
         first = claim.token.partition("/")[0]
         if first in MADE_FOLDERS and claim.tool != LINK and (claim.kind is Kind.DIRECTORY or first in NEVER_KEPT):
-            return False  # what a build makes, whether or not some of it was kept once
-        imported = (
-            claim.kind is Kind.DIRECTORY and first not in judge.tree.folders and first in judge.manifests.packages
-        )
+            return False  # a build result, even if some of these files were committed once
+        is_folder = claim.kind is Kind.DIRECTORY
+        imported = is_folder and first not in judge.tree.folders and first in judge.manifests.packages
         if imported or wording.repository(claim):
-            return False  # what code imports, `package/part`, or `owner/name`
+            return False  # an import (`package/part`) or a repository (`owner/name`)
         if claim.token.startswith(("/", "@")) or not (claim.plain or ("/" in claim.token and claim.kind is Kind.PATH)):
             return False
-        own = [place for place in places(claim, one.path) if place and judge.tree.ignored(place)]
-        whole = [path for path in _whole(one) if not any(path.startswith(f"{place}/") for place in own)]
+        ignored = [place for place in places(claim, one.path) if place and judge.tree.ignored(place)]
+        whole = [path for path in _whole(one) if not any(path.startswith(f"{place}/") for place in ignored)]
         if any(map(judge.tree.ignored, whole)) or _escapes(one):
             return False
-        below = judge.tree.below_ends(claim.token)  # a package may be meant that the line does not name
-        return not any(map(judge.tree.ignored, below)) or any(
-            left.renamed_to for path in whole if (left := history.of_path(path))
-        )
+        below = judge.tree.below_ends(claim.token)  # the path may be meant inside a package that the line does not name
+        if not any(map(judge.tree.ignored, below)):
+            return True
+        return any(departure.renamed_to for path in whole if (departure := history.of_path(path)))
     return claim.plain or claim.kind is Kind.VERSION
 
 
-def _whole(one: Said) -> list[str]:
-    """The paths from the root that a claim may mean."""
+def _whole(one: FileClaim) -> list[str]:
+    """The paths from the root of the repository that a claim may mean, the likeliest first."""
     found = [joined(place, one.claim.token) for place in places(one.claim, one.path)]
     return [path for path in found if path]
 
 
-def _escapes(one: Said) -> bool:
-    """Whether the path leads out of the repository."""
+def _escapes(one: FileClaim) -> bool:
+    """Whether the path of a claim leads out of the repository."""
     return one.claim.token.startswith("../") and not joined(one.path.rpartition("/")[0], one.claim.token)
 
 
-def _finding(one: Said, judge: Judge, history: History, written: Written) -> Finding | None:
+def _finding(one: FileClaim, judge: Judge, history: History, written: Written) -> Finding | None:
+    """The finding about a missing claim; None if it must not be reported."""
     claim = one.claim
-    left = None
-    if claim.kind in PATHS:
-        left = _departure(one, history)
-    stood = written.stood(one)
-    seen = bool(stood) or left is not None
-    if wording.denied(claim) or wording.made(claim, stood=seen):
+    departure = _departure(one, history) if claim.kind in PATHS else None
+    written_in = written.commit_of(one)
+    existed = bool(written_in) or departure is not None
+    if wording.denied(claim) or wording.made(claim, existed=existed):
         return None
-    shown = claim.line.block and claim.tool != DRAWN and claim.line.language not in SHELLS  # code of an example
-    told = claim.plain or (left is not None and "/" in claim.token and left.path in _whole(one) and not shown)
+    in_example = claim.line.block and claim.tool != DIAGRAM_TOOL and claim.line.language not in SHELLS
+    is_whole = departure is not None and "/" in claim.token and departure.path in _whole(one)
+    is_name = claim.plain or (is_whole and not in_example)
     past = wording.about_other_times(claim) or about_change(one.path)
-    sure = seen and told and not past and claim.kind is not Kind.PORT and not _loose(one, bool(stood))
+    sure = existed and is_name and not past and claim.kind is not Kind.PORT and not _loose(one, bool(written_in))
     if not sure:
-        if past or _held_back(one, judge) or (shown and not claim.plain):
+        if past or _held_back(one, judge) or (in_example and not claim.plain):
             return None
-        sure = not seen and certain(one, judge)
-        if not sure and not (seen or suspect(one, judge)):
+        sure = not existed and certain(one, judge)
+        if not sure and not (existed or suspect(one, judge)):
             return None
-    evidence, cause = _evidence(one, left, stood, judge), f"{claim.kind}:{claim.token}"
-    if claim.kind is Kind.VERSION:
-        state = State.CHANGED
-    else:
-        state = State.GONE
-    if left:
-        renamed = left.renamed_to
+    state = State.CHANGED if claim.kind is Kind.VERSION else State.GONE
+    commit, renamed, cause = "", "", f"{claim.kind}:{claim.token}"
+    if departure:
+        commit, renamed, cause = departure.commit, departure.renamed_to, departure.path
     else:
         renamed = only_place(one, judge)
+    evidence = _evidence(one, departure, written_in, judge)
     return Finding(
-        one.path, claim.line.number, claim.text, claim.kind.value, state, evidence, left.commit if left else "",
-        renamed, sure, left.path if left else cause,
-    )  # fmt: skip
+        one.path, claim.line.number, claim.text, claim.kind.value, state, evidence, commit, renamed, sure, cause
+    )
 
 
-def _moved(one: Said, judge: Judge, history: History) -> bool:
-    """Whether what a path names left the place that it names, and stands only somewhere else under the same end."""
+def _moved(one: FileClaim, judge: Judge, history: History) -> bool:
+    """Whether a commit removed the path that a claim names, while the tree has another path that ends with it."""
     claim = one.claim
-    if claim.kind not in PATHS or not claim.plain or "/" not in claim.token.strip("/") or claim.tool == DRAWN:
+    if claim.kind not in PATHS or not claim.plain or "/" not in claim.token.strip("/") or claim.tool == DIAGRAM_TOOL:
         return False
-    if judge.standing(one).grade != ELSEWHERE or GLOB.search(claim.token) or wording.placeholder(claim.text):
+    if judge.resolve(one).grade != ELSEWHERE or GLOB.search(claim.token) or wording.placeholder(claim.text):
         return False
     return any(history.of_path(path) for path in _whole(one))
 
 
-def _moved_finding(one: Said, history: History, written: Written) -> Finding | None:
-    """A path that stood at exactly its place when it was written, and is now found by its end only."""
+def _moved_finding(one: FileClaim, history: History, written: Written) -> Finding | None:
+    """The finding about a path that was renamed after the line was written; None for all others."""
     claim = one.claim
-    if wording.denied(claim) or wording.made(claim, stood=True) or wording.about_other_times(claim):
+    if wording.denied(claim) or wording.made(claim, existed=True) or wording.about_other_times(claim):
         return None
-    left = next((found for path in _whole(one) if (found := history.of_path(path))), None)
-    if left is None or not left.renamed_to or _personal(claim) or not written.stood(one, EXACT):
+    departure = next((found for path in _whole(one) if (found := history.of_path(path))), None)
+    if departure is None or not departure.renamed_to or _personal(claim) or not written.commit_of(one, EXACT):
         return None
-    evidence = f"{left.path} went in {left.commit[:12]}, now {left.renamed_to}"
+    path, commit, renamed_to = departure
+    evidence = f"{path} went in {commit[:12]}, now {renamed_to}"
     return Finding(
-        one.path, claim.line.number, claim.text, claim.kind.value, State.GONE, evidence, left.commit, left.renamed_to,
-        True, left.path,
-    )  # fmt: skip
+        one.path, claim.line.number, claim.text, claim.kind.value, State.GONE, evidence, commit, renamed_to, True, path
+    )
 
 
-def _held_back(one: Said, judge: Judge) -> bool:
-    """Whether what never stood may be an illustration. A path whose folder stands, two levels deep or more, is one only
-    where the line or its section calls it an example: common words as `any` and `format` make none of it."""
+def _held_back(one: FileClaim, judge: Judge) -> bool:
+    """Whether a thing that never existed may only be an illustration.
+
+    For a link, and for a path whose folder exists and is at least two levels deep, the line or its section must call it
+    an example; for all others a common word such as `any` or `format` is enough.
+    """
     claim = one.claim
-    if _personal(claim):
-        return True
-    if wording.other_repository(claim):
+    if _personal(claim) or wording.other_repository(claim):
         return True
     folder = parent_of(claim.token.rstrip("/"))
-    if claim.tool == LINK:
-        return wording.exampled(claim)
-    if claim.kind in PATHS and "/" in folder and folder in judge.tree.folders and not GLOB.search(claim.token):
+    is_below = claim.kind in PATHS and "/" in folder and folder in judge.tree.folders
+    if claim.tool == LINK or (is_below and not GLOB.search(claim.token)):
         return wording.exampled(claim)
     return wording.illustrated(claim) or procedure(one.path)
 
 
-def _strange_drawings(said: Sequence[Said], judge: Judge, history: History) -> list[Finding]:
-    """One finding for each drawing of which less than half stands: sure where most of the rest stood once."""
-    drawings: dict[tuple[str, str], list[Said]] = {}
-    for one in said:
-        if one.claim.tool == DRAWN and judge.diagrams(one.path).strange(one.claim.folder):
-            drawings.setdefault((one.path, one.claim.folder), []).append(one)
+def _strange_diagrams(claims: Sequence[FileClaim], judge: Judge, history: History) -> list[Finding]:
+    """One finding for each diagram of which less than half exists; it is sure if half of the rest existed once."""
+    diagrams: dict[tuple[str, str], list[FileClaim]] = {}
+    for one in claims:
+        if one.claim.tool == DIAGRAM_TOOL and judge.diagrams(one.path).strange(one.claim.folder):
+            diagrams.setdefault((one.path, one.claim.folder), []).append(one)
     findings = []
-    for (path, key), entries in drawings.items():
+    for (path, key), entries in diagrams.items():
         first = entries[0]
-        lost = [one for one in entries if judge.standing(one).grade == NOWHERE]
+        lost = [one for one in entries if judge.resolve(one).grade == NOWHERE]
         about_others = procedure(path) or wording.about_others(first.claim) or wording.made(first.claim)
         names = [key, *(one.claim.text for one in entries)]
         files = any(one.claim.text.endswith("/") or file_name(one.claim.text) for one in entries)
-        if len(entries) < FEWEST_DRAWN or any(map(wording.placeholder, names)) or about_others or not files:
+        if len(entries) < MIN_DIAGRAM_ENTRIES or any(map(wording.placeholder, names)) or about_others or not files:
             continue
         root = judge.diagrams(path).roots[key][0]
-        left = [went for one in lost if (went := history.of_path(joined(root, one.claim.token)))]
+        departures = [found for one in lost if (found := history.of_path(joined(root, one.claim.token)))]
         evidence = f"of {len(entries)} entries of this drawing {len(lost)} are not there"
         findings.append(
             Finding(
                 path, first.claim.line.number, first.claim.text, DIAGRAM, State.GONE, evidence,
-                left[0].commit if left else "", "", 2 * len(left) >= len(lost), f"{DIAGRAM}:{path}:{key}",
+                departures[0].commit if departures else "", "", 2 * len(departures) >= len(lost),
+                f"{DIAGRAM}:{path}:{key}",
             )
         )  # fmt: skip
     return findings
 
 
-def _placed(claim: Claim) -> bool:
-    """Whether a path has a line's number behind it, in what a tool printed: an example of such output."""
+def _has_line_number(claim: Claim) -> bool:
+    """Whether a line number follows the path, as in the output of a tool."""
     return bool(re.search(rf"{re.escape(claim.text)}:\d", claim.line.text)) or bool(re.search(r":\d+$", claim.text))
 
 
 def _personal(claim: Claim) -> bool:
-    """Whether a claim is hidden or lies in a hidden folder: as often a person's own settings as the project's."""
+    """Whether the path is hidden or in a hidden folder: it may as well belong to a person as to the project."""
     return claim.token.startswith(".") and not claim.token.startswith((".github/", "./", "../"))
 
 
-def _departure(one: Said, history: History) -> Departure | None:
-    """The departure of what a claim names. A bare name that many folders have is that of what lay
-    in the document's own folder, or below."""
+def _departure(one: FileClaim, history: History) -> Departure | None:
+    """The departure of the path that a claim names, None without one.
+
+    A generic name without a folder (`config.py`) counts only if it was in the folder of the document or below.
+    """
     if GLOB.search(one.claim.token):
         return None
     own = one.path.rpartition("/")[0]
-    if own.startswith("."):
-        near = ""
-    else:
-        near = own
     name = one.claim.token.strip("/")
-    alone = "/" not in name and one.claim.tool != DRAWN and bool(_GENERIC.match(name))
+    is_generic = "/" not in name and one.claim.tool != DIAGRAM_TOOL and bool(_GENERIC.match(name))
+    within = f"{own}/" if is_generic and own and not own.startswith(".") else ""
     for path in _whole(one):
-        if (left := history.of_path(path)) and not (alone and near and not path.startswith(f"{near}/")):
-            return left
+        if (departure := history.of_path(path)) and path.startswith(within):
+            return departure
     bare = "/".join(part for part in parts_of(one.claim.token) if part != "..")
     if "/" not in bare and (one.claim.kind is not Kind.PATH or _COMMON.match(bare)):
         return None
-    left = history.of_end(bare)
-    if left and BROUGHT.search(left.path):
-        return None  # a library's own file: `testify/assert` is imported, wherever it lies
-    if left and alone and near and not left.path.startswith(f"{near}/"):
+    departure = history.of_end(bare)
+    if departure is None or not departure.path.startswith(within):
         return None
-    return left
+    if VENDORED.search(departure.path):
+        return None  # a file of a library: `testify/assert` is imported, wherever its files are
+    return departure
 
 
-def _evidence(one: Said, left: Departure | None, stood: str, judge: Judge) -> str:
+def _evidence(one: FileClaim, departure: Departure | None, written_in: str, judge: Judge) -> str:
+    """Why a claim is false, as a sentence. `written_in`: the commit that wrote it while it was true, "" if unknown."""
     claim = one.claim
-    if left:
-        went = ""
-        if left.renamed_to:
-            went = f", now {left.renamed_to}"
-        return f"{left.path} went in {left.commit[:12]}{went}"
+    if departure:
+        renamed = f", now {departure.renamed_to}" if departure.renamed_to else ""
+        return f"{departure.path} went in {departure.commit[:12]}{renamed}"
     if claim.kind is Kind.VERSION:
-        return judge.standing(one).at
+        return judge.resolve(one).at
     at = only_place(one, judge)
     what = {
         Kind.COMMAND: f"no {_TOOLS.get(claim.tool.rstrip('?'), claim.tool)} '{claim.token}' is defined",
         Kind.PATH: f"there is no file {claim.token}" + (f", one of its name is {at}" if at else ""),
         Kind.DIRECTORY: f"there is no folder {claim.token}",
     }.get(claim.kind, f"no line of code has {claim.token}")
-    return what + (f"; there was when the line was written ({stood[:12]})" if stood else "")
+    if written_in:
+        what += f"; there was when the line was written ({written_in[:12]})"
+    return what
 
 
 _TOOLS = {"node": "script", "make": "target", "just": "recipe", "task": "task", "crate": "crate", "gradle": "module"}
 
 
-def _loose(one: Said, stood: bool) -> bool:
-    """Whether what stood once need not be what is meant: a hidden file; in a procedure a bare name, which it may give
-    to something of its own; in a line of examples the name of a file."""
+def _loose(one: FileClaim, was_true: bool) -> bool:
+    """Whether a claim may mean something else than the thing of that name that existed once.
+
+    That is so for a path in the output of a tool, for a file name in a line of examples, for a hidden path unless it
+    existed when the line was written (`was_true`), and for a bare name in a procedure, which may define it itself.
+    """
     claim = one.claim
-    bare = claim.kind in NAMED_KINDS or (
-        claim.kind in PATHS and "/" not in claim.token.strip("/") and claim.tool != DRAWN
-    )
-    if claim.kind is Kind.PATH and (claim.line.block or procedure(one.path)) and _placed(claim):
+    is_bare_path = claim.kind in PATHS and "/" not in claim.token.strip("/") and claim.tool != DIAGRAM_TOOL
+    is_procedure = procedure(one.path)
+    if claim.kind is Kind.PATH and (claim.line.block or is_procedure) and _has_line_number(claim):
         return True
     if claim.kind is Kind.PATH and "/" not in claim.token and (wording.exampled(claim) or wording.naming(claim)):
         return True
-    return (_personal(claim) and not stood) or (bare and procedure(one.path))
+    return (_personal(claim) and not was_true) or (is_procedure and (is_bare_path or claim.kind in NAMED_KINDS))

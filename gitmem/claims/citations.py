@@ -1,12 +1,14 @@
-"""Where a fact came from in code: `code=PATH#L10-L24@BLOB12~FP8` in its comment, and whether that still holds.
+"""Citations of code: `code=PATH#L10-L24@BLOB12~FP8` in the comment of a fact, and whether the cited code is unchanged.
 
-Pure but for `verdict`, which reads one snapshot (`Code`). The fingerprint is of the lines' text, white space collapsed
-and empty lines out: it stands by itself where the blob is lost. Nothing here moves an anchor; `anchoring` makes one.
+Pure, except `verdict`, which reads files through `Code`. The fingerprint is a hash of the text of the cited lines, with
+white space collapsed and without empty lines; it is enough to find them if the blob is lost. `anchoring` makes
+citations; no function changes one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from hashlib import sha256
 
 from gitmem.claims.departure import Departure
@@ -21,16 +23,22 @@ if TYPE_CHECKING:
     from gitmem.claims.history import History
     from gitmem.claims.tree import Tree
 
-KEY, PROPOSED = "code", "read"  # `read`: what a session read of it, which nobody has confirmed and nothing judges
-MAX_CITATIONS_PER_FACT = 3  # citations of one fact
-FINGERPRINT = 8  # hex digits
-MAX_CITATION_LINES = 120  # lines of one citation
-MOST_BLANK = 12  # blank lines among cited ones that are allowed for where their blob is lost
+# Keys of a comment: a citation, and one that only says what a session read. Nobody confirmed the latter, and it is not
+# checked.
+KEY, PROPOSED = "code", "read"
+MAX_CITATIONS_PER_FACT = 3
+FINGERPRINT_DIGITS = 8  # hex digits
+MAX_CITATION_LINES = 120
+MAX_BLANK_LINES = 12  # blank lines that the cited lines may have had, if their blob is lost
 _FORM = lazy(r"^([^#@\s]+)#(?:L(\d{1,7})(?:-L(\d{1,7}))?|([\w$.:-]+))(?:@([0-9a-f]{4,64}))?~([0-9a-f]{8})$")
 
 
 class Citation(NamedTuple):
-    """Lines `start` to `end` of a file, or the definition of `symbol` in it (then both are 0)."""
+    """Cited lines of a file.
+
+    `start`, `end`: the lines, from 1; both 0 if `symbol` is cited. `symbol`: the cited definition, "" for lines.
+    `blob`: the first hex digits of the file's oid when it was cited, "" if unknown. `fingerprint`: of the cited lines.
+    """
 
     path: str
     start: int
@@ -41,14 +49,21 @@ class Citation(NamedTuple):
 
     @property
     def place(self) -> str:
-        """As a person writes it: `src/auth.py:10-24`, `src/auth.py#Session.open`."""
+        """The citation as a person writes it: `src/auth.py:10-24`, `src/auth.py#Session.open`."""
         if self.symbol:
             return f"{self.path}#{self.symbol}"
-        return f"{self.path}:{self.start}" + (f"-{self.end}" if self.end != self.start else "")
+        if self.end == self.start:
+            return f"{self.path}:{self.start}"
+        return f"{self.path}:{self.start}-{self.end}"
 
 
 class Verdict(NamedTuple):
-    """What became of a citation: its state, a word on it, and where it is now (`start` 0: not found)."""
+    """The result of checking a citation.
+
+    `state`: HOLDS, CHANGED, GONE or UNKNOWN. `words`: the reason for a person. `path`: the file now, "" if it is gone
+    or unknown. `start`, `end`: the lines now, 0 if they were not found. `commit`: the commit that removed or renamed
+    the file, "" without one.
+    """
 
     citation: Citation
     state: State
@@ -60,34 +75,34 @@ class Verdict(NamedTuple):
 
 
 class Code(Protocol):
-    """The files of one snapshot, as citations ask them."""
+    """Access to the files of one snapshot. `shallow`: whether the clone is shallow, so that old commits are missing."""
 
     shallow: bool
 
     def closed(self, path: str) -> str:
-        """Why what lies at a path is not this snapshot's to say, "" where it is."""
+        """Why the snapshot cannot have a file at this path (a submodule, a link); "" if it can."""
 
     def out_of_reach(self, path: str) -> str:
-        """Why nothing follows from a path's not being there, "" where something does."""
+        """Why a missing file proves nothing (Git ignores it); "" if it does."""
 
     def has(self, path: str) -> bool:
-        """Whether a file stands at a path."""
+        """Whether the snapshot has a file at this path."""
 
     def oid(self, path: str) -> str:
-        """The blob of a file that stands."""
+        """The oid of a file that the snapshot has."""
 
     def data(self, path: str) -> bytes | None:
-        """What a file says, None where it is too large or not here."""
+        """The bytes of a file; None if it is too large or missing."""
 
     def cited_blob(self, prefix: str) -> bytes | None:
-        """The blob that begins so, None where it is not here."""
+        """The bytes of the blob whose oid begins with `prefix`; None without one."""
 
     def departure(self, path: str) -> Departure | None:
-        """The commit that took a path away, and where it went."""
+        """The departure of a path; None if no commit removed it."""
 
 
 class TreeCode:
-    """The files of a tree whose listing and history are at hand: the check's."""
+    """The files of a tree whose listing and history the caller has already (implements `Code`, for `check`)."""
 
     def __init__(self, tree: Tree, history: History) -> None:
         self.tree, self.history, self.shallow = tree, history, history.shallow
@@ -95,14 +110,10 @@ class TreeCode:
     def closed(self, path: str) -> str:
         if self.tree.beyond(path):
             return "it lies in a submodule or behind a link"
-        if path not in self.tree.closed:
-            return ""
-        return "it is a link now"
+        return "it is a link now" if path in self.tree.closed else ""
 
     def out_of_reach(self, path: str) -> str:
-        if not self.tree.ignored(path):
-            return ""
-        return "Git ignores it"
+        return "Git ignores it" if self.tree.ignored(path) else ""
 
     def has(self, path: str) -> bool:
         return path in self.tree.oids
@@ -124,18 +135,15 @@ class TreeCode:
 
 
 def blob_with(repo: Repository, prefix: str) -> bytes | None:
-    """The one object that begins so, None where there is none, or several are."""
-    if prefix:
-        found = repo.objects_with(prefix)
-    else:
-        found = []
+    """The bytes of the only object whose oid begins with `prefix`; None if there is none, or several, or no prefix."""
+    found = repo.objects_with(prefix) if prefix else []
     if len(found) != 1:
         return None
     return next(iter(repo.read_many(found)))[1]
 
 
 def parse(value: str) -> Citation | None:
-    """One value of the key; None for what is no citation."""
+    """Parse the value of a `code` key; None if it is no citation."""
     match = _FORM.match(value)
     if match is None:
         return None
@@ -147,44 +155,43 @@ def parse(value: str) -> Citation | None:
 
 
 def compose(citation: Citation) -> str:
-    """The value: `parse` gives the same citation back."""
-    lines = f"L{citation.start}" + (f"-L{citation.end}" if citation.end != citation.start else "")
-    blob = ""
+    """A citation as the value of a `code` key. `parse` returns the same citation, with the blob cut to 12 digits."""
+    target = citation.symbol or f"L{citation.start}"
+    if not citation.symbol and citation.end != citation.start:
+        target += f"-L{citation.end}"
     if citation.blob:
-        blob = f"@{citation.blob[:12]}"
-    return f"{encode(citation.path, '@#~')}#{citation.symbol or lines}{blob}~{citation.fingerprint}"
+        target += f"@{citation.blob[:12]}"
+    return f"{encode(citation.path, '@#~')}#{target}~{citation.fingerprint}"
 
 
 def cited(fact: Fact, name: str = KEY) -> list[Citation]:
-    """The citations of a fact, `MAX_CITATIONS_PER_FACT` at most; with the name `PROPOSED` those that are proposed."""
+    """The first MAX_CITATIONS_PER_FACT citations of a fact. `name`: the key, KEY or PROPOSED."""
     return [found for key, value in fact.meta if key == name and (found := parse(value))][:MAX_CITATIONS_PER_FACT]
 
 
 def fingerprint(lines: Sequence[str]) -> str:
-    """Of the lines' text alone: how they are indented and where blank ones stand does not matter."""
-    return sha256("\n".join(_telling(lines)).encode("utf-8", "surrogateescape")).hexdigest()[:FINGERPRINT]
+    """FINGERPRINT_DIGITS of the SHA-256 of the lines' text. Indentation and blank lines do not change it."""
+    return sha256("\n".join(_texts(lines)).encode("utf-8", "surrogateescape")).hexdigest()[:FINGERPRINT_DIGITS]
 
 
 def lines_of(data: bytes) -> list[str]:
-    """The lines of a file as documents count them; what is plain UTF-8 without more ado: a search waits for it."""
-    if b"\0" not in data and b"\r" not in data and not data.startswith(b"\xef\xbb\xbf"):
-        try:
-            if not data:
-                return []
+    """The lines of a file, as `document.blob_lines` counts them. Plain UTF-8 is split here without importing it, as
+    searches call this."""
+    if data and b"\0" not in data and b"\r" not in data and not data.startswith(b"\xef\xbb\xbf"):
+        with suppress(UnicodeDecodeError):
             return data.decode().removesuffix("\n").split("\n")
-        except UnicodeDecodeError:
-            pass
     from gitmem.memory.document import blob_lines
 
     return blob_lines(data)
 
 
-def _telling(lines: Sequence[str]) -> list[str]:
+def _texts(lines: Sequence[str]) -> list[str]:
+    """The lines that are not blank, with white space collapsed."""
     return [text for line in lines if (text := " ".join(line.split()))]
 
 
 def verdict(citation: Citation, code: Code) -> Verdict:
-    """What became of a citation in a tree, the cheapest question first."""
+    """Check a citation against a snapshot; the cheapest tests come first."""
     path = citation.path
     if (why := code.closed(path)) or (not code.has(path) and (why := code.out_of_reach(path))):
         return Verdict(citation, State.UNKNOWN, why)
@@ -192,29 +199,23 @@ def verdict(citation: Citation, code: Code) -> Verdict:
         if citation.blob and code.oid(path).startswith(citation.blob):
             return Verdict(citation, State.HOLDS, "unchanged", path, citation.start, citation.end)
         return _in_file(citation, code, path, "")
-    left = code.departure(path)
-    if left and code.has(left.renamed_to):
-        return _in_file(citation, code, left.renamed_to, left.commit)
-    if left is None and code.shallow:
+    departure = code.departure(path)
+    if departure is None and code.shallow:
         return Verdict(citation, State.UNKNOWN, "this clone is shallow")
-    if left:
-        words = f"{path} went in {left.commit[:12]}"
-    else:
-        words = f"there is no {path}"
-    return Verdict(citation, State.GONE, words, commit=left.commit if left else "")
+    if departure is None:
+        return Verdict(citation, State.GONE, f"there is no {path}")
+    if code.has(departure.renamed_to):
+        return _in_file(citation, code, departure.renamed_to, departure.commit)
+    return Verdict(citation, State.GONE, f"{path} went in {departure.commit[:12]}", commit=departure.commit)
 
 
 def _in_file(citation: Citation, code: Code, path: str, commit: str) -> Verdict:
-    """What became of a citation whose file is `path` now."""
+    """Check a citation whose file has the path `path` now; `commit` renamed it, "" if it has its old path."""
     data = code.data(path)
     if data is None:
         return Verdict(citation, State.UNKNOWN, "the file is too large, or is not here")
-    renamed = ""
-    if path != citation.path:
-        renamed = f", in {path} now"
-    old = None
-    if not citation.symbol:
-        old = code.cited_blob(citation.blob)
+    renamed = f", in {path} now" if path != citation.path else ""
+    old = None if citation.symbol else code.cited_blob(citation.blob)
     if old is not None and (at := _byte_for_byte(citation, old, data)):
         return Verdict(citation, State.HOLDS, _moved(citation, at) + renamed, path, *at, commit)
     lines = lines_of(data)
@@ -225,19 +226,17 @@ def _in_file(citation: Citation, code: Code, path: str, commit: str) -> Verdict:
         if found is None:
             words = f"{path} defines {citation.symbol} no more"
             return Verdict(citation, State.GONE, words, path, commit=commit)
-        same = fingerprint(lines[found[0] - 1 : found[1]]) == citation.fingerprint
-        if same:
-            state = State.HOLDS
-        else:
-            state = State.CHANGED
-        return Verdict(citation, state, ("unchanged" if same else "its body changed") + renamed, path, *found, commit)
+        state, words = State.CHANGED, "its body changed"
+        if fingerprint(lines[found[0] - 1 : found[1]]) == citation.fingerprint:
+            state, words = State.HOLDS, "unchanged"
+        return Verdict(citation, state, words + renamed, path, *found, commit)
     if at := window(lines, citation, _cited_texts(citation, old)):
         return Verdict(citation, State.HOLDS, _moved(citation, at) + renamed, path, *at, commit)
     return Verdict(citation, State.CHANGED, "these lines changed" + renamed, path, commit=commit)
 
 
 def holds_in(citation: Citation, data: bytes) -> bool:
-    """Whether the cited lines, or the symbol with the same body, stand in a file's bytes."""
+    """Whether a file has the cited lines, or the cited symbol with the same body. `data`: the bytes of the file."""
     lines = lines_of(data)
     if not citation.symbol:
         return window(lines, citation, ()) is not None
@@ -254,14 +253,13 @@ def _moved(citation: Citation, at: tuple[int, int]) -> str:
 
 
 def _byte_for_byte(citation: Citation, old: bytes, data: bytes) -> tuple[int, int] | None:
-    """Where a file has the cited lines of the old one as they were, in one place; the usual case, in which no line of
-    it is looked at."""
+    """The lines of a file that equal the cited lines of the old blob; None if they are there never or twice.
+
+    The usual case: the file need not be split into lines.
+    """
     block = b"\n".join(old.split(b"\n", citation.end)[citation.start - 1 : citation.end])
-    if block:
-        at = data.find(block)
-    else:
-        at = -1
-    if at < 0 or (at and data[at - 1 : at] != b"\n") or data.find(block, at + 1) >= 0:
+    at = data.find(block)
+    if not block or at < 0 or (at and data[at - 1 : at] != b"\n") or data.find(block, at + 1) >= 0:
         return None
     if data[at + len(block) : at + len(block) + 1] not in (b"", b"\n"):
         return None
@@ -272,33 +270,32 @@ def _byte_for_byte(citation: Citation, old: bytes, data: bytes) -> tuple[int, in
 
 
 def _cited_texts(citation: Citation, old: bytes | None) -> list[str]:
-    """The telling lines that were cited, [] where their blob is not here or has others."""
-    if old is not None:
-        texts = _telling(lines_of(old)[citation.start - 1 : citation.end])
-    else:
-        texts = []
-    if fingerprint(texts) != citation.fingerprint:
+    """The cited lines as `_texts` gives them; [] if their blob is missing or does not have the fingerprint."""
+    if old is None:
         return []
-    return texts
+    texts = _texts(lines_of(old)[citation.start - 1 : citation.end])
+    return texts if fingerprint(texts) == citation.fingerprint else []
 
 
 def window(lines: Sequence[str], citation: Citation, texts: Sequence[str]) -> tuple[int, int] | None:
-    """The first and last line of the cited lines in a file, the nearest to where they were: `texts` where these are
-    known, else a window with the fingerprint."""
-    telling = [(number, text) for number, line in enumerate(lines, 1) if (text := " ".join(line.split()))]
+    """(first, last) line of the cited lines in a file, nearest to their old place; None if the file lacks them.
+
+    `texts`: the cited lines as `_texts` gives them. Without them lines with the fingerprint are searched for.
+    """
+    rows = [(number, text) for number, line in enumerate(lines, 1) if (text := " ".join(line.split()))]
     if texts:
-        starts = [at for at, (_, text) in enumerate(telling) if text == texts[0]]
+        starts = [at for at, (_, text) in enumerate(rows) if text == texts[0]]
         sizes = [len(texts)]
     else:
-        starts = list(range(len(telling)))
+        starts = list(range(len(rows)))
         span = min(citation.end - citation.start + 1, MAX_CITATION_LINES)
-        sizes = list(range(span, max(0, span - MOST_BLANK), -1))
-    starts.sort(key=lambda at: abs(telling[at][0] - citation.start))
+        sizes = list(range(span, max(0, span - MAX_BLANK_LINES), -1))
+    starts.sort(key=lambda at: abs(rows[at][0] - citation.start))
     for size in sizes:
         for at in starts:
-            found = [text for _, text in telling[at : at + size]]
+            found = [text for _, text in rows[at : at + size]]
             if len(found) < size or (texts and found != texts):
                 continue
             if texts or fingerprint(found) == citation.fingerprint:
-                return telling[at][0], telling[at + size - 1][0]
+                return rows[at][0], rows[at + size - 1][0]
     return None

@@ -1,8 +1,8 @@
-"""What became of the code that statements cite, for whatever shows them: a search, a context, a page.
+"""Check the code citations of the few statements that a search, a context or a page shows.
 
-The few citations of what is shown are asked of the snapshot itself, the work tree or a commit: a read of each cited
-file, and Git only where one does not say what was cited. Nothing is listed and nothing stored. What cannot be told is
-not said: a file that is in no commit, an ignored path, a shallow clone.
+Each cited file of the snapshot (the work tree or a commit) is read; Git is called only if its lines have changed or the
+file is missing. No tree is listed. If the state of a citation is unknown, nothing is reported: a file that is in no
+commit, an ignored path, a shallow clone.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from gitmem.claims.known_departures import KnownDepartures
 
 
-MOST_NEW = 4  # paths that went for which one question asks Git: each may take it a tenth of a second
+MAX_LOOKUPS = 4  # missing paths for which one call searches history, which takes about 0.1 s each
 
 
 class Quoted(NamedTuple):
-    """Lines of a file, the first with its number; no lines where they are not here."""
+    """Lines of a file. `first`: the number of the first one. `lines`: empty if the file cannot be read."""
 
     path: str
     first: int
@@ -35,7 +35,11 @@ class Quoted(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """A citation, what became of it (`state` is `unknown` where it cannot be told), the code `then` and `now`."""
+    """A citation with its code at two times.
+
+    `place`: the citation as a person writes it. `state`, `words`: what became of it. `then`: the lines as they were
+    cited. `now`: the lines as they are, without path if the code is gone or its state is unknown.
+    """
 
     place: str
     state: State
@@ -45,7 +49,11 @@ class Compared(NamedTuple):
 
 
 def compared(repo: Repository, values: Iterable[str], commit: str = "") -> list[Compared]:
-    """The code of citations as it was when they were made and as it is, for a page that shows both."""
+    """The code of citations when they were made and now, for a page that shows both.
+
+    `values`: values of `code` keys; those that are no citations are left out. `commit`: the snapshot, "" for the work
+    tree.
+    """
     citations = [one for value in values if (one := parse(value)) is not None]
     code = SnapshotCode(repo, commit, {one.path for one in citations})
     rows = []
@@ -57,18 +65,15 @@ def compared(repo: Repository, values: Iterable[str], commit: str = "") -> list[
         then = _quoted(citation, citation.path, code.cited_blob(citation.blob), (citation.start, citation.end))
         now = Quoted("", 0, ())
         if found.path and found.state is not State.UNKNOWN:
-            if found.start:
-                at = (found.start, found.end)
-            else:
-                at = (citation.start, citation.end)
-            now = _quoted(citation, found.path, code.data(found.path), at)
+            at = found if found.start else citation
+            now = _quoted(citation, found.path, code.data(found.path), (at.start, at.end))
         rows.append(Compared(citation.place, found.state, found.words, then, now))
     code.keep()
     return rows
 
 
 def _quoted(citation: Citation, path: str, data: bytes | None, at: tuple[int, int]) -> Quoted:
-    """The cited lines of a file, of a symbol its definition."""
+    """The lines `at` of a file's bytes, or the definition of the citation's symbol."""
     if data is None:
         return Quoted(path, 0, ())
     lines = lines_of(data)
@@ -81,34 +86,36 @@ def _quoted(citation: Citation, path: str, data: bytes | None, at: tuple[int, in
 
 
 def cited_code(
-    repo: Repository, values: Iterable[str], commit: str = "", most_new: int = MOST_NEW
+    repo: Repository, values: Iterable[str], commit: str = "", max_lookups: int = MAX_LOOKUPS
 ) -> dict[str, CitedCode]:  # fmt: skip
-    """By the value of a `code` key what is not as it was when it was cited; what holds, or cannot be told, is not in
-    it. `commit` is the snapshot, "" for the work tree; of `most_new` paths that went Git is asked where to."""
+    """The state of each citation whose code was renamed, changed or removed: value of the `code` key -> CitedCode.
+
+    Citations that hold, or whose state is unknown, are left out. `commit`: the snapshot, "" for the work tree.
+    `max_lookups`: missing paths for which Git may search history.
+    """
     citations = {value: one for value in values if (one := parse(value)) is not None}
     if not citations:
         return {}
-    code = SnapshotCode(repo, commit, {one.path for one in citations.values()}, most_new)
-    said: dict[str, CitedCode] = {}
+    code = SnapshotCode(repo, commit, {one.path for one in citations.values()}, max_lookups)
+    changed: dict[str, CitedCode] = {}
     for value, citation in citations.items():
         try:
             found = verdict(citation, code)
-        except GitMemError:  # an object that is not here
+        except GitMemError:  # an object is missing
             continue
-        if (shown := _shown(citation, found, code)) is not None:
-            said[value] = shown
+        if (state := _code_state(citation, found, code)) is not None:
+            changed[value] = state
     code.keep()
-    return said
+    return changed
 
 
-def _shown(citation: Citation, found: Verdict, code: SnapshotCode) -> CitedCode | None:
+def _code_state(citation: Citation, found: Verdict, code: SnapshotCode) -> CitedCode | None:
+    """A verdict as CitedCode; None if the citation holds at its path or the change is not committed."""
     match found.state:
         case State.HOLDS if found.path != citation.path:
             return CitedCode(CodeState.RENAMED, citation.place, found.path, found.commit)
         case State.CHANGED if code.is_committed(found.path):
-            now = ""
-            if found.path != citation.path:
-                now = found.path
+            now = found.path if found.path != citation.path else ""
             return CitedCode(CodeState.CHANGED, citation.place, now, found.commit)
         case State.GONE if found.commit or (found.path and code.is_committed(found.path)):
             return CitedCode(CodeState.GONE, citation.place, "", found.commit)
@@ -116,29 +123,27 @@ def _shown(citation: Citation, found: Verdict, code: SnapshotCode) -> CitedCode 
 
 
 class SnapshotCode:
-    """The files of the work tree, or of a commit, a path at a time (`citations.Code`). A file that the work tree lacks
-    and HEAD has is HEAD's: it is left out of a sparse checkout, or its removal is not committed."""
+    """The files of the work tree, or of a commit, read one path at a time (implements `citations.Code`).
 
-    def __init__(self, repo: Repository, commit: str, paths: Iterable[str], most_new: int = MOST_NEW) -> None:
+    A file that is in HEAD but not in the work tree is read from HEAD: a sparse checkout leaves it out, or its removal
+    is not committed.
+    """
+
+    def __init__(self, repo: Repository, commit: str, paths: Iterable[str], max_lookups: int = MAX_LOOKUPS) -> None:
         self.repo = repo
         self.commit = commit or repo.head() or ""
-        if commit:
-            self.root = None
-        else:
-            self.root = repo.root
+        self.root = None if commit else repo.root
         self.shallow = (repo.common_dir / "shallow").exists()
         self._departures: KnownDepartures | None = None
-        self._most_new = most_new
+        self._most_new = max_lookups
         self._paths = set(paths)
         self._committed: dict[str, str] | None = None
-        self._there: dict[str, bytes | None] = {}
-        self._closed: set[str] = set()
+        self._read: dict[str, bytes | None] = {}
+        self._behind_links: set[str] = set()
 
     def closed(self, path: str) -> str:
         self._on_disk(path)
-        if path not in self._closed:
-            return ""
-        return "it lies behind a link"
+        return "it lies behind a link" if path in self._behind_links else ""
 
     def out_of_reach(self, path: str) -> str:
         if self.root is not None and self.repo.ignored([path]):
@@ -156,13 +161,12 @@ class SnapshotCode:
 
     def data(self, path: str) -> bytes | None:
         data = self._on_disk(path)
-        if data is None and (oid := self._oids(path).get(path)):
-            data = None
-            if self.repo.sizes([oid]).get(oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES:
-                data = self.repo.read(oid)
-        if data is None or len(data) <= MAX_MEMORY_FILE_BYTES:
-            return data
-        return None
+        if data is not None:
+            return data if len(data) <= MAX_MEMORY_FILE_BYTES else None
+        oid = self._oids(path).get(path)
+        if not oid or self.repo.sizes([oid]).get(oid, MAX_MEMORY_FILE_BYTES + 1) > MAX_MEMORY_FILE_BYTES:
+            return None
+        return self.repo.read(oid)
 
     def cited_blob(self, prefix: str) -> bytes | None:
         return blob_with(self.repo, prefix)
@@ -175,33 +179,31 @@ class SnapshotCode:
         return self._departures.of_path(path)
 
     def keep(self) -> None:
-        """Remember where paths went, of which Git was asked."""
+        """Write the cache of departures, if any was looked up."""
         if self._departures is not None:
             self._departures.keep()
 
     def is_committed(self, path: str) -> bool:
-        """Whether the commit has a file at a path."""
+        """Whether the commit (HEAD, for the work tree) has a file at this path."""
         return path in self._oids(path)
 
     def _oids(self, path: str) -> dict[str, str]:
-        """The committed blobs of what is asked for, all of them in one question."""
+        """Path -> oid of the committed files among all known paths and `path`, read in one call of Git."""
         if self._committed is None or path not in self._paths:
             self._paths.add(path)
-            if self.commit:
-                self._committed = self.repo.blobs(self.commit, sorted(self._paths))
-            else:
-                self._committed = {}
+            self._committed = self.repo.blobs(self.commit, sorted(self._paths)) if self.commit else {}
         return self._committed
 
     def _on_disk(self, path: str) -> bytes | None:
+        """The bytes of a file of the work tree, at most one byte more than the limit; None if it cannot be read."""
         if self.root is None:
             return None
-        if path not in self._there:
-            self._there[path] = None
+        if path not in self._read:
+            self._read[path] = None
             try:
-                self._there[path] = read_bytes(self.root, path, MAX_MEMORY_FILE_BYTES + 1)
+                self._read[path] = read_bytes(self.root, path, MAX_MEMORY_FILE_BYTES + 1)
             except OutsideRepository:
-                self._closed.add(path)
+                self._behind_links.add(path)
             except (OSError, ValueError):
                 pass
-        return self._there[path]
+        return self._read[path]

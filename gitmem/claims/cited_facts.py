@@ -1,7 +1,7 @@
-"""The facts of a tree that cite code, and what became of what they cite.
+"""Find the facts of a tree that cite code, and check their citations.
 
-A decision, a lesson or an event outlives its code: its code being gone is history and no error. A fact that is over, or
-was replaced, is not judged.
+A decision, a lesson or an event stays true after its code is gone, so that missing code is no finding for facts of
+these types.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _TELLING = re.compile(r"[_./]|\d|[a-z][A-Z]")
 
 
 class CitedFact(NamedTuple):
-    """A fact of a file, and the verdict on each of its citations."""
+    """A fact, the path of its file, and the verdict on each of its citations."""
 
     path: str
     fact: Fact
@@ -36,7 +36,7 @@ class CitedFact(NamedTuple):
 
 
 def cited_facts(tree: Tree, history: History) -> Iterator[CitedFact]:
-    """Every fact of the tree that cites code."""
+    """Each fact of the tree's memory and instruction files that cites code."""
     code = TreeCode(tree, history)
     for path, fact in citing_facts(tree.repo, files_of(tree.entries)):
         if found := cited(fact):
@@ -44,7 +44,7 @@ def cited_facts(tree: Tree, history: History) -> Iterator[CitedFact]:
 
 
 def citing_facts(repo: Repository, entries: Sequence[Entry]) -> Iterator[tuple[str, Fact]]:
-    """The facts of these files that have a `code` key; the files without one are not parsed."""
+    """(path, fact) of each fact with a `code` key in these files. Files without that key are not parsed."""
     sizes = repo.sizes([entry.oid for entry in entries])
     entries = [entry for entry in entries if sizes.get(entry.oid, MAX_MEMORY_FILE_BYTES + 1) <= MAX_MEMORY_FILE_BYTES]
     for entry, (_, data) in zip(entries, repo.read_many([entry.oid for entry in entries]), strict=True):
@@ -55,8 +55,8 @@ def citing_facts(repo: Repository, entries: Sequence[Entry]) -> Iterator[tuple[s
 
 
 def finding_of(one: CitedFact, found: Verdict) -> Finding | None:
-    """What is said of one citation, None where it holds or nothing is known. That code changed is no error: it is said
-    where it is asked for."""
+    """The finding about a citation; None if it holds or its state is unknown. For changed code the finding is not sure,
+    because the fact may still be true."""
     if found.state in (State.HOLDS, State.UNKNOWN):
         return None
     if found.state is State.GONE and one.fact.get("type") in PAST:
@@ -69,5 +69,5 @@ def finding_of(one: CitedFact, found: Verdict) -> Finding | None:
 
 
 def own_words(text: str) -> set[str]:
-    """The words of a fact's text that tell it: numbers, identifiers, paths, names of settings."""
+    """The words of a fact that identify it: numbers, identifiers, paths, names of settings."""
     return {word.strip(".") for word in _OWN.findall(text) if _TELLING.search(word) or word.isdigit() or word.isupper()}

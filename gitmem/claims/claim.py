@@ -1,4 +1,4 @@
-"""A claim: the piece of a line that says something about the tree, and what it says. Values only."""
+"""A claim: a part of a line in a memory or instruction file that can be checked against the files of a commit."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from gitmem.claims.lines import MarkedLine
 
-DRAWN = "tree"  # the tool of a claim that is an entry of a diagram
+DIAGRAM_TOOL = "tree"  # `Claim.tool` of an entry in a diagram of folders
 
 
 class Kind(StrEnum):
@@ -23,11 +23,14 @@ class Kind(StrEnum):
 
 
 class Claim(NamedTuple):
-    """`text` is the claim as it stands in the line; `token` what is looked for: a path with `/`, a name, a number.
+    """One claim.
 
-    `plain`: it stands as the name of what is there (a code span, a link, an import, a command line), not as a word of a
-    sentence or of an example. `tool` is what a command asks (`npm`, `make`) or what has the version. `folder` is where
-    the command runs, or what the entry of a diagram lies in; "" for the root or what is not known.
+    `line`: the line that makes it. `text`: the words of the line that are the claim. `kind`: what it is about. `token`:
+    what is looked up in the tree: a path with `/`, a name, a number. `plain`: the line marks it as a name (a code span,
+    a link, an import, a command line); False for a word of a sentence or of example code. `tool`: the program that a
+    command calls (`npm`, `make`), the product that has the version, or how a path is written (DIAGRAM_TOOL, LINK), ""
+    otherwise. `folder`: the folder in which a command runs, or the diagram that has the entry; "" for the root of the
+    repository or if unknown. `exact`: the command line names that folder itself.
     """
 
     line: MarkedLine

@@ -1,7 +1,7 @@
-"""Which names the code of a tree has: one pass over its files for all names that are claimed.
+"""Find out which of many names the code of a tree uses and defines, in one pass over its files.
 
-The files are cut into words here: for hundreds of names that takes a quarter of the time of a search by Git. What only
-prose says (Markdown, text, a changelog) is no code: a name that is left there alone is gone.
+The files are split into words here: for hundreds of names this takes a quarter of the time of `git grep`. Prose
+(Markdown, text, a changelog) is no code: a name that only prose has left is gone.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _DECLARED = re.compile(
     r"#define)\b[^=(;]*(?<![\w$.])$"
 )
 WORD = re.compile(r"[A-Za-z_]\w*|\d+", re.ASCII)
-LINE = 2_000  # bytes of a line in which words are looked for
-_BARE = re.compile(r"^[\s\w<>\[\],.&*|\"'-]*$")  # before a name that begins its line: a type, a quotation mark
+MAX_LINE_CHARS = 2_000  # characters of a line in which words are searched for
+_BARE = re.compile(r"^[\s\w<>\[\],.&*|\"'-]*$")  # allowed before a defined name: a type, a quotation mark
 _GIVEN = re.compile(r"^['\"]?\s*(?:\??:|=(?!=)|:=|\([^;]*\)\s*(?:\{|:|->|=>)|,?\s*$)")
-DATA = re.compile(  # what is recorded or made: it takes longer to read than all of the code
+DATA = re.compile(  # recorded and generated files, which take longer to read than all code
     r"(?:^|/)(?:cassettes|__snapshots__|node_modules)/|\.(?:png|jpe?g|gif|webp|ico|pdf|woff2?|ttf|zip|gz|wasm|mp[34])$",
     re.IGNORECASE,
 )
@@ -53,14 +53,14 @@ CODE = (
     ".php",
 )
 RECORDED = ("cassettes/", "__snapshots__/", "node_modules/")
-LARGE_FILE_BYTES = 1 << 20  # bytes of a file that is read only for names that no smaller one has
-LARGEST = 1 << 24  # bytes of a file that is read at all
-BINARY = 8_000  # first bytes of a file that have no NUL where it is text, as in Git
+LARGE_FILE_BYTES = 1 << 20  # a larger file is read only for names that no smaller one has
+MAX_FILE_BYTES = 1 << 24  # a larger file is not read
+MAX_PROBED_BYTES = 8_000  # a file with a NUL in its first bytes is binary, as in Git
 _WORD_BYTES = bytes(c if c < 128 and (chr(c).isalnum() or c == 95) else 32 for c in range(256))
 
 
 class Names(NamedTuple):
-    """The claimed names that code has, and those that it also defines."""
+    """The names that code uses, and those among them that it also defines."""
 
     used: frozenset[str]
     defined: frozenset[str]
@@ -69,26 +69,23 @@ class Names(NamedTuple):
 def names_in(
     repo: Repository, entries: Iterable[Entry], names: Iterable[str], *, defining: bool = True
 ) -> Names:  # fmt: skip
-    """What the code among these files has of the names. Without `defining` no name counts as defined."""
+    """The names that the code among these files uses and defines. `defining`: False leaves `defined` empty."""
     left = {name.encode("utf-8", "surrogateescape"): name for name in names}
-    if left:
-        code = list(filter(_is_code, entries))
-    else:
-        code = []
+    code = list(filter(_is_code, entries)) if left else []
     sizes = repo.sizes([entry.oid for entry in code])
     used: set[str] = set()
     defined: set[str] = set()
     oids = dict.fromkeys(entry.oid for entry in code if entry.oid in sizes)
     small = [oid for oid in oids if sizes[oid] <= LARGE_FILE_BYTES]
-    large = [oid for oid in oids if LARGE_FILE_BYTES < sizes[oid] <= LARGEST]
+    large = [oid for oid in oids if LARGE_FILE_BYTES < sizes[oid] <= MAX_FILE_BYTES]
     for group in (small, large):
         for _, data in repo.read_many(group) if left else ():
-            if data is None or b"\0" in data[:BINARY]:
+            if data is None or b"\0" in data[:MAX_PROBED_BYTES]:
                 continue
             for word in left.keys() & data.translate(_WORD_BYTES).split():
                 name = left[word]
                 used.add(name)
-                if defining and _defining(data, word):
+                if defining and _has_definition(data, word):
                     defined.add(name)
                 if not defining or name in defined:
                     del left[word]
@@ -99,31 +96,30 @@ def names_in(
 
 
 class BlobWords:
-    """Which of some names the code of trees has that share most of their blobs: each blob is read once. `without` are
-    blobs that have none of the names."""
+    """Searches for names in several trees that share most of their blobs; each blob is read once. `without`: oids of
+    blobs that are known to have none of the names."""
 
     def __init__(self, repo: Repository, names: Iterable[str], without: frozenset[str]) -> None:
         self.repo, self.without = repo, without
-        self._asked = {name.encode("utf-8", "surrogateescape"): name for name in names}
+        self._searched = {name.encode("utf-8", "surrogateescape"): name for name in names}
         self._used: dict[str, frozenset[str]] = {}
         self._defined: dict[str, frozenset[str]] = {}
 
     def names(self, entries: Iterable[Entry]) -> Names:
-        """What the code among these files has of the names; files above 1 MiB are left out."""
-        if not self._asked:
+        """The names that the code among these files uses and defines. Files over LARGE_FILE_BYTES are left out."""
+        if not self._searched:
             return Names(frozenset(), frozenset())
         oids = [entry.oid for entry in entries if entry.oid not in self.without and _is_code(entry)]
         new = [oid for oid in dict.fromkeys(oids) if oid not in self._used]
         sizes = self.repo.sizes(new)
         self._used.update(dict.fromkeys(new, frozenset()))
-        for oid, data in self.repo.read_many(
-            [oid for oid in new if sizes.get(oid, LARGE_FILE_BYTES + 1) <= LARGE_FILE_BYTES]
-        ):
-            if data is None or b"\0" in data[:BINARY]:
+        small = [oid for oid in new if sizes.get(oid, LARGE_FILE_BYTES + 1) <= LARGE_FILE_BYTES]
+        for oid, data in self.repo.read_many(small):
+            if data is None or b"\0" in data[:MAX_PROBED_BYTES]:
                 continue
-            if words := self._asked.keys() & data.translate(_WORD_BYTES).split():
-                self._used[oid] = frozenset(self._asked[word] for word in words)
-                self._defined[oid] = frozenset(self._asked[word] for word in words if _defining(data, word))
+            if words := self._searched.keys() & data.translate(_WORD_BYTES).split():
+                self._used[oid] = frozenset(self._searched[word] for word in words)
+                self._defined[oid] = frozenset(self._searched[word] for word in words if _has_definition(data, word))
         nothing: frozenset[str] = frozenset()
         return Names(
             nothing.union(*(self._used[oid] for oid in oids)),
@@ -131,32 +127,30 @@ class BlobWords:
         )
 
 
-def _defining(data: bytes, word: bytes) -> bool:
+def _has_definition(data: bytes, word: bytes) -> bool:
     name = word.decode("utf-8", "replace")
     return any(word in line and defines(_text(line), name) for line in data.split(b"\n"))
 
 
 def _is_code(entry: Entry) -> bool:
     path = entry.path
-    if path.endswith(CODE) and not path.endswith(".min.js"):  # nine in ten, without two expressions
+    if path.endswith(CODE) and not path.endswith(".min.js"):  # nine of ten files need no regular expression
         return entry.mode in (REGULAR, EXECUTABLE) and not any(folder in path for folder in RECORDED)
     return entry.mode in (REGULAR, EXECUTABLE) and not PROSE.search(entry.path) and not DATA.search(entry.path)
 
 
 def _text(line: bytes) -> str:
-    return line[:LINE].decode("utf-8", "replace")
+    return line[:MAX_LINE_CHARS].decode("utf-8", "replace")
 
 
 def declares(line: str, word: str) -> bool:
-    """Whether a line has the name behind a word that declares (`class`, `def`): what `defines` holds for surely."""
-    return any(
-        _DECLARED.search(line[: match.start()]) for match in re.finditer(rf"(?<!\w){re.escape(word)}(?!\w)", line)
-    )
+    """Whether a line has the name after a declaring keyword (`class`, `def`). `defines` is then true as well."""
+    places = re.finditer(rf"(?<!\w){re.escape(word)}(?!\w)", line)
+    return any(_DECLARED.search(line[: match.start()]) for match in places)
 
 
 def defines(line: str, word: str) -> bool:
-    """Whether a line gives the name its meaning: behind a word that declares, or before `=`, `:`, `(` or alone at its
-    start."""
+    """Whether a line defines the name: after a declaring keyword, or at its start before `=`, `:`, `(` or the end."""
     for match in re.finditer(r"[A-Za-z_]\w*", line):
         if match[0] != word:
             continue

@@ -1,6 +1,6 @@
-"""Which lines define a symbol: Python by its grammar, other languages by a line that declares it and the block behind.
+"""Find the lines that define a symbol: in Python by parsing, in other languages by a declaring line and its block.
 
-Pure and approximate: where it finds nothing, the caller says so. `Class.method` is looked for in the lines of `Class`.
+Pure and approximate. `Class.method` is looked for within the lines of `Class`.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ _WORDS = (
     r"(?:def|class|func|fn|fun|function\*?|const|let|var|val|type|interface|enum|struct|trait|impl|module|mod|object|record|"
     r"macro_rules!|protocol|extension|namespace|sub)"
 )
-MAX_DEFINITION_LINES = 2_000  # lines of one definition
+MAX_DEFINITION_LINES = 2_000
+MAX_HEADER_LINES = 8  # lines after the first one in which a block with braces must open
 
 
 def lines_of(lines: Sequence[str], path: str, symbol: str) -> tuple[int, int] | None:
-    """(first, last) line of the definition, None where there is none or it cannot be told."""
+    """(first, last) line of the definition of `symbol`; None if it is not found or a Python file cannot be parsed."""
     names = [name for name in re.split(r"\.|::|#", symbol) if name]
     if not names:
         return None
@@ -79,7 +80,7 @@ def _block(lines: Sequence[str], within: tuple[int, int], name: str) -> tuple[in
 
 
 def _end(lines: Sequence[str], first: int, last: int) -> int:
-    """The line that closes the block which a line opens: by braces, else by indentation."""
+    """The last line of the block that begins on line `first`: by braces, or else by indentation."""
     depth, opened = 0, False
     for number in range(first, min(last, first + MAX_DEFINITION_LINES) + 1):
         bare = re.sub(r"'(?:[^'\\]|\\.)'|\"(?:[^\"\\]|\\.)*\"|//.*", "", lines[number - 1])
@@ -89,7 +90,7 @@ def _end(lines: Sequence[str], first: int, last: int) -> int:
             return number
         if not opened and bare.rstrip().endswith(";"):
             return number
-        if not opened and number > first + 8:
+        if not opened and number > first + MAX_HEADER_LINES:
             break
     indent = len(lines[first - 1]) - len(lines[first - 1].lstrip())
     end = first

@@ -1,14 +1,14 @@
-"""A path that stood and is gone: the value that both readings of history give (`history`, `known_departures`)."""
+"""A departure: a path that a commit removed or renamed. `history` and `known_departures` find them."""
 
 from __future__ import annotations
 
 from gitmem.light_typing import NamedTuple
 
-STEPS = 4  # renames that are followed, one after the other
+MAX_RENAMES = 4  # successive renames of one path that are followed
 
 
 class Departure(NamedTuple):
-    """A path that stood: the commit that took it away last, and its place now, "" where it has none."""
+    """A path that is gone. `commit`: the last commit that removed it. `renamed_to`: its path now, "" if deleted."""
 
     path: str
     commit: str

@@ -1,4 +1,4 @@
-"""What is said of a claim that is not true of the tree. Values, their order and their JSON; pure."""
+"""A finding: a claim that is not true of the tree. Values, their order and their JSON; pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class State(StrEnum):
-    """The four words in which claims and citations end."""
+    """The result of checking a claim or a citation."""
 
     HOLDS = "holds"
     CHANGED = "changed"
@@ -21,9 +21,13 @@ class State(StrEnum):
 
 
 class Finding(NamedTuple):
-    """`claim` as it stands in the line; `commit` took it away, "" where none is known; `renamed_to` where it is now.
+    """A claim that is false.
 
-    `sure`: said without being asked. `cause` is what went away: findings with one cause are one.
+    `path`, `line`: where the claim is. `claim`: its words. `kind`: the value of its `claim.Kind`, "code" for a citation
+    or "diagram" for a whole diagram. `state`: what became of it. `evidence`: why it is false, as a sentence. `commit`:
+    the commit that made it false, "" if unknown. `renamed_to`: the new path of a renamed file or folder, "" without.
+    `sure`: False for a suspicion, which is reported only on request. `cause`: the thing that is gone; findings with the
+    same cause are reported together.
     """
 
     path: str
@@ -58,7 +62,7 @@ def as_value(findings: Iterable[Finding]) -> dict[str, Any]:
 
 
 def in_order(findings: Iterable[Finding]) -> list[Finding]:
-    """What is sure first, then by place; one finding for a claim of a line."""
+    """The findings sorted: sure ones first, then by path, line and claim; of a claim in a line only the first one."""
     seen: dict[tuple[str, int, str], Finding] = {}
     for one in sorted(findings, key=lambda one: (not one.sure, one.path, one.line, one.claim)):
         seen.setdefault((one.path, one.line, one.claim), one)

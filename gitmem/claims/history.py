@@ -1,20 +1,21 @@
-"""What stood once: the commit that took a path away, and where it went.
+"""Find the commit that removed or renamed a path, in the committed history of one commit.
 
-Committed history only. In a shallow clone the history that is not here says nothing, and nothing is concluded from it.
+In a shallow clone older removals are unknown; `History.shallow` tells the caller so.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from contextlib import suppress
 from functools import cached_property
 
-from gitmem.claims.departure import STEPS, Departure
+from gitmem.claims.departure import MAX_RENAMES, Departure
 from gitmem.claims.tree import Tree
 from gitmem.errors import GitFailed
 from gitmem.git.objects import Change
 from gitmem.git.repository import Repository
 
-MOST_COMMITS = 20_000  # with removals that are read
+MAX_COMMITS = 20_000  # commits with removals that are read
 
 
 class History:
@@ -27,12 +28,12 @@ class History:
 
     @cached_property
     def _removed(self) -> dict[str, str]:
-        """Each path that went, with the last commit that took it."""
-        return self.repo.removals(self.tree.commit, MOST_COMMITS)
+        """Removed path -> the last commit that removed it."""
+        return self.repo.removals(self.tree.commit, MAX_COMMITS)
 
     @cached_property
     def _by_name(self) -> dict[str, list[str]]:
-        """The files that went, by each part of their path: what a folder's name may lead to, too."""
+        """File or folder name -> the removed files that have it as a part of their path."""
         found: dict[str, list[str]] = defaultdict(list)
         for path in self._removed:
             for part in set(path.split("/")):
@@ -40,7 +41,10 @@ class History:
         return dict(found)
 
     def of_path(self, path: str) -> Departure | None:
-        """The departure of a file, or of the last file of a folder, at exactly this path."""
+        """The departure of the file or folder at exactly this path; None if no commit removed it.
+
+        For a folder, its commit is one that removed a file of it.
+        """
         if commit := self._removed.get(path):
             return Departure(path, commit, self._now(path, commit))
         for file in self._by_name.get(path.rpartition("/")[2], ()):
@@ -50,10 +54,13 @@ class History:
         return None
 
     def of_end(self, end: str) -> Departure | None:
-        """The departure of something that ended with a path: a file, or of two parts or more a folder too."""
+        """The departure of a path that ended with `end`: of a file, or with at least two parts also of a folder.
+
+        None without one, and for a file name that several removed files had.
+        """
         files = self._by_name.get(end.rpartition("/")[2], ())
-        if "/" not in end and len([file for file in files if file.endswith(end)]) > 1:
-            return None  # a name that many files had says of none that it is meant
+        if "/" not in end and sum(file.endswith(end) for file in files) > 1:
+            return None
         for file in files:
             if f"/{file}".endswith(f"/{end}"):
                 return Departure(file, self._removed[file], self._now(file, self._removed[file]))
@@ -65,20 +72,19 @@ class History:
         return None
 
     def _renames(self, commit: str) -> list[Change]:
+        """The renames that a commit made, compared with its first parent."""
         if commit not in self._changes:
+            found: list[Change] = []
             parents = self.repo.commit(commit).parents
-            try:
-                if parents:
+            if parents:
+                with suppress(GitFailed):  # a partial or shallow clone lacks an object
                     found = self.repo.changes(parents[0], commit, renames=True)
-                else:
-                    found = []
-            except GitFailed:  # an object that a partial clone has not, or the parent of a shallow one
-                found = []
             self._changes[commit] = [change for change in found if change.status == "R"]
         return self._changes[commit]
 
     def _now(self, path: str, commit: str) -> str:
-        for _ in range(STEPS):
+        """The path of a file now, which `commit` removed or renamed; "" if it is gone. Follows MAX_RENAMES renames."""
+        for _ in range(MAX_RENAMES):
             new = next((change.path for change in self._renames(commit) if change.old_path == path), "")
             if not new or new in self.tree.oids:
                 return new
@@ -88,18 +94,15 @@ class History:
         return ""
 
     def _folder_now(self, folder: str, commit: str) -> str:
-        """Where most of a folder's files went together, "" where they did not."""
+        """The folder to which `commit` renamed more than half of a folder's files that it removed; "" without one."""
         start = f"{folder}/"
-        went = sum(path.startswith(start) and by == commit for path, by in self._removed.items())
-        heads: Counter[str] = Counter()
+        removed = sum(path.startswith(start) and by == commit for path, by in self._removed.items())
+        targets: Counter[str] = Counter()
         for change in self._renames(commit):
             rest = change.old_path.removeprefix(start)
             if rest != change.old_path and change.path.endswith(f"/{rest}"):
-                heads[change.path[: -len(rest) - 1]] += 1
-        if heads:
-            best, count = heads.most_common(1)[0]
-        else:
-            best, count = ("", 0)
-        if count * 2 > went and best in self.tree.folders:
-            return best
+                targets[change.path[: -len(rest) - 1]] += 1
+        for best, count in targets.most_common(1):
+            if count * 2 > removed and best in self.tree.folders:
+                return best
         return ""

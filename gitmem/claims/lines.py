@@ -1,6 +1,6 @@
-"""A Markdown file as lines, each with what it stands under: headings, parent list items, the fenced block it is in.
+"""Split a Markdown file into lines, each with its headings, its parent list items and its fenced block.
 
-Pure. Front matter and HTML comments say nothing about the tree and are left out. Nothing inside a line is parsed here.
+Pure. Front matter and HTML comments are left out, as they say nothing about the tree. Nothing inside a line is parsed.
 """
 
 from __future__ import annotations
@@ -11,13 +11,18 @@ from typing import NamedTuple
 
 from gitmem.fences import closes, opening
 
-MAX_LINE_CHARACTERS = 2_000  # characters of a line that is read: a longer one is data
+MAX_LINE_CHARACTERS = 2_000  # a longer line is data, and left out
 _HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*$")
 _ITEM = re.compile(r"^([ \t]*)(?:[-*+]|\d{1,3}[.)])[ \t]+(.*)$")
 
 
 class MarkedLine(NamedTuple):
-    """One line. `block` counts the fenced blocks of the file, 0 outside of one; `language` is that block's."""
+    """One line.
+
+    `number`: its number, from 1. `text`: the line with its HTML comments blanked. `block`: the number of its fenced
+    block in the file, from 1; 0 outside a block. `language`: the language of that block in lower case, "" without.
+    `trail`: the headings above it, `parents`: the list items it is below, both from the outermost in.
+    """
 
     number: int
     text: str
@@ -28,7 +33,7 @@ class MarkedLine(NamedTuple):
 
 
 def marked_lines(text: str) -> Iterator[MarkedLine]:
-    """The lines that say something, in order; the marks of fences and headings' own lines too, but no blank one."""
+    """The lines of a file in order, without blank lines, the marks of fences, and lines over MAX_LINE_CHARACTERS."""
     lines = text.split("\n")
     headings: list[tuple[int, str]] = []
     items: list[tuple[int, str]] = []
@@ -47,9 +52,10 @@ def marked_lines(text: str) -> Iterator[MarkedLine]:
         line, comment = without_comments(line, comment)
         bare = line.lstrip(" \t")
         item = _ITEM.match(line)
-        if mark := opening(item[2] if item else bare):
+        content = item[2] if item else bare
+        if mark := opening(content):
             fence, block = mark, block + 1
-            language = (item[2] if item else bare)[len(mark) :].strip().split(" ")[0].strip("{}").lower()
+            language = content[len(mark) :].strip().split(" ")[0].strip("{}").lower()
             continue
         if heading := _HEADING.match(line):
             level = len(heading[1])
@@ -58,11 +64,10 @@ def marked_lines(text: str) -> Iterator[MarkedLine]:
             yield MarkedLine(number, line, 0, "", _words(headings[:-1]))
             continue
         indent = len(line) - len(bare)
-        if item or indent == 0:
-            if item:
-                items = [pair for pair in items if pair[0] < indent]
-            else:
-                items = []
+        if item:
+            items = [pair for pair in items if pair[0] < indent]
+        elif indent == 0:
+            items = []
         if line.strip():
             yield MarkedLine(number, line, 0, "", _words(headings), _words(items))
         if item:
@@ -74,14 +79,15 @@ def _words(pairs: Sequence[tuple[int, str]]) -> tuple[str, ...]:
 
 
 def _front_matter(lines: Sequence[str]) -> int:
-    """The number of the line that closes the front matter, 0 where there is none."""
+    """The number of the line that closes the front matter; 0 without front matter, or if it is longer than 60 lines."""
     if not lines or lines[0].rstrip() != "---":
         return 0
     return next((at for at, line in enumerate(lines[1:60], 2) if line.rstrip() == "---"), 0)
 
 
 def without_comments(line: str, inside: bool) -> tuple[str, bool]:
-    """The line with its HTML comments made blank, and whether one is open after it."""
+    """A line with its HTML comments replaced by spaces, and whether a comment is open at its end. `inside`: whether one
+    is open at its start."""
     shown = ""
     while line:
         if inside:

@@ -1,7 +1,7 @@
-"""What the configuration files of a tree define: scripts, targets, recipes, crates, modules, versions.
+"""Read what the configuration files of a tree define: scripts, targets, recipes, crates, modules.
 
-Read from blobs, never run: a definition that a tool would compute (`$(foreach ...)`, an include from elsewhere) is not
-seen, and then nothing is said of the file's names. Each file is parsed once, by its blob.
+The files are parsed, never run. If a file computes or includes definitions (`$(foreach ...)`), its names are not all
+known, and a missing name gives an unknown result. Each text is parsed once.
 """
 
 from __future__ import annotations
@@ -14,17 +14,20 @@ from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
 from gitmem.claims.claim import Claim
-from gitmem.claims.path_resolution import ELSEWHERE, EXACT, NEAR, NOWHERE, Standing, places
+from gitmem.claims.path_resolution import ELSEWHERE, EXACT, NEAR, NOWHERE, Resolution, places
 from gitmem.claims.tree import Tree, joined
 
-MOST_FILES = 3_000  # manifests of one tree that are read
-LARGEST = 1 << 20  # bytes of one
+MAX_FILES = 3_000  # files of one tree that are read for a tool
+MAX_FILE_BYTES = 1 << 20  # a larger file is not read
 NOTHING: frozenset[str] = frozenset()
 
 
 class Defined(NamedTuple):
-    """The names that one file defines; `open`: it may define others that are not seen here; `package`: the name of what
-    it describes."""
+    """The definitions of one file.
+
+    `names`: the defined names. `weak`: names of dependencies and their programs, case-folded, which a command may also
+    call. `open`: the file may define further names. `package`: the name of the package that it describes, "" without.
+    """
 
     names: frozenset[str] = NOTHING
     weak: frozenset[str] = NOTHING
@@ -55,76 +58,71 @@ FILES: Mapping[str, re.Pattern[str]] = {
 
 
 class Manifests:
-    """The definitions of one tree, each kind read when it is first asked for."""
+    """The definitions of one tree. The files for a tool are read when it is first looked up."""
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
         self._read: dict[str, dict[str, Defined]] = {}
 
     def of(self, tool: str) -> dict[str, Defined]:
-        """The definitions for a tool, by the path of their file."""
+        """Path -> definitions of each file for a tool."""
         tool = tool.rstrip("?")
         if tool not in self._read:
             form = FILES[tool]
-            paths = [path for path in self.tree.oids if form.search(path) and "node_modules/" not in path][:MOST_FILES]
+            paths = [path for path in self.tree.oids if form.search(path) and "node_modules/" not in path][:MAX_FILES]
             sizes = self.tree.repo.sizes([self.tree.oids[path] for path in paths])
-            paths = [path for path in paths if sizes.get(self.tree.oids[path], LARGEST + 1) <= LARGEST]
+            paths = [path for path in paths if sizes.get(self.tree.oids[path], MAX_FILE_BYTES + 1) <= MAX_FILE_BYTES]
             blobs = self.tree.repo.read_many([self.tree.oids[path] for path in paths])
-            self._read[tool] = {path: _parsed(tool, data or b"") for path, (_, data) in zip(paths, blobs, strict=True)}
+            texts = [(data or b"").decode("utf-8", "replace") for _, data in blobs]
+            self._read[tool] = {path: _parse(tool, text) for path, text in zip(paths, texts, strict=True)}
         return self._read[tool]
 
-    def standing(self, claim: Claim, document: str) -> Standing:
-        """Where the name that a command asks for is defined."""
+    def resolve(self, claim: Claim, document: str) -> Resolution:
+        """Look up the script, target or crate that a command calls."""
         tool = claim.tool
-        if tool in ("example", "rust-test"):
-            folder = "tests"
-            if tool == "example":
-                folder = "examples"
+        if folder := _RUST_FOLDERS.get(tool):
             ends = (f"/{folder}/{claim.token}.rs", f"/{folder}/{claim.token}/main.rs")
-            at = next((path for path in self.tree.oids if f"/{path}".endswith(ends)), "")
-            if at:
-                return Standing(EXACT, at)
-            return Standing(NOWHERE, unknown=self._declared(claim.token))
-        if tool == "binary":
-            ends = (f"/bin/{claim.token}.rs", f"/bin/{claim.token}/main.rs")
             if at := next((path for path in self.tree.oids if f"/{path}".endswith(ends)), ""):
-                return Standing(EXACT, at)
+                return Resolution(EXACT, at)
+            if tool != "binary":
+                return Resolution(NOWHERE, unknown=self._declared(claim.token))
         defined = self.of(tool)
         if not defined:
-            return Standing(NOWHERE, unknown=True)
+            return Resolution(NOWHERE, unknown=True)
         return self._nearest(claim, document, defined)
 
     @cached_property
     def packages(self) -> frozenset[str]:
-        """The names of the packages that the tree makes, by which code imports them."""
+        """The names of the npm packages that the tree has, by which code imports them."""
         return frozenset(one.package for one in self.of("node").values() if one.package)
 
     def _declared(self, name: str) -> bool:
         return any(name in one.names or name in one.weak for one in self.of("binary").values())
 
-    def _nearest(self, claim: Claim, document: str, defined: Mapping[str, Defined]) -> Standing:
+    def _nearest(self, claim: Claim, document: str, defined: Mapping[str, Defined]) -> Resolution:
+        """Look up a name in the files beside the document and above it, then in all others.
+
+        `defined`: path -> definitions. If a file beside or above may define further names, the result is unknown.
+        """
         name = claim.token
         by_folder: dict[str, list[tuple[str, Defined]]] = {}
         for path, one in defined.items():
             folder = path.rpartition("/")[0]
             by_folder.setdefault(folder.removesuffix("/.cargo").removesuffix(".cargo"), []).append((path, one))
         if claim.folder != "*" and claim.tool not in ("crate", "binary", "gradle"):
-            asked = places(claim, document)
-            asked = [joined(place, "") for place in asked]
-            for folder in asked:
-                for path, one in by_folder.get(folder, ()):
-                    if name in one.names or name.casefold() in one.weak:
-                        return Standing(EXACT, path)
-            if any(one.open for folder in asked for _, one in by_folder.get(folder, ())):
-                return Standing(NOWHERE, unknown=True)
+            near = [pair for place in places(claim, document) for pair in by_folder.get(joined(place, ""), ())]
+            for path, one in near:
+                if name in one.names or name.casefold() in one.weak:
+                    return Resolution(EXACT, path)
+            if any(one.open for _, one in near):
+                return Resolution(NOWHERE, unknown=True)
         for path, one in defined.items():
             if name in one.names or name.casefold() in one.weak:
-                return Standing(NEAR if claim.folder == "*" else ELSEWHERE, path)
-        return Standing(NOWHERE, unknown=any(one.open for one in defined.values()))
+                return Resolution(NEAR if claim.folder == "*" else ELSEWHERE, path)
+        return Resolution(NOWHERE, unknown=any(one.open for one in defined.values()))
 
 
-def _parsed(tool: str, data: bytes) -> Defined:
-    return _parse(tool, data.decode("utf-8", "replace"))
+_RUST_FOLDERS = {"example": "examples", "rust-test": "tests", "binary": "bin"}
 
 
 @lru_cache(maxsize=4096)
@@ -183,10 +181,8 @@ def _just(text: str) -> Defined:
 
 
 def _task(text: str) -> Defined:
-    after = re.split(r"^tasks:[^\n]*$", text, maxsplit=1, flags=re.MULTILINE)
-    body = ""
-    if len(after) > 1:
-        body = after[1]
+    _, *rest = re.split(r"^tasks:[^\n]*$", text, maxsplit=1, flags=re.MULTILINE)
+    body = "".join(rest)
     first = re.search(r"^([ \t]+)[\w'\"-]", body, re.MULTILINE)
     if first is None:
         return Defined(open="includes:" in text)
@@ -197,15 +193,11 @@ def _task(text: str) -> Defined:
 
 
 def _table(text: str, *path: str) -> dict[str, Any]:
+    """The table at `path` of a TOML text; {} if there is none."""
     value: Any = tomllib.loads(text)
     for key in path:
-        if isinstance(value, dict):
-            value = value.get(key, {})
-        else:
-            value = {}
-    if not isinstance(value, dict):
-        return {}
-    return value
+        value = value.get(key) if isinstance(value, dict) else None
+    return value if isinstance(value, dict) else {}
 
 
 def _poe(text: str) -> Defined:

@@ -1,7 +1,7 @@
-"""Writing what a rename asks for: the old path of a line becomes the new one, all in one commit.
+"""Follow renames: replace the old path in a line by the new one, for all lines in one commit.
 
-Only a claim that spells the whole path is rewritten; a bare name, a relative link or an entry of a drawing is a
-person's to mend. A file with edits is refused, as every writer refuses it.
+Only a claim that spells the whole path is replaced; a person must correct a bare name, a relative link or an entry of a
+diagram. A file with uncommitted edits is refused, as by every command that commits.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ SUBJECT = "memory: follow {count} renamed in the code"
 
 
 class MendedLine(NamedTuple):
-    """A line of a file that spells a renamed path, as it is (`old`) and as it should be (`text`)."""
+    """A line that has a renamed path: `old` is its text now, `text` its text with the new path."""
 
     path: str
     line: int
@@ -30,13 +30,13 @@ def _mendable(one: Finding) -> bool:
 
 
 def _renamed(line: bytes, one: Finding) -> bytes:
-    """The line with the new path in the place of the old; the same line where it does not spell the claim."""
+    """The line with the old path of a finding replaced by the new one; unchanged if it does not have the claim."""
     claim = one.claim.encode("utf-8", "surrogateescape")
     return line.replace(claim, one.claim.replace(one.cause, one.renamed_to).encode("utf-8", "surrogateescape"), 1)
 
 
 def mended_lines(repo: Repository, head: str, findings: Iterable[Finding]) -> list[MendedLine]:
-    """The lines of a commit's files that follow renames, each with all of its renames. Nothing is written."""
+    """The lines of the files at `head` that must change, each with all of its renames. Writes nothing."""
     wanted: dict[tuple[str, int], list[Finding]] = {}
     for one in findings:
         if _mendable(one):
@@ -57,7 +57,10 @@ def mended_lines(repo: Repository, head: str, findings: Iterable[Finding]) -> li
 
 
 def mend(repo: Repository, findings: Sequence[Finding]) -> tuple[list[Finding], str]:
-    """(the findings whose lines were rewritten, the commit; "" where there was nothing to write)."""
+    """Rewrite the lines of renamed paths and commit them; return the corrected findings and the commit.
+
+    The commit is "" if there was nothing to write.
+    """
     wanted = list(filter(_mendable, findings))
     if not wanted:
         return [], ""

@@ -1,7 +1,8 @@
-"""Where a path that a line names stands in a tree, and how surely it is that one.
+"""Resolve the path that a line names to a path of a tree, with a grade that says how certain the match is.
 
-From the root, from the document's folder and those above it, from a folder that the headings or the parent items name,
-else anywhere by its end. `schema.js` may be `schema.ts`, `lib/core` may be `lib/core.py`, a glob is what matches it.
+A path is tried from the document's folder and the folders above it up to the root (EXACT), then from a folder that the
+line, its headings or its parent items name (NEAR), then as the end of any path (ELSEWHERE). `schema.js` may match
+`schema.ts`, `lib/core` may match `lib/core.py`, and a glob matches any of its files.
 """
 
 from __future__ import annotations
@@ -19,54 +20,51 @@ from gitmem.claims.tree import Tree, joined
 EXACT, NEAR, ELSEWHERE, NOWHERE = 3, 2, 1, 0
 TWINS = {"js": ("ts", "tsx", "mjs", "jsx", "mts"), "jsx": ("tsx",), "mjs": ("mts",), "cjs": ("cts",), "py": ("pyi",)}
 GLOB = re.compile(r"[*?]|\{[^}]*,[^}]*\}")
-HALF = 0.5  # share of a drawing's entries from which it is a picture of the tree
+MIN_DIAGRAM_SHARE = 0.5  # a diagram shows the tree if at least this share of its entries exists
+MAX_MATCHES = 20  # folders with the name of a diagram's root, or of its first entry, that are tried
 _SPAN = re.compile(r"`([^`]+)`")
 
 
-class Standing(NamedTuple):
-    """How surely a claim stands (`grade`), and at what; `unknown` where the tree cannot say."""
+class Resolution(NamedTuple):
+    """The result of looking up a claim.
+
+    `grade`: EXACT, NEAR, ELSEWHERE or NOWHERE. `at`: the path that was found; for NOWHERE a reason or "". `unknown`:
+    the tree cannot answer, so that the claim must not be called false.
+    """
 
     grade: int
     at: str = ""
     unknown: bool = False
 
 
-def standing(claim: Claim, document: str, tree: Tree) -> Standing:
-    """Where the path of a claim is."""
-    token = claim.token.rstrip("/")
-    if not token or token.startswith("/"):
-        token = token.strip("/")
-        if not token:
-            return Standing(NOWHERE, unknown=True)
+def resolve(claim: Claim, document: str, tree: Tree) -> Resolution:
+    """Look up the path of a claim. `document`: the file that makes the claim."""
+    token = claim.token.strip("/")
+    if not token:
+        return Resolution(NOWHERE, unknown=True)
     for place in places(claim, document):
         whole = joined(place, token)
         if not whole:
             continue
         if tree.beyond(whole):
-            return Standing(NOWHERE, unknown=True)
+            return Resolution(NOWHERE, unknown=True)
         if at := found(tree, whole):
-            return Standing(EXACT, at)
+            return Resolution(EXACT, at)
     bare = token
     while bare.startswith("../"):
         bare = bare[3:]
     if re.match(r"^[@~#]/", bare):
         bare = bare[2:]
-    for folder in _told_folders(claim, document, tree):
+    for folder in _named_folders(claim, document, tree):
         if at := next(_ends(tree, bare, folder), ""):
-            return Standing(NEAR, at)
-    ends = list(_first(_ends(tree, bare, ""), 40))
-    if ends:
-        return Standing(ELSEWHERE, ends[0])
-    return Standing(NOWHERE)
-
-
-def _first(items: Iterable[str], most: int) -> Iterator[str]:
-    for item, _ in zip(items, range(most), strict=False):
-        yield item
+            return Resolution(NEAR, at)
+    if at := next(_ends(tree, bare, ""), ""):
+        return Resolution(ELSEWHERE, at)
+    return Resolution(NOWHERE)
 
 
 def places(claim: Claim, document: str) -> list[str]:
-    """The folders from which a path of the document is read, the likeliest first."""
+    """The folders to which a path in the document may be relative, the likeliest first."""
     own = document.rpartition("/")[0]
     above = [own]
     while above[-1]:
@@ -78,32 +76,29 @@ def places(claim: Claim, document: str) -> list[str]:
 
 
 def found(tree: Tree, path: str) -> str:
-    """The path in the tree that this one spells, "" where there is none."""
+    """The path of the tree that `path` means: itself, a twin with another ending, or a match of its glob; "" without
+    one."""
     if tree.has(path):
         return path
     folder, _, name = path.rpartition("/")
     if GLOB.search(path):
         return _matching(tree, path)
-    stem, _dot, ending = name.rpartition(".")
-    prefix = ""
-    if folder:
-        prefix = f"{folder}/"
+    stem, _, ending = path.rpartition(".")
     for twin in TWINS.get(ending, ()):
-        if tree.has(f"{prefix}{stem}.{twin}"):
-            return f"{prefix}{stem}.{twin}"
+        if tree.has(f"{stem}.{twin}"):
+            return f"{stem}.{twin}"
     if folder in tree.folders and name in tree.stems:
         for candidate in tree.stems[name]:
             if candidate.rpartition("/")[0] == folder:
                 return candidate
     if "[" in path and (plain := re.sub(r"\\([\[\]()])", r"\1", path)) != path:
         return found(tree, plain)
-    if path.casefold() not in tree.folded:
-        return ""
-    return path
+    return path if path.casefold() in tree.folded else ""
 
 
 @lru_cache(maxsize=512)
 def _glob(path: str) -> re.Pattern[str]:
+    """A glob as a regular expression. `{a,b}` is expanded at most four times, and at most 32 forms are kept."""
     forms = [path]
     for _ in range(4):
         forms = [
@@ -118,6 +113,7 @@ def _glob(path: str) -> re.Pattern[str]:
 
 
 def _matching(tree: Tree, path: str) -> str:
+    """The first file or folder of the tree that a glob matches, "" without one."""
     form = _glob(path)
     fixed = path[: min([path.find(sign) for sign in "*?{" if sign in path])].rpartition("/")[0]
     if fixed and fixed not in tree.folders:
@@ -126,7 +122,7 @@ def _matching(tree: Tree, path: str) -> str:
 
 
 def _ends(tree: Tree, path: str, folder: str) -> Iterator[str]:
-    """What stands anywhere below a folder and ends with a path."""
+    """The files and folders below `folder` ("" for the root) whose path ends with `path`; of a glob the first match."""
     if GLOB.search(path):
         if at := _matching(tree, f"{folder}/**/{path}".lstrip("/")):
             yield at
@@ -134,9 +130,7 @@ def _ends(tree: Tree, path: str, folder: str) -> Iterator[str]:
     name = path.rpartition("/")[2]
     stem, _, ending = name.rpartition(".")
     names = [name, *(f"{stem}.{twin}" for twin in TWINS.get(ending, ()))]
-    start = ""
-    if folder:
-        start = f"{folder}/"
+    start = f"{folder}/" if folder else ""
     for spelled_name in names:
         whole = path[: len(path) - len(name)] + spelled_name
         for candidate in tree.named.get(spelled_name, ()):
@@ -148,8 +142,8 @@ def _ends(tree: Tree, path: str, folder: str) -> Iterator[str]:
                 yield candidate
 
 
-def _told_folders(claim: Claim, document: str, tree: Tree) -> list[str]:
-    """The folders that the line's headings and parent items, or the line itself before the claim, name."""
+def _named_folders(claim: Claim, document: str, tree: Tree) -> list[str]:
+    """The folders that the line before the claim, its parent items and its headings name, the nearest first."""
     line = claim.line
     before = line.text[: max(line.text.find(claim.text), 0)]
     folders: list[str] = []
@@ -161,10 +155,7 @@ def _told_folders(claim: Claim, document: str, tree: Tree) -> list[str]:
                 continue
             for place in places(claim._replace(folder=""), document):
                 whole = joined(place, path)
-                if whole in tree.folders:
-                    folder = whole
-                else:
-                    folder = whole.rpartition("/")[0]
+                folder = whole if whole in tree.folders else whole.rpartition("/")[0]
                 if folder and folder in tree.folders and folder not in folders and parts_of(path):
                     folders.append(folder)
                     break
@@ -172,7 +163,10 @@ def _told_folders(claim: Claim, document: str, tree: Tree) -> list[str]:
 
 
 class DiagramRoots:
-    """Where each drawing of a document begins: the folder from which most of its entries stand."""
+    """The folder that each diagram of a document shows: the one that has most of its entries.
+
+    `roots`: `Claim.folder` of the entries -> (folder, share of the entries that exist).
+    """
 
     def __init__(self, document: str, claims: Iterable[Claim], tree: Tree) -> None:
         self.roots: dict[str, tuple[str, float]] = {}
@@ -185,31 +179,25 @@ class DiagramRoots:
             last = root.rpartition("/")[2]
             if root:
                 tried += [joined(place, root) for place in list(tried)]
-                tried += [path for path in tree.named.get(last, ()) if path in tree.folders][:20]
-            else:  # with a name of its own it is no picture of just any folder of that shape
+                tried += [path for path in tree.named.get(last, ()) if path in tree.folders][:MAX_MATCHES]
+            else:  # a diagram whose root has a name shows no folder of another name
                 first = members[0].token.split("/")[0]
-                tried += [path.rpartition("/")[0] for path in tree.named.get(first, ())][:20]
-            tried += _told_folders(members[0], document, tree)
-            best = max(
-                (
-                    (sum(bool(found(tree, joined(place, one.token))) for one in members), -at)
-                    for at, place in enumerate(tried)
-                ),
-                default=(0, 0),
-            )
-            self.roots[key] = (tried[-best[1]] if tried else "", best[0] / len(members))
+                tried += [path.rpartition("/")[0] for path in tree.named.get(first, ())][:MAX_MATCHES]
+            tried += _named_folders(members[0], document, tree)
+            counts = [sum(bool(found(tree, joined(place, one.token))) for one in members) for place in tried]
+            best = max(counts)
+            self.roots[key] = (tried[counts.index(best)], best / len(members))
 
-    def standing(self, claim: Claim, tree: Tree) -> Standing:
-        """Where an entry is; unknown where less than half of its drawing is there."""
+    def resolve(self, claim: Claim, tree: Tree) -> Resolution:
+        """Look up an entry of a diagram; if it is missing, the result is unknown for a strange diagram."""
         root = self.roots[claim.folder][0]
         whole = joined(root, claim.token)
         if tree.beyond(whole):
-            return Standing(NOWHERE, whole, unknown=True)
-        at = found(tree, whole)
-        if at:
-            return Standing(EXACT, at)
-        return Standing(NOWHERE, whole, unknown=self.strange(claim.folder))
+            return Resolution(NOWHERE, whole, unknown=True)
+        if at := found(tree, whole):
+            return Resolution(EXACT, at)
+        return Resolution(NOWHERE, whole, unknown=self.strange(claim.folder))
 
     def strange(self, key: str) -> bool:
-        """Whether a drawing is no picture of the tree: less than half of it stands."""
-        return self.roots[key][1] < HALF
+        """Whether a diagram does not show this tree: less than MIN_DIAGRAM_SHARE of its entries exists."""
+        return self.roots[key][1] < MIN_DIAGRAM_SHARE

@@ -1,4 +1,4 @@
-"""Which words are paths of a repository, and how they are spelled there. Pure; asks no tree."""
+"""Recognise words that may be paths of a repository, and normalise their spelling. Pure; no tree is read."""
 
 from __future__ import annotations
 
@@ -42,34 +42,28 @@ _DOMAIN = re.compile(r"^[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|io|dev|ai|app|co|sh|
 _MODULE = re.compile(
     r"^(?:github|gitlab|bitbucket|golang|gopkg|k8s|google)\.[\w.]+/|^@[\w-]+/[\w.-]+$|^(?:origin|upstream)/"
 )
-_HOST = re.compile(
+_HOST = re.compile(  # `example.cc/module/v2`
     r"^[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|io|dev|ai|app|co|sh|cc|cloud|so|me|in|xyz|tech)/"
-)  # `example.cc/module/v2`
+)
+MAX_PATH_CHARS = 240
 _CALL = re.compile(r"\(.*\)$")
 
 
 def spelled(word: str) -> str:
-    """The path that a word spells, "" where it is none: `/` between its parts, no place in the file behind it."""
+    """A word as a path, with `/` between its parts and without a line number, anchor or leading `./`; "" if it is no
+    path."""
     text = word.strip().strip("'\"`").rstrip(",;:!?").replace("\\", "/")
     if text.endswith(".") and not text.endswith(".."):
         text = text[:-1]
     while (cut := _LOCATION.sub("", text)) != text:
         text = cut
-    if not text or "://" in text or text.startswith(("~", "$", "-", "#", "%", "//")) or len(text) > 240:
+    if not text or "://" in text or text.startswith(("~", "$", "-", "#", "%", "//")) or len(text) > MAX_PATH_CHARS:
         return ""
     is_package = re.match(r"^@[\w-]+/[\w.-]+$", text)
     if text.startswith("@") and not is_package and (text.startswith(("@/", "@.")) or "." in text):
         text = text[1:].removeprefix("/")
     text = text.removeprefix("./")
-    while text.startswith("../"):
-        return _checked(text)
-    return _checked(text)
-
-
-def _checked(text: str) -> str:
-    if _HOST.match(text):
-        return ""
-    if _MIME.match(text) or _DOMAIN.match(text) or _MODULE.match(text) or not text.strip("./"):
+    if any(form.match(text) for form in (_HOST, _MIME, _DOMAIN, _MODULE)) or not text.strip("./"):
         return ""
     parts = text.strip("/").split("/")
     if any(not part or not _PART.match(part) for part in parts) or _CALL.search(parts[-1]):
@@ -80,7 +74,7 @@ def _checked(text: str) -> str:
 
 
 def file_name(name: str) -> bool:
-    """Whether a name is spelled as that of a file."""
+    """Whether a name has the form of a file name: a known whole name, or a known extension."""
     if name in WHOLE_NAMES or DOTTED_NAMES.match(name):
         return True
     stem, dot, ending = name.rpartition(".")
@@ -90,5 +84,5 @@ def file_name(name: str) -> bool:
 
 
 def parts_of(path: str) -> list[str]:
-    """The parts of a path, without empty ones."""
+    """The parts of a path, without empty ones and `.`."""
     return [part for part in path.split("/") if part and part != "."]

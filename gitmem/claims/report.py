@@ -1,4 +1,7 @@
-"""Findings as SARIF 2.1.0 and as annotations of a GitHub workflow. Pure; what a repository says is escaped."""
+"""Write findings as sentences, as SARIF 2.1.0, and as annotations of a GitHub workflow.
+
+Pure. Text from the repository is escaped.
+"""
 
 from __future__ import annotations
 
@@ -11,28 +14,30 @@ from urllib.parse import quote
 from gitmem.claims.finding import Finding, State
 from gitmem.gate.report import SARIF_SCHEMA, one_line, workflow_command
 
-RESULTS = 5_000  # of one SARIF file
-ANNOTATIONS = 10  # GitHub shows ten of each kind for a step
+MAX_RESULTS = 5_000  # results in one SARIF file
+MAX_ANNOTATIONS = 10  # annotations of each level: GitHub shows no more for a step
 
 
 def words_of(one: Finding) -> str:
-    """What is said of a finding in one sentence."""
-    now = ""
+    """A finding as one sentence."""
+    text = f"{one.claim}: {one.evidence}"
     if one.renamed_to and one.renamed_to not in one.evidence:
-        now = f"; it is {one.renamed_to} now"
-    by = ""
+        text += f"; it is {one.renamed_to} now"
     if one.commit and one.commit[:12] not in one.evidence:
-        by = f" [{one.commit[:12]}]"
-    return f"{one.claim}: {one.evidence}{now}{by}"
+        text += f" [{one.commit[:12]}]"
+    return text
 
 
 def key_of(one: Finding) -> str:
-    """What a finding is told by, whatever line it stands on: a row of the baseline."""
+    """A finding as a row of the baseline: path, kind and claim, with tabs between them. The line may change."""
     return "\t".join(" ".join(part.split()) for part in (one.path, one.kind, one.claim))
 
 
 def as_sarif(findings: Sequence[Finding], version: str) -> str:
-    """Each result has its place: an upload with one that has none fails as a whole."""
+    """The findings as SARIF. Each result has a location, since GitHub refuses an upload with one that has none.
+
+    `version`: of git-mem. Findings after the first MAX_RESULTS are left out.
+    """
     rules = sorted({f"claim-{one.state.value}" for one in findings})
     run: dict[str, Any] = {
         "tool": {
@@ -46,9 +51,13 @@ def as_sarif(findings: Sequence[Finding], version: str) -> str:
             }
         },
         "columnKind": "unicodeCodePoints",
-        "results": [_result(one, rules) for one in findings[:RESULTS]],
+        "results": [_result(one, rules) for one in findings[:MAX_RESULTS]],
     }
     return json.dumps({"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}, ensure_ascii=True, indent=1) + "\n"
+
+
+def _level(one: Finding) -> str:
+    return "error" if one.sure and one.state is State.GONE else "warning"
 
 
 def _result(one: Finding, rules: Sequence[str]) -> dict[str, Any]:
@@ -59,7 +68,7 @@ def _result(one: Finding, rules: Sequence[str]) -> dict[str, Any]:
     return {
         "ruleId": rule,
         "ruleIndex": rules.index(rule),
-        "level": "error" if one.sure and one.state is State.GONE else "warning",
+        "level": _level(one),
         "message": {"text": words},
         "locations": [
             {"physicalLocation": {"artifactLocation": {"uri": uri}, "region": {"startLine": one.line}}},
@@ -69,15 +78,15 @@ def _result(one: Finding, rules: Sequence[str]) -> dict[str, Any]:
 
 
 def as_annotations(findings: Sequence[Finding], escape: Callable[[str], str]) -> str:
-    """The first ten of each kind, and how many more there are."""
+    """The findings as workflow commands: MAX_ANNOTATIONS errors and warnings each, then the number of the others."""
+    levels: dict[str, list[Finding]] = {"error": [], "warning": []}
+    for one in findings:
+        levels[_level(one)].append(one)
     lines: list[str] = []
-    for verb, ones in (
-        ("error", [one for one in findings if one.sure and one.state is State.GONE]),
-        ("warning", [one for one in findings if not (one.sure and one.state is State.GONE)]),
-    ):
-        for one in ones[:ANNOTATIONS]:
+    for verb, ones in levels.items():
+        for one in ones[:MAX_ANNOTATIONS]:
             fields = {"title": f"claim-{one.state.value}", "file": one.path, "line": str(one.line)}
             lines.append(workflow_command(verb, fields, one_line(words_of(one), escape), escape))
-        if len(ones) > ANNOTATIONS:
-            lines.append(f"{len(ones) - ANNOTATIONS} more {verb}s: git mem check lists them")
+        if len(ones) > MAX_ANNOTATIONS:
+            lines.append(f"{len(ones) - MAX_ANNOTATIONS} more {verb}s: git mem check lists them")
     return "".join(f"{line}\n" for line in lines)

@@ -1,6 +1,6 @@
-"""What a shell line asks of the repository: a script, a target, a recipe, and the paths that its programs read.
+"""Extract claims from shell lines: the scripts, targets and recipes that they call, and the paths that programs read.
 
-Pure; a line is split by its spaces and operators and never run. `cd` chooses the folder of what follows in its block.
+Pure; a line is split at spaces and operators, and never run. `cd` sets the folder of the following lines of its block.
 """
 
 from __future__ import annotations
@@ -70,7 +70,11 @@ TOOL_WORDS = {  # words of a tool that are no script of the repository
     "deno": "run test fmt lint check compile bench cache install uninstall serve doc eval info init repl upgrade "
     "types task publish add remove",
 }  # fmt: skip
-LIFECYCLE = {"test", "t", "start", "stop", "restart"}
+LIFECYCLE = {"test", "t", "start", "stop", "restart"}  # scripts that npm runs without `run`
+_OTHER_PACKAGES = _words("--filter -F --workspace -w --workspaces -ws -r --recursive -g --global")
+_CARGO_OPTIONS = {
+    "-p": "crate", "--package": "crate", "--bin": "binary", "--example": "example", "--test": "rust-test",
+}  # fmt: skip
 VALUED = _words(
     "-C --prefix --dir --cwd --filter -F --workspace -w -f --file --makefile --justfile -j -p --package --bin "
     "--example --test --features -m --manifest-path "
@@ -79,15 +83,15 @@ VALUED = _words(
 )
 _OPERATOR = re.compile(r"\s*(?:&&|\|\||;|\||(?<!\S)&(?!\S))\s*")
 _PROMPT = re.compile(r"^\s*(?:[$❯➜»]|>(?=\s\w)|PS [^>]*>|!)\s+|^\s*!(?=`?\w)")
-_QUOTED = re.compile(
-    r"(?<![^\s=(])(?:\"[^\"\n]*[\s;&|][^\"\n]*\"|'[^'\n]*[\s;&|][^'\n]*')(?![^\s;)])"
-)  # words that are one
+# A quoted argument with spaces or operators in it.
+_QUOTED = re.compile(r"(?<![^\s=(])(?:\"[^\"\n]*[\s;&|][^\"\n]*\"|'[^'\n]*[\s;&|][^'\n]*')(?![^\s;)])")
 _ASSIGNED = re.compile(r"^[A-Za-z_]\w*=")
 _TARGET = re.compile(r"^[A-Za-z][\w.:/@+-]*$")
 
 
 def claims_of(lines: Sequence[MarkedLine], told: bool) -> Iterator[Claim]:
-    """The claims of a fenced block; `told`: its language says that it is a shell's."""
+    """The claims of a fenced block. `told`: its language is a shell; else only lines with a prompt or a known program
+    are read."""
     folder = ""
     for line in lines:
         text = _PROMPT.sub("", line.text)
@@ -102,7 +106,7 @@ def claims_of(lines: Sequence[MarkedLine], told: bool) -> Iterator[Claim]:
 
 
 def span_claims(line: MarkedLine, text: str) -> Iterator[Claim]:
-    """The claims of a code span, if it is a command of two words at least."""
+    """The claims of a code span, if it is a command of at least two words."""
     folder = ""
     text = _PROMPT.sub("", text)
     for words in _commands(text):
@@ -113,6 +117,7 @@ def span_claims(line: MarkedLine, text: str) -> Iterator[Claim]:
 
 
 def _commands(text: str) -> Iterator[list[str]]:
+    """The words of each command of a line, without comments; a quoted argument with spaces becomes `''`."""
     text = _QUOTED.sub("''", re.sub(r"(?:^|\s)#(?:\s.*|$)", "", text))
     for part in _OPERATOR.split(text.strip().rstrip("\\")):
         if words := part.split():
@@ -120,7 +125,7 @@ def _commands(text: str) -> Iterator[list[str]]:
 
 
 def _unwrapped(words: list[str]) -> list[str]:
-    """The words of the program that is run at last, behind assignments and programs that run others."""
+    """The words of a command without leading assignments and wrappers (`sudo`, `uv run`)."""
     while words:
         width = WRAPPERS.get(" ".join(words[:2]), 0) or WRAPPERS.get(words[0], 0)
         if _ASSIGNED.match(words[0]):
@@ -148,7 +153,7 @@ def _runs(words: list[str]) -> bool:
 
 
 def _entered(words: list[str], folder: str) -> str:
-    """The folder after a command."""
+    """The current folder after a command: another one after `cd`, "?" if it cannot be known."""
     if words[0] != "cd" or len(words) < 2:
         return folder
     path = words[1].strip("'\"").rstrip("/")
@@ -181,7 +186,7 @@ def _command(line: MarkedLine, words: list[str], folder: str) -> Iterator[Claim]
 
 
 def _arguments(line: MarkedLine, name: str, words: list[str], folder: str) -> Iterator[Claim]:
-    """The paths that a program is given, but for those it writes to."""
+    """The paths among the arguments of a program, without those that it writes."""
     written = False
     module = False
     for word in words:
@@ -199,15 +204,12 @@ def _argument(line: MarkedLine, word: str, folder: str, read: bool) -> Iterator[
         return
     bare = bare.removesuffix("/...").removesuffix("...")
     if path := spelled(bare):
-        if file_name(path.rstrip("/").rsplit("/", 1)[-1]):
-            kind = Kind.PATH
-        else:
-            kind = Kind.DIRECTORY
+        kind = Kind.PATH if file_name(path.rstrip("/").rsplit("/", 1)[-1]) else Kind.DIRECTORY
         yield Claim(line, bare, kind, path, plain=read, folder=folder)
 
 
 def _options(words: list[str]) -> tuple[dict[str, str], list[str]]:
-    """(options that have values, what is no option)."""
+    """Split arguments into options (name -> value, "" without one) and other words. Stops at `--`."""
     values: dict[str, str] = {}
     rest: list[str] = []
     key = ""
@@ -230,70 +232,48 @@ def _options(words: list[str]) -> tuple[dict[str, str], list[str]]:
 
 
 def _inside(folder: str, values: dict[str, str], *names: str) -> tuple[str, bool]:
-    """(the folder that options name, whether they do)."""
+    """The folder in which a tool runs, and whether an option of `names` or a `cd` before it sets that folder."""
     for name in names:
         if value := values.get(name, ""):
             path = value.removeprefix("./").strip("/")
-            return (f"{folder}/{path}" if folder else path), True
+            return f"{folder}/{path}" if folder else path, True
     return folder, bool(folder)
 
 
 def _node(line: MarkedLine, name: str, words: list[str], folder: str) -> Iterator[Claim]:
-    """The claim that package.json has the script that npm, yarn, pnpm or bun is asked to run."""
+    """The claim that package.json defines the script that npm, yarn, pnpm or bun is to run."""
     values, rest = _options(words[1:])
-    other = any(
-        key in values
-        for key in ("--filter", "-F", "--workspace", "-w", "--workspaces", "-ws", "-r", "--recursive", "-g", "--global")
-    )
+    elsewhere = bool(values.keys() & _OTHER_PACKAGES)
     folder, told = _inside(folder, values, "-C", "--prefix", "--dir", "--cwd")
     if name == "yarn" and rest[:1] == ["workspace"]:
-        other, rest = True, rest[2:]
-    run = bool(rest) and rest[0] in ("run", "run-script", "rum")
-    if run:
-        after_run = rest[1:]
-    else:
-        after_run = rest
-    script = ""
-    if after_run:
-        script = after_run[0]
+        elsewhere, rest = True, rest[2:]
+    run = rest[:1] in (["run"], ["run-script"], ["rum"])
+    script = next(iter(rest[1:] if run else rest), "")
     if script == "t":
         script = "test"
-    if (
-        not script
-        or not _TARGET.match(script)
-        or script.endswith((".ts", ".js", ".tsx", ".py", ".mjs", ".cjs"))
-        or "*" in script
-    ):
+    if not _TARGET.match(script) or script.endswith((".ts", ".js", ".tsx", ".py", ".mjs", ".cjs")):
         return
     if not run and (script in TOOL_WORDS[name].split() or (name == "npm" and script not in LIFECYCLE)):
         return
-    sure = (run and name != "bun") or (name == "npm" and script in LIFECYCLE)
-    tool = "node?"
-    if sure:
-        tool = "node"
     if name == "bun" and ("/" in script or "." in script):
         return
-    if other:
-        where = "*"
-    else:
-        where = folder
-    yield Claim(line, _text(line, words, script), Kind.COMMAND, script, sure, tool, where, told and not other)
+    sure = (run and name != "bun") or (name == "npm" and script in LIFECYCLE)
+    tool, where = "node" if sure else "node?", "*" if elsewhere else folder
+    yield Claim(line, _text(line, words, script), Kind.COMMAND, script, sure, tool, where, told and not elsewhere)
 
 
 def _runner(line: MarkedLine, name: str, words: list[str], folder: str) -> Iterator[Claim]:
+    """The claims that the targets, recipes or tasks that a command calls are defined."""
     values, rest = _options(words[1:])
     if name in ("make", "gmake"):
-        yield from _targets(
-            line, words, rest, "make", *_inside(folder, values, "-C", "--directory"), named="-f" in values
-        )
+        place = _inside(folder, values, "-C", "--directory")
+        yield from _targets(line, words, rest, "make", *place, named="-f" in values)
     elif name == "just":
-        yield from _targets(
-            line, words, rest[:1], "just", *_inside(folder, values, "-d", "--working-directory"), named="-f" in values
-        )
+        place = _inside(folder, values, "-d", "--working-directory")
+        yield from _targets(line, words, rest[:1], "just", *place, named="-f" in values)
     elif name in ("task", "go-task"):
-        yield from _targets(
-            line, words, rest[:1], "task", *_inside(folder, values, "-d", "--dir"), named="-t" in values
-        )
+        place = _inside(folder, values, "-d", "--dir")
+        yield from _targets(line, words, rest[:1], "task", *place, named="-t" in values)
     elif name in ("poe", "rake"):
         yield from _targets(line, words, rest[:1], name, folder, bool(folder))
     elif name in ("deno", "composer", "pdm", "mise") and rest[:1] in (["task"], ["run"], ["run-script"]):
@@ -311,22 +291,18 @@ def _runner(line: MarkedLine, name: str, words: list[str], folder: str) -> Itera
 def _targets(
     line: MarkedLine, words: list[str], targets: list[str], tool: str, folder: str, told: bool, *, named: bool = False
 ) -> Iterator[Claim]:
+    """A claim for each target. `told`: the command line sets the folder. `named`: it names the file with the targets,
+    which need not be one of those that are read: there are no claims then."""
     for target in targets:
-        if _TARGET.match(target) and not target.startswith("--") and not named and "=" not in target:
+        if _TARGET.match(target) and not named:
             target = target.rstrip(".,;:")
             yield Claim(line, _text(line, words, target), Kind.COMMAND, target, True, tool, folder, told)
 
 
 def _cargo(line: MarkedLine, words: list[str], values: dict[str, str], rest: list[str], folder: str) -> Iterator[Claim]:
-    for option, tool in (
-        ("-p", "crate"),
-        ("--package", "crate"),
-        ("--bin", "binary"),
-        ("--example", "example"),
-        ("--test", "rust-test"),
-    ):
+    for option, tool in _CARGO_OPTIONS.items():
         name = values.get(option, "")
-        if name and re.fullmatch(r"[\w-]+", name):
+        if re.fullmatch(r"[\w-]+", name):
             yield Claim(line, f"{option} {name}", Kind.COMMAND, name, True, tool, folder)
     word = next((word for word in rest if not word.startswith("+")), "")
     if word and _TARGET.match(word) and word not in TOOL_WORDS["cargo"].split():
@@ -334,12 +310,7 @@ def _cargo(line: MarkedLine, words: list[str], values: dict[str, str], rest: lis
 
 
 def _text(line: MarkedLine, words: list[str], last: str) -> str:
-    """The command up to its script, as it stands in the line."""
+    """The command up to its script `last`, if the line has it in these words; else `last`."""
     at = next((at for at, word in enumerate(words) if at and word.rstrip(".,;:") == last), 0)
-    if at:
-        text = " ".join(words[: at + 1])
-    else:
-        text = last
-    if text in line.text:
-        return text
-    return last
+    text = " ".join(words[: at + 1])
+    return text if at and text in line.text else last

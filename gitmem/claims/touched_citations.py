@@ -1,7 +1,7 @@
-"""Which facts cite the code that one commit touches, for the line that a person sees right after committing.
+"""Find the facts whose cited code one commit changed, for the message right after committing.
 
-Only the citations of the files that changed are looked at. A commit that mends its facts too, or leaves the cited lines
-as they were, gives nothing.
+Only citations of changed files are checked. A commit that leaves the cited lines unchanged, or also updates the
+citations, has no results.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from gitmem.memory.fact import Fact
 
 
 class TouchedFact(NamedTuple):
-    """A fact of a file, and what the commit did to the code that it cites."""
+    """A fact, the path of its file, and the state of its cited code after the commit."""
 
     path: str
     fact: Fact
@@ -27,23 +27,17 @@ class TouchedFact(NamedTuple):
 
 
 def touched_facts(repo: Repository, base: str, head: str, daily: Iterable[str] = ()) -> list[TouchedFact]:
-    """The facts of `head` whose cited code stood at `base` and is changed, gone or elsewhere at `head`."""
+    """The facts of `head` whose cited code is in another state at `head` than at `base`: changed, gone or renamed."""
     changed = {path for one in repo.changes(base, head) for path in (one.path, one.old_path) if path}
     facts: list[tuple[str, Fact, list[str]]] = []
     for path, fact in citing_facts(repo, files_of(repo.entries(head), daily)):
-        values = [value for key, value in fact.meta if key == "code" and _path(value) in changed]
+        cited = {value: one.path for key, value in fact.meta if key == "code" and (one := parse(value)) is not None}
+        values = [value for value, cited_path in cited.items() if cited_path in changed]
         if values:
             facts.append((path, fact, values))
-    asked = dict.fromkeys(value for _, _, values in facts for value in values)
-    if not asked:
+    checked = dict.fromkeys(value for _, _, values in facts for value in values)
+    if not checked:
         return []
-    now, then = cited_code(repo, asked, head), cited_code(repo, asked, base)
-    fresh = {value: said for value, said in now.items() if value not in then or then[value].state != said.state}
-    return [TouchedFact(path, fact, tuple(said)) for path, fact, _ in facts if (said := of_code(fact.meta, fresh))]
-
-
-def _path(value: str) -> str:
-    citation = parse(value)
-    if not citation:
-        return ""
-    return citation.path
+    now, then = cited_code(repo, checked, head), cited_code(repo, checked, base)
+    fresh = {value: code for value, code in now.items() if value not in then or then[value].state != code.state}
+    return [TouchedFact(path, fact, tuple(code)) for path, fact, _ in facts if (code := of_code(fact.meta, fresh))]

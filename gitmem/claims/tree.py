@@ -1,6 +1,6 @@
-"""The tree of one commit as claims ask it: its files, its folders, what has a name, what Git would ignore.
+"""The tree of one commit, indexed for checking claims: files, folders, names, and paths that Git would ignore.
 
-Built from one listing; blobs are read only for rules of what is ignored.
+Built from one listing. The only blobs that are read are the `.gitignore` files.
 """
 
 from __future__ import annotations
@@ -15,14 +15,17 @@ from gitmem.errors import GitFailed
 from gitmem.git.objects import GITLINK, SYMLINK, Entry
 from gitmem.git.repository import Repository
 
-MOST_RULES = 200  # files of ignore rules that are read
-RULES_SIZE = 1 << 16  # bytes of one
-MOST_ENDS = 50  # folders with one name that are looked below
+MAX_RULE_FILES = 200  # `.gitignore` files that are read
+MAX_RULE_FILE_BYTES = 1 << 16  # the rest of a larger one is ignored
+MAX_SAME_NAMED_FOLDERS = 50
 
 
 class Tree:
-    """What stands at a commit. `entries` is its listing where that is at hand; where the tree of a commit `near` this
-    one is, only what differs is listed."""
+    """The tree of `commit`, "" for an empty tree.
+
+    `entries`: its listing, if the caller has it. `near`: the tree of a similar commit; then only the difference to it
+    is listed. `oids`: path -> oid. `closed`: the paths of submodules and links.
+    """
 
     def __init__(
         self, repo: Repository, commit: str, entries: Sequence[Entry] | None = None, near: Tree | None = None
@@ -35,7 +38,7 @@ class Tree:
 
     @cached_property
     def folders(self) -> set[str]:
-        """Every folder, "" for the root too."""
+        """All folders, with "" for the root."""
         found = {""}
         for path in self.oids:
             while path := path.rpartition("/")[0]:
@@ -46,7 +49,7 @@ class Tree:
 
     @cached_property
     def named(self) -> dict[str, list[str]]:
-        """The files and folders of each last name."""
+        """Last part of a path -> the files and folders with it."""
         found: dict[str, list[str]] = defaultdict(list)
         for path in (*self.oids, *self.folders):
             found[path.rpartition("/")[2]].append(path)
@@ -54,7 +57,7 @@ class Tree:
 
     @cached_property
     def stems(self) -> dict[str, list[str]]:
-        """The files of each last name without its endings."""
+        """File name up to its first dot -> the files with it."""
         found: dict[str, list[str]] = defaultdict(list)
         for path in self.oids:
             name = path.rpartition("/")[2]
@@ -63,15 +66,15 @@ class Tree:
 
     @cached_property
     def folded(self) -> set[str]:
-        """Every path and folder, without case."""
+        """All files and folders, case-folded."""
         return {path.casefold() for path in (*self.oids, *self.folders)}
 
     def has(self, path: str) -> bool:
-        """Whether a file or folder stands at exactly this path."""
+        """Whether the tree has a file or folder at exactly this path."""
         return path in self.oids or path in self.folders
 
     def beyond(self, path: str) -> bool:
-        """Whether what lies at a path is not this repository's to say: below a submodule or a link."""
+        """Whether a path is below a submodule or a link, so that this repository does not know what it has."""
         at = path
         while at := at.rpartition("/")[0]:
             if at in self.closed:
@@ -79,12 +82,14 @@ class Tree:
         return False
 
     def below_ends(self, path: str) -> list[str]:
-        """The places that a path which stands nowhere would have below the folders that end as its own does: a package
-        may be meant that is not named."""
+        """The paths that a missing path may mean if it is relative to a folder that the line does not name.
+
+        The longest folder of the path with which folders of the tree end is replaced by each of these; [] without one.
+        """
         folder, _, leaf = path.rstrip("/").rpartition("/")
         while folder:
-            ends = [f for f in self.named.get(folder.rpartition("/")[2], ()) if f"/{f}".endswith(f"/{folder}")]
-            if found := [f"{end}/{leaf}" for end in ends[:MOST_ENDS] if end in self.folders]:
+            same = [f for f in self.named.get(folder.rpartition("/")[2], ()) if f"/{f}".endswith(f"/{folder}")]
+            if found := [f"{each}/{leaf}" for each in same[:MAX_SAME_NAMED_FOLDERS] if each in self.folders]:
                 return found
             folder, _, inner = folder.rpartition("/")
             leaf = f"{inner}/{leaf}"
@@ -92,20 +97,21 @@ class Tree:
 
     @cached_property
     def _rules(self) -> list[tuple[str, re.Pattern[str], bool]]:
-        """(folder, expression, whether it ignores), those of outer folders first: the last that fits decides."""
-        files = sorted((path for path in self.named.get(".gitignore", ()) if path in self.oids), key=_depth)
-        files = files[:MOST_RULES]
+        """(folder, pattern, whether it ignores) of each ignore rule. Rules of outer folders come first; the last rule
+        that matches decides."""
+        files = [path for path in self.named.get(".gitignore", ()) if path in self.oids]
+        files = sorted(files, key=lambda path: (path.count("/"), path))[:MAX_RULE_FILES]
         rules: list[tuple[str, re.Pattern[str], bool]] = []
         for path, (_, data) in zip(files, self.repo.read_many([self.oids[path] for path in files]), strict=True):
             folder = path.rpartition("/")[0]
-            for row in (data or b"")[:RULES_SIZE].decode("utf-8", "replace").splitlines():
+            for row in (data or b"")[:MAX_RULE_FILE_BYTES].decode("utf-8", "replace").splitlines():
                 kept = row.startswith("!")
                 if (row := row.removeprefix("!").strip()) and not row.startswith("#") and row.strip("/*"):
                     rules.append((folder, _rule(row), not kept))
         return rules
 
     def ignored(self, path: str) -> bool:
-        """Whether a rule of the tree keeps a path, or a folder above it, out of Git."""
+        """Whether the ignore rules of the tree ignore a path or a folder above it."""
         parts = path.rstrip("/").split("/")
         return any(self._ignored("/".join(parts[:depth])) for depth in range(1, len(parts) + 1))
 
@@ -123,13 +129,14 @@ class Tree:
 
 
 def _listed(repo: Repository, commit: str, near: Tree | None) -> Sequence[Entry]:
-    if near is None or not commit:
-        if not commit:
-            return []
+    """The listing of a commit, if possible by changing that of the tree `near`."""
+    if not commit:
+        return []
+    if near is None:
         return repo.entries(commit)
     try:
         changes = repo.changes(near.commit, commit)
-    except GitFailed:  # an object that a partial clone has not
+    except GitFailed:  # a partial clone lacks an object
         return repo.entries(commit)
     found = {entry.path: entry for entry in near.entries}
     for change in changes:
@@ -140,12 +147,8 @@ def _listed(repo: Repository, commit: str, near: Tree | None) -> Sequence[Entry]
     return list(found.values())
 
 
-def _depth(path: str) -> tuple[int, str]:
-    return path.count("/"), path
-
-
 def _rule(row: str) -> re.Pattern[str]:
-    """The expression of one ignore rule, for a path from its folder on."""
+    """One ignore rule as a regular expression for paths relative to the folder of its file."""
     anchored = "/" in row.rstrip("/")
     body = row.strip("/")
     form = ""
@@ -154,8 +157,10 @@ def _rule(row: str) -> re.Pattern[str]:
             form += "(?:.*/)?"
         elif piece == "/**":
             form += "(?:/.*)?"
-        elif piece in ("*", "?"):
-            form += "[^/]" + ("*" if piece == "*" else "")
+        elif piece == "*":
+            form += "[^/]*"
+        elif piece == "?":
+            form += "[^/]"
         elif piece.startswith("[") and len(piece) > 2:
             form += "[" + piece[1:-1].replace("!", "^", 1).replace("\\", "").replace("[", "\\[") + "]"
         else:
@@ -167,7 +172,7 @@ def _rule(row: str) -> re.Pattern[str]:
 
 
 def joined(folder: str, path: str) -> str:
-    """`path` seen from a folder, `..` walked; "" where it leaves the repository."""
+    """`path` relative to `folder` as a path from the root, with `..` resolved; "" if it leaves the repository."""
     parts: list[str] = parts_of(folder)
     for part in path.split("/"):
         if part == "..":

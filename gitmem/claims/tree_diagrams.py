@@ -1,7 +1,7 @@
-"""Drawings of a folder's contents in a fenced block: `├── src/`, or names indented below names.
+"""Read the entries of a diagram of folders in a fenced block (`├── src/`).
 
-Pure. Each entry is a claim with the entries it is drawn below as its folder; which folder of the repository the drawing
-begins in is for the tree to say (`path_resolution`).
+Pure. Each entry is a claim for its path within the diagram. `path_resolution.DiagramRoots` finds the folder of the
+repository that the diagram shows.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from gitmem.claims.claim import DRAWN, Claim, Kind
+from gitmem.claims.claim import DIAGRAM_TOOL, Claim, Kind
 from gitmem.claims.lines import MarkedLine
 from gitmem.claims.path_words import file_name
 
@@ -19,13 +19,16 @@ _NAME = re.compile(r"^([\w.@+\[\]()*{},/-]+(?: [\w.-]+\.\w+)?)(.*)$")
 
 
 def is_diagram(lines: Sequence[MarkedLine]) -> bool:
-    """Whether a block is a drawing: two branches at least, on half of its lines."""
+    """Whether a block is a diagram: at least two branches, on at least half of its lines."""
     branches = sum(bool(_BRANCH.match(line.text)) for line in lines)
     return branches >= 2 and branches * 2 >= len(lines)
 
 
 def claims_of(lines: Sequence[MarkedLine]) -> Iterator[Claim]:
-    """The entries, each with the folder it is drawn in; a line that begins at the margin begins another drawing."""
+    """The entries of a block. A folder name without a branch before it is the root of a new diagram.
+
+    `Claim.folder` of an entry is `BLOCK:ROOT`, the number of the block and the name of the root.
+    """
     above: list[tuple[int, str]] = []
     root = ""
     for line in lines:
@@ -42,14 +45,7 @@ def claims_of(lines: Sequence[MarkedLine]) -> Iterator[Claim]:
         if named is None or "..." in named[1] or named[1].startswith("(") or named[2].startswith(("<", "$")):
             continue
         name = named[1].rstrip(",").lstrip("/") or "/"
-        folder = "/".join(part for _, part in above)
-        if file_name(name.rsplit("/", 1)[-1]):
-            kind = Kind.PATH
-        else:
-            kind = Kind.DIRECTORY
-        if folder:
-            inside = f"{folder}/{name}"
-        else:
-            inside = name
-        yield Claim(line, name, kind, inside.strip("/"), tool=DRAWN, folder=f"{line.block}:{root}")
+        path = "/".join([*(part for _, part in above), name]).strip("/")
+        kind = Kind.PATH if file_name(name.rsplit("/", 1)[-1]) else Kind.DIRECTORY
+        yield Claim(line, name, kind, path, tool=DIAGRAM_TOOL, folder=f"{line.block}:{root}")
         above.append((depth, name.strip("/")))

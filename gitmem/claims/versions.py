@@ -1,4 +1,4 @@
-"""Versions of tools that a line names, and those that configuration files state. Pure."""
+"""Compare the versions of tools that a line names with those that configuration files state. Pure."""
 
 from __future__ import annotations
 
@@ -47,11 +47,12 @@ FILES = frozenset((*_PLAIN_FILES, *_FORMS))
 
 
 def stated(name: str, text: str, packages: tuple[str, ...]) -> list[tuple[str, str]]:
-    """(tool, specification) of one configuration file; of package.json and pyproject.toml the packages, too."""
+    """(tool, version or range) of each tool whose version a configuration file states.
+
+    `name`, `text`: of the file. `packages`: packages that are also looked for in package.json and pyproject.toml.
+    """
     if name in _PLAIN_FILES:
-        if not text.strip():
-            return []
-        return [(_PLAIN_FILES[name], text.strip().splitlines()[0])]
+        return [(_PLAIN_FILES[name], line) for line in text.strip().splitlines()[:1]]
     found = [(tool, match) for tool, form in _FORMS.get(name, ()) for match in re.findall(form, text, re.MULTILINE)]
     for package in packages:
         if name == "package.json":
@@ -63,7 +64,7 @@ def stated(name: str, text: str, packages: tuple[str, ...]) -> list[tuple[str, s
 
 
 def at_least(claim: str, line: str) -> bool:
-    """Whether a line asks for a version or any above it."""
+    """Whether the line names a version as the least one (`3.11+`, `3.11 or later`)."""
     behind = line[line.find(claim) + len(claim) :][:30]
     return "+" in claim or bool(re.match(r"[`*)\s]*(?:\+|(?:or|and) (?:later|newer|higher|above|up)\b)", behind))
 

@@ -1,19 +1,19 @@
-"""What the words beside a claim take away: a clause that denies, remembers, makes or illustrates claims nothing.
+"""Recognise words beside a claim that take it back: a clause that denies, makes or illustrates a thing claims nothing.
 
-Pure; four languages. Only the clause that holds the claim is read, and the headings above it: a "not" elsewhere in a
-long line says nothing of this path. What stood once is held back by fewer words (`denied`, `made`) than what was never
-seen (`illustrated` too).
+Pure; in four languages. Only the clause with the claim, the line, its parent items and its headings are read: a "not"
+elsewhere in a long line does not concern the claim. A thing that existed once needs more specific words (`denied`,
+`made`) to be held back than a thing that history never had (also `illustrated`).
 """
 
 from __future__ import annotations
 
 import re
 
-from gitmem.claims.claim import DRAWN, Claim
+from gitmem.claims.claim import DIAGRAM_TOOL, Claim
 
-BEFORE, AFTER = 70, 60  # characters of a clause that are read on each side of a claim
-MAX_CHARACTERS_TO_VERSION = 60  # characters of a line before a version that is still said of the project
-FORBIDDING = 200  # characters before a claim in which a word that forbids is looked for
+BEFORE, AFTER = 70, 60  # characters of a clause that are read before and after a claim
+MAX_CHARACTERS_TO_VERSION = 60  # before a version in its line, for it to be a version of the project
+MAX_CHARS_TO_PROHIBITION = 200  # characters before a claim in which a word that forbids is searched for
 _CUT = re.compile(r"[.;!?。；！？](?:\s|$)|\s[—–]\s|\s-\s|\||\)\s*,")
 _DENIED_BEFORE = re.compile(
     r"^\W*before\W*(?:\(|:)|\b(?:no longer|dead|re-?introduc\w+|recreat\w+|"
@@ -45,7 +45,7 @@ _DENIED_AFTER = re.compile(
     r"|[^.]{0,30}(?:삭제|제거|없|폐기|ない|削除|廃止|不存在|已删除|移除|废弃|不再)",
     re.IGNORECASE,
 )
-_FORBIDDEN = re.compile(  # of all that follows in the clause, but for what is to be done instead
+_FORBIDDEN = re.compile(  # forbids all that follows in the clause, unless that names what to do instead
     r"\b(?:never|do not|don['’]?t|avoid|must not|should not|shouldn['’]?t)\b"
     r"(?!.*\b(?:instead|rather|but|unless|without)\b)",
     re.IGNORECASE,
@@ -71,7 +71,8 @@ _MADE_AFTER = re.compile(
     r"|[^.]{0,20}(?:생성|작성|추가|저장|作成|生成|追加|保存|创建|新建|添加)",
     re.IGNORECASE,
 )
-_MADE_NEXT = re.compile(  # of what stood once, only what is made right before it: "add a row to `src/x.py`" needs it
+# For a thing that existed once a making verb must stand right before it: "add a row to `src/x.py`" needs the file.
+_MADE_NEXT = re.compile(
     r"\b(?:creat\w+|add(?:s|ed|ing)?|mak(?:e|es|ing)|writ(?:e|es|ten|ing)|scaffold\w*|initiali[sz]e\w*|cop(?:y|ies|ied)|"
     r"new|rename|propos\w+)\b(?:[ :]+(?:an?|the|your|its|this|new|own|separate|files?|folder|directory|called|named|at|"
     r"under|as|it|to))*[ :]*[`'\"*(\[]*$",
@@ -143,13 +144,13 @@ _PLACEHOLDER = re.compile(
 
 
 def clause(claim: Claim, reach: int = BEFORE) -> tuple[str, str]:
-    """What stands before and behind a claim in its clause: a sentence, a cell of a table, a piece between dashes."""
+    """The text before and after a claim in its clause: a sentence, a table cell, or a part between dashes.
+
+    `reach`: the most characters before the claim. ("", "") if the line does not have the claim's text.
+    """
     text = claim.line.text
     found = re.search(rf"(?<!\w){re.escape(claim.text)}(?!\w)", text)
-    if found:
-        at = found.start()
-    else:
-        at = text.find(claim.text)
+    at = found.start() if found else text.find(claim.text)
     if at < 0:
         return "", ""
     before, after = text[:at].replace("*", "")[-reach:], text[at + len(claim.text) :][:AFTER]
@@ -161,30 +162,34 @@ def clause(claim: Claim, reach: int = BEFORE) -> tuple[str, str]:
 
 
 def denied(claim: Claim) -> bool:
-    """Whether the clause denies, forbids or remembers what it names, or doubts it."""
+    """Whether the clause says that the thing does not exist, is old, must not be used, or is out of date."""
     before, after = clause(claim)
-    doubted = _DOUBTED.search(before) or _DOUBTED.search(after) or _FORBIDDEN.search(clause(claim, FORBIDDING)[0])
+    doubted = (
+        _DOUBTED.search(before)
+        or _DOUBTED.search(after)
+        or _FORBIDDEN.search(clause(claim, MAX_CHARS_TO_PROHIBITION)[0])
+    )
     return bool(doubted or _DENIED_BEFORE.search(before) or _DENIED_AFTER.search(after))
 
 
-def made(claim: Claim, *, stood: bool = False) -> bool:
-    """Whether the clause speaks of what is made, kept outside of Git, or not there yet. What `stood` in Git once is
-    made only where a word right before it says so: "add a line to it" asks for it to be there."""
+def made(claim: Claim, *, existed: bool = False) -> bool:
+    """Whether the clause says that the thing is to be created, is generated, or is kept outside of Git.
+
+    `existed`: the thing existed once; then a making verb must stand right before it, since "add a line to it" needs an
+    existing file.
+    """
     before, after = clause(claim)
     text = claim.line.text
-    if stood:
-        before_says = bool(_MADE_NEXT.search(before) or _KEPT_ELSEWHERE.search(before))
+    if existed:
+        is_made = _MADE_NEXT.search(before) or _KEPT_ELSEWHERE.search(before)
     else:
-        before_says = bool(_MADE_BEFORE.search(before) or _PLANNED_ROW.match(text))
-    return bool(
-        before_says
-        or _MADE_AFTER.search(after)
-        or ((claim.tool == DRAWN or text.lstrip().startswith("|")) and _MADE_ROW.search(text))
-    )
+        is_made = _MADE_BEFORE.search(before) or _PLANNED_ROW.match(text)
+    in_row = claim.tool == DIAGRAM_TOOL or text.lstrip().startswith("|")
+    return bool(is_made or _MADE_AFTER.search(after) or (in_row and _MADE_ROW.search(text)))
 
 
 def illustrated(claim: Claim) -> bool:
-    """Whether the clause, the parent items or the headings illustrate, or speak of what could be."""
+    """Whether the clause, the parent item, the line or its headings speak of examples or possibilities."""
     line = claim.line
     before, after = clause(claim)
     words = (before, after, *line.parents[-1:])
@@ -192,46 +197,46 @@ def illustrated(claim: Claim) -> bool:
 
 
 def exampled(claim: Claim) -> bool:
-    """Whether the line, or its section, says that it shows an example, or what not to do."""
+    """Whether the line or its headings say that it shows an example or a wrong way."""
     text = claim.line.text
     return bool(_EXAMPLE.search(text) or _CROSSED.search(text)) or about_others(claim)
 
 
 def naming(claim: Claim) -> bool:
-    """Whether the line, or its section, says how things are named: a name in it need not be one."""
+    """Whether the line, its parent item or its headings are about naming: its names need not exist."""
     line = claim.line
     return any(map(_NAMING.search, (line.text, *line.trail[-2:], *line.parents[-1:])))
 
 
 def about_others(claim: Claim) -> bool:
-    """Whether the section is about what is not there: examples, plans, what was removed."""
+    """Whether the headings are about things that do not exist: examples, plans, removed things."""
     return any(map(_ABOUT_OTHERS.search, claim.line.trail[-2:])) or about_other_times(claim)
 
 
 def about_other_times(claim: Claim) -> bool:
-    """Whether the section is about what was, or will be: of an example that stood once its being gone is said."""
+    """Whether the headings are about the past or the future. Headings about examples do not count here."""
     return any(map(_ABOUT_OTHER_TIMES.search, claim.line.trail[-2:]))
 
 
 def repository(claim: Claim) -> bool:
-    """Whether two words with a stroke between them name a repository: the clause says so behind them."""
+    """Whether `owner/name` names a repository: the word "repo", "repository" or "fork" follows it."""
     _, after = clause(claim)
-    return claim.token.count("/") == 1 and bool(
-        re.match(r"[`'\"*)\]]*\s*(?:repo(?:sitory)?|fork)\b", after, re.IGNORECASE)
-    )
+    if claim.token.count("/") != 1:
+        return False
+    return bool(re.match(r"[`'\"*)\]]*\s*(?:repo(?:sitory)?|fork)\b", after, re.IGNORECASE))
 
 
 def other_repository(claim: Claim) -> bool:
-    """Whether the line speaks of another repository."""
+    """Whether the line is about another repository."""
     return bool(_OTHER_REPOSITORY.search(claim.line.text))
 
 
 def of_this_project(claim: Claim) -> bool:
-    """Whether a version is said of the project: early in its line, and not as that since which something is."""
+    """Whether a version is one of the project: it comes early in its line, without a word such as "since" before it."""
     before = claim.line.text[: max(claim.line.text.find(claim.text), 0)]
     return len(before) <= MAX_CHARACTERS_TO_VERSION and not _SINCE.search(before)
 
 
 def placeholder(token: str) -> bool:
-    """Whether a token stands for names, and is none."""
+    """Whether a token is a placeholder (`<name>`, `path/to/file`, `MyComponent`)."""
     return bool(_PLACEHOLDER.search(token))

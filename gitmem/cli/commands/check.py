@@ -103,7 +103,7 @@ def _found(repo: Repository, config: Config, options: CheckOptions) -> tuple[lis
     )
     if base:
         findings, notes = became_false(repo, repo.merge_base(base, head) or base, head, read)
-        return findings, len(read.said), [*read.notes, *notes]
+        return findings, len(read.claims), [*read.notes, *notes]
     checked = check(repo, head, read)
     known = frozenset() if options.new_baseline else baseline.read(repo, head)
     findings = [one for one in checked.findings if (one.sure or options.suspect) and baseline.key_of(one) not in known]

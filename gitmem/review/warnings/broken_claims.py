@@ -111,4 +111,4 @@ def check(commits: Range) -> BrokenClaims:
     gone = any(one.state is State.GONE for one in findings)
     fails = gone and commits.config.check_gone == "block"
     mends = mended_lines(commits.repo, commits.head, findings)
-    return BrokenClaims(tuple(findings), len(read.said), tuple(mends), tuple(notes), fails)
+    return BrokenClaims(tuple(findings), len(read.claims), tuple(mends), tuple(notes), fails)
