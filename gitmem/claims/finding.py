@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import StrEnum
 
+from gitmem.json_values import json_object
 from gitmem.light_typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -45,19 +46,7 @@ class Finding(NamedTuple):
 def as_value(findings: Iterable[Finding]) -> dict[str, Any]:
     """The JSON of docs/json.md, "check"."""
     return {
-        "findings": [
-            {
-                "path": one.path,
-                "line": one.line,
-                "claim": one.claim,
-                "kind": one.kind,
-                "state": one.state.value,
-                "evidence": one.evidence,
-                "commit": one.commit or None,
-                "renamed_to": one.renamed_to or None,
-            }
-            for one in findings
-        ]
+        "findings": [json_object(one, "path line claim kind state evidence commit? renamed_to?") for one in findings]
     }
 
 

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
+from gitmem.json_values import json_value
 from gitmem.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -114,8 +115,8 @@ def json_text(value: Any, *, lines: bool = False) -> str:
 
 
 def write_json(value: Any, *, lines: bool = False) -> None:
-    """`json_text` of a value on stdout."""
-    page(json_text(value, lines=lines))
+    """`json_text` of a value on stdout; of our own values as `json_value` has them."""
+    page(json_text(json_value(value), lines=lines))
 
 
 def write(text: str) -> None:

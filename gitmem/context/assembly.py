@@ -24,6 +24,7 @@ from gitmem.context.session_contents import Contents, KnownStatements, each_once
 from gitmem.errors import GitMemError, UsageError
 from gitmem.gate.quoting import END, HIDDEN, without_secrets
 from gitmem.hosts.transcript import Role, Transcript, Turn
+from gitmem.json_values import json_object, json_value
 from gitmem.memory.document import Document, structured
 from gitmem.memory.fact import fact_id
 from gitmem.memory.folder_scope import FoldersInHand
@@ -680,31 +681,19 @@ def _line(parts: Sequence[Part], scopes: Sequence[Scope]) -> str:
 def as_value(context: Context) -> dict[str, object]:
     """The context of docs/json.md."""
     return {
-        "text": context.text,
-        "tokens": context.tokens,
-        "tokenizer": context.tokenizer,
-        "budget": context.budget,
+        **json_object(context, "text tokens tokenizer budget"),
         "layers": _by_layer(context),
-        "summary": context.summary,
-        "hash": context.hash,
-        "assembled_at": context.assembled_at.isoformat(),
-        "limits": list(context.limits),
-        "withheld": context.withheld,
+        **json_object(context, "summary hash assembled_at limits withheld"),
         "parts": [_part(part) for part in context.parts],
         "dropped": [{**_part(part), "reason": why} for part, why in context.dropped],
         "keys": effective(context.scopes),
-        "scopes": [
-            {
-                "name": scope.name,
-                "loaded": not scope.error,
-                "error": scope.error or None,
-                "note": scope.note or None,
-                "commit": scope.commit or None,
-                "keys": dict(scope.keys),
-            }
-            for scope in context.scopes
-        ],
+        "scopes": [_scope(scope) for scope in context.scopes],
     }
+
+
+def _scope(scope: Scope) -> dict[str, object]:
+    loaded = {"name": scope.name, "loaded": not scope.error}
+    return loaded | json_object(scope, "error? note? commit? keys")
 
 
 def _by_layer(context: Context) -> dict[str, int]:
@@ -734,12 +723,12 @@ def effective(scopes: Sequence[Scope]) -> dict[str, object]:
 
 
 def _part(part: Part) -> dict[str, object]:
-    return {
-        "layer": part.layer.value, "label": part.label, "path": part.path or None,
-        "start_line": part.start_line or None, "end_line": part.end_line or None, "scope": part.scope,
-        "trail": list(part.trail), "relevance": round(part.relevance, 4), "tokens": part.tokens,
-        "id": fact_id(part.content),
-        "sources": [{"path": path, "start_line": first, "end_line": last} for path, first, last in part.sources],
-        **({"commit": part.commit} if part.commit else {}),
-        **({"code": [each.as_value() for _, said in part.code for each in said]} if part.code else {}),
-    }  # fmt: skip
+    names = "layer label path? start_line? end_line? scope trail relevance tokens"
+    value = json_object(part, names) | {"relevance": round(part.relevance, 4)}
+    value["id"] = fact_id(part.content)
+    value["sources"] = [{"path": path, "start_line": first, "end_line": last} for path, first, last in part.sources]
+    if part.commit:
+        value["commit"] = part.commit
+    if part.code:
+        value["code"] = [json_value(cited) for _, all_cited in part.code for cited in all_cited]
+    return value

@@ -30,9 +30,9 @@ from gitmem.git.ranges import shallow
 from gitmem.git.revision import CommitRange
 from gitmem.git.worktree import locked, read_bytes
 from gitmem.git.write import commit_paths, ensure_can_commit, run_git, stage_entries
+from gitmem.json_values import json_object
 from gitmem.memory.new_statements import between
 from gitmem.memory.rivals import MEMORY, Rival
-from gitmem.memory.rivals import as_value as rival_value
 from gitmem.memory.snapshot import layout_at
 from gitmem.paths import is_memory, layout_of
 from gitmem.plural import counted
@@ -104,20 +104,9 @@ class Synced:
 
     def as_value(self) -> dict[str, object]:
         """The JSON of docs/json.md, "sync"."""
-        return {
-            "state": self.state,
-            "remote": self.remote,
-            "branch": self.branch,
-            "commit": self.commit or None,
-            "received": self.received,
-            "sent": self.sent,
-            "waiting": self.waiting,
-            "paths": list(self.paths),
-            "kept": list(self.kept),
-            "uncommitted": list(self.uncommitted),
-            "reason": self.reason or None,
-            "differs": [rival_value(rival) for rival in self.differs],
-        }
+        return json_object(
+            self, "state remote branch commit? received sent waiting paths kept uncommitted reason? differs"
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from gitmem.gate.detectors.finding import Finding
 from gitmem.gate.detectors.text import Match
 from gitmem.gate.examine import Inspection, finding_of
 from gitmem.gate.policy import Policy
+from gitmem.json_values import json_object
 
 _PARTS = (r"\S+", r"[^\s\"'`:=@/,;<>(){}\[\]]+", r"[^\s\"'`]+")
 # All that detect-secrets hashes of a private key and of a GitHub token.
@@ -131,11 +132,7 @@ def _sha1(word: str) -> str:
 
 def as_value(outcomes: Sequence[Outcome], dry_run: bool) -> dict[str, Any]:
     """The JSON of docs/json.md."""
-    taken = [
-        {"path": finding.path, "line": finding.line, "rule": finding.rule, "fingerprint": finding.fingerprint}
-        for outcome in outcomes
-        for finding in outcome.findings
-    ]
+    taken = [json_object(finding, "path line rule fingerprint") for outcome in outcomes for finding in outcome.findings]
     left = [(outcome.row, outcome.why) for outcome in outcomes if outcome.why]
     rows = [{"path": row.path, "line": row.line, "type": row.type, "why": why} for row, why in left]
     return {"imported": taken, "left": rows, "dry_run": dry_run}

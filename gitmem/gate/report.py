@@ -15,6 +15,7 @@ from gitmem.gate.detectors import registry
 from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.policy import MESSAGE
 from gitmem.gate.scan import IN_NAME, Report
+from gitmem.json_values import json_object, json_value
 from gitmem.plural import counted
 
 ROTATE = "a real secret is rotated first: see docs/leaked-secret.md of git-mem"
@@ -64,26 +65,14 @@ def as_value(report: Report) -> dict[str, Any]:
     return {
         "findings": [finding_value(finding) for finding in order(report.findings)],
         "scanned": {"blobs": report.blobs, "bytes": report.bytes},
-        "skipped": [{"path": skip.path, "reason": skip.reason} for skip in report.skipped],
+        "skipped": json_value(report.skipped),
         "accepted": [finding_value(finding) for finding in order(report.accepted)],
     }
 
 
 def finding_value(finding: Finding) -> dict[str, Any]:
     """One finding of docs/json.md."""
-    return {
-        "rule": finding.rule,
-        "severity": finding.severity.value,
-        "path": finding.path,
-        "line": finding.line,
-        "column": finding.column,
-        "end_line": finding.end_line,
-        "end_column": finding.end_column,
-        "message": finding.message,
-        "excerpt": finding.excerpt,
-        "commit": finding.commit,
-        "fingerprint": finding.fingerprint,
-    }
+    return json_object(finding, "rule severity path line column end_line end_column message excerpt commit fingerprint")
 
 
 def as_text(report: Report, escape: Callable[[str], str], *, accepted: bool = False) -> str:

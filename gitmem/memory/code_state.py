@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 
+from gitmem.json_values import json_object
 from gitmem.light_typing import NamedTuple
 
 PAST = ("decision", "lesson", "timeline", "episode-digest", "todo")  # types of facts that outlive the code they cite
@@ -37,7 +38,7 @@ class CitedCode(NamedTuple):
 
     def as_value(self) -> dict[str, str | None]:
         """The JSON of docs/json.md, "search"."""
-        return {"cites": self.place, "state": self.state.value, "now": self.now or None, "commit": self.commit or None}
+        return {"cites": self.place} | json_object(self, "state now? commit?")
 
     @property
     def words(self) -> str:

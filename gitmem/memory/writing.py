@@ -15,6 +15,7 @@ from gitmem.errors import GitMemError, NotSigned, Refused, UsageError
 from gitmem.git.opening import Repository
 from gitmem.git.transaction import CommitDraft, Draft, Reading, commit, is_committed, write
 from gitmem.git.worktree import relative
+from gitmem.json_values import json_object
 from gitmem.memory import facts
 from gitmem.memory.fact import Meta, fact_id, normalise, render_comment
 from gitmem.memory.files import is_memory_path
@@ -345,9 +346,6 @@ def _bullet(new: str, text: str, meta: Meta) -> tuple[str, int]:
 def as_value(added: Added) -> dict[str, object]:
     """The JSON of docs/json.md, "add"."""
     from gitmem.gate.redaction import mask_counts
-    from gitmem.memory.rivals import as_value as rival_value
 
-    return {
-        "path": added.path, "line": added.line, "text": added.text, "masked": mask_counts(added.masks),
-        "differs": [rival_value(rival) for rival in added.differs],
-    }  # fmt: skip
+    masked = {"masked": mask_counts(added.masks)}
+    return json_object(added, "path line text") | masked | json_object(added, "differs")

@@ -23,6 +23,7 @@ from gitmem.git.opening import Repository
 from gitmem.git.transaction import CommitDraft, Reading, commit
 from gitmem.git.worktree import locked
 from gitmem.git.write import ensure_can_commit
+from gitmem.json_values import json_object
 from gitmem.memory import facts
 from gitmem.memory.fact import Fact, encode, fact_id, render_span, text_hash
 from gitmem.memory.facts import Memory, Moved, importance, pinned
@@ -486,4 +487,4 @@ def _fact(fact: Fact) -> dict[str, Any]:
 
 
 def _place(span: Span) -> dict[str, Any]:
-    return {"path": span.path, "start_line": span.start_line, "end_line": span.end_line, "blob": span.blob}
+    return json_object(span, "path start_line end_line blob")

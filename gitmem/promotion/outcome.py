@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from gitmem.git.objects import Span
+from gitmem.json_values import json_object, json_value
 from gitmem.memory.fact import fact_id
-from gitmem.memory.rivals import as_value as rival_value
 from gitmem.promotion.promote import Outcome
 
 
@@ -15,7 +15,7 @@ def as_value(outcome: Outcome) -> dict[str, Any]:
     """The JSON of docs/json.md."""
 
     def places(spans: Sequence[Span]) -> list[dict[str, Any]]:
-        return [{"path": s.path, "start_line": s.start_line, "end_line": s.end_line, "blob": s.blob} for s in spans]
+        return [json_object(span, "path start_line end_line blob") for span in spans]
 
     hidden = not_repeatable(outcome)
     return {
@@ -44,7 +44,7 @@ def as_value(outcome: Outcome) -> dict[str, Any]:
             }
             for item in outcome.plan.refused
         ],
-        "differs": [rival_value(rival) for rival in outcome.differs],
+        "differs": json_value(outcome.differs),
         "archived": [{"id": m.fact.id, "text": m.fact.text, "path": m.path} for m in outcome.archived],
         "cursor": outcome.cursor or None,
         "model": outcome.model,

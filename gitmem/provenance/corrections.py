@@ -20,6 +20,7 @@ from gitmem.gate.changes.rules import BULK_LINES
 from gitmem.git.objects import Commit, Span
 from gitmem.git.repository import Repository
 from gitmem.git.transaction import CommitDraft, Reading, commit
+from gitmem.json_values import json_object, json_value
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
 from gitmem.memory.fact import Fact, encode, fact_id, normalise, render_span, text_hash
@@ -556,14 +557,13 @@ def as_value(done: object) -> dict[str, object]:
     """The JSON of docs/json.md, "edit, forget, revert"."""
     from gitmem.gate.redaction import mask_counts
     from gitmem.memory.fact import render_span
-    from gitmem.memory.rivals import as_value as rival_value
     from gitmem.provenance.corrections import Correction
 
     assert isinstance(done, Correction)
     return {
         "commit": done.commit or None,
         "masked": mask_counts(done.masks),
-        "differs": [rival_value(rival) for rival in done.differs],
+        "differs": json_value(done.differs),
         "facts": [
             {
                 "path": item.path,
@@ -572,7 +572,7 @@ def as_value(done: object) -> dict[str, object]:
                 "id": item.fact.id,
                 "text": item.fact.text,
                 "trail": list(item.fact.trail),
-                "below": [{"line": fact.line, "id": fact.id, "text": fact.text} for fact in item.below],
+                "below": [json_object(fact, "line id text") for fact in item.below],
                 "new_text": item.new or None,
                 "restored": item.restored or None,
                 "sources": [render_span(span) for span in item.sources],

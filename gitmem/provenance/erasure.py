@@ -17,6 +17,7 @@ from gitmem.errors import GitMemError, Refused
 from gitmem.git import undo_record
 from gitmem.git.repository import Repository
 from gitmem.git.transaction import CommitDraft, Reading, commit, writer
+from gitmem.json_values import json_object
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import Fact, encode, normalise, text_hash
 from gitmem.memory.forgotten import MASK, pattern_of, unlabelled
@@ -105,8 +106,8 @@ def drop_kept_texts(repo: Repository) -> None:
 
 def erasure_value(done: Erasure) -> dict[str, object]:
     """The JSON of docs/json.md, "git mem forget --everywhere"."""
-    rows = [{"path": row.path, "line": row.line, "change": row.change.value, "text": row.text} for row in done.lines]
-    left = [{"path": row.path, "line": row.line} for row in done.left]
+    rows = [json_object(row, "path line change text") for row in done.lines]
+    left = [json_object(row, "path line") for row in done.left]
     renamed = [{"path": new} for _, new in done.renamed]
     return {**as_value(done.correction), "lines": rows, "remaining": left, "renamed": renamed}
 

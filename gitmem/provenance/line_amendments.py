@@ -8,8 +8,8 @@ out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from gitmem.config import Config
@@ -17,6 +17,7 @@ from gitmem.errors import GitMemError
 from gitmem.gate.quoting import without_secrets
 from gitmem.git.objects import Commit
 from gitmem.git.repository import Repository
+from gitmem.json_values import json_object
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import parse_comment
 from gitmem.memory.files import read_memory_file
@@ -51,11 +52,11 @@ class Amendments:
 
     def as_value(self) -> dict[str, object]:
         """The keys `amended_by` and `supersedes` of docs/json.md, "why"."""
-
-        def values(ends: Iterable[Amendment]) -> list[dict[str, object]]:
-            return [{**asdict(end), "date": end.date or None, "commit": end.commit or None} for end in ends]
-
-        return {"amended_by": values(self.amended_by), "supersedes": values(self.supersedes)}
+        ends = {"amended_by": self.amended_by, "supersedes": self.supersedes}
+        return {
+            name: [json_object(end, "path start_line end_line date? id text reason proposed commit?") for end in found]
+            for name, found in ends.items()
+        }
 
 
 def amendments(

@@ -22,6 +22,7 @@ from gitmem.git.repository import Repository
 from gitmem.git.transaction import Reading, writer
 from gitmem.index import history_indexer, index_file
 from gitmem.index.db import connection
+from gitmem.json_values import json_object
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.fact import text_hash
 from gitmem.memory.files import read_memory_file
@@ -213,11 +214,7 @@ def _left(repo: Repository, masking: Masking) -> tuple[str, ...]:
 
 def as_value(done: Purge) -> dict[str, object]:
     """The JSON of docs/json.md, "git mem forget --purge"."""
-    return {
-        "blobs": done.blobs, "commits": done.commits, "tags": done.tags, "paths": list(done.paths),
-        "signed": done.signed, "remotes": done.remotes, "dropped": list(done.dropped), "left": list(done.left),
-        "head": done.head or None,
-    }  # fmt: skip
+    return json_object(done, "blobs commits tags paths signed remotes dropped left head?")
 
 
 __all__ = ["Purge", "Target", "as_value", "plan", "purge"]

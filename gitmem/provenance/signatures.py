@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gitmem.json_values import json_object
 from gitmem.plural import counted
 
 UNSIGNED = "unsigned"
@@ -33,7 +34,7 @@ class Signature:
 
     def as_value(self) -> dict[str, object]:
         """The JSON of docs/json.md, "verify"."""
-        return {"commit": self.commit, "state": self.state, "signer": self.signer or None, "key": self.key or None}
+        return json_object(self, "commit state signer? key?")
 
 
 def parse_signatures(text: str) -> tuple[Signature, ...]:

@@ -17,6 +17,7 @@ from gitmem.errors import GitMemError
 from gitmem.git.objects import Commit
 from gitmem.git.ranges import shallow
 from gitmem.git.repository import Repository
+from gitmem.json_values import json_object
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.arrivals import LASTING
 from gitmem.memory.fact import Fact, fact_id, normalise, render_span, text_hash
@@ -285,34 +286,12 @@ def as_value(answer: Answer) -> dict[str, object]:
     """The JSON of docs/json.md, "why"."""
     code = [{"cites": one.place, "state": one.state.value, "words": one.words} for one in answer.code]
     return {
-        "path": answer.path,
-        "line": answer.line,
-        "end_line": answer.end_line,
-        "text": answer.text,
-        "trail": list(answer.trail),
-        "commit": answer.commit or None,
-        "author": answer.author or None,
-        "date": answer.date.isoformat() if answer.date else None,
-        "agent": answer.agent or None,
-        "reason": answer.reason or None,
-        "reviewers": list(answer.reviewers),
-        "model": answer.model or None,
-        "session": answer.session or None,
-        "turn": answer.turn or None,
+        **json_object(answer, "path line end_line text trail commit? author? date? agent? reason?"),
+        **json_object(answer, "reviewers model? session? turn?"),
         "sources": [
-            {
-                "path": source.path,
-                "start_line": source.start_line,
-                "end_line": source.end_line,
-                "blob": source.blob,
-                "text": source.text,
-                "verified": source.verified,
-                "moved": source.moved,
-            }
-            for source in answer.sources
+            json_object(source, "path start_line end_line blob text verified moved") for source in answer.sources
         ],
-        "support": answer.support.value,
-        "problem": answer.problem or None,
+        **json_object(answer, "support problem?"),
         "edited": _edit_value(answer),
         **answer.links.as_value(),
         **({"code": code} if code else {}),

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 
 from gitmem.errors import GitMemError
 from gitmem.git.repository import Repository
+from gitmem.json_values import json_object
 from gitmem.light_typing import TYPE_CHECKING, NamedTuple
 from gitmem.plural import line_range
 
@@ -35,9 +36,7 @@ class Linked(NamedTuple):
 
     def as_value(self) -> dict[str, Any]:
         """The JSON of docs/json.md, "search"."""
-        value = {**self._asdict(), "date": self.date or None}
-        del value["of"]
-        return value
+        return json_object(self, "path start_line end_line date? id proposed reason")
 
 
 class SourceLine(NamedTuple):
@@ -47,10 +46,6 @@ class SourceLine(NamedTuple):
     start_line: int
     end_line: int
     text: str = ""
-
-    def as_value(self) -> dict[str, Any]:
-        """The JSON of docs/json.md, "search"."""
-        return self._asdict()
 
 
 class Hit(NamedTuple):

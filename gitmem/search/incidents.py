@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from gitmem.gate.quoting import one_line
 from gitmem.gate.withholding import screened
+from gitmem.json_values import json_object
 from gitmem.memory.outline import outline
 from gitmem.memory.statements import Form, Statement, note_name, statements
 from gitmem.paths import Kind, kind, log_date
@@ -77,7 +78,7 @@ class Incident(NamedTuple):
         value |= {"start_line": self.first, "end_line": self.last, "alert": self.alert}
         value |= {"evidence": round(self.evidence, 2), "outcome": self.outcome or None}
         value["outcome_line"] = self.outcome_line or None
-        value["actions"] = [{**one._asdict(), "outcome": one.outcome or None} for one in self.actions]
+        value["actions"] = [json_object(one, "text path line outcome?") for one in self.actions]
         return value
 
 

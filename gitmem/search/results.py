@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from gitmem.json_values import json_object
 from gitmem.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from gitmem.search.search import Answer
 
 
+# Of a hit: the fields that its JSON always has, and those that it has where there is something to say.
+ALWAYS = "path start_line end_line heading trail text score date? type? tags origin? trust blob id"
+WHERE_SAID = "state by branch commit author repository explain sources code amended_by supersedes differs"
 MAX_SHOWN_LINES = 12  # lines of a passage that a person sees
 
 
@@ -23,16 +27,9 @@ MAX_PASSAGE_CHARACTERS = 4000  # characters of a passage that a tool's answer ha
 
 def as_value(answer: Answer) -> dict[str, Any]:
     """The JSON of docs/json.md, "search"."""
-    value: dict[str, Any] = {
-        "query": answer.query,
-        "at": answer.at,
-        "lanes": list(answer.lanes),
-        "stale": answer.stale,
-        "answered": answer.answered,
-        "withheld": answer.withheld,
-        "notes": [*answer.notes, *([answer.reason] if answer.stale and answer.reason else [])],
-        "hits": [hit_value(hit, answer.query) for hit in answer.hits],
-    }
+    value = json_object(answer, "query at lanes stale answered withheld")
+    value["notes"] = [*answer.notes, *([answer.reason] if answer.stale and answer.reason else [])]
+    value["hits"] = [hit_value(hit, answer.query) for hit in answer.hits]
     if answer.settings:
         value["settings"] = dict(answer.settings)
     return value
@@ -42,36 +39,14 @@ def hit_value(hit: Hit, query: str) -> dict[str, Any]:
     """One hit; what is after `id` only where there is something to say. Of a line beyond `MAX_PASSAGE_CHARACTERS`
     `text` has the part that matches, and `cut` says how many characters are left out."""
     text, cut = _without_long_lines(hit.text, query)
-    value: dict[str, Any] = {
-        "path": hit.path,
-        "start_line": hit.start_line,
-        "end_line": hit.end_line,
-        "heading": hit.heading,
-        "trail": list(hit.trail),
-        "text": text,
-        "score": hit.score,
-        "date": hit.date or None,
-        "type": hit.type or None,
-        "tags": list(hit.tags),
-        "origin": hit.origin or None,
-        "trust": hit.trust,
-        "blob": hit.blob,
-        "id": hit.id,
-    }
+    value = json_object(hit, ALWAYS) | {"text": text}
     if hit.kind:
         value |= {"path": None, "blob": None, "kind": hit.kind, "subject": hit.subject}
     if cut:
         value["cut"] = cut
-    for name in ("state", "by", "branch", "commit", "author", "repository", "explain"):
-        if getattr(hit, name):
-            value[name] = getattr(hit, name)
-    if hit.sources:
-        value["sources"] = [source.as_value() for source in hit.sources]
-    if hit.code:
-        value["code"] = [said.as_value() for said in hit.code]
-    for name in ("amended_by", "supersedes", "differs"):
-        if getattr(hit, name):
-            value[name] = [linked.as_value() for linked in getattr(hit, name)]
+    said = [name for name in WHERE_SAID.split() if getattr(hit, name)]
+    if said:
+        value |= json_object(hit, " ".join(said))
     return value
 
 

@@ -11,6 +11,7 @@ from gitmem.config import Config
 from gitmem.errors import GitMemError, Locked, UsageError
 from gitmem.git.opening import Repository
 from gitmem.hosts.transcript import Transcript
+from gitmem.json_values import json_object, json_value
 from gitmem.memory.fact import Fact
 from gitmem.promotion.proposal import Log, Model, Proposal
 from gitmem.sessions.working_memory import PROJECT, Owner, Store, Value
@@ -94,19 +95,15 @@ def keep_value(
 def flushed_value(flushed: Flushed, ended: Sequence[EndedSession], episode: str = "") -> dict[str, object]:
     """The JSON of docs/json.md, "session end": what a flush wrote, the episode, and the sessions that a reset ended."""
     from gitmem.gate.redaction import mask_counts
-    from gitmem.memory.rivals import as_value as rival_value
 
     return {
-        "kept": [
-            {"path": line.path, "line": line.line, "text": line.text, "type": line.type, "turn": line.turn}
-            for line in flushed.kept
-        ],
+        "kept": [json_object(line, "path line text type turn") for line in flushed.kept],
         "skipped": [{"text": text, "reason": reason} for text, reason in flushed.skipped],
         "notes": list(flushed.notes),
         "masked": mask_counts(flushed.masks),
-        "differs": list(map(rival_value, flushed.differs)),
+        "differs": json_value(flushed.differs),
         "episode": episode or None,
-        "reset": [session.as_value() for session in ended],
+        "reset": json_value(ended),
     }
 
 

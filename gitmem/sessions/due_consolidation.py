@@ -17,6 +17,7 @@ from gitmem.config import Config
 from gitmem.errors import GitMemError
 from gitmem.git.opening import Repository
 from gitmem.git.worktree import locked, read_bytes, state_dir, write_atomic
+from gitmem.json_values import json_object
 
 if TYPE_CHECKING:
     from gitmem.promotion.consolidation import Outcome, Receipts
@@ -42,10 +43,8 @@ class Record:
 
     def as_value(self) -> dict[str, Any]:
         """`consolidation` of docs/json.md, "status"."""
-        return {
-            "sessions": len(self.episodes), "at": self.at or None, "did": self.did or None,
-            "commit": self.commit or None, "branch": self.branch or None, "problem": self.problem or None,
-        }  # fmt: skip
+        value = json_object(self, "at? did? commit? branch? problem?")
+        return {"sessions": len(self.episodes)} | value
 
 
 def note_ended(repo: Repository, config: Config, episode: str) -> None:

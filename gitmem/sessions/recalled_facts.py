@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from gitmem.json_values import json_value
 from gitmem.sessions.receipts import Receipt, totals
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def as_value(repo: Repository, config: Config, found: Sequence[Receipt]) -> dict
     total = totals(found)
     most, never = shown(repo, config, total.counts)
     return {
-        "receipts": [receipt.as_value() for receipt in found],
+        "receipts": json_value(found),
         "tokens_a_day": total.tokens_a_day,
         "tokens": dict(total.tokens),
         "most": [{**_value(fact), "times": total.counts[fact.id]} for fact in most],

@@ -16,6 +16,7 @@ from gitmem.git.opening import Repository
 from gitmem.git.worktree import locked
 from gitmem.hosts.transcript import Transcript, Turn
 from gitmem.hosts.transcript_parser import parse
+from gitmem.json_values import json_object
 from gitmem.regular_file import read_regular
 from gitmem.sessions.lifecycle import Source, end
 from gitmem.sessions.rolling_summary import MARKS, key
@@ -48,10 +49,7 @@ class EndedSession:
 
     def as_value(self) -> dict[str, str | int | None]:
         """`reset` of docs/json.md."""
-        return {
-            "session": self.session, "reason": self.reason, "episode": self.episode or None, "kept": self.kept,
-            "problem": self.problem or None,
-        }  # fmt: skip
+        return json_object(self, "session reason episode? kept problem?")
 
 
 def reason_to_end(

@@ -23,6 +23,7 @@ from gitmem.git.opening import Repository
 from gitmem.git.transaction import CommitDraft, Reading, commit, write
 from gitmem.git.worktree import locked, read_bytes
 from gitmem.hosts.transcript import Turn, dated
+from gitmem.json_values import json_object
 from gitmem.memory import facts
 from gitmem.memory.fact import Meta, encode, fact_id
 from gitmem.memory.writing import Entry, append_entry, gated_entry
@@ -90,7 +91,7 @@ class ImportedSession:
         return {
             "session": self.session.name, "from": self.session.place, "day": self.session.start.date().isoformat(),
             "project": self.session.project or None, "state": str(self.done), "episode": self.episode or None,
-            "lines": [{"path": line.path, "text": line.text, "turn": line.turn} for line in self.lines],
+            "lines": [json_object(line, "path text turn") for line in self.lines],
             "skipped": [{"text": text, "reason": reason} for text, reason in self.skipped],
             "problem": self.problem or None,
         }  # fmt: skip

@@ -33,7 +33,7 @@ def found(text: str, new: str = "") -> list[Rival]:
 def test_a_statement_is_named_beside_the_fact_it_changes_or_repeats(there: str, new: str, kind: str) -> None:
     (rival,) = found(f"- {there}\n- Lunch is at noon\n", new)
     assert (rival.kind, rival.old.fact.text, rival.later) == (kind, there, True)
-    assert rivals.as_value(rival)["fact"]["id"] == fact_id(there) and rival.old.path in rivals.sentence(rival)
+    assert rival.as_value()["fact"]["id"] == fact_id(there) and rival.old.path in rivals.sentence(rival)
 
 
 @pytest.mark.parametrize(

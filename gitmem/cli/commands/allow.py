@@ -226,7 +226,7 @@ def _accept_standing(repo: Repository, options: AllowOptions, today: date) -> No
     if exceptions.parse(text).salt == exceptions.parse(new).salt:
         gone = len(policy.allow.baseline - set(rows))
     if options.as_json:
-        write_json({"accepted": [row._asdict() for row in rows], "added": len(added), "gone": gone})
+        write_json({"accepted": rows, "added": len(added), "gone": gone})
         return
     for row in added:
         write(escape(f"accepted {row.path}: {row.rule} {row.fingerprint}", keep="") + "\n")
@@ -246,7 +246,7 @@ def _prune(repo: Repository, options: AllowOptions, today: date) -> None:
     if gone:
         _replace_file(repo, text, exceptions.with_baseline(text, left, policy.allow.salt), options.dry_run)
     if options.as_json:
-        write_json({"gone": [row._asdict() for row in gone], "accepted": len(left)})
+        write_json({"gone": gone, "accepted": len(left)})
         return
     for row in gone:
         write(escape(f"dropped {row.path}: {row.rule} {row.fingerprint}", keep="") + "\n")

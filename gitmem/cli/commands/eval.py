@@ -15,6 +15,7 @@ from gitmem.cli.options import at_option, json_option, open_here
 from gitmem.cli.terminal import escape, page, progress, say, say_progress, write, write_json
 from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError, UsageError
+from gitmem.json_values import json_object
 from gitmem.plural import counted
 from gitmem.regular_file import read_regular, writable_file
 
@@ -349,7 +350,6 @@ def _below(run: list[Result], name: str, floors: Sequence[tuple[str, float]]) ->
 
 def promotion(facts: Path, model: str, as_json: bool) -> int:
     """The figures of the promotion model on the rows of `facts`."""
-    from dataclasses import asdict
 
     from gitmem.promotion.evaluation import TOP, evaluate_promotion
     from gitmem.promotion.model_registry import promotion_model
@@ -360,7 +360,7 @@ def promotion(facts: Path, model: str, as_json: bool) -> int:
     for note in notes:
         say(f"git mem: {note}")
     if as_json:
-        write_json({"model": proposer.id, **{k: round(v, 4) for k, v in asdict(quality).items()}})
+        write_json({"model": proposer.id, **{k: round(v, 4) for k, v in json_object(quality).items()}})
         return Exit.DONE
     write(
         f"{proposer.id} on {counted(quality.logs, 'log')}, {counted(quality.lines, 'line')}, "

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 import click
 
 from gitmem.cli.options import json_option, open_here
@@ -46,7 +44,7 @@ def command(full: bool, revs: tuple[str, ...], prune: bool, hook: bool, as_json:
     for note in work.notes:
         say(f"note: {note}")
     if as_json:
-        write_json(asdict(work))
+        write_json(work)
     elif prune:
         write(
             f"dropped {counted(work.removed_blobs, 'version')} of files and {counted(work.removed_chunks, 'chunk')}\n"

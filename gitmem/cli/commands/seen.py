@@ -59,7 +59,7 @@ def command(file: Path, as_json: bool) -> int:
     seen = incidents(found, ask, lines_of, when.date(), config.context_evidence)
     if as_json:
         titles = [shown_title(alert) for alert in found]
-        write_json({"seen": bool(seen), "alerts": titles, "incidents": [one.as_value() for one in seen]})
+        write_json({"seen": bool(seen), "alerts": titles, "incidents": seen})
     elif seen:
         page(escape("\n".join([LEAD, *(line for one in seen for line in shown(one)), ""])))
     elif not found:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ import click
 from gitmem.cli.options import json_option, open_here
 from gitmem.cli.terminal import colour, escape, page, paint, write_json
 from gitmem.environment import now
+from gitmem.json_values import json_object
 from gitmem.plural import counted
 
 if TYPE_CHECKING:
@@ -48,9 +48,8 @@ def command(as_json: bool) -> None:
     consolidated = due_consolidation.load(repo.common_dir)
     if as_json:
         more: dict[str, Any] = {"hooks": hooks.wrong if hooks else "", "promotion": last_run(repo.common_dir) or None}
-        more |= {"consolidation": consolidated.as_value()}
-        more |= {"refused": asdict(refused) if refused else None}
-        write_json({**asdict(status), "gate": asdict(gate) if gate else None, **more})
+        more |= {"consolidation": consolidated, "refused": refused}
+        write_json({**json_object(status), "gate": gate, **more})
         return
     lines = _index_lines(status)
     if status.commits:

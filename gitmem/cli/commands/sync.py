@@ -64,7 +64,7 @@ def command(remote: str, commit: bool, dry_run: bool, quiet: bool, timer: str | 
     there = remote_of(repo, remote, unattended=not sys.stdin.isatty())
     done = sync(repo, config, there, today=now().date(), python=sys.executable, commit=commit, dry_run=dry_run)
     if as_json:
-        write_json(done.as_value())
+        write_json(done)
     else:
         _say(done, quiet)
     if done.state in ("conflict", "uncommitted") or done.kept:

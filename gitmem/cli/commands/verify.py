@@ -11,6 +11,7 @@ from gitmem.cli.options import colour_option, json_option, open_here
 from gitmem.cli.terminal import colour as coloured
 from gitmem.cli.terminal import escape, page, paint, say, write_json
 from gitmem.errors import Exit
+from gitmem.json_values import json_object, json_value
 
 if TYPE_CHECKING:
     from gitmem.provenance.verify import Verdict
@@ -89,17 +90,7 @@ def as_value(verdict: Verdict) -> dict[str, object]:
 
     return {
         "checked": verdict.checked,
-        "findings": [
-            {
-                "rule": flaw.rule,
-                "path": flaw.path,
-                "line": flaw.line,
-                "message": flaw.message,
-                "fact": flaw.fact or None,
-                "commit": flaw.commit or None,
-            }
-            for flaw in verdict.flaws
-        ],
+        "findings": [json_object(flaw, "rule path line message fact? commit?") for flaw in verdict.flaws],
         "facts": [
             {
                 "path": row.path,
@@ -110,5 +101,5 @@ def as_value(verdict: Verdict) -> dict[str, object]:
             }
             for row in verdict.facts
         ],
-        "signatures": [one.as_value() for one in verdict.signatures if one.state != UNSIGNED],
+        "signatures": [json_value(one) for one in verdict.signatures if one.state != UNSIGNED],
     }

@@ -16,6 +16,7 @@ from typing import Protocol
 
 from gitmem import fences
 from gitmem.errors import GitMemError
+from gitmem.json_values import json_object
 from gitmem.review.marked_text import marked, updated
 
 SUGGESTIONS = 20  # that one run writes: forges slow down who writes many comments at once
@@ -93,7 +94,7 @@ class Pull:
 
     def as_value(self) -> dict[str, object]:
         """The JSON of docs/json.md, "publish"."""
-        return {"number": self.number, "url": self.url, "created": self.created}
+        return json_object(self, "number url created")
 
 
 @dataclass(frozen=True, slots=True)

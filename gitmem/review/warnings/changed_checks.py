@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from gitmem.json_values import json_object
 from gitmem.plural import counted
 from gitmem.review.markup import Links, plain
 from gitmem.review.page import Row
@@ -55,9 +56,7 @@ class ChangedChecks(ReviewWarning):
             yield Remark(change.path, 1, "settings-changed", words)
 
     def as_value(self) -> list[dict[str, Any]]:
-        return [
-            {"path": change.path, "what": change.what, "loosened": change.loosened or None} for change in self.changes
-        ]
+        return [json_object(change, "path what loosened?") for change in self.changes]
 
 
 def check(commits: Range) -> ChangedChecks:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from gitmem.gate.report import code
 from gitmem.git.objects import REGULAR
+from gitmem.json_values import json_object
 from gitmem.memory.document import blob_lines
 from gitmem.review.markup import Links, flat
 from gitmem.review.page import Row
@@ -68,10 +69,7 @@ class FileSizes(ReviewWarning):
                 yield Remark(size.path, 1, "over-budget", words)
 
     def as_value(self) -> list[dict[str, Any]]:
-        return [
-            {"path": row.path, "lines": row.lines, "budget": row.budget, "bytes": row.bytes, "over": row.over}
-            for row in self.sizes
-        ]
+        return [json_object(row, "path lines budget bytes over") for row in self.sizes]
 
 
 def check(commits: Range) -> FileSizes:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from gitmem.errors import GitMemError
 from gitmem.git.objects import REGULAR
 from gitmem.git.repository import Repository
+from gitmem.json_values import json_object
 from gitmem.memory.document import blob_lines
 from gitmem.paths import MAX_MEMORY_FILE_BYTES
 from gitmem.plural import counted
@@ -79,17 +80,8 @@ class LostAnswers(ReviewWarning):
         """None where both commits share no question."""
         if not self.questions:
             return None
-        return {
-            "questions": self.questions,
-            "before": self.before,
-            "after": self.after,
-            "gained": list(self.gained),
-            "lost": list(self.lost),
-            "lost_lines": [
-                {"query": row.question, "path": row.path, "line": row.line, "text": row.text, "now": row.now or None}
-                for row in self.lost_lines
-            ],
-        }
+        lost_lines = [{"query": row.question} | json_object(row, "path line text now?") for row in self.lost_lines]
+        return json_object(self, "questions before after gained lost") | {"lost_lines": lost_lines}
 
 
 def check(commits: Range) -> LostAnswers:

@@ -21,6 +21,7 @@ from starlette.routing import BaseRoute, Route
 
 from gitmem.context.assembly import as_value as context_value
 from gitmem.errors import GitMemError, IndexUnusable, NotARepository, Refused, UsageError
+from gitmem.json_values import json_object, json_value
 from gitmem.memory.writing import NewLine
 from gitmem.search.request import SearchRequest, query_of
 from gitmem.search.results import as_value
@@ -163,8 +164,7 @@ class Routes:
             caller, text(given, "repository", required=True), text(given, "path", required=True),
             number(given, "first", 1, 1, 1 << 30), number(given, "count", 50, 1, 200), text(given, "ref"),
         )  # fmt: skip
-        names = ("repository", "path", "commit", "first", "last", "count", "text")
-        return {name: getattr(shown, name) for name in names}
+        return json_object(shown, "repository path commit first last count text")
 
     def context(self, caller: Caller, given: Mapping[str, Any]) -> Any:
         """POST /v1/context."""
@@ -182,7 +182,7 @@ class Routes:
         else:
             data = json.dumps(alert)
         found = self.operations.seen(caller, data.encode("utf-8", "replace"), texts(given, "repository"))
-        return {"seen": bool(found), "incidents": [one.as_value() for one in found]}
+        return {"seen": bool(found), "incidents": json_value(found)}
 
     def propose(self, caller: Caller, given: Mapping[str, Any]) -> Any:
         """POST /v1/propose."""
@@ -192,7 +192,7 @@ class Routes:
         line = NewLine(text(given, "text", required=True), text(given, "type"), to, tags=texts(given, "tag"))
         change = Change(line, text(given, "title"), text(given, "reason"), caller.name)
         done = self.operations.propose(caller, text(given, "repository", required=True), change)
-        return {name: getattr(done, name) for name in ("branch", "base", "commit", "number", "url", "path")}
+        return json_object(done, "branch base commit number url path")
 
     def audit(self, caller: Caller, given: Mapping[str, Any]) -> Any:
         """GET /v1/audit."""
