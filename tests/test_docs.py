@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from gitmem.cli.command_registry import COMMANDS, EVERYDAY, SECTIONS
+from gitmem.cli.command_registry import COMMANDS, EVERYDAY, SECTIONS, SUMMARIES
 from gitmem.cli.main import ALL_COMMANDS, SUMMARY, main_command
 from gitmem.config import git_name, keys
 from gitmem.errors import Exit
@@ -64,13 +64,17 @@ def test_a_summary_is_one_sentence_that_fits_a_line_of_80_columns() -> None:
     assert len(rows) == len(SHOWN) and all(line.endswith(".") for line in rows)
 
 
-def test_the_first_help_lists_everyday_commands_with_their_own_summaries_and_imports_none_of_them() -> None:
+def test_every_summary_of_the_registry_is_that_of_its_command() -> None:
     import click
 
     context = click.Context(main_command, info_name="git mem", terminal_width=80)
-    for name, summary in EVERYDAY.items():
+    for name, summary in SUMMARIES.items():
         command = main_command.get_command(context, name)
-        assert command is not None and command.get_short_help_str(SUMMARY) == summary
+        assert command is not None and (command.hidden or command.get_short_help_str(SUMMARY) == summary)
+        assert command.hidden == (summary == "")
+
+
+def test_the_first_help_lists_everyday_commands_and_imports_none_of_them() -> None:
     code = (
         "import sys; from gitmem.cli.main import run; code = run(['-h']);"
         "print(*[name for name in sys.modules if name.startswith('gitmem.cli.commands')], file=sys.stderr)"
@@ -78,7 +82,7 @@ def test_the_first_help_lists_everyday_commands_with_their_own_summaries_and_imp
     done = subprocess.run([sys.executable, "-c", code], cwd=SOURCE, capture_output=True, text=True)
     assert done.stderr.strip() == ""
     rows = re.findall(r"^  ([a-z][a-z-]*)  ", done.stdout, re.MULTILINE)
-    assert rows == list(EVERYDAY) and "git mem help --all" in done.stdout
+    assert rows == [*EVERYDAY] and "git mem help --all" in done.stdout
 
 
 SHOWN = {name for name in COMMANDS if name not in ("hook", "action")}
