@@ -11,35 +11,56 @@ import os
 import re
 import secrets
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from gitmem import __version__
+from gitmem.cli.commands.consolidate import as_text as consolidation_text
 from gitmem.cli.options import open_here
+from gitmem.cli.promotion_output import as_text
 from gitmem.cli.terminal import escape, say, write
+from gitmem.config import TRACKED
 from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError, ModelUnavailable, UnknownRevision
+from gitmem.gate import exceptions, gitlab_report, report, sources
 from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.detectors.registry import WITH_PLUGINS
-from gitmem.gate.report import code
+from gitmem.gate.policy import MESSAGE
+from gitmem.gate.report import code, order, workflow_command
+from gitmem.gate.scan import Report, once_each, scan_source
 from gitmem.git import merge_driver
 from gitmem.git.opening import Repository
 from gitmem.git.revision import CommitRange, towards
 from gitmem.git.worktree import write_atomic
+from gitmem.index.indexer import cache_key
+from gitmem.memory.snapshot import layout_at
 from gitmem.plural import counted
+from gitmem.promotion import consolidation
+from gitmem.promotion.model_registry import promotion_model
+from gitmem.promotion.past_consolidations import last_consolidation
+from gitmem.promotion.promote import Mode, Request, promote
+from gitmem.provenance.forgotten_texts import forgotten_texts
+from gitmem.regular_file import writable_file
+from gitmem.review import comment_commands, proposals, publish
+from gitmem.review.comment import as_comment
+from gitmem.review.commit_diff import fact_changes
 from gitmem.review.forges import github_events, gitlab_ci
 from gitmem.review.forges.event import Event
+from gitmem.review.forges.forge import Client, Forge, ForgeError, push_environment
+from gitmem.review.forges.github import Annotation, GitHubClient
+from gitmem.review.forges.location import client_of, forge_of, token_of
+from gitmem.review.markup import plain
+from gitmem.review.rendering import as_markdown
+from gitmem.review.review import Review, as_report, review, suggestions
+from gitmem.review.review_value import as_value
 from gitmem.system import make_folder, remove_folder
-
-if TYPE_CHECKING:
-    from gitmem.gate.scan import Report
-    from gitmem.review.forges.forge import Client, Forge
-    from gitmem.review.review import Review
 
 WEEK = timedelta(days=6, hours=12)  # between two consolidations: a schedule that starts a little early still runs
 SUMMARY_LIMIT = 1_000_000  # GitHub takes 1 MiB a step
@@ -62,10 +83,6 @@ def error_annotation(error: GitMemError) -> str:
     When the message names our settings or exceptions file, the command points at that file and at the line in the
     message (line 1 when the message has none).
     """
-    from gitmem.config import TRACKED
-    from gitmem.gate import exceptions
-    from gitmem.gate.report import workflow_command
-
     if error.hint:
         words = f"{error.message} (hint: {error.hint})"
     else:
@@ -170,10 +187,6 @@ def summarise(markdown: str) -> None:
 @click.option("--plugins", is_flag=True, help="Ask the plugins of detect-secrets too.")
 def scan_command(sarif: str | None, code_quality: str | None, sast: str | None, severity: str, plugins: bool) -> int:
     """Scan every version of every memory file that the event brings, and the commit messages."""
-    from gitmem import __version__
-    from gitmem.gate import gitlab_report, report, sources
-    from gitmem.gate.scan import once_each, scan_source
-
     repo, _ = open_here()
     started = now()
     brought = commits_of(repo, read_event())
@@ -214,8 +227,6 @@ def in_gitlab() -> bool:
 
 def write_report(path: str, text: str) -> None:
     """Write a report to a file that a caller named. Raises GitMemError where it cannot be written."""
-    from gitmem.regular_file import writable_file
-
     try:
         writable_file(Path(path)).write_text(text, encoding="utf-8", errors="backslashreplace")
     except OSError as error:
@@ -225,8 +236,6 @@ def write_report(path: str, text: str) -> None:
 @command.command("cache-key")
 def cache_key_command() -> int:
     """Name the cache of the index: schema, embedder, memory tree; and whether this event may save it."""
-    from gitmem.index.indexer import cache_key
-
     repo, config = open_here()
     event = read_event()
     prefix, tree = cache_key(repo, config)
@@ -244,9 +253,6 @@ def with_pull(repo: Repository, event: Event, client: Client | None) -> Event:
     An event of another kind comes back as it is, and so does a run whose proposal has gone or moved on meanwhile (with
     no head: there is nothing to look at). Raises GitMemError for an input that is no number, ForgeError.
     """
-    from gitmem.review import proposals
-    from gitmem.review.forges.github import GitHubClient
-
     asked = os.environ.get("GITMEM_PULL_REQUEST", "").strip()
     if not asked and event.name != "workflow_run":
         return event
@@ -279,10 +285,6 @@ DEFAULT_TOKEN = (
 
 def forge_and_client() -> tuple[Forge, Client | None]:
     """The forge whose CI this is, and its API when there is a token. Raises GitMemError outside CI."""
-    import time
-
-    from gitmem.review.forges.location import client_of, forge_of, token_of
-
     forge = forge_of("", os.environ)
     if forge is None:
         raise GitMemError("neither GITHUB_REPOSITORY nor CI_PROJECT_PATH is set", "this command runs inside CI")
@@ -304,12 +306,6 @@ def review_command(markdown: str | None, json_file: str | None) -> int:
 
     When the review cannot be made, the comment that is there says so: an older one never stands for it.
     """
-    from gitmem.gate import report
-    from gitmem.review.comment import as_comment
-    from gitmem.review.rendering import as_markdown
-    from gitmem.review.review import as_report
-    from gitmem.review.review_value import as_value
-
     forge, client = forge_and_client()
     event = read_event()
     try:
@@ -343,11 +339,6 @@ def review_command(markdown: str | None, json_file: str | None) -> int:
 def put_check(client: Client | None, name: str, head: str, result: Report, summary: str, failed: bool) -> None:
     """A check run with each finding on its line, where the action is asked for one (GITMEM_CHECK). Nobody's check fails
     because this one could not be written: that is said."""
-    from gitmem.gate.policy import MESSAGE
-    from gitmem.gate.report import order
-    from gitmem.review.forges.forge import ForgeError
-    from gitmem.review.forges.github import Annotation, GitHubClient
-
     if os.environ.get("GITMEM_CHECK", "") != "true":
         return
     if not isinstance(client, GitHubClient):
@@ -374,9 +365,6 @@ def put_check(client: Client | None, name: str, head: str, result: Report, summa
 @command.command("comment")
 def comment_command() -> int:
     """Do what a comment on a pull request asks: `/mem accept`, `/mem reject ID reason`, `/mem settle ID later`."""
-    from gitmem.review import comment_commands
-    from gitmem.review.forges.github import GitHubClient
-
     identity()
     repo, config = open_here()
     event = read_event()
@@ -404,11 +392,6 @@ def comment_command() -> int:
 def _reviewed(event: Event, client: Client | None) -> tuple[Event, Review | None]:
     """The event with its proposal, and the review of what it brings: None for a run of another workflow whose proposal
     has gone or moved on. Raises GitMemError."""
-    import time
-
-    from gitmem.memory.snapshot import layout_at
-    from gitmem.review.review import review
-
     repo, config = open_here()
     event = with_pull(repo, event, client)
     if event.name == "workflow_run" and not event.head:
@@ -435,8 +418,6 @@ def _elsewhere(markdown: str | None) -> str:
 
 def _no_review(event: Event, error: GitMemError) -> str:
     """The comment in place of a review that could not be made."""
-    from gitmem.review.markup import plain
-
     hint = ""
     if error.hint:
         hint = f"\n\n{plain(error.hint)}"
@@ -446,8 +427,6 @@ def _no_review(event: Event, error: GitMemError) -> str:
 
 def _comment(client: Client | None, event: Event, text: str) -> str:
     """Put the comment where there is a proposal and a token; its id, "" with a word on stderr where that fails."""
-    from gitmem.review.forges.forge import ForgeError
-
     if client is None or not event.may_comment:
         return ""
     try:
@@ -462,9 +441,6 @@ def _comment(client: Client | None, event: Event, text: str) -> str:
 def _suggest(client: Client | None, event: Event, review: Review) -> None:
     """Suggest the lines that a mask mends, where there is a proposal and a token. Nobody's check fails because that
     could not be done: that is said."""
-    from gitmem.review.forges.forge import ForgeError
-    from gitmem.review.review import suggestions
-
     if client is None or not event.may_comment:
         return
     try:
@@ -506,13 +482,6 @@ def promote_command(branch: str, limit: int, model_name: str, often: str) -> int
 
 def _propose(branch: str, limit: int, model_name: str, key: str) -> None:
     """The promotion of `promote_command`, outside of forks."""
-    from gitmem.cli.promotion_output import as_text
-    from gitmem.memory.snapshot import layout_at
-    from gitmem.promotion.model_registry import promotion_model
-    from gitmem.promotion.promote import Mode, Request, promote
-    from gitmem.review import proposals, publish
-    from gitmem.review.forges.forge import push_environment
-
     identity()
     repo, config = open_here({"model": model_name} if model_name else {})
     forge, client = forge_and_client()
@@ -539,8 +508,6 @@ def _propose(branch: str, limit: int, model_name: str, key: str) -> None:
     facts, number = 0, ""
     layout = layout_at(repo, tip or start, config)
     if tip and not repo.is_ancestor(tip, start):
-        from gitmem.review.commit_diff import fact_changes
-
         meeting = repo.merge_base(start, tip) or ""
         facts = len(fact_changes(repo, meeting, tip, layout, now().date(), authors=False))
     if facts:
@@ -559,57 +526,48 @@ def _propose(branch: str, limit: int, model_name: str, key: str) -> None:
 def _propose_consolidation(promotion: str, model_name: str, key: str) -> str:
     """Consolidate on `memory/consolidate` where the last consolidation is a week old, and keep one pull request of it;
     its number, "" for none. `promotion`: the branch of the promotion, which must be another one."""
-    from gitmem.cli.commands.consolidate import as_text
-    from gitmem.memory.snapshot import layout_at
-    from gitmem.promotion.consolidation import BRANCH, Request, consolidate
-    from gitmem.promotion.model_registry import promotion_model
-    from gitmem.promotion.past_consolidations import last_consolidation
-    from gitmem.provenance.forgotten_texts import forgotten_texts
-    from gitmem.review import proposals, publish
-    from gitmem.review.commit_diff import fact_changes
-    from gitmem.review.forges.forge import push_environment
-
+    branch = consolidation.BRANCH
     repo, config = open_here({"model": model_name} if model_name else {})
     forge, client = forge_and_client()
     assert client is not None  # the promotion needed it too, and set the merge driver up
     base = client.default_branch()
-    if BRANCH in (promotion, base):
-        raise GitMemError(f"'{BRANCH}' is the branch of consolidations", "branch: memory/promote")
+    if branch in (promotion, base):
+        raise GitMemError(f"'{branch}' is the branch of consolidations", "branch: memory/promote")
     start = _have(repo, f"refs/remotes/origin/{base}")
-    tip = proposals.fetch(repo, client, BRANCH, os.environ)
+    tip = proposals.fetch(repo, client, branch, os.environ)
     last = last_consolidation(repo, [start, *([tip] if tip else [])])
     if last is not None and now() - last < WEEK:
         summarise(f"### Consolidation\n\nThe last one was on {last.date()}: the next one is due a week after it.\n")
         return ""
     declined = 0
     if tip:
-        declined = proposals.take_back_declined_consolidations(repo, client, BRANCH, start)
+        declined = proposals.take_back_declined_consolidations(repo, client, branch, start)
     with _key_file(key) as file:
         if file:
             opened = config._replace(http_key_file=file)
         else:
             opened = config
         model, policy = promotion_model(repo, opened, now().date(), os.environ)
-    outcome = consolidate(repo, config, model, policy, Request(branch=BRANCH), now())
-    told = forgotten_texts(repo).masked(_without(key, as_text(outcome, False))).replace("```", chr(39) * 3)
+    outcome = consolidation.consolidate(repo, config, model, policy, consolidation.Request(branch=branch), now())
+    told = forgotten_texts(repo).masked(_without(key, consolidation_text(outcome, False))).replace("```", chr(39) * 3)
     summarise(f"### Consolidation\n\n```text\n{told}```\n")
-    tip = dict(repo.refs()).get(f"refs/heads/{BRANCH}", "")
+    tip = dict(repo.refs()).get(f"refs/heads/{branch}", "")
     meeting = ""
     if tip:
         meeting = repo.merge_base(start, tip) or ""
     if not tip or not any(repo.changes(meeting, tip)):
         if declined:
-            publish.push(repo, "origin", BRANCH, base, push_environment(client, os.environ))
+            publish.push(repo, "origin", branch, base, push_environment(client, os.environ))
         return ""
     layout, today = layout_at(repo, tip, config), now().date()
     facts = len(fact_changes(repo, meeting, tip, layout, today, authors=False))
     title = f"memory: consolidate {counted(facts, 'fact') if facts else 'episodes'}"
-    proposal = publish.Proposal(BRANCH, base, title=title, notes=(DEFAULT_TOKEN,))
+    proposal = publish.Proposal(branch, base, title=title, notes=(DEFAULT_TOKEN,))
     done = publish.publish(repo, forge, client, proposal, layout=layout, today=today, environ=os.environ)
     number = ""
     if done.pull:
         number = str(done.pull.number)
-    say(f"git mem: a consolidation on '{BRANCH}', pull request #{number}")
+    say(f"git mem: a consolidation on '{branch}', pull request #{number}")
     return number
 
 
@@ -637,8 +595,6 @@ def _without(key: str, text: str) -> str:
 @command.command("merge")
 def merge_command() -> int:
     """Merge the default branch into the open memory pull requests, fact by fact."""
-    from gitmem.review import proposals
-
     identity()
     repo, config = open_here()
     _, client = forge_and_client()

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
+from gitmem.claims.anchoring import anchors
 from gitmem.cli import completions
+from gitmem.cli.forge_access import client_here
 from gitmem.cli.options import agent_option, cites_option, json_option, keep_option, keeping, open_here, say_if_detached
 from gitmem.cli.terminal import edited, escape, say, say_differs, say_masked, write, write_json
 from gitmem.config import Config
 from gitmem.environment import cache_folder, now
 from gitmem.errors import UsageError
+from gitmem.git.opening import Repository
+from gitmem.memory import writing
 from gitmem.memory.fact import ORIGINS, TYPES
-from gitmem.memory.writing import as_value
+from gitmem.memory.snapshot import read_work_tree
+from gitmem.memory.writing import NewLine, as_value
 from gitmem.plural import counted
-
-if TYPE_CHECKING:
-    from gitmem.git.opening import Repository
+from gitmem.provenance.trailers import message_of_line
+from gitmem.review import contribution
 
 OFFERED = ("organisation", "user")
 EXPLAINED = "# One line of memory. Lines that begin with # are left out; an empty text adds nothing.\n"
@@ -104,9 +108,6 @@ def command(**given: Any) -> None:
 
 def _add(repo: Repository, config: Config, words: str, options: AddOptions) -> None:
     """Write the line, and say where it stands, what was masked and what is no longer searched."""
-    from gitmem.claims.anchoring import anchors
-    from gitmem.memory import writing
-
     before = _notes(repo, config)
     line = writing.NewLine(
         words,
@@ -120,7 +121,6 @@ def _add(repo: Repository, config: Config, words: str, options: AddOptions) -> N
     )
     commit = ""
     if options.commit:
-        from gitmem.provenance.trailers import message_of_line
 
         def message_of(text: str) -> str:
             return message_of_line(text, line.agent or config.agent)
@@ -165,28 +165,22 @@ def _notes(repo: Repository, config: Config) -> set[str]:
 
 
 def _searched(repo: Repository, config: Config) -> set[str]:
-    from gitmem.memory.snapshot import read_work_tree
-
     return set(read_work_tree(repo, config.memory_paths).file_stats)
 
 
 def _offer(config: Config, words: str, options: AddOptions) -> None:
     """Offer the line to another memory, and say what happened to it."""
-    from gitmem.cli.forge_access import client_here
-    from gitmem.memory.writing import NewLine
-    from gitmem.review.contribution import PushAccess, as_value, offer
-
-    offered = offer(
+    offered = contribution.offer(
         config,
         options.to,
         NewLine(words, options.kind or "", agent=options.agent, origin=options.origin or "", tags=options.tags),
-        PushAccess(now(), os.environ, client_here),
+        contribution.PushAccess(now(), os.environ, client_here),
         cache=cache_folder(),
         dry_run=options.dry_run,
     )
     say_masked(offered.masks)
     if options.as_json:
-        write_json(as_value(offered))
+        write_json(contribution.as_value(offered))
         return
     branches = ""
     if offered.branch:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import date
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
@@ -18,7 +18,8 @@ from gitmem.cli.options import json_option, open_here
 from gitmem.cli.terminal import escape, write, write_json
 from gitmem.environment import now
 from gitmem.errors import Changed, GitMemError, UsageError
-from gitmem.gate import exceptions, sources
+from gitmem.gate import adoption_baseline, baseline, exceptions, sources
+from gitmem.gate.baseline import Outcome
 from gitmem.gate.detectors.registry import EXCEPTED_FOR_FILES
 from gitmem.gate.examine import Blob, Inspection, Source, decode, inspect
 from gitmem.gate.new_exception import Place, entry_of, exceptions_text, with_exceptions
@@ -32,9 +33,6 @@ from gitmem.git.transaction import write as write_files
 from gitmem.git.worktree import relative
 from gitmem.plural import counted
 from gitmem.regular_file import read_regular
-
-if TYPE_CHECKING:
-    from gitmem.gate.baseline import Outcome
 
 MIN_FINGERPRINT_DIGITS = 8  # hex digits of a fingerprint that may stand for it
 
@@ -183,8 +181,6 @@ def _of_file(repo: Repository, path: str, today: date) -> Iterator[tuple[Policy,
 
 def _import(repo: Repository, options: AllowOptions, today: date, last: date) -> None:
     """Exceptions for what a baseline of detect-secrets names and our detectors find too."""
-    from gitmem.gate import baseline
-
     try:
         rows = baseline.parse(read_regular(Path(options.baseline)).decode("utf-8"))
     except (OSError, UnicodeDecodeError):
@@ -215,8 +211,6 @@ def _import(repo: Repository, options: AllowOptions, today: date, last: date) ->
 
 def _accept_standing(repo: Repository, options: AllowOptions, today: date) -> None:
     """Write the baseline anew from what stands in HEAD; what was listed and is gone drops out."""
-    from gitmem.gate import adoption_baseline
-
     policy = sources.worktree_policy(repo, today)
     text = exceptions_text(Reading(repo))
     new, rows = adoption_baseline.accepting_head(repo, policy, text, secrets.token_hex(16))
@@ -237,8 +231,6 @@ def _accept_standing(repo: Repository, options: AllowOptions, today: date) -> No
 
 def _prune(repo: Repository, options: AllowOptions, today: date) -> None:
     """Drop the rows of the baseline whose finding is gone from HEAD."""
-    from gitmem.gate import adoption_baseline
-
     policy = sources.worktree_policy(repo, today)
     text = exceptions_text(Reading(repo))
     gone = sorted(adoption_baseline.gone_rows(repo, policy))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
 import click
 
@@ -12,21 +14,26 @@ from gitmem.cli.changed_facts import lines_of
 from gitmem.cli.options import colour_option, json_option, open_here
 from gitmem.cli.terminal import colour as coloured
 from gitmem.cli.terminal import escape, page, paint, say, write_json
+from gitmem.config import Config
 from gitmem.environment import now
 from gitmem.errors import Exit, UsageError
+from gitmem.gate.policy import MESSAGE
+from gitmem.gate.withholding import WITHHELD, without_blocked
+from gitmem.git.objects import Commit
+from gitmem.git.opening import Repository
+from gitmem.git.ranges import shallow
+from gitmem.git.revision import resolve_at
+from gitmem.memory.fact import Fact, parse_comment
+from gitmem.memory.forgotten import Forgotten
+from gitmem.memory.show import read
+from gitmem.memory.snapshot import layout_at
+from gitmem.memory.statements import unmarked
 from gitmem.plural import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from datetime import datetime
-
-    from gitmem.config import Config
-    from gitmem.git.objects import Commit
-    from gitmem.git.opening import Repository
-    from gitmem.memory.fact import Fact
-    from gitmem.memory.forgotten import Forgotten
-    from gitmem.provenance.bisection import Turn
-    from gitmem.review.fact_diff import FactChange
+from gitmem.provenance.bisection import Turn, last_turn, place_of
+from gitmem.provenance.forgotten_texts import forgotten_texts
+from gitmem.review.commit_diff import as_value, fact_changes, without_forgotten
+from gitmem.review.fact_diff import FactChange
+from gitmem.search.search import Query, search
 
 PLACE = re.compile(r"^(.+\.md):(\d{1,9})$", re.IGNORECASE)
 
@@ -51,12 +58,6 @@ def command(
     git mem bisect "when do we deploy" --expect "on Tuesdays"
     git mem bisect "when do we deploy" --expect MEMORY.md:12 --from v1.2
     """
-    from gitmem.git.ranges import shallow
-    from gitmem.git.revision import resolve_at
-    from gitmem.provenance.bisection import last_turn, place_of
-    from gitmem.provenance.forgotten_texts import forgotten_texts
-    from gitmem.search.search import Query, search
-
     repo, config = open_here()
     moment = now()
     newest = resolve_at(repo, until, moment)
@@ -107,10 +108,6 @@ def _expected(repo: Repository, config: Config, text: str, commit: str) -> str:
         if not text.strip():
             raise UsageError("--expect is empty", "what should the answer say?")
         return text
-    from gitmem.gate.withholding import WITHHELD, without_blocked
-    from gitmem.memory.fact import parse_comment
-    from gitmem.memory.show import read
-    from gitmem.memory.statements import unmarked
 
     path, number = named[1], int(named[2])
     lines = read(repo, config, path, commit).lines
@@ -125,9 +122,6 @@ def _expected(repo: Repository, config: Config, text: str, commit: str) -> str:
 
 
 def _changes(repo: Repository, config: Config, turn: Turn, moment: datetime) -> list[FactChange]:
-    from gitmem.memory.snapshot import layout_at
-    from gitmem.review.commit_diff import fact_changes
-
     changes = fact_changes(repo, turn.before, turn.at, layout_at(repo, turn.at, config), moment.date())
     return [
         replace(change, old=_without_blocked_text(change.old, change), new=_without_blocked_text(change.new, change))
@@ -137,8 +131,6 @@ def _changes(repo: Repository, config: Config, turn: Turn, moment: datetime) -> 
 
 def _without_blocked_text(fact: Fact | None, change: FactChange) -> Fact | None:
     """A fact without what the gate would block: its text, or its comment."""
-    from gitmem.gate.withholding import WITHHELD, without_blocked
-
     if fact is None:
         return None
     text, *values = without_blocked([fact.text, *(value for _, value in fact.meta)], change.path)
@@ -148,9 +140,6 @@ def _without_blocked_text(fact: Fact | None, change: FactChange) -> Fact | None:
 
 def _of_commit(commit: Commit) -> tuple[str, str, str]:
     """(author's name, author as Git writes it, subject) without what the gate would block."""
-    from gitmem.gate.policy import MESSAGE
-    from gitmem.gate.withholding import without_blocked
-
     author = commit.author
     name, whole, subject = without_blocked([author.name, f"{author.name} <{author.email}>", commit.subject], MESSAGE)
     return name, whole, subject
@@ -168,7 +157,6 @@ def _outcome(turn: Turn) -> str:
 def _value(
     repo: Repository, asked: str, expected: str, turn: Turn, changes: Sequence[FactChange]
 ) -> dict[str, Any]:  # fmt: skip
-    from gitmem.review.commit_diff import as_value
 
     commit = None
     if turn.at:
@@ -194,7 +182,6 @@ def _value(
 def _show(
     repo: Repository, turn: Turn, changes: Sequence[FactChange], newest: str, mask: Forgotten, on: bool
 ) -> None:  # fmt: skip
-    from gitmem.review.commit_diff import without_forgotten
 
     if not turn.at:
         there = turn.ranks.get(newest)

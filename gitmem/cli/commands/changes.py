@@ -12,7 +12,10 @@ from gitmem.cli.options import colour_option, json_option, open_here, own_commit
 from gitmem.cli.terminal import colour as coloured
 from gitmem.cli.terminal import page, say, write_json
 from gitmem.environment import now
-from gitmem.review.commit_diff import as_value
+from gitmem.git.revision import split_range
+from gitmem.memory.snapshot import layout_at
+from gitmem.provenance.forgotten_texts import forgotten_texts
+from gitmem.review.commit_diff import as_value, fact_changes, without_forgotten
 
 
 @click.command()
@@ -29,11 +32,6 @@ def command(span: str, colour: str, as_json: bool) -> None:
     git mem changes main..HEAD
     git mem changes v1.2..v1.3 --json
     """
-    from gitmem.git.revision import split_range
-    from gitmem.memory.snapshot import layout_at
-    from gitmem.provenance.forgotten_texts import forgotten_texts
-    from gitmem.review.commit_diff import fact_changes, without_forgotten
-
     repo, config = open_here()
     base, head, _ = split_range(repo, span or own_commits(repo), both=True)
     changes = fact_changes(repo, base, head, layout_at(repo, head, config), now().date())

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
+from gitmem import __version__
+from gitmem.claims import baseline, documents
+from gitmem.claims.check import check
+from gitmem.claims.finding import Finding, State, as_value
+from gitmem.claims.mending import mend
+from gitmem.claims.report import as_annotations, as_sarif, words_of
+from gitmem.claims.transition import became_false
 from gitmem.cli import completions
 from gitmem.cli.options import json_option, open_here
 from gitmem.cli.terminal import escape, page, say, write, write_json
@@ -14,9 +21,6 @@ from gitmem.config import Config
 from gitmem.errors import Exit, UsageError
 from gitmem.git.opening import Repository
 from gitmem.plural import counted
-
-if TYPE_CHECKING:
-    from gitmem.claims.finding import Finding
 
 
 class CheckOptions(NamedTuple):
@@ -57,10 +61,6 @@ def command(ctx: click.Context, /, **given: Any) -> None:
     git mem check
     git mem check --base origin/main
     """
-    from gitmem import __version__
-    from gitmem.claims.finding import State, as_value
-    from gitmem.claims.report import as_annotations, as_sarif
-
     options = CheckOptions(**given)
     if options.fix and (options.base or options.new_baseline):
         raise UsageError("--fix goes without --base and --new-baseline")
@@ -88,10 +88,6 @@ def command(ctx: click.Context, /, **given: Any) -> None:
 
 def _found(repo: Repository, config: Config, options: CheckOptions) -> tuple[list[Finding], int, list[str]]:
     """(the findings that are asked for, how many claims were looked at, what was not)."""
-    from gitmem.claims import baseline, documents
-    from gitmem.claims.check import check
-    from gitmem.claims.transition import became_false
-
     head = repo.head()
     if head is None:
         return [], 0, ["there is no commit yet"]
@@ -111,8 +107,6 @@ def _found(repo: Repository, config: Config, options: CheckOptions) -> tuple[lis
 
 
 def _line(one: Finding) -> str:
-    from gitmem.claims.report import words_of
-
     mark = "suspect"
     if one.sure:
         mark = one.state.value
@@ -121,8 +115,6 @@ def _line(one: Finding) -> str:
 
 def _mended(repo: Repository, findings: list[Finding]) -> list[Finding]:
     """Write the renames, and return what is left."""
-    from gitmem.claims.mending import mend
-
     done, commit = mend(repo, findings)
     if commit:
         say(f"committed {commit[:12]}: {counted(len(done), 'path')} of {counted(len(findings), 'finding')}")
@@ -132,7 +124,5 @@ def _mended(repo: Repository, findings: list[Finding]) -> list[Finding]:
 
 
 def _write_baseline(repo: Repository, findings: Sequence[Finding]) -> None:
-    from gitmem.claims import baseline
-
     baseline.write(repo, findings)
     say(f"{baseline.PATH}: {counted(len(findings), 'finding')}; commit it")

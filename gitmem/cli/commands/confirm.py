@@ -8,7 +8,9 @@ import click
 
 from gitmem.cli import completions
 from gitmem.cli.options import agent_option, cites_option, json_option, open_here, say_if_detached
+from gitmem.cli.places import place as parse_place
 from gitmem.cli.terminal import escape, say, write, write_json
+from gitmem.provenance.confirmation import Confirmed, confirm, place_of
 
 
 @click.command()
@@ -28,9 +30,6 @@ def command(place: str, cites: tuple[str, ...], quote: str, reason: str, agent: 
     git mem confirm MEMORY.md:17
     git mem confirm MEMORY.md:17 --cites src/auth.py:12-30 --reason "read it again"
     """
-    from gitmem.cli.places import place as parse_place
-    from gitmem.provenance.confirmation import Confirmed, confirm, place_of
-
     repo, config = open_here()
     if re.fullmatch(r"[0-9a-f]{6,12}", place):
         path, line = place_of(repo, place)

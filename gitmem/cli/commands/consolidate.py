@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 import click
 
 from gitmem.cli.options import branch_option, json_option, open_here, say_if_detached, since_option
+from gitmem.cli.places import place_of
 from gitmem.cli.terminal import escape, page, say_progress, write, write_json
 from gitmem.environment import now
-
-if TYPE_CHECKING:
-    from gitmem.memory.fact import Fact
-    from gitmem.promotion.consolidation import Outcome
+from gitmem.memory.fact import Fact
+from gitmem.memory.rivals import without_secrets
+from gitmem.promotion.consolidation import LOWERED, Outcome, Request, as_value, consolidate, summary
+from gitmem.promotion.model_registry import promotion_model
+from gitmem.provenance.forgotten_texts import forgotten_texts
+from gitmem.sessions.due_consolidation import note_consolidated, receipts_of
 
 
 @click.command()
@@ -37,11 +39,6 @@ def command(since: str, dry_run: bool, model: str | None, branch: str, as_json: 
     git mem consolidate --since 2026-01-01
     git mem consolidate --branch memory/consolidate
     """
-    from gitmem.promotion.consolidation import Request, as_value, consolidate
-    from gitmem.promotion.model_registry import promotion_model
-    from gitmem.provenance.forgotten_texts import forgotten_texts
-    from gitmem.sessions.due_consolidation import note_consolidated, receipts_of
-
     repo, config = open_here({"model": model} if model else {})
     request = Request(since=since, dry_run=dry_run, branch=branch, receipts=receipts_of(repo))
     chosen, policy = promotion_model(repo, config, now().date(), os.environ, say_progress)
@@ -58,10 +55,6 @@ def command(since: str, dry_run: bool, model: str | None, branch: str, as_json: 
 
 def as_text(outcome: Outcome, dry_run: bool) -> str:
     """For a person: what was done, then what is asked, then the commit."""
-    from gitmem.cli.places import place_of
-    from gitmem.memory.rivals import without_secrets
-    from gitmem.promotion.consolidation import LOWERED, summary
-
     lines = [f"merge    {_at(each.gone)} into {_at(each.kept)}: {each.gone.text}" for each in outcome.merges]
     for done in outcome.replaced:
         lines.append(f"replace  {_at(done.gone)} {done.gone.text}")

@@ -4,20 +4,31 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING
+from dataclasses import asdict
 
 import click
 
+from gitmem.agents import host_checks
+from gitmem.cli.forge_access import client_here
 from gitmem.cli.options import json_option, open_here
 from gitmem.cli.terminal import colour, escape, page, paint, say, write_json
+from gitmem.config import Config
 from gitmem.environment import now
-from gitmem.errors import Exit, GitMemError
+from gitmem.errors import Exit, GitMemError, MissingFile
+from gitmem.gate import setup_checks
+from gitmem.gate.setup_checks import Check
+from gitmem.git.hook_files import hooks_folder
+from gitmem.git.opening import Repository
+from gitmem.git.transaction import writer
+from gitmem.index import doctor, index_file, indexer
+from gitmem.memory.adoption import unread_folders
+from gitmem.memory.facts import parse_lines
+from gitmem.memory.retention import SOON_DAYS, ending_soon
+from gitmem.memory.show import read
 from gitmem.plural import counted
-
-if TYPE_CHECKING:
-    from gitmem.config import Config
-    from gitmem.gate.setup_checks import Check
-    from gitmem.git.opening import Repository
+from gitmem.review import publish, remote_protection
+from gitmem.review.forges.github import GitHubClient
+from gitmem.review.forges.location import forge_of
 
 MAX_ENDING_FACTS = 10  # facts that end soon, and folders with memory, named by `doctor`
 
@@ -34,12 +45,6 @@ def command(repair: bool, remote: bool, as_json: bool) -> int:
     hooks, pinned revisions, modes, exceptions, settings; which facts end in the next 30 days; what hooks of hosts could
     not do; and what a run that was killed has left, Git's locks and a merge that has not ended.
     """
-    from gitmem.agents import host_checks
-    from gitmem.gate import setup_checks
-    from gitmem.git.hook_files import hooks_folder
-    from gitmem.git.transaction import writer
-    from gitmem.index import doctor, index_file, indexer
-
     repo, config = open_here()
     if repair and repo.root is not None:
         with writer(repo) as undone:
@@ -60,7 +65,7 @@ def command(repair: bool, remote: bool, as_json: bool) -> int:
         checks += _remote(repo)
     wrong = [check for check in checks if check.wrong]
     if as_json:
-        write_json({"ok": not wrong, "checks": checks})
+        write_json({"ok": not wrong, "checks": [asdict(check) for check in checks]})
     else:
         on = colour("auto")
         out: list[str] = []
@@ -81,12 +86,6 @@ def command(repair: bool, remote: bool, as_json: bool) -> int:
 
 def _endings(repo: Repository, config: Config) -> Check:
     """Which facts of MEMORY.md end soon; nothing is wrong with that."""
-    from gitmem.errors import MissingFile
-    from gitmem.gate.setup_checks import Check
-    from gitmem.memory.facts import parse_lines
-    from gitmem.memory.retention import SOON_DAYS, ending_soon
-    from gitmem.memory.show import read
-
     try:
         soon = ending_soon(parse_lines(read(repo, config, "MEMORY.md", "").lines).facts, now().date())
     except MissingFile:
@@ -104,9 +103,6 @@ def _endings(repo: Repository, config: Config) -> Check:
 
 def _unread_folders(repo: Repository, config: Config) -> list[Check]:
     """The memory of folders (`packages/api/memory/`) that no setting takes as memory; nothing where there is none."""
-    from gitmem.gate.setup_checks import Check
-    from gitmem.memory.adoption import unread_folders
-
     if repo.root is not None:
         globs = unread_folders(repo, config.memory_paths)
     else:
@@ -123,11 +119,6 @@ def _unread_folders(repo: Repository, config: Config) -> list[Check]:
 
 def _remote(repo: Repository) -> list[Check]:
     """The checks of what GitHub keeps of the default branch. Raises GitMemError where it cannot be asked."""
-    from gitmem.cli.forge_access import client_here
-    from gitmem.review import publish, remote_protection
-    from gitmem.review.forges.github import GitHubClient
-    from gitmem.review.forges.location import forge_of
-
     forge = forge_of(publish.remote_url(repo, "origin"), os.environ)
     client = None
     if forge:

@@ -8,12 +8,14 @@ import click
 
 from gitmem.cli import completions
 from gitmem.cli.options import json_option, keep_option, keeping, open_here, say_if_detached
+from gitmem.cli.places import place as parse_place
 from gitmem.cli.terminal import escape, say, say_differs, say_masked, write, write_json
 from gitmem.config import Config
 from gitmem.environment import now
 from gitmem.errors import UsageError
 from gitmem.gate.exceptions import parse_date
 from gitmem.git.opening import Repository
+from gitmem.provenance import corrections, lifetimes
 from gitmem.provenance.corrections import Correction, as_value
 
 
@@ -53,8 +55,6 @@ def command(**given: Any) -> None:
     git mem edit MEMORY.md:17 "PoC phase 2 uses gRPC" --reason "decided on 12 March"
     git mem edit MEMORY.md:17 --over --reason "phase 1 ended"
     """
-    from gitmem.cli.places import place as parse_place
-
     options = EditOptions(**given)
     asked = [bool(options.text), options.pin is not None, options.until is not None, options.over]
     if sum(asked) != 1 or (options.supersede and not options.text):
@@ -78,8 +78,6 @@ def command(**given: Any) -> None:
 
 def _replaced(repo: Repository, config: Config, place: tuple[str, int], options: EditOptions) -> Correction:
     """Put the new text in the place of the fact, or beside it as what supersedes it."""
-    from gitmem.provenance import corrections
-
     text = " ".join(options.text)
     if options.supersede:
         return corrections.supersede(repo, config, place, text, options.reason, now().date())
@@ -88,8 +86,6 @@ def _replaced(repo: Repository, config: Config, place: tuple[str, int], options:
 
 def _lasting(repo: Repository, config: Config, place: tuple[str, int], options: EditOptions) -> Correction:
     """Change how long the fact at `place` stays."""
-    from gitmem.provenance import lifetimes
-
     if options.pin is not None:
         plan = lifetimes.pin_plan(config, *place, options.pin, options.reason)
     elif options.until is not None:

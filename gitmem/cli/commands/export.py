@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from gitmem.cli.options import at_option, json_option, now, open_here
 from gitmem.cli.terminal import escape, say, write, write_json
+from gitmem.config import Config
 from gitmem.errors import Exit, GitMemError, UsageError
+from gitmem.exchange import okf_export
+from gitmem.exchange.new_folder import ensure_free, write_new_folder
+from gitmem.exchange.okf_export import Bundle
+from gitmem.git.repository import Repository
+from gitmem.git.revision import resolve_at
+from gitmem.memory.snapshot import read_work_tree
+from gitmem.paths import is_memory
 from gitmem.plural import counted
-
-if TYPE_CHECKING:
-    from gitmem.config import Config
-    from gitmem.exchange.okf_export import Bundle
-    from gitmem.git.repository import Repository
 
 A_SKILL = "a folder memory/skills/NAME with a SKILL.md, committed, is one"
 
@@ -43,10 +45,6 @@ def command(form: str, folder: Path, root: str, at: str, dry_run: bool, as_json:
     git mem export okf ~/acme --root memory/acme
     git mem export skills .agents/skills
     """
-    from gitmem.exchange import okf_export
-    from gitmem.exchange.new_folder import ensure_free, write_new_folder
-    from gitmem.git.revision import resolve_at
-
     if root and form != "okf":
         raise UsageError("--root goes with okf")
     real = ensure_free(folder)
@@ -83,9 +81,6 @@ def command(form: str, folder: Path, root: str, at: str, dry_run: bool, as_json:
 
 def _would_be_memory(repo: Repository, config: Config, real: Path) -> bool:
     """Whether Markdown in a folder would be memory of this work tree."""
-    from gitmem.memory.snapshot import read_work_tree
-    from gitmem.paths import is_memory
-
     root = None
     if repo.root is not None:
         root = repo.root.resolve()

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import click
 
 from gitmem.cli import completions
 from gitmem.cli.options import at_option, json_option, open_here, say_if_detached
+from gitmem.cli.places import place as parse_place
 from gitmem.cli.terminal import escape, say, write, write_json
+from gitmem.config import Config
 from gitmem.environment import now
 from gitmem.errors import Exit, Refused, UsageError
+from gitmem.git.opening import Repository
+from gitmem.git.revision import resolve_at
+from gitmem.index import indexer
 from gitmem.plural import counted
-
-if TYPE_CHECKING:
-    from gitmem.config import Config
-    from gitmem.git.opening import Repository
-    from gitmem.provenance.corrections import Correction
-    from gitmem.provenance.erasure import Erasure
-    from gitmem.provenance.purge import Purge, Target
+from gitmem.provenance import corrections, erasure, purge
+from gitmem.provenance.corrections import Correction
+from gitmem.provenance.erasure import Erasure
+from gitmem.provenance.purge import Purge, Target
+from gitmem.provenance.remaining_copies import remaining_lines
+from gitmem.sessions.working_memory import drop_saying
 
 MAX_NAMED_LINES = 10  # lines named that still say what was forgotten
 HISTORY = "history, other branches and other clones still hold it"
@@ -52,23 +55,14 @@ def command(
     git mem forget MEMORY.md:17 --everywhere --dry-run --reason "she asked us to"
     git mem forget MEMORY.md:17 --purge --dry-run --reason "she asked us to"
     """
-    from gitmem.cli.places import place as parse_place
-    from gitmem.provenance import corrections, erasure
-    from gitmem.provenance.remaining_copies import remaining_lines
-
     if not purge and (at or yes):
         raise UsageError("--at and --yes go with --purge", "git mem forget -h")
     repo, config = open_here()
     path, line = parse_place(repo, place)
     if purge:
-        from gitmem.git.revision import resolve_at
-        from gitmem.provenance.purge import Target
-
         target = Target(path, line, reason, resolve_at(repo, at, now()) if at else "")
         return _purge(repo, config, target, ask=not yes, dry_run=dry_run, as_json=as_json)
     if everywhere:
-        from gitmem.sessions.working_memory import drop_saying
-
         erased = erasure.forget_everywhere(repo, config, path, line, reason, dry_run=dry_run)
         if dry_run:
             values = []
@@ -95,10 +89,6 @@ def command(
 
 def _purge(repo: Repository, config: Config, target: Target, *, ask: bool, dry_run: bool, as_json: bool) -> int:
     """Purge, or say what would be purged; 1 where something of the text is left."""
-    from gitmem.index import indexer
-    from gitmem.provenance import purge
-    from gitmem.sessions.working_memory import drop_saying
-
     if dry_run or ask:
         planned = purge.plan(repo, config, target)
         if not (dry_run and as_json):
@@ -130,8 +120,6 @@ def _purge(repo: Repository, config: Config, target: Target, *, ask: bool, dry_r
 
 
 def _purge_value(done: Purge, values: Sequence[str]) -> dict[str, object]:
-    from gitmem.provenance import purge
-
     return {**purge.as_value(done), "session_values": list(values)}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from gitmem.cli.main import ALL_COMMANDS
 from gitmem.cli.terminal import page
 
 
@@ -18,8 +19,6 @@ def command(names: tuple[str, ...], all_commands: bool) -> None:
     git mem help search
     git mem help session end
     """
-    from gitmem.cli.main import ALL_COMMANDS
-
     context = click.get_current_context().find_root()
     context.meta[ALL_COMMANDS] = all_commands
     if all_commands and names:

@@ -9,26 +9,27 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
 from gitmem.cli.options import agent_option, json_option, now, open_here
 from gitmem.cli.terminal import escape, progress, say, say_differs, say_masked, write, write_json
 from gitmem.errors import Exit, GitMemError, UsageError
+from gitmem.exchange.agent_skills import read_skills
+from gitmem.exchange.claude_memories import read_memories
+from gitmem.exchange.document_import import DocumentImport, bring, planned
+from gitmem.exchange.okf_import import read_bundle
 from gitmem.git import undo_record
+from gitmem.memory import importing
+from gitmem.memory.importing import EXPECTED, Plan, as_value, ensure_elsewhere, masked_places
 from gitmem.memory.new_statements import memory_bytes, of_texts, since
+from gitmem.memory.rivals import Rival
+from gitmem.memory.rivals import as_value as rival_value
 from gitmem.plural import counted
 from gitmem.sessions.conversation_exports import SERVICES, exported
-from gitmem.sessions.past_sessions import Listing, files_below, files_of_host, importable_hosts, listed
-
-if TYPE_CHECKING:
-    from gitmem.exchange.document_import import DocumentImport
-    from gitmem.memory.importing import Plan
-    from gitmem.memory.rivals import Rival
-    from gitmem.sessions.past_sessions import PastSession
-    from gitmem.sessions.session_import import ImportedSession, Totals
-
+from gitmem.sessions.past_sessions import Listing, PastSession, files_below, files_of_host, importable_hosts, listed
+from gitmem.sessions.session_import import Done, ImportedSession, ImportOptions, Totals, import_sessions
 
 INTO = re.compile(r"[\w-]+")  # a folder of memory/
 DOCUMENTS = ("notes", "okf", "skills")  # sources of documents; the others are of sessions
@@ -132,11 +133,6 @@ def command(**given: Any) -> int:
 
 def _bring_documents(options: ImportCommand) -> int:
     """Import notes, a bundle or skills; 1 where something was left out that is no mere attachment."""
-    from gitmem.exchange.agent_skills import read_skills
-    from gitmem.exchange.document_import import bring, planned
-    from gitmem.exchange.okf_import import read_bundle
-    from gitmem.memory.importing import EXPECTED, ensure_elsewhere
-
     if options.path is None:
         raise UsageError("the folder to import is missing", f"git mem import {options.source} FOLDER --dry-run")
     if (options.name or options.instructions) and options.source != "okf":
@@ -167,7 +163,9 @@ def _bring_documents(options: ImportCommand) -> int:
         bring(repo, plan)
     differs = since(repo, before, now().date())
     if options.as_json:
-        write_json(plan.as_value(options.source, dry_run=options.dry_run) | {"differs": differs})
+        write_json(
+            plan.as_value(options.source, dry_run=options.dry_run) | {"differs": list(map(rival_value, differs))}
+        )
     else:
         _show_documents(plan, options)
         say_differs(differs)
@@ -177,8 +175,6 @@ def _bring_documents(options: ImportCommand) -> int:
 
 
 def _show_documents(plan: DocumentImport, options: ImportCommand) -> None:
-    from gitmem.memory.importing import masked_places
-
     would = "imported "
     if options.dry_run:
         would = "would import "
@@ -197,23 +193,20 @@ def _show_documents(plan: DocumentImport, options: ImportCommand) -> None:
 
 def bring_notes(asked: NotesImport) -> int:
     """Import into the memory here; 1 where the gate, or what is there already, left something out."""
-    from gitmem.environment import now
-    from gitmem.memory.importing import bring, look_at, without_ignored
-
     repo, config = open_here()
     if repo.root is None:
         raise GitMemError("a bare repository holds no memory files", "run it in a clone")
     if asked.keep:
         config = config._replace(on_personal="keep")
-    plan = look_at(asked.source, config, os.environ, repo.root, asked.into)
+    plan = importing.look_at(asked.source, config, os.environ, repo.root, asked.into)
     if not plan.files and not any(name.endswith(".md") for name, _ in plan.left):
         raise UsageError(f"there is no Markdown in '{plan.source}'", "name a folder of notes")
-    plan = without_ignored(repo, replace(plan, history=plan.history and asked.history))
+    plan = importing.without_ignored(repo, replace(plan, history=plan.history and asked.history))
     before = memory_bytes(repo)
     if asked.dry_run:
         commit = ""
     else:
-        commit = bring(repo, plan, now(), os.environ).commit
+        commit = importing.bring(repo, plan, now(), os.environ).commit
     return tell_notes(plan, asked, repo.root, commit, (), since(repo, before, now().date()))
 
 
@@ -221,10 +214,8 @@ def tell_notes(
     plan: Plan, asked: NotesImport, root: Path, commit: str, written: tuple[str, ...], differs: Sequence[Rival] = ()
 ) -> int:
     """Say what came of an import of notes; the exit code, 1 where something was left out for a reason to look at."""
-    from gitmem.memory.importing import EXPECTED, as_value
-
     if asked.as_json:
-        found = {"differs": differs}
+        found = {"differs": list(map(rival_value, differs))}
         write_json(as_value(plan, root, commit, written, asked.dry_run) | found)
     else:
         _show_notes(plan, asked)
@@ -237,8 +228,6 @@ def tell_notes(
 def _show_notes(plan: Plan, asked: NotesImport) -> None:
     """What comes along, what does not and what was masked. Files that nobody need look into are named with `verbose`
     only."""
-    from gitmem.memory.importing import EXPECTED, masked_places
-
     would = "imported"
     if asked.dry_run:
         would = "would import"
@@ -289,9 +278,6 @@ def _show_notes(plan: Plan, asked: NotesImport) -> None:
 
 def _remembered(options: ImportCommand) -> DocumentImport | None:
     """What the archive's service remembered, as notes; None where it holds nothing of that."""
-    from gitmem.exchange.claude_memories import read_memories
-    from gitmem.exchange.document_import import planned
-
     if options.source != CLAUDE or options.path is None:
         return None
     arrivals, left = read_memories(options.path)
@@ -327,9 +313,6 @@ def _listing(options: ImportCommand, others: bool) -> Listing:
 
 def _bring(listing: Listing, options: ImportCommand, remembered: DocumentImport | None) -> int:
     """Import the sessions that were found and what was remembered; 1 where something was left out."""
-    from gitmem.exchange.document_import import bring
-    from gitmem.sessions.session_import import Done, ImportOptions, Totals, import_sessions
-
     if options.committing and options.dry_run:
         raise UsageError("a dry run commits nothing", "leave --commit or --dry-run away")
     repo, config = open_here()
@@ -345,7 +328,7 @@ def _bring(listing: Listing, options: ImportCommand, remembered: DocumentImport 
             totals.count(outcome)
             lines += [(line.path, line.text) for line in outcome.lines]
             if options.as_json:
-                values.append(outcome)
+                values.append(outcome.as_value())
             else:
                 _show(outcome, options, each=each)
     differs = (*since(repo, before, now().date()), *of_texts(repo, lines, now().date()))
@@ -358,7 +341,7 @@ def _bring(listing: Listing, options: ImportCommand, remembered: DocumentImport 
         value: dict[str, object] = {"source": options.source, "sessions": values, "left": left}
         if remembered is not None:
             value["memories"] = remembered.as_value(options.source, dry_run=options.dry_run)
-        value |= {"totals": totals, "differs": differs, "dry_run": options.dry_run}
+        value |= {"totals": totals.as_value(), "differs": list(map(rival_value, differs)), "dry_run": options.dry_run}
         write_json(value)
     else:
         if remembered is not None:

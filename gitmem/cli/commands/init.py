@@ -4,26 +4,43 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
+from gitmem.cli.commands.import_ import NotesImport, tell_notes
 from gitmem.cli.options import json_option, keeping
 from gitmem.cli.terminal import escape, say, write, write_json
-from gitmem.errors import Exit, UsageError
+from gitmem.config import Config
+from gitmem.environment import now, settings
+from gitmem.errors import Exit, NotARepository, UsageError
+from gitmem.gate import adoption_baseline, exceptions, sources
 from gitmem.gate.exceptions import FILE as ALLOWED
+from gitmem.gate.new_exception import exceptions_text
+from gitmem.git.opening import discover, open_repository
+from gitmem.git.transaction import Draft, Reading
+from gitmem.git.transaction import write as write_files
+from gitmem.git.write import init_repository
+from gitmem.memory.adoption import (
+    Folder,
+    folder_name,
+    folder_settings_text,
+    lacking_patterns,
+    look_at_folder,
+    opened,
+    settings_text,
+    unread_folders,
+)
+from gitmem.memory.importing import bring, look_at, without_ignored
+from gitmem.memory.new_repository import Place, lay_out, lay_out_folder, place_for, settings_now
 from gitmem.memory.templates import LANGUAGES
 from gitmem.plural import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from gitmem.memory.adoption import Folder
-    from gitmem.memory.new_repository import Place
 
 
 class InitOptions(NamedTuple):
@@ -90,8 +107,6 @@ def command(**given: Any) -> int:
 
 def _lay_out(options: InitOptions) -> None:
     """Write what a memory lacks, with the notes that are there adopted or not, and say what was done."""
-    from gitmem.memory.new_repository import lay_out, place_for
-
     quiet = options.as_json or options.dry_run
     place = place_for(options.folder, os.environ)
     if options.inside:
@@ -153,9 +168,6 @@ def _lay_out(options: InitOptions) -> None:
 
 def _lay_out_inside(place: Place, options: InitOptions) -> None:
     """Make one folder of a repository its memory, and say what was done."""
-    from gitmem.memory.adoption import folder_name, folder_settings_text
-    from gitmem.memory.new_repository import lay_out_folder
-
     if options.adopt is not None or options.templates:
         raise UsageError("--in goes without --adopt and --templates", "memory is what lies in the folder")
     folder = folder_name(options.inside)
@@ -184,15 +196,6 @@ def _lay_out_inside(place: Place, options: InitOptions) -> None:
 
 def accept_head(root: Path) -> int:
     """Make what stands in HEAD the baseline of the gate, where there is none yet; how many findings that are."""
-    import secrets
-
-    from gitmem.environment import now
-    from gitmem.gate import adoption_baseline, exceptions, sources
-    from gitmem.gate.new_exception import exceptions_text
-    from gitmem.git.opening import open_repository
-    from gitmem.git.transaction import Draft, Reading
-    from gitmem.git.transaction import write as write_files
-
     repo = open_repository(root, os.environ)
     try:
         policy = sources.worktree_policy(repo, now().date())
@@ -209,8 +212,6 @@ def accept_head(root: Path) -> int:
 
 def _notes(place: Place, adopt: bool | None) -> Folder | None:
     """The files of a folder that is no memory yet (or is to be adopted); None where there is nothing to decide."""
-    from gitmem.memory.adoption import look_at_folder, opened
-
     if not place.root.is_dir() or (adopt is None and _has_memory(place.root)):
         return None
     with opened(place, os.environ) as repo:
@@ -219,8 +220,6 @@ def _notes(place: Place, adopt: bool | None) -> Folder | None:
 
 def _is_code(place: Place) -> bool:
     """Whether a place holds more files of another kind than notes: it gets no files for instructions unasked."""
-    from gitmem.memory.adoption import look_at_folder, opened
-
     if place.new or not place.root.is_dir():
         return False
     with opened(place, os.environ) as repo:
@@ -241,15 +240,11 @@ def _is_adopted(folder: Folder, adopt: bool | None, *, quiet: bool) -> bool:
 
 
 def _settings(place: Place, daily: Sequence[str], hosts: Sequence[str]) -> str:
-    from gitmem.memory.adoption import settings_text
-
     return settings_text(_settings_now(place), daily, hosts)
 
 
 def _settings_now(place: Place) -> str:
     """The text of .gitmem.toml, "" for none. Raises UsageError for one that is not UTF-8."""
-    from gitmem.memory.new_repository import settings_now
-
     try:
         if not place.root.is_dir():
             return ""
@@ -260,8 +255,6 @@ def _settings_now(place: Place) -> str:
 
 def _patterns_in_settings(settings: str, daily: Sequence[str]) -> list[str]:
     """Those of some patterns of daily logs that the settings have; the others are said."""
-    from gitmem.memory.adoption import lacking_patterns
-
     lacking = lacking_patterns(settings, daily)
     if lacking:
         text = json.dumps(lacking, ensure_ascii=False)
@@ -271,10 +264,6 @@ def _patterns_in_settings(settings: str, daily: Sequence[str]) -> list[str]:
 
 def _show_unread_folders(root: Path) -> None:
     """Name the memory of folders (`packages/api/memory/`) that no setting takes as memory, and what to type."""
-    from gitmem.environment import settings
-    from gitmem.git.opening import open_repository
-    from gitmem.memory.adoption import unread_folders
-
     if not (root / ".git").exists():  # a dry run of a new folder
         return
     opened = open_repository(root, os.environ)
@@ -305,15 +294,6 @@ def _show_notes(folder: Folder, adopted: bool, daily: Sequence[str]) -> None:
 
 def _bring_into_new(options: InitOptions, source: Path) -> int:
     """Import into the folder, which is made a repository where it is none, then lay out what is missing of a memory."""
-    from gitmem.cli.commands.import_ import NotesImport, tell_notes
-    from gitmem.config import Config
-    from gitmem.environment import now, settings
-    from gitmem.errors import NotARepository
-    from gitmem.git.opening import discover, open_repository
-    from gitmem.git.write import init_repository
-    from gitmem.memory.importing import bring, look_at, without_ignored
-    from gitmem.memory.new_repository import lay_out, place_for
-
     asked = NotesImport(source, not options.no_history, options.keep, options.verbose, options.dry_run, options.as_json)
     folder = options.folder.absolute()
     try:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import click
 
+from gitmem.claims.anchoring import anchors
 from gitmem.cli.options import agent_option, cites_option, json_option, keep_option, keeping, open_here
 from gitmem.cli.terminal import escape, say_masked, write, write_json
 from gitmem.environment import now
+from gitmem.memory import insights
 
 
 @click.command()
@@ -28,9 +30,6 @@ def command(
     \b
     git mem insight '[ACME] margin fell to 3 % in Q2'
     """
-    from gitmem.claims.anchoring import anchors
-    from gitmem.memory import insights
-
     repo, config = open_here()
     config = keeping(config, keep)
     done = insights.record(repo, config, " ".join(text), now(), agent=agent, more=anchors(repo, cites), dry_run=dry_run)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -16,11 +16,8 @@ from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.errors import Exit, UsageError
 from gitmem.git import hook_files as hooks
 from gitmem.git import merge_driver
+from gitmem.git.opening import Repository
 from gitmem.git.worktree import state_dir
-
-if TYPE_CHECKING:
-    from gitmem.git.opening import Repository
-
 
 LEFTHOOK = {  # the hooks that lefthook can run for us, with what it has to hand over
     "pre-commit": "",
@@ -132,8 +129,6 @@ def _beside_others(repo: Repository, folder: Path, names: Sequence[str]) -> Iter
 
 def promoted(folder: Path) -> str:
     """What an earlier `install --promote` set, so that installing again keeps it."""
-    import re
-
     try:
         text = (folder / "post-commit").read_text("utf-8", "replace")
     except OSError:

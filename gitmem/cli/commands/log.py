@@ -8,8 +8,12 @@ from gitmem.cli import completions
 from gitmem.cli.options import at_option, colour_option, json_option, now, open_here
 from gitmem.cli.terminal import colour as coloured
 from gitmem.cli.terminal import escape, page, paint, say, write_json
-from gitmem.json_values import json_object
+from gitmem.git.revision import resolve_at
+from gitmem.memory import timeline
+from gitmem.memory.timeline import Day
 from gitmem.paths import agent_name
+from gitmem.provenance.forgotten_texts import forgotten_texts
+from gitmem.text.named_times import first_day, last_day
 
 
 @click.command()
@@ -35,11 +39,6 @@ def command(since: str, until: str, agent: str, at: str, count: int | None, colo
     git mem log -n 7
     git mem log --since 2026-02-01 --until 2026-02-28 --agent codex
     """
-    from gitmem.git.revision import resolve_at
-    from gitmem.memory import timeline
-    from gitmem.provenance.forgotten_texts import forgotten_texts
-    from gitmem.text.named_times import first_day, last_day
-
     repo, config = open_here()
     when = now()
     days = timeline.timeline(
@@ -77,8 +76,6 @@ def command(since: str, until: str, agent: str, at: str, count: int | None, colo
 
 def as_value(day: object) -> dict[str, object]:
     """The JSON of docs/json.md, "log"."""
-    from gitmem.memory.timeline import Day
-
     assert isinstance(day, Day)
     return {
         "date": day.day.isoformat(),
@@ -87,7 +84,14 @@ def as_value(day: object) -> dict[str, object]:
                 "path": log.path,
                 "agent": log.agent or None,
                 "sections": [
-                    json_object(section, "time? topic? start_line end_line lines") for section in log.sections
+                    {
+                        "time": section.time or None,
+                        "topic": section.topic or None,
+                        "start_line": section.start_line,
+                        "end_line": section.end_line,
+                        "lines": list(section.lines),
+                    }
+                    for section in log.sections
                 ],
             }
             for log in day.logs

@@ -11,10 +11,17 @@ from typing import TYPE_CHECKING
 import click
 
 from gitmem.cli.terminal import say
+from gitmem.environment import opened
 from gitmem.errors import Exit, GitMemError, NotARepository
+from gitmem.git.merge_file import merge_text
 from gitmem.git.objects import is_encrypted
+from gitmem.git.worktree import write_atomic
 from gitmem.paths import Kind, kind
 from gitmem.plural import counted
+from gitmem.regular_file import read_regular
+from gitmem.review.merge.fact_merge import merge
+from gitmem.review.merge.line_merge import MARK, Labels, with_base
+from gitmem.review.merge.rival_confirms import settled
 
 if TYPE_CHECKING:
     from gitmem.git.encryption import GitCrypt
@@ -39,11 +46,6 @@ def command(ctx: click.Context, base: Path, ours: Path, theirs: Path, marker: in
     -- %O %A %B %L %P
     """
     # OURS is Git's own file in between, no memory file: no transaction, but on a full disk it stays whole.
-    from gitmem.git.merge_file import merge_text
-    from gitmem.git.worktree import write_atomic
-    from gitmem.regular_file import read_regular
-    from gitmem.review.merge.fact_merge import merge
-    from gitmem.review.merge.line_merge import MARK, Labels, with_base
 
     try:
         versions = [read_regular(file) for file in (base, ours, theirs)]
@@ -107,8 +109,6 @@ def _stored_as(merged: bytes, texts: Sequence[bytes], stored: Sequence[bytes], p
 
 @cache
 def _git_crypt() -> GitCrypt | None:
-    from gitmem.environment import opened
-
     repo, _ = opened(stay=True)
     repo.close()
     return repo.git_crypt()
@@ -116,10 +116,6 @@ def _git_crypt() -> GitCrypt | None:
 
 def _settled(merged: bytes, versions: Sequence[bytes]) -> bytes:
     """Without the citations of one side that the merged code gives the lie to, where Git says what is merged."""
-    from gitmem.environment import opened
-    from gitmem.git.merge_file import merge_text
-    from gitmem.review.merge.rival_confirms import settled
-
     theirs = [name.removeprefix("GITHEAD_") for name in os.environ if name.startswith("GITHEAD_")]
     if len(theirs) != 1:
         return merged
@@ -145,8 +141,6 @@ def _settled(merged: bytes, versions: Sequence[bytes]) -> bytes:
 
 def _daily(path: str) -> Sequence[str]:
     """The patterns of daily logs in force, where they say what a path is: elsewhere its place does."""
-    from gitmem.environment import opened
-
     if kind(path) is not Kind.OTHER:
         return ()
     try:

@@ -15,6 +15,8 @@ from gitmem.errors import GitMemError, NotARepository, UsageError
 from gitmem.git.git_config import user_settings
 from gitmem.git.opening import discover, open_repository
 from gitmem.git.write import configure, run_git
+from gitmem.memory.new_repository import lay_out, place_for
+from gitmem.sessions.working_memory import Store
 
 
 @click.group()
@@ -40,8 +42,6 @@ def add_command(name: str, path: Path | None, agent: str, author: str, email: st
     PATH is a repository, by default one in ~/.local/share/git-mem. Lays out a memory where there is none. Two profiles
     never share a repository.
     """
-    from gitmem.memory.new_repository import lay_out, place_for
-
     known = profiles.read(user_settings(os.environ))
     if profiles.checked(name) in known:
         raise UsageError(f"there is a profile '{name}' already", f"git mem profile remove {name}")
@@ -182,8 +182,6 @@ def switch_command(name: str | None, nobody: bool, as_json: bool) -> None:
 
 
 def _clear(profile: profiles.Profile) -> None:
-    from gitmem.sessions.working_memory import Store
-
     if not _is_repository(profile.root):
         return
     common = discover(profile.root, os.environ).common_dir

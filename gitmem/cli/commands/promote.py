@@ -9,10 +9,17 @@ from typing import Any, NamedTuple
 import click
 
 from gitmem.cli.options import branch_option, json_option, open_here, say_if_detached, since_option
+from gitmem.cli.promotion_hook import run, start
+from gitmem.cli.promotion_output import as_text
+from gitmem.cli.promotion_review import promote_interactively
 from gitmem.cli.terminal import page, say, say_progress, write, write_json
 from gitmem.environment import now
 from gitmem.errors import Exit, UsageError
 from gitmem.plural import counted
+from gitmem.promotion.model_registry import promotion_model
+from gitmem.promotion.outcome import as_value
+from gitmem.promotion.promote import Mode, Request, promote
+from gitmem.provenance.forgotten_texts import forgotten_texts
 
 BY_ITSELF = click.Choice(("commit", "commit-per-fact", "branch", "stage"))  # of a promotion that a commit starts
 
@@ -66,8 +73,6 @@ def command(**given: Any) -> int:
     """
     options = PromoteOptions(**given)
     if options.hook or options.background:
-        from gitmem.cli.promotion_hook import run, start
-
         if options.hook:
             start(options.hook)
         elif options.background:
@@ -85,11 +90,6 @@ def command(**given: Any) -> int:
 
 def _promote(options: PromoteOptions) -> int:
     """Promote and print the outcome; the exit code. Raises what `open_here`, `promotion_model` and `promote` raise."""
-    from gitmem.cli.promotion_output import as_text
-    from gitmem.promotion.model_registry import promotion_model
-    from gitmem.promotion.outcome import as_value
-    from gitmem.promotion.promote import Mode, Request, promote
-
     repo, config = open_here(
         {name: value for name, value in (("model", options.model), ("model_use", options.use)) if value}
     )
@@ -106,12 +106,9 @@ def _promote(options: PromoteOptions) -> int:
         branch=options.branch,
         accept=options.accept,
     )
-    from gitmem.provenance.forgotten_texts import forgotten_texts
 
     model, policy = promotion_model(repo, config, now().date(), os.environ, say_progress)
     if options.interactive:
-        from gitmem.cli.promotion_review import promote_interactively
-
         reviewed, refused = promote_interactively(repo, config, model, policy, request)
         if reviewed is not None:
             write(as_text(reviewed, options.explain or refused > 0))

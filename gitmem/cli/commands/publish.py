@@ -7,10 +7,14 @@ import os
 import click
 
 from gitmem.cli import completions
+from gitmem.cli.forge_access import client_here
 from gitmem.cli.options import json_option, open_here
 from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.environment import now
 from gitmem.errors import GitMemError
+from gitmem.memory.snapshot import layout_at
+from gitmem.review import publish
+from gitmem.review.forges.location import forge_of
 
 
 @click.command()
@@ -45,11 +49,6 @@ def command(pr: bool, remote: str, base: str, branch: str, title: str, as_json: 
     git mem publish
     git mem publish --base main --title "What we decided in March"
     """
-    from gitmem.cli.forge_access import client_here
-    from gitmem.memory.snapshot import layout_at
-    from gitmem.review import publish
-    from gitmem.review.forges.location import forge_of
-
     if pr:
         say("hint: 'git mem publish' does that without --pr, which a later version will not know")
     repo, config = open_here()

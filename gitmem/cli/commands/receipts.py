@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import click
 
@@ -11,11 +11,10 @@ from gitmem.cli.options import colour_option, json_option, open_here
 from gitmem.cli.terminal import colour as coloured
 from gitmem.cli.terminal import escape, page, paint, say, write_json
 from gitmem.environment import now
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from gitmem.sessions.receipts import Receipt
+from gitmem.sessions import receipts
+from gitmem.sessions.recalled_facts import as_value, shown
+from gitmem.sessions.receipts import Receipt, by_session
+from gitmem.text.named_times import first_day
 
 COLUMNS = f"{'began':<16}  {'session':<24}  contexts  searches    tokens  median ms"
 MAX_FACTS_PER_KIND = 5  # facts of a kind, and sessions times four, that a person sees
@@ -33,10 +32,6 @@ def command(session: str, since: str, colour: str, as_json: bool) -> None:
     context of a host's hooks, of `context --transcript` or of the MCP server, or one of its searches. It holds no text.
     `mem.contextCeiling` bounds what one session is given.
     """
-    from gitmem.sessions import receipts
-    from gitmem.sessions.recalled_facts import as_value, shown
-    from gitmem.text.named_times import first_day
-
     repo, config = open_here()
     found = receipts.read(repo.common_dir, session, first_day(since, now()))
     if as_json:
@@ -66,8 +61,6 @@ def command(session: str, since: str, colour: str, as_json: bool) -> None:
 
 def _sessions(found: Sequence[Receipt]) -> list[str]:
     """A row of COLUMNS for each of the last sessions."""
-    from gitmem.sessions.receipts import by_session
-
     rows = []
     for name, own in list(by_session(found).items())[-4 * MAX_FACTS_PER_KIND :]:
         searches = sum(receipt.kind == "search" for receipt in own)

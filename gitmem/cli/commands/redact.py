@@ -13,17 +13,17 @@ from gitmem.cli.options import json_option, open_here
 from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError, Refused
-from gitmem.gate import sources
+from gitmem.gate import redaction_record, sources
 from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.examine import Blob, Source, decode, scan_blob
 from gitmem.gate.policy import Policy
 from gitmem.gate.redaction import STRUCTURAL, STRUCTURAL_DETECTORS, Redaction, redaction
 from gitmem.gate.report import remedy
 from gitmem.gate.scan import scan_text
+from gitmem.git import undo_record
 from gitmem.git.objects import LINKS, Entry
 from gitmem.git.opening import Repository
-from gitmem.git.transaction import is_committed
-from gitmem.json_values import json_object
+from gitmem.git.transaction import StagedText, is_committed, write_over, writer
 
 COMMITS_KEEP_IT = "git mem scan --history names them, git rebase -i takes it out of those that are not pushed"
 MAX_LISTED_MASKS = 20  # masks of one file that are told one by one
@@ -103,7 +103,7 @@ class Plan:
 
     def as_value(self) -> dict[str, object]:
         """The JSON of docs/json.md."""
-        masks = [json_object(mask, "rule line characters") for mask in self.redaction.masks]
+        masks = [{"rule": m.rule, "line": m.line, "characters": m.characters} for m in self.redaction.masks]
         return {
             "path": self.path, "where": self.where, "rules": list(self.rules), "masks": masks,
             "characters": self.redaction.characters, "of": self.size,
@@ -163,10 +163,6 @@ def _plan(blob: Blob, where: str, entry: Entry | None, policy: Policy) -> Plan:
 
 
 def _write(repo: Repository, plans: Sequence[Plan], daily: Sequence[str]) -> None:
-    from gitmem.gate import redaction_record
-    from gitmem.git import undo_record
-    from gitmem.git.transaction import StagedText, write_over, writer
-
     files = [plan for plan in plans if plan.entry is None]
     staged = [StagedText(plan.entry, plan.data) for plan in plans if plan.entry is not None]
     write_over(

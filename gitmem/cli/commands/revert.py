@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
 from gitmem.cli import completions
 from gitmem.cli.options import colour_option, json_option, open_here
+from gitmem.cli.places import lines as parse_lines
 from gitmem.cli.terminal import colour as coloured
 from gitmem.cli.terminal import escape, page, paint, say, write, write_json
 from gitmem.errors import UsageError
+from gitmem.git.opening import Repository
 from gitmem.plural import counted
-
-if TYPE_CHECKING:
-    from gitmem.git.opening import Repository
-    from gitmem.provenance.corrections import Correction, Selector
+from gitmem.provenance import corrections
+from gitmem.provenance.corrections import By, Correction, Selector, as_value
 
 
 class RevertOptions(NamedTuple):
@@ -57,9 +57,6 @@ def command(**given: Any) -> None:
     git mem revert --source memory/2026-02-05.md:12-14
     git mem revert --agent codex --dry-run
     """
-    from gitmem.provenance import corrections
-    from gitmem.provenance.corrections import as_value
-
     options = RevertOptions(**given)
     repo, config = open_here()
     selector = _selector(options, repo)
@@ -73,9 +70,6 @@ def command(**given: Any) -> None:
 def _selector(options: RevertOptions, repo: Repository) -> Selector:
     """The source that is named. Raises UsageError unless it is exactly one, UnknownRevision for a commit that is none,
     and what `places.lines` raises for a place that is none."""
-    from gitmem.cli.places import lines as parse_lines
-    from gitmem.provenance.corrections import By, Selector
-
     values = {
         By.SOURCE: options.source,
         By.COMMIT: options.rev,

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING
 
 import click
 
+from gitmem import __version__
 from gitmem.cli import completions
 from gitmem.cli.options import open_here, own_commits
 from gitmem.cli.terminal import escape, page, write_json
 from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError
+from gitmem.gate import report
 from gitmem.git.opening import Repository
-
-if TYPE_CHECKING:
-    from gitmem.review.forges.forge import Forge
+from gitmem.git.revision import split_range
+from gitmem.memory.snapshot import layout_at
+from gitmem.review.comment import as_comment
+from gitmem.review.forges.forge import Forge
+from gitmem.review.forges.location import forge_of
+from gitmem.review.publish import remote_url
+from gitmem.review.rendering import as_markdown
+from gitmem.review.review import as_report, review
+from gitmem.review.review_value import as_value
 
 
 @click.command()
@@ -39,15 +46,6 @@ def command(ctx: click.Context, span: str, form: str, as_json: bool) -> None:
     git mem review main..HEAD
     git mem review origin/main..HEAD --format sarif > review.sarif
     """
-    from gitmem import __version__
-    from gitmem.gate import report
-    from gitmem.git.revision import split_range
-    from gitmem.memory.snapshot import layout_at
-    from gitmem.review.comment import as_comment
-    from gitmem.review.rendering import as_markdown
-    from gitmem.review.review import as_report, review
-    from gitmem.review.review_value import as_value
-
     repo, config = open_here()
     chosen = split_range(repo, span or own_commits(repo), both=True)
     layout = layout_at(repo, chosen.tip, config)
@@ -71,9 +69,6 @@ def command(ctx: click.Context, span: str, form: str, as_json: bool) -> None:
 
 def _forge(repo: Repository) -> Forge | None:
     """Where links lead: the forge of `origin`; None where there is none, and places are named instead."""
-    from gitmem.review.forges.location import forge_of
-    from gitmem.review.publish import remote_url
-
     try:
         return forge_of(remote_url(repo, "origin"), os.environ)
     except GitMemError:

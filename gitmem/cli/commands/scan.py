@@ -10,18 +10,23 @@ from typing import Any, NamedTuple
 
 import click
 
-from gitmem.cli import completions
+from gitmem import __version__
+from gitmem.cli import completions, terminal
 from gitmem.cli.options import open_here
+from gitmem.cli.terminal import escape, json_text
 from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError, UsageError
+from gitmem.gate import explanation, sources, trial
 from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.detectors.registry import WITH_PLUGINS
 from gitmem.gate.detectors.rule_file import Rule, parse_rules
 from gitmem.gate.examine import Before, Blob, Source, decode, not_text
 from gitmem.gate.exceptions import Entry
 from gitmem.gate.policy import MESSAGE, Policy
+from gitmem.gate.report import as_annotations, as_sarif, as_text, as_value
 from gitmem.gate.scan import Report, once_each, rows_of_file, scan_source
 from gitmem.git.opening import Repository
+from gitmem.git.worktree import relative
 from gitmem.plural import counted
 from gitmem.regular_file import read_input, read_regular
 
@@ -30,30 +35,18 @@ TRIAL = 200  # commits of a trial without a number
 
 
 def _text(report: Report, *, accepted: bool = False) -> str:
-    from gitmem.cli.terminal import escape
-    from gitmem.gate.report import as_text
-
     return as_text(report, escape, accepted=accepted)
 
 
 def _json(report: Report) -> str:
-    from gitmem.cli.terminal import json_text
-    from gitmem.gate.report import as_value
-
     return json_text(as_value(report))
 
 
 def _sarif(report: Report) -> str:
-    from gitmem import __version__
-    from gitmem.gate.report import as_sarif
-
     return as_sarif(report, __version__)
 
 
 def _github(report: Report) -> str:
-    from gitmem.cli.terminal import escape
-    from gitmem.gate.report import as_annotations
-
     return as_annotations(report, escape)
 
 
@@ -173,8 +166,6 @@ def command(**given: Any) -> int:
 
 def choose(repo: Repository, options: ScanOptions) -> tuple[Policy, Source]:
     """The policy and the source that the options name."""
-    from gitmem.gate import sources
-
     today = now().date()
     if options.staged:
         policy = sources.staged_policy(repo, today)
@@ -204,8 +195,6 @@ def choose(repo: Repository, options: ScanOptions) -> tuple[Policy, Source]:
 
 def inside(repo: Repository, path: str) -> str:
     """The repository-relative spelling of a path typed here."""
-    from gitmem.git.worktree import relative
-
     if repo.root is None:
         raise GitMemError("a bare repository has no files", "scan a range: git mem scan --history")
     place = relative(repo.root, path, Path.cwd())
@@ -241,8 +230,6 @@ def read_rules(name: str) -> tuple[Rule, ...]:
 
 def render(report: Report, form: str, *, accepted: bool = False) -> None:
     """The report on stdout; as text with what the baseline accepts, where that is wanted (JSON has it always)."""
-    from gitmem.cli import terminal
-
     if form == "text":
         terminal.page(terminal.paint_severities(_text(report, accepted=accepted)), wrap=True)
     else:
@@ -251,9 +238,6 @@ def render(report: Report, form: str, *, accepted: bool = False) -> None:
 
 def show_explanation(repo: Repository, place: str, form: str) -> int:
     """Why the gate judges one line of the work tree as it does."""
-    from gitmem.cli import terminal
-    from gitmem.gate import explanation, sources
-
     name, _, number = place.rpartition(":")
     if not name or not number.isdecimal() or form not in ("text", "json"):
         raise UsageError(f"'{place}' is not a line of a file", "git mem scan --explain FILE:LINE, as text or --json")
@@ -278,9 +262,6 @@ def show_explanation(repo: Repository, place: str, form: str) -> int:
 
 def show_trial(repo: Repository, number: int, form: str) -> int:
     """What the gate would have said to the last commits, as if it had stood there; writes nothing."""
-    from gitmem.cli import terminal
-    from gitmem.gate import sources, trial
-
     if form not in ("text", "json"):
         raise UsageError(f"a trial has no format '{form}'", "--format text or --json")
     today = now().date()
@@ -307,9 +288,6 @@ def show_trial(repo: Repository, number: int, form: str) -> int:
 
 def show_audit(repo: Repository, form: str) -> int:
     """Every exception with its state: active, or ended."""
-    from gitmem.cli import terminal
-    from gitmem.gate import sources
-
     today = now().date()
     if repo.root:
         policy = sources.worktree_policy(repo, today)

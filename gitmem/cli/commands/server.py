@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -13,10 +13,7 @@ from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError, UsageError
 from gitmem.plural import counted
-from gitmem.server.settings import PORT
-
-if TYPE_CHECKING:
-    from gitmem.server.settings import Settings
+from gitmem.server.settings import PORT, Settings
 
 TRIED = "local"  # the tenant of a server that is tried
 

@@ -16,6 +16,7 @@ from gitmem.cli.options import agent_option, json_option, keep_option, keeping, 
 from gitmem.cli.terminal import escape, page, say, say_differs, say_masked, write, write_json
 from gitmem.environment import cache_folder, now
 from gitmem.errors import Exit, GitMemError, UsageError
+from gitmem.git.opening import Repository
 from gitmem.hosts.registry import all_hosts
 from gitmem.hosts.transcript import Transcript
 from gitmem.hosts.transcript_parser import parse, unread_words
@@ -23,7 +24,6 @@ from gitmem.plural import counted
 from gitmem.regular_file import read_input, writable_file
 
 if TYPE_CHECKING:
-    from gitmem.git.opening import Repository
     from gitmem.promotion.promote import Outcome
     from gitmem.sessions.lifecycle import Flushed
     from gitmem.sessions.pending import Written

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import click
 
 from gitmem.cli.options import json_option, open_here, say_if_detached
+from gitmem.cli.promotion_review import key_of
 from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.config import Config
 from gitmem.environment import now
-from gitmem.errors import UsageError
+from gitmem.errors import Changed, UsageError
+from gitmem.gate import quoting
+from gitmem.git import undo_record
+from gitmem.git.opening import Repository
+from gitmem.memory.rivals import Rival, without_secrets
+from gitmem.memory.sections import naming_steps
 from gitmem.plural import counted
-
-if TYPE_CHECKING:
-    from gitmem.git.opening import Repository
-    from gitmem.memory.rivals import Rival
-    from gitmem.promotion.settlement import Settled
+from gitmem.promotion.settlement import WORDS, Answer, Settled, as_value, chosen, ensure_person, open_pairs, settle
 
 KEYS = {"l": "later", "e": "earlier", "b": "both", "s": "same"}
 HELP = """l - the later one holds; the other goes to the archive
@@ -79,7 +81,6 @@ def command(
     if options.interactive and (options.pairs or options.as_json or options.dry_run):
         raise UsageError("--interactive goes alone")
     repo, config = open_here()
-    from gitmem.promotion.settlement import open_pairs
 
     found = open_pairs(repo, config, now().date())
     if options.interactive:
@@ -91,9 +92,6 @@ def command(
 
 
 def _list(pairs: Sequence[Rival], as_json: bool) -> None:
-    from gitmem.memory.rivals import without_secrets
-    from gitmem.promotion.settlement import as_value
-
     shown = [without_secrets(pair) for pair in pairs]
     if as_json:
         write_json({"pairs": [as_value(pair, number) for number, pair in enumerate(shown, 1)]})
@@ -108,23 +106,16 @@ def _list(pairs: Sequence[Rival], as_json: bool) -> None:
 
 def _text(pair: Rival, number: str) -> str:
     """A pair in three lines: what it is and why, the earlier statement, the later one, each behind what it is about."""
-    from gitmem.gate.quoting import without_secrets
-    from gitmem.memory.sections import naming_steps
-
     lines = [f"{number:<3} {pair.kind}" + (f": {pair.reason}" if pair.reason else "")]
     for name, row in zip(("earlier", "later"), pair.earlier_first, strict=True):
         place = f"{row.path}:{row.fact.line}"
-        above = "".join(f"{step}: " for step in without_secrets(naming_steps(row.fact.trail)[-1:]))
+        above = "".join(f"{step}: " for step in quoting.without_secrets(naming_steps(row.fact.trail)[-1:]))
         lines.append(f"    {name:<7}  {place}  {row.day or '-':<10}  {above}{row.fact.text}")
     return escape("\n".join(lines) + "\n")
 
 
 def _answer(repo: Repository, config: Config, found: Sequence[Rival], options: SettleOptions) -> None:
     """Record one answer for each of the pairs that were named."""
-    from gitmem.git import undo_record
-    from gitmem.memory.rivals import without_secrets
-    from gitmem.promotion.settlement import Answer, Settled, as_value, chosen, ensure_person, open_pairs, settle
-
     ensure_person(config)
     answer = Answer(options.answer or "")
     named = list(dict.fromkeys(chosen(found, given) for given in options.pairs))
@@ -160,8 +151,6 @@ def _is_of(one: Rival, other: Rival) -> bool:
 
 
 def _said(done: Settled, dry_run: bool) -> str:
-    from gitmem.promotion.settlement import WORDS
-
     places = ", ".join(f"{row.path}:{row.fact.line}" for row in done.pair.earlier_first)
     if dry_run:
         head = "would settle"
@@ -172,11 +161,6 @@ def _said(done: Settled, dry_run: bool) -> str:
 
 def _interactively(repo: Repository, config: Config, found: Sequence[Rival], reason: str) -> None:
     """Ask about one pair after the other, and record each answer at once."""
-    from gitmem.cli.promotion_review import key_of
-    from gitmem.errors import Changed
-    from gitmem.memory.rivals import without_secrets
-    from gitmem.promotion.settlement import Answer, ensure_person, settle
-
     ensure_person(config)
     if not found:
         say("no statements of memory wait for an answer")

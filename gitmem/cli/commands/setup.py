@@ -19,6 +19,7 @@ from gitmem.cli.host_registration import hosts_on_path, is_registered
 from gitmem.cli.options import json_option
 from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.errors import Exit, NotARepository, UsageError
+from gitmem.gate.quoting import without_secrets
 from gitmem.git import hook_files
 from gitmem.git.opening import Repository, open_repository
 from gitmem.git.other_memories import shown_url
@@ -185,8 +186,6 @@ def _run(words: tuple[str, ...], folder: Path, *, quiet: bool) -> int:
 
 def _shown_command(words: tuple[str, ...]) -> str:
     """The command as it is shown: an address may hold a token, and a fact that the gate refuses a secret."""
-    from gitmem.gate.quoting import without_secrets
-
     if words[:2] == ("git", "clone"):
         shown = tuple(map(shown_url, words))
     else:

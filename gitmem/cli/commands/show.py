@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 
 from gitmem.cli import completions
 from gitmem.cli.options import at_option, colour_option, json_option, open_here
+from gitmem.cli.places import lines as parse_place
 from gitmem.cli.terminal import colour as coloured
 from gitmem.cli.terminal import escape, page, paint, write_json
 from gitmem.environment import now
-from gitmem.memory.show import as_value
-
-if TYPE_CHECKING:
-    pass
+from gitmem.git.revision import resolve_at
+from gitmem.memory.show import as_value, read, statement_at
+from gitmem.provenance.forgotten_texts import forgotten_texts
 
 
 @click.command()
@@ -33,11 +31,6 @@ def command(place: str, at: str, colour: str, as_json: bool) -> None:
     git mem show MEMORY.md:10
     git mem show memory/2026-02-05.md --at 2026-03-01
     """
-    from gitmem.cli.places import lines as parse_place
-    from gitmem.git.revision import resolve_at
-    from gitmem.memory.show import read, statement_at
-    from gitmem.provenance.forgotten_texts import forgotten_texts
-
     repo, config = open_here()
     path, first, last = parse_place(repo, place)
     memory_file = read(repo, config, path, resolve_at(repo, at, now()) if at else "", forgotten_texts(repo))

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from gitmem.cli.options import json_option, open_here
+from gitmem.cli.promotion_hook import last_run, last_run_in_words
 from gitmem.cli.terminal import colour, escape, page, paint, write_json
+from gitmem.config import Config
 from gitmem.environment import now
-from gitmem.json_values import json_object
+from gitmem.gate import last_refusal
+from gitmem.gate.setup_checks import hook_check
+from gitmem.gate.work_tree_findings import Counts, counts
+from gitmem.git.hook_files import hooks_folder
+from gitmem.git.opening import Repository
+from gitmem.index import status as index_status
+from gitmem.index.status import Status
 from gitmem.plural import counted
-
-if TYPE_CHECKING:
-    from gitmem.config import Config
-    from gitmem.gate.work_tree_findings import Counts
-    from gitmem.git.opening import Repository
-    from gitmem.index.status import Status
+from gitmem.sessions import due_consolidation, receipts
+from gitmem.sessions.recalled_facts import recalled
 
 
 @click.command()
@@ -28,14 +33,6 @@ def command(as_json: bool) -> None:
     Shows files, chunks, vectors, branches, and every file that is not indexed whole. Looks only: nothing is brought up
     to date. Lines in which a secret was found are counted, never indexed.
     """
-    from gitmem.cli.promotion_hook import last_run, last_run_in_words
-    from gitmem.gate import last_refusal
-    from gitmem.gate.setup_checks import hook_check
-    from gitmem.gate.work_tree_findings import counts
-    from gitmem.git.hook_files import hooks_folder
-    from gitmem.index import status as index_status
-    from gitmem.sessions import due_consolidation
-
     repo, config = open_here()
     status = index_status.status(repo, config)
     gate = None
@@ -48,8 +45,9 @@ def command(as_json: bool) -> None:
     consolidated = due_consolidation.load(repo.common_dir)
     if as_json:
         more: dict[str, Any] = {"hooks": hooks.wrong if hooks else "", "promotion": last_run(repo.common_dir) or None}
-        more |= {"consolidation": consolidated, "refused": refused}
-        write_json({**json_object(status), "gate": gate, **more})
+        more |= {"consolidation": consolidated.as_value()}
+        more |= {"refused": asdict(refused) if refused else None}
+        write_json({**asdict(status), "gate": asdict(gate) if gate else None, **more})
         return
     lines = _index_lines(status)
     if status.commits:
@@ -113,9 +111,6 @@ def _index_lines(status: Status) -> list[str]:
 
 def _receipts_in_words(repo: Repository, config: Config) -> str:
     """What the sessions of the last week were given, "" where they left no receipts."""
-    from gitmem.sessions import receipts
-    from gitmem.sessions.recalled_facts import recalled
-
     found = receipts.read(repo.common_dir, since=now().date() - timedelta(days=6))
     if not found:
         return ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 import click
 
@@ -11,11 +10,10 @@ from gitmem.cli.options import json_option, open_here
 from gitmem.cli.terminal import escape, say, say_differs, write, write_json
 from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError
+from gitmem.exchange.sync import Synced, remote_of, sync
 from gitmem.exchange.sync_timer import MINUTES, TIMERS
+from gitmem.exchange.sync_timer import timer as text_of
 from gitmem.plural import counted
-
-if TYPE_CHECKING:
-    from gitmem.exchange.sync import Synced
 
 MAX_NAMED_PATHS = 5  # paths in a sentence
 
@@ -49,11 +47,8 @@ def command(remote: str, commit: bool, dry_run: bool, quiet: bool, timer: str | 
     git mem sync --timer systemd | sh     # every 15 minutes, by itself
     """
     repo, config = open_here()
-    from gitmem.exchange.sync import remote_of, sync
 
     if timer:
-        from gitmem.exchange.sync_timer import timer as text_of
-
         if repo.root is None:
             raise GitMemError("a bare repository has nothing to sync", "run it in a clone")
         named = ""

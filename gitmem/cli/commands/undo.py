@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import click
 
@@ -12,11 +12,8 @@ from gitmem.cli.options import json_option, open_here, say_if_detached
 from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.errors import NotKept
 from gitmem.plural import counted
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from gitmem.provenance.undo import Undo
+from gitmem.provenance.ledger import PROMOTES
+from gitmem.provenance.undo import Undo, as_value, last_write, pass_over, undo
 
 SHOWN, SHOWN_OF_MANY = 20, 4  # lines of a file, and of one of many that were made
 MAX_FILES_UNASKED = 3  # files
@@ -40,9 +37,6 @@ def command(dry_run: bool, yes: bool, as_json: bool) -> int:
     git mem undo --dry-run
     git mem undo --yes
     """
-    from gitmem.provenance.ledger import PROMOTES
-    from gitmem.provenance.undo import as_value, last_write, pass_over, undo
-
     repo, config = open_here()
     try:
         plan = last_write(repo)

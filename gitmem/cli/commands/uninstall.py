@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import click
 
@@ -25,11 +24,10 @@ from gitmem.cli.options import open_here
 from gitmem.cli.state_removal import Part
 from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.errors import Exit, GitMemError
+from gitmem.exchange.sync_timer import timer_files
 from gitmem.git import hook_files as hooks
 from gitmem.git import merge_driver
-
-if TYPE_CHECKING:
-    from gitmem.git.opening import Repository
+from gitmem.git.opening import Repository
 
 # What each part became, as JSON has it; the words of a person's report.
 REMOVED, WOULD_REMOVE, KEPT = "removed", "would be removed", "kept"
@@ -179,8 +177,6 @@ def _last_words(repo: Repository, rest: dict[str, str], waiting: Sequence[object
 
 def _by_hand(repo: Repository) -> Iterator[str]:
     """What a person set up with a command that git mem printed, and takes out with one."""
-    from gitmem.exchange.sync_timer import timer_files
-
     if repo.root is None:
         return
     for path in timer_files(repo.root, os.environ):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import Counter
 
 import click
 
@@ -11,10 +11,13 @@ from gitmem.cli.options import colour_option, json_option, open_here
 from gitmem.cli.terminal import colour as coloured
 from gitmem.cli.terminal import escape, page, paint, say, write_json
 from gitmem.errors import Exit
-from gitmem.json_values import json_object, json_value
-
-if TYPE_CHECKING:
-    from gitmem.provenance.verify import Verdict
+from gitmem.gate.sources import range_paths
+from gitmem.git.revision import split_range
+from gitmem.plural import counted
+from gitmem.provenance import verify
+from gitmem.provenance.grounding import WORDS
+from gitmem.provenance.signatures import UNSIGNED
+from gitmem.provenance.verify import Verdict
 
 
 @click.command()
@@ -33,10 +36,6 @@ def command(ctx: click.Context, span: str, policy: bool, colour: str, as_json: b
     git mem verify
     git mem verify origin/main..HEAD --policy
     """
-    from gitmem.gate.sources import range_paths
-    from gitmem.git.revision import split_range
-    from gitmem.provenance import verify
-
     repo, config = open_here()
     chosen = split_range(repo, span)
     if chosen.base:
@@ -57,11 +56,6 @@ def command(ctx: click.Context, span: str, policy: bool, colour: str, as_json: b
 
 def summary(verdict: Verdict) -> str:
     """How many facts were checked, and in the words of `why` how each kind of them stands."""
-    from collections import Counter
-
-    from gitmem.plural import counted
-    from gitmem.provenance.grounding import WORDS
-
     counts = Counter(row.attribution.support for row in verdict.facts)
     kinds = ", ".join(f"{counts[support]} {words}" for support, words in WORDS.items() if counts[support])
     findings = "no finding"
@@ -86,11 +80,19 @@ def render(verdict: Verdict, on: bool) -> str:
 
 def as_value(verdict: Verdict) -> dict[str, object]:
     """The JSON of docs/json.md, "verify"."""
-    from gitmem.provenance.signatures import UNSIGNED
-
     return {
         "checked": verdict.checked,
-        "findings": [json_object(flaw, "rule path line message fact? commit?") for flaw in verdict.flaws],
+        "findings": [
+            {
+                "rule": flaw.rule,
+                "path": flaw.path,
+                "line": flaw.line,
+                "message": flaw.message,
+                "fact": flaw.fact or None,
+                "commit": flaw.commit or None,
+            }
+            for flaw in verdict.flaws
+        ],
         "facts": [
             {
                 "path": row.path,
@@ -101,5 +103,5 @@ def as_value(verdict: Verdict) -> dict[str, object]:
             }
             for row in verdict.facts
         ],
-        "signatures": [json_value(one) for one in verdict.signatures if one.state != UNSIGNED],
+        "signatures": [one.as_value() for one in verdict.signatures if one.state != UNSIGNED],
     }

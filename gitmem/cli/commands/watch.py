@@ -14,6 +14,7 @@ from gitmem.config import TRACKED, Config
 from gitmem.environment import settings
 from gitmem.errors import GitMemError
 from gitmem.git.opening import Repository
+from gitmem.index import freshness
 from gitmem.paths import Layout, is_memory
 
 MAX_PAUSES = 4  # times the pause, after which a stream of changes is not waited for any longer
@@ -76,8 +77,6 @@ def _is_watched(root: Path, path: str, layout: Layout) -> bool:
 
 def _refresh(repo: Repository, config: Config) -> None:
     """What a search does first."""
-    from gitmem.index import freshness
-
     made = freshness.ready(repo, config)
     made.close()
     if made.freshness.stale:
