@@ -23,7 +23,7 @@ from gitmem.gate.detectors.personal import pii  # noqa: E402
 from gitmem.gate.detectors.secrets import cookies, passwords, secrets, tokens  # noqa: E402
 from gitmem.gate.detectors.secrets.candidates import candidates  # noqa: E402
 from gitmem.gate.detectors.secrets.examples import fake  # noqa: E402
-from gitmem.gate.detectors.secrets.shapes import SAMPLES, shapes  # noqa: E402
+from gitmem.gate.detectors.secrets.shapes import shapes  # noqa: E402
 from gitmem.gate.detectors.secrets.vendors import tokens as vendor_tokens  # noqa: E402
 from gitmem.gate.detectors.text import Text  # noqa: E402
 
@@ -68,10 +68,11 @@ def rules(size: int) -> Iterator[tuple[str, float]]:
 
             worst = max(worst, seconds(look, 1))
         yield rule, worst
-    for row, (rule, _, literals, _) in enumerate(shapes()):
+    for row, shape in enumerate(shapes()):
+        literals = shape.literals
         pattern = tokens._shape_pattern(row)
         worst = 0.0
-        for text in hostile(literals[0] if literals else "a1", fake(SAMPLES[rule]), size):
+        for text in hostile(literals[0] if literals else "a1", fake(shape.sample), size):
             seen_ = candidates(text)
             places = [run for run in seen_.runs if run[1] - run[0] >= 32]
             if literals:
@@ -82,7 +83,7 @@ def rules(size: int) -> Iterator[tuple[str, float]]:
                     sum(1 for _ in pattern.finditer(text, first, last))  # type: ignore[attr-defined]
 
             worst = max(worst, seconds(run, 1))
-        yield rule, worst
+        yield shape.rule, worst
 
 
 def throughput(documents: list[str]) -> Iterator[tuple[str, float]]:

@@ -200,7 +200,7 @@ def _mixed() -> Iterator[tuple[str, list[str]]]:
     from gitmem.gate.detectors.key_words import KEY_WORDS
     from gitmem.gate.detectors.secrets import vendors
     from gitmem.gate.detectors.secrets.examples import fake
-    from gitmem.gate.detectors.secrets.shapes import SAMPLES
+    from gitmem.gate.detectors.secrets.shapes import shapes
 
     pieces = sorted(
         {
@@ -223,8 +223,8 @@ def _mixed() -> Iterator[tuple[str, list[str]]]:
     yield "beginnings", [start + " " for start in starts]
     yield "beginnings glued", starts
     yield "beginnings and digits", [f"{start}{pick.randrange(10**9)} " for start in starts]
-    yield "samples", [fake(sample) + "\n" for sample in SAMPLES.values()]
-    yield "samples cut", [fake(sample)[:-4] + " " for sample in SAMPLES.values()]
+    yield "samples", [fake(shape.sample) + "\n" for shape in shapes()]
+    yield "samples cut", [fake(shape.sample)[:-4] + " " for shape in shapes()]
     words = ["".join(pick.choices("abcdefghijklmnopqrstuvwxyz", k=pick.randint(2, 9))) for _ in range(20_000)]
     yield "invented words", [word + " " for word in words]
     yield "invented lines", [" ".join(pick.choices(words, k=8)) + "\n" for _ in range(5000)]

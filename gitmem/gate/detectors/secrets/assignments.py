@@ -31,17 +31,14 @@ from gitmem.gate.detectors.secrets.placeholders import (
     is_varied,
     is_words,
 )
+from gitmem.gate.detectors.secrets.rule_tables import label_pattern
 from gitmem.gate.detectors.secrets.service_names import service_names
 from gitmem.gate.detectors.secrets.tokens import Found
 from gitmem.gate.detectors.spans import Spans
 from gitmem.lazy_patterns import lazy
 
 # On lower-case text: the stem of a word for a secret.
-_STEM = lazy(
-    r"(?:key|token|secret|credential)s?,? (?:[a-z]{2,9} ){0,3}value(?= is | was |:|=)|token|secrete?|key|(?<![a-z])pat(?![a-z])|credential|auth|bearer|private|access"
-    r"|signature|webhook|licen[cs]e|client|passcode"
-    r"|토큰|시크[릿렛]|씨크릿|(?:키|시크릿|토큰|비밀)[^!-~\n]{0,3}[,. ][^0-9A-Za-z\n]{0,24}값|(?<![쿠위스럭몽])키(?!워드|보드|퍼|오스크|노트|프레임|트를|친|텍|택|지|징)|인증값|크리덴셜|자격 ?증명|私[钥鑰]|授权码|トークン|シークレット|(?:キー|トークン|鍵)[^0-9A-Za-z\n]{1,24}値|キー(?!ワード|ボード|フレーム)|鍵(?!盤)|クレデンシャル|(?:令牌|密钥)[^0-9A-Za-z\n]{1,24}值|令牌|密钥|密匙|秘钥|金鑰|凭证|憑證|權杖|key값|(?<![a-z])(?:salt|pepper)(?![a-z])"
-)
+_STEM = lazy(label_pattern("secret"))
 # Vendors whose keys have no beginning of their own: their name is the word for a secret.
 _NAME = lazy("[a-z0-9]{4,16}")
 _KEY_NAME = lazy(
@@ -55,17 +52,12 @@ _EMBEDDED = lazy(
     r"|[a-z][a-z0-9]{1,2}-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}-[a-z]{3}"
     r"|^[A-Z]{2,10}-\d{1,7}$"
 )
-# A word and an id that is nearly a UUID: the name of an object, where no more than "key" is said.
-_OBJECT = lazy(r"[a-z]{3,16}-[0-9a-f]{6,8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12,13}")
-_VERSION = lazy(r"(?:^|[-@_/])v?\d{1,4}(?:\.\d{1,5}){1,3}(?:[-.][a-z0-9.]{1,12}){0,3}$")
-_RELEASE = lazy(r"v?\d{1,4}\.\d{1,4}\.\d{1,4}[-.][a-z]")  # `1.4.0.tgz#...`, `2.0.0-py3-none-any.whl#...`
 # A path with an ending, a file, a host with or without a path, a place in an archive named by its object id.
 _ADDRESSED = lazy(
     r"^(?:[\w.-]+/){2,}[\w.-]*\.[a-z]{2,8}$|\.(?:tgz|gz|zip|whl|jar|parquet|json|ya?ml|md|png)(?:#|$)"
     r"|^(?:\d{0,4}[A-Za-z]+\d{0,8}|\d{1,8})(?:[-_/](?:\d{0,4}[A-Za-z]+\d{0,8}|\d{1,8})?)*\.(?:mp[34]|wav|webm|mov|jpe?g|gif|svg|webp|pdf|txt|csv|tsv|log|html?|xml|docx?|xlsx?|sqlite|db|onnx|bin)$"
     r"|^(?=.{0,80}\.[a-z]{2,6}(?:/|$))(?:[a-z]{1,24}\d{0,3}(?:-[a-z]{0,24}\d{0,3}){0,5}\.){2,6}[a-z]{2,6}(?:/[a-z0-9./_-]{0,80})?$"
 )
-_WORDED_PATH = lazy(r"(?:v\d{1,2}|[a-z_-]{3,24})(?:/(?:v\d{1,2}|[a-z_-]{2,24})){1,8}/?")  # `v1/objects/licenses`
 # `huggingface/deepseek-ai/DeepSeek-R1`: names in a path, each of words and short numbers. A word is read in one way
 # only: words of words would be tried in all ways.
 _PATH_NAME = r"(?:[A-Za-z][a-z]{1,40}(?:[A-Z][a-z]{1,20}){0,2}|[A-Za-z]?\d{1,3}[a-z]?)"
@@ -83,10 +75,6 @@ _ERROR_CODE = lazy(r"(?:[A-Z][a-z]{1,20}){1,4}(?:\.(?:\d{3}|[A-Z]{2,5}\d{2,5}|(?
 _CUT_ID = lazy(r"[0-9A-Za-z-]{4,12}(?:\.{3}|…)")  # `22bb2222-...`: the beginning of an id
 # `timeObserverToken`: what a program calls a thing.
 _VARIABLE = lazy(r"[a-z]{2,20}(?:[A-Z][a-z]{1,20}){1,4}(?:Token|Key|Secret|Password|Id|Name|Value)s?")
-_OF_SOMETHING = lazy(
-    r"\b(?:files?|path|names?|length|size|count|server|service|holder|owner|pair|type|request|session|job|run|order|bucket"
-    r"|lives?|stays?|comes?|points?|belongs|goes|moved|refers?)\b"
-)
 _FINGERPRINT = lazy(r"^(?:[0-9A-F]{16}|[0-9A-F]{40})$")  # of OpenPGP, in capitals
 _BADGE = lazy(r"badge[^\s\"'`<>{},;?]{0,80}\?(?:[\w.~%=&-]{0,60}&)?[\w-]{0,16}\Z")  # `badge.svg?token`
 _SUM_OF = lazy(r"(?:sha-?\d{1,3}|md5|checksum|digest|hash)(?:sum)?s? (?:of|for) [^\n:=]{0,30}\Z")
@@ -98,11 +86,6 @@ _CALLED_ID = lazy(
     r"(?:id|uid|guid|hash|sha|digest|commit|track|page|board|session|order|아이디|식별자|해시|커밋)[\s:=\"'`(]{0,4}\Z"
 )
 _ITEM_ID = lazy(r"(?:1password|vault|bitwarden|keeper)[^\n]{0,24}\bitem(?: id)?[\s:=\"'`(|]{0,4}\Z")  # where it is kept
-_TAGGED = lazy(r"^([A-Za-z][\w.-]{3,40})-(?:[0-9a-f]{40}|[0-9a-f]{64})$")  # `linux-build-4f3c...`
-_CALLED = lazy(r"key|token|secret|access|private|키|토큰|시크릿")
-_IDENTIFIER = lazy(
-    r"\b(?:id|ids|uid|guid|page|track|board|trace|event|index|zone|user|order|account|ray)\b|주문|사용자"
-)
 # Tokens that mark a request, so that it is carried out once.
 _OPEN_ID = lazy(r"(?:[a-z]+:)?o[ucn]_[0-9a-f]{32}")  # a person or chat of Feishu
 _ONCE = lazy(r"(?:client|request|change|action|export|update|lock)[-_]?token", re.IGNORECASE)
@@ -110,17 +93,11 @@ _ONCE = lazy(r"(?:client|request|change|action|export|update|lock)[-_]?token", r
 _NEGATED = lazy(
     r"(?:^|[_.-])(?:non|not|no|fake|dummy|mock|bogus|sample|example|invalid|wrong|bad)(?=[A-Z_.-])", re.IGNORECASE
 )
-_FIELD_WORD = lazy(r" (?:id|file|name|path|count|length|server)\b")
 _FOREIGN_KEY = lazy(
     r"(?:인증|비밀|액세스|접근|api|서비스|연동|발급|승인|보안|어드민|관리자|비공개|서명|라이선스|앱|서버) ?키|토큰|시크[릿렛]|秘密鍵|署名|私[钥鑰]|授权码|トークン|シークレット|apiキー|令牌|密钥",
     re.IGNORECASE,
 )
 _LOUD = lazy(r"(?:KEY|TOKEN|SECRET|ACCESS|PRIVATE)$|-(?:access|secret|private)(?:-key)?$")
-_UPPER_NAME = lazy(r"(?:TOKEN|SECRET|ACCESS|PRIVATE)$")
-_SHA = lazy(
-    r"commit|sha|digest|hash|checksum|image|revision|커밋|해시|コミット|提交|version|build"
-    r"|release|@|app_?id|client_?id|user_?id|issue"
-)
 # The rest of the identifier, its closing marks, then what joins it to a value.
 _JOIN = lazy(
     r"(?P<rest>[A-Za-z0-9_.$]{0,48}(?:-[A-Za-z]{2,12}(?![A-Za-z0-9])){0,3})(?P<close>[\"'`"
@@ -137,8 +114,6 @@ _JOIN = lazy(
     r"(?:(?:[bu]|\[?\]?byte\(|(?:bytes|bytearray|Secret|SecretStr|String)\()[\"']|\n[ \t]{1,12}[\"'`]?|(?<=\?)[ \t]{0,3}\n(?:[A-Za-z][\w-]{0,20}[:>][ \t])?)?)"
     r"(?P<value>[!-~]{10,1024})"
 )
-_ASCII_LETTER = lazy(r"[a-z]")
-_GLUED = lazy(r"_([0-9A-Za-z]{20,128})(?![0-9A-Za-z])")
 _NEAR = lazy(r"[!-~]{10}")
 _VALUE_END = lazy(r"[\"'`<>,;\\)\]}|]|&quot;|&amp;|&(?=\w+=)")
 _TRAIL = ".:!?*"
@@ -150,28 +125,16 @@ _PUBLIC = lazy(
     r"|monkey|turkey|hockey|author(?!i[sz])|authority|i18n|localstorage|etag|continuation|(?:page|cursor|next|sync|change|update|lock|client-?request)[-_]?(?:key|token)$",
     re.IGNORECASE,
 )
-# Words that say so only where the name is not that of a credential: `CACHE_KEY`, but `PAGERDUTY_API_KEY`, `S3_SECRET_KEY`.
-_DATA = lazy(
-    r"primary|partition|sort|index|page|cursor|next|hash|translation|dedup|object|map|dict|lock|group|row|test[-_]?id",
-    re.IGNORECASE,
-)
-# The names of entries in a store, not of what opens it: `CACHE_KEY`, `redis key`, but `REDIS_TOKEN`. Entries are named
-# by words and digests; a long value in capitals, small letters and digits is no entry's name.
+# The names of entries in a store, not of what opens it: `CACHE_KEY`, `redis key`, but `REDIS_TOKEN`.
 _STORE_KEY = lazy(
     r"(?:cache|redis|s3)[a-z_.-]{0,24}?key\Z(?<!access.key)(?<!secret.key)(?<!api.key)(?<!encryption.key)(?<!signing.key)(?<!auth.key)(?<!master.key)",
     re.IGNORECASE,
 )
-_GENERATED = lazy(r"(?=[^a-z]*[a-z])(?=[^A-Z]*[A-Z])(?=[^0-9]*[0-9])[0-9A-Za-z+/]{32,200}={0,2}")
 _PRINTED = lazy(r"test vectors?\b[^\n]{0,40}\Z|\brfc \d{4}[^\n]{0,40}\Z")  # values of a standard
-_TEMPLATE = lazy(r"[rbf]{1,2}[\"'][^\"']{0,40}\{")
 _STORES = ("cache ", "redis ", "s3 ", "캐시 ", "キャッシュ", "缓存")
 _KEYS = frozenset(["key", "키", "キー"])
 # Words that name a secret only together with one that does.
 _WIDE_STEMS = frozenset(["access", "private", "client", "signature", "webhook", "license", "licence", "auth", "bearer"])
-_CREDENTIAL = lazy(
-    r"(?:api|app|access|auth|private|secret|licen[cs]e|server|service|account|admin|master|root|client)[_-]?(?:key|token)|secret",
-    re.IGNORECASE,
-)
 _OTHER_FIELD = lazy(
     r"(?:^|[_.-])(?:id|ids|name|names|type|url|uri|path|file|dir|length|len|size|count"
     r"|version|format|expir\w*|ttl|header|prefix"
@@ -273,32 +236,25 @@ def _cut(text: str, start: int, limit: int, quote: str) -> int:
 def _judge(name: str, op: str, words: str, quote: str, value: str) -> bool:
     if is_placeholder(value) or is_digest(value) or is_readable_base64(value) or is_published(value):
         return False
-    if is_sequence(value) or _ADDRESSED.search(value) or _WORDED_PATH.fullmatch(value) or named_ids.is_resource(value):
+    if is_sequence(value) or _ADDRESSED.search(value) or named_ids.is_resource(value):
         return False
     if any([form.fullmatch(value) for form in (_NAMED_PATH, _MODEL_NAME, _ERROR_CODE, _CUT_ID)]):
         return False
     if not quote and _VARIABLE.fullmatch(value):
         return False
-    if _OBJECT.fullmatch(value) and not _KEY_NAME.search(name):
-        return False
     if _FINGERPRINT.match(value) and not _TOLD_SECRET.search(name):
-        return False
-    tagged = _TAGGED.match(value)
-    if tagged and is_words(tagged.group(1)):
         return False
     strong = bool(_STRONG_OP.search(op)) or bool(quote) or bool(_STRONG_WORDS.search(words))
     if words.count(" ") >= 3:  # told, not assigned: what else the sentence names may be what the value is
-        if _SHA.search(words) or _PUBLIC.search(words) or _DATA.search(words) or _OF_SOMETHING.search(words):
-            return False
-        return not is_uuid(value) and is_random(value, 20) and not is_words(value)
+        return not _PUBLIC.search(words) and not is_uuid(value) and is_random(value, 20) and not is_words(value)
     if not quote and is_code(value) and len(set(_ODD_SYMBOL.findall(value))) < 5:
         return False
-    if _EMBEDDED.search(value) or (is_words(_VERSION.sub("", value)) and not is_tangled(value)):
+    if _EMBEDDED.search(value) or (is_words(value) and not is_tangled(value)):
         return False
     if is_uuid(value):
         if _ONCE.search(name):
             return False
-        named = _KEY_NAME.search(name) is not None or _UPPER_NAME.search(name) is not None
+        named = _KEY_NAME.search(name) is not None
         sign = op.strip()
         if strong or sign in ("", "("):
             return named
@@ -371,10 +327,8 @@ def _names_no_secret(text: str, low: str, stem: re.Match[str], join: re.Match[st
     before = low[max(0, head - 12) : head]
     if (
         _PUBLIC.search(name)
-        or (_DATA.search(name) and not _CREDENTIAL.search(name))
         or _OTHER_FIELD.search(name)
         or _NEGATED.search(name)
-        or _FIELD_WORD.search(join.group("words"))
         or before.endswith(_NOT_SECRET_BEFORE)
         or (stem.group() in _KEYS and before.endswith(_STORES))
     ):
@@ -392,11 +346,6 @@ def _assigned(text: str, low: str, first: int, last: int) -> Iterator[Found]:
     for match in _STEM.finditer(low, first, last):
         at = match.start()
         if at < done:
-            continue
-        glued = _GLUED.match(text, match.end())
-        if glued and text[at : match.end()].isupper() and is_random(glued.group(1), 20) and not is_uuid(glued.group(1)):
-            done = glued.end()
-            yield Found("assigned-secret", "a random value where a key or token is named", *glued.span(1))
             continue
         arn = low.rfind("arn:", max(0, at - 100), at)
         if arn >= 0 and arn > max([low.rfind(mark, max(0, at - 100), at) for mark in " \n\"'"]):
@@ -427,11 +376,11 @@ def _assigned(text: str, low: str, first: int, last: int) -> Iterator[Found]:
             continue  # of an entry of a map: `{ key = "0x...", value = ... }`
         if _BADGE.search(low, max(0, at - 100), at) or (_HEX.match(value) and _SUM_OF.search(low, max(0, at - 60), at)):
             continue  # a picture's address, made to be shown; the checksum of what is named
-        if text[max(0, head - 2) : head] == "::" or _TEMPLATE.match(value):
-            continue  # the name of a type, a string that a program fills in
+        if text[max(0, head - 2) : head] == "::":
+            continue  # the name of a type
         if _PRINTED.search(low, max(0, at - 60), at):
             continue
-        if _STORE_KEY.search(text[head : match.end()]) and not _GENERATED.fullmatch(value):
+        if _STORE_KEY.search(text[head : match.end()]):
             continue
         wide = text[max(0, head - 8) : match.end()] + join.group("rest")
         if value and not tokens.is_stub(value) and _judge(wide, op, join.group("words"), quote, value):
@@ -476,11 +425,7 @@ def _vendored(text: str, low: str, first: int, last: int) -> Iterator[Found]:
         if match.group().isascii() and match.group() not in latin:
             continue
         join = _JOIN.match(text, match.end())
-        if (
-            join is None
-            or join.end("rest") == join.start("value")
-            or _ASCII_LETTER.match(low, max(0, match.start() - 1), match.start())
-        ):
+        if join is None or join.end("rest") == join.start("value"):
             continue
         start = join.start("value")
         op = join.group("op")
@@ -492,10 +437,7 @@ def _vendored(text: str, low: str, first: int, last: int) -> Iterator[Found]:
         if (
             len(value) < 16
             or _PUBLIC.search(between)
-            or _DATA.search(between)
             or _OTHER_FIELD.search(between.rstrip(" :=\"'`"))
-            or _SHA.search(between)
-            or _IDENTIFIER.search(between)
             or text[match.end() : match.end() + 1] == "|"
             or (op == "?" and _QUERY.match(value))  # its own names say what the values are
             or not _KEY_LETTERS.fullmatch(value)
@@ -514,9 +456,7 @@ def _vendored(text: str, low: str, first: int, last: int) -> Iterator[Found]:
             or is_sequence(value)
         ):
             continue
-        if _ADDRESSED.search(value) or _RELEASE.match(value):
-            continue
-        if (is_uuid(value) and not _CALLED.search(between)) or _OPEN_ID.fullmatch(value):
+        if _ADDRESSED.search(value) or is_uuid(value) or _OPEN_ID.fullmatch(value):
             continue
         if is_random(value, 16 if ("=" in op or ":" in op) else 20) and len(_DIGIT.findall(value)) >= 3:
             yield Found("vendor-secret", "a random value behind the name of a vendor", start, end)

@@ -10,40 +10,17 @@ import re
 
 from gitmem.gate.detectors.joined_words import is_coined, is_diceware
 from gitmem.gate.detectors.secrets.placeholders import is_code, is_digest, is_placeholder, is_tangled, is_uuid, is_words
+from gitmem.gate.detectors.secrets.rule_tables import label_pattern, word_list
 from gitmem.lazy_patterns import lazy
 
 MAX_PASSWORD_CHARACTERS = 80
-WORD = lazy(
-    r"p(?:ass(?:w(?:or)?d|wort|[ -]?phrase|code)|wd|ass(?![a-z])(?:(?<![a-z]pass)|(?<=requirepass)|(?<=storepass)|(?<=keypass))|ass(?=[\"']?\s{0,2}[=:])(?<!bypass)(?<!compass)(?<!surpass)"
-    r"|sk(?![a-z])(?<![a-z]psk)|w(?![a-z])(?<![a-z]pw)|in(?![a-z])(?<![a-z]pin)|re-?shared[ -]key)"
-    r"|비밀\s?번호|비번|패스워드|암호|패스프레이즈|핀\s?번호|パスワード|パスフレーズ|パスコード|暗証番号|合言葉"
-    r"|パス(?<![ァ-ヶーA-Za-z]パス)(?=[:：は])|사전 ?공유 ?키|事前共有(?:キー|鍵)|预共享密?钥|密码|密碼|口令|通行码|пароль|community[- ]string|contrase(?:ñ|n)a|mot de passe|wachtwoord|s(?:enha(?![a-z])|hared[ -]secret)|wpa[23]?[ -]key"
-)
+WORD = lazy(label_pattern("password"))
 # In other languages: looked for apart, where one of `FOREIGN` stands, since they would slow `WORD` down.
-FOREIGN = (
-    "kennwort",
-    "hasło",
-    "haslo",
-    "heslo",
-    "lösenord",
-    "losenord",
-    "salasana",
-    "şifre",
-    "mật khẩu",
-    "jelszó",
-    "kata sandi",
-    "clave de",
-    "รหัสผ่าน",
-)
+FOREIGN = word_list("rare password word")
 FOREIGN_WORD = lazy("|".join([f"{word}l? " if word.endswith("de") else word for word in FOREIGN]))
 CLOSE = {"「": "」", "『": "』", "“": "”", "‘": "’", "(": ")"}
 _HARD_END = lazy(
     r"[\"'`<>]|,(?=\s|$|[A-Za-z]+[:/])|;|[)\]}](?=[\s.,;)}\]]|$)|\\(?=[nrt\"'])|(?<=[^\s&]{6})&(?=[a-z_]{2,24}=)"
-)
-_COUNTED = lazy(
-    r"\s?(?:년|월|일|자|회|번|개|시|분|초|명|글자|문자|位|个|個|年|月|日|文字|回|桁|字|chars?"
-    r"|characters?|digits?|times?|days?|hours?|minutes?|attempts?|letters?"
-    r"|or |and |to |-digit)"
 )
 _ALGORITHM = lazy(
     r"^(?:sha-?\d|md5|bcrypt|argon2|scrypt|pbkdf2|aes|rsa|base64|utf-?8|oauth|1password"
@@ -51,7 +28,6 @@ _ALGORITHM = lazy(
     re.IGNORECASE,
 )
 _DATE = lazy(r"^(?:19|20)\d\d[-./]\d{1,2}(?:[-./]\d{1,2})?$|^\d{1,2}:\d{2}")
-_COLOUR = lazy(r"^#[0-9A-Fa-f]{3,8}$")
 _VERSION = lazy(r"^[=<>~^v]{0,3}\d{1,4}(?:\.\d{1,4}){1,3}|(?:^|\|)(?:min|max|required|size|between|confirmed)\b")
 _SYMBOL = lazy(r"[!@#$%^&*?~+|<>{}\[\]()=;\"'`]")
 _STRONG_SYMBOL = lazy(r"[!@#$%^&*?~]")
@@ -68,7 +44,6 @@ _PATH_OF_WORDS = lazy(
     r"\d?(?:[A-Z]?[a-z]+|[A-Z]+|[^\x00-\x7f]+)\d{0,3}(?:[-_.][A-Za-z]?[a-z]*\d{0,3})*"
     r"(?:/(?:(?:[A-Z]?[a-z]+|[A-Z]+|[^\x00-\x7f]+)\d{0,3}|\d{1,4})(?:[-_.][A-Za-z]?[a-z]*\d{0,3})*)+"
 )
-_YEAR = lazy(r"^(?:19|20)\d\d$")
 _REFERENCE = lazy(r"[@#](?:v?\d[\d.]*|[0-9a-f]{6,40}|[A-Za-z][\w.-]*)$")
 # `azure/login@v2`, `Microsoft.Storage/accounts@2023-01-01`: what workflows and templates name, sign-in or not.
 _PINNED = lazy(r"^[A-Za-z][\w.-]*@(?:v\d[\d.]*|\d{4}-\d\d-\d\d(?:-[a-z]{1,10})?)$")
@@ -88,45 +63,12 @@ _USERS = lazy(
     r"|readonly|ro|rw|jenkins|gitlab|backup)",
     re.IGNORECASE,
 )
-_WEAK = frozenset(
-    [
-        "letmein",
-        "qwerty",
-        "iloveyou",
-        "sunshine",
-        "dragon",
-        "monkey",
-        "welcome",
-        "football",
-        "princess",
-        "logmein",
-        "trustno1",
-        "hunter2",
-    ]
-)
+_WEAK = frozenset(word_list("weak password"))
 
 
 # What the passwords of manuals are made of: one of these and up to three digits.
-_SAMPLES = frozenset(
-    [
-        "secret",
-        "topsecret",
-        "mysecret",
-        "secure",
-        "password",
-        "mypassword",
-        "passwd",
-        "love",
-        "example",
-        "sample",
-        "foobar",
-        "test",
-        "demo",
-        "hunter",
-    ]
-)
+_SAMPLES = frozenset(word_list("sample password"))
 _LEET = str.maketrans("@$0134", "asoiea")
-_LOWER_NAME = lazy(r"[a-z-]{0,32}password[a-z-]{0,16}\d{0,6}|my[a-z-]{0,24}secret")
 _BEHIND = "!@#-_0123456789"
 _COUNTING = lazy(r"12345(?:6(?:7(?:8(?:90?)?)?)?)?|(?i:password)\d{0,4}[!@#]?")
 _SPOKEN = lazy(
@@ -141,7 +83,7 @@ def is_sample(value: str) -> bool:
     """
     stem = value.rstrip("0123456789")
     known = len(value) - len(stem) <= 3 and stem.lower().translate(_LEET) in _SAMPLES
-    if value.islower() and (known or _LOWER_NAME.fullmatch(value)):
+    if value.islower() and known:
         return True
     letters = value.rstrip(_BEHIND)
     behind = value[len(letters) :]
@@ -220,12 +162,12 @@ def is_chosen(value: str, after: str, strength: int, quoted: bool) -> bool:
         return False
     if is_no_value(value) or (_PATH_OF_WORDS.fullmatch(value) and _REFERRED.match(after)):
         return False
-    if _DATE.match(value) or _VERSION.search(value) or _COLOUR.match(value):
+    if _DATE.match(value) or _VERSION.search(value):
         return False
     if value.lower() in _WEAK:
         return strength > 0
     if _NUMBER.match(value):
-        return _COUNTED.match(after) is None and (strength > 0 or (len(value) <= 8 and not _YEAR.match(value)))
+        return strength > 0 or len(value) <= 8
     if (
         (quoted or _LINE_END.match(after))
         and (strength == 2 or (strength == 1 and "-" not in value))

@@ -23,6 +23,7 @@ from gitmem.gate.detectors.secrets.placeholders import (
     is_varied,
     is_words,
 )
+from gitmem.gate.detectors.secrets.rule_tables import word_list
 from gitmem.gate.detectors.text import Match, Text, mask
 from gitmem.lazy_patterns import lazy
 
@@ -30,74 +31,7 @@ if TYPE_CHECKING:
     from gitmem.gate.detectors.text import Examples
 
 # Lower-case names of session cookies: servers and frameworks, then sites.
-_SESSION = [
-    "phpsessid",
-    "jsessionid",
-    "asp.net_sessionid",
-    ".aspxauth",
-    ".aspnetcore.session",
-    ".aspnetcore.identity.application",
-    "connect.sid",
-    "laravel_session",
-    "ci_session",
-    "sessionid",
-    "session_id",
-    "sessid",
-    "session-token",
-    "session_token",
-    "_session_id",
-    "_gitlab_session",
-    "user_session",
-    "__host-user_session",
-    "_gh_sess",
-    "next-auth.session-token",
-    "__secure-next-auth.session-token",
-    "authjs.session-token",
-    "__secure-authjs.session-token",
-    "sid",
-    "connect_sid",
-    "rack.session",
-    "beaker.session.id",
-    "express.sid",
-    "koa.sess",
-    "cf_clearance",
-    "jwt_token",
-    "access_token",
-    "refresh_token",
-    "id_token",
-    "auth_token",
-    "authtoken",
-    "remember_token",
-    "remember_me",
-    "rememberme",
-    "remember_user_token",
-    "wordpress_logged_in",
-    "nid_ses",
-    "nid_aut",
-    "_kawlt",
-    "_kahai",
-    "_karmt",
-    "sapisid",
-    "hsid",
-    "ssid",
-    "apisid",
-    "__secure-1psid",
-    "__secure-3psid",
-    "lsid",
-    "li_at",
-    "ct0",
-    "c_user",
-    "xs",
-    "datr",
-    "reddit_session",
-    "steamloginsecure",
-    ".roblosecurity",
-    "sessdata",
-    "sub_token",
-    "bduss",
-    "cookie2",
-    "z_c0",
-]
+_SESSION = word_list("session cookie")
 _NAMES = lazy(
     r"(?<![\w.-])(?P<name>"
     + "|".join(re.escape(n) for n in sorted(_SESSION, key=len, reverse=True))

@@ -13,7 +13,7 @@ from functools import cache
 from hashlib import sha256
 
 from gitmem.gate.detectors.secrets.candidates import candidates
-from gitmem.gate.detectors.secrets.shapes import SAMPLES
+from gitmem.gate.detectors.secrets.shapes import shapes
 from gitmem.gate.detectors.secrets.vendors import tokens
 from gitmem.gate.detectors.text import Examples
 
@@ -192,11 +192,11 @@ def vendor_examples() -> dict[str, Examples]:
             allow=(f"The revoked one began with {plain}… and is gone.", f"삭제된 것은 {plain}x7… 로 시작했다.",
                    f"Set it to {plain}{'x' * 36}, as in the manual."),
         )  # fmt: skip
-    for rule, sample in SAMPLES.items():
-        text = _fitting(rule, sample)
-        table[rule] = Examples(
+    for shape in shapes():
+        text, form = _fitting(shape.rule, shape.sample), elided(shape.sample)
+        table[shape.rule] = Examples(
             flag=(f"From the log:\n{text}\n", f"로그에 남은 것:\n{text}\n 지울 것"),
-            allow=(f"It looks like this: {elided(sample)} (shortened).", f"형식은 {elided(sample)} 이다."),
+            allow=(f"It looks like this: {form} (shortened).", f"형식은 {form} 이다."),
         )
     return table
 

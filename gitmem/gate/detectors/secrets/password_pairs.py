@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from gitmem.gate.detectors.joined_words import is_coined, is_joined, is_numbered, is_odd, is_place, is_told
 from gitmem.gate.detectors.prefilter import DIGIT, kinds_table, places, plain, present
 from gitmem.gate.detectors.secrets.chosen_passwords import classes, end_of, is_server_user, looks_chosen
 from gitmem.gate.detectors.secrets.placeholders import is_code, is_placeholder
+from gitmem.gate.detectors.secrets.rule_tables import rows, word_list
 from gitmem.lazy_patterns import lazy
 
 _URL = lazy(
@@ -21,9 +23,7 @@ _URL = lazy(
     r"|/@]{1,60}?)??)@(?=[A-Za-z0-9\[$%{(<*.-])(?![^\s\"'`<>|/]{0,80}@)"
 )
 # What servers are shipped with: the same word twice is nobody's secret.
-_SHIPPED = frozenset(
-    {"postgres", "guest", "anonymous", "mysql", "elastic", "airflow", "rabbitmq", "minioadmin", "neo4j"}
-)
+_SHIPPED = frozenset(word_list("shipped password"))
 _PAIR = lazy(r"(?://?|／) ?(?P<value>[!-~]{6,40})")
 _CAMEL = lazy(
     r"[A-Z]?[a-z]{2,12}(?:[A-Z][a-z]{2,12}){1,3}\d{2,4}|[A-Z][a-z]{2,12}\d{2,4}[A-Z][a-z]{2,12}"
@@ -38,113 +38,36 @@ _COLON_PAIR = lazy(r":(?P<value>[!-~]{6,40})")
 _BEFORE_COLON = lazy(r"(?<![0-9A-Za-z_/.@:-])[A-Za-z][A-Za-z0-9-]{1,20}$")
 _NUMBERS = kinds_table({b"1": b"0123456789", b".": b"."}, b"-")  # `1`: a digit; `.`: itself; `-`: the rest
 _DOTTED = lazy(rb"1{1,3}\.1{1,3}\.1{1,3}\.1")  # an address of four numbers, in `_NUMBERS`
-_IP_PAIR = lazy(
-    r"\d{1,3}(?:\.\d{1,3}){3}\)?[^\n]{0,24}?[( ,:](?P<user>[A-Za-z][\w.-]{1,20})/(?P<value"
-    r">[!-~]{6,40})"
-)
 _IP_TRIPLE = lazy(
     r"\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?[ ,/|(]{1,3}(?P<user>[A-Za-z][\w.-]{1,20})[ ,/|]{1,3}(?P<value>[!-~]{6,40})"
 )
-_ARGS = r"\b(?:\\\n|[^\n|;]){0,200}?\s"  # what stands between a command and the option that takes a password
-_OF_USER = r"(?P<lead>[\"']?)[^\s:\"'$<]{1,60}:"
-_STRING = r"[\"'][^\"'\n]{0,80}[\"']\s{0,3},\s{0,3}"  # one string among the arguments of a call
-_WORD = r"(?:\"[^\"\n]{1,80}\"|'[^'\n]{1,80}'|[^\s\"']{1,80})\s{1,3}"  # one word of a command line
+_SHORT_FORMS = {
+    "<args>": r"\b(?:\\\n|[^\n|;]){0,200}?\s",
+    "<user>": r"(?P<lead>[\"']?)[^\s:\"'$<]{1,60}:",
+    "<string>": r"[\"'][^\"'\n]{0,80}[\"']\s{0,3},\s{0,3}",
+    "<word>": r"(?:\"[^\"\n]{1,80}\"|'[^'\n]{1,80}'|[^\s\"']{1,80})\s{1,3}",
+}
 
 
-def _command(word: str, leads: str) -> tuple[str, re.Pattern[str]]:
-    """A word in lower case that stands in a command, and the pattern of what leads from it to a password."""
-    value = r"(?P<quote>[\"'`]?)(?P<value>[!-~]{3,128})"
-    return word, lazy(rf"(?<!\w)(?i:{re.escape(word)})(?:{leads}){value}")
+@cache
+def commands(where: str) -> tuple[tuple[str, re.Pattern[str]], ...]:
+    """The rows of `commands.txt` of one place (`options`, `anywhere`): each word in lower case, and the pattern from it to
+    the end of a password. Read once a process.
+
+    Raises OSError or ValueError where the table cannot be read or has a malformed row.
+    """
+    found: list[tuple[str, re.Pattern[str]]] = []
+    for words, place, leads in rows("commands.txt", 3, keys=2):
+        if place not in ("options", "anywhere") or words != words.lower():
+            raise ValueError(f"commands.txt: the words or the place of '{words}' cannot be found in a text")
+        for short, full in _SHORT_FORMS.items():
+            leads = leads.replace(short, full)
+        value = r"(?P<quote>[\"'`]?)(?P<value>[!-~]{3,128})"
+        for word in words.split(", ") if place == where else ():
+            found.append((word, lazy(rf"(?<!\w)(?i:{re.escape(word)})(?:{leads}){value}")))
+    return tuple(found)
 
 
-# Commands that take a password in an option of one dash or two: looked for on lines with one.
-_WITH_OPTION = tuple(
-    _command(word, leads)
-    for word, leads in (
-        ("sshpass", r"\s{1,3}-p\s{0,2}"),
-        ("mysql", r"(?:dump|admin|import|show|check)?" + _ARGS + r"-p(?=\S)"),
-        ("mariadb", r"(?:-dump|-admin)?" + _ARGS + r"-p(?=\S)"),
-        ("7z", r"[azr]?" + _ARGS + r"-p(?=\S)"),
-        ("curl", _ARGS + rf"(?:-u|--user|--proxy-user|-U)[ =]{{1,2}}{_OF_USER}"),
-        ("wget", _ARGS + rf"(?:-u|--user|--proxy-user|-U)[ =]{{1,2}}{_OF_USER}"),
-        ("http ", rf"(?:-a|--auth)[ =]{_OF_USER}"),
-        ("etcdctl", _ARGS + rf"--user[ =]{_OF_USER}"),
-        ("skopeo", _ARGS + rf"--(?:src-|dest-)?creds[ =]{_OF_USER}"),
-        ("docker login", _ARGS + r"-p[ =]"),
-        ("podman login", _ARGS + r"-p[ =]"),
-        ("registry login", _ARGS + r"-p[ =]"),
-        ("oc login", _ARGS + r"-p[ =]"),
-        ("az ", r"(?:login|ad|sql|mysql|postgres|vm)" + _ARGS + r"-p\s{1,3}"),
-        ("mongo", r"(?:sh|dump|restore|export|import|stat|top)?" + _ARGS + r"-p\s{1,3}"),
-        ("rabbitmqadmin", _ARGS + r"-p\s{1,3}"),
-        ("cqlsh", _ARGS + r"-p\s{1,3}"),
-        ("cypher-shell", _ARGS + r"-p\s{1,3}"),
-        ("couchbase-cli", _ARGS + r"-p\s{1,3}"),
-        ("psexec", _ARGS + r"-p\s{1,3}"),
-        ("evil-winrm", _ARGS + r"-p\s{1,3}"),
-        ("netexec", _ARGS + r"-p\s{1,3}"),
-        ("rdesktop", _ARGS + r"-p\s{1,3}"),
-        ("plink", r"(?:\.exe)?" + _ARGS + r"-pw\s{1,3}"),
-        ("pscp", r"(?:\.exe)?" + _ARGS + r"-pw\s{1,3}"),
-        ("useradd", _ARGS + r"-p\s{1,3}"),
-        ("sqlcmd", _ARGS + r"-P\s{0,3}"),
-        ("bcp ", r"[^\n|;]{0,200}?\s-P\s{0,3}"),
-        ("ipmitool", _ARGS + r"-P\s{1,3}"),
-        ("zip ", r"[^\n|;]{0,40}?-P\s{1,3}"),
-        ("unzip ", r"[^\n|;]{0,40}?-P\s{1,3}"),
-        ("mosquitto_", r"[ps]ub" + _ARGS + r"-P\s{1,3}"),
-        ("redis-cli", _ARGS + r"-a\s{1,3}"),
-        ("ldap", r"(?:search|add|modify|delete|whoami)" + _ARGS + r"-w\s{1,3}"),
-        ("snmp", r"(?:walk|get|set|getnext|bulkwalk|bulkget|table)" + _ARGS + r"-[Ac]\s{1,3}"),
-        ("snmp", r"(?:walk|get|set|getnext|bulkwalk|bulkget|table)" + _ARGS + r"-X\s{1,3}"),
-        ("ssh-keygen", _ARGS + r"-[NP]\s{1,3}"),
-        ("openssl", _ARGS + r"(?:-pass(?:in|out)?\s{1,3}pass:|-k\s{1,3})"),
-        ("smbclient", _ARGS + r"-U\s{1,3}[\"']?[^\s%\"']{1,60}%"),
-        ("rpcclient", _ARGS + r"-U\s{1,3}[\"']?[^\s%\"']{1,60}%"),
-        ("lftp", _ARGS + r"-u\s{1,3}[\"']?[^\s,\"']{1,60},"),
-        ("htpasswd", rf"{_ARGS}-[a-z]{{0,5}}b[a-z]{{0,5}}\s{{1,3}}{_WORD}{_WORD}"),
-    )
-)
-# Others.
-_COMMANDS = tuple(
-    _command(word, leads)
-    for word, leads in (
-        ("sqlplus", r"(?:\s{1,3}-[sl])?\s{1,3}[\"']?\w{1,30}/"),
-        ("-auth ", _OF_USER),
-        ("login ", r"\S{1,40}\s{1,3}password\s{1,3}"),
-        ("rabbitmqctl", rf"{_ARGS}(?:add_user|change_password)\s{{1,3}}{_WORD}"),
-        ("set-initial-password", r"\s{1,3}"),
-        ("xfreerdp", _ARGS + r"/p:"),
-        ("cmdkey", _ARGS + r"/pass:"),
-        ("schtasks", _ARGS + r"/rp\s{1,3}"),
-        ("snmp-server community ", r""),
-        ("-password-command", r"[ =]{1,2}[\"']?echo\s{1,3}"),
-        ("steamcmd", rf"{_ARGS}\+login\s{{1,3}}(?!anonymous\s){_WORD}(?!\+)"),
-        ("wpa_passphrase", rf"\s{{1,3}}{_WORD}"),
-        ("nmcli", _ARGS + r"password\s{1,3}"),
-        ("net use", r"(?:\s[^\n]{0,80}?/user:\S{1,40}|r\s{1,3}\w{1,20})\s{1,3}(?!/)"),
-        ("basic_auth", r"[\"']?\s{0,2}[=:]\s{0,2}[\"']?[\w.@-]{1,40}:"),
-        ("snmp", r"[a-z]{0,4}[\"']?:\s{1,12}[\"']?community[\"']?:\s{1,2}(?=[^\s]{0,40}[0-9])"),
-        ("mc alias set ", rf"{_WORD}{_WORD}{_WORD}"),
-        ("ssid", r"[\"']?\s{0,2}[:=][^\n{}]{1,60}?,\s{0,2}[\"']?key[\"']?\s{0,2}[:=]\s{0,2}"),
-        ("ssh ", r"[\w.-]{1,30}@[\w.-]{1,60}\s{1,3}\((?!\d)(?=[^)\s]{0,40}[0-9!#$%&][^)\s]{0,40}\))"),
-        ("pdo(", rf"\s{{0,3}}{_STRING}{_STRING}(?=[\"'])"),
-        ("mysqli", rf"(?:_connect)?\(\s{{0,3}}{_STRING}{_STRING}(?=[\"'])"),
-        ("getconnection(", rf"\s{{0,3}}{_STRING}{_STRING}(?=[\"'])"),
-        ("basicauth(", rf"\s{{0,3}}{_STRING}(?=[\"'])"),
-        ("plainauth(", rf"\s{{0,3}}{_STRING}{_STRING}(?=[\"'])"),
-        ("auth = ", r"\(\s{0,3}[\"'][^\"'\n]{1,60}[\"']\s{0,3},\s{0,3}(?=[\"'])"),
-        ("enable ", r"(?i:password|secret) (?:\d )?"),
-        ("username ", r"\S{1,30} (?i:privilege \d{1,2} )?(?i:password|secret) \d "),
-        ("convertto-securestring", r"\s{1,3}(?i:-String\s{1,3})?(?![$(-])"),
-        ("networkcredential(", r"\s{0,3}[\"'][^\"'\n]{1,60}[\"']\s{0,3},\s{0,3}"),
-        ("auth=", r"(?:HTTP)?(?:Basic|Digest)?(?:Auth)?\(\s{0,3}[\"'][^\"'\n]{1,60}[\"']\s{0,3},\s{0,3}(?=[\"'])"),
-        ("sp_addlogin", r"\s{1,3}'[^'\n]{1,60}'\s{0,3},\s{0,3}"),
-        ("identified", r"\s{1,3}(?i:(?:WITH\s{1,3}\w{1,30}\s{1,3})?BY\s{1,3}(?:PASSWORD\s{1,3})?)(?=['\"])"),
-        ("sudo -s", r"\s{0,3}<<<\s{0,3}"),
-        ("chpasswd", r"\s{0,3}<<<\s{0,3}[\"']?\w{1,20}:"),
-    )
-)
 _DASH = lazy(rb"[ \t]--?[A-Za-z]")
 _OPTIONS = ("-pass", "-pwd")
 _OPTION = lazy(
@@ -227,18 +150,6 @@ def pairs(text: str, low: str) -> Iterator[tuple[str, int, int]]:
             chosen = (joined and known) or looks_chosen(value, known, starred=starred)
             if chosen and not _LINK.fullmatch(text, start, end):
                 yield "user-password-pair", start, end
-        for match in _IP_PAIR.finditer(text) if dotted else ():
-            start = match.start("value")
-            end, _ = end_of(text, start, match.end("value"), "")
-            value = text[start:end]
-            if (
-                classes(value) >= 3
-                and len(value) >= 6
-                and not is_placeholder(value)
-                and "/" not in value
-                and "." not in value
-            ):
-                yield "user-password-pair", start, end
 
 
 def _logins(text: str, low: str) -> Iterator[tuple[str, int, int]]:
@@ -296,7 +207,7 @@ def addresses(text: str, low: str) -> Iterator[tuple[str, int, int]]:
                 and not re.match(r"^\d{2,5}/|^[\[{(\\]|.*\[\^", value)
             ):
                 yield "credentials-in-address", match.start("value"), match.end("value")
-    for match in _commands(text, low):
+    for match in _on_command_lines(text, low):
         start = match.start("value")
         quote = match["quote"] or match.groupdict().get("lead") or ""
         limit = max(match.end("value"), _closing(text, start, quote))
@@ -356,23 +267,23 @@ def _closing(text: str, start: int, quote: str) -> int:
     return start
 
 
-def _commands(text: str, low: str) -> Iterator[re.Match[str]]:
+def _on_command_lines(text: str, low: str) -> Iterator[re.Match[str]]:
     """What follows a command that takes a password, to the end of its line and of one that continues it."""
     for at in places(low, _READ_FROM_INPUT) if "echo " in low or "printf " in low else ():
         piped = _PIPED.search(text, max(0, at - 240), at + 1)
         if piped is not None:
             yield piped
     for first, last in _with_option(text):
-        for word, pattern in _WITH_OPTION:
+        for word, pattern in commands("options"):
             at = low.find(word, first, last)
             while at >= 0:
                 match = pattern.match(text, at, min(last, at + _LONGEST_COMMAND))
                 if match is not None:
                     yield match
                 at = low.find(word, at + 1, last)
-    held = present(low, tuple([word for word, _ in _COMMANDS]))
-    for word, pattern in _COMMANDS:
-        for at in places(low, (word,)) if word in held else ():
+    words_present = present(low, tuple([word for word, _ in commands("anywhere")]))
+    for word, pattern in commands("anywhere"):
+        for at in places(low, (word,)) if word in words_present else ():
             match = pattern.match(text, at, _end_of_command(text, at))
             if match is not None:
                 yield match

@@ -191,7 +191,6 @@ _INSERT = lazy(r"insert\s{1,3}into\s{1,3}[\w.\"`\[\]]{1,80}\s{0,3}\((?P<names>[^
 _TUPLE = lazy(r"[,\s]{0,9}\((?P<values>(?:'[^'\n]{0,200}'|[^()'\n]){3,2000})\)")
 _VALUE = lazy(r"'(?P<text>[^'\n]{0,200})'|[^,']{1,200}")
 _NAME = lazy(r"[\s\"`\[]{0,3}\w{0,20}?(?:password|passwd|pwd|passphrase|비밀번호)[\s\"`\]]{0,3}")
-_HASHED = lazy(r"\$|\{|[0-9a-fA-F]{32,}")
 
 
 def inserted(text: str, low: str, at: int) -> Iterator[tuple[int, int]]:
@@ -212,5 +211,5 @@ def inserted(text: str, low: str, at: int) -> Iterator[tuple[int, int]]:
         value = None
         if len(values) == len(names):
             value = values[place].group("text")
-        if value and _in_column(value) and not _HASHED.match(value):
+        if value and _in_column(value):
             yield values[place].span("text")

@@ -34,6 +34,7 @@ from gitmem.gate.detectors.secrets.chosen_passwords import (
     looks_chosen,
 )
 from gitmem.gate.detectors.secrets.placeholders import is_placeholder
+from gitmem.gate.detectors.secrets.rule_tables import word_list
 from gitmem.gate.detectors.spans import Spans
 from gitmem.gate.detectors.text import Match, Text
 from gitmem.lazy_patterns import lazy
@@ -73,7 +74,6 @@ _BEFORE = lazy(
 _CHANGED = lazy(
     r"[\"'`*]{0,3}[ \t]{0,3}(?:→|->|=>|to |에서 |から|改为|改成)[ \t]{0,3}(?P<quote>[\"'`]?)(?P<value>[!-~]{4,64})"
 )
-_ITS = lazy(r"[^\n.;:=]{0,40}?[,;:] ?(?:it'?s|it is|namely|which is)[: ] ?[\"'`]?(?P<value>[!-~]{6,64})")
 _NEAR_BEFORE, _NEAR_BEHIND = 60, 80  # characters of a line in which a password stands by its look alone
 _SHAPED = lazy(r"(?<![!-;=?-~])[A-Za-z0-9][!-;=?-~]{5,39}")
 _INNER = lazy(r"[!@#$%^&*?~]")
@@ -86,28 +86,10 @@ _NO_SECRET_NAME = lazy(
     r"|toggle|strategy|format|count$|name$|at$",
     re.IGNORECASE,
 )
-_PHRASE = lazy(r"passphrase|암호|패스프레이즈|パスフレーズ|口令")
 _PAIRED = lazy(r"(?:id|user(?:name)?|login|account|아이디|계정|ユーザー?名?|账号|帐号|用户名?)[ \t]?[/&,·][ \t]?$")
 _SHORT_WORDS = frozenset(["pass", "pw", "pin"])
 # One of them is in every ASCII `WORD`.
-_PARTS = (
-    "pass",
-    "pw",
-    "pin",
-    "psk",
-    "contrase",
-    "senha",
-    "kennwort",
-    "heslo",
-    "salasana",
-    "haslo",
-    "kata sandi",
-    "clave de",
-    "wachtwoord",
-    "community",
-    "shared",
-    "wpa",
-)
+_PARTS = word_list("part of a password word")
 
 
 def _strength(op: str) -> int:
@@ -229,9 +211,7 @@ def _joined(
             if _is_new(text[start:end]):
                 spans.append((start, end))
         return spans, spans[-1][1]
-    if match.group() not in _SHORT_WORDS and (
-        told := [*_its(text, name_end), *_password_spans_near(text, match.start(), name_end)]
-    ):
+    if match.group() not in _SHORT_WORDS and (told := [*_password_spans_near(text, match.start(), name_end)]):
         return told, max(name_end, max(told)[1])
     # Each word for a password in one long value would read the value again.
     return [], end - MAX_PASSWORD_CHARACTERS // 2 if end - start > MAX_PASSWORD_CHARACTERS else 0
@@ -264,15 +244,6 @@ def _old_and_new_password(text: str, name_end: int) -> tuple[tuple[int, int], tu
         return None
     start, end = match.span("new")
     return match.span("old"), (start, end - len(match.group("new")) + len(match.group("new").rstrip(".,;:)")))
-
-
-def _its(text: str, name_end: int) -> Iterator[tuple[int, int]]:
-    """The span of the password that a sentence tells behind its word: `the password over chat, it's ...`."""
-    match = _ITS.match(text, name_end)
-    if match is not None:
-        start, value = match.start("value"), match.group("value").rstrip(".,;:)\"'`")
-        if looks_chosen(value, True) or is_joined(value, 2):
-            yield start, start + len(value)
 
 
 def _password_spans_near(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -315,7 +286,7 @@ def _behind(text: str, low: str, match: re.Match[str], join: re.Match[str]) -> t
     quote = join.group("quote").rstrip("*") or join.group("quote")
     end, closed = end_of(text, start, limit, quote)
     if quote and not closed and quote[-1] != "(":
-        end, closed = _quoted(text, start, end, quote[-1], _PHRASE.search(word) is not None)
+        end, closed = _quoted(text, start, end, quote[-1])
     value = text[start:end]
     strength = min(2, _strength(op) + closed)
     if value.startswith((").", ")->", "))")):
@@ -372,13 +343,13 @@ def _is_spaced(value: str) -> bool:
     )
 
 
-def _quoted(text: str, start: int, end: int, quote: str, phrase: bool) -> tuple[int, bool]:
-    """End of a value whose closing quote stands further on; with spaces in it only a passphrase of three words."""
+def _quoted(text: str, start: int, end: int, quote: str) -> tuple[int, bool]:
+    """The end of a value whose closing quote stands further on, and whether it is there."""
     close = text.find(CLOSE.get(quote, quote), start, start + 200)
     inside = "\n"
     if close > 0:
         inside = text[start:close]
-    if "\n" in inside or (" " in inside and not (phrase and inside.count(" ") >= 2) and not _is_spaced(inside)):
+    if "\n" in inside or (" " in inside and not _is_spaced(inside)):
         return end, False
     return close, True
 

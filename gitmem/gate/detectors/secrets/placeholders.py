@@ -14,6 +14,7 @@ from math import log2
 from operator import add
 from string import ascii_lowercase
 
+from gitmem.gate.detectors.secrets.rule_tables import word_list
 from gitmem.lazy_patterns import lazy
 
 MAX_PLACEHOLDER_CHARACTERS = 4096
@@ -36,97 +37,7 @@ _SAMPLE_HINTS = (
     "your", "insert", "dummy", "sample", "fake", "todo", "tbd", "fixme", "foobar", "enter", "any", "some", "_here",
     "lorem", "ipsum", "not", "abc", "}",
 )  # fmt: skip
-_NOTHING = frozenset(
-    [
-        "none",
-        "null",
-        "nil",
-        "undefined",
-        "true",
-        "false",
-        "yes",
-        "no",
-        "on",
-        "off",
-        "empty",
-        "default",
-        "required",
-        "optional",
-        "string",
-        "str",
-        "text",
-        "number",
-        "int",
-        "bool",
-        "boolean",
-        "bytes",
-        "password",
-        "passwd",
-        "passwort",
-        "contraseña",
-        "contrasena",
-        "senha",
-        "wachtwoord",
-        "pass",
-        "pwd",
-        "secret",
-        "token",
-        "key",
-        "value",
-        "apikey",
-        "api_key",
-        "credential",
-        "credentials",
-        "auth",
-        "username",
-        "user",
-        "login",
-        "root",
-        "admin",
-        "name",
-        "hidden",
-        "encrypted",
-        "unset",
-        "missing",
-        "invalid",
-        "valid",
-        "expired",
-        "self",
-        "this",
-        "test",
-        "tests",
-        "testing",
-        "example",
-        "n/a",
-        "na",
-        "tbd",
-        "unknown",
-        "any",
-        "env",
-        "environment",
-        "config",
-        "function",
-        "object",
-        "array",
-        "list",
-        "dict",
-        "map",
-        "type",
-        "passphrase",
-        "private",
-        "public",
-        "bearer",
-        "basic",
-        "digest",
-        "plain",
-        "here",
-        "there",
-        "same",
-        "above",
-        "below",
-        "following",
-    ]
-)
+_NOTHING = frozenset(word_list("no value"))
 _REFERENCE = lazy(
     r"""^(?:\$\{[^{}]*\}?|\$<.*|\$\([^()]*\)|\$[A-Za-z_][\w.:\[\]>'"-]*\$?|\$\d|\$?\{\{.*|\{[\w.!:-]*\}|(?:%\d{0,2}\$?[sdif@][:/@-]?){1,3}|:[A-Za-z_]\w*|[*&][A-Za-z]\w*|<%.*%>|<[^<>]*>|%[A-Za-z_]\w*%|%\([\w]+\)s|\#\{.*\}"""
     r"""|\[[^\[\]]*\]|@[\w.]+|`[^`]*`?|!(?:Ref|Sub|GetAtt|ImportValue|secret|vault|env_var)\b.*|&[\w]+;?.*|__\w+__"""
@@ -136,7 +47,6 @@ _REFERENCE = lazy(
     re.DOTALL,
 )
 _CODE = lazy(r"""[A-Za-z_]\w*\s?\(|\w->\w|\w::\w|^\w+\[['":\w]|=>|&&|\|\||^[<>=!]=?$|^&quot;|^[A-Za-z_]\w*\{""")
-_DOTTED = lazy(r"^\w+(?:\.[A-Za-z_]\w*)+(?:\[.*)?$")
 _UUID = lazy(r"^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$")
 _DIGEST = lazy(r"^(?:sha(?:1|224|256|384|512)|md5|h1|blake[23]b?|crc32)[-:=]", re.IGNORECASE)
 _PATH = lazy(
@@ -193,7 +103,7 @@ def entropy(value: str) -> float:
 
 _ALPHABET = lazy("abcdefghijklmnop|klmnopqrstuvwxyz")
 _LEET = str.maketrans("$@0134578", "saoieastb")
-_MANUAL = frozenset(["supersecret", "topsecret", "mysecret", "verysecret", "changeme", "secretpassword"])
+_MANUAL = frozenset(word_list("sample passphrase"))
 
 
 @lru_cache(maxsize=_MAX_CACHED)
@@ -249,16 +159,11 @@ def is_sequence(value: str) -> bool:
 @lru_cache(maxsize=_MAX_CACHED)
 def is_code(value: str) -> bool:
     """Whether a bare value is an expression of a program, a path or an address rather than a literal."""
-    if _CODE.search(value) or _PATH.match(value):
-        return True
-    if not _DOTTED.match(value):
-        return False  # `user.password` reads as names, the halves of `8f3K.x02q` do not
-    return all(_is_name(part) for part in _CHUNKS.findall(value) if len(part) > 3)
+    return _CODE.search(value) is not None or _PATH.match(value) is not None
 
 
 _TANGLE = lazy(r"[!@#$%^&*?{}\[\]()|<>~]")
 _CALL = lazy(r"[a-z_]{4,40}(?:\.[a-z_\d]{2,40}){0,3}\(|\(r[\"']")  # `to_text(base64.b64encode(...`
-_EXPRESSION = lazy(r"[\"'\\]|://|[A-Za-z_]{4}\(|=>|->|&&|\|\||[!=]==?|\]\(|\[\w-\w")
 _MIXED = lazy(r"(?<=[a-zA-Z])\d|(?<=\d)[a-zA-Z]")
 # `Plan](https://...`, `[a-z0-9]{16}`; an element, a template's blank, a function, the next key of JSON: `{item.title}</div>`.
 _LINK_OR_PATTERN = lazy(
@@ -272,7 +177,7 @@ def is_tangled(value: str) -> bool:
         return False
     if _CALL.match(value) or _LINK_OR_PATTERN.search(value):
         return False
-    if len(_MIXED.findall(value)) >= 6 and not _EXPRESSION.search(value):
+    if len(_MIXED.findall(value)) >= 6:
         return True
     open_ones: list[str] = []
     for char in value:
@@ -343,9 +248,7 @@ def _is_name(chunk: str) -> bool:
 
 
 # Words of the trade that are not spelt like English.
-_TRADE = frozenset(
-    {"proxy", "nginx", "linux", "redis", "https", "object", "objects", "kafka", "query", "crypto", "mysql", "kubectl"}
-)
+_TRADE = frozenset(word_list("trade"))
 
 
 @lru_cache(maxsize=_MAX_CACHED)
@@ -370,13 +273,6 @@ def is_readable_base64(value: str) -> bool:
     return plain.isprintable() or sum([c.isprintable() or c in "\n\t" for c in plain]) > 0.95 * len(plain)
 
 
-_RUN = lazy(r"(.)\1{5,}")
-
-
 def is_varied(value: str) -> bool:
     """Whether a value has the variety of a random one of its length: no run or short cycle of characters."""
-    size = len(value)
-    distinct = len(set(value))
-    if distinct < min(6, 1 + size // 4):
-        return False
-    return distinct > size - 5 or not _RUN.search(value)  # a run of six leaves no more distinct ones
+    return len(set(value)) >= min(6, 1 + len(value) // 4)

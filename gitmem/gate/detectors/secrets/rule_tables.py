@@ -1,10 +1,12 @@
-"""Reading the tables of rules that stand beside this module: UTF-8, one row a line, fields separated by one tab.
+"""Reads the tables of rules beside this module: UTF-8, one row a line, fields separated by one tab.
 
-Decides nothing about what a row means: `vendors.py`, `shapes.py` and `service_names.py` each read one table.
+Decides nothing about what a row means: `vendors.py`, `shapes.py`, `service_names.py` and `password_pairs.py` each read one
+table of rules, every module here its lists of `words.txt` and its labels of `labels.txt`.
 """
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 
@@ -18,22 +20,39 @@ def lines(name: str) -> list[tuple[int, str]]:
     return [(number, line) for number, line in enumerate(text.split("\n"), 1) if line and line[0] != "#"]
 
 
-def rows(name: str, width: int) -> list[list[str]]:
+def rows(name: str, width: int, keys: int = 1) -> list[list[str]]:
     """The rows of a table, `width` fields each, none of them empty, in the order of the file.
 
-    Raises ValueError with the file and the line for a row of another width, an empty field, space around a field or
-    a rule (the first field) that the table has already, and for a table without rows; and as `lines` does.
+    `keys`: how many fields, from the first on, name a row. Raises ValueError with the file and the line for a row of
+    another width, an empty field, space around a field or a name that the table has already, and for a table without
+    rows; and as `lines` does.
     """
     read: list[list[str]] = []
-    rules: set[str] = set()
+    names: set[tuple[str, ...]] = set()
     for number, line in lines(name):
         fields = line.split("\t")
         if len(fields) != width or any([not field or field != field.strip() for field in fields]):
             raise ValueError(f"{name}:{number}: not a row of {width} fields")
-        if fields[0] in rules:
+        row_name = tuple(fields[:keys])
+        if row_name in names:
             raise ValueError(f"{name}:{number}: the rule '{fields[0]}' is there already")
-        rules.add(fields[0])
+        names.add(row_name)
         read.append(fields)
     if not read:
         raise ValueError(f"{name}: no rows")
     return read
+
+
+@cache
+def _word_lists() -> dict[str, tuple[str, ...]]:
+    return {name: tuple(words.split(", ")) for name, words in rows("words.txt", 2)}
+
+
+def word_list(name: str) -> tuple[str, ...]:
+    """The words of one list of `words.txt`, in its order. Raises KeyError for a list that is not there, and as `rows` does."""
+    return _word_lists()[name]
+
+
+def label_pattern(label: str) -> str:
+    """The pattern of every word for a `password` or a `secret` in `labels.txt`, on text in lower case; raises as `rows` does."""
+    return "|".join([pattern for name, _, pattern in rows("labels.txt", 3, keys=2) if name == label])

@@ -19,7 +19,7 @@ from gitmem.gate.detectors.secrets import published_samples, wallets
 from gitmem.gate.detectors.secrets.candidates import Candidates
 from gitmem.gate.detectors.secrets.checksums import CHECKSUMS
 from gitmem.gate.detectors.secrets.placeholders import entropy, is_placeholder, is_readable_base64, is_varied, is_words
-from gitmem.gate.detectors.secrets.shapes import HARD, SPACED, in_run, shapes
+from gitmem.gate.detectors.secrets.shapes import literals_in_prose, literals_in_runs, shapes
 from gitmem.gate.detectors.secrets.vendors import tokens
 from gitmem.lazy_patterns import lazy
 
@@ -224,11 +224,12 @@ def _windows(low: str, literals: tuple[str, ...]) -> list[tuple[int, int]]:
 def _spaced() -> tuple[tuple[tuple[str, tuple[str, ...]], ...], tuple[str, ...]]:
     """The literals that may stand in prose by a word that several of them share, and those that are not ASCII."""
     groups: dict[str, list[str]] = {}
-    for literal in sorted(SPACED):
+    in_prose = sorted(literals_in_prose())
+    for literal in in_prose:
         if literal.isascii():
             groups.setdefault(next((word for word in _SHARED if word in literal), literal), []).append(literal)
     return tuple((word, tuple(some)) for word, some in groups.items()), tuple(
-        literal for literal in sorted(SPACED) if not literal.isascii()
+        literal for literal in in_prose if not literal.isascii()
     )
 
 
@@ -247,7 +248,7 @@ def _present(low: str, hot_low: str) -> set[str]:
     """The literals of the shapes that a text has."""
     ascii_groups, others = _spaced()
     if hot_low:
-        present = {literal for literal in in_run() if literal in hot_low}
+        present = {literal for literal in literals_in_runs() if literal in hot_low}
     else:
         present = set()
     for word, literals in ascii_groups:
@@ -266,8 +267,8 @@ def _present(low: str, hot_low: str) -> set[str]:
 def _rows_of() -> dict[str, list[int]]:
     """The shapes of each literal, and under "" those without."""
     rows: dict[str, list[int]] = {}
-    for row, (_, _, literals, _) in enumerate(shapes()):
-        for literal in literals or ("",):
+    for row, shape in enumerate(shapes()):
+        for literal in shape.literals or ("",):
             rows.setdefault(literal, []).append(row)
     return rows
 
@@ -279,9 +280,10 @@ def _shapes(text: str, seen: Candidates) -> Iterator[Found]:
     rows = {row for literal in present for row in _rows_of()[literal]}
     rows.update(_rows_of()[""] if long else ())
     for row in sorted(rows):
-        rule, what, literals, _ = shapes()[row]
-        if literals:
-            places = _windows(low, literals)
+        shape = shapes()[row]
+        rule = shape.rule
+        if shape.literals:
+            places = _windows(low, shape.literals)
         else:
             places = long
         pattern = _shape_pattern(row)
@@ -289,7 +291,8 @@ def _shapes(text: str, seen: Candidates) -> Iterator[Found]:
             for match in pattern.finditer(text, first, last):
                 start, end = match.span("secret")
                 value = match.group("secret")
-                if rule in HARD or (not is_placeholder(value) and is_varied(value) and entropy(value) > 2.6):
+                random = not is_placeholder(value) and is_varied(value) and entropy(value) > 2.6
+                if random or not shape.is_random:
                     if rule in published_samples.RULES and published_samples.is_sample(rule, value, _line(text, start)):
                         continue
                     if rule == "jwt-unsigned" and is_readable_base64(value.split(".")[-1]):
@@ -299,7 +302,7 @@ def _shapes(text: str, seen: Candidates) -> Iterator[Found]:
                     elif rule.startswith("private-key"):
                         start += len(value) - len(value.lstrip(_AROUND_KEY))
                         end -= len(value) - len(value.rstrip(_AROUND_KEY))
-                    yield Found(rule, what, start, end)
+                    yield Found(rule, shape.what, start, end)
 
 
 def _line(text: str, at: int) -> str:

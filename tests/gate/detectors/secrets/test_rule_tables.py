@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from gitmem.gate.detectors.registry import Text, load
-from gitmem.gate.detectors.secrets import rule_tables, service_names, shapes, tokens, vendors
+from gitmem.gate.detectors.secrets import password_pairs, rule_tables, service_names, shapes, tokens, vendors
 
 FOLDER = Path(rule_tables.__file__).parent
 CACHED = (
-    vendors.tokens, shapes.shapes, shapes.in_run, service_names.service_names,
+    vendors.tokens, shapes.shapes, shapes.literals_in_prose, shapes.literals_in_runs, service_names.service_names, password_pairs.commands,
     tokens._beginnings, tokens._by_two, tokens._opening, tokens._rows_of, tokens._token_pattern, tokens._shape_pattern,
 )  # fmt: skip
 
@@ -20,7 +20,7 @@ CACHED = (
 @pytest.fixture
 def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A copy of the tables in which a line can be added; what was read is forgotten before and after."""
-    for name in ("tokens.txt", "shapes.txt", "service_names.txt"):
+    for name in ("tokens.txt", "shapes.txt", "service_names.txt", "commands.txt"):
         (tmp_path / name).write_bytes((FOLDER / name).read_bytes())
     monkeypatch.setattr(rule_tables, "__file__", str(tmp_path / "rule_tables.py"))
     for function in CACHED:
@@ -49,7 +49,7 @@ def test_an_added_row_is_a_rule_and_comments_are_none(table: Path) -> None:
 @pytest.mark.parametrize("name", ["tokens.txt", "shapes.txt"])
 def test_a_malformed_row_raises_and_the_detector_with_it(table: Path, name: str, row: str) -> None:
     if name == "shapes.txt":
-        row = row.replace("github-token\tGitHub", "private-key\ta private key")
+        row = row.replace("github-token\tGitHub", "private-key\ta private key\tany\t-\t-")
     add(table / name, row)
     with pytest.raises(ValueError, match=name):
         (vendors.tokens if name == "tokens.txt" else shapes.shapes)()
@@ -58,8 +58,10 @@ def test_a_malformed_row_raises_and_the_detector_with_it(table: Path, name: str,
 
 
 @pytest.mark.parametrize(
-    "row", ["acme\ta key\tAcme\t(?P<secret><A>{20})", "acme\ta key\tacme\t<A>{20}", "acme\ta key\ta, \t(?P<secret>x)"]
-)
+    "row",
+    ["acme\ta key\trandom\tAcme\t-\t(?P<secret><A>{20})\t<A>{20}", "acme\ta key\trandom\t-\tacme\t<A>{20}\t<A>{20}",
+     "acme\ta key\trandom\t-\ta, \t(?P<secret>x)\tx", "acme\ta key\thard\tacme\t-\t(?P<secret>x)\tx"],
+)  # fmt: skip
 def test_a_shape_that_could_never_be_found_raises(table: Path, row: str) -> None:
     add(table / "shapes.txt", row)
     with pytest.raises(ValueError, match=r"shapes\.txt"):
@@ -85,3 +87,13 @@ def test_an_empty_table_a_missing_one_and_bytes_that_are_no_text_raise(table: Pa
     (table / name).unlink()
     with pytest.raises(OSError):
         read()
+
+
+def test_an_added_command_is_one_and_a_place_that_is_none_raises(table: Path) -> None:
+    add(table / "commands.txt", "acmectl\toptions\t<args>-p[ =]")
+    matches = load("passwords")(Text("acmectl login -p Kestrel_77Harbour"))
+    assert [match.rule for match in matches] == ["password-on-command-line"]
+    add(table / "commands.txt", "acmectl\tnowhere\t<args>-p[ =]")
+    password_pairs.commands.cache_clear()
+    with pytest.raises(ValueError, match=r"commands\.txt"):
+        password_pairs.commands("options")
