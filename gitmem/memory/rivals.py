@@ -1,8 +1,9 @@
-"""Which facts a statement repeats, replaces, ends or conflicts with: candidates are picked and judged here alone.
+"""Find the facts that a statement repeats, replaces, ends or conflicts with: its rivals.
 
-Candidates are the facts that share most words with the statement; `relation` judges them, with the trails, days and
-types of both. A pair that a person settled (`supersedes=ID` or `beside=ID` in the comment of either) is never named
-again. Pure: the module reads and changes no file and decides nothing; what may act is `Rival.automatic`.
+The candidates for a statement are the facts that share most words with it. `relation` judges each pair from the texts,
+trails, days and types of both. A pair that a person settled (`supersedes=ID` or `beside=ID` in the comment of either)
+is not reported again. Pure: the module reads and changes no file. Callers may act on a rival without asking a person
+only if `Rival.automatic` is true.
 """
 
 from __future__ import annotations
@@ -30,22 +31,23 @@ if TYPE_CHECKING:
     from gitmem.memory.relation import Relation, Said
 
 MEMORY = "MEMORY.md"
-Told = Callable[[int, int], object]  # is called with how many of how many statements were held against the others
-POSTINGS = 1000  # facts that are looked up by the words of one statement: thousands alike have most words in common
-JUDGED = 6  # facts with the heaviest words in common, itself among them, that `relation` judges for one statement
-# Share of the shorter text's terms, stop words apart, that both must have. Of the replacements, ends, conflicts and
-# repetitions that `relation` sees in 1,766 pairs of eight hands a quarter keeps .77, .92, .97 and .86; of the facts of
-# 14 public memories .06 are asked about, .08 without it, .05 with a third, which keeps .66 of the replacements.
-SHARED = 0.25
-SETTLES = (SUPERSEDES, BESIDE)  # keys of a comment that answer for the fact and the one with that id
+Told = Callable[[int, int], object]  # reports progress: called with the number of statements done, and of all
+MAX_POSTINGS = 1000  # entries of the word index that are read for one statement, beginning with the rarest words
+MAX_JUDGED_FACTS = 6  # candidates for one statement that `relation` judges; the statement itself may be one of them
+# Least share of the shorter text's terms, without stop words, that a candidate must share. Measured with `relation` on
+# 1,766 pairs from eight authors: 0.25 keeps .77 of the replacements, .92 of the ends, .97 of the conflicts and .86 of
+# the repetitions. Of the facts of 14 public memories it asks about .06; without this limit .08; a limit of a third asks
+# about .05, but keeps only .66 of the replacements.
+MIN_SHARED_TERMS = 0.25
+SETTLES = (SUPERSEDES, BESIDE)  # keys of a comment with which a person settles a pair of facts
 PROPOSES = "proposes"  # key of a comment: its writer, an agent or a model, says that it replaces the fact with this id
-JUDGEMENTS = 1 << 14  # pairs of statements whose relation a process keeps
-LOOKED_AT = 500  # new statements of one write: an import of years is not held against everything
-MAX_NAMED_RIVALS = 3  # rivals of one statement that are named
+MAX_CACHED_RELATIONS = 1 << 14  # pairs of statements
+MAX_NEW_STATEMENTS = 500  # new statements of one write that are compared; an import may have many thousands
+MAX_NAMED_RIVALS = 3  # rivals that are reported for one statement
 
 
 class Placed(NamedTuple):
-    """A statement in its file, as a fact. `day`: ISO day it was said, "" for unknown."""
+    """A statement with the path of its file. `day`: the ISO day on which it was written, "" if unknown."""
 
     path: str
     fact: Fact
@@ -54,11 +56,12 @@ class Placed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """A statement and a fact it disagrees with or repeats.
+    """A statement (`new`) and a fact (`old`) that it repeats or disagrees with.
 
-    `kind`: "same", "replaces", "ends" or "conflicts" (`relation.Kind`), what the later of the two does to the earlier.
-    `later`: whether the statement is the later one. `reason`: a sentence for a person. `automatic`: sure enough to act
-    without a person, and neither a person's words nor about health.
+    `kind`: "same", "replaces", "ends" or "conflicts" (`relation.Kind`): what the later of the two does to the earlier.
+    `reason`: why, as a sentence for a person. `later`: whether `new` is the later of the two. `automatic`: whether a
+    program may act on it without a person: the score is high, and the earlier one is neither written by hand or pinned
+    nor about health.
     """
 
     new: Placed
@@ -81,44 +84,51 @@ class Rival:
 
     @property
     def earlier_first(self) -> tuple[Placed, Placed]:
-        """The two, the earlier one first."""
+        """Both statements, the earlier one first."""
         if self.later:
-            return (self.old, self.new)
-        return (self.new, self.old)
+            return self.old, self.new
+        return self.new, self.old
 
 
 class Standing:
-    """The facts that a statement is held against, looked up by their words; none that is archived or over."""
+    """The facts that statements are compared with, indexed by their words, without archived and expired ones.
+
+    `rows`: the facts; of facts with equal id and trail the first only. `words`: the terms of each row.
+    """
 
     def __init__(self, rows: Iterable[Placed], today: date) -> None:
-        first: dict[tuple[str, tuple[str, ...]], Placed] = {}  # of equal facts one is named
+        first: dict[tuple[str, tuple[str, ...]], Placed] = {}
         for row in rows:
             if kind(row.path) is not Kind.ARCHIVE and not expired(row.fact, today):
                 first.setdefault((row.fact.id, row.fact.trail), row)
         self.rows = list(first.values())
         self.words = [_words(row.fact.text) for row in self.rows]
-        self.answered = {
+        self.settled = {
             frozenset((row.fact.id, value)) for row in self.rows for key, value in row.fact.meta if key in SETTLES
         }
-        self._holding: dict[str, list[int]] = defaultdict(list)  # term -> places in `rows`
+        self._postings: dict[str, list[int]] = defaultdict(list)  # term -> positions in `rows`
         for number, words in enumerate(self.words):
             for term in words:
-                self._holding[term].append(number)
+                self._postings[term].append(number)
 
     def nearest(self, fact: Fact) -> Iterator[Placed]:
-        """At most JUDGED facts that share words with this one, those with the most and the rarest first; itself is none
-        of them."""
+        """The candidates for a statement: at most MAX_JUDGED_FACTS facts that share enough words, the best first.
+
+        If the statement is itself one of the rows, it comes among them.
+        """
         own = _words(fact.text)
-        for number in self._sharing(own):
+        for number in self._best(own):
             if _share(own, self.words[number]):
                 yield self.rows[number]
 
-    def _sharing(self, own: Iterable[str]) -> list[int]:
-        """The places of the JUDGED facts with the heaviest words in common, a word weighing more the fewer facts have
-        it; of words that thousands of facts have, the rarest count, and POSTINGS of their facts at most."""
+    def _best(self, own: Iterable[str]) -> list[int]:
+        """The positions of the MAX_JUDGED_FACTS rows with the greatest summed weight of shared terms.
+
+        A term weighs more the fewer rows have it. Rare terms are looked up first, until MAX_POSTINGS are read.
+        """
         weights: dict[int, float] = defaultdict(float)
-        left = POSTINGS
-        found = (self._holding[term] for term in own if term in self._holding)
+        left = MAX_POSTINGS
+        found = (self._postings[term] for term in own if term in self._postings)
         for places in sorted(found, key=lambda places: (len(places), places)):
             if left <= 0:
                 break
@@ -126,40 +136,37 @@ class Standing:
             for number in places[:left]:
                 weights[number] += weight
             left -= len(places)
-        return nlargest(JUDGED, weights, key=lambda number: (weights[number], -number))
+        return nlargest(MAX_JUDGED_FACTS, weights, key=lambda number: (weights[number], -number))
 
 
 def _words(text: str) -> set[str]:
-    """The terms of a text that say something of its subject; all of them where none does."""
+    """The terms of a text without stop words; all its terms if they are all stop words."""
     found = terms(text)
     return found - STOP_WORDS or found
 
 
 def _share(one: set[str], other: set[str]) -> bool:
-    """Whether two texts have enough terms in common; a single word says nothing of anything."""
+    """Whether two texts share at least MIN_SHARED_TERMS of the shorter one's terms. False if one has a single term."""
     shorter = min(len(one), len(other))
-    return shorter > 1 and len(one & other) >= max(1, SHARED * shorter)
+    return shorter > 1 and len(one & other) >= max(1, MIN_SHARED_TERMS * shorter)
 
 
 def of_one_matter(one: str, other: str) -> bool:
-    """Whether two texts share enough words to be judged at all."""
+    """Whether two texts share enough words to be candidates for each other."""
     return _share(_words(one), _words(other))
 
 
 def placed(path: str, facts: Iterable[Fact], day: str = "") -> list[Placed]:
-    """Facts of one file, each from its own day, else from `day`."""
+    """The facts of one file with their days; `day` for a fact without a date of its own."""
     return [Placed(path, fact, fact_date(fact) or day) for fact in facts]
 
 
-def _untold(_done: int, _whole: int) -> None:
-    """Nobody wants to know how far it is."""
+def rivals(statements: Sequence[Placed], standing: Standing, told: Told = lambda *_: None) -> list[Rival]:
+    """The rivals of statements among the facts of `standing`, without settled pairs: disagreements first, at most
+    MAX_NAMED_RIVALS for each statement.
 
-
-def rivals(statements: Sequence[Placed], standing: Standing, told: Told = _untold) -> list[Rival]:
-    """The open pairs of these statements with the facts that are there: at most MAX_NAMED_RIVALS of each statement,
-    disagreements first.
-
-    Of two days the later one says which is later; of one day, or where both have none, the statement is.
+    `told` is called before each statement. The later of a pair is the one with the later day; if the days are equal or
+    the fact has none, it is the statement.
     """
     found: list[Rival] = []
     seen: set[frozenset[tuple[str, int]]] = set()
@@ -168,8 +175,9 @@ def rivals(statements: Sequence[Placed], standing: Standing, told: Told = _untol
         named = 0
         for old in standing.nearest(new.fact):
             pair = frozenset(((new.path, new.fact.line), (old.path, old.fact.line)))
-            answered = frozenset((new.fact.id, old.fact.id)) in standing.answered or settled(new.fact, old.fact)
-            if len(pair) < 2 or pair in seen or answered:
+            if len(pair) < 2 or pair in seen:
+                continue
+            if frozenset((new.fact.id, old.fact.id)) in standing.settled or settled(new.fact, old.fact):
                 continue
             rival = judged(new, old)
             if rival is not None:
@@ -182,25 +190,19 @@ def rivals(statements: Sequence[Placed], standing: Standing, told: Told = _untol
 
 
 def judged(new: Placed, old: Placed) -> Rival | None:
-    """What two statements are to each other, None where both hold and neither repeats the other."""
-    about, about_old = naming_steps(new.fact.trail), naming_steps(old.fact.trail)
+    """The rival that two statements make; None if both hold and neither repeats the other."""
     later = not old.day or new.day >= old.day
-    if same(new.fact.text, old.fact.text):  # in the same words no value differs: below two things they say two
-        if about != about_old:
+    if same(new.fact.text, old.fact.text):  # the same words below two different headings are about two things
+        if naming_steps(new.fact.trail) != naming_steps(old.fact.trail):
             return None
         return Rival(new, old, "same", "both say the same", later)
     from gitmem.memory.relation import Kind as Of
 
-    if later:
-        found = judge(old, new)
-    else:
-        found = judge(new, old)
+    found = judge(old, new) if later else judge(new, old)
     if found.asks:
         chances = found.probabilities
         likely = max((Of.REPLACES, Of.ENDS, Of.CONFLICTS), key=lambda each: chances[each])
-        reason = "they may not both hold"
-        if found.kind == likely:
-            reason = found.reason
+        reason = found.reason if found.kind == likely else "they may not both hold"
         return Rival(new, old, str(likely), reason, later, found.automatic)
     if found.kind is Of.SAME:
         return Rival(new, old, "same", found.reason, later)
@@ -208,11 +210,14 @@ def judged(new: Placed, old: Placed) -> Rival | None:
 
 
 def judge(earlier: Placed, later: Placed, *, as_if_derived: bool = False) -> Relation:
-    """`relation` of two statements, each with its trail, day and type; the earlier one is guarded where it is a
-    person's. `as_if_derived`: ask what the answer would be if no person had written or pinned either."""
+    """The `relation` of two statements, with their trails, days and types.
+
+    A statement that a person pinned or wrote by hand is guarded: a program may not replace it. `as_if_derived`: judge
+    as if both were derived from logs.
+    """
     texts = (earlier.fact.text, later.fact.text)
     bare = (claim(texts[0]), claim(texts[1]))
-    if (texts[0] == bare[0]) != (texts[1] == bare[1]):  # "We decided that" of one alone is no difference
+    if (texts[0] == bare[0]) != (texts[1] == bare[1]):  # only one begins with "We decided that": compare without it
         texts = bare
     said = [_said(row, text) for row, text in zip((earlier, later), texts, strict=True)]
     if as_if_derived:
@@ -224,56 +229,52 @@ def judge(earlier: Placed, later: Placed, *, as_if_derived: bool = False) -> Rel
 
 
 def _changed_back(earlier: Said, later: Said) -> Relation | None:
-    """`relation` of a decision and a later one that takes it back: "painted blue", which is what the earlier one had
-    replaced, or "painted blue instead of red", after "painted red instead of blue". None for any other two.
+    """The relation of a decision and a later one that reverses it; None for any other two statements.
+
+    After "painted red instead of blue" the later decision is "painted blue instead of red" or just "painted blue".
     """
     from gitmem.memory.relation import Kind as Of
+    from gitmem.memory.relation import about_health
 
     if earlier.kind != "decision" or later.kind != "decision":
         return None
     words, before = _words(later.text), _words(earlier.text)
     if words == before:
+        # The same words: each decision must call replaced what the other one decides.
         gone, went = gone_value(later.text), gone_value(earlier.text)
         if not (gone and went and gone != went and gone in earlier.text.casefold() and went in later.text.casefold()):
             return None
-        return _taken_back(_relation(earlier, later), earlier, gone, went)
+        automatic = not earlier.guarded and not about_health(earlier.text)
+        return _relation(earlier, later)._replace(
+            kind=Of.REPLACES, automatic=automatic, asks=True, reason=TAKEN_BACK, old=gone, new=went, covers=True
+        )
     if not words < before:
         return None
+    # Fewer words: judged in the opposite order, the longer decision must surely replace the shorter one.
     first = later._replace(day=earlier.day, guarded=False)
     turned = _relation(first, earlier._replace(day=later.day, guarded=False))
-    sure = turned.automatic and turned.kind is Of.REPLACES and turned.covers
-    back = turned._replace(reason=TAKEN_BACK, automatic=not earlier.guarded, old=turned.new, new=turned.old)
-    if not sure:
+    if not (turned.automatic and turned.kind is Of.REPLACES and turned.covers):
         return None
-    return back
+    return turned._replace(reason=TAKEN_BACK, automatic=not earlier.guarded, old=turned.new, new=turned.old)
 
 
 TAKEN_BACK = "it takes back what that had put in its place"
 
 
-def _taken_back(found: Relation, earlier: Said, old: str, new: str) -> Relation:
-    """The answer for two decisions in the same words that put each other's value in its place."""
-    from gitmem.memory.relation import Kind as Of
-    from gitmem.memory.relation import about_health
-
-    sure = not earlier.guarded and not about_health(earlier.text)
-    return found._replace(
-        kind=Of.REPLACES, automatic=sure, asks=True, reason=TAKEN_BACK, old=old, new=new, covers=True
-    )  # fmt: skip
-
-
 def surely_over(earlier: Placed, later: Placed, *, as_if_derived: bool = False) -> bool:
-    """Whether the later statement replaces or ends the earlier one so surely that no person need be asked;
-    `as_if_derived` as in `judge`."""
+    """Whether the later statement replaces or ends the earlier one, with a score high enough to act without a person.
+
+    `as_if_derived` as in `judge`.
+    """
     from gitmem.memory.relation import Kind as Of
 
-    judged = judge(earlier, later, as_if_derived=as_if_derived)
-    return judged.automatic and judged.kind in (Of.REPLACES, Of.ENDS)
+    found = judge(earlier, later, as_if_derived=as_if_derived)
+    return found.automatic and found.kind in (Of.REPLACES, Of.ENDS)
 
 
-@lru_cache(JUDGEMENTS)
+@lru_cache(MAX_CACHED_RELATIONS)
 def _relation(earlier: Said, later: Said) -> Relation:
-    """`relation`, which depends on nothing but the two: after an answer all other pairs are as they were."""
+    """`relation`, cached: its result depends on the two statements only."""
     from gitmem.memory.relation import relation
 
     return relation(earlier, later)
@@ -286,12 +287,12 @@ def _said(row: Placed, text: str) -> Said:
 
 
 def by_person(fact: Fact) -> bool:
-    """Whether a person pinned a fact, or wrote it by hand: it cites no log."""
+    """Whether a person pinned a fact or wrote it by hand. A fact without `src` counts as written by hand."""
     return pinned(fact) or not fact.get("src")
 
 
 def settled(one: Fact, other: Fact) -> bool:
-    """Whether a person said of two facts which one holds, or that both do."""
+    """Whether the comment of one of two facts settles the pair: it names the other in `supersedes` or `beside`."""
     return _names(one.meta, other.id) or _names(other.meta, one.id)
 
 
@@ -302,20 +303,21 @@ def _names(meta: Meta, ident: str) -> bool:
 # -- new statements ----------------------------------------------------------------------------------------
 
 
-def against(
+def rivals_in_memory(
     new: Iterable[Placed], memory: bytes, today: date, days: Mapping[str, str] = MappingProxyType({})
 ) -> tuple[Rival, ...]:
-    """What new statements are to the facts of MEMORY.md; of a line of a log, to those that it is not older than.
-    `days`: id of a fact that says no day of its own -> its ISO day."""
+    """The rivals of new statements among the facts of MEMORY.md (`memory`: its bytes).
+
+    A line of a log has no rivals among facts that are newer than it. `days`: fact id -> ISO day, for facts whose
+    comment names no day.
+    """
     known = [row._replace(day=row.day or days.get(row.fact.id, "")) for row in placed(MEMORY, parse(memory).facts)]
-    standing = Standing(known, today)
-    return tuple(
-        rival for rival in rivals(list(islice(new, LOOKED_AT)), standing) if rival.later or rival.new.path == MEMORY
-    )
+    found = rivals(list(islice(new, MAX_NEW_STATEMENTS)), Standing(known, today))
+    return tuple(rival for rival in found if rival.later or rival.new.path == MEMORY)
 
 
-def came(before: bytes, after: bytes) -> list[Fact]:
-    """The facts of a file that it did not have before, each text once."""
+def added_facts(before: bytes, after: bytes) -> list[Fact]:
+    """The facts of a file whose text it did not have before, each text once."""
     known = {fact.id for fact in parse(before).facts}
     found = {fact.id: fact for fact in reversed(parse(after).facts) if fact.id not in known}
     return list(reversed(found.values()))
@@ -323,26 +325,25 @@ def came(before: bytes, after: bytes) -> list[Fact]:
 
 HINT = "git mem settle"
 VERBS = {"same": "repeats", "replaces": "differs from", "conflicts": "differs from", "ends": "ends"}
-MAX_QUOTED_CHARACTERS = 80  # characters of the fact that a sentence quotes
+MAX_QUOTED_CHARACTERS = 80  # a longer fact is cut in a sentence
 
 
 def sentence(rival: Rival) -> str:
-    """`differs from MEMORY.md:6 'We use MySQL 8 for orders': git mem settle`; a line of a log may repeat a fact, and
-    nobody is asked about that."""
-    text = rival.old.fact.text
-    if len(text) <= MAX_QUOTED_CHARACTERS:
-        quoted = text
-    else:
-        quoted = text[: MAX_QUOTED_CHARACTERS - 1].rstrip() + "…"
+    """The rival for a person: `differs from MEMORY.md:6 'We use MySQL 8 for orders': git mem settle`.
+
+    The hint is left out for a line of a log that repeats a fact: a person need not decide anything.
+    """
+    quoted = rival.old.fact.text
+    if len(quoted) > MAX_QUOTED_CHARACTERS:
+        quoted = quoted[: MAX_QUOTED_CHARACTERS - 1].rstrip() + "…"
+    hint = f": {HINT}"
     if rival.repeats and rival.new.path != MEMORY:
         hint = ""
-    else:
-        hint = f": {HINT}"
     return f"{VERBS[rival.kind]} {rival.old.path}:{rival.old.fact.line} '{quoted}'{hint}"
 
 
 def placed_sentence(rival: Rival) -> str:
-    """The same behind the place of the statement, for an answer about several."""
+    """`sentence` after the path and line of the new statement."""
     return f"{rival.new.path}:{rival.new.fact.line} {sentence(rival)}"
 
 
@@ -351,7 +352,8 @@ def statement_value(row: Placed) -> dict[str, Any]:
 
 
 def without_secrets(rival: Rival) -> Rival:
-    """A pair as it may be shown: a text with a secret is hidden, and the reason, which may quote it or its trail."""
+    """The rival as it may be shown. If a text or a trail has a secret, the texts are masked and the reason is "", since
+    it may quote them."""
     from gitmem.gate.quoting import without_secrets as shown
 
     rows = (rival.new, rival.old)

@@ -20,9 +20,10 @@ HISTORY = ("", "with", "only")
 class SearchRequest(NamedTuple):
     """A search before its words are read.
 
-    `at`: a revision or a day, "" for the work tree. `since`, `until`: a day in words or a date, "" or None for no
-    limit. `scope`: a folder. `lane`: the name of a `Lane`. `history`: "with" finds commits too, "only" finds nothing
-    else. The other fields are those of `Query`.
+    `at`: a revision or a day, "" for the work tree. `scope`: a folder.
+    `since`, `until`: a day in words or a date, "" or None for no limit.
+    `lane`: the name of a `Lane`. `history`: "with" finds commits too, "only" finds nothing else. The other fields are
+    those of `Query`.
     """
 
     text: str

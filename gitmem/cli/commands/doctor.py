@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict
 
 import click
 
@@ -65,7 +64,7 @@ def command(repair: bool, remote: bool, as_json: bool) -> int:
         checks += _remote(repo)
     wrong = [check for check in checks if check.wrong]
     if as_json:
-        write_json({"ok": not wrong, "checks": [asdict(check) for check in checks]})
+        write_json({"ok": not wrong, "checks": checks})
     else:
         on = colour("auto")
         out: list[str] = []

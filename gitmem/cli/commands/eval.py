@@ -6,7 +6,6 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from shlex import quote
 from typing import Any, NamedTuple, TypeVar
@@ -22,6 +21,7 @@ from gitmem.git.repository import Repository
 from gitmem.git.revision import resolve_at
 from gitmem.git.worktree import state_dir, write_atomic
 from gitmem.index import indexer
+from gitmem.json_values import json_object
 from gitmem.models.language import open_language_model
 from gitmem.plural import counted
 from gitmem.promotion import question_runs, questions
@@ -333,7 +333,7 @@ def promotion(facts: Path, model: str, as_json: bool) -> int:
     for note in notes:
         say(f"git mem: {note}")
     if as_json:
-        write_json({"model": proposer.id, **{k: round(v, 4) for k, v in asdict(quality).items()}})
+        write_json({"model": proposer.id, **{k: round(v, 4) for k, v in json_object(quality).items()}})
         return Exit.DONE
     write(
         f"{proposer.id} on {counted(quality.logs, 'log')}, {counted(quality.lines, 'line')}, "

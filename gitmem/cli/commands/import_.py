@@ -25,7 +25,6 @@ from gitmem.memory import importing
 from gitmem.memory.importing import EXPECTED, Plan, as_value, ensure_elsewhere, masked_places
 from gitmem.memory.new_statements import memory_bytes, of_texts, since
 from gitmem.memory.rivals import Rival
-from gitmem.memory.rivals import as_value as rival_value
 from gitmem.plural import counted
 from gitmem.sessions.conversation_exports import SERVICES, exported
 from gitmem.sessions.past_sessions import Listing, PastSession, files_below, files_of_host, importable_hosts, listed
@@ -163,9 +162,7 @@ def _bring_documents(options: ImportCommand) -> int:
         bring(repo, plan)
     differs = since(repo, before, now().date())
     if options.as_json:
-        write_json(
-            plan.as_value(options.source, dry_run=options.dry_run) | {"differs": list(map(rival_value, differs))}
-        )
+        write_json(plan.as_value(options.source, dry_run=options.dry_run) | {"differs": differs})
     else:
         _show_documents(plan, options)
         say_differs(differs)
@@ -215,7 +212,7 @@ def tell_notes(
 ) -> int:
     """Say what came of an import of notes; the exit code, 1 where something was left out for a reason to look at."""
     if asked.as_json:
-        found = {"differs": list(map(rival_value, differs))}
+        found = {"differs": differs}
         write_json(as_value(plan, root, commit, written, asked.dry_run) | found)
     else:
         _show_notes(plan, asked)
@@ -328,7 +325,7 @@ def _bring(listing: Listing, options: ImportCommand, remembered: DocumentImport 
             totals.count(outcome)
             lines += [(line.path, line.text) for line in outcome.lines]
             if options.as_json:
-                values.append(outcome.as_value())
+                values.append(outcome)
             else:
                 _show(outcome, options, each=each)
     differs = (*since(repo, before, now().date()), *of_texts(repo, lines, now().date()))
@@ -341,7 +338,7 @@ def _bring(listing: Listing, options: ImportCommand, remembered: DocumentImport 
         value: dict[str, object] = {"source": options.source, "sessions": values, "left": left}
         if remembered is not None:
             value["memories"] = remembered.as_value(options.source, dry_run=options.dry_run)
-        value |= {"totals": totals.as_value(), "differs": list(map(rival_value, differs)), "dry_run": options.dry_run}
+        value |= {"totals": totals, "differs": differs, "dry_run": options.dry_run}
         write_json(value)
     else:
         if remembered is not None:

@@ -9,6 +9,7 @@ from gitmem.cli.options import at_option, colour_option, json_option, now, open_
 from gitmem.cli.terminal import colour as coloured
 from gitmem.cli.terminal import escape, page, paint, say, write_json
 from gitmem.git.revision import resolve_at
+from gitmem.json_values import json_object
 from gitmem.memory import timeline
 from gitmem.memory.timeline import Day
 from gitmem.paths import agent_name
@@ -84,14 +85,7 @@ def as_value(day: object) -> dict[str, object]:
                 "path": log.path,
                 "agent": log.agent or None,
                 "sections": [
-                    {
-                        "time": section.time or None,
-                        "topic": section.topic or None,
-                        "start_line": section.start_line,
-                        "end_line": section.end_line,
-                        "lines": list(section.lines),
-                    }
-                    for section in log.sections
+                    json_object(section, "time? topic? start_line end_line lines") for section in log.sections
                 ],
             }
             for log in day.logs

@@ -24,6 +24,7 @@ from gitmem.git import undo_record
 from gitmem.git.objects import LINKS, Entry
 from gitmem.git.opening import Repository
 from gitmem.git.transaction import StagedText, is_committed, write_over, writer
+from gitmem.json_values import json_object
 
 COMMITS_KEEP_IT = "git mem scan --history names them, git rebase -i takes it out of those that are not pushed"
 MAX_LISTED_MASKS = 20  # masks of one file that are told one by one
@@ -103,7 +104,7 @@ class Plan:
 
     def as_value(self) -> dict[str, object]:
         """The JSON of docs/json.md."""
-        masks = [{"rule": m.rule, "line": m.line, "characters": m.characters} for m in self.redaction.masks]
+        masks = [json_object(mask, "rule line characters") for mask in self.redaction.masks]
         return {
             "path": self.path, "where": self.where, "rules": list(self.rules), "masks": masks,
             "characters": self.redaction.characters, "of": self.size,

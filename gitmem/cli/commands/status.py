@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from datetime import timedelta
 from typing import Any
 
@@ -20,6 +19,7 @@ from gitmem.git.hook_files import hooks_folder
 from gitmem.git.opening import Repository
 from gitmem.index import status as index_status
 from gitmem.index.status import Status
+from gitmem.json_values import json_object
 from gitmem.plural import counted
 from gitmem.sessions import due_consolidation, receipts
 from gitmem.sessions.recalled_facts import recalled
@@ -45,9 +45,8 @@ def command(as_json: bool) -> None:
     consolidated = due_consolidation.load(repo.common_dir)
     if as_json:
         more: dict[str, Any] = {"hooks": hooks.wrong if hooks else "", "promotion": last_run(repo.common_dir) or None}
-        more |= {"consolidation": consolidated.as_value()}
-        more |= {"refused": asdict(refused) if refused else None}
-        write_json({**asdict(status), "gate": asdict(gate) if gate else None, **more})
+        more |= {"consolidation": consolidated, "refused": refused}
+        write_json({**json_object(status), "gate": gate, **more})
         return
     lines = _index_lines(status)
     if status.commits:

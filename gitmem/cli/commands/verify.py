@@ -13,6 +13,7 @@ from gitmem.cli.terminal import escape, page, paint, say, write_json
 from gitmem.errors import Exit
 from gitmem.gate.sources import range_paths
 from gitmem.git.revision import split_range
+from gitmem.json_values import json_object, json_value
 from gitmem.plural import counted
 from gitmem.provenance import verify
 from gitmem.provenance.grounding import WORDS
@@ -82,17 +83,7 @@ def as_value(verdict: Verdict) -> dict[str, object]:
     """The JSON of docs/json.md, "verify"."""
     return {
         "checked": verdict.checked,
-        "findings": [
-            {
-                "rule": flaw.rule,
-                "path": flaw.path,
-                "line": flaw.line,
-                "message": flaw.message,
-                "fact": flaw.fact or None,
-                "commit": flaw.commit or None,
-            }
-            for flaw in verdict.flaws
-        ],
+        "findings": [json_object(flaw, "rule path line message fact? commit?") for flaw in verdict.flaws],
         "facts": [
             {
                 "path": row.path,
@@ -103,5 +94,5 @@ def as_value(verdict: Verdict) -> dict[str, object]:
             }
             for row in verdict.facts
         ],
-        "signatures": [one.as_value() for one in verdict.signatures if one.state != UNSIGNED],
+        "signatures": [json_value(one) for one in verdict.signatures if one.state != UNSIGNED],
     }
