@@ -16,7 +16,7 @@ from fnmatch import fnmatchcase
 from gitmem.context import folder_preference, later_words, layers, packing, pieces, recall_queries
 from gitmem.context.code_marks import Ask, marked
 from gitmem.context.layer_limits import DEFAULTS, Count, Layer, Share, Weights
-from gitmem.context.layers import Found, Hit, Part
+from gitmem.context.layers import Part, Recalled, RecalledHit
 from gitmem.context.pieces import without_metadata
 from gitmem.context.recall_queries import Question
 from gitmem.context.rendering import AROUND, Detail, before, lead, left_out, render, render_group
@@ -59,7 +59,7 @@ class Scope:
     name: str
     paths: tuple[str, ...] = ()
     read: Callable[[str], Document | None] = lambda _: None
-    recall: Callable[[str], Found] = lambda _: Found()
+    recall: Callable[[str], Recalled] = lambda _: Recalled()
     error: str = ""
     note: str = ""
     commit: str = ""
@@ -88,7 +88,7 @@ class Merged:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class ContextRequest:
     """What is asked for. `subjects` are paths or names that rules may match and that are asked by; `staged` paths that
     rules may match; `folders` further folders in hand, so that what holds for them is there; `loaded` what the host has
     already; `session` names the session whose working values come along ("": the transcript's), and `entities` are
@@ -158,7 +158,7 @@ class Context:
     withheld: int = 0
 
 
-def assemble(scopes: Sequence[Scope], request: Request, now: datetime) -> Context:
+def assemble(scopes: Sequence[Scope], request: ContextRequest, now: datetime) -> Context:
     """One block a model can read, and what it is made of. `scopes` are broad to narrow, the project or session last.
 
     Raises UsageError for a budget that is not positive.
@@ -227,7 +227,7 @@ def assemble(scopes: Sequence[Scope], request: Request, now: datetime) -> Contex
 
 
 def _parts_of_scopes(
-    scopes: Sequence[Scope], request: Request, questions: Sequence[Question], today: date
+    scopes: Sequence[Scope], request: ContextRequest, questions: Sequence[Question], today: date
 ) -> tuple[list[Scope], list[tuple[str, Sequence[Part]]], int, Aside]:
     """The scopes as they were read, those that could not be with their `error`; what each of the others offers; how
     many chunks these were asked of together; and what of memory is not offered."""
@@ -285,7 +285,7 @@ Render = Callable[[packing.Fitted, Detail], str]
 
 
 def _within_limits(
-    parts: Sequence[Part], left: int, request: Request, fitted: Fit, rendered: Render
+    parts: Sequence[Part], left: int, request: ContextRequest, fitted: Fit, rendered: Render
 ) -> tuple[packing.Fitted, str]:
     """What fits, and its text: no more tokens than the budget beside the recent turns, and no more characters than the
     hard limit. `left`: the tokens that the parts may take.
@@ -304,7 +304,7 @@ def _within_limits(
 
 
 def _shrunk(
-    parts: Sequence[Part], left: int, request: Request, fitted: Fit, rendered: Callable[[packing.Fitted], str]
+    parts: Sequence[Part], left: int, request: ContextRequest, fitted: Fit, rendered: Callable[[packing.Fitted], str]
 ) -> tuple[packing.Fitted, str]:
     """What fits, and its text, which is made and measured, with fewer tokens for the parts until it keeps both limits.
     What is not of MUST goes first; under the hard limit then the recent turns, the oldest first; then what is of MUST.
@@ -411,7 +411,7 @@ def _lines_of(part: Part, scope: Scope) -> list[str]:
     return [line for line in bare if line]
 
 
-def _without_hidden_turns(request: Request) -> Request:
+def _without_hidden_turns(request: ContextRequest) -> ContextRequest:
     """The request with no secret in what was said: it is asked by, and printed."""
     if request.transcript is None:
         return request
@@ -426,7 +426,7 @@ def _without_hidden_turns(request: Request) -> Request:
     return replace(request, transcript=replace(request.transcript, turns=tuple(turns)))
 
 
-def _included(scopes: Sequence[Scope], request: Request) -> tuple[list[Part], list[str]]:
+def _included(scopes: Sequence[Scope], request: ContextRequest) -> tuple[list[Part], list[str]]:
     """The lines that were asked for by name, of the narrowest scope that has the file, and what is not there."""
     parts: list[Part] = []
     missing: list[str] = []
@@ -446,7 +446,7 @@ def _included(scopes: Sequence[Scope], request: Request) -> tuple[list[Part], li
     return parts, missing
 
 
-def _profile(scopes: Sequence[Scope], request: Request) -> str:
+def _profile(scopes: Sequence[Scope], request: ContextRequest) -> str:
     """Who the person is, as their own memory says: USER.md of the narrowest scope that has one."""
     for scope in reversed(scopes):
         document = None
@@ -457,7 +457,7 @@ def _profile(scopes: Sequence[Scope], request: Request) -> str:
     return ""
 
 
-def _questions(scopes: Sequence[Scope], request: Request) -> list[Question]:
+def _questions(scopes: Sequence[Scope], request: ContextRequest) -> list[Question]:
     """What every scope is asked; a session's working values and the person's profile stand behind a transcript only."""
     if request.transcript is None:
         return recall_queries.questions(request.prompt, request.subjects)
@@ -468,7 +468,7 @@ def _questions(scopes: Sequence[Scope], request: Request) -> list[Question]:
 
 
 def _parts_of(
-    scope: Scope, request: Request, questions: Sequence[Question], known: Lapsed, aside: Aside
+    scope: Scope, request: ContextRequest, questions: Sequence[Question], known: Lapsed, aside: Aside
 ) -> tuple[list[Part], int]:
     """Every part one scope has to offer of what holds, and how many chunks it was asked of. What it does not offer is
     added to `aside`."""
@@ -505,7 +505,7 @@ def _parts_of(
 
 
 def _answering(
-    pairs: Sequence[tuple[Part, Part]], request: Request, questions: Sequence[Question], today: date, chunks: int
+    pairs: Sequence[tuple[Part, Part]], request: ContextRequest, questions: Sequence[Question], today: date, chunks: int
 ) -> tuple[list[Part], list[tuple[Part, str]]]:
     """The parts without those that the prompt does not ask for, and these with the reason: each is asked by itself, as
     it was found (the first of a pair), and given without what the session holds (the second).
@@ -563,7 +563,7 @@ def _known_statements(scopes: Sequence[Scope], contents: Contents) -> KnownState
 
 
 def _not_held(
-    parts: Sequence[Part], request: Request, known: KnownStatements
+    parts: Sequence[Part], request: ContextRequest, known: KnownStatements
 ) -> tuple[list[tuple[Part, Part]], list[tuple[Part, str]]]:
     """Each part with what of it the session does not hold; and those that it holds whole, with the reason."""
     kept: list[tuple[Part, Part]] = []
@@ -577,7 +577,7 @@ def _not_held(
     return kept, held
 
 
-def _each_once(parts: Sequence[Part], request: Request, withheld: list[tuple[Part, str]]) -> list[Part]:
+def _each_once(parts: Sequence[Part], request: ContextRequest, withheld: list[tuple[Part, str]]) -> list[Part]:
     """The parts, each statement in one of them; those of which nothing is left are added to `withheld`."""
     kept: list[Part] = []
     for part, left in each_once(parts):
@@ -588,7 +588,7 @@ def _each_once(parts: Sequence[Part], request: Request, withheld: list[tuple[Par
     return kept
 
 
-def _counted(part: Part, before_it: Part, request: Request) -> Part:
+def _counted(part: Part, before_it: Part, request: ContextRequest) -> Part:
     """A part with its tokens, counted again where it is not of the same text as `before_it`."""
     if part.content == before_it.content:
         return part
@@ -601,7 +601,7 @@ def _texts(part: Part) -> list[tuple[str, str]]:
     return [(text, " ".join(trail)) for text, trail in ((part.content, part.trail), *own)]
 
 
-def _last_user_text(request: Request) -> str:
+def _last_user_text(request: ContextRequest) -> str:
     """The last thing a person said in the session."""
     if request.transcript:
         turns = request.transcript.spoken()
@@ -610,9 +610,9 @@ def _last_user_text(request: Request) -> str:
     return next((turn.text for turn in reversed(turns) if turn.role is Role.USER), "")
 
 
-def _found(scope: Scope, request: Request, questions: Sequence[Question]) -> Found:
+def _found(scope: Scope, request: ContextRequest, questions: Sequence[Question]) -> Recalled:
     """What the scope recalls by each question, each place once with its best score."""
-    best: dict[tuple[str, int, int], Hit] = {}
+    best: dict[tuple[str, int, int], RecalledHit] = {}
     chunks = 0
     for text, weight in questions:
         found = scope.recall(text)
@@ -624,21 +624,21 @@ def _found(scope: Scope, request: Request, questions: Sequence[Question]) -> Fou
                 continue
             if place not in best or best[place].score < hit.score * weight:
                 best[place] = replace(hit, score=hit.score * weight)
-    return Found(sorted(best.values(), key=lambda hit: (-hit.score, hit.path, hit.start_line)), chunks)
+    return Recalled(sorted(best.values(), key=lambda hit: (-hit.score, hit.path, hit.start_line)), chunks)
 
 
-def _excluded(path: str, request: Request) -> bool:
+def _excluded(path: str, request: ContextRequest) -> bool:
     if any(fnmatchcase(path, glob) for glob in request.without_paths):
         return True
     agent = agent_of(path)
     return bool(agent) and agent in _without_agents(request)
 
 
-def _without_agents(request: Request) -> set[str]:
+def _without_agents(request: ContextRequest) -> set[str]:
     return {spelling(name) for name in request.without_agents}
 
 
-def _reader(scope: Scope, request: Request) -> Callable[[str], Document | None]:
+def _reader(scope: Scope, request: ContextRequest) -> Callable[[str], Document | None]:
     """Reads what is not excluded, whichever layer asks: an episode or a note may name its agent in its front matter."""
 
     def read(path: str) -> Document | None:
@@ -656,11 +656,11 @@ def _reader(scope: Scope, request: Request) -> Callable[[str], Document | None]:
     return read
 
 
-def _is_requested(part: Part, request: Request) -> bool:
+def _is_requested(part: Part, request: ContextRequest) -> bool:
     return part.layer.value not in request.without_layers and request.shares[part.layer].on
 
 
-def _session(request: Request) -> list[Part]:
+def _session(request: ContextRequest) -> list[Part]:
     """The recent turns and the summary of the older ones."""
     if request.transcript is None:
         return []

@@ -81,7 +81,7 @@ def of(part: Part, found: Sequence[Piece]) -> Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class RecalledHit:
     """What a layer needs of a search hit; `score` 0..1. `said` is who wrote a commit, when, and its `subject`;
     `until` of its lines the day from which a later one replaces each; `code` what is to be said of the code that it
     cites, where the memory's files are not at hand."""
@@ -102,10 +102,10 @@ class Hit:
     code: tuple[CitedCode, ...] = ()
 
 
-class Found(NamedTuple):
+class Recalled(NamedTuple):
     """What a memory has for a question, and how many chunks it was chosen from."""
 
-    hits: Sequence[Hit] = ()
+    hits: Sequence[RecalledHit] = ()
     chunks: int = 0
 
 
@@ -334,7 +334,7 @@ def _words(document: Document, key: str) -> tuple[str, ...]:
 
 
 def recalled(
-    hits: Iterable[Hit], read: Read, weights: Weights, lapsed: Lapsed, items: Mapping[Layer, int], count: Count,
+    hits: Iterable[RecalledHit], read: Read, weights: Weights, lapsed: Lapsed, items: Mapping[Layer, int], count: Count,
     most: int = 0, scope: str = "project",
 ) -> list[Part]:  # fmt: skip
     """Notes, episodes, logs and commits that a search found, as whole statements: those that a hit's lines belong to,
@@ -380,7 +380,7 @@ def recalled(
 
 
 def _of_commit(
-    hit: Hit, known: Lapsed, weight: float, item: int, count: Count, most: int, scope: str
+    hit: RecalledHit, known: Lapsed, weight: float, item: int, count: Count, most: int, scope: str
 ) -> list[Part]:  # fmt: skip
     """A commit: who wrote it, when, its subject, then what of its message was found; without facts that it records and
     that hold no longer."""

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from gitmem.config import Config
-from gitmem.context.assembly import Context, Request, as_value, assemble
+from gitmem.context.assembly import Context, ContextRequest, as_value, assemble
 from gitmem.context.layer_limits import PRESETS, Layer, Weights, shares
 from gitmem.errors import GitMemError, ModelUnavailable, UsageError
 from gitmem.git.opening import Repository
@@ -56,7 +56,7 @@ def place(value: str) -> tuple[str, int, int]:
 def request_of(
     config: Config, prompt: str, *, budget: int | None = None, transcript: Path | Transcript | None = None,
     characters: int = 0, **more: object,
-) -> Request:  # fmt: skip
+) -> ContextRequest:  # fmt: skip
     """A request with the settings in force; `transcript` is a file, or one that was read. Raises GitMemError for a
     transcript that cannot be read."""
     conversation = None
@@ -74,7 +74,7 @@ def request_of(
         config.context_similarity, config.context_recency, config.context_importance, config.context_decay
     )
     preset = PRESETS.get(config.context_preset)
-    return Request(
+    return ContextRequest(
         prompt=prompt, budget=config.context_budget if budget is None else budget, shares=shares(config.context_layer),
         transcript=conversation, weights=weights, enough=config.context_evidence,
         characters=characters or (preset.most if preset else 0), warn=preset.warn if preset else 0,
@@ -85,7 +85,7 @@ def request_of(
 def build(
     repo: Repository,
     config: Config,
-    request: Request,
+    request: ContextRequest,
     when: datetime,
     at: str = "",
     *,
@@ -141,7 +141,7 @@ def build(
             other.close()
 
 
-def _with_tokenizer(request: Request, config: Config) -> tuple[Request, str]:
+def _with_tokenizer(request: ContextRequest, config: Config) -> tuple[ContextRequest, str]:
     """The request with the tokenizer in force, and what to say where that cannot be had and the built-in one counts."""
     from gitmem.models.token_count import BUILT_IN, count_of
 

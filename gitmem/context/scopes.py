@@ -15,7 +15,7 @@ from pathlib import Path
 from gitmem.claims.cited_code import cited_code
 from gitmem.config import Config
 from gitmem.context.assembly import UNCOMMITTED, Scope
-from gitmem.context.layers import Found, Hit
+from gitmem.context.layers import Recalled, RecalledHit
 from gitmem.errors import GitMemError, OutsideRepository
 from gitmem.git.objects import EXECUTABLE, REGULAR
 from gitmem.git.opening import Repository, open_repository
@@ -170,7 +170,7 @@ def session(repo: Repository, values: Sequence[Value]) -> Scope:
 def recall(
     repo: Repository, config: Config, asked: str, now: datetime, commit: str, lines: Callable[[str], Sequence[str]],
     history: bool = False,
-) -> Found:  # fmt: skip
+) -> Recalled:  # fmt: skip
     """The hits of a search for a layer.
 
     `lines`: returns the lines of a file; the importance of a hit is read from them. `history`: find commits too.
@@ -183,19 +183,19 @@ def recall(
     )  # fmt: skip
     answer = searching.search(repo, config, query, now)
     found = [_of_history(hit) if hit.kind else _of_file(hit, lines(hit.path)) for hit in answer.hits]
-    return Found(found, answer.chunks)
+    return Recalled(found, answer.chunks)
 
 
-def _of_file(hit: hits.Hit, lines: Sequence[str]) -> Hit:
+def _of_file(hit: hits.Hit, lines: Sequence[str]) -> RecalledHit:
     """The hit for a layer; `lines`: all lines of the file that was hit."""
-    return Hit(
+    return RecalledHit(
         path=hit.path, start_line=hit.start_line, end_line=hit.end_line, heading=hit.heading, text=hit.text,
         score=hit.score, day=validity.day(hit.date), trust=UNCOMMITTED if hit.trust == UNCOMMITTED else "",
         importance=_importance(lines[hit.start_line - 1 : hit.end_line]), until=hit.until,
     )  # fmt: skip
 
 
-def _of_history(hit: hits.Hit) -> Hit:
+def _of_history(hit: hits.Hit) -> RecalledHit:
     """A commit: who, when, its subject and what became of it stand before its lines."""
     became = ""
     if hit.state:
@@ -206,7 +206,9 @@ def _of_history(hit: hits.Hit) -> Hit:
     author = hit.author.rpartition(" <")[0] or hit.author
     said = f"{where}{hit.commit[:12]} {hit.date} {author}: {hit.subject}{became}"
     text = "\n".join(line for line in hit.text.split("\n") if line.strip() != hit.subject.strip()).strip("\n")
-    return Hit("", 0, 0, "", text, hit.score, validity.day(hit.date), commit=hit.commit, said=said, subject=hit.subject)
+    return RecalledHit(
+        "", 0, 0, "", text, hit.score, validity.day(hit.date), commit=hit.commit, said=said, subject=hit.subject
+    )
 
 
 def _importance(lines: Sequence[str]) -> float:

@@ -17,7 +17,7 @@ from gitmem.errors import GitMemError
 from gitmem.git.opening import Repository
 from gitmem.git.worktree import read_bytes, state_dir, write_atomic
 from gitmem.plural import counted
-from gitmem.search.evaluation import Result
+from gitmem.search.evaluation import QuestionResult
 
 QUESTIONS, RUN = "questions.jsonl", "questions-run.json"  # files in the folder of our state
 RUN_LIMIT = 16 << 20  # bytes
@@ -54,7 +54,9 @@ class Since:
         return f"since {self.at[:16].replace('T', ' ')} ({', '.join(changes)}): {figures}"
 
 
-def compare_and_keep(repo: Repository, config: Config, results: Sequence[Result], now: datetime) -> Since | None:
+def compare_and_keep(
+    repo: Repository, config: Config, results: Sequence[QuestionResult], now: datetime
+) -> Since | None:
     """What differs from the run before, None for the first one; this run takes its place."""
     folder = state_dir(repo.common_dir)
     head = repo.head() or ""
@@ -81,7 +83,9 @@ def _read(folder: Path) -> dict[str, Any]:
         return {}
 
 
-def _since(repo: Repository, old: Mapping[str, Any], new: Mapping[str, Any], results: Sequence[Result]) -> Since:
+def _since(
+    repo: Repository, old: Mapping[str, Any], new: Mapping[str, Any], results: Sequence[QuestionResult]
+) -> Since:
     both = [result for result in results if result.question.fact in old["facts"]]
     then = {fact: _figures(old["facts"][fact]) for fact in (result.question.fact for result in both)}
     moved = [(r.question.query, r.figures["hit@5"] - then[r.question.fact]["hit@5"]) for r in both]

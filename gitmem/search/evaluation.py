@@ -52,7 +52,7 @@ class LabelledQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class QuestionResult:
     """One question's figures, by name (`recall@5`, `hit@1`, `mrr`, `share@500`), and the milliseconds it took."""
 
     question: LabelledQuestion
@@ -142,7 +142,7 @@ def run(
     query: Query,
     now: datetime,
     clock: Callable[[], float],
-) -> list[Result]:
+) -> list[QuestionResult]:
     """Ask every question as `query` says (its text and limit are replaced). A question about a fact that is not there
     finds nothing."""
     results = []
@@ -155,7 +155,7 @@ def run(
             question = replace(question, relevant=place.own, same=place.cited, text=place.text)
         began = clock()
         answer = search(repo, config, query._replace(text=question.query, limit=HITS), now)
-        results.append(Result(question, score(question, answer.hits), (clock() - began) * 1000))
+        results.append(QuestionResult(question, score(question, answer.hits), (clock() - began) * 1000))
     return results
 
 
@@ -216,7 +216,7 @@ def _answer_numbers(question: LabelledQuestion) -> dict[tuple[str, int], int]:
     return {place: number for number, place in enumerate(lines)}
 
 
-def summarise(results: Sequence[Result]) -> dict[str, Summary]:
+def summarise(results: Sequence[QuestionResult]) -> dict[str, Summary]:
     """Means over `all`, then by category in alphabetical order."""
     groups = {"all": list(results)}
     for category in sorted({result.question.category for result in results} - {""}):
@@ -224,7 +224,7 @@ def summarise(results: Sequence[Result]) -> dict[str, Summary]:
     return {name: _mean(group) for name, group in groups.items()}
 
 
-def _mean(results: Sequence[Result]) -> Summary:
+def _mean(results: Sequence[QuestionResult]) -> Summary:
     count = len(results)
     if results:
         names = results[0].figures
@@ -239,7 +239,9 @@ def _mean(results: Sequence[Result]) -> Summary:
     )
 
 
-def gained_and_lost(old: Sequence[Result], new: Sequence[Result], rank: int = 5) -> tuple[list[str], list[str]]:
+def gained_and_lost(
+    old: Sequence[QuestionResult], new: Sequence[QuestionResult], rank: int = 5
+) -> tuple[list[str], list[str]]:
     """Questions whose answer came into the first `rank` hits, and those whose answer left them."""
     name = f"hit@{rank}"
     pairs = list(zip(old, new, strict=True))

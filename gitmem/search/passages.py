@@ -89,7 +89,7 @@ class Filters(NamedTuple):
         return bool(self.types or self.tags or self.since or self.until or self.scope)
 
 
-class Source:
+class SearchedMemory:
     """Where passages are read: as of `commit`, "" for the work tree. `memory`: (path, oid) of the snapshot's MEMORY.md
     and archives, which say what no longer holds."""
 
@@ -142,7 +142,7 @@ class Passages:
 
     def __init__(
         self,
-        source: Source,
+        source: SearchedMemory,
         strips: Sequence[Strip],
         lines: ScoredLines,
         filters: Filters,

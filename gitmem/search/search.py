@@ -28,7 +28,7 @@ from gitmem.search import lexical, scoring, vector
 from gitmem.search.hits import Hit, fitting
 from gitmem.search.late_interaction import WordVectors, matches, question_words
 from gitmem.search.lexical import Term
-from gitmem.search.passages import Filters, Matcher, Passages, Source, facts_of
+from gitmem.search.passages import Filters, Matcher, Passages, SearchedMemory, facts_of
 from gitmem.search.question import Question, parse
 from gitmem.search.scoring import Positions, ScoredLines, Strip
 from gitmem.search.tuning import in_force
@@ -299,7 +299,7 @@ def _answer(
     exact = [bodies for term, bodies in zip(evidence.terms, positions, strict=True) if term.text in question.exact]
     _exact(lines, strips, exact, ranking.exact)
     filters = _filters(query, question, today, ranking.floor, keep)
-    source = Source(repo, config, index, made.commit, facts_of(index, snapshot))
+    source = SearchedMemory(repo, config, index, made.commit, facts_of(index, snapshot))
     kind_of_passages: Callable[..., Passages] = made.passages or Passages
     passages = kind_of_passages(source, strips, lines, filters, ranking, _matcher(evidence, question), question)
     hits = passages.hits(query.limit, blame=query.blame)

@@ -11,7 +11,7 @@ from datetime import datetime
 
 from gitmem.context import scopes
 from gitmem.context.assembly import Context, Scope, assemble
-from gitmem.context.layers import Found, Hit
+from gitmem.context.layers import Recalled, RecalledHit
 from gitmem.context.request import request_of
 from gitmem.gate.quoting import without_secrets
 from gitmem.memory.document import Document
@@ -49,24 +49,24 @@ def context_of(
 
 def recall(
     shared: Shared, tenant: int, permitted: Sequence[int] | None, now: datetime, read: set[int], *, whole: bool = False
-) -> Callable[[str], Found]:
+) -> Callable[[str], Recalled]:
     """The hits of the shared search as a layer wants them; with `whole` a path names its repository. Adds to `read`
     the numbers of the repositories that were searched."""
 
-    def found(asked: str) -> Found:
+    def found(asked: str) -> Recalled:
         answer, searched = shared.search(
             tenant, permitted, Query(asked, limit=RECALLED, everything=True, promoted_lines=True), now
         )
         read.update(searched)
         hits = [
-            Hit(
+            RecalledHit(
                 path=f"{hit.repository}/{hit.path}" if whole else hit.path, start_line=hit.start_line,
                 end_line=hit.end_line, heading=hit.heading, text=hit.text, score=hit.score,
                 day=validity.day(hit.date), until=hit.until, code=hit.code,
             )
             for hit in answer.hits
         ]  # fmt: skip
-        return Found(hits, answer.chunks)
+        return Recalled(hits, answer.chunks)
 
     return found
 

@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gitmem.context.assembly import Request, Scope, as_value, assemble
+from gitmem.context.assembly import ContextRequest, Scope, as_value, assemble
 from gitmem.context.layer_limits import Layer
-from gitmem.context.layers import Found, Hit
+from gitmem.context.layers import Recalled, RecalledHit
 from gitmem.memory.code_state import CitedCode, CodeState
 from gitmem.memory.document import Document, parse
 from tests.harness import Repo
@@ -38,13 +38,13 @@ def scope(code: Mapping[str, CitedCode]) -> Scope:
 
 
 def test_without_a_change_nothing_is_said() -> None:
-    done = assemble([scope({})], Request("x"), NOW)
+    done = assemble([scope({})], ContextRequest("x"), NOW)
     assert "[" not in done.text and done.parts[0].layer is Layer.PINNED
 
 
 def test_code_that_changed_is_marked_where_it_stands_and_stays_pinned() -> None:
     said = {value: CitedCode(CodeState.CHANGED, "src/limit.py:1-4") for value in "ab"}
-    plain, done = (assemble([scope(code)], Request("x"), NOW) for code in ({}, said))
+    plain, done = (assemble([scope(code)], ContextRequest("x"), NOW) for code in ({}, said))
     assert "- [code changed: src/limit.py:1-4] Entry is refused" in done.text and "git mem confirm" in done.text
     assert [part.content for part in done.parts] == [part.content for part in plain.parts]
     assert "We chose a lamp" in done.text and "] We chose" not in done.text
@@ -53,7 +53,9 @@ def test_code_that_changed_is_marked_where_it_stands_and_stays_pinned() -> None:
 
 
 def test_code_that_is_gone_is_pinned_no_more_and_last() -> None:
-    done = assemble([scope({"a": CitedCode(CodeState.GONE, "src/limit.py:1-4", "", "c" * 40)})], Request("x"), NOW)
+    done = assemble(
+        [scope({"a": CitedCode(CodeState.GONE, "src/limit.py:1-4", "", "c" * 40)})], ContextRequest("x"), NOW
+    )
     assert [part.layer for part in done.parts] == [Layer.MEMORY] * 4
     assert done.parts[-1].content.startswith("- Entry") or "Entry" in done.parts[-1].content
     assert "[not in the code any more: src/limit.py:1-4, since cccccccccccc] Entry" in done.text
@@ -61,7 +63,7 @@ def test_code_that_is_gone_is_pinned_no_more_and_last() -> None:
 
 def test_a_short_context_leaves_out_what_is_gone() -> None:
     gone = {"b": CitedCode(CodeState.GONE, "src/limit.py:1-4", "", "c" * 40)}
-    asked = Request("when is the cellar locked at night", each=0.05, whole=0)
+    asked = ContextRequest("when is the cellar locked at night", each=0.05, whole=0)
     assert "cellar" in assemble([scope({})], asked, NOW).text
     done = assemble([scope(gone)], asked, NOW)
     assert "cellar" not in done.text
@@ -70,17 +72,17 @@ def test_a_short_context_leaves_out_what_is_gone() -> None:
 
 def test_a_new_path_is_told_without_a_word_of_doubt() -> None:
     said = {"b": CitedCode(CodeState.RENAMED, "src/limit.py:1-4", "src/bound.py")}
-    done = assemble([scope(said)], Request("x"), NOW)
+    done = assemble([scope(said)], ContextRequest("x"), NOW)
     assert "[src/limit.py:1-4 is in src/bound.py now] The cellar" in done.text and "git mem confirm" not in done.text
 
 
 def test_a_hit_of_a_memory_whose_files_are_not_at_hand_is_marked_as_the_search_said() -> None:
     gone = CitedCode(CodeState.GONE, "src/limit.py:1-4", commit="c" * 40)
     hits = [
-        Hit("a/MEMORY.md", 5, 5, "Memory", "- Entry is refused after 30 attempts", 0.9, code=(gone,)),
-        Hit("b/MEMORY.md", 5, 5, "Memory", "- The cellar is locked at night", 0.8),
+        RecalledHit("a/MEMORY.md", 5, 5, "Memory", "- Entry is refused after 30 attempts", 0.9, code=(gone,)),
+        RecalledHit("b/MEMORY.md", 5, 5, "Memory", "- The cellar is locked at night", 0.8),
     ]
-    done = assemble([Scope("shared", recall=lambda _: Found(hits, 2))], Request("entry cellar"), NOW)
+    done = assemble([Scope("shared", recall=lambda _: Recalled(hits, 2))], ContextRequest("entry cellar"), NOW)
     assert "[not in the code any more: src/limit.py:1-4, since cccccccccccc] Entry" in done.text
     assert "- The cellar" in done.text
 
@@ -88,7 +90,7 @@ def test_a_hit_of_a_memory_whose_files_are_not_at_hand_is_marked_as_the_search_s
 @pytest.mark.parametrize("size", [40, 200, 2000])
 def test_the_marks_keep_the_budget(size: int) -> None:
     said = {value: CitedCode(CodeState.CHANGED, "src/limit.py:1-4") for value in "ab"}
-    done = assemble([replace(scope(said))], Request("x", budget=size, without_layers=frozenset({"pinned"})), NOW)
+    done = assemble([replace(scope(said))], ContextRequest("x", budget=size, without_layers=frozenset({"pinned"})), NOW)
     assert done.tokens <= size
 
 

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from gitmem.context.assembly import Context, Request, Scope, assemble
-from gitmem.context.layers import Found, Hit
+from gitmem.context.assembly import Context, ContextRequest, Scope, assemble
+from gitmem.context.layers import Recalled, RecalledHit
 from gitmem.memory.document import Document, parse
 
 NOW = datetime(2026, 2, 5, 12, tzinfo=UTC)
@@ -30,8 +30,8 @@ FILES = {
     "memory/queue.md": "---\nscope: packages/api\n---\n# Queue\n\n- The queue has three workers.\n",
 }
 HITS = [
-    Hit("packages/web/memory/css.md", 3, 3, "CSS", "- Colours are tokens.", 0.9),
-    Hit("memory/queue.md", 6, 6, "Queue", "- The queue has three workers.", 0.9),
+    RecalledHit("packages/web/memory/css.md", 3, 3, "CSS", "- Colours are tokens.", 0.9),
+    RecalledHit("memory/queue.md", 6, 6, "Queue", "- The queue has three workers.", 0.9),
 ]
 
 
@@ -39,8 +39,8 @@ def context(files: Mapping[str, str] = FILES, whole: tuple[str, ...] = (), **giv
     def read(path: str) -> Document | None:
         return parse(files[path].encode(), path) if path in files else None
 
-    scope = Scope("project", tuple(files), read, lambda _: Found(HITS), commit="a" * 40, whole=whole)
-    return assemble([scope], Request(**given), NOW)  # type: ignore[arg-type]
+    scope = Scope("project", tuple(files), read, lambda _: Recalled(HITS), commit="a" * 40, whole=whole)
+    return assemble([scope], ContextRequest(**given), NOW)  # type: ignore[arg-type]
 
 
 def test_a_file_has_the_facts_of_its_folder_and_its_parents_and_no_others() -> None:

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitmem.context.assembly import Context, Request, Scope, assemble
+from gitmem.context.assembly import Context, ContextRequest, Scope, assemble
 from gitmem.context.layer_limits import Layer, shares
-from gitmem.context.layers import Found
+from gitmem.context.layers import Recalled
 from gitmem.context.packing import NO_ROOM
 from gitmem.context.rendering import LEFT_OUT
 from gitmem.gate.policy import Policy
@@ -30,11 +30,11 @@ def scope(files: Mapping[str, str]) -> Scope:
     def read(path: str) -> Document | None:
         return parse(files[path].encode(), path) if path in files else None
 
-    return Scope("project", tuple(files), read, lambda _: Found(), commit="a" * 40)
+    return Scope("project", tuple(files), read, lambda _: Recalled(), commit="a" * 40)
 
 
 def made(files: Mapping[str, str], **given: object) -> Context:
-    return assemble([scope(files)], Request("", count=COUNT, **given), NOW)  # type: ignore[arg-type]
+    return assemble([scope(files)], ContextRequest("", count=COUNT, **given), NOW)  # type: ignore[arg-type]
 
 
 def pinned(number: int, words: str = "is kept for every visit of the clinic in the north of the town") -> str:
@@ -104,7 +104,7 @@ def test_the_hard_limit_holds_with_all_that_stands_around_memory() -> None:
 
 def test_the_hard_limit_cuts_turns_before_pinned_facts_and_says_how_many() -> None:
     turns = tuple(Turn(f"t{n}", (Role.USER, Role.ASSISTANT)[n % 2], f"We talk, part {n}. " * 9, n) for n in range(8))
-    given = Request("", transcript=Transcript(turns), count=COUNT, characters=800)
+    given = ContextRequest("", transcript=Transcript(turns), count=COUNT, characters=800)
     done = assemble([scope({"MEMORY.md": pinned(3)})], given, NOW)
     assert len(done.text) <= 800 and sum(part.layer is Layer.PINNED for part in done.parts) == 3
     left = [part.content for part in done.parts if part.layer is Layer.RECENT]
@@ -131,7 +131,7 @@ TALK = st.lists(WORDS, max_size=5).map(
 def test_no_text_passes_its_limits_and_all_that_is_left_out_is_counted(
     memory: dict[str, str], talk: Transcript, budget: int, characters: int, layers: tuple[str, ...]
 ) -> None:
-    given = Request(
+    given = ContextRequest(
         "", budget, transcript=talk, summary="it was said", count=COUNT, characters=characters, shares=shares(layers)
     )
     done = assemble([scope(memory)], given, NOW)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.context.assembly import Request, assemble
-from gitmem.context.layers import Hit
+from gitmem.context.assembly import ContextRequest, assemble
+from gitmem.context.layers import RecalledHit
 from gitmem.context.loaded_files import loaded_files
 from gitmem.context.session_contents import Contents, KnownStatements, mark_of, texts_of
 from gitmem.hosts.registry import host_named
@@ -20,25 +20,25 @@ SAID = "We decided to retry failed webhooks at most 5 times, because the gateway
 LINE = f"# 2026-02-03\n\n## 09:00 - session\n\n- {SAID} <!-- mem type=decision session=s1 turn=t1 -->\n"
 NOTE = f'---\ntype: episode\nsession: "s1"\n---\n# Session of 2026-02-03\n\n## Summary\n\n- {SAID}\n\n## Decisions\n\n- {SAID}\n'
 FACT = f"# Memory\n\n## Decisions\n\n- {SAID} <!-- mem type=decision src={LOG}#L5 -->\n"
-HITS = [Hit(EPISODE, 8, 12, "Decisions", "", 0.9), Hit(LOG, 5, 5, "09:00 - session", "", 0.8)]
+HITS = [RecalledHit(EPISODE, 8, 12, "Decisions", "", 0.9), RecalledHit(LOG, 5, 5, "09:00 - session", "", 0.8)]
 
 
 @pytest.mark.parametrize("fact", [True, False])
 def test_a_fact_its_log_line_and_its_episode_are_one(fact: bool) -> None:
     files = {LOG: LINE, EPISODE: NOTE, **({"MEMORY.md": FACT} if fact else {})}
-    done = assemble([scope(files, hits=HITS)], Request("how often are failed webhooks retried?"), NOW)
+    done = assemble([scope(files, hits=HITS)], ContextRequest("how often are failed webhooks retried?"), NOW)
     assert done.text.count("at most 5 times") == 1
     assert f'from="{"MEMORY.md" if fact else LOG}' in done.text or ("MEMORY.md" if fact else LOG) in done.text
 
 
 def test_of_two_log_lines_the_newer_one_stays_and_another_value_is_no_copy() -> None:
     other = "memory/2026-02-04.md"
-    hits = [*HITS[1:], Hit(other, 5, 5, "09:00 - session", "", 0.5)]
+    hits = [*HITS[1:], RecalledHit(other, 5, 5, "09:00 - session", "", 0.5)]
     again = LINE.replace("02-03", "02-04")
-    done = assemble([scope({LOG: LINE, other: again}, hits=hits)], Request("webhooks"), NOW)
+    done = assemble([scope({LOG: LINE, other: again}, hits=hits)], ContextRequest("webhooks"), NOW)
     assert done.text.count("at most 5 times") == 1 and other in done.text
     changed = again.replace("5 times", "3 times").replace("the sixth", "the fourth")
-    done = assemble([scope({LOG: LINE, other: changed}, hits=hits)], Request("webhooks"), NOW)
+    done = assemble([scope({LOG: LINE, other: changed}, hits=hits)], ContextRequest("webhooks"), NOW)
     assert "5 times" in done.text and "3 times" in done.text
 
 
@@ -47,8 +47,8 @@ def test_alike_statements_about_different_things_both_stay() -> None:
     text = (
         "# Retention\n\n## Logs\n\n- kept for 30 days, then deleted\n\n## Backups\n\n- kept for 30 days, then deleted\n"
     )
-    hits = [Hit(note, 5, 5, "Logs", "", 0.9), Hit(note, 9, 9, "Backups", "", 0.8)]
-    done = assemble([scope({note: text}, hits=hits)], Request("how long is it kept?"), NOW)
+    hits = [RecalledHit(note, 5, 5, "Logs", "", 0.9), RecalledHit(note, 9, 9, "Backups", "", 0.8)]
+    done = assemble([scope({note: text}, hits=hits)], ContextRequest("how long is it kept?"), NOW)
     assert done.text.count("kept for 30 days") == 2
 
 
@@ -65,7 +65,7 @@ def test_alike_statements_about_different_things_both_stay() -> None:
 def test_what_the_transcript_says_is_not_given_again(said: str, held: bool) -> None:
     turns = (Turn("t1", Role.USER, "Hello", 1), Turn("t2", Role.ASSISTANT, said, 2))
     contents = Contents(texts=texts_of(Transcript(turns, "s2")))
-    done = assemble([scope({LOG: LINE}, hits=HITS[1:])], Request("webhooks", contents=contents), NOW)
+    done = assemble([scope({LOG: LINE}, hits=HITS[1:])], ContextRequest("webhooks", contents=contents), NOW)
     assert ("5 times" not in done.text) is held
 
 
@@ -109,7 +109,7 @@ def test_what_the_host_loads_and_what_that_imports_is_not_given(tmp_path: Path) 
     assert not {"docs/code.md", "../outside.md"} & set(paths) and any("11시" in text for text in texts)
     contents = Contents(texts=texts, loaded=paths)
     files = {"MEMORY.md": "# Memory\n\n- The pier is closed on Mondays.\n", LOG: LINE}
-    assert assemble([scope(files, hits=HITS[1:])], Request("webhooks", contents=contents), NOW).text == ""
+    assert assemble([scope(files, hits=HITS[1:])], ContextRequest("webhooks", contents=contents), NOW).text == ""
     assert "MEMORY.md" not in loaded_files(host_named("gemini"), tmp_path)[0]
 
 

@@ -8,7 +8,7 @@ from gitmem.config import Config
 from gitmem.errors import UsageError
 from gitmem.search.evaluation import (
     LabelledQuestion,
-    Result,
+    QuestionResult,
     floors,
     gained_and_lost,
     read,
@@ -50,8 +50,8 @@ def test_no_hits_score_nothing() -> None:
 
 def test_the_summary_has_all_then_each_category() -> None:
     results = [
-        Result(QUESTION, score(QUESTION, []), 10.0),
-        Result(QUESTION, score(QUESTION, [hit("a.md", 1, "x\ny")]), 30.0),
+        QuestionResult(QUESTION, score(QUESTION, []), 10.0),
+        QuestionResult(QUESTION, score(QUESTION, [hit("a.md", 1, "x\ny")]), 30.0),
     ]
     groups = summarise(results)
     assert list(groups) == ["all", "c"] and groups["all"].figures["hit@1"] == 0.5 and groups["all"].questions == 2

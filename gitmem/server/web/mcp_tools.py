@@ -26,7 +26,7 @@ from gitmem.agents import tool_arguments
 from gitmem.errors import GitMemError, UsageError
 from gitmem.gate.quoting import MCP_INSTRUCTIONS, fence, one_line, shown_name
 from gitmem.memory.writing import NewLine
-from gitmem.search.hits import Hit as Passage
+from gitmem.search.hits import Hit as SearchHit
 from gitmem.search.request import SearchRequest, history_mode, query_of
 from gitmem.search.results import shortened
 from gitmem.server.caller import Caller
@@ -174,7 +174,7 @@ def searcher(operations: Operations) -> Callable[..., Any]:
     return memory_search
 
 
-def _of_file(hit: Passage, query: str) -> Hit:
+def _of_file(hit: SearchHit, query: str) -> Hit:
     """The hit of a passage of a file; its text is quoted and shortened."""
     snippet = fence(
         shortened(hit.text, query), f"{hit.repository}/{hit.path}", (hit.start_line, hit.end_line),
@@ -187,7 +187,7 @@ def _of_file(hit: Passage, query: str) -> Hit:
     )  # fmt: skip
 
 
-def _of_commit(hit: Passage, query: str) -> Hit:
+def _of_commit(hit: SearchHit, query: str) -> Hit:
     """The hit of a commit; its author, date, subject and state stand before its text."""
     state = ""
     if hit.state:
