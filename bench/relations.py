@@ -6,7 +6,7 @@ Without files: every `relations*/*.jsonl` below GITMEM_BENCH_DATA, and bench/rel
 wrote. A row has old, new, relation, and accept, the answers that a fair reader could give too. Pairs after `other`,
 `adds` and `same` hold side by side; after `replaces` and `ends` the earlier one is gone; after `conflicts` a person is
 asked. The shipped weights learned from the pairs of bench/relations and of the shared sets: their held-out figures are
-printed by tools/train_relation.py and stand in RESULTS.md; what is printed here is held out for other files only.
+printed by tools/train.py relation and stand in RESULTS.md; what is printed here is held out for other files only.
 """
 
 from __future__ import annotations

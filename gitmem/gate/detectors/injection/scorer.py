@@ -2,7 +2,7 @@
 
 Features (`features.py`) are those of the sentence's words, of the line before and after it (weaker), of the concepts
 that the lexicon finds, and of classes of words. Their weights are added up and divided by the length of the feature
-vector, so that a long sentence weighs no more than a short one. `tools/train_scorer.py` learns the weights and writes
+vector, so that a long sentence weighs no more than a short one. `tools/train.py scorer` learns the weights and writes
 scorer.bin: `HEADER`, then the `LEVELS` weights there are (little-endian int16), then one byte a bucket that says which
 of them is its weight; level 0 is 0. Deterministic, no library, never learns.
 """

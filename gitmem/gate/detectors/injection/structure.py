@@ -89,7 +89,7 @@ Pieces = dict[str, list[tuple[str, tuple[str, ...]]]]  # beginning -> (concept, 
 
 @cache
 def _anchors(language: str) -> tuple[Pieces, Pieces, frozenset[str]]:
-    """Pieces whose keys have three characters, shorter ones, and the concepts without (tools/lexicon_anchors.py)."""
+    """Pieces whose keys have three characters, shorter ones, and the concepts without (`tools/train.py lexicon_anchors`)."""
     three: Pieces = {}
     short: Pieces = {}
     always: list[str] = []

@@ -1,10 +1,10 @@
 """The weights of the lexicon's concepts and words, and the sum of them: deterministic, no library.
 
-injection.txt (written by `tools/train_injection.py`) is text: a line `bias`, `warn` or `slack` with its number, then
+injection.txt (written by `tools/train.py injection`) is text: a line `bias`, `warn` or `slack` with its number, then
 one line a feature, its weight in hundredths before it. A score is the bias and the weights of the features that are
 there; from `warn` on a sentence is noted. Which features there are is said by `gate/detectors/injection/structure.py`.
 A sentence whose words alone stay more than `slack` below `warn` is not read for concepts.
-words.txt (written by `tools/train_scorer.py`) is the prefilter in the same form: a line whose single words weigh less
+words.txt (written by `tools/train.py scorer`) is the prefilter in the same form: a line whose single words weigh less
 than `least` is not scored. It says how many `rows` follow and their `checksum`, since of a shorter table less would be scored.
 """
 

@@ -1,6 +1,6 @@
 """Classes of words that mean alike, in four languages: `send`, `forward` and `보내` are of one class.
 
-With them a pair of words says what it says in words that no text learned from had. `tools/train_word_classes.py` makes
+With them a pair of words says what it says in words that no text learned from had. `tools/train.py word_classes` makes
 word_classes.bin from the static embedder's table (k-means over its rows): `HEADER`, then one byte for each of `BUCKETS`,
 which is the class of the words that are hashed to it, or `NONE`. Deterministic, no library, never learns.
 """

@@ -1,4 +1,4 @@
-"""The programs of tools/ that make what this detector learned."""
+"""The modules of tools/training that make what this detector learned."""
 
 from __future__ import annotations
 
@@ -14,13 +14,14 @@ from tests.harness import SOURCE
 
 @pytest.fixture
 def tool(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], ModuleType]:
-    """A program of tools/ by its name, imported anew."""
-    monkeypatch.syspath_prepend(str(SOURCE / "tools"))
+    """A module of tools/training by its name, imported anew."""
+    monkeypatch.syspath_prepend(str(SOURCE))
 
     def imported(name: str) -> ModuleType:
-        monkeypatch.delitem(sys.modules, name, raising=False)
-        module = import_module(name)
-        monkeypatch.setitem(sys.modules, name, module)  # its processes find the functions by that name
+        whole = f"tools.training.{name}"
+        monkeypatch.delitem(sys.modules, whole, raising=False)
+        module = import_module(whole)
+        monkeypatch.setitem(sys.modules, whole, module)  # its processes find the functions by that name
         return module
 
     return imported

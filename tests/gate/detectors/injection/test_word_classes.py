@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -52,7 +53,7 @@ def test_two_classes_make_a_feature_in_their_order_where_they_are_near_each_othe
 def test_rows_that_point_the_same_way_are_put_into_one_class(tool: Callable[[str], ModuleType]) -> None:
     ways = np.eye(4, dtype=np.float32)
     rows = np.concatenate([way + 0.05 * np.random.default_rng(1).random((10, 4), dtype=np.float32) for way in ways])
-    found = tool("train_word_classes").cluster(rows, 8).reshape(4, 10)
+    found = tool("word_classes").cluster(rows, 8).reshape(4, 10)
     owners = [set(row.tolist()) for row in found]
     assert all(not one & other for at, one in enumerate(owners) for other in owners[at + 1 :])
 
@@ -60,10 +61,10 @@ def test_rows_that_point_the_same_way_are_put_into_one_class(tool: Callable[[str
 def test_the_shipped_classes_are_of_the_words_that_the_tool_writes(
     tool: Callable[[str], ModuleType], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    program = tool("train_word_classes")
+    program = tool("word_classes")
     monkeypatch.setattr(program, "FILE", tmp_path / "word_classes.bin")
     monkeypatch.setattr(program, "ROUNDS", 0)
-    program.main()
+    program.run(Namespace())
     written = word_classes.parse((tmp_path / "word_classes.bin").read_bytes())
     known = [at for at, one in enumerate(word_classes.load()) if one != word_classes.NONE]
     assert known == [at for at, one in enumerate(written) if one != word_classes.NONE]

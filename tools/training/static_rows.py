@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from gitmem.gate.detectors.injection import features
-
-Array = Any
+from tools.training.regression import Array
 
 
 def unit_rows() -> tuple[list[tuple[str, int]], Array]:

@@ -1,21 +1,20 @@
-#!/usr/bin/env python3
-"""Sort the words of the static embedder's table into classes (word_classes.bin): k-means over its rows.
+"""Classes of words of the static embedder's table (word_classes.bin): k-means over its rows.
 
-    python tools/train_word_classes.py
-
-The same each time. The mean row is taken off first, since rows of one language lie on one side of it. Run it when the
-table changed, and `tools/train_scorer.py` after it.
+The mean row is taken off first, since rows of one language lie on one side of it. Run it when the table changed, and
+`scorer` after it.
 """
 
 from __future__ import annotations
 
+import argparse
 import zlib
 from pathlib import Path
 
 import numpy as np
-from static_rows import Array, unit_rows
 
 from gitmem.gate.detectors.injection import features, word_classes
+from tools.training.regression import Array
+from tools.training.static_rows import unit_rows
 
 FILE = Path(word_classes.__file__).with_name("word_classes.bin")
 ROUNDS = 12
@@ -37,7 +36,12 @@ def cluster(rows: Array, count: int) -> Array:
     return nearest
 
 
-def main() -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """None."""
+
+
+def run(options: argparse.Namespace) -> None:
+    """Write the classes."""
     words, table = unit_rows()
     words = [
         (word, row) for word, row in words if not features.is_cjk(word) or 2 <= len(word) <= word_classes.LONGEST_RUN
@@ -50,7 +54,3 @@ def main() -> None:
     head = word_classes.HEADER.pack(word_classes.MAGIC, word_classes.VERSION, zlib.crc32(classes))
     FILE.write_bytes(head + bytes(classes))
     print(f"{len(words)} words in {word_classes.CLASS_COUNT} classes")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,7 +1,4 @@
-#!/usr/bin/env python3
-"""Learn the scorer of instructions (scorer.bin) and the prefilter before it (words.txt), or measure them on one writer.
-
-    python tools/train_scorer.py --texts TEXTS... --documents DOCUMENTS... [--hold-out NAME]
+"""The scorer of instructions (scorer.bin) and the prefilter before it (words.txt); or what they find of one writer.
 
 TEXTS are bench/hands/*.tsv or JSON lines with `text`, `label` (1 an attack), `kind` and `licence` (only rows under a
 licence of LICENCES are learned from). DOCUMENTS are JSON lines, gzipped or not, with `source`, `group` and `text`:
@@ -32,15 +29,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from static_rows import unit_rows
 
 from gitmem.gate.detectors.injection import features, scorer, weights
 from gitmem.gate.detectors.injection.injection import in_context, noted_in
 from gitmem.gate.detectors.injection.structure import tokens, units_of, without_markup
 from gitmem.gate.detectors.injection.word_classes import class_buckets
 from gitmem.gate.detectors.text import Text
+from tools.training.regression import Array
+from tools.training.static_rows import unit_rows
 
-FOLDER = Path(__file__).parent.parent / "gitmem" / "gate" / "detectors" / "injection"
+FOLDER = Path(scorer.__file__).parent
 LICENCES = re.compile(r"MIT|Apache-2\.0|BSD|CC0")
 ENCODED = ("base64", "hex-wrapped", "rot13", "html-comment", "unicode-tag")  # what they say is learned in plain
 STEPS, ATTACKS, HONEST, RATE, L2 = 500, 192, 1500, 0.03, 1.5e-6
@@ -53,7 +51,6 @@ MISSED = 0.01  # the share of the attacks learned from that the prefilter may mi
 ROUNDED = 32767
 SMALLEST, FINEST = 0.036, 0.024  # of the largest weight: below is 0, and where the steps between weights begin to grow
 SIZES = 7  # of the weights that are left, on each side of 0
-Array = Any
 
 
 class Unit(NamedTuple):
@@ -372,7 +369,7 @@ def write(model: Model, found: Limits, words: tuple[float, dict[str, float]]) ->
     (FOLDER / "scorer.bin").write_bytes(head + body)
     least, of = words
     lines = [
-        "# Written by tools/train_scorer.py: weights of single words in hundredths. Do not edit.",
+        "# Written by tools/train.py scorer: weights of single words in hundredths. Do not edit.",
         f"least\t{least}",
         f"rows\t{len(of)}",
         f"checksum\t{weights.checksum(dict(sorted(of.items())))}",
@@ -381,12 +378,14 @@ def write(model: Model, found: Limits, words: tuple[float, dict[str, float]]) ->
     (FOLDER / "words.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--texts", type=Path, nargs="+", required=True)
     parser.add_argument("--documents", type=Path, nargs="+", required=True)
     parser.add_argument("--hold-out", default="", metavar="NAME")
-    options = parser.parse_args()
+
+
+def run(options: argparse.Namespace) -> None:
+    """Learn, measure the thresholds, and write both files, or report what is found of the writer held out."""
     rows = [row for path in options.documents for row in documents_of(path)]
     rows += [row for path in options.texts for row in rows_of(path)]
     with Pool() as pool:
@@ -406,7 +405,3 @@ def main() -> None:
             print(f"{'attacks' if attack else 'honest'} {len(value)}: blocked {np.mean(value >= found.block):.3f}")
     if not options.hold_out:
         write(model, found, prefilter(model, attacks, honest))
-
-
-if __name__ == "__main__":
-    main()

@@ -3,7 +3,7 @@
 `rows` gives pairs in four languages in which one thing alone differs: the value (replaces), the subject or the property
 (other), the wording (same), an exception (adds), or the property is over (ends). The pairs of exclusive.json are about
 what has one tool or one value at a time, and about what has several. They are in three parts that share no form of a
-sentence, and `tools/train_relation.py` scores each part by what the others taught. The tool learns from all made pairs,
+sentence, and `relation` scores each part by what the others taught. The tool learns from all made pairs,
 with little weight, beside the pairs that people wrote.
 """
 
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 Row = dict[str, Any]
-SOURCE = Path(__file__).resolve().parent.parent
+SOURCE = Path(__file__).resolve().parents[2]
 SEED = 7
 A_KIND = 4  # pairs of each form that are made of each property
 

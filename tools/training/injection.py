@@ -1,8 +1,5 @@
-#!/usr/bin/env python3
-"""Learn the weights of injection.txt in gitmem/gate/detectors/injection, or measure the detectors with weights that
-saw no such row.
-
-    python tools/train_injection.py CORPUS.jsonl --background TEXTS... [--out FILE | --evaluate]
+"""The weights of the lexicon's concepts and words (injection.txt); or what the detectors find with weights that saw no
+such row.
 
 CORPUS has one JSON object a line with `text`, `label` (1 an attack), `kind`, `scope`, `source`, `licence`,
 `cluster`; only rows under a licence of LICENCES are learned from. TEXTS are harmless paragraphs, plain or as
@@ -31,13 +28,13 @@ from typing import Any
 
 import numpy as np
 
+from gitmem.gate.detectors import registry
 from gitmem.gate.detectors.injection import weights
 from gitmem.gate.detectors.injection.structure import read, units
-from gitmem.gate.detectors.registry import run
 from gitmem.gate.detectors.text import Severity, Text
 
-HERE = Path(__file__).parent
-OUT = HERE.parent / "gitmem" / "gate" / "detectors" / "injection" / "injection.txt"
+SEEDS = Path(__file__).parents[1] / "injection_seeds.txt"
+OUT = Path(weights.__file__).with_name("injection.txt")
 NAMES = ("injection", "invisible", "hidden", "encoded", "exfiltration", "terminal", "conflict")
 LICENCES = re.compile(r"MIT|Apache-2\.0|BSD|CC0")
 ENCODED = (
@@ -74,7 +71,7 @@ def features(text: str) -> list[list[str]]:
 def seeds() -> list[Row]:
     chance = random.Random(7)
     rows = []
-    for line in (HERE / "injection_seeds.txt").read_text(encoding="utf-8").splitlines():
+    for line in SEEDS.read_text(encoding="utf-8").splitlines():
         if line[:2] in ("+ ", "- "):
             for text in expand(line[2:], chance):
                 found = features(text)
@@ -193,7 +190,7 @@ MISSED = 0.002  # the share of the attacks learned from that may be missed for t
 
 
 def write(learned: weights.Weights, path: Path) -> None:
-    head = ["# Written by tools/train_injection.py: feature weights in hundredths. Do not edit."]
+    head = ["# Written by tools/train.py injection: feature weights in hundredths. Do not edit."]
     head += [f"{name}\t{getattr(learned, name)}" for name in ("bias", "warn", "slack")]
     body = [f"{round(w * 100)}\t{f}" for f, w in sorted(learned.of.items())]
     path.write_text("\n".join(head + body) + "\n", encoding="utf-8")
@@ -213,7 +210,7 @@ def group(row: Row) -> str:
 def measure(rows: list[Row]) -> None:
     """Set row['found'] to (blocked, warned or blocked, rules)."""
     for row in rows:
-        found = run(Text(row["text"], path="memory/note.md"), NAMES)
+        found = registry.run(Text(row["text"], path="memory/note.md"), NAMES)
         blocked = any(match.severity is Severity.BLOCK for match in found)
         row["found"] = (
             blocked,
@@ -254,15 +251,17 @@ def report(rows: list[Row]) -> None:
         print(f"{name:50s} {len(marks):5d}  blocked {blocked:.3f}  flagged {flagged:.3f}")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("corpus", type=Path)
     parser.add_argument("--background", type=Path, nargs="*", default=[])
     parser.add_argument("--most", type=int, default=5000, help="paragraphs of each background file")
     parser.add_argument("--out", type=Path, default=OUT)
     parser.add_argument("--evaluate", action="store_true")
     parser.add_argument("--scores", type=Path, help="write id and what was found of each row here, without text")
-    options = parser.parse_args()
+
+
+def run(options: argparse.Namespace) -> None:
+    """Learn and write the weights, or measure."""
     rows = load(options.corpus)
     harmless = background(options.background, options.most)
     if options.evaluate:
@@ -271,7 +270,3 @@ def main() -> None:
             options.scores.write_text(json.dumps([[r["id"], group(r), *r["found"]] for r in rows]))
     else:
         write(train([row for row in rows if learnable(row)] + seeds(), harmless), options.out)
-
-
-if __name__ == "__main__":
-    main()

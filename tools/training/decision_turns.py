@@ -1,37 +1,28 @@
-#!/usr/bin/env python3
-"""Learn which sentences of a talk belong to a decision (gitmem/sessions/decision_turns.json) from bench/recall.
-
-    python tools/train_decision_turns.py [--dry-run]
+"""Which sentences of a talk belong to a decision (gitmem/sessions/decision_turns.tsv), from bench/recall.
 
 Each talk of bench/recall has its decision written down by its author; a sentence is worth learning where it adds more
 of the decision's words than others. The hands of `bench/recall.HELD_OUT` are left out. Prints how much of the
-decisions' words would be kept with each hand left out in turn. The same each time.
+decisions' words would be kept with each hand left out in turn.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+from bench.recall import HELD_OUT, Conversation, hands, mean, share, transcript, words
+from gitmem.linear_model import LinearModel
+from gitmem.sessions import decision_turns
+from gitmem.sessions.selection import cues_of_sentences, select, sentences
+from tools.training import regression
 
-from bench.recall import HELD_OUT, Conversation, hands, mean, share, transcript, words  # noqa: E402
-from gitmem.sessions import decision_turns  # noqa: E402
-from gitmem.sessions.selection import cues_of_sentences, select, sentences  # noqa: E402
-from tools.train_lasting import fitted  # noqa: E402
-
-FILE = Path(decision_turns.__file__).with_name("decision_turns.json")
+FILE = Path(decision_turns.__file__).with_name("decision_turns.tsv")
 # What a sentence must add: words of the decision, less a quarter of those that it does not have.
 LEAST, STRANGE = 0.8, 0.25
-
-Array = np.ndarray[Any, Any]
 
 
 class Row(NamedTuple):
@@ -74,12 +65,13 @@ def rows() -> list[Row]:
     return found
 
 
-def learned(known: Sequence[Row]) -> dict[str, float]:
-    """A weight for each feature, by its name."""
+def learned(known: Sequence[Row]) -> LinearModel:
+    """What these sentences teach."""
     names = sorted({name for row in known for name in row.features})
-    table = np.array([[*(row.features.get(name, 0.0) for name in names), 1.0] for row in known])
-    weights = fitted(table, np.array([row.kept for row in known], float))
-    return {name: round(float(weight), 3) for name, weight in zip([*names, "any"], weights, strict=True)}
+    weights = regression.fit(
+        regression.matrix([row.features for row in known], names), np.array([row.kept for row in known], float)
+    )
+    return regression.model(names, weights, ["decision"])
 
 
 def kept_of(talks: Sequence[Conversation]) -> tuple[float, float, float]:
@@ -95,25 +87,19 @@ def kept_of(talks: Sequence[Conversation]) -> tuple[float, float, float]:
     return mean(shares), lines / sum(len(talk.turns) for talk in talks), mean(idle)
 
 
-def main() -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--write", action="store_true")
+
+
+def run(options: argparse.Namespace) -> None:
     """Learn, and print what each hand would keep by what was learned from the others."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--dry-run", action="store_true")
-    wanted = parser.parse_args()
     known = rows()
-    weights = decision_turns.weights()
     figures = []
     for hand, talks in hands().items():
-        weights.clear()
-        weights.update(learned([row for row in known if row.hand != hand]))
-        figures.append(kept_of(talks))
+        with regression.in_place_of(FILE.name, learned([row for row in known if row.hand != hand])):
+            figures.append(kept_of(talks))
         held = ", held out" if hand in HELD_OUT else ""
         print(f"{hand}{held}: {figures[-1][0]:.3f} at {figures[-1][1]:.3f} lines a turn, {figures[-1][2]:.0f} idle")
     print("in the mean: {:.3f} at {:.3f} lines a turn, {:.0f} idle".format(*map(mean, zip(*figures, strict=True))))
-    if not wanted.dry_run:
-        text = json.dumps(dict(sorted(learned(known).items())), indent=0)
-        FILE.write_text(text + "\n", encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()
+    if options.write:
+        regression.write(learned(known), FILE, "decision_turns")

@@ -1,6 +1,4 @@
-"""Learn what the features of `gitmem.memory.relation` are worth, and from which probability on it acts or asks.
-
-    python tools/train_relation.py PAIRS.jsonl [MORE.jsonl ...] [--real REAL.jsonl] [--write]
+"""What a later statement does to an earlier one (gitmem/memory/relation/relation.tsv), from labelled pairs.
 
 PAIRS have the form of bench/relations (JSON lines: old, new, relation, accept, hand, domain); the pairs of that folder
 and those of made_relations are always read too. REAL are pairs of lines of real memories (old, new, lang; hand and
@@ -8,7 +6,7 @@ domain are the part of the repositories): similar lines of one snapshot, of whic
 with what they were edited into (relation: replaces), both with little weight. Two rows of one hand that have nothing to
 do with each other are learned as `other`. The model is a multinomial logistic regression. Every pair is scored by one
 that saw neither its hand nor its domain; the thresholds are taken from the pairs that people wrote. Prints the held-out
-figures; with --write also writes gitmem/memory/relation/weights.py. Needs numpy; the package does not.
+figures.
 """
 
 from __future__ import annotations
@@ -16,24 +14,22 @@ from __future__ import annotations
 import argparse
 import hashlib
 import random
-import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-SOURCE = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(SOURCE))
-
-from bench.relations import FOLDER, GONE, HOLD, curve, read_own, read_rows  # noqa: E402
-from gitmem.memory.relation.alignment import Alignment, align  # noqa: E402
-from gitmem.memory.relation.features import Features, features  # noqa: E402
-from gitmem.memory.relation.judgement import Kind, Said, certainty, corrected, doubted, nothing_shared  # noqa: E402
-from tools import made_relations  # noqa: E402
+from bench.relations import FOLDER, GONE, HOLD, curve, read_own, read_rows
+from gitmem.memory.relation import judgement
+from gitmem.memory.relation.alignment import Alignment, align
+from gitmem.memory.relation.features import features
+from gitmem.memory.relation.judgement import Kind, Said, certainty, corrected, doubted, nothing_shared
+from tools.training import made_relations, regression
 
 Row = dict[str, Any]
 KINDS = tuple(Kind)
-WEIGHTS = SOURCE / "gitmem/memory/relation/weights.py"
+FILE = Path(judgement.__file__).with_name("relation.tsv")
 PENALTY = 8.0  # of the squares of the weights
 SEEN_AT_LEAST = 6  # pairs that have a feature, else it is left out
 ALIKE_WEIGHT = 0.15  # of a pair of similar real lines
@@ -46,8 +42,6 @@ ALIKE = (0.08, 0.17, 0.75, 0.0, 0.0, 0.0)  # what such a pair is taken for, in t
 ACCEPTED = 0.3  # the share of a second answer that a fair reader could give
 ACTED_ON = 0.0045  # share of pairs that hold, written or real, above the threshold of `automatic`; the aim is .005
 ASKED_ABOUT = 0.0985  # the same of `asks`; the aim is .10
-STEPS = 100
-MEMORY = 10  # steps that the optimiser remembers
 
 
 def unrelated(rows: list[Row]) -> list[Row]:
@@ -84,97 +78,30 @@ def targets(rows: list[Row]) -> np.ndarray:
     return wanted
 
 
-def matrix(found: list[Features], names: list[str]) -> np.ndarray:
-    place = {name: at for at, name in enumerate(names)}
-    table = np.zeros((len(found), len(names)), dtype=np.float32)
-    for at, one in enumerate(found):
-        for name, value in one.items():
-            if name in place:
-                table[at, place[name]] = value
-    return table
-
-
-def probabilities(table: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    sums = table @ weights
-    powers = np.exp(sums - sums.max(1, keepdims=True))
-    return powers / powers.sum(1, keepdims=True)
-
-
-def fit(table: np.ndarray, wanted: np.ndarray, worth: np.ndarray) -> np.ndarray:
-    """Weights (features, kinds): the minimum of the weighted log loss, by L-BFGS with halved steps."""
-    shape = (table.shape[1], wanted.shape[1])
-    penalty = np.full(shape, PENALTY)
-    penalty[0] = 0.0
-
-    def loss(flat: np.ndarray) -> tuple[float, np.ndarray]:
-        weights = flat.reshape(shape)
-        chances = probabilities(table, weights)
-        value = -(worth[:, None] * wanted * np.log(chances + 1e-12)).sum() + 0.5 * (penalty * weights**2).sum()
-        return value, (table.T @ (worth[:, None] * (chances - wanted)) + penalty * weights).ravel()
-
-    at = np.zeros(shape).ravel()
-    value, slope = loss(at)
-    pairs: list[tuple[np.ndarray, np.ndarray]] = []
-    for _ in range(STEPS):
-        step, kept = slope.copy(), []
-        for s, y in reversed(pairs):
-            kept.append((s @ step) / (y @ s))
-            step -= kept[-1] * y
-        if pairs:
-            s, y = pairs[-1]
-            step *= (s @ y) / (y @ y)
-        for (s, y), share in zip(pairs, reversed(kept), strict=True):
-            step += s * (share - (y @ step) / (y @ s))
-        size = 1.0 if pairs else 1.0 / max(1.0, float(np.abs(slope).sum()))
-        while size > 1e-9:
-            moved, moved_slope = loss(at - size * step)
-            if moved <= value - 1e-4 * size * (slope @ step):
-                break
-            size /= 2
-        else:
-            break
-        change, turn = -size * step, moved_slope - slope
-        at, value, slope = at + change, moved, moved_slope
-        if change @ turn > 1e-10:
-            pairs = [*pairs[-MEMORY + 1 :], (change, turn)]
-    return at.reshape(shape)
+def splits(rows: list[Row]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Which pairs are learned from, and which pairs of another hand and another domain are scored."""
+    hands = np.array([row.get("hand", "") for row in rows])
+    fold = np.array([fold_of(row) for row in rows])
+    for hand in sorted(set(hands) - {""}):
+        for number in range(3):
+            yield (hands != hand) & ((fold != number) | (hands == "")), (hands == hand) & (fold == number)
 
 
 def held_out(rows: list[Row], pairs: list[Alignment], table: np.ndarray, worth: np.ndarray) -> np.ndarray:
     """The probabilities of every pair with a hand by a model that saw neither its hand nor its domain, corrected as
     `relation` does."""
-    wanted, found = targets(rows), [features(pair) for pair in pairs]
-    hands = np.array([row.get("hand", "") for row in rows])
-    chances = np.zeros((len(rows), len(KINDS)))
-    fold = np.array([fold_of(row) for row in rows])
-    for hand in sorted(set(hands) - {""}):
-        for number in range(3):
-            test = (hands == hand) & (fold == number)
-            if test.any():
-                train = (hands != hand) & ((fold != number) | (hands == ""))
-                chances[test] = probabilities(table[test], fit(table[train], wanted[train], worth[train]))
-    for at in np.flatnonzero(hands != ""):
+    scores = regression.held_out(table, targets(rows), splits(rows), worth, PENALTY)
+    chances = regression.probabilities(scores)
+    for at, row in enumerate(rows):
+        if not row.get("hand"):
+            continue
         if nothing_shared(pairs[at].old, pairs[at].new):
             chances[at] = [kind is Kind.OTHER for kind in KINDS]
         else:
-            kinds = corrected(dict(zip(KINDS, map(float, chances[at]), strict=True)), found[at], pairs[at])
+            found = features(pairs[at])
+            kinds = corrected(dict(zip(KINDS, map(float, chances[at]), strict=True)), found, pairs[at])
             chances[at] = [kinds[kind] for kind in KINDS]
     return chances
-
-
-def write(names: list[str], weights: np.ndarray, automatic: float, asks: float) -> None:
-    """Write the weights as a module: no search that imports it has to read a file of another kind."""
-    lines = [
-        f'"""What each feature of two statements is worth, by kind. Written by tools/{Path(__file__).name}."""',
-        "",
-        f"AUTOMATIC = {automatic:.3f}  # probability of a replacement or an end from which it is acted on",
-        f"ASKS = {asks:.3f}  # that of a replacement, an end or a conflict from which a person is asked",
-        "# Feature -> its weights, in the order of `Kind`.",
-        "WEIGHTS: dict[str, tuple[float, ...]] = {",
-        *(f'    "{name}": {tuple(round(float(x), 3) for x in row)},' for name, row in zip(names, weights, strict=True)),
-        "}",
-    ]
-    WEIGHTS.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def is_labelled(row: Row) -> bool:
@@ -193,12 +120,14 @@ def worth_of(row: Row) -> float:
     return MADE_WEIGHT if "relation" in row else ALIKE_WEIGHT
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("pairs", nargs="+", type=Path)
-    parser.add_argument("--real", type=Path)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("pairs", nargs="+", type=Path, metavar="PAIRS.jsonl")
+    parser.add_argument("--real", type=Path, metavar="REAL.jsonl")
     parser.add_argument("--write", action="store_true")
-    options = parser.parse_args()
+
+
+def run(options: argparse.Namespace) -> None:
+    """Learn, and print what would be acted on and asked about of the pairs of hands and domains that were left out."""
     rows = [row for path in options.pairs for row in read_rows(path)] + read_own(FOLDER)
     rows += unrelated(rows)
     rows += made_relations.rows()
@@ -212,8 +141,8 @@ def main() -> None:
         if row.get("hand") and not row.get("unrelated"):
             for name in one:
                 seen[name] = seen.get(name, 0) + 1
-    names = ["bias", *sorted(name for name, count in seen.items() if count >= SEEN_AT_LEAST and name != "bias")]
-    table, worth = matrix(found, names), np.array([worth_of(row) for row in rows])
+    names = sorted(name for name, count in seen.items() if count >= SEEN_AT_LEAST)
+    table, worth = regression.matrix(found, names), np.array([worth_of(row) for row in rows])
     print(f"{labelled.sum()} pairs, {len(rows) - labelled.sum()} more, {len(names)} features")
     chances = held_out(rows, pairs, table, worth)
     gone, asked = chances[:, 3] + chances[:, 4], chances[:, 3:].sum(1)
@@ -251,7 +180,10 @@ def main() -> None:
     scored = [row for row, is_one in zip(rows, labelled, strict=True) if is_one]
     print(*curve(scored, gone[labelled].tolist(), asked[labelled].tolist(), chances[labelled, 0].tolist()), sep="\n")
     if options.write:
-        write(names, fit(table, targets(rows), worth), automatic, asks)
+        weights = regression.fit(table, targets(rows), worth, PENALTY)
+        thresholds = {"automatic": round(automatic, 3), "asks": round(asks, 3)}
+        learned = regression.model(names, weights, [kind.value for kind in KINDS], thresholds)
+        regression.write(learned, FILE, "relation")
 
 
 def share(chosen: np.ndarray, among: np.ndarray) -> str:
@@ -262,7 +194,3 @@ def above(scores: np.ndarray, share: float) -> float:
     """The threshold above which this share of the scores lies."""
     ordered = np.sort(scores)[::-1]
     return float(ordered[int(share * len(ordered))]) + 1e-4
-
-
-if __name__ == "__main__":
-    main()

@@ -1,56 +1,44 @@
-#!/usr/bin/env python3
-"""Learn which lines of a log are worth keeping (gitmem/promotion/lasting.json) from bench/log_days and real logs.
-
-    pip install --group train
-    python tools/train_lasting.py [--real LABELS.jsonl ...] [--write]
+"""Which lines of a log are worth keeping (gitmem/promotion), from bench/log_days and real logs.
 
 Two logistic regressions with an L2 penalty. The first reads what a line says (`lasting.features`) and is learned from
 bench/log_days, without the hands of `bench/promote.HELD_OUT`. The second reads a line of an agent's log
 (`lasting.forms`) and is learned from real logs that readers judged; without --real it stays as it is. A row of
 LABELS.jsonl is one log: `{"repository", "path", "lines": [...], "judged": [{"line": 12, "text": "...", "value": 2}]}`,
 value 2 for a line worth keeping, 1 for a harmless one, 0 for any other. Such files hold what others wrote and stay out
-of this repository. The tool prints how well each hand and each repository is judged by what the others taught. It gives
-the same answer each time.
+of this repository. It prints how well each hand and each repository is judged by what the others taught.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from sklearn.feature_extraction import DictVectorizer
-from sklearn.linear_model import LogisticRegression
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+from bench.promote import DAYS, HELD_OUT
+from gitmem.promotion import lasting
+from gitmem.promotion.log_lines import Candidate, candidates_of
+from gitmem.promotion.proposal import Log
+from gitmem.promotion.rules_model import LABELS, cues_of_line
+from tools.training import regression
+from tools.training.regression import Array
 
-from bench.promote import DAYS, HELD_OUT  # noqa: E402
-from gitmem.promotion import lasting  # noqa: E402
-from gitmem.promotion.log_lines import Candidate, candidates_of  # noqa: E402
-from gitmem.promotion.proposal import Log  # noqa: E402
-from gitmem.promotion.rules_model import LABELS, cues_of_line  # noqa: E402
-
-FILE = Path(lasting.__file__).with_name("lasting.json")
+FOLDER = Path(lasting.__file__).parent
 NEARNESS = 2.0  # times which a vector counts beside the other features of the first regression
 LEAN_FIRST = 0.4  # log-odds for keeping: a person leaves out what is offered in vain; what is not offered is lost
 LEAN_SECOND = 0.75  # ... of an agent's log: from there on about .48 of what is offered is worth keeping
 SELDOM = 4  # lines in which a cue must stand to be a feature of the first regression
 REPOSITORIES = 4  # in which a feature of the second must stand: no name of one owner's things is one
 HARMLESS = 0.4  # how far a line that a reader found harmless counts as one to keep
-FIRST_FREEDOM, SECOND_FREEDOM = 1.0, 0.06  # the inverse of the penalty
+FIRST_PENALTY, SECOND_PENALTY = 1.0, 1 / 0.06
 SMALL = 0.01  # weights below say nothing and are left out
 FOLDS = 4
 LANGUAGES = ("en", "ko", "ja", "zh")
-
-Array = np.ndarray[Any, Any]
-Features = dict[str, float]
 
 
 class Line(NamedTuple):
@@ -58,7 +46,7 @@ class Line(NamedTuple):
 
     source: str
     candidate: Candidate
-    features: Features
+    features: dict[str, float]
     kept: float
 
 
@@ -77,8 +65,6 @@ def invented() -> list[Line]:
             rows = block.strip().split("\n")[1:]
             for each in candidates_of(log_of(path.stem, [f"- {row[2:]}" for row in rows]), LABELS):
                 features = lasting.features(each.text, cues_of_line(each))
-                vector = enumerate(lasting.meaning(each.text))
-                features |= {f"number {at:03}": NEARNESS * number for at, number in vector}
                 found.append(Line(path.stem, each, features, float(rows[each.number - 1][0] == "+")))
     return found
 
@@ -96,49 +82,33 @@ def real(files: Iterable[Path]) -> list[Line]:
     return found
 
 
-class Regression:
-    """A logistic regression of lines over the features of these names."""
+class Lines:
+    """Judged lines as a table over the features of these names."""
 
-    def __init__(self, known: Sequence[Line], names: Iterable[str], freedom: float) -> None:
-        chosen = frozenset(names)
-        self.table = DictVectorizer()
-        rows = self.table.fit_transform([_only(each.features, chosen) for each in known])
-        self._chosen = chosen
-        kept = np.array([each.kept for each in known])
-        # A line that is kept in part is one to keep and one to leave, each with its weight.
-        at = np.r_[np.flatnonzero(kept > 0), np.flatnonzero(kept < 1)]
-        answers = np.r_[np.ones(int((kept > 0).sum())), np.zeros(int((kept < 1).sum()))]
-        counts = np.where(answers > 0, kept[at], 1 - kept[at])
-        self.model = LogisticRegression(C=freedom, max_iter=1000, tol=1e-6)
-        self.model.fit(rows[at], answers, sample_weight=counts)
+    def __init__(self, known: Sequence[Line], names: Iterable[str], penalty: float) -> None:
+        self.known = known
+        self.names = sorted(names)
+        self.penalty = penalty
+        self.scale = np.array([NEARNESS if name.startswith("meaning ") else 1.0 for name in self.names])
+        self.table = regression.matrix([each.features for each in known], self.names) * self.scale
+        self.kept = np.array([each.kept for each in known])
 
-    def odds(self, lines: Sequence[Line]) -> Array:
-        """The log-odds of each line."""
-        answers: Array = self.model.decision_function(
-            self.table.transform([_only(each.features, self._chosen) for each in lines])
-        )
-        return answers
+    def held_out(self, groups: Iterable[Sequence[str]]) -> Array:
+        """The log-odds of each line by what the lines of other groups of sources taught."""
+        splits = self._splits(groups)
+        return regression.held_out(self.table, self.kept, splits, penalty=self.penalty)[:, 0]
 
-    def weights(self, lean: float) -> Features:
-        """The weight of each feature by name, `any` among them, small ones left out."""
-        pairs = zip(self.table.get_feature_names_out(), self.model.coef_[0], strict=True)
-        found = {str(name): round(float(weight), 3) for name, weight in pairs if abs(weight) >= SMALL}
-        return {"any": round(float(self.model.intercept_[0]) + lean, 3), **found}
+    def _splits(self, groups: Iterable[Sequence[str]]) -> Iterator[tuple[Array, Array]]:
+        for group in groups:
+            own = np.array([each.source in group for each in self.known])
+            yield ~own, own
 
-
-def _only(features: Features, names: frozenset[str]) -> Features:
-    return {name: value for name, value in features.items() if name in names}
-
-
-def held_out(known: Sequence[Line], names: Iterable[str], freedom: float, groups: Sequence[Sequence[str]]) -> Array:
-    """The log-odds of each line by what the lines of other groups taught."""
-    chosen = tuple(names)
-    odds = np.zeros(len(known))
-    for group in groups:
-        own = np.array([each.source in group for each in known])
-        taught = Regression([each for each, mine in zip(known, own, strict=True) if not mine], chosen, freedom)
-        odds[own] = taught.odds([each for each, mine in zip(known, own, strict=True) if mine])
-    return odds
+    def write(self, file: str, lean: float) -> None:
+        """Learn from all lines, and write what was learned."""
+        weights = regression.fit(self.table, self.kept, penalty=self.penalty)
+        weights[0] += lean
+        weights[1:] *= self.scale[:, None]
+        regression.write(regression.model(self.names, weights, ["lasting"], least=SMALL), FOLDER / file, "lasting")
 
 
 def names_of_first(known: Sequence[Line]) -> list[str]:
@@ -179,31 +149,23 @@ def report_second(known: Sequence[Line], odds: Array) -> None:
         )
 
 
-def main() -> None:
-    """Learn, and print how well, no hand and no repository judged by what was learned from it."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--real", nargs="*", type=Path, default=[])
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--real", nargs="*", type=Path, default=[], metavar="LABELS.jsonl")
     parser.add_argument("--write", action="store_true")
-    wanted = parser.parse_args()
-    learned = json.loads(FILE.read_text(encoding="utf-8"))
+
+
+def run(options: argparse.Namespace) -> None:
+    """Learn, and print how well, no hand and no repository judged by what was learned from it."""
     known = invented()
-    names = names_of_first(known)
+    lines = Lines(known, names_of_first(known), FIRST_PENALTY)
     hands = sorted({each.source for each in known})
-    folds = [hands[at::FOLDS] for at in range(FOLDS)]
-    report_first(known, held_out(known, names, FIRST_FREEDOM, folds) + LEAN_FIRST)
-    weights = Regression(known, names, FIRST_FREEDOM).weights(LEAN_FIRST)
-    numbers = [name for name in sorted(names) if name.startswith("number ")]
-    learned["meaning"] = [round(NEARNESS * weights.pop(name, 0.0), 3) for name in numbers]
-    learned["features"] = weights
-    if wanted.real:
-        judged = real(wanted.real)
-        names = names_of_second(judged)
+    report_first(known, lines.held_out([hands[at::FOLDS] for at in range(FOLDS)]) + LEAN_FIRST)
+    if options.write:
+        lines.write("people_logs.tsv", LEAN_FIRST)
+    if options.real:
+        judged = real(options.real)
+        lines = Lines(judged, names_of_second(judged), SECOND_PENALTY)
         repositories = sorted({each.source for each in judged})
-        report_second(judged, held_out(judged, names, SECOND_FREEDOM, [[each] for each in repositories]) + LEAN_SECOND)
-        learned["forms"] = Regression(judged, names, SECOND_FREEDOM).weights(LEAN_SECOND)
-    if wanted.write:
-        FILE.write_text(json.dumps(learned, ensure_ascii=False, indent=0, sort_keys=True) + "\n", encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()
+        report_second(judged, lines.held_out([[each] for each in repositories]) + LEAN_SECOND)
+        if options.write:
+            lines.write("agent_logs.tsv", LEAN_SECOND)

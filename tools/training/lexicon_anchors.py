@@ -1,8 +1,5 @@
-#!/usr/bin/env python3
-"""Write anchors.txt of gitmem/gate/detectors/injection: for each pattern of the lexicons, pieces one of which is in
-any match of it.
-
-    python tools/lexicon_anchors.py          # after every change of the folder lexicon/ there; a test checks it
+"""For each pattern of the lexicons of gitmem/gate/detectors/injection, pieces one of which is in any match of it
+(anchors.txt). Run it after every change of a lexicon; a test compares.
 
 A pattern is only tried on a sentence that holds one of its pieces. The pieces are the possible beginnings (two to
 six characters) of the part of the pattern where they are longest and fewest, read from the parsed expression;
@@ -14,13 +11,16 @@ concept: beginning, concept, what the pieces go on with; between tabs.
 
 from __future__ import annotations
 
+import argparse
 import re._constants as sre
 import re._parser as parser
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-OUT = Path(__file__).parent.parent / "gitmem" / "gate" / "detectors" / "injection" / "anchors.txt"
+from gitmem.gate.detectors.injection import structure
+
+OUT = Path(structure.__file__).with_name("anchors.txt")
 LANGUAGES = ("english", "korean", "japanese", "chinese", "european")
 LONGEST, KEY, MOST = 6, 3, 3000
 Ends = set[tuple[str, bool]]  # (beginning so far, nothing may be appended)
@@ -106,7 +106,7 @@ def key_of(piece: str) -> str:
 
 
 def compute() -> str:
-    lines = ["# Written by tools/lexicon_anchors.py. Do not edit."]
+    lines = ["# Written by tools/train.py lexicon_anchors. Do not edit."]
     for language in LANGUAGES:
         table: dict[tuple[str, str], set[str]] = {}
         for concept, pattern in import_module(f"gitmem.gate.detectors.injection.lexicon.{language}").LEXICON.items():
@@ -122,5 +122,10 @@ def compute() -> str:
     return "\n".join(lines) + "\n"
 
 
-if __name__ == "__main__":
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """None."""
+
+
+def run(options: argparse.Namespace) -> None:
+    """Write the pieces."""
     OUT.write_text(compute(), encoding="utf-8")

@@ -1,19 +1,14 @@
-#!/usr/bin/env python3
-"""Learn how likely a text answers a prompt: `WEIGHTS` of gitmem/search/evidence.py.
-
-    python tools/train_evidence.py
+"""How likely a text answers a prompt (gitmem/search/evidence.tsv), from memories that are asked.
 
 Asks memories made of bench/recall and of bench/amendments, of one hand, of several and of all of a kind: the prompts of
 their own hands, which they answer; prompts that nothing answers (`recall.unrelated`, `recall.other_work`, small talk);
 and prompts of hands they do not hold, which count little, since some of them are answered by chance. Prints what would
-be answered at weights that were learned without the prompt's hand, or without the prompt, and the weights. The same
-each time.
+be answered at weights that were learned without the prompt's hand, or without the prompt, and the weights.
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
 import tempfile
 from collections.abc import Sequence
 from datetime import date
@@ -24,16 +19,15 @@ from zlib import crc32
 
 import numpy as np
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+from bench import amendments, recall
+from bench._sets import table
+from gitmem.context import assembly
+from gitmem.search import evidence
+from gitmem.search.question import parse
+from tools.training import regression
+from tools.training.regression import Array
 
-from bench import amendments, recall  # noqa: E402
-from bench._sets import table  # noqa: E402
-from gitmem.context import assembly  # noqa: E402
-from gitmem.search import evidence  # noqa: E402
-from gitmem.search.question import parse  # noqa: E402
-from tools.train_lasting import fitted  # noqa: E402
-
+FILE = Path(evidence.__file__).with_name("evidence.tsv")
 FOLDS = 5
 SEVERAL = (3, 3, 6, 12)  # hands of a memory that holds several
 PROMPTS, FOREIGN = 60, 20  # unrelated ones and ones of other hands that a memory is asked; that of all hands every one
@@ -42,8 +36,7 @@ AGAINST = 2.0  # how much more an unrelated prompt counts than one that is answe
 STRANGERS = 0.2  # ... one of another hand
 ROUNDS = 4  # of choosing the text of each memory that is likeliest to answer, and learning from these
 
-Array = np.ndarray[Any, Any]
-Shown = list[tuple[dict[str, float], float]]  # features and cosine of each text that a memory shows for a prompt
+Shown = list[dict[str, float]]  # features of each text that a memory shows for a prompt
 
 
 class Row(NamedTuple):
@@ -90,7 +83,7 @@ def _of_text(asked: evidence.Asked, text: str) -> tuple[Shown, bool]:
         stands, near = evidence.standing(asked, line), evidence.cosine(asked, line)
         foreign = evidence.is_foreign(asked.question, line)
         if not foreign:
-            shown.append((evidence.features(asked, line, stands), near))
+            shown.append(evidence.features(asked, line, stands, near))
         sure |= evidence.certain(asked, stands, near if foreign and line == text else 0.0) >= evidence.ENOUGH
     return shown, sure
 
@@ -137,12 +130,10 @@ class Learner:
     """The texts of all rows as one matrix, and what is learned from some of the rows."""
 
     def __init__(self, known: Sequence[Row]) -> None:
-        self.names = sorted({name for row in known for features, _ in row.shown for name in features})
+        self.names = sorted({name for row in known for features in row.shown for name in features})
         self.rows = known
         self.of = np.array([at for at, row in enumerate(known) for _ in row.shown])
-        self.texts = np.array(
-            [[*(features[name] for name in self.names), cosine, 1.0] for row in known for features, cosine in row.shown]
-        )
+        self.texts = regression.matrix([features for row in known for features in row.shown], self.names)
         self.own = np.array([row.kind == "own" for row in known], float)
         self.counts = self._counts()
 
@@ -157,14 +148,13 @@ class Learner:
 
     def learned(self, some: Array) -> Array:
         """The weights by the rows that are marked."""
-        scores = self.texts @ np.array([*([1.0] * len(self.names)), 3.0, 0.0])  # to begin with: nearness of any kind
-        weights = np.zeros(self.texts.shape[1])
+        scores = self.texts @ np.where(np.array(self.names) == "cosine", 3.0, 1.0)  # to begin with: any nearness
         for _ in range(ROUNDS):
             best = self._likeliest(scores)
             chosen = best[some & (best >= 0)]
             rows = self.of[chosen]
-            weights = fitted(self.texts[chosen], self.own[rows], self.counts[rows])
-            scores = self.texts @ weights
+            weights = regression.fit(self.texts[chosen], self.own[rows], self.counts[rows])
+            scores = regression.scores(self.texts, weights)[:, 0]
         return weights
 
     def _likeliest(self, scores: Array) -> Array:
@@ -177,13 +167,16 @@ class Learner:
     def odds(self, weights: Array) -> Array:
         """The log-odds of each row's likeliest text."""
         found = np.full(len(self.rows), -np.inf)
-        np.maximum.at(found, self.of, self.texts @ weights)
+        np.maximum.at(found, self.of, regression.scores(self.texts, weights)[:, 0])
         return found
 
 
-def main() -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--write", action="store_true")
+
+
+def run(options: argparse.Namespace) -> None:
     """Print the shares that each kind of memory answers, held out, and the weights."""
-    argparse.ArgumentParser(description=__doc__).parse_args()
     known = rows()
     learner = Learner(known)
     fold = np.array([crc32((row.hand or row.prompt).encode()) % FOLDS for row in known])
@@ -199,10 +192,7 @@ def main() -> None:
                 got[row.kind].append(float(odds[at] > 0 or row.sure))
         shares.append([memory, *(recall.mean(some) for some in got.values())])
     print(table(["memory", *kinds], shares))
-    weights = learner.learned(np.ones(len(known), bool))
-    for name, weight in zip([*learner.names, "cosine", "any"], weights, strict=True):
-        print(f'"{name}": {weight:.3f},')
-
-
-if __name__ == "__main__":
-    main()
+    learned = regression.model(learner.names, learner.learned(np.ones(len(known), bool)), ["answers"])
+    print("bias", *learned.biases, *(f"{name} {weight}" for name, weight in learned.weights[0].items()))
+    if options.write:
+        regression.write(learned, FILE, "evidence")
