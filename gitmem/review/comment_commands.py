@@ -1,10 +1,11 @@
-"""What a person with write access may say in a comment on a pull request: `/mem accept`, `/mem reject FACT reason`,
-`/mem settle FACT later`.
+"""The commands in pull request comments: `/mem accept`, `/mem reject FACT reason`, `/mem settle FACT later`.
 
-A command is bound to the head commit at which it was written: where the branch has moved since, it is refused. Who may
-give one is asked of the forge, never read from the payload; an edited comment is ignored, since somebody else may have
-edited it. Accepting marks that one commit with a check of its own and changes no file; rejecting takes one fact out of
-the branch, so that it is not offered again; settling records which of two facts holds, as `git mem settle` does.
+Accept adds a check to the head commit and changes no file. Reject removes one fact from the branch, so that it is not
+proposed again. Settle records which of two facts holds, as `git mem settle` does.
+
+A command counts only for the head commit at which it was written; when the branch has moved, it is refused. The forge,
+not the event's payload, says whether the author may push. An edited comment is ignored, since somebody else may have
+edited it.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from gitmem.review.forges.github import GitHubClient
 from gitmem.review.publish import through_the_gate
 
 ACCEPTED_CHECK = "memory accepted"
-REASON = 200  # characters of a reason that a commit message keeps
+MAX_REASON_CHARS = 200  # of a reason in a commit message
 _REJECT = re.compile(r"/mem +reject +(?:`([^`]+)`|([0-9a-f]{6,64}|\S.*?:[1-9][0-9]{0,8})) +(\S.*)")
 _FACT = re.compile(r"[0-9a-f]{6,64}|.+:[1-9][0-9]{0,8}")
 _PLACE = r"(?:`[^`]+`|[0-9a-f]{6,64}|\S*?:[1-9][0-9]{0,8})"
@@ -46,8 +47,6 @@ _ACCEPT = re.compile(r"/mem +accept")
 
 
 class Verb(StrEnum):
-    """What is asked."""
-
     ACCEPT = "accept"
     REJECT = "reject"
     SETTLE = "settle"
@@ -55,9 +54,9 @@ class Verb(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command: `fact` is the beginning of a fact's id or its place at the head (`MEMORY.md:4`, as a review names it,
-    as code or not), `reason` one line; both "" for accept. Of settle `other` is the other fact, "" where there is one
-    pair, and `answer` which one holds."""
+    """A parsed command. `fact`: the prefix of a fact's id, or its place at the head (`MEMORY.md:4`); "" for accept.
+    `reason`: one line, "" for none. For settle, `other`: the other fact, "" when the first has only one rival;
+    `answer`: which one holds."""
 
     verb: Verb
     fact: str = ""
@@ -67,7 +66,7 @@ class Command:
 
 
 class State(StrEnum):
-    """What became of a comment."""
+    """What happened to the command of a comment."""
 
     IGNORED = "ignored"
     REFUSED = "refused"
@@ -78,7 +77,8 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What was done and `words` that say so; `answer` whether its author is told."""
+    """The result of a comment. `words`: the result as a sentence. `answer`: whether the author gets the sentence as a
+    reply."""
 
     state: State
     words: str
@@ -87,7 +87,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class CommandRun:
-    """Where commands are carried out: the repository, its settings, the forge, the environment of pushes, the day."""
+    """What `carry_out` needs. `environ`: the environment of pushes."""
 
     repo: Repository
     config: Config
@@ -97,43 +97,35 @@ class CommandRun:
 
 
 def parse(body: str) -> Command | None:
-    """The command of a comment: its first line is one, word for word, and the only one that begins with `/mem`. None
-    for any other comment."""
+    """The command of a comment; None when its first line is no command or another line begins with `/mem` too."""
     lines = [line.strip() for line in body.splitlines() if line.strip()]
     if not lines or sum(line.startswith("/mem") for line in lines) != 1:
         return None
     if _ACCEPT.fullmatch(lines[0]):
         return Command(Verb.ACCEPT)
-    if settle := _SETTLE.fullmatch(lines[0]):
-        fact, other = (given.strip("`") if given else "" for given in (settle[1], settle[2]))
-        named = _FACT.fullmatch(fact) and (not other or _FACT.fullmatch(other))
-        if not named:
-            return None
-        return Command(Verb.SETTLE, fact, _one_line(settle[4] or ""), other, settle[3])
-    match = _REJECT.fullmatch(lines[0])
-    fact = ""
-    if match:
-        fact = match[1] or match[2]
-    if not match or not _FACT.fullmatch(fact):
+    if match := _SETTLE.fullmatch(lines[0]):
+        fact, other = ((place or "").strip("`") for place in (match[1], match[2]))
+        command = Command(Verb.SETTLE, fact, _one_line(match[4] or ""), other, match[3])
+    elif match := _REJECT.fullmatch(lines[0]):
+        command = Command(Verb.REJECT, match[1] or match[2], _one_line(match[3]))
+    else:
         return None
-    return Command(Verb.REJECT, fact, _one_line(match[3]))
+    if not _FACT.fullmatch(command.fact) or (command.other and not _FACT.fullmatch(command.other)):
+        return None
+    return command
 
 
 def _one_line(reason: str) -> str:
-    return "".join(c if c.isprintable() else " " for c in reason)[:REASON]
-
-
-def _begins(body: str) -> bool:
-    """Whether the first line of a comment begins as a command does, right or not."""
-    return bool(re.match(r"\s*/mem(\s|$)", body))
+    return "".join(c if c.isprintable() else " " for c in reason)[:MAX_REASON_CHARS]
 
 
 def carry_out(run: CommandRun, number: int, comment_id: int) -> Outcome:
-    """Do what a comment on a pull request asks. Raises ForgeError where the forge cannot say whether it may."""
+    """Carry out the command of a comment on the pull request `number`. Raises ForgeError when the forge does not answer
+    or refuses; every other error is a REFUSED outcome."""
     client = run.client
     comment = client.comment(comment_id)
     command = parse(comment.body)
-    if command is None and not _begins(comment.body):
+    if command is None and not re.match(r"\s*/mem(\s|$)", comment.body):
         return Outcome(State.IGNORED, "the comment is no command")
     if comment.edited != comment.written or not comment.written:
         return Outcome(State.IGNORED, "the comment was edited: write a new one")
@@ -162,40 +154,39 @@ def carry_out(run: CommandRun, number: int, comment_id: int) -> Outcome:
 
 
 def _accept(client: GitHubClient, pull: Pull, comment: Comment) -> Outcome:
-    """A check on the commit itself: another commit has none, so that a push takes the acceptance back."""
+    """Add the check to the head commit. A later push has no check, so it withdraws the acceptance."""
     words = f"accepted by {comment.author} at {pull.head[:12]}"
     client.put_check(ACCEPTED_CHECK, pull.head, failed=False, title=words, summary=f"Comment {comment.id}.")
     return Outcome(State.ACCEPTED, words)
 
 
 def _reject(run: CommandRun, pull: Pull, comment: Comment, command: Command) -> Outcome:
-    """One fact less on the branch, in one commit that says who and why. Raises GitMemError where there is no such fact,
-    or the gate or the forge says no."""
-    brought = _fetched(run, pull)
-    matches = {
-        place for place, fact in _new_facts(run, brought).items()
+    """Remove the fact from the branch in one commit that names the author and the reason. Raises GitMemError when not
+    exactly one fact of the pull request matches, or when the gate or the forge refuses."""
+    span = _fetch(run, pull)
+    matches = [
+        place for place, fact in _new_facts(run, span).items()
         if fact.id.startswith(command.fact) or "{}:{}".format(*place) == command.fact
-    }  # fmt: skip
+    ]  # fmt: skip
     if len(matches) != 1:
-        if not matches:
-            count = "no fact"
-        else:
-            count = f"{len(matches)} facts"
         words = "has an id that begins with"
         if ":" in command.fact:
             words = "stands at"
+        count = "no fact"
+        if matches:
+            count = f"{len(matches)} facts"
         raise GitMemError(f"{count} of this pull request {words} {command.fact}")
     ((path, line),) = matches
     reason = _reason(pull, comment, command)
-    _change_branch(run, pull, brought, lambda there: corrections.forget(there, run.config, path, line, reason))
+    _change_branch(run, pull, span, lambda there: corrections.forget(there, run.config, path, line, reason))
     return Outcome(State.REJECTED, f"the fact {command.fact} is taken out, as {comment.author} said", answer=True)
 
 
 def _settle(run: CommandRun, pull: Pull, comment: Comment, command: Command) -> Outcome:
-    """Which of two facts holds, one of which the pull request brings, in one commit on the branch. Raises as
+    """Settle a pair of facts in one commit on the branch; the pull request must add one of the two. Raises as
     `_reject`."""
-    brought = _fetched(run, pull)
-    new = _new_facts(run, brought)
+    span = _fetch(run, pull)
+    new = _new_facts(run, span)
     answer = settlement.Answer(command.answer)
     config = run.config._replace(agent="")  # the author of the comment is a person
 
@@ -208,7 +199,7 @@ def _settle(run: CommandRun, pull: Pull, comment: Comment, command: Command) -> 
         pair = settlement.chosen(pairs, command.fact, command.other)
         settlement.settle(there, config, pair, answer, run.today, _reason(pull, comment, command))
 
-    _change_branch(run, pull, brought, change)
+    _change_branch(run, pull, span, change)
     words = f"{settlement.WORDS[answer]}, as {comment.author} said of {command.fact}"
     return Outcome(State.SETTLED, words, answer=True)
 
@@ -217,9 +208,9 @@ def _reason(pull: Pull, comment: Comment, command: Command) -> str:
     return f"{command.reason} ({comment.author}, pull request {pull.number})".lstrip()
 
 
-def _fetched(run: CommandRun, pull: Pull) -> CommitRange:
-    """What the pull request brings, which is here afterwards. Raises GitMemError where its branch is not to be pushed
-    to."""
+def _fetch(run: CommandRun, pull: Pull) -> CommitRange:
+    """Fetch a pull request and return the range of its commits. Raises GitMemError when its branch must not be pushed
+    to: the branch of a fork, or the default branch."""
     repo, client = run.repo, run.client
     if pull.head_repository != client.forge.repository:
         raise GitMemError("the branch of a fork is its owner's: ask there")
@@ -229,21 +220,21 @@ def _fetched(run: CommandRun, pull: Pull) -> CommitRange:
     return towards(repo, repo.resolve(pull.start), pull.head)
 
 
-def _new_facts(run: CommandRun, brought: CommitRange) -> dict[tuple[str, int], Fact]:
-    """The facts that came or changed, by path and line at the head."""
-    layout = layout_of([entry.path for entry in run.repo.entries(brought.tip)], run.config.memory_paths)
-    changes = fact_changes(run.repo, brought.base, brought.tip, layout, run.today, authors=False)
+def _new_facts(run: CommandRun, span: CommitRange) -> dict[tuple[str, int], Fact]:
+    """The facts that a range adds or edits, by (path, line) at its tip."""
+    layout = layout_of([entry.path for entry in run.repo.entries(span.tip)], run.config.memory_paths)
+    changes = fact_changes(run.repo, span.base, span.tip, layout, run.today, authors=False)
     return {(change.path, change.new.line): change.new for change in changes if change.new}
 
 
-def _change_branch(run: CommandRun, pull: Pull, brought: CommitRange, change: Callable[[Repository], object]) -> None:
-    """Commit a change on the pull request's branch, through the gate, and push it without force: a branch that has
-    moved meanwhile stays as it is. Raises GitMemError."""
+def _change_branch(run: CommandRun, pull: Pull, span: CommitRange, change: Callable[[Repository], object]) -> None:
+    """Commit `change` on the branch of the pull request, pass it through the gate and push it without force. Raises
+    GitMemError, also when the branch has moved on the forge."""
     repo = run.repo
     run_git(repo, ["update-ref", f"refs/heads/{pull.branch}", pull.head])
     with branch_worktree(repo, pull.branch) as there:
         change(there)
-    through_the_gate(repo, brought._replace(tip=repo.resolve(f"refs/heads/{pull.branch}")), run.today)
+    through_the_gate(repo, span._replace(tip=repo.resolve(f"refs/heads/{pull.branch}")), run.today)
     env = push_environment(run.client, run.environ)
     spec = f"refs/heads/{pull.branch}:refs/heads/{pull.branch}"
     try:

@@ -1,9 +1,8 @@
-"""A line for a memory that is not ours alone (`git mem add --to organisation`): offered as a branch, never written.
+"""Proposes a line for a shared memory (`git mem add --to organisation`) as a branch, and never writes to its base.
 
-The line goes through the gate into a work tree of its own, on a branch of its own, in the copy we keep of that memory
-(or the clone the configuration names); the branch is pushed and its pull request opened where a token allows. The
-branch that is proposed to is never written, checked out or pushed. What cannot be pushed stays, and the answer says
-what to type.
+The memory is a local clone or our copy of a remote one. The line passes the gate and is committed to a new branch in a
+separate work tree. Then the branch is pushed and, with a token, its pull request is opened. A branch that cannot be
+pushed is kept, and the result says what to type.
 """
 
 from __future__ import annotations
@@ -25,7 +24,6 @@ from gitmem.git.other_memories import clean, fetch_mirror, is_url, mirror_of, sh
 from gitmem.git.revision import CommitRange
 from gitmem.git.transaction import CommitDraft, Reading
 from gitmem.git.write import run_git
-from gitmem.json_values import json_object, json_value
 from gitmem.memory import facts, writing
 from gitmem.memory.fact import fact_id, normalise
 from gitmem.memory.writing import Added, NewLine
@@ -36,13 +34,17 @@ from gitmem.review.forges.forge import Client, Forge, Pull
 from gitmem.review.forges.location import forge_of
 from gitmem.search.keywords import slug
 
-PROPOSAL_REFS = "refs/gitmem/proposals/"  # in a copy, whose branches follow those of its origin
+PROPOSAL_REFS = "refs/gitmem/proposals/"  # keeps branches in a copy, whose own branches mirror those of its origin
 
 
 @dataclass(frozen=True, slots=True)
 class Offered:
-    """What was done: `state` is `would offer`, `there already`, `kept` (on `branch` here, `then` says what to type),
-    `pushed` (`then` is where to open the pull request) or `proposed` (`pull`)."""
+    """The result of `offer`. `state`: `would offer` (dry run), `there already`, `kept` (only in the local clone),
+    `pushed` or `proposed` (as the pull request `pull`).
+
+    `scope`: organisation or user. `path`, `line`: where the line stands (1-based, 0 in a dry run). `branch`, `commit`:
+    "" when there is none. `then`: what to type or open next, "" for nothing. `masks`: what the gate masked in the line.
+    """
 
     state: str
     scope: str
@@ -54,13 +56,13 @@ class Offered:
     commit: str = ""
     then: str = ""
     pull: Pull | None = None
-    masks: tuple[Mask, ...] = ()  # what the gate masked of what was said
+    masks: tuple[Mask, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The memory a line is offered to: its repository here, its name as a scope, the branch to propose to. In a `copy`
-    of a memory behind a URL branches follow those of the origin."""
+    """The memory that gets the line. `base`: the branch to propose for. `copy`: the repository is our copy of a remote
+    memory, whose branches mirror those of its origin."""
 
     repo: Repository
     scope: str
@@ -70,7 +72,8 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class PushAccess:
-    """How a branch leaves: the clock, the environment, and the client of a forge (None without a token)."""
+    """What a push needs: the time, the environment, and a function that returns the client of a forge, None without a
+    token."""
 
     now: datetime
     environ: Mapping[str, str]
@@ -80,47 +83,48 @@ class PushAccess:
 def offer(
     config: Config, scope: str, line: NewLine, access: PushAccess, *, cache: Path, dry_run: bool = False
 ) -> Offered:
-    """Offer a line to the organisation's (or the person's) memory. The same line again is the same branch.
+    """Propose a line for the memory of `scope`, organisation or user. The same line gets the same branch again.
 
-    Raises UsageError where none is configured, Refused when the gate says no (then nothing is left behind), GitFailed
-    where there is no copy of it and none can be fetched.
+    `cache`: the folder of copies of remote memories. `dry_run`: only check the line, and commit nothing. Raises
+    UsageError when that memory is not configured, Refused when the gate blocks the line (nothing is kept then),
+    GitFailed when the memory cannot be fetched and no copy of it exists.
     """
-    where = {"organisation": config.organisation, "user": config.personal}[scope]
+    key, where = {
+        "organisation": ("mem.organisation", config.organisation),
+        "user": ("mem.personal", config.personal),
+    }[scope]
     if not where:
-        key = "mem.personal"
-        if scope == "organisation":
-            key = "mem.organisation"
         raise UsageError(f"no {scope} memory is configured", f"git config --global {key} URL")
     gated = refuse_or_mask(normalise(line.text), "MEMORY.md", config)
     text = gated.text
     if not text:
         raise UsageError("there is nothing to add", 'git mem add --to organisation "what holds for all"')
     place, _, ref = where.partition("#")
-    remote = is_url(place)
-    if remote:
+    is_copy = is_url(place)
+    folder = Path(os.path.expanduser(place))
+    if is_copy:
         folder = mirror_of(place, cache)
-    else:
-        folder = Path(os.path.expanduser(place))
-    if remote:
         fetch_mirror(place, folder, clean(access.environ), access.now, 0)
     repo = open_repository(folder, clean(access.environ))
     try:
-        target = Target(repo, scope, _base(repo, ref), copy=remote)
+        target = Target(repo, scope, _base(repo, ref), copy=is_copy)
         branch = f"memory/{slug([text])}-{fact_id(text)[:6]}"
         if dry_run:
             return Offered("would offer", scope, "MEMORY.md", 0, text, branch, target.base, masks=gated.masks)
-        made = _offered_before(target, branch, text) or _on_a_branch(target, config, line, branch, access.now)
-        return replace(_push_and_propose(target, config, made, access) if made.branch else made, masks=gated.masks)
+        offered = _offered_before(target, branch, text) or _commit_line(target, config, line, branch, access.now)
+        if offered.branch:
+            offered = _push_and_propose(target, config, offered, access)
+        return replace(offered, masks=gated.masks)
     finally:
         repo.close()
 
 
 def _base(repo: Repository, ref: str) -> str:
-    """The branch to propose to: the one that is pinned, else the default one."""
+    """The branch to propose for: the branch `ref` that the setting names, else the current one. Raises GitMemError when
+    the repository has no commit on it."""
     names = {name.removeprefix("refs/heads/") for name, _ in repo.refs("refs/heads/")}
-    if ref in names:
-        base = ref
-    else:
+    base = ref
+    if ref not in names:
         base = repo.branch() or ""
     if base not in names:
         raise GitMemError("that memory has no commit to propose to", "its first commit is made by who keeps it")
@@ -128,40 +132,43 @@ def _base(repo: Repository, ref: str) -> str:
 
 
 def _offered_before(target: Target, branch: str, text: str) -> Offered | None:
-    """The offer of the same line that an earlier call made, where its branch adds that fact alone to what is proposed
-    to; None where there is none, or the fact is there already."""
+    """The offer of the same line from an earlier call, when its branch still adds only that fact.
+
+    None when there is no such branch, when the branch changes anything else, or when the base has the fact already.
+    """
     repo, full = target.repo, f"refs/heads/{branch}"
     commits = dict(repo.refs())
     commit = commits.get(full) or commits.get(f"{PROPOSAL_REFS}{branch}")
     base = repo.resolve(f"refs/heads/{target.base}")
-    start = None
-    if commit:
-        start = repo.merge_base(base, commit)
-    if commit is None or start is None or {change.path for change in repo.changes(start, commit)} != {"MEMORY.md"}:
+    if commit is None:
         return None
-    own = fact_id(text)
-    old, new = (facts.parse(_memory_at(repo, at)) for at in (start, commit))
-    entry = new.find(own)
-    added = {item.fact.id for item in new.entries} - {item.fact.id for item in old.entries}
-    kept = {item.fact.id for item in old.entries} <= {item.fact.id for item in new.entries}
-    if entry is None or added != {own} or not kept or facts.parse(_memory_at(repo, base)).find(own):
+    start = repo.merge_base(base, commit)
+    if start is None or {change.path for change in repo.changes(start, commit)} != {"MEMORY.md"}:
+        return None
+    ident = fact_id(text)
+    old, new = (facts.parse(_memory_at(repo, oid)) for oid in (start, commit))
+    old_ids, new_ids = ({entry.fact.id for entry in memory.entries} for memory in (old, new))
+    entry = new.find(ident)
+    if entry is None or new_ids - old_ids != {ident} or old_ids - new_ids:
+        return None
+    if facts.parse(_memory_at(repo, base)).find(ident):
         return None
     run_git(repo, ["update-ref", full, commit])
     return Offered("kept", target.scope, "MEMORY.md", entry.fact.line, text, branch, target.base, commit)
 
 
 def _memory_at(repo: Repository, commit: str) -> bytes:
-    """The bytes of MEMORY.md in a commit, none where there is no such file."""
+    """The bytes of MEMORY.md in a commit, b"" without that file."""
     oid = next((entry.oid for entry in repo.entries(commit, ["MEMORY.md"])), None)
     if not oid:
         return b""
     return repo.read(oid)
 
 
-def _on_a_branch(target: Target, config: Config, line: NewLine, branch: str, now: datetime) -> Offered:
-    """The line as a commit on a branch of its own, from what is there now; without a branch where it says so already.
+def _commit_line(target: Target, config: Config, line: NewLine, branch: str, now: datetime) -> Offered:
+    """Commit the line to `branch`, started at the base. When the memory has the line already, no branch is kept.
 
-    Whatever goes wrong, the branch is as it was.
+    After an error the branch is as it was before.
     """
     repo, full = target.repo, f"refs/heads/{branch}"
     start = repo.resolve(f"refs/heads/{target.base}")
@@ -182,48 +189,56 @@ def _on_a_branch(target: Target, config: Config, line: NewLine, branch: str, now
     return Offered("kept", target.scope, added.path, added.line, added.text, branch, target.base, commit)
 
 
-def _push_and_propose(target: Target, config: Config, done: Offered, access: PushAccess) -> Offered:
-    """Push the branch and open its pull request, as far as that goes; what to type for the rest."""
-    repo, full = target.repo, f"refs/heads/{done.branch}"
-    at = shlex.quote(str(repo.root or repo.git_dir))
+def _push_and_propose(target: Target, config: Config, offered: Offered, access: PushAccess) -> Offered:
+    """Push the branch of an offer and open its pull request. When a step is not possible, `then` says what to type."""
+    repo, full = target.repo, f"refs/heads/{offered.branch}"
+    folder = shlex.quote(str(repo.root or repo.git_dir))
     try:
         url = publish.remote_url(repo, "origin")
     except GitMemError:
-        return replace(done, then=f"git -C {at} merge {done.branch}    # for who keeps that memory")
+        return replace(offered, then=f"git -C {folder} merge {offered.branch}    # for who keeps that memory")
+    kept_ref = full
+    if target.copy:
+        kept_ref = f"{PROPOSAL_REFS}{offered.branch}"
     try:
-        sent = _pushed(target, config, done, url, access)
+        sent = _pushed(target, config, offered, url, access)
     except GitFailed as error:
-        if target.copy:
-            name = f"{PROPOSAL_REFS}{done.branch}"
-        else:
-            name = full
-        sent = replace(done, then=f"git -C {at} push origin {name}:{full}    # {error.message}")
+        sent = replace(offered, then=f"git -C {folder} push origin {kept_ref}:{full}    # {error.message}")
     if target.copy:
         if sent.state == "kept":
-            run_git(repo, ["update-ref", f"{PROPOSAL_REFS}{done.branch}", done.commit])
+            run_git(repo, ["update-ref", kept_ref, offered.commit])
         run_git(repo, ["update-ref", "-d", full])
     return sent
 
 
-def _pushed(target: Target, config: Config, done: Offered, url: str, access: PushAccess) -> Offered:
-    """The offer, pushed to `url` and, where that is a forge with a token, proposed. Raises GitFailed."""
+def _pushed(target: Target, config: Config, offered: Offered, url: str, access: PushAccess) -> Offered:
+    """Push the branch of an offer to `url` and, at a forge with a token, open its pull request. Raises GitFailed."""
     repo = target.repo
     forge = forge_of(url, access.environ)
     if forge is None:
-        publish.push(repo, "origin", done.branch, done.base)
-        return replace(done, state="pushed", then=f"propose branch {done.branch} of {shown_url(url)}")
-    layout = layout_of([entry.path for entry in repo.entries(done.commit)], config.memory_paths)
-    proposal = publish.Proposal(done.branch, done.base)
-    made = publish.publish(repo, forge, access.client_of(forge), proposal, layout=layout, today=access.now.date())
-    state = "pushed"
-    if made.pull:
-        state = "proposed"
-    return replace(done, state=state, pull=made.pull, then="" if made.pull else made.link)
+        publish.push(repo, "origin", offered.branch, offered.base)
+        return replace(offered, state="pushed", then=f"propose branch {offered.branch} of {shown_url(url)}")
+    layout = layout_of([entry.path for entry in repo.entries(offered.commit)], config.memory_paths)
+    proposal = publish.Proposal(offered.branch, offered.base)
+    done = publish.publish(repo, forge, access.client_of(forge), proposal, layout=layout, today=access.now.date())
+    if done.pull:
+        return replace(offered, state="proposed", pull=done.pull, then="")
+    return replace(offered, state="pushed", then=done.link)
 
 
 def as_value(offered: Offered) -> dict[str, object]:
     """The JSON of docs/json.md, "git mem add --to organisation"."""
-    value = json_object(offered, "state scope path line? text")
-    value["masked"] = mask_counts(offered.masks)
-    value |= json_object(offered, "branch? base commit? then?")
-    return value | {"pull_request": json_value(offered.pull)}
+    pull = offered.pull
+    return {
+        "state": offered.state,
+        "scope": offered.scope,
+        "path": offered.path,
+        "line": offered.line or None,
+        "text": offered.text,
+        "masked": mask_counts(offered.masks),
+        "branch": offered.branch or None,
+        "base": offered.base,
+        "commit": offered.commit or None,
+        "then": offered.then or None,
+        "pull_request": pull and pull.as_value(),
+    }

@@ -1,5 +1,5 @@
-"""Proposals on GitHub, as the composite actions keep them: one branch and pull request of promoted facts, and the open
-memory pull requests kept mergeable. Flows: take a repository and a client, return values; never push the base branch.
+"""What the composite actions do with pull requests of memory: they respect a declined proposal, and merge the base
+branch into the open ones. Nothing here pushes the base branch.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from gitmem.provenance import corrections, trailers
 from gitmem.review.forges.forge import Client, Pull, push_environment
 from gitmem.review.publish import through_the_gate
 
-MARKER_OF_REJECTION = "declined: pull request #{} was closed without merging"
+DECLINED_REASON = "declined: pull request #{} was closed without merging"
 
 
 def fetch(repo: Repository, client: Client | None, branch: str, environ: Mapping[str, str]) -> str:
-    """Bring the remote's `branch` here as a local branch; its oid, "" when the remote has none."""
+    """Fetch `branch` of origin into the local branch of the same name and return its oid; "" when origin has none."""
     env = None
     if client:
         env = push_environment(client, environ)
@@ -41,7 +41,7 @@ def fetch(repo: Repository, client: Client | None, branch: str, environ: Mapping
 
 
 def fetch_pull(repo: Repository, client: Client, pull: Pull, environ: Mapping[str, str]) -> None:
-    """Fetch the head and the base of a pull request. No file is checked out.
+    """Fetch the head and the base of a pull request, without a checkout.
 
     Raises GitMemError when the head is not the one that the forge named, GitFailed when the fetch fails.
     """
@@ -49,17 +49,16 @@ def fetch_pull(repo: Repository, client: Client, pull: Pull, environ: Mapping[st
     kind = "pull"
     if client.forge.name == "GitLab":
         kind = "merge-requests"
-    where = f"refs/{kind}/{pull.number}/head"
+    head = f"refs/{kind}/{pull.number}/head"
     env = push_environment(client, environ)
-    run_git(repo, ["fetch", "--quiet", "--no-tags", "origin", f"+{where}:{ref}", f"+refs/heads/{pull.base}"], env=env)
+    run_git(repo, ["fetch", "--quiet", "--no-tags", "origin", f"+{head}:{ref}", f"+refs/heads/{pull.base}"], env=env)
     if repo.resolve(ref) != pull.head:
         raise GitMemError(f"{client.forge.proposal} {pull.number} has moved on meanwhile", "run this again")
 
 
 def record_rejection(repo: Repository, config: Config, client: Client, branch: str, base: str) -> int:
-    """When the last pull request of `branch` was closed without merging: take its facts out of the branch, with the
-    trailers that keep them from being offered again. How many there were; 0 when nothing was declined.
-    """
+    """If the last pull request of `branch` was declined, remove its promoted facts from the branch, with trailers that
+    keep them from being proposed again. Returns how many facts were removed."""
     last = _declined_pull(client, branch)
     if last is None:
         return 0
@@ -70,13 +69,14 @@ def record_rejection(repo: Repository, config: Config, client: Client, branch: s
         with branch_worktree(repo, branch) as there:
             for oid in promoted:
                 selector = corrections.Selector(corrections.By.COMMIT, oid)
-                done = corrections.revert(there, config, selector, MARKER_OF_REJECTION.format(last.number))
+                done = corrections.revert(there, config, selector, DECLINED_REASON.format(last.number))
                 count += len(done.taken)
     return count
 
 
 def _declined_pull(client: Client, branch: str) -> Pull | None:
-    """The last pull request of `branch` where a person closed it without merging; None where it is open or merged."""
+    """The last pull request of `branch` if it was closed without merging; None when one is open or the last was
+    merged."""
     pulls = client.pulls(head=branch, state="all")
     if not pulls or any(pull.state == "open" for pull in pulls):
         return None
@@ -87,30 +87,32 @@ def _declined_pull(client: Client, branch: str) -> Pull | None:
 
 
 def take_back_declined_consolidations(repo: Repository, client: Client, branch: str, base: str) -> int:
-    """When the last pull request of `branch` was closed without merging: revert its consolidations on the branch, so
-    that what a person declined is not proposed again. How many there were; 0 when nothing was declined."""
+    """If the last pull request of `branch` was declined, revert its consolidations on the branch, so that they are not
+    proposed again. Returns how many commits were reverted."""
     from gitmem.promotion.past_consolidations import consolidations, reverted
 
     if _declined_pull(client, branch) is None:
         return 0
     revs = [repo.resolve(f"refs/heads/{branch}"), f"^{base}"]
     done = reverted(repo.log(revs))
-    left = [commit.oid for commit in consolidations(repo, revs) if commit.oid not in done]
-    if left:
+    oids = [commit.oid for commit in consolidations(repo, revs) if commit.oid not in done]
+    if oids:
         with branch_worktree(repo, branch) as there:
-            for oid in left:
+            for oid in oids:
                 run_git(there, ["revert", "--no-edit", oid])
-    return len(left)
+    return len(oids)
 
 
 def _only_promotes(message: str) -> bool:
+    """Whether a commit message records promoted facts and no rejected ones."""
     rows = trailers.memory_trailers(message)
     return bool(trailers.values(rows, trailers.SOURCE)) and not trailers.values(rows, trailers.REJECTED)
 
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """What happened to one open pull request: `state` is merged, current, conflict or skipped, with why."""
+    """The result for one open pull request. `state`: merged, current, conflict or skipped. `why`: the reason for a
+    conflict or a skip, else ""."""
 
     number: int
     branch: str
@@ -120,7 +122,8 @@ class Merged:
 
 @dataclass(frozen=True, slots=True)
 class BaseMerge:
-    """A merge of `base` (a local commit) into the pull requests of a forge: its settings, and what the pushes need."""
+    """The parameters of a merge into the open pull requests of a forge. `base`: the local commit to merge. `environ`:
+    the environment of the pushes."""
 
     config: Config
     client: Client
@@ -130,10 +133,11 @@ class BaseMerge:
 
 
 def merge_into_open(repo: Repository, merge: BaseMerge, python: str) -> list[Merged]:
-    """Merge the base into the open memory pull requests of this repository that lag behind it.
+    """Merge `merge.base` into every open pull request of this repository that does not contain it yet, and push.
 
-    Facts are merged by our driver, so that additions of both sides stay; a real contradiction is left for a person.
-    A branch that has no file of memory in common with what `base` gained is left alone.
+    The merge driver keeps the facts that both sides added; a conflict is left to a person. A pull request is skipped
+    when it comes from a fork or changes no memory file that the base changed too. `python`: the interpreter that runs
+    the merge driver.
     """
     merge_driver.set_up(repo, python, merge.config.memory_daily)
     done = []
@@ -157,9 +161,9 @@ def _merge_one(repo: Repository, merge: BaseMerge, number: int, branch: str) -> 
         return Merged(number, branch, "current")
     start = repo.merge_base(base, tip) or ""
     layout = layout_of([entry.path for entry in repo.entries(tip)], merge.config.memory_paths)
-    ours = {change.path for change in repo.changes(start, base)}
-    theirs = {change.path for change in repo.changes(start, tip)}
-    if not any(is_memory(path, layout) for path in ours & theirs):
+    in_base = {change.path for change in repo.changes(start, base)}
+    in_branch = {change.path for change in repo.changes(start, tip)}
+    if not any(is_memory(path, layout) for path in in_base & in_branch):
         return Merged(number, branch, "skipped", "no memory file changed on both sides")
     with branch_worktree(repo, branch) as there:
         try:
@@ -167,7 +171,7 @@ def _merge_one(repo: Repository, merge: BaseMerge, number: int, branch: str) -> 
             run_git(there, ["merge", "--quiet", "--no-edit", "-m", message, base])
         except GitFailed:
             files = run_git(there, ["diff", "--name-only", "--diff-filter=U"]).splitlines()
-            if not files:  # no conflict: a hook refused, or nobody is named to sign
+            if not files:  # not a conflict: a hook refused, or Git has no identity to commit with
                 raise
             return Merged(number, branch, "conflict", f"a person must decide about {counted(len(files), 'file')}")
         new = there.resolve("HEAD")

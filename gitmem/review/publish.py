@@ -1,24 +1,24 @@
-"""A branch of memory changes becomes a pull request: pushed, opened or brought up to date, here and in CI alike.
+"""Turns a branch of memory changes into a pull request: pushes the branch, then opens or updates its pull request.
 
-Never pushes to the branch it proposes to change, never forces. The text of the pull request is data: facts stand in
-it as code, so that nothing in them is a link, a mention or markup.
+Works the same on a person's machine and in CI. It never pushes to the base branch and never forces a push. Facts stand
+as code in the pull request's description, so that they cannot act as a link, a mention or markup.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
 from gitmem.errors import GitFailed, GitMemError, Refused, UsageError
 from gitmem.gate import sources
-from gitmem.gate.report import code
+from gitmem.gate.report import blocking_words, code
+from gitmem.gate.scan import scan_source
 from gitmem.git.repository import Repository
 from gitmem.git.revision import CommitRange, towards
 from gitmem.git.write import run_git
-from gitmem.json_values import json_object, json_value
 from gitmem.memory.fact import parse_span
 from gitmem.messages import Message
 from gitmem.paths import Layout, passes
@@ -30,22 +30,18 @@ from gitmem.review.markup import flat, place_words
 from gitmem.review.masking import masked
 
 MARKER = "<!-- git-mem:publish -->"
-LISTED = 200
-MARGIN = 1_000  # characters of a body for our markers and what stays
-SIGNS = {
-    Op.ADDED: "add",
-    Op.PROMOTED: "add",
-    Op.CHANGED: "change",
-    Op.REMOVED: "remove",
-    Op.MOVED: "move",
+MAX_LISTED_FACTS = 200  # in one description
+RESERVED_CHARS = 1_000  # of a description, for the markers and the text that people wrote
+OP_WORDS = {
+    Op.ADDED: "add", Op.PROMOTED: "add", Op.CHANGED: "change", Op.REMOVED: "remove", Op.MOVED: "move",
     Op.EXPIRED: "expire",
-}
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """What was done. `pull` is None without a token: then `link` opens the pull request by hand ("" for a remote at no
-    known forge)."""
+    """A pushed branch. `head`: the oid of its tip. `link`: the page that opens a pull request by hand, "" for a remote
+    at an unknown forge. `pull`: the pull request, None without a token."""
 
     branch: str
     base: str
@@ -56,9 +52,8 @@ class Published:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What is to be proposed: `branch` onto `base` of `remote`. `title` is "" for the commit's own; `notes` are lines
-    of Markdown that close the text of the pull request.
-    """
+    """A branch to propose for the branch `base` of `remote`. `title`: the title of the pull request, "" for the subject
+    of the newest commit. `notes`: lines of Markdown at the end of the description."""
 
     branch: str
     base: str
@@ -68,7 +63,7 @@ class Proposal:
 
 
 def remote_url(repo: Repository, remote: str) -> str:
-    """The address pushes to `remote` go to. Raises GitMemError where there is none."""
+    """The URL that pushes to `remote` use. Raises UsageError for an invalid name, GitMemError for an unknown remote."""
     if remote.startswith("-"):
         raise UsageError(f"'{remote}' is no remote's name")
     try:
@@ -78,7 +73,7 @@ def remote_url(repo: Repository, remote: str) -> str:
 
 
 def default_base(repo: Repository, remote: str) -> str:
-    """The remote's default branch as this clone knows it, `main` where it does not."""
+    """The name of the remote's default branch, `main` when this clone does not know it."""
     for name, _ in repo.refs(f"refs/remotes/{remote}/"):
         if name.endswith("/HEAD"):
             try:
@@ -90,7 +85,10 @@ def default_base(repo: Repository, remote: str) -> str:
 
 
 def push(repo: Repository, remote: str, branch: str, base: str, env: Mapping[str, str] | None = None) -> str:
-    """Push a local branch to the one of its name; its oid. Refuses the base branch; raises GitFailed."""
+    """Push a local branch to the remote branch of the same name and return the oid of its tip.
+
+    Raises GitMemError for the base branch, GitFailed when the push fails.
+    """
     if branch == base:
         raise GitMemError(
             f"'{branch}' is the branch that changes are proposed to",
@@ -111,14 +109,15 @@ def publish(
     today: date,
     environ: Mapping[str, str] | None = None,
 ) -> Published:
-    """Push a branch and open or update its pull request. With `environ` the push uses the token too.
+    """Push a branch and open or update its pull request. `environ`: the environment of the push, which then uses the
+    client's token; None to push without the token.
 
-    The gate looks at every version the branch brings first: Refused, and nothing is pushed, when it blocks.
+    Before that the gate scans every version that the branch adds. When it blocks, this raises Refused and pushes
+    nothing.
     """
     branch, base = proposal.branch, proposal.base
-    brought = _brought(repo, proposal.remote, base, repo.resolve(f"refs/heads/{branch}"))
-    start = brought.base
-    through_the_gate(repo, brought, today)
+    span = _range_onto(repo, proposal.remote, base, repo.resolve(f"refs/heads/{branch}"))
+    through_the_gate(repo, span, today)
     env = None
     if client and environ is not None:
         env = push_environment(client, environ)
@@ -128,38 +127,43 @@ def publish(
         link = forge.compare(base, branch)
     if client is None or forge is None:
         return Published(branch, base, head, link, None)
-    policy = sources.range_policy(repo, brought._replace(tip=head), today)  # of what is taken out nothing was scanned
-    changes = masked(tuple(fact_changes(repo, start, head, layout, today, authors=False)), policy)
-    body = describe(changes, forge, head, proposal.notes, sources.daily_patterns(repo, start or head))
-    title = proposal.title or name_of(repo, head, changes)
+    # The description is masked, since it quotes removed facts too and the gate scans only what the branch adds.
+    policy = sources.range_policy(repo, span._replace(tip=head), today)
+    changes = masked(tuple(fact_changes(repo, span.base, head, layout, today, authors=False)), policy)
+    body = describe(changes, forge, head, proposal.notes, sources.daily_patterns(repo, span.base or head))
+    title = proposal.title or _title(repo, head, changes)
     pull = client.open_or_update(head=branch, base=base, title=title, body=body)
     return Published(branch, base, head, link, pull)
 
 
 def as_value(published: Published) -> dict[str, object]:
     """The JSON of docs/json.md, "publish"."""
-    value = json_object(published, "branch base head")
-    return value | {"compare": published.link or None, "pull_request": json_value(published.pull)}
+    pull = published.pull
+    return {
+        "branch": published.branch,
+        "base": published.base,
+        "head": published.head,
+        "compare": published.link or None,
+        "pull_request": pull and pull.as_value(),
+    }
 
 
-def through_the_gate(repo: Repository, brought: CommitRange, today: date) -> None:
-    """Scan what a range brings, as CI would. Raises Refused, naming rule, place and commit."""
-    from gitmem.gate.report import blocking_words
-    from gitmem.gate.scan import scan_source
-
-    base, head, _ = brought
-    policy = sources.range_policy(repo, brought, today)
+def through_the_gate(repo: Repository, span: CommitRange, today: date) -> None:
+    """Scan every version in a range, as CI would. Raises Refused when the gate blocks; the message names the rule, the
+    place and the commit."""
+    base, head, _ = span
+    policy = sources.range_policy(repo, span, today)
     report = scan_source(sources.commits_beyond(repo, base, head, policy), policy)
     if report.blocked:
-        span = "--history"
+        option = "--history"
         if base:
-            span = f"--range {base[:12]}..{head[:12]}"
-        hint = f"git mem scan {span} shows it; docs/leaked-secret.md says how to take it out of commits"
+            option = f"--range {base[:12]}..{head[:12]}"
+        hint = f"git mem scan {option} shows it; docs/leaked-secret.md says how to take it out of commits"
         raise Refused(Message("not let through: {}", blocking_words(report)), hint)
 
 
 def need_base(repo: Repository, remote: str, base: str) -> None:
-    """Raise GitMemError where `base` is no branch of the remote: nothing could be proposed to it."""
+    """Raise GitMemError when `base` is no branch of the remote, so that nothing can be proposed for it."""
     try:
         repo.resolve(f"refs/remotes/{remote}/{base}")
     except GitMemError:
@@ -168,8 +172,9 @@ def need_base(repo: Repository, remote: str, base: str) -> None:
             raise GitMemError(f"there is no branch '{base}' at '{remote}'", f"git ls-remote --heads {remote}") from None
 
 
-def _brought(repo: Repository, remote: str, base: str, head: str) -> CommitRange:
-    """What `head` brings to the branch `base` of a remote."""
+def _range_onto(repo: Repository, remote: str, base: str, head: str) -> CommitRange:
+    """The commits that `head` adds to the branch `base` of a remote, or to the local branch of that name; all commits
+    of `head` when neither exists."""
     for ref in (f"refs/remotes/{remote}/{base}", f"refs/heads/{base}"):
         try:
             return towards(repo, repo.resolve(ref), head)
@@ -178,8 +183,8 @@ def _brought(repo: Repository, remote: str, base: str, head: str) -> CommitRange
     return CommitRange("", head)
 
 
-def name_of(repo: Repository, head: str, changes: Sequence[FactChange]) -> str:
-    """A title: the subject of the one commit there is to see, or what the changes come to."""
+def _title(repo: Repository, head: str, changes: Sequence[FactChange]) -> str:
+    """A title for the pull request: the subject of the newest commit without markup, else the number of facts."""
     subject = " ".join(repo.commit(head).subject.split())[:200]
     return re.sub(r"[@#<>`]", "", subject) or f"memory: {counted(len(changes), 'fact')}"
 
@@ -187,15 +192,16 @@ def name_of(repo: Repository, head: str, changes: Sequence[FactChange]) -> str:
 def describe(
     changes: Sequence[FactChange], forge: Forge, head: str, notes: Sequence[str] = (), daily: Sequence[str] = ()
 ) -> str:
-    """The body: a checklist of facts with their source lines, what is only noted below."""
+    """The description of the pull request: a checklist of the changed facts outside logs with links to their sources,
+    then `notes`. It keeps within the forge's limit and MAX_LISTED_FACTS; the other facts are counted."""
     shown = [change for change in changes if not passes(change.path, daily)]
     if not shown:
         return "\n".join([MARKER, "", "No fact of long-term memory changes.", "", *notes]).rstrip() + "\n"
     first = [MARKER, "", f"{counted(len(shown), 'fact')}: {_counts(shown)}.", ""]
     last = ["", *notes]
-    budget = forge.body_limit - MARGIN - len("\n".join([*first, *last]))
+    budget = forge.body_limit - RESERVED_CHARS - len("\n".join([*first, *last]))
     rows: list[str] = []
-    for change in shown[:LISTED]:
+    for change in shown[:MAX_LISTED_FACTS]:
         row = _row(change, forge, head)
         if len(row) + 1 > budget:
             break
@@ -207,40 +213,27 @@ def describe(
 
 
 def _row(change: FactChange, forge: Forge, head: str) -> str:
-    """One item of the checklist."""
-    old = ""
+    """One item of the checklist. It shows the keys of the fact's comment too, so that a tick does not survive an edit
+    of the comment."""
+    item = f"- [ ] {OP_WORDS[change.op]} {code(flat(change.fact.text))}"
+    keys = [f"{flat(key)}={flat(value)}" for key, value in change.fact.meta if key != "src"]
+    if keys:
+        item += f" ({code(' '.join(keys))})"
     if change.op is Op.CHANGED and change.old:
-        old = f" (was {code(flat(change.old.text))})"
-    item = f"- [ ] {SIGNS[change.op]} {code(flat(change.fact.text))}{_keys(change)}{old}"
-    return "\n".join([item, *(f"  - {link}" for link in source_links(change, forge, head))])
+        item += f" (was {code(flat(change.old.text))})"
+    return "\n".join([item, *(f"  - {link}" for link in _source_links(change, forge, head))])
 
 
 def _counts(changes: Sequence[FactChange]) -> str:
-    """How many facts are to be added, changed and so on, in the words of the checklist."""
-    counts = Counter(SIGNS[change.op] for change in changes)
-    return ", ".join(f"{number} to {sign}" for sign, number in sorted(counts.items()))
+    """The number of facts to add, change and so on, in the words of the checklist."""
+    counts = Counter(OP_WORDS[change.op] for change in changes)
+    return ", ".join(f"{number} to {word}" for word, number in sorted(counts.items()))
 
 
-def _keys(change: FactChange) -> str:
-    """What the comment of a fact says beside its sources, so that a tick is of this and of no other comment."""
-    keys = [f"{flat(key)}={flat(value)}" for key, value in change.fact.meta if key != "src"]
-    if not keys:
-        return ""
-    return f" ({code(' '.join(keys))})"
-
-
-def source_links(change: FactChange, forge: Forge | None, commit: str) -> list[str]:
-    """Markdown links to the source lines of a fact at `commit`; code where no forge is known."""
-    links = []
+def _source_links(change: FactChange, forge: Forge, commit: str) -> Iterator[str]:
+    """Markdown links to the source lines of a fact at `commit`."""
     for key, value in change.fact.meta:
-        span = None
-        if key == "src":
-            span = parse_span(value)
-        if span is None:
-            continue
-        words = place_words(span.path, span.start_line, span.end_line)
-        url = ""
-        if forge:
-            url = forge.lines(commit, span.path, span.start_line, span.end_line)
-        links.append(f"[{words}]({url})" if url else words)
-    return links
+        span = parse_span(value)
+        if key == "src" and span:
+            words = place_words(span.path, span.start_line, span.end_line)
+            yield f"[{words}]({forge.lines(commit, span.path, span.start_line, span.end_line)})"

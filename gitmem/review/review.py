@@ -28,11 +28,10 @@ from gitmem.git.revision import CommitRange
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, Layout
 from gitmem.provenance import trailers
 from gitmem.provenance.authorship import by_machine, named
-from gitmem.provenance.cited_sources import Source
+from gitmem.provenance.cited_sources import Source, SourceReader, cited
 from gitmem.provenance.grounding import Support
 from gitmem.provenance.signatures import Signature
 from gitmem.provenance.verify import Checked, Verdict, verify
-from gitmem.review.citations import Place, citations
 from gitmem.review.commit_diff import MergeBases, fact_changes, with_facts_removed_by_merge
 from gitmem.review.fact_diff import FactChange
 from gitmem.review.forges.forge import Suggestion
@@ -41,6 +40,8 @@ from gitmem.review.renames import renames
 from gitmem.review.text_changes import OtherChanges, is_text, other_changes, with_texts_removed_by_merge
 from gitmem.review.warnings.registry import WARNINGS
 from gitmem.review.warnings.warning import Clock, Range, ReviewWarning
+
+FactPlace = tuple[str, str, int]  # the commit in which a fact is read, its path, its line
 
 
 class State(StrEnum):
@@ -110,16 +111,14 @@ class Review:
     notes: tuple[str, ...] = ()
     signatures: tuple[Signature, ...] = ()
     other: OtherChanges = field(default_factory=OtherChanges)
-    cited: Mapping[Place, tuple[Source, ...]] = field(default_factory=dict)
+    cited: Mapping[FactPlace, tuple[Source, ...]] = field(default_factory=dict)
     masks: tuple[MaskedLine, ...] = ()
     daily: tuple[str, ...] = ()
     head_fingerprints: frozenset[str] = frozenset()
 
-    def place_of(self, change: FactChange) -> Place:
+    def place_of(self, change: FactChange) -> FactPlace:
         """(commit, path, line) of a changed fact: at the head, or at the base for a removed fact."""
-        if change.new:
-            return self.head, change.path, change.fact.line
-        return self.base, change.old_path or change.path, change.fact.line
+        return _place_of(change, self.base, self.head)
 
     @property
     def failed(self) -> bool:
@@ -165,7 +164,7 @@ def review(
         notes=(*verdict.notes, *(note for warning in warnings for note in warning.notes)),
         signatures=verdict.signatures,
         other=other,
-        cited=citations(repo, base, head, [*changes, *other.placements], verdict.facts),
+        cited=_cited_sources(repo, base, head, [*changes, *other.placements], verdict.facts),
         masks=masks,
         daily=daily,
         head_fingerprints=_fingerprints_at(repo, head, report, policy),
@@ -202,6 +201,28 @@ def _fingerprints_at(repo: Repository, head: str, report: Report, policy: Policy
     places = [sources.BlobPlace(path, oid) for path, oid in repo.blobs(head, sorted(paths)).items()]
     found = scan(sources.read(repo, places, policy), policy).findings
     return frozenset(finding.fingerprint for finding in found)
+
+
+def _place_of(change: FactChange, base: str, head: str) -> FactPlace:
+    if change.new:
+        return head, change.path, change.fact.line
+    return base, change.old_path or change.path, change.fact.line
+
+
+def _cited_sources(
+    repo: Repository, base: str, head: str, changes: Sequence[FactChange], checked: Sequence[Checked]
+) -> dict[FactPlace, tuple[Source, ...]]:
+    """The source lines of every changed fact that cites any, by the place of the fact. The sources of the `checked`
+    facts at the head are read already."""
+    sources = {(head, row.path, row.fact.line): row.attribution.sources for row in checked if row.attribution.sources}
+    readers: dict[str, SourceReader] = {}
+    for change in changes:
+        place = _place_of(change, base, head)
+        commit, spans = place[0], cited(change.fact)
+        if place not in sources and spans and commit:
+            reader = readers.setdefault(commit, SourceReader(repo, commit))
+            sources[place] = tuple(reader.read(change.fact, span) for span in spans)
+    return sources
 
 
 def _set_base_findings_apart(repo: Repository, base: str, head: str, report: Report, policy: Policy) -> Report:

@@ -1,4 +1,4 @@
-"""A review as the JSON of docs/json.md. Pure: a review in, a value out."""
+"""A review as the JSON of docs/json.md, "review". Pure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import Any
 
 from gitmem.gate.report import finding_value, order
 from gitmem.git.objects import Span
-from gitmem.json_values import json_object
 from gitmem.memory.fact import parse_span
 from gitmem.provenance.cited_sources import Source
 from gitmem.provenance.signatures import UNSIGNED
@@ -17,7 +16,7 @@ from gitmem.review.text_changes import TextChange
 
 
 def as_value(review: Review, forge: Forge | None = None) -> dict[str, Any]:
-    """The JSON of docs/json.md, "review"."""
+    """The review as a value for JSON. `forge`: where the links to source lines lead, None for no links."""
     return {
         "base": review.base or None,
         "head": review.head,
@@ -32,28 +31,40 @@ def as_value(review: Review, forge: Forge | None = None) -> dict[str, Any]:
             for change in (*review.changes, *review.other.placements)
         ],
         "texts": [_text_value(text) for text in review.other.texts],
-        "renamed": [json_object(row, "path old_path") for row in review.other.renamed],
+        "renamed": [{"path": row.path, "old_path": row.old_path} for row in review.other.renamed],
         "unread": list(review.other.unread),
         "findings": [finding_value(finding) for finding in order(review.report.findings)],
         "before": [finding_value(finding) for finding in order(review.report.before)],
         "provenance": [_line_value(line) for line in review.lines],
         **{warning.key: warning.as_value() for warning in review.warnings},
-        "masks": [json_object(row, "path line text") for row in review.masks],
+        "masks": [{"path": row.path, "line": row.line, "text": row.text} for row in review.masks],
         "notes": list(review.notes),
         "signatures": [one.as_value() for one in review.signatures if one.state != UNSIGNED],
     }
 
 
 def _line_value(line: LineVerdict) -> dict[str, Any]:
-    changes = [{"what": what, "old": old or None, "new": new or None} for what, old, new in line.edits]
+    edited = None
+    if line.edits:
+        changes = [{"what": what, "old": old or None, "new": new or None} for what, old, new in line.edits]
+        edited = {"by": line.editor, "changes": changes}
     return {
-        **json_object(line, "path line text state support? message?"),
-        "edited": {"by": line.editor, "changes": changes} if changes else None,
-        **json_object(line, "commit author"),
+        "path": line.path,
+        "line": line.line,
+        "text": line.text,
+        "state": line.state.value,
+        "support": line.support or None,
+        "message": line.message or None,
+        "edited": edited,
+        "commit": line.commit,
+        "author": line.author,
     }
 
 
 def _text_value(text: TextChange) -> dict[str, Any]:
+    old_path = None
+    if text.old_line:
+        old_path = text.old_path or text.path
     return {
         "op": text.op.value,
         "path": text.path,
@@ -61,32 +72,32 @@ def _text_value(text: TextChange) -> dict[str, Any]:
         "text": text.text or None,
         "old_line": text.old_line or None,
         "old_text": text.old_text or None,
-        "old_path": (text.old_path or text.path) if text.old_line else None,
+        "old_path": old_path,
         "heading": text.heading,
     }
 
 
 def _sources(change: FactChange, review: Review, forge: Forge | None) -> list[dict[str, Any]]:
-    """Each source of a comment, with the text of its lines and a link to them if they can be read."""
-    read = {source.recorded: source for source in review.cited.get(review.place_of(change), ())}
+    """Each `src` of a fact, with the text of its lines and a link to them; None for lines that were not found."""
     rows = []
     for key, value in change.fact.meta:
         if key == "src":
             span = parse_span(value)
-            source = next((row for at, row in read.items() if span and _is_same_span(at, span)), None)
-            rows.append({"src": value, **_lines_of(source, forge)})
+            read = review.cited.get(review.place_of(change), ())
+            source = next((row for row in read if span and _is_same_span(row.recorded, span)), None)
+            rows.append({"src": value, **_source_value(source, forge)})
     return rows
 
 
 def _is_same_span(one: Span, other: Span) -> bool:
-    """Whether two records name the same lines: a blob may be written shorter."""
+    """Whether two spans name the same lines. The blob of `other` may be abbreviated."""
     return one[:3] == other[:3] and one.blob.startswith(other.blob)
 
 
-def _lines_of(source: Source | None, forge: Forge | None) -> dict[str, Any]:
+def _source_value(source: Source | None, forge: Forge | None) -> dict[str, Any]:
     if source is None:
         return {"url": None, "commit": None, "text": None}
     url = None
-    if forge:
+    if forge and source.commit:
         url = forge.lines(source.commit, source.path, source.start_line, source.end_line)
-    return {"url": url if source.commit else None, "commit": source.commit or None, "text": source.text or None}
+    return {"url": url, "commit": source.commit or None, "text": source.text or None}

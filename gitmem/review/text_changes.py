@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from gitmem.gate.policy import canonical
-from gitmem.git.objects import EXECUTABLE, REGULAR, Change
+from gitmem.git.objects import Change
 from gitmem.git.repository import Repository
 from gitmem.memory import facts as memory_facts
 from gitmem.memory.document import blob_lines
@@ -21,9 +21,7 @@ from gitmem.memory.fact import Fact, fact_id
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, Layout, agents_read, is_memory, passes
 from gitmem.review.commit_diff import MergeBases
 from gitmem.review.fact_diff import FactChange, longest_rising, pair, placements
-from gitmem.review.renames import renames
-
-FILES = (REGULAR, EXECUTABLE)
+from gitmem.review.renames import FILE_MODES, renames
 
 
 class TextOp(StrEnum):
@@ -162,10 +160,10 @@ def is_text(data: bytes | None) -> bool:
 def _blobs(change: Change) -> tuple[str, str]:
     """(oid of the blob before, oid after); "" for a side without the file, or where the path is no regular file."""
     old = ""
-    if change.status != "A" and change.old_mode in FILES:
+    if change.status != "A" and change.old_mode in FILE_MODES:
         old = change.old_oid
     new = ""
-    if change.status != "D" and change.new_mode in FILES:
+    if change.status != "D" and change.new_mode in FILE_MODES:
         new = change.new_oid
     return old, new
 

@@ -1,1 +1,1 @@
-"""What a merge makes of a memory file that both sides changed: Git's merge driver, `sync` and the merge of a branch."""
+"""Three-way merges of memory files, for Git's merge driver, `git mem sync` and the merge of a branch."""

@@ -1,16 +1,17 @@
-"""Three-way merge of memory, item by item: what Git's merge driver `gitmem` and the bringing up to date of pull
-requests do. Pure; the text merge is passed in.
+"""A three-way merge of memory files, fact by fact. Pure; the text merge is passed in.
 
-MEMORY.md is no program text: two list items added at one place do not contradict each other, and the order of items
-says little. So an item is merged as one fact, with all that is indented below it: additions of both sides stay, a
-deletion holds (`merge=union` brings it back), an edit of one side wins over no edit, comments merge key by key. The
-same item edited on both sides, or edited here and deleted there, is a conflict with both texts between Git's marks.
-What both sides changed below one item is merged in the same way, item by item. Everything else (headings, paragraphs,
-tables) goes through the text merge. In a daily log the sections and lines both sides appended stay, by time.
+In MEMORY.md two list items added at the same place do not conflict, and the order of items matters little. So each item
+merges as one fact, with everything indented below it:
 
-How: each item of the base that survives becomes one token line, the same in all three versions; items that a side
-added are taken out; the rest is merged as text; then tokens become items again and the added ones are put
-behind the line they stood behind.
+* Additions of both sides are kept, and a deletion holds (`merge=union` would undo it).
+* An edit of one side is taken; the keys of comments merge one by one.
+* An item edited on both sides, or edited on one and deleted on the other, is a conflict between Git's marks.
+* Nested items merge in the same way. Headings, paragraphs and tables go through the text merge.
+* In a daily log the sections that both sides appended are kept, in order of time.
+
+How it works: each item of the base that survives becomes one token line, the same in all three versions, and the items
+that a side added are removed. The text merge runs on these skeletons. Then tokens become items again, and each added
+item is inserted behind the line that it followed in its own version.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import accumulate
 
 from gitmem.memory import facts
 from gitmem.memory.fact import Fact, Meta
@@ -40,10 +42,10 @@ def merge(
     labels: Labels | None = None,
     daily: Sequence[str] = (),
 ) -> Merged:
-    """Merge three versions of a memory file (`base` empty for two additions). `text_merge` marks with MARK characters.
-    A daily log, by its place or by the patterns `daily`, is merged as one.
+    """Merge three versions of the memory file at `path`; `base` is b"" when both sides added the file.
 
-    Symmetric up to order; loses no line that one side added and neither removed.
+    `text_merge`: a text merge whose conflict marks have MARK characters. `daily`: path patterns of daily logs, besides
+    the default place. Swapping the sides changes only the order of the result. No line that a side added is lost.
     """
     labels = labels or Labels()
     if ours == theirs or theirs == base:
@@ -65,8 +67,8 @@ def merge(
 
 @dataclass(frozen=True, slots=True)
 class _Version:
-    """Lines of one version that are merged, `first` to `last`, and the items that they hold: a whole file's, or those
-    directly below one item."""
+    """The lines `first` to `last` (1-based) of one version, and their items without the nested ones: a whole file, or
+    the lines below one item."""
 
     memory: Memory
     first: int
@@ -78,19 +80,19 @@ class _Version:
         return list(self.memory.lines[self.first - 1 : self.last])
 
     def lines_of(self, entry: Entry) -> list[str]:
-        """The lines of an item with all that is indented below it."""
+        """The lines of an item with everything indented below it."""
         return list(self.memory.lines[entry.start - 1 : entry.end])
 
-    def own(self, entry: Entry) -> list[str]:
-        """The lines of an item alone."""
+    def own_lines(self, entry: Entry) -> list[str]:
+        """The lines of an item without those below it."""
         return list(self.memory.lines[entry.start - 1 : entry.fact.end])
 
     def below(self, entry: Entry) -> _Version:
-        """What is indented below an item."""
+        """The lines indented below an item."""
         entries = self.memory.entries
-        at = bisect_left(entries, entry.start, key=lambda each: each.start)
-        end = bisect_right(entries, entry.end, key=lambda each: each.start)
-        items = [each for each in entries[at + 1 : end] if each.parent == at and each.form is Form.ITEM]
+        number = bisect_left(entries, entry.start, key=lambda other: other.start)
+        end = bisect_right(entries, entry.end, key=lambda other: other.start)
+        items = [other for other in entries[number + 1 : end] if other.parent == number and other.form is Form.ITEM]
         return _Version(self.memory, entry.fact.end + 1, entry.end, items)
 
 
@@ -98,19 +100,22 @@ def _whole(memory: Memory) -> _Version:
     return _Version(memory, 1, len(memory.lines), memory.items)
 
 
-NOTHING = _whole(facts.parse(b""))
+EMPTY = _whole(facts.parse(b""))
 
 
 @dataclass(slots=True)
 class _Side:
-    """One side: what became of the base's items there."""
+    """One side of the merge. `kept`: the number of a base item -> its entry in this version, edited or not. `added`:
+    the entries that no base item became."""
 
     version: _Version
-    kept: dict[int, Entry]  # number of a base item -> its entry here
+    kept: dict[int, Entry]
     added: list[Entry]
 
 
 class _ItemMerge:
+    """The merge of three versions. `token`: begins each token line; no version has a line that begins so."""
+
     def __init__(
         self, base: _Version, ours: _Version, theirs: _Version, labels: Labels, token: str, text_merge: TextMerge
     ) -> None:
@@ -118,139 +123,130 @@ class _ItemMerge:
         self.base = base
         self.ours = self._side(ours)
         self.theirs = self._side(theirs)
-        self.merged_lines: dict[int, list[str]] = {}  # base item -> its lines
-        self.one_sided: set[int] = set()  # edited here, deleted there: not the base's any more
+        self.merged_lines: dict[int, list[str]] = {}  # number of a base item -> its merged lines
+        self.one_sided: set[int] = set()  # base items that one side edited and the other deleted
         self.conflicts = 0
 
     def _side(self, version: _Version) -> _Side:
-        kept: dict[int, Entry] = {}
-        left = list(version.items)
-        old, new = ([entry.fact for entry in items] for items in (self.base.items, left))
-        kept |= {number: left[place] for number, place in same_facts(old, new, comments=False).items()}
-        gone = [(number, entry) for number, entry in enumerate(self.base.items) if number not in kept]
-        used = {id(entry) for entry in kept.values()}
-        left = [entry for entry in left if id(entry) not in used]
-        numbers = {id(entry.fact): number for number, entry in gone}
-        entries = {id(entry.fact): entry for entry in left}
-        for change in pair("", [entry.fact for _, entry in gone], [entry.fact for entry in left]):
+        """Match the items of a version with those of the base: equal texts first, then edited ones."""
+        items = list(version.items)
+        old, new = ([entry.fact for entry in entries] for entries in (self.base.items, items))
+        kept = {number: items[place] for number, place in same_facts(old, new, comments=False).items()}
+        matched = {id(entry) for entry in kept.values()}
+        rest = [entry for entry in items if id(entry) not in matched]
+        removed = {id(fact): number for number, fact in enumerate(old) if number not in kept}
+        added = {id(entry.fact): entry for entry in rest}
+        for change in pair("", [old[number] for number in removed.values()], [entry.fact for entry in rest]):
             assert change.op is Op.CHANGED and change.old and change.new
-            kept[numbers[id(change.old)]] = entries.pop(id(change.new))
-        return _Side(version, kept, [entry for entry in left if id(entry.fact) in entries])
+            kept[removed[id(change.old)]] = added.pop(id(change.new))
+        return _Side(version, kept, list(added.values()))
 
     def merge(self) -> tuple[list[str], int]:
-        """The merged lines, and how many conflicts stand among them."""
+        """(the merged lines, the number of conflicts among them)."""
         for number, entry in enumerate(self.base.items):
-            self._merge_kept(number, entry)
-        ours, theirs = self._skeleton(self.ours), self._skeleton(self.theirs)
-        both = {n: entry for n, entry in enumerate(self.base.items) if n not in self.one_sided}
-        base = self._tokens(self.base, both, ())
+            self._merge_base_item(number, entry)
+        ours, theirs = (self._skeleton(side.version, side.kept, side.added) for side in (self.ours, self.theirs))
+        kept = {number: entry for number, entry in enumerate(self.base.items) if number not in self.one_sided}
+        base = self._skeleton(self.base, kept, ())
         skeleton: list[str] = []
         texts = [[line for line, _ in side] for side in (base, ours, theirs)]
         for part in merge_lines(texts[0], texts[1], texts[2], self.text_merge):
-            skeleton += [part] if isinstance(part, str) else self._resolve(part)
+            if isinstance(part, str):
+                skeleton.append(part)
+            else:
+                skeleton += self._resolve(part)
         skeleton = self._without_repeats(skeleton)
-        placed = self._insert_added(skeleton, ours, theirs)
-        lines: list[str] = []
-        for line in placed:
-            lines += self.merged_lines[int(line[len(self.token) :])] if line.startswith(self.token) else [line]
+        lines = [part for line in self._insert_added(skeleton, ours, theirs) for part in self._expanded(line)]
         return lines, self.conflicts
 
-    # Which text each item of the base ends up with.
+    # -- the merged lines of each base item ------------------------------------------------------------------
 
-    def _merge_kept(self, number: int, entry: Entry) -> None:
-        a, b = self.ours.kept.get(number), self.theirs.kept.get(number)
-        base = self.base.lines_of(entry)
-        if a is None and b is None:
+    def _merge_base_item(self, number: int, entry: Entry) -> None:
+        """Set the merged lines of a base item, unless one side deleted it and the other kept it unchanged."""
+        mine, yours = self.ours.kept.get(number), self.theirs.kept.get(number)
+        if mine and yours:
+            self.merged_lines[number] = self._merged_item(entry, mine, yours)
             return
-        if a is None or b is None:
-            if a is None:
-                side, kept = (self.theirs, b)
-            else:
-                side, kept = (self.ours, a)
-            assert kept is not None
-            now = side.version.lines_of(kept)
-            if now == base:
-                return  # deleted on one side, untouched on the other
+        base = self.base.lines_of(entry)
+        ours: list[str] = []
+        theirs: list[str] = []
+        if mine:
+            ours = self.ours.version.lines_of(mine)
+        if yours:
+            theirs = self.theirs.version.lines_of(yours)
+        if (mine or yours) and ours + theirs != base:  # one side is empty
             self.conflicts += 1
             self.one_sided.add(number)
-            if a is None:
-                self.merged_lines[number] = self.labels.block([], base, now)
-            else:
-                self.merged_lines[number] = self.labels.block(now, base, [])
-            return
-        self.merged_lines[number] = self._merged((self.base, entry), a, b)
+            self.merged_lines[number] = self.labels.block(ours, base, theirs)
 
-    def _merged(self, before: tuple[_Version, Entry] | None, mine: Entry, yours: Entry) -> list[str]:
-        """The lines of an item that both sides have: its own, then what is indented below it. `before` is the base's
-        (None where both sides added it)."""
+    def _merged_item(self, before: Entry | None, mine: Entry, yours: Entry) -> list[str]:
+        """The merged lines of an item that both sides have, with everything below it. `before`: the item in the base,
+        None when both sides added it."""
         ours, theirs = self.ours.version, self.theirs.version
+        base: list[str] = []
+        base_below = EMPTY
         if before:
-            base = before[0].own(before[1])
-        else:
-            base = []
-        a, b = ours.own(mine), theirs.own(yours)
-        own = _chosen(base, a, b) or _combined(base, a, b)
+            base, base_below = self.base.own_lines(before), self.base.below(before)
+        our_lines, their_lines = ours.own_lines(mine), theirs.own_lines(yours)
+        own = _chosen(base, our_lines, their_lines) or _combined(base, our_lines, their_lines)
         if own is None:
             self.conflicts += 1
-            own = self.labels.block(a, base, b)
-        if before:
-            below = before[0].below(before[1])
-        else:
-            below = NOTHING
-        x, y = ours.below(mine), theirs.below(yours)
-        rest = _chosen(below.lines, x.lines, y.lines)
-        if rest is None:
-            rest, conflicts = _ItemMerge(below, x, y, self.labels, self.token, self.text_merge).merge()
+            own = self.labels.block(our_lines, base, their_lines)
+        our_below, their_below = ours.below(mine), theirs.below(yours)
+        below = _chosen(base_below.lines, our_below.lines, their_below.lines)
+        if below is None:
+            nested = _ItemMerge(base_below, our_below, their_below, self.labels, self.token, self.text_merge)
+            below, conflicts = nested.merge()
             self.conflicts += conflicts
-        return own + rest
+        return own + below
 
-    # The versions without their additions, each line with the entries that follow it there.
+    # -- skeletons -------------------------------------------------------------------------------------------
 
-    def _skeleton(self, side: _Side) -> list[tuple[str, list[Entry]]]:
-        return self._tokens(side.version, side.kept, side.added)
-
-    def _tokens(
+    def _skeleton(
         self, version: _Version, kept: dict[int, Entry], added: Sequence[Entry]
     ) -> list[tuple[str, list[Entry]]]:
-        at_line = {entry.start: (number, entry) for number, entry in kept.items()}
-        skipped = {entry.start: entry.end for entry in version.items}
-        new = {entry.start: entry for entry in added}
-        out: list[tuple[str, list[Entry]]] = [("", [])]  # what comes before the first line
+        """(line, added entries that follow it) of a version. A kept item is its token line, a deleted one is left out.
+        The first row has the line "", for the entries before the first line."""
+        number_at = {entry.start: number for number, entry in kept.items()}
+        item_at = {entry.start: entry for entry in version.items}
+        added_at = {entry.start for entry in added}
+        out: list[tuple[str, list[Entry]]] = [("", [])]
         line = version.first
         while line <= version.last:
-            if line in at_line:
-                number, entry = at_line[line]
-                if number in self.merged_lines:
-                    out.append((f"{self.token}{number}\n", []))
-                line = entry.end + 1
-            elif line in new:
-                out[-1][1].append(new[line])
-                line = new[line].end + 1
-            elif line in skipped:
-                line = skipped[line] + 1
-            else:
+            item = item_at.get(line)
+            if item is None:
                 out.append((version.memory.lines[line - 1], []))
                 line += 1
+                continue
+            if number_at.get(line) in self.merged_lines:
+                out.append((f"{self.token}{number_at[line]}\n", []))
+            elif line in added_at:
+                out[-1][1].append(item)
+            line = item.end + 1
         return out
 
-    # A hunk the text merge could not settle.
+    # -- hunks that the text merge could not settle ----------------------------------------------------------
 
     def _resolve(self, hunk: Hunk) -> list[str]:
-        every = (*hunk.ours, *hunk.base, *hunk.theirs)
-        if all(self._has_no_prose(line) for line in every):
+        """The merged lines of a hunk: the lines of both sides when they are tokens or, with nothing but tokens in the
+        base, headings; else a conflict."""
+        lines = (*hunk.ours, *hunk.base, *hunk.theirs)
+        if all(map(self._is_token_or_blank, lines)):
             return [*hunk.ours, *(line for line in hunk.theirs if line.strip() and line not in hunk.ours)]
-        plain = not any(line.strip() and not self._is_token(line) for line in hunk.base)
-        if plain and all(self._has_no_prose(line) or HEADING.match(line) for line in every):
+        if all(map(self._is_token_or_blank, hunk.base)) and all(
+            self._is_token_or_blank(line) or HEADING.match(line) for line in lines
+        ):
             return self._union(hunk)
         self.conflicts += 1
-        shown = [[self._expanded(line) for line in side] for side in (hunk.ours, hunk.base, hunk.theirs)]
-        return self.labels.block(*shown)
+        sides = [["".join(self._expanded(line)) for line in side] for side in (hunk.ours, hunk.base, hunk.theirs)]
+        return self.labels.block(*sides)
 
     def _union(self, hunk: Hunk) -> list[str]:
-        """Headings that both sides added: those of theirs that ours lacks come after ours."""
+        """The lines of ours, then the tokens and headings of theirs that ours lacks."""
         out = list(hunk.ours)
-        new = [line for line in hunk.theirs if line.strip() and line not in hunk.ours]
-        for line in new:
+        for line in hunk.theirs:
+            if not line.strip() or line in hunk.ours:
+                continue
             if out and out[-1].strip() and HEADING.match(line):
                 out.append("\n")
             out.append(line)
@@ -258,23 +254,21 @@ class _ItemMerge:
                 out.append("\n")
         return out
 
-    def _has_no_prose(self, line: str) -> bool:
-        return not line.strip() or self._is_token(line)
+    def _is_token_or_blank(self, line: str) -> bool:
+        return not line.strip() or line.startswith(self.token)
 
-    def _is_token(self, line: str) -> bool:
-        return line.startswith(self.token)
-
-    def _expanded(self, line: str) -> str:
-        if self._is_token(line):
-            return "".join(self.merged_lines[int(line[len(self.token) :])])
-        return line
+    def _expanded(self, line: str) -> list[str]:
+        """The merged lines of an item for its token line; [line] for any other line."""
+        if line.startswith(self.token):
+            return self.merged_lines[int(line[len(self.token) :])]
+        return [line]
 
     def _without_repeats(self, skeleton: Sequence[str]) -> list[str]:
-        """Each surviving fact once: the first place it was moved to; one that both sides moved away comes last."""
+        """The skeleton with each token once: at its first place, or at the end when both sides moved the item away."""
         seen: set[str] = set()
         out: list[str] = []
         for line in skeleton:
-            if self._is_token(line) and line in seen:
+            if line.startswith(self.token) and line in seen:
                 continue
             seen.add(line)
             out.append(line)
@@ -285,7 +279,7 @@ class _ItemMerge:
                 out.append(token)
         return out
 
-    # Where the additions go.
+    # -- added items -----------------------------------------------------------------------------------------
 
     def _insert_added(
         self,
@@ -293,112 +287,118 @@ class _ItemMerge:
         ours: Sequence[tuple[str, list[Entry]]],
         theirs: Sequence[tuple[str, list[Entry]]],
     ) -> list[str]:
-        inserted_after: dict[int, list[list[str]]] = defaultdict(list)  # line of the skeleton -> items put behind it
-        known: dict[str, tuple[int, int, Entry]] = {}  # id of an item that ours added -> where it is put
-        marked = _conflict_ends(skeleton, self.labels)
+        """The skeleton with the added items of both sides, each behind the line that it followed. An item that both
+        sides added appears once."""
+        inserted: dict[int, list[list[str]]] = defaultdict(list)  # line number in the skeleton -> items behind it
+        ours_added: dict[
+            str, tuple[list[list[str]], int, Entry]
+        ] = {}  # fact id -> its list in `inserted`, index, entry
+        conflict_ends = _conflict_ends(skeleton, self.labels)
         for side, version in ((ours, self.ours.version), (theirs, self.theirs.version)):
-            where = _line_mapping([line for line, _ in side], ["", *skeleton])
-            for at, (_, entries) in enumerate(side):
-                place = marked.get(where[at], where[at])
+            numbers = _line_mapping([line for line, _ in side], ["", *skeleton])
+            for number, (_, entries) in zip(numbers, side, strict=True):
+                items = inserted[conflict_ends.get(number, number)]
                 for entry in entries:
-                    earlier = known.get(entry.fact.id)
-                    if earlier and side is theirs:  # the same text added on both sides stands once
-                        place_of_it, index, mine = earlier
-                        inserted_after[place_of_it][index] = self._merged(None, mine, entry)
+                    if side is theirs and entry.fact.id in ours_added:
+                        earlier_items, index, mine = ours_added[entry.fact.id]
+                        earlier_items[index] = self._merged_item(None, mine, entry)
                         continue
                     if side is ours:
-                        known.setdefault(entry.fact.id, (place, len(inserted_after[place]), entry))
-                    inserted_after[place].append(version.lines_of(entry))
+                        ours_added.setdefault(entry.fact.id, (items, len(items), entry))
+                    items.append(version.lines_of(entry))
         out: list[str] = []
         for number, line in enumerate(["", *skeleton]):
-            if out and number - 1 in inserted_after and HEADING.match(line):
+            if out and inserted[number - 1] and HEADING.match(line):
                 out.append("\n")
             if line:
-                out += [line]
-            out += [added for lines in inserted_after.get(number, []) for added in lines]
+                out.append(line)
+            out += [item_line for item in inserted[number] for item_line in item]
         return out
 
 
 def _conflict_ends(skeleton: Sequence[str], labels: Labels) -> dict[int, int]:
-    """Lines within a conflict -> the line that ends it: nothing is put between its marks."""
+    """The number of each line inside a conflict -> the number of the line that ends the conflict (both 1-based), since
+    no item is inserted between the marks."""
     ends: dict[int, int] = {}
-    open_at = 0
+    start = 0
     for number, line in enumerate(skeleton, 1):
         if line == f"{'<' * labels.size} {labels.ours}\n":
-            open_at = number
-        elif open_at and line == f"{'>' * labels.size} {labels.theirs}\n":
-            ends.update(dict.fromkeys(range(open_at, number), number))
-            open_at = 0
+            start = number
+        elif start and line == f"{'>' * labels.size} {labels.theirs}\n":
+            ends.update(dict.fromkeys(range(start, number), number))
+            start = 0
     return ends
 
 
 def _line_mapping(side: Sequence[str], merged: Sequence[str]) -> list[int]:
-    """For each line of a side the line of the merge it became, or that of the nearest line before it."""
-    where = [0] * len(side)
+    """For each line of a side, the index of the same line in `merged`, or else that of the nearest line before it."""
+    indices = [0] * len(side)
     for block in SequenceMatcher(None, side, merged, autojunk=False).get_matching_blocks():
         for offset in range(block.size):
-            where[block.a + offset] = block.b + offset
-    last = 0
-    for at, place in enumerate(where):
-        last = where[at] = max(place, last)
-    return where
+            indices[block.a + offset] = block.b + offset
+    return list(accumulate(indices, max))
 
 
 def _chosen(base: list[str], mine: list[str], yours: list[str]) -> list[str] | None:
-    """The lines that both sides have, or those of the one that changed them; None where both did."""
+    """The lines of the side that changed them, or of both when they are equal; None when the sides changed them
+    differently."""
     if mine == yours or yours == base:
         return mine
-    if mine != base:
-        return None
-    return yours
+    if mine == base:
+        return yours
+    return None
 
 
 def _combined(base: Sequence[str], mine: Sequence[str], yours: Sequence[str]) -> list[str] | None:
-    """Two edits of one item's own lines that do not touch the same thing: one the text, the other the comment; None
-    otherwise.
-
-    Comments merge key by key; of two importances the higher, of lists all, a pin stays.
-    """
-    sides = [facts.parse_lines(lines) for lines in (base, mine, yours)]
-    if any(len(side.entries) != 1 for side in sides[1:]) or len(sides[0].entries) > 1:
+    """One item from two edits that do not conflict: at most one side changed the text, and the comments merge (see
+    `_combined_meta`). None when they conflict."""
+    old, ours, theirs = (facts.parse_lines(lines) for lines in (base, mine, yours))
+    if len(ours.entries) != 1 or len(theirs.entries) != 1 or len(old.entries) > 1:
         return None
-    before = None
-    if sides[0].entries:
-        before = sides[0].entries[0].fact
-    a, b = (side.entries[0].fact for side in sides[1:])
-    if a.text == b.text or (before and b.text == before.text):
-        chosen = sides[1]
-    elif before and a.text == before.text:
-        chosen = sides[2]
+    old_text: str | None = None
+    old_meta: Meta = ()
+    for entry in old.entries:
+        old_text, old_meta = entry.fact.text, entry.fact.meta
+    our_fact, their_fact = ours.entries[0].fact, theirs.entries[0].fact
+    if their_fact.text in (our_fact.text, old_text):
+        chosen = ours
+    elif our_fact.text == old_text:
+        chosen = theirs
     else:
         return None
-    joined = _combined_meta(before.meta if before else (), a.meta, b.meta)
-    if joined is None:
+    meta = _combined_meta(old_meta, our_fact.meta, their_fact.meta)
+    if meta is None:
         return None
-    return list(facts.with_comment(chosen, chosen.entries[0], joined).lines)
+    return list(facts.with_comment(chosen, chosen.entries[0], meta).lines)
 
 
-REPEATED = ("src", "supersedes", "beside", "code")
+REPEATED_KEYS = ("src", "supersedes", "beside", "code")
 
 
 def _combined_meta(base: Meta, mine: Meta, yours: Meta) -> Meta | None:
+    """The comment merged key by key; None when both sides changed a key in different ways that do not combine.
+
+    Repeated keys keep the values of both sides but for removed ones. Tags are united, the higher importance wins, and a
+    pin stays.
+    """
     keys = list(dict.fromkeys(key for key, _ in (*mine, *yours, *base)))
     out: list[tuple[str, str]] = []
     for key in keys:
-        old, a, b = ([v for k, v in meta if k == key] for meta in (base, mine, yours))
-        if a == b or b == old:
-            out += [(key, v) for v in a]
-        elif a == old:
-            out += [(key, v) for v in b]
-        elif key in REPEATED:
-            out += [(key, v) for v in dict.fromkeys((*a, *b)) if (v in a and v in b) or v not in old]
+        old, ours, theirs = ([v for k, v in meta if k == key] for meta in (base, mine, yours))
+        if ours == theirs or theirs == old:
+            values = ours
+        elif ours == old:
+            values = theirs
+        elif key in REPEATED_KEYS:
+            both = dict.fromkeys((*ours, *theirs))
+            values = [value for value in both if (value in ours and value in theirs) or value not in old]
         elif key == "tags":
-            words = dict.fromkeys(word for v in (*a, *b) for word in v.split(","))
-            out.append((key, ",".join(words)))
-        elif key == "importance" and a and b:
-            out.append((key, max(a[0], b[0], key=lambda v: facts.importance(Fact("", "", 0, meta=((key, v),))))))
+            values = [",".join(dict.fromkeys(tag for value in (*ours, *theirs) for tag in value.split(",")))]
+        elif key == "importance" and ours and theirs:
+            values = [max(ours[0], theirs[0], key=lambda v: facts.importance(Fact("", "", 0, meta=((key, v),))))]
         elif key == "pinned":
-            out.append((key, "true"))
+            values = ["true"]
         else:
             return None
+        out += [(key, value) for value in values]
     return tuple(out)

@@ -1,27 +1,28 @@
-"""Three-way merge of lines: the text merge, with the hunks it could not settle taken apart.
+"""A three-way merge of lines: a text merge whose conflicts are split into smaller hunks. Pure; the text merge is passed
+in.
 
-Pure; the text merge itself is passed in. In a daily log the sections that both sides appended stay, by time of day.
-Knows no fact: that is `merge`.
+In a daily log the sections that both sides appended are kept, in order of their time of day. Facts are merged by
+`fact_merge`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
 from gitmem.fences import open_after
 from gitmem.review.merge.unit_merge import HEADING, Hunk, fence_of, settled
 
-TextMerge = Callable[[bytes, bytes, bytes], tuple[bytes, bool]]
-MARK = 47  # length of the inner marks: no memory file has such a line, and `merge` looks
+TextMerge = Callable[[bytes, bytes, bytes], tuple[bytes, bool]]  # (base, ours, theirs) -> (merged, is clean)
+MARK = 47  # length of the text merge's conflict marks; `fact_merge.merge` makes sure that no file has such a line
 _TIME = re.compile(r"##[ \t]+(\d{1,2}):(\d{2})(?:[ \t]*([AaPp])\.?[Mm])?")
 
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """The merged bytes; `conflicts` of them stand between marks."""
+    """The merged bytes. `conflicts`: how many conflicts stand in them between marks."""
 
     data: bytes
     conflicts: int
@@ -29,7 +30,7 @@ class Merged:
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """How the sides are called in a conflict, and how long its marks are."""
+    """The names of the three versions in a conflict. `size`: the length of the conflict's marks."""
 
     ours: str = "ours"
     base: str = "base"
@@ -45,7 +46,7 @@ class Labels:
 
 
 def with_base(data: bytes, labels: Labels) -> bytes:
-    """Merged bytes in which each conflict is as it was in the base: neither side's text."""
+    """The merged bytes with each conflict replaced by the text of the base."""
     bars, middle = f"{'|' * labels.size} {labels.base}\n", f"{'=' * labels.size}\n"
     start, end = f"{'<' * labels.size} {labels.ours}\n", f"{'>' * labels.size} {labels.theirs}\n"
     kept: list[str] = []
@@ -61,7 +62,7 @@ def with_base(data: bytes, labels: Labels) -> bytes:
 
 
 def merge_text(base: bytes, ours: bytes, theirs: bytes, text_merge: TextMerge, labels: Labels, log: bool) -> Merged:
-    """Merge as text; what both sides only added to a `log` is no conflict."""
+    """Merge the files as text. `log`: keep what both sides appended instead of a conflict."""
     lines: list[str] = []
     conflicts = 0
     for part in merge_lines(split(base), split(ours), split(theirs), text_merge):
@@ -76,20 +77,23 @@ def merge_text(base: bytes, ours: bytes, theirs: bytes, text_merge: TextMerge, l
 
 
 def split(data: bytes) -> list[str]:
-    """Lines with their ends; the last one gets one where it has none."""
+    """The lines of a file, each with its line end; the last line gets one too."""
     lines = data.decode("utf-8", "surrogateescape").split("\n")
-    return [line + "\n" for line in lines[:-1]] + ([lines[-1] + "\n"] if lines[-1] else [])
+    if not lines[-1]:
+        lines.pop()
+    return [line + "\n" for line in lines]
 
 
 def join(lines: Iterable[str]) -> bytes:
-    """The bytes of lines as `split` gives them."""
+    """The bytes of lines that `split` returned."""
     return "".join(lines).encode("utf-8", "surrogateescape")
 
 
 def merge_lines(
     base: Sequence[str], ours: Sequence[str], theirs: Sequence[str], text_merge: TextMerge
 ) -> list[str | Hunk]:
-    """The text merge as lines and hunks in which both sides changed the same bullet, paragraph, heading or block."""
+    """The result of the text merge: merged lines, and a `Hunk` wherever both sides changed the same item, paragraph,
+    heading or fenced block."""
     merged, _ = text_merge(join(base), join(ours), join(theirs))
     out: list[str | Hunk] = []
     sides: list[list[str]] = []
@@ -114,41 +118,38 @@ def merge_lines(
 
 
 def _fence_after(fence: str, line: str) -> str:
+    """The marks of the fenced block that is open after `line`, "" for none. `fence`: those that are open before it."""
     if fence:
         return open_after(fence, line)
     return fence_of(line)
 
 
 def _by_time(hunk: Hunk) -> list[str]:
-    """What both sides appended to a log: their sections by time of day, ours first where equal or untimed.
+    """The lines that both sides appended to a log: the sections in order of their time of day, ours first when two
+    times are equal. When a section has no time, all of ours come before all of theirs.
 
-    The lines above the first section that both begin with (the heading with the day) are taken once.
+    Lines above the first section with which both sides begin (the heading with the day) appear once.
     """
     if hunk.ours == hunk.theirs:
         return list(hunk.ours)
-    same = list(takewhile(lambda line: not line.startswith("## "), _common_beginning(hunk.ours, hunk.theirs)))
-    blocks = [*_sections(hunk.ours[len(same) :]), *_sections(hunk.theirs[len(same) :])]
-    times = [_time(block[0]) if block else None for block in blocks]
-    if all(time is not None for time in times):
-        order = sorted(range(len(blocks)), key=lambda at: times[at] or 0)
-        blocks = [blocks[at] for at in order]
-    out: list[str] = same
-    if not same and blocks and not any(side and side[0].strip() for side in (hunk.ours, hunk.theirs)):
+    common = takewhile(lambda pair: pair[0] == pair[1], zip(hunk.ours, hunk.theirs, strict=False))
+    out = list(takewhile(lambda line: not line.startswith("## "), (line for line, _ in common)))
+    sections = [*_sections(hunk.ours[len(out) :]), *_sections(hunk.theirs[len(out) :])]
+    times = [_time(section[0]) for section in sections]
+    if None not in times:
+        order = sorted(range(len(sections)), key=lambda number: times[number] or 0)
+        sections = [sections[number] for number in order]
+    if not out and sections and not any(side and side[0].strip() for side in (hunk.ours, hunk.theirs)):
         out = ["\n"]
-    for block in blocks:
-        if out and block and HEADING.match(block[0]) and out[-1].strip():
+    for section in sections:
+        if out and HEADING.match(section[0]) and out[-1].strip():
             out.append("\n")
-        out += block
+        out += section
     return out
 
 
-def _common_beginning(ours: Sequence[str], theirs: Sequence[str]) -> Iterator[str]:
-    """The lines that both begin with."""
-    return (mine for mine, _ in takewhile(lambda pair: pair[0] == pair[1], zip(ours, theirs, strict=False)))
-
-
 def _sections(lines: Sequence[str]) -> list[list[str]]:
-    """Cut before each `## `; blank lines in front of the first belong to nobody."""
+    """The lines split before each `## `, without the blank lines at the beginning. No section is empty."""
     sections: list[list[str]] = []
     for line in lines:
         if not sections or line.startswith("## "):
@@ -160,10 +161,13 @@ def _sections(lines: Sequence[str]) -> list[list[str]]:
 
 
 def _time(line: str) -> int | None:
+    """The time of day in a `## ` heading, in minutes; None for a line without one."""
     match = _TIME.match(line)
     if match is None:
         return None
     hour = int(match[1])
     if match[3]:
-        hour = hour % 12 + (12 if match[3] in "Pp" else 0)
+        hour %= 12
+        if match[3] in "Pp":
+            hour += 12
     return hour * 60 + int(match[2])

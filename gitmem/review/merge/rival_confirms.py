@@ -1,5 +1,8 @@
-"""Two confirmations of one fact that met in a merge: of the citations that both sides wrote for the same code, the one
-whose lines stand in the merged file is kept. Where both stand, neither does, or the file is not known, both are kept.
+"""Settles two code citations of one fact after a merge, when each side confirmed the fact with its own citation of the
+same code.
+
+The citation whose lines are in the merged code file is kept, the other is removed. Both are kept when both or neither
+of them hold, or when the code file is not known.
 """
 
 from __future__ import annotations
@@ -9,28 +12,27 @@ from collections.abc import Callable
 from gitmem.claims.citations import KEY, holds_in, parse
 from gitmem.memory import facts
 
-Contents = Callable[[str], bytes | None]  # path -> the merged file, None where it is not known
+Contents = Callable[[str], bytes | None]  # path of a code file -> its merged bytes, None when they are not known
 
 
 def settled(merged: bytes, base: bytes, ours: bytes, theirs: bytes, contents: Contents) -> bytes:
-    """The merged memory file without the rival citations that do not hold."""
-    before, mine, yours = (_citations(data) for data in (base, ours, theirs))
-    only_mine, only_yours = mine - before - yours, yours - before - mine
-    if not (only_mine and only_yours):
+    """The merged memory file without the citations that lose against the other side's."""
+    base_values, our_values, their_values = (_citations(data) for data in (base, ours, theirs))
+    only_ours, only_theirs = our_values - base_values - their_values, their_values - base_values - our_values
+    if not (only_ours and only_theirs):
         return merged
     memory = facts.parse(merged)
-    for at in range(len(memory.entries) - 1, -1, -1):
-        entry = memory.entries[at]
-        values = [value for key, value in entry.fact.meta if key == KEY]
-        lost = {
-            rival
-            for value in values
-            for other in values
-            if value in only_mine and other in only_yours
-            for rival in _lost(value, other, contents)
+    for number in reversed(range(len(memory.entries))):
+        entry = memory.entries[number]
+        values = {value for key, value in entry.fact.meta if key == KEY}
+        losers = {
+            _loser(ours_value, theirs_value, contents)
+            for ours_value in values & only_ours
+            for theirs_value in values & only_theirs
         }
-        if lost:
-            meta = [pair for pair in entry.fact.meta if pair[0] != KEY or pair[1] not in lost]
+        losers.discard("")
+        if losers:
+            meta = [pair for pair in entry.fact.meta if pair[0] != KEY or pair[1] not in losers]
             memory = facts.with_comment(memory, entry, meta)
     return memory.data()
 
@@ -39,17 +41,18 @@ def _citations(data: bytes) -> frozenset[str]:
     return frozenset(value for fact in facts.parse(data).facts for key, value in fact.meta if key == KEY)
 
 
-def _lost(value: str, other: str, contents: Contents) -> list[str]:
-    """Of two citations of the same lines, the one that the file contradicts, if the file supports the other."""
-    a, b = parse(value), parse(other)
+def _loser(one: str, other: str, contents: Contents) -> str:
+    """The one of two citations of the same code that does not hold in its file; "" when both or neither hold, they cite
+    different code, or the file is not known."""
+    a, b = parse(one), parse(other)
     if a is None or b is None or (a.path, a.symbol) != (b.path, b.symbol):
-        return []
+        return ""
     data = contents(a.path)
     if data is None:
-        return []
-    first, second = holds_in(a, data), holds_in(b, data)
-    if first == second:
-        return []
-    if first:
-        return [other]
-    return [value]
+        return ""
+    one_holds, other_holds = holds_in(a, data), holds_in(b, data)
+    if one_holds == other_holds:
+        return ""
+    if one_holds:
+        return other
+    return one

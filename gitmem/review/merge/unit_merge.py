@@ -1,10 +1,9 @@
-"""A three-way merge by units of Markdown, for the hunks that a text merge cannot settle: an edit of one bullet and an
-edit of its neighbour are one hunk for Git and two changes for a reader.
+"""A three-way merge of Markdown units, for the hunks that a text merge cannot settle. Pure.
 
-A unit is a statement with all its lines (an item without those below it, a paragraph, a table row, a heading) or a
-blank line; a paragraph right below an item, which CommonMark reads as part of it, is in its unit. Changes of both sides
-are taken where they touch different units; where they touch the same one, all three texts stay in a hunk. Pure; nothing
-that one side wrote is dropped.
+A text merge sees the edits of two neighbouring list items as one conflict. Here the edits merge when they touch
+different units. A unit is a statement with all its lines (an item without its nested items, a paragraph, a table row, a
+heading) or a blank line; a paragraph right below an item belongs to its unit, as in CommonMark. When both sides changed
+the same unit, its three versions stay in a hunk, so nothing that a side wrote is dropped.
 """
 
 from __future__ import annotations
@@ -19,14 +18,14 @@ from gitmem.fences import opening
 from gitmem.memory.statements import Form, read, unmarked
 
 TOKEN = "\x1d"  # begins a line that stands for a fact
-LINES = 1_000  # of all versions of a hunk, above which it stays whole: the comparison is quadratic
+MAX_HUNK_LINES = 1_000  # in all three versions; a larger hunk stays whole, since the comparison is quadratic
 WRAPPED = (Form.ITEM, Form.PARAGRAPH, Form.QUOTE)
 HEADING = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
 
 
 @dataclass(frozen=True, slots=True)
 class Hunk:
-    """Lines the three versions have at a place where they do not agree."""
+    """The lines of the three versions at a place that is not merged."""
 
     ours: tuple[str, ...]
     base: tuple[str, ...]
@@ -35,7 +34,8 @@ class Hunk:
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """What one side made of the units from `start` to before `end`: `lines`. An insertion is of no unit."""
+    """One side's replacement of the base's units `start` to `end` (exclusive) by `lines`. An insertion has
+    `start == end`."""
 
     start: int
     end: int
@@ -43,38 +43,47 @@ class _Change:
 
 
 def settled(hunk: Hunk) -> list[str | Hunk]:
-    """`hunk` with the changes that touch different units taken; what is left of it are smaller hunks, or itself."""
-    if sum(map(len, (hunk.ours, hunk.base, hunk.theirs))) > LINES or not any(line.strip() for line in hunk.base):
+    """The merged lines of `hunk`, with a smaller hunk for each unit that both sides changed; [hunk] when nothing can be
+    merged."""
+    sides = (hunk.ours, hunk.base, hunk.theirs)
+    if sum(map(len, sides)) > MAX_HUNK_LINES or not any(line.strip() for line in hunk.base):
         return [hunk]
-    if any(fence_of(line) for side in (hunk.ours, hunk.base, hunk.theirs) for line in side):
-        return [hunk]  # where the block ends is not known here
+    if any(fence_of(line) for side in sides for line in side):
+        return [hunk]  # the fenced block may end outside the hunk
     units = _units(hunk.base)
     parts: list[Sequence[str] | Hunk] = []
-    at = 0
-    for start, end, mine, yours in _groups(units, _changes(units, hunk.ours), _changes(units, hunk.theirs)):
-        parts += units[at:start]
-        ours, theirs = (_text(units, changes, start, end) for changes in (mine, yours))
-        if not mine or not yours or ours == theirs:
-            parts.append(ours if mine else theirs)
+    done = 0
+    for start, end, our_changes, their_changes in _groups(
+        units, _changes(units, hunk.ours), _changes(units, hunk.theirs)
+    ):
+        parts += units[done:start]
+        ours, theirs = (_changed_lines(units, changes, start, end) for changes in (our_changes, their_changes))
+        if not their_changes or ours == theirs:
+            parts.append(ours)
+        elif not our_changes:
+            parts.append(theirs)
         else:
             parts.append(Hunk(ours, _lines_of(units[start:end]), theirs))
-        at = end
-    parts += units[at:]
-    if _run_together(parts):
+        done = end
+    parts += units[done:]
+    if _joins_units(parts):
         return [hunk]
     out: list[str | Hunk] = []
     for part in parts:
-        out += [part] if isinstance(part, Hunk) else part
+        if isinstance(part, Hunk):
+            out.append(part)
+        else:
+            out += part
     return out
 
 
 def fence_of(line: str) -> str:
-    """The marks with which a line, of a list too, opens a fenced block, "" where it opens none."""
+    """The marks with which a line opens a fenced block, in a list item too; "" when it opens none."""
     return opening(unmarked(line).lstrip(" \t"))
 
 
-def _run_together(parts: Iterable[Sequence[str] | Hunk]) -> bool:
-    """Whether a part would become a continuation of the one before it, which it was on neither side."""
+def _joins_units(parts: Iterable[Sequence[str] | Hunk]) -> bool:
+    """Whether Markdown would read a part as the continuation of the part before it."""
     before = ""
     for part in parts:
         if isinstance(part, Hunk):
@@ -87,19 +96,23 @@ def _run_together(parts: Iterable[Sequence[str] | Hunk]) -> bool:
 
 
 def _units(lines: Iterable[str]) -> list[tuple[str, ...]]:
+    """The units of some lines, each as its lines. Each token and each blank line is a unit of its own."""
     units: list[tuple[str, ...]] = []
-    for token, group in groupby(lines, key=lambda line: line.startswith(TOKEN)):
+    for is_token, group in groupby(lines, key=lambda line: line.startswith(TOKEN)):
         part = list(group)
-        before = Form.BLANK
-        for found in read(part) if not token else ():
-            own = part[found.first - 1 : found.last]
-            if found.form is Form.PARAGRAPH and before in WRAPPED:
-                units[-1] += tuple(own)
-            else:
-                units += [(line,) for line in own] if found.form is Form.BLANK else [tuple(own)]
-            before = found.form
-        if token:
+        if is_token:
             units += [(line,) for line in part]
+            continue
+        before = Form.BLANK
+        for statement in read(part):
+            own = part[statement.first - 1 : statement.last]
+            if statement.form is Form.PARAGRAPH and before in WRAPPED:
+                units[-1] += tuple(own)
+            elif statement.form is Form.BLANK:
+                units += [(line,) for line in own]
+            else:
+                units.append(tuple(own))
+            before = statement.form
     return units
 
 
@@ -119,34 +132,37 @@ def _lines_of(units: Iterable[Sequence[str]]) -> tuple[str, ...]:
 
 
 def _changes(base: Sequence[tuple[str, ...]], side: Sequence[str]) -> list[_Change]:
-    """How `side` differs from `base`, in order."""
+    """The changes from the units `base` to the lines `side`, in order. A replaced run of items becomes one change for
+    each item and an insertion for each added run."""
     units = _units(side)
     changes: list[_Change] = []
-    for how, start, end, first, last in SequenceMatcher(None, base, units, autojunk=False).get_opcodes():
-        if how == "equal":
+    for op, start, end, first, last in SequenceMatcher(None, base, units, autojunk=False).get_opcodes():
+        if op == "equal":
             continue
         old, new = base[start:end], units[first:last]
-        at = _place(old, new)
-        if at is None:
+        offset = _edited_offset(old, new)
+        if offset is None:
             changes.append(_Change(start, end, _lines_of(new)))
             continue
-        if at:
-            changes.append(_Change(start, start, _lines_of(new[:at])))
-        changes += [_Change(start + n, start + n + 1, new[at + n]) for n in range(len(old))]
-        if at + len(old) < len(new):
-            changes.append(_Change(end, end, _lines_of(new[at + len(old) :])))
+        if offset:
+            changes.append(_Change(start, start, _lines_of(new[:offset])))
+        changes += [_Change(start + n, start + n + 1, new[offset + n]) for n in range(len(old))]
+        if offset + len(old) < len(new):
+            changes.append(_Change(end, end, _lines_of(new[offset + len(old) :])))
     return changes
 
 
-def _place(old: Sequence[tuple[str, ...]], new: Sequence[tuple[str, ...]]) -> int | None:
-    """Where in `new` the items of `old` stand, edited, by the words that they share; None where that is not known."""
+def _edited_offset(old: Sequence[tuple[str, ...]], new: Sequence[tuple[str, ...]]) -> int | None:
+    """The index in `new` at which the edited items of `old` begin: where most words are equal. None when `old` is not
+    all items, or `new` has no run of as many items."""
     if not old or not all(map(_is_item, old)):
         return None
-    places = [at for at in range(len(new) - len(old) + 1) if all(map(_is_item, new[at : at + len(old)]))]
+    count = len(old)
+    offsets = [at for at in range(len(new) - count + 1) if all(map(_is_item, new[at : at + count]))]
     words = [set(" ".join(unit).split()) for unit in old]
     return max(
-        places,
-        key=lambda at: sum(len(mine & set(" ".join(new[at + n]).split())) for n, mine in enumerate(words)),
+        offsets,
+        key=lambda offset: sum(len(own & set(" ".join(new[offset + n]).split())) for n, own in enumerate(words)),
         default=None,
     )
 
@@ -154,36 +170,44 @@ def _place(old: Sequence[tuple[str, ...]], new: Sequence[tuple[str, ...]]) -> in
 def _groups(
     units: Sequence[tuple[str, ...]], ours: Sequence[_Change], theirs: Sequence[_Change]
 ) -> list[tuple[int, int, list[_Change], list[_Change]]]:
-    """(start, end, changes of ours, of theirs): changes that touch the same units, or insert at the same place."""
-    left = sorted(
+    """(start, end, our changes, their changes) of each group of changes that must be merged together.
+
+    Changes belong together when they touch the same units, insert at the same place, or when one side inserts lines
+    right below a heading that the other side removes.
+    """
+    ordered = sorted(
         [(change, 0) for change in ours] + [(change, 1) for change in theirs],
         key=lambda item: (item[0].start, item[0].end),
     )
     groups: list[tuple[int, int, tuple[list[_Change], list[_Change]]]] = []
-    for change, side in left:
+    for change, side in ordered:
         if groups:
             start, end, sides = groups[-1]
-            inserted = change.start == change.end == end
-            below = inserted and any(_drops_heading(units, other) for other in sides[1 - side])
-            if change.start < end or (inserted and start == end) or below:
+            is_at_end = change.start == change.end == end
+            is_below_removed = is_at_end and any(_removes_heading(units, other) for other in sides[1 - side])
+            if change.start < end or (is_at_end and start == end) or is_below_removed:
                 sides[side].append(change)
                 groups[-1] = (start, max(end, change.end), sides)
                 continue
-        groups.append((change.start, change.end, ([change], []) if side == 0 else ([], [change])))
+        sides = ([], [])
+        sides[side].append(change)
+        groups.append((change.start, change.end, sides))
     return [(start, end, *sides) for start, end, sides in groups]
 
 
-def _drops_heading(units: Sequence[tuple[str, ...]], change: _Change) -> bool:
-    """Whether a change takes a heading away: what the other side wrote below it would stand below another one."""
-    had = any(HEADING.match(unit[0]) for unit in units[change.start : change.end])
-    return had and not any(HEADING.match(line) for line in change.lines)
+def _removes_heading(units: Sequence[tuple[str, ...]], change: _Change) -> bool:
+    """Whether a change replaces units that have a heading by lines that have none."""
+    has_heading = any(HEADING.match(unit[0]) for unit in units[change.start : change.end])
+    return has_heading and not any(HEADING.match(line) for line in change.lines)
 
 
-def _text(units: Sequence[tuple[str, ...]], changes: Sequence[_Change], start: int, end: int) -> tuple[str, ...]:
-    """One side's lines of the units from `start` to before `end`."""
+def _changed_lines(
+    units: Sequence[tuple[str, ...]], changes: Sequence[_Change], start: int, end: int
+) -> tuple[str, ...]:
+    """The lines of the units `start` to `end` (exclusive) with one side's changes applied."""
     out: list[str] = []
-    at = start
+    done = start
     for change in changes:
-        out += [*_lines_of(units[at : change.start]), *change.lines]
-        at = change.end
-    return (*out, *_lines_of(units[at:end]))
+        out += [*_lines_of(units[done : change.start]), *change.lines]
+        done = change.end
+    return (*out, *_lines_of(units[done:end]))

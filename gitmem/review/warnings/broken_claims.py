@@ -1,7 +1,7 @@
-"""The warning that a change makes lines false that memory or agents' instructions say of the code.
+"""The warning that the change makes claims about the code false, in memory or in agents' instructions.
 
-One cause is one row: the path, script or name that went, and the lines that still speak of it. A change that mends its
-lines too is silent.
+Each row is one cause (a removed path, script or name) with the lines that still claim it. A change that also mends
+these lines causes no warning.
 """
 
 from __future__ import annotations
@@ -22,13 +22,14 @@ from gitmem.review.markup import Links, flat, plain
 from gitmem.review.page import Row
 from gitmem.review.warnings.warning import Checked, Place, Range, Remark, ReviewWarning
 
-MAX_CAUSES = 10  # causes of one review; the others are counted
-MAX_LINES_PER_CAUSE = 5  # lines of one cause that are shown as they should be
+MAX_CAUSES = 10  # causes of one review, and lines of one cause; the others are counted
+MAX_MENDS_PER_CAUSE = 5  # mended lines shown for one cause
 
 
 @dataclass(frozen=True, slots=True)
 class BrokenClaims(ReviewWarning):
-    """What the change makes false; `looked_at` claims were compared, `mends` are lines that follow a rename."""
+    """The claims that the change makes false. `looked_at`: how many claims were compared. `mends`: the lines that name
+    a renamed path, with its new name."""
 
     key: ClassVar[str] = "claims"
     title: ClassVar[str] = "Lines that this change makes false"
@@ -52,58 +53,53 @@ class BrokenClaims(ReviewWarning):
 
     def rows(self, links: Links) -> Iterator[Row]:
         causes, left = grouped(self.findings, MAX_CAUSES)
-        for _, ones in causes:
-            first = ones[0]
+        for _, findings in causes:
+            first, listed = findings[0], findings[:MAX_CAUSES]
+            word = first.state.value
             if first.state is State.CHANGED:
                 word = "please look"
-            else:
-                word = first.state.value
-            lines = "; ".join(
-                f"{links.file(one.path)} line {one.line} says {code(flat(one.claim))}" for one in ones[:MAX_CAUSES]
-            )
-            more = ""
-            if len(ones) > MAX_CAUSES:
-                more = f" and {len(ones) - MAX_CAUSES} more"
-            mend = ""
-            if first.renamed_to:
-                mend = f"; put {code(flat(first.renamed_to))} there"
-            by = ""
+            text = f"**{word}**: {plain(first.evidence)}"
             if first.commit:
-                by = f" ({first.commit[:12]})"
-            where = {(one.path, one.line) for one in ones[:MAX_CAUSES]}
-            mended = [each for each in self.mends if (each.path, each.line) in where][:MAX_LINES_PER_CAUSE]
-            text = f"**{word}**: {plain(first.evidence)}{by}. {lines}{more}{mend}"
-            yield Row(text + "".join(map(_difference, mended)), short=text)
+                text += f" ({first.commit[:12]})"
+            lines = [f"{links.file(row.path)} line {row.line} says {code(flat(row.claim))}" for row in listed]
+            text += f". {'; '.join(lines)}"
+            if len(findings) > MAX_CAUSES:
+                text += f" and {len(findings) - MAX_CAUSES} more"
+            if first.renamed_to:
+                text += f"; put {code(flat(first.renamed_to))} there"
+            places = {(row.path, row.line) for row in listed}
+            mends = [mend for mend in self.mends if (mend.path, mend.line) in places][:MAX_MENDS_PER_CAUSE]
+            yield Row(text + "".join(map(_difference, mends)), short=text)
         if left:
             yield Row(f"{left} more causes: `git mem check --base` lists them")
 
     def remarks(self) -> Iterator[Remark]:
-        for _, ones in grouped(self.findings, MAX_CAUSES)[0]:
-            for one in ones:
-                now = ""
-                if one.renamed_to:
-                    now = f"; it is {one.renamed_to} now"
-                yield Remark(one.path, one.line, f"claim-{one.state.value}", f"{one.evidence}{now}")
+        for _, findings in grouped(self.findings, MAX_CAUSES)[0]:
+            for finding in findings:
+                words = finding.evidence
+                if finding.renamed_to:
+                    words += f"; it is {finding.renamed_to} now"
+                yield Remark(finding.path, finding.line, f"claim-{finding.state.value}", words)
 
     def suggestions(self) -> Iterator[Suggestion]:
-        for one in self.mends:
+        for mend in self.mends:
             why = "A path that this line names has another name now. `git mem check --fix` would write the line so."
-            yield Suggestion(one.path, one.line, one.text, why)
+            yield Suggestion(mend.path, mend.line, mend.text, why)
 
     def as_value(self) -> list[dict[str, Any]]:
         rows: list[dict[str, Any]] = as_value(self.findings)["findings"]
         return rows
 
 
-def _difference(one: MendedLine) -> str:
-    """A line as it is and as it should be, for a reader: no forge takes a suggestion for a line outside the change."""
-    old, new = flat(one.old), flat(one.text)
+def _difference(mend: MendedLine) -> str:
+    """A line and its mended form as a diff. Forges take suggestions only for changed lines; this is for all others."""
+    old, new = flat(mend.old), flat(mend.text)
     fence = fences.around(old, new)
     return f"\n  {fence}diff\n  -{old}\n  +{new}\n  {fence}"
 
 
 def check(commits: Range) -> BrokenClaims:
-    """What is true at the base and false at the head."""
+    """Compare the claims at the base, where they were true, with the head."""
     if not commits.base:
         return BrokenClaims()
     read = documents.read(commits.repo, commits.head, commits.daily)

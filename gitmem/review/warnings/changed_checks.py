@@ -1,4 +1,5 @@
-"""The warning that a change touches what memory is checked by: settings, exceptions, hooks, workflows and the like."""
+"""The warning that the change edits files which decide how memory is checked: settings, exceptions, hooks, workflows
+and the like."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from gitmem.review.warnings.warning import Checked, Place, Range, Remark, Review
 
 @dataclass(frozen=True, slots=True)
 class ChangedChecks(ReviewWarning):
-    """The files that change, what loosens first."""
+    """The changed files, those that loosen a check first."""
 
     key: ClassVar[str] = "settings"
     title: ClassVar[str] = "Changes what memory is checked by"
@@ -28,31 +29,26 @@ class ChangedChecks(ReviewWarning):
         return len(self.changes)
 
     def checked(self) -> Iterator[Checked]:
-        loosened = ""
-        if any(change.loosened for change in self.changes):
-            loosened = ", **loosened**"
         words = "unchanged"
         if self.changes:
-            words = f"{counted(len(self.changes), 'file')} changed{loosened}"
+            words = f"{counted(len(self.changes), 'file')} changed"
+        if any(change.loosened for change in self.changes):
+            words += ", **loosened**"
         yield Checked(not self.changes, "Settings, exceptions, hooks, workflows, owners, hosts", words)
 
     def rows(self, links: Links) -> Iterator[Row]:
         for change in self.changes:
+            file = links.file(change.path)
             if change.loosened:
-                what = "**loosened**"
+                yield Row(f"**loosened** {file}: {plain(change.loosened)}")
             else:
-                what = change.what
-            said = ""
-            if change.loosened:
-                said = f": {plain(change.loosened)}"
-            yield Row(f"{what} {links.file(change.path)}{said}")
+                yield Row(f"{change.what} {file}")
 
     def remarks(self) -> Iterator[Remark]:
         for change in self.changes:
-            loosened = ""
+            words = f"{change.what}: it decides how memory is checked"
             if change.loosened:
-                loosened = f"; {change.loosened}"
-            words = f"{change.what}: it decides how memory is checked{loosened}"
+                words += f"; {change.loosened}"
             yield Remark(change.path, 1, "settings-changed", words)
 
     def as_value(self) -> list[dict[str, Any]]:
@@ -60,5 +56,5 @@ class ChangedChecks(ReviewWarning):
 
 
 def check(commits: Range) -> ChangedChecks:
-    """What of these files changes."""
+    """Look for changed files that decide how memory is checked."""
     return ChangedChecks(changes=tuple(settings_changes(commits.repo, commits.base, commits.head)))

@@ -1,4 +1,4 @@
-"""The warning that MEMORY.md has outgrown its budget, so that hosts read less than there is."""
+"""The warning that MEMORY.md is above its budget, so that hosts load only a part of it."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from gitmem.review.markup import Links, flat
 from gitmem.review.page import Row
 from gitmem.review.warnings.warning import Checked, Place, Range, Remark, ReviewWarning
 
-HOST_BYTES = 25_000  # of MEMORY.md an agent's host loads
+HOST_BYTES = 25_000  # bytes of MEMORY.md that an agent's host loads
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """A file and its budget of lines (`mem.memoryLines`). `over_before`: the file was over it at the base already."""
+    """The size of a file at the head. `budget`: the highest number of lines (`mem.memoryLines`). `over_before`: the
+    file was above its budget at the base already."""
 
     path: str
     lines: int
@@ -34,7 +35,7 @@ class Size:
 
 @dataclass(frozen=True, slots=True)
 class FileSizes(ReviewWarning):
-    """The files that hosts load whole, as they are at the head."""
+    """The sizes of the MEMORY.md files at the head."""
 
     key: ClassVar[str] = "sizes"
     title: ClassVar[str] = "Sizes"
@@ -73,19 +74,17 @@ class FileSizes(ReviewWarning):
 
 
 def check(commits: Range) -> FileSizes:
-    """The sizes at the head; a link is no such file."""
+    """Measure the MEMORY.md files; symbolic links are left out."""
+    over_at_base: set[str] = set()
     if commits.base:
-        base = {size.path for size in _sizes(commits, commits.base) if size.over}
-    else:
-        base = set()
-    sizes = [replace(size, over_before=size.path in base) for size in _sizes(commits, commits.head)]
+        over_at_base = {size.path for size in _sizes(commits, commits.base) if size.over}
+    sizes = [replace(size, over_before=size.path in over_at_base) for size in _sizes(commits, commits.head)]
     return FileSizes(sizes=tuple(sizes))
 
 
-def _sizes(commits: Range, oid: str) -> list[Size]:
-    """The sizes of these files at a commit."""
+def _sizes(commits: Range, commit: str) -> list[Size]:
     sizes = []
-    for entry in commits.repo.entries(oid, ["MEMORY.md", ".claude/MEMORY.md"]):
+    for entry in commits.repo.entries(commit, ["MEMORY.md", ".claude/MEMORY.md"]):
         if entry.mode == REGULAR:
             data = commits.repo.read(entry.oid)
             sizes.append(Size(entry.path, len(blob_lines(data)), len(data), commits.config.memory_lines))

@@ -1,4 +1,5 @@
-"""The warning that a file is gone which agents' hosts load by its name: what stood in it reaches no agent by itself."""
+"""The warning that the change removes or renames a file which agents' hosts load by its name, as MEMORY.md or
+AGENTS.md. Hosts no longer give its text to an agent."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ LOADED = ("MEMORY.md", ".claude/MEMORY.md", *INSTRUCTIONS, "CLAUDE.md")
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """A file that was at `old_path`; `path` is its name now, "" where it has none."""
+    """A removed file. `old_path`: its path at the base. `path`: its new path when it was renamed, else ""."""
 
     old_path: str
     path: str = ""
@@ -26,7 +27,7 @@ class Gone:
 
 @dataclass(frozen=True, slots=True)
 class GoneFiles(ReviewWarning):
-    """The files of LOADED that the change takes away."""
+    """The files of LOADED that the change removes or renames."""
 
     key: ClassVar[str] = "gone"
     title: ClassVar[str] = "Files that hosts load no more"
@@ -58,13 +59,12 @@ class GoneFiles(ReviewWarning):
 
 
 def check(commits: Range) -> GoneFiles:
-    """Which of them are there at the base and not at the head."""
+    """Look for files of LOADED that the base has and the head lacks."""
     if not commits.base:
         return GoneFiles()
     files = commits.repo.changes(commits.base, commits.head)
-    gone = [change.path for change in files if change.status == "D" and change.path in LOADED]
-    if gone:
-        now = {old: new for new, old in renames(commits.repo, commits.base, commits.head, files).items()}
-    else:
-        now = {}
-    return GoneFiles(files=tuple(Gone(path, now.get(path, "")) for path in gone))
+    removed = [change.path for change in files if change.status == "D" and change.path in LOADED]
+    if not removed:
+        return GoneFiles()
+    new_path_of = {old: new for new, old in renames(commits.repo, commits.base, commits.head, files).items()}
+    return GoneFiles(files=tuple(Gone(path, new_path_of.get(path, "")) for path in removed))

@@ -1,4 +1,4 @@
-"""The warning that search no longer answers a question of `memory/tests.jsonl` that it answered before."""
+"""The warning that search no longer answers a question of `memory/tests.jsonl` that it answered at the base."""
 
 from __future__ import annotations
 
@@ -19,13 +19,15 @@ from gitmem.review.page import Row
 from gitmem.review.warnings.warning import Checked, Range, Remark, ReviewWarning
 
 TESTS = "memory/tests.jsonl"
-LOST = 5  # lines of one question that is no longer answered
-QUESTIONS = 200  # of the tests file that are asked: a pull request must not make its own check long
+MAX_LOST_LINES = 5  # shown for one question that is no longer answered
+MAX_QUESTIONS = 200  # asked of the tests file, so that a pull request cannot make its own check slow
+MAX_TESTS_BYTES = 1 << 20  # of the tests file; a larger one is ignored
 
 
 @dataclass(frozen=True, slots=True)
 class LostLine:
-    """A line that answered `question` at the base: its text there, and where that text stands now (0: nowhere)."""
+    """A line that answered `question` at the base. `line`: its number at the base. `now`: the number of the line with
+    the same text at the head, 0 for none."""
 
     question: str
     path: str
@@ -36,7 +38,11 @@ class LostLine:
 
 @dataclass(frozen=True, slots=True)
 class LostAnswers(ReviewWarning):
-    """hit@5 over the questions both commits' tests have, and those whose answer came or went."""
+    """The results of the questions that the tests of both commits have.
+
+    `questions`: how many were asked. `before`, `after`: hit@5 at the base and at the head. `gained`, `lost`: questions
+    answered only at the head, only at the base. `lost_lines`: the lines that answered the lost questions.
+    """
 
     key: ClassVar[str] = "recall"
     title: ClassVar[str] = "Search"
@@ -85,62 +91,69 @@ class LostAnswers(ReviewWarning):
 
 
 def check(commits: Range) -> LostAnswers:
-    """What search finds at both ends, and in `notes` what of the base's questions was not asked: a change that takes a
-    question out, or breaks their file, hides nothing by it."""
+    """Search the questions of both commits' tests at both commits. `notes` count the questions that the change removed,
+    or say that a tests file is broken, so that a change cannot hide a lost answer that way."""
     repo, config, base, head = commits.repo, commits.config, commits.base, commits.head
-    if base:
-        texts = [_tests(repo, commit) for commit in (base, head)]
-    else:
-        texts = []
-    if not any(texts):
+    if not base:
+        return LostAnswers()
+    old_tests, new_tests = _tests(repo, base), _tests(repo, head)
+    if not old_tests and not new_tests:
         return LostAnswers()
     from gitmem.search import evaluation
     from gitmem.search.search import Query
 
     try:
-        asked = [{row.query: row for row in evaluation.read(text)} if text else {} for text in texts]
+        old, new = ({row.query: row for row in evaluation.read(t)} if t else {} for t in (old_tests, new_tests))
     except GitMemError as error:
         return LostAnswers(notes=(f"{TESTS}: {error.message}",))
-    both = [query for query in asked[0] if query in asked[1]]
-    gone = len(asked[0]) - len(both)
-    notes = (f"{TESTS} no longer asks {gone} of {counted(len(asked[0]), 'question')}",) if gone else ()
-    both = both[:QUESTIONS]
-    if not both:
+    queries = [query for query in old if query in new]
+    notes: tuple[str, ...] = ()
+    removed = len(old) - len(queries)
+    if removed:
+        notes = (f"{TESTS} no longer asks {removed} of {counted(len(old), 'question')}",)
+    queries = queries[:MAX_QUESTIONS]
+    if not queries:
         return LostAnswers(notes=notes)
     runs = [
         evaluation.run(
-            repo, config, [rows[query] for query in both], Query("", commit=commit), commits.now, commits.clock
+            repo, config, [rows[query] for query in queries], Query("", commit=commit), commits.now, commits.clock
         )
-        for rows, commit in zip(asked, (base, head), strict=True)
+        for rows, commit in ((old, base), (new, head))
     ]
     gained, lost = evaluation.gained_and_lost(runs[0], runs[1])
-    before, after = (sum(r.figures["hit@5"] for r in rows) / len(both) for rows in runs)
-    places = [(query, place) for query in lost for place in asked[0][query].relevant]
+    before, after = (sum(result.figures["hit@5"] for result in run) / len(queries) for run in runs)
+    places = [(query, place) for query in lost for place in old[query].relevant]
     lines = tuple(_lost_lines(repo, base, head, places))
-    return LostAnswers(len(both), before, after, tuple(gained), tuple(lost), lines, notes)
+    return LostAnswers(len(queries), before, after, tuple(gained), tuple(lost), lines, notes)
 
 
 def _lost_lines(
     repo: Repository, base: str, head: str, places: Sequence[tuple[str, tuple[str, int, int]]]
 ) -> Iterator[LostLine]:
-    """The lines that answered at `base`: each that is not blank, at most LOST of one question."""
+    """The lines that answered at `base`, blank ones left out, at most MAX_LOST_LINES for one question. `places`:
+    (question, (path, first line, last line))."""
     paths = sorted({path for _, (path, _, _) in places})
-    oids = [repo.blobs(commit, paths) for commit in (base, head)]
-    sizes = repo.sizes([oid for side in oids for oid in side.values()])
-    texts = {oid: blob_lines(repo.read(oid)) for oid, size in sizes.items() if size <= MAX_MEMORY_FILE_BYTES}
-    told: Counter[str] = Counter()
+    old_blobs, new_blobs = repo.blobs(base, paths), repo.blobs(head, paths)
+    sizes = repo.sizes([*old_blobs.values(), *new_blobs.values()])
+    lines_of = {oid: blob_lines(repo.read(oid)) for oid, size in sizes.items() if size <= MAX_MEMORY_FILE_BYTES}
+    counts: Counter[str] = Counter()
     for question, (path, first, last) in places:
-        before = texts.get(oids[0].get(path, ""), [])
-        after = texts.get(oids[1].get(path, ""), [])
+        before = lines_of.get(old_blobs.get(path, ""), [])
+        after = lines_of.get(new_blobs.get(path, ""), [])
         for number in range(first, min(last, len(before)) + 1):
             text = before[number - 1]
-            if text.strip() and told[question] < LOST:
-                told[question] += 1
-                yield LostLine(question, path, number, text.strip(), after.index(text) + 1 if text in after else 0)
+            if text.strip() and counts[question] < MAX_LOST_LINES:
+                counts[question] += 1
+                now = 0
+                if text in after:
+                    now = after.index(text) + 1
+                yield LostLine(question, path, number, text.strip(), now)
 
 
 def _tests(repo: Repository, commit: str) -> str:
+    """The text of the tests file at a commit; "" when there is none or it is above MAX_TESTS_BYTES."""
     for entry in repo.entries(commit, [TESTS]):
-        if entry.path == TESTS and entry.mode == REGULAR and repo.sizes([entry.oid]).get(entry.oid, 0) <= 1 << 20:
+        is_small = repo.sizes([entry.oid]).get(entry.oid, 0) <= MAX_TESTS_BYTES
+        if entry.path == TESTS and entry.mode == REGULAR and is_small:
             return repo.read(entry.oid).decode("utf-8", "replace")
     return ""

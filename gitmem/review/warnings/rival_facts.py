@@ -1,4 +1,4 @@
-"""The warning that a fact of a change repeats or contradicts one that is there."""
+"""The warning that a fact of the change repeats or contradicts an existing fact."""
 
 from __future__ import annotations
 
@@ -15,17 +15,19 @@ from gitmem.memory.facts import fact_date
 from gitmem.paths import kind, passes
 from gitmem.plural import counted
 from gitmem.review.fact_diff import FactChange
-from gitmem.review.markup import Links, shown
+from gitmem.review.markup import MAX_UNFOLDED_CHARACTERS, Links, shown
 from gitmem.review.page import Row, place_list
 from gitmem.review.warnings.warning import Checked, Range, Remark, ReviewWarning
 
-BRIEF = 100  # characters of each of the two facts in a comment's short list
+MAX_SHORT_CHARS = 100  # of each of the two facts in the short form of a row
 VERBS = {"same": "repeats", "replaces": "may replace", "ends": "may end", "conflicts": "may contradict"}
+REMARKS = {True: ("contradiction", "contradicts"), False: ("near-duplicate", "repeats")}  # contradicts -> rule, verb
 
 
 @dataclass(frozen=True, slots=True)
 class Rival:
-    """A fact of the change and the fact it repeats, or disagrees with: `relation` is a `kind` of `memory.rivals`."""
+    """A fact of the change and the existing fact that it repeats or contradicts. `relation`: the `kind` of the pair in
+    `memory.rivals`."""
 
     path: str
     line: int
@@ -40,14 +42,14 @@ class Rival:
         return self.relation != "same"
 
     @property
-    def words(self) -> str:
-        """What the later of the two does to the earlier, as `relation` judged it."""
+    def verb(self) -> str:
+        """What the later of the two facts does to the earlier: `repeats`, `may contradict` and so on."""
         return VERBS[self.relation]
 
 
 @dataclass(frozen=True, slots=True)
 class RivalFacts(ReviewWarning):
-    """The pairs, contradictions first; `compared`: how many facts of the change were looked at."""
+    """The pairs, contradictions first. `compared`: how many facts of the change were compared."""
 
     key: ClassVar[str] = "rivals"
     title: ClassVar[str] = "Contradicts or repeats"
@@ -60,44 +62,44 @@ class RivalFacts(ReviewWarning):
         return len(self.pairs)
 
     def checked(self) -> Iterator[Checked]:
-        verbs = Counter(pair.words for pair in self.pairs)
-        said = {verb: "repeat" if verb == VERBS["same"] and count > 1 else verb for verb, count in verbs.items()}
-        words = ", ".join(f"{count} {said[verb]}" for verb, count in sorted(verbs.items())) or "none"
+        verbs = Counter(pair.verb for pair in self.pairs)
+        counts = []
+        for verb, count in sorted(verbs.items()):
+            if verb == VERBS["same"] and count > 1:
+                verb = "repeat"
+            counts.append(f"{count} {verb}")
+        words = ", ".join(counts) or "none"
         if any(pair.contradicts for pair in self.pairs):
             words += "; `git mem settle`, or the comment `/mem settle PLACE later`, says which one holds"
         yield Checked(not verbs, f"{counted(self.compared, 'fact')} beside the facts that are there", words)
 
     def rows(self, links: Links) -> Iterator[Row]:
-        """Pairs of facts, equal ones in one row, long ones cut: the whole stands below, or where its link leads."""
+        """One row for each pair; pairs with equal text and the same other fact share a row. Long texts are cut."""
         equal: dict[tuple[str, bool, str, int], list[Rival]] = defaultdict(list)
         for pair in self.pairs:
             equal[pair.text, pair.contradicts, pair.other_path, pair.other_line].append(pair)
         for pairs in equal.values():
             pair = pairs[0]
+            verb = pair.verb
             if pair.contradicts:
-                verb = f"**{pair.words}**"
-            else:
-                verb = pair.words
-            one, other = shown(pair.text)[0], shown(pair.other_text)[0]
+                verb = f"**{verb}**"
             places = place_list([links.line(row.path, row.line) for row in pairs])
-            there = links.line(pair.other_path, pair.other_line)
-            brief = f"{shown(pair.text, BRIEF)[0]} ({places}) {verb} {shown(pair.other_text, BRIEF)[0]} ({there})"
-            yield Row(f"{one} ({places}) {verb} {other} ({there})", short=brief, count=len(pairs))
+            other_place = links.line(pair.other_path, pair.other_line)
+            long, short = (
+                f"{shown(pair.text, limit)[0]} ({places}) {verb} {shown(pair.other_text, limit)[0]} ({other_place})"
+                for limit in (MAX_UNFOLDED_CHARACTERS, MAX_SHORT_CHARS)
+            )
+            yield Row(long, short=short, count=len(pairs))
 
     def remarks(self) -> Iterator[Remark]:
         for pair in self.pairs:
-            rule = "near-duplicate"
-            if pair.contradicts:
-                rule = "contradiction"
-            verb = "repeats"
-            if pair.contradicts:
-                verb = "contradicts"
+            rule, verb = REMARKS[pair.contradicts]
             yield Remark(pair.path, pair.line, rule, f"{verb} the fact at {pair.other_path}:{pair.other_line}")
 
     def as_value(self) -> list[dict[str, Any]]:
         return [
             {
-                "kind": "contradiction" if pair.contradicts else "near-duplicate",
+                "kind": REMARKS[pair.contradicts][0],
                 "relation": pair.relation,
                 "path": pair.path,
                 "line": pair.line,
@@ -109,18 +111,19 @@ class RivalFacts(ReviewWarning):
 
 
 def check(commits: Range) -> RivalFacts:
-    """The pairs of long-term memory at the head."""
-    come = [c for c in commits.changes if c.new is not None and not passes(c.path, commits.daily)]
+    """Compare the added and edited facts with all long-term memory at the head."""
+    compared = sum(change.new is not None and not passes(change.path, commits.daily) for change in commits.changes)
     pairs = find_rivals(commits.changes, commits.existing, commits.now.date())
-    return RivalFacts(compared=len(come), pairs=tuple(pairs))
+    return RivalFacts(compared=compared, pairs=tuple(pairs))
 
 
 def find_rivals(changes: Sequence[FactChange], existing: Sequence[tuple[str, Fact]], today: date) -> list[Rival]:
-    """Facts that came or changed in long-term memory, beside the ones they repeat or contradict and nobody settled."""
+    """The pairs of an added or edited fact of long-term memory and an `existing` (path, fact) that it repeats or
+    contradicts, contradictions first. Pairs that a person settled are left out."""
     new = [
         rivals.Placed(change.path, change.new, fact_date(change.new) or today.isoformat())
         for change in changes
-        if change.new and kind(change.path) in LASTING and _says_new(change)
+        if change.new and kind(change.path) in LASTING and (not change.old or change.old.id != change.new.id)
     ]
     standing = rivals.Standing([rivals.Placed(path, fact, fact_date(fact)) for path, fact in existing], today)
     found = [
@@ -131,7 +134,3 @@ def find_rivals(changes: Sequence[FactChange], existing: Sequence[tuple[str, Fac
         for pair in rivals.rivals(new, standing)
     ]  # fmt: skip
     return sorted(found, key=lambda rival: (not rival.contradicts, rival.path, rival.line))
-
-
-def _says_new(change: FactChange) -> bool:
-    return change.old is None or change.new is None or change.old.id != change.new.id

@@ -1,6 +1,7 @@
-"""The warning that a commit's message records what the commit did not do: a rejection of nothing, a review by an agent.
+"""The warning that a trailer of a commit message records something that the commit did not do, such as the rejection of
+no fact or a review by an agent.
 
-Such a line has no effect; a reviewer is told of it, since somebody wrote it for one. An agent's fails the review.
+Such a trailer has no effect. The review shows it, and fails when an agent wrote it.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from gitmem.review.warnings.warning import Checked, Place, Range, Remark, Review
 
 @dataclass(frozen=True, slots=True)
 class UnfoundedClaims(ReviewWarning):
-    """The claims of the range's messages, the newest first."""
+    """The unfounded trailers in the messages of the range, newest first."""
 
     key: ClassVar[str] = "unfounded"
     title: ClassVar[str] = "Messages that record what was not done"
@@ -50,10 +51,9 @@ class UnfoundedClaims(ReviewWarning):
 
 
 def check(commits: Range) -> UnfoundedClaims:
-    """What the messages of the range claim in vain."""
+    """Look for unfounded trailers in the messages of the range."""
+    revs = [commits.head]
     if commits.base:
-        beyond = [f"^{commits.base}"]
-    else:
-        beyond = []
-    found = claims(commits.repo, [commits.head, *beyond])
+        revs.append(f"^{commits.base}")
+    found = claims(commits.repo, revs)
     return UnfoundedClaims(claims=found, fails=any(claim.forged for claim in found))

@@ -1,7 +1,7 @@
-"""What a warning of a review is: one check, and all that is said of what it found. The form of the modules beside it.
+"""The interface of a review warning: the result of one check, and every form in which the review shows it.
 
-A warning refuses nothing, unless a setting says so or an agent forged a record (`fails`): what blocks is a finding of
-the gate or a line whose provenance does not hold.
+A warning does not fail the review, unless a setting says so or an agent forged a record (`fails`). Findings of the gate
+and broken provenance are no warnings: they always fail the review.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Clock = Callable[[], float]
 
 
 class Place(StrEnum):
-    """Where the section of a warning stands: before what is wrong, before the facts, or after all of the rest."""
+    """Where the section of a warning stands: before the findings, before the facts, or at the end."""
 
     FIRST = "first"
     MIDDLE = "middle"
@@ -34,10 +34,8 @@ class Place(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The commits that are reviewed (`base` may be "", for nothing) and what was read of them.
-
-    `changes` are the facts that came, went or say something else; `standing` the facts of long-term memory at the head,
-    each with its path; `daily` the patterns of daily logs.
+    """The reviewed commits, and what the checks share. `base`: "" for an empty tree. `changes`: the changed facts.
+    `existing`: (path, fact) of all long-term memory at the head. `daily`: the path patterns of daily logs.
     """
 
     repo: Repository
@@ -52,7 +50,7 @@ class Range:
 
 
 class Checked(NamedTuple):
-    """A row of the table of checks: whether it has nothing to say, what was looked at, what came of it (Markdown)."""
+    """A row of the table of checks, in Markdown. `good`: there is nothing to look at. `what`: what was examined."""
 
     good: bool
     what: str
@@ -60,7 +58,7 @@ class Checked(NamedTuple):
 
 
 class Remark(NamedTuple):
-    """A warning at a line, for SARIF and annotations: `words` hold no text of memory."""
+    """A warning at a line, for SARIF and annotations. `words` quote no memory text."""
 
     path: str
     line: int
@@ -69,10 +67,10 @@ class Remark(NamedTuple):
 
 
 class ReviewWarning(ABC):
-    """What one check found, a frozen dataclass. Every text of it is masked (`review/masking.py`).
+    """The result of one check. Each subclass is a frozen dataclass, whose strings `masking.py` masks.
 
-    `key` names it in the JSON; `title` its section, whose rows `noun` and `plural` count; `notes` are what could not be
-    checked; `fails`: the review fails for it.
+    `key`: its key in the JSON. `title`: the title of its section. `noun`, `plural`: what its rows are called in a
+    count. `place`: where its section stands. `notes`: what could not be checked. `fails`: the review fails.
     """
 
     __slots__ = ()
@@ -89,23 +87,23 @@ class ReviewWarning(ABC):
         """How many points a person should look at."""
 
     def old_points(self) -> int:
-        """How many points were there before the change; none of them is in `points`."""
+        """How many points the base has already; `points` does not count them."""
         return 0
 
     @abstractmethod
     def checked(self) -> Iterable[Checked]:
-        """Its rows in the table of checks, none where nothing was looked at."""
+        """Its rows in the table of checks; none when nothing was examined."""
 
     @abstractmethod
     def rows(self, links: Links) -> Iterator[Row]:
-        """What its section says."""
+        """The rows of its section."""
 
     @abstractmethod
     def remarks(self) -> Iterator[Remark]:
-        """The same for SARIF and annotations."""
+        """Its remarks for SARIF and annotations."""
 
     def suggestions(self) -> Iterable[Suggestion]:
-        """The lines that it would have say something else, for forges that can put them there."""
+        """Replacement texts for lines, which a forge can offer to apply."""
         return ()
 
     @abstractmethod
@@ -113,5 +111,5 @@ class ReviewWarning(ABC):
         """The value of `key` in the JSON of docs/json.md."""
 
     def section(self, links: Links) -> Section:
-        """The section of the page; one that stands first is never left out for others."""
+        """Its section of the page. A section that stands first is risky: it gets space before the others."""
         return Section(self.title, tuple(self.rows(links)), self.noun, self.plural, risky=self.place is Place.FIRST)
