@@ -24,6 +24,7 @@ from gitmem.git.other_memories import clean, fetch_mirror, is_url, mirror_of, sh
 from gitmem.git.revision import CommitRange
 from gitmem.git.transaction import CommitDraft, Reading
 from gitmem.git.write import run_git
+from gitmem.json_values import json_object, json_value
 from gitmem.memory import facts, writing
 from gitmem.memory.fact import fact_id, normalise
 from gitmem.memory.writing import Added, NewLine
@@ -228,17 +229,7 @@ def _pushed(target: Target, config: Config, offered: Offered, url: str, access: 
 
 def as_value(offered: Offered) -> dict[str, object]:
     """The JSON of docs/json.md, "git mem add --to organisation"."""
-    pull = offered.pull
-    return {
-        "state": offered.state,
-        "scope": offered.scope,
-        "path": offered.path,
-        "line": offered.line or None,
-        "text": offered.text,
-        "masked": mask_counts(offered.masks),
-        "branch": offered.branch or None,
-        "base": offered.base,
-        "commit": offered.commit or None,
-        "then": offered.then or None,
-        "pull_request": pull and pull.as_value(),
-    }
+    value = json_object(offered, "state scope path line? text")
+    value["masked"] = mask_counts(offered.masks)
+    value |= json_object(offered, "branch? base commit? then?")
+    return value | {"pull_request": json_value(offered.pull)}

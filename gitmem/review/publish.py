@@ -19,6 +19,7 @@ from gitmem.gate.scan import scan_source
 from gitmem.git.repository import Repository
 from gitmem.git.revision import CommitRange, towards
 from gitmem.git.write import run_git
+from gitmem.json_values import json_object, json_value
 from gitmem.memory.fact import parse_span
 from gitmem.messages import Message
 from gitmem.paths import Layout, passes
@@ -138,14 +139,8 @@ def publish(
 
 def as_value(published: Published) -> dict[str, object]:
     """The JSON of docs/json.md, "publish"."""
-    pull = published.pull
-    return {
-        "branch": published.branch,
-        "base": published.base,
-        "head": published.head,
-        "compare": published.link or None,
-        "pull_request": pull and pull.as_value(),
-    }
+    value = json_object(published, "branch base head")
+    return value | {"compare": published.link or None, "pull_request": json_value(published.pull)}
 
 
 def through_the_gate(repo: Repository, span: CommitRange, today: date) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from gitmem.gate.report import finding_value, order
 from gitmem.git.objects import Span
+from gitmem.json_values import json_object
 from gitmem.memory.fact import parse_span
 from gitmem.provenance.cited_sources import Source
 from gitmem.provenance.signatures import UNSIGNED
@@ -31,13 +32,13 @@ def as_value(review: Review, forge: Forge | None = None) -> dict[str, Any]:
             for change in (*review.changes, *review.other.placements)
         ],
         "texts": [_text_value(text) for text in review.other.texts],
-        "renamed": [{"path": row.path, "old_path": row.old_path} for row in review.other.renamed],
+        "renamed": [json_object(row, "path old_path") for row in review.other.renamed],
         "unread": list(review.other.unread),
         "findings": [finding_value(finding) for finding in order(review.report.findings)],
         "before": [finding_value(finding) for finding in order(review.report.before)],
         "provenance": [_line_value(line) for line in review.lines],
         **{warning.key: warning.as_value() for warning in review.warnings},
-        "masks": [{"path": row.path, "line": row.line, "text": row.text} for row in review.masks],
+        "masks": [json_object(row, "path line text") for row in review.masks],
         "notes": list(review.notes),
         "signatures": [one.as_value() for one in review.signatures if one.state != UNSIGNED],
     }
@@ -49,15 +50,9 @@ def _line_value(line: LineVerdict) -> dict[str, Any]:
         changes = [{"what": what, "old": old or None, "new": new or None} for what, old, new in line.edits]
         edited = {"by": line.editor, "changes": changes}
     return {
-        "path": line.path,
-        "line": line.line,
-        "text": line.text,
-        "state": line.state.value,
-        "support": line.support or None,
-        "message": line.message or None,
+        **json_object(line, "path line text state support? message?"),
         "edited": edited,
-        "commit": line.commit,
-        "author": line.author,
+        **json_object(line, "commit author"),
     }
 
 

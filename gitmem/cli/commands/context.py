@@ -7,21 +7,22 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
 from gitmem.cli.options import at_option, json_option, open_here
-from gitmem.cli.terminal import page, say, write_json
+from gitmem.cli.terminal import escape, page, say, write_json
+from gitmem.config import Config
+from gitmem.context.assembly import Context, ContextRequest
+from gitmem.context.condensing import merger
 from gitmem.context.layer_limits import PRESETS, Layer
 from gitmem.context.request import MAX_AGE, build, place, repository_path, request_of, staged_of, value_of
 from gitmem.environment import cache_folder, now
-
-if TYPE_CHECKING:
-    from gitmem.config import Config
-    from gitmem.context.assembly import Context, ContextRequest
-    from gitmem.git.opening import Repository
-    from gitmem.hosts.transcript import Transcript
+from gitmem.git.opening import Repository
+from gitmem.hosts.transcript import Transcript
+from gitmem.sessions import receipts
+from gitmem.sessions.state import name_of
 
 PROMPT_BYTES = 1 << 20  # of a prompt from standard input
 
@@ -131,17 +132,12 @@ def _request(options: ContextOptions, repo: Repository, config: Config) -> Conte
         characters=max(1, options.max_characters - 1) if options.max_characters else 0,  # the last line's end is one
     )
     if options.merge:
-        from gitmem.context.condensing import merger
-
         request = replace(request, merge=merger(repo, config, options.merge, now(), os.environ))
     return request
 
 
 def _receipt(repo: Repository, transcript: Transcript, context: Context, began: float) -> None:
     """Keep what the session was given, without its text."""
-    from gitmem.sessions import receipts
-    from gitmem.sessions.state import name_of
-
     tokens, parts = receipts.of_parts([(part.layer.value, part.content, part.tokens) for part in context.parts])
     took = round(1000 * (time.monotonic() - began))
     receipts.record(repo.common_dir, receipts.Receipt(now(), name_of(transcript), "context", took, tokens, parts))
@@ -171,6 +167,4 @@ def _show(context: Context, dry_run: bool) -> None:
 
 
 def _plain(text: str) -> str:
-    from gitmem.cli.terminal import escape
-
     return escape(text, keep="")

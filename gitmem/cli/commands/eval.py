@@ -5,29 +5,36 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import click
 
 from gitmem.cli.options import at_option, json_option, open_here
-from gitmem.cli.terminal import escape, page, progress, say, say_progress, write, write_json
+from gitmem.cli.terminal import edited, escape, page, progress, say, say_progress, write, write_json
+from gitmem.config import Config
 from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError, UsageError
+from gitmem.git.repository import Repository
+from gitmem.git.revision import resolve_at
+from gitmem.git.worktree import state_dir, write_atomic
+from gitmem.index import indexer
 from gitmem.json_values import json_object
+from gitmem.models.language import open_language_model
 from gitmem.plural import counted
+from gitmem.promotion import question_runs, questions
+from gitmem.promotion.evaluation import TOP, evaluate_promotion
+from gitmem.promotion.model_registry import model_setting, promotion_model
+from gitmem.promotion.question_runs import QUESTIONS, Since, compare_and_keep
+from gitmem.promotion.questions import AskedFact, by_model
+from gitmem.provenance import trends
 from gitmem.regular_file import read_regular, writable_file
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from gitmem.config import Config
-    from gitmem.git.repository import Repository
-    from gitmem.promotion.question_runs import Since
-    from gitmem.promotion.questions import AskedFact
-    from gitmem.search.evaluation import LabelledQuestion, QuestionResult, Summary
-    from gitmem.search.search import Query
+from gitmem.search import evaluation
+from gitmem.search.evaluation import LabelledQuestion, QuestionResult, Summary, rows, same_index, summarise
+from gitmem.search.fact_places import FactPlaces
+from gitmem.search.search import Lane, Query
 
 Value = TypeVar("Value")
 
@@ -101,12 +108,6 @@ def command(**given: Any) -> int:
 
 def _make(options: EvalOptions) -> int:
     """Make the questions of a person's own facts, or those that facts lack since the last time."""
-    from gitmem.cli.terminal import edited
-    from gitmem.git.worktree import state_dir, write_atomic
-    from gitmem.promotion import question_runs, questions
-    from gitmem.search.evaluation import rows
-    from gitmem.search.fact_places import FactPlaces
-
     repo, config = open_here()
     place = options.qrels or state_dir(repo.common_dir) / question_runs.QUESTIONS
     if place.exists():
@@ -149,10 +150,6 @@ def _by_model(
     repo: Repository, config: Config, asked: Sequence[AskedFact], known: Mapping[str, str], name: str
 ) -> list[AskedFact]:
     """The facts, those without a question in `known` with one that a language model writes."""
-    from gitmem.models.language import open_language_model
-    from gitmem.promotion.model_registry import model_setting
-    from gitmem.promotion.questions import by_model
-
     setting, _ = model_setting(repo, config, now().date(), os.environ)
     new = [
         item
@@ -169,10 +166,6 @@ def _by_model(
 def _own_questions(repo: Repository) -> Path:
     """The file of a person's own questions, else the one that the repository keeps. Raises UsageError where there is
     neither."""
-    from gitmem.git.worktree import state_dir
-    from gitmem.promotion.question_runs import QUESTIONS
-    from gitmem.provenance import trends
-
     kept = [state_dir(repo.common_dir) / QUESTIONS, *([repo.root / trends.QUESTIONS] if repo.root else [])]
     place = next((file for file in kept if file.is_file()), None)
     if place is None:
@@ -187,8 +180,6 @@ def _still_asked(
 
     Raises GitMemError where none is left.
     """
-    from gitmem.search.fact_places import FactPlaces
-
     places = FactPlaces(repo, config, commit)
     asked = [question for question in questions if not question.fact or places.find(question.fact)]
     if len(asked) < len(questions):
@@ -205,11 +196,6 @@ def _evaluate(options: EvalOptions) -> int:
     Raises UsageError for what is no question, floor or setting, GitMemError for a file that cannot be read,
     UnknownRevision for a commit that is none.
     """
-    from gitmem.git.revision import resolve_at
-    from gitmem.promotion.question_runs import compare_and_keep
-    from gitmem.search import evaluation
-    from gitmem.search.search import Lane, Query
-
     floors = evaluation.floors(options.floor)
     if options.compare and (options.ab or options.what_if):
         raise UsageError("--compare goes without --ab and --what-if")
@@ -256,8 +242,6 @@ def _evaluate(options: EvalOptions) -> int:
 
 def _otherwise(query: Query) -> dict[str, Query]:
     """The searches that `--what-if` compares with the one in force."""
-    from gitmem.search.search import Lane
-
     return {
         "words alone": query._replace(lane=Lane.LEXICAL),
         "meaning alone": query._replace(lane=Lane.VECTOR),
@@ -282,8 +266,6 @@ def _show(
 
 
 def _questions(qrels: Path) -> list[LabelledQuestion]:
-    from gitmem.search import evaluation
-
     return _read(qrels, evaluation.read)
 
 
@@ -319,9 +301,6 @@ def _each_variant(
 ) -> list[list[QuestionResult]]:
     """The results of each (name, settings), each with an index of its own chunk size; in the end the index is as
     `config` has it, whatever happens."""
-    from gitmem.index import indexer
-    from gitmem.search.evaluation import same_index
-
     indexed = config
     runs = []
     try:
@@ -339,8 +318,6 @@ def _each_variant(
 
 def _below(run: list[QuestionResult], name: str, floors: Sequence[tuple[str, float]]) -> bool:
     """Whether a figure is below its floor; each that is is said."""
-    from gitmem.search.evaluation import summarise
-
     figures = summarise(run)["all"].figures
     missed = [(figure, least) for figure, least in floors if figures[figure] < least]
     for figure, least in missed:
@@ -350,10 +327,6 @@ def _below(run: list[QuestionResult], name: str, floors: Sequence[tuple[str, flo
 
 def promotion(facts: Path, model: str, as_json: bool) -> int:
     """The figures of the promotion model on the rows of `facts`."""
-
-    from gitmem.promotion.evaluation import TOP, evaluate_promotion
-    from gitmem.promotion.model_registry import promotion_model
-
     repo, config = open_here({"model": model} if model else {})
     proposer, _ = promotion_model(repo, config, now().date(), os.environ, say_progress)
     quality, notes = evaluate_promotion(facts, proposer)
