@@ -1,8 +1,8 @@
-"""The protocol over the git binary: opens every repository format, starts in milliseconds.
+"""The adapter over the git binary: it opens every repository format and starts in milliseconds.
 
-Objects come through one `cat-file --batch-command` process (Git 2.36 or newer), lists through one process each.
-Nothing of the repository's configuration that runs a program is let through: no fsmonitor, external diff,
-textconv, signature display or filter (docs/threats.md, A22).
+One `cat-file --batch-command` process (Git 2.36 or newer) reads objects; every list takes a process of its own.
+No program that the repository's configuration names is run: no fsmonitor, external diff, textconv, signature check
+or filter (docs/threats.md, A22).
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
     from gitmem.git.encryption import GitCrypt
 
-# What Git sets for its hooks and what a person says about place and configuration; every other GIT_* is dropped.
-KEPT = {
+# Variables that Git sets for its hooks, or that a person sets for place and configuration. Git gets no other GIT_*.
+PASSED_VARIABLES = {
     "GIT_DIR",
     "GIT_WORK_TREE",
     "GIT_INDEX_FILE",
@@ -57,17 +57,17 @@ SAFE = (
     "-c", "core.fsmonitor=false", "-c", "log.showSignature=false", "-c", "core.quotePath=false",
     "-c", "blame.ignoreRevsFile=", "-c", "diff.renames=false", "-c", "submodule.recurse=false",
 )  # fmt: skip
-MAX_PATHS_UNASKED = 32  # paths of which it is not worth asking first whether they are tracked
+MAX_UNFILTERED_PATHS = 32  # `ignored` drops tracked paths from a longer list before it asks Git
 MAX_MEMORY = 2 << 30  # bytes that git may take for a list of files
-COUNTED = 100_000  # trees whose files are counted
-LISTED = 2  # trees whose listing is kept: a review asks for those of its base and its head eight times
-LISTED_ENTRIES = 50_000  # of a tree whose listing is kept: some 10 MB
-WINDOW = 64  # requests in flight to cat-file: their text fits any pipe, so neither side can block the other
-ABREAST = 8  # the same of names, which are longer than oids
+MAX_CACHED_COUNTS = 100_000  # trees whose number of files is cached
+MAX_CACHED_LISTS = 2  # trees whose entries are cached: a review lists its base and its head eight times
+MAX_CACHED_ENTRIES = 50_000  # entries of a tree that is cached, about 10 MB
+OIDS_PER_REQUEST = 64  # sent to cat-file at once: they fit into any pipe, so neither side can block the other
+NAMES_PER_REQUEST = 8  # the same for names, which are longer than oids
 
 
 class Place(NamedTuple):
-    """Where a repository is. `root` is None when bare."""
+    """Where a repository lies. `root`: the top folder of the work tree, None if bare."""
 
     git_dir: Path
     common_dir: Path
@@ -76,18 +76,19 @@ class Place(NamedTuple):
 
 
 def read_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """The environment of a reading git process."""
+    """The environment of a git process that only reads."""
+    passed = ("GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_")
     env = {
         name: value
         for name, value in environ.items()
-        if not name.startswith("GIT_") or name in KEPT or name.startswith(("GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_"))
+        if not name.startswith("GIT_") or name in PASSED_VARIABLES or name.startswith(passed)
     }
     env.update(LC_ALL="C", GIT_OPTIONAL_LOCKS="0", GIT_TERMINAL_PROMPT="0", GIT_NO_LAZY_FETCH="1")
     return env
 
 
 def discover(start: Path, environ: Mapping[str, str]) -> Place:
-    """Find the repository that holds `start`. Raises NotARepository with what to do."""
+    """The place of the repository that contains the folder `start`. Raises NotARepository."""
     return _place(start, *_started(start, PLACE, environ).communicate())
 
 
@@ -98,7 +99,7 @@ PLACE = (
 
 
 def _started(start: Path, args: Sequence[str], environ: Mapping[str, str]) -> subprocess.Popen[bytes]:
-    """A git process that runs in `start` while something else is done."""
+    """Start a git process in the folder `start` and do not wait for it."""
     command = ["git", *SAFE, "-C", str(start), *args]
     env = read_environment(environ)
     try:
@@ -109,20 +110,20 @@ def _started(start: Path, args: Sequence[str], environ: Mapping[str, str]) -> su
         raise GitMemError("git is not installed or not on PATH", "install Git 2.36 or newer") from None
 
 
-def _place(start: Path, out: bytes, said: bytes) -> Place:
+def _place(start: Path, out: bytes, stderr: bytes) -> Place:
     lines = [os.fsdecode(line) for line in out.split(b"\n")[:-1]]
     if len(lines) < 4:
-        words = os.fsdecode(said)
-        if "dubious ownership" in words:
+        problem = os.fsdecode(stderr)
+        if "dubious ownership" in problem:
             raise NotARepository(
                 Message("Git does not trust the repository at '{}': another user owns it", start),
                 Message("if you trust it: {}", "git config --global --add safe.directory <its path>"),
             )
-        if "not a git repository" in words:
+        if "not a git repository" in problem:
             raise NotARepository(
                 "this is not a Git repository, nor is any folder above it", "make one here: git mem init"
             )
-        raise GitFailed(first_line(words) or Message("cannot open the repository at '{}'", start))
+        raise GitFailed(first_line(problem) or Message("cannot open the repository at '{}'", start))
     if len(lines) > 5:
         raise GitFailed("cannot open a repository below a folder with a line break in its name", "rename the folder")
     root = None
@@ -135,7 +136,7 @@ OURS = ("--show-scope", "-z", "--get-regexp", r"^mem\.")
 
 
 def users_own(out: bytes) -> list[tuple[str, str, str]]:
-    """(key, value, origin) of what `OURS` lists, those of the repository itself left out."""
+    """(key, value, origin) from the output of `git config OURS`, without the repository's own configuration."""
     fields = out.split(b"\0")
     settings = []
     for scope, pair in zip(fields[::2], fields[1::2], strict=False):
@@ -146,28 +147,30 @@ def users_own(out: bytes) -> list[tuple[str, str, str]]:
 
 
 def bounded(command: Sequence[str]) -> list[str]:
-    """A git command that maps little of the packs it reads: with them it has MAX_MEMORY bytes."""
+    """A git command with small windows on pack files, so that it works within MAX_MEMORY bytes."""
     return [command[0], "-c", "core.packedGitLimit=256m", "-c", "core.packedGitWindowSize=16m", *command[1:]]
 
 
 def failed_list(what: str, words: bytes, code: int) -> GitMemError:
-    """Why git gave no list: it keeps all of a difference in memory before it names the first file, and has a bound."""
-    said = first_line(os.fsdecode(words))
+    """The error for a git list that failed: TooManyFiles if git ran out of memory, otherwise GitFailed.
+
+    Git holds all of a difference in memory before it prints the first file.
+    """
     out_of_memory = b"emory" in words or code in (-9, -6, -11)
     if out_of_memory:
         return too_many_files()
-    return GitFailed(f"git {what}: {said or code}")
+    return GitFailed(f"git {what}: {first_line(os.fsdecode(words)) or code}")
 
 
 def too_many_files() -> TooManyFiles:
-    """The error for a tree, or a change, of more than MAX_FILES files."""
+    """The error for a tree, or a difference of trees, of more than MAX_FILES files."""
     return TooManyFiles(
         Message("a tree has more than {} files", f"{MAX_FILES:,}"), "nothing of it was read; leave that branch out"
     )
 
 
 def first_line(words: str) -> str:
-    """The first line of what git said, without its prefix, cut at 300 characters."""
+    """The first line of git's error output without `fatal:` or `error:`, at most 300 characters; "" if empty."""
     lines = [line for line in words.splitlines() if line.strip()]
     if not lines:
         return ""
@@ -175,18 +178,18 @@ def first_line(words: str) -> str:
 
 
 class BinaryRepository:
-    """`gitmem.git.repository.Repository` over git processes."""
+    """`gitmem.git.repository.Repository` over git processes. The protocol documents the methods."""
 
     def __init__(self, place: Place, environ: Mapping[str, str]) -> None:
         self.place = place
         self._environ = dict(environ)
         self._env = read_environment(environ)
         self._batch: subprocess.Popen[bytes] | None = None
-        self._listed: dict[str, list[Entry]] = {}
-        self._counted: dict[str, int] = {}
+        self._cached_entries: dict[str, list[Entry]] = {}  # oid of a tree -> its entries
+        self._cached_counts: dict[str, int] = {}  # oid of a tree -> its number of files
         self._git_crypt: GitCrypt | None = None
         self._git_crypt_sought = False
-        self._stored_as: dict[str, str] = {}  # oid of a text -> oid of the encrypted blob that stands for it here
+        self._encrypted_oids: dict[str, str] = {}  # oid of a text -> oid of its encrypted blob in this clone
 
     @property
     def root(self) -> Path | None:
@@ -206,7 +209,6 @@ class BinaryRepository:
 
     @property
     def environ(self) -> Mapping[str, str]:
-        """The environment we were started in, for `git/write.py`."""
         return self._environ
 
     # -- processes -------------------------------------------------------------------------------------------
@@ -224,25 +226,28 @@ class BinaryRepository:
         return done.stdout
 
     def _listing(self, args: Sequence[str], fields: int) -> bytes:
-        """What git says, of at most MAX_FILES files with so many NUL-ended fields each: git is ended as soon as it
-        names more, before any of them is read. Raises TooManyFiles."""
+        """The output of a git list of files, `fields` NUL-ended fields per file.
+
+        Raises TooManyFiles, and kills git, as soon as it prints more than MAX_FILES files.
+        """
         command, pipe = bounded(self._command(args)), subprocess.PIPE
         pieces, count = [], 0
         with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, env=self._env) as process:
             system.bound_memory(process.pid, MAX_MEMORY)
             assert process.stdout is not None and process.stderr is not None
-            words = _drained(process.stderr)
-            while piece := process.stdout.read(PIECE):
+            stderr = read_in_thread(process.stderr)
+            while piece := process.stdout.read(PIECE_BYTES):
                 pieces.append(piece)
                 count += piece.count(b"\0")
                 if count > fields * MAX_FILES:
                     process.kill()
                     raise too_many_files()
         if process.returncode != 0:
-            raise failed_list(args[0], words(), process.returncode)
+            raise failed_list(args[0], stderr(), process.returncode)
         return b"".join(pieces)
 
     def _pipes(self) -> tuple[IO[bytes], IO[bytes]]:
+        """The input and output of the cat-file process, which is started if none runs."""
         if self._batch is None or self._batch.poll() is not None:
             self._batch = subprocess.Popen(
                 self._command(["cat-file", "--batch-command"]),
@@ -252,13 +257,13 @@ class BinaryRepository:
         return self._batch.stdin, self._batch.stdout
 
     def _ask(self, verb: str, name: str) -> tuple[str, str, int]:
-        """(oid, type, size) of an object name, type "" when missing; for `contents` the bytes follow."""
+        """(oid, type, size) of the object `name`; type "" if it is missing. After `contents` the bytes follow."""
         if "\n" in name or "\0" in name or not name:
             return "", "", 0
         return self._header(self._request(verb, (name,)))
 
     def _request(self, verb: str, names: Iterable[str]) -> IO[bytes]:
-        """Ask for objects; the answers come in order from what is returned. Raises GitFailed where cat-file ended."""
+        """Send names to cat-file. Returns the pipe with the answers, in order. Raises GitFailed if cat-file ended."""
         requests, answers = self._pipes()
         try:
             requests.write("".join(f"{verb} {name}\n" for name in names).encode("utf-8", "surrogateescape"))
@@ -268,7 +273,7 @@ class BinaryRepository:
         return answers
 
     def _header(self, answers: IO[bytes]) -> tuple[str, str, int]:
-        """`<oid> <type> <size>`, or anything else for an object that is not there."""
+        """Read one header, `<oid> <type> <size>`, of cat-file; type "" for any other line: the object is missing."""
         line = answers.readline()
         words = line.split()
         if len(words) == 3 and words[2].isdigit() and words[1] in (b"blob", b"tree", b"commit", b"tag"):
@@ -278,18 +283,16 @@ class BinaryRepository:
         return "", "", 0
 
     def _ended_early(self) -> GitFailed:
-        """Why cat-file gives no answer: in a partial clone it ends where it cannot fetch what was left out."""
+        """The error if cat-file ended: in a partial clone it ends when it cannot fetch an object that is missing."""
         import shlex  # a search need not pay for it
 
         pattern = r"^(extensions\.partialclone|remote\..*\.promisor)$"
         words = self._run(["config", "--get-regexp", pattern], ok=(0, 1)).decode("utf-8", "replace").split()
         if not words:
             return GitFailed("git cat-file ended early", "Git 2.36 or newer is needed")
-        key, value = words[0], words[1] if len(words) > 1 else ""
-        if key.startswith("extensions"):
-            remote = value
-        else:
-            remote = key.removeprefix("remote.").removesuffix(".promisor")
+        remote = words[0].removeprefix("remote.").removesuffix(".promisor")
+        if remote.startswith("extensions"):
+            remote = "".join(words[1:2])
         return GitFailed(
             Message(
                 "this is a partial clone, and its promisor remote '{}' did not give an object that is not here", remote
@@ -305,7 +308,7 @@ class BinaryRepository:
             for pipe in (self._batch.stdin, self._batch.stdout):
                 if pipe is not None:
                     pipe.close()
-            self._batch.terminate()  # it only reads; a process that was forked meanwhile may hold its pipe open
+            self._batch.terminate()  # closed pipes may not end it: a process forked meanwhile may hold them open
             self._batch.wait()
             self._batch = None
 
@@ -314,11 +317,9 @@ class BinaryRepository:
     def resolve(self, rev: str) -> str:
         if is_revision_name(rev):
             oid, kind, _ = self._ask("info", f"{rev}^{{commit}}")
-        else:
-            oid, kind, _ = ("", "", 0)
-        if kind != "commit":
-            raise self._unknown(rev)
-        return oid
+            if kind == "commit":
+                return oid
+        raise self._unknown(rev)
 
     def _unknown(self, rev: str) -> UnknownRevision:
         if not is_revision_name(rev):
@@ -334,7 +335,7 @@ class BinaryRepository:
         oid, kind, _ = self._ask("info", "HEAD^{commit}")
         if kind == "commit":
             return oid
-        # Before the first commit HEAD names nothing; a HEAD whose commit is lost is damage, not a beginning.
+        # Before the first commit HEAD names no oid. If it names one, its commit is missing: the repository is damaged.
         named = self._run(["rev-parse", "-q", "--verify", "HEAD"], ok=(0, 1)).decode().strip()
         if named:
             raise GitFailed(
@@ -359,11 +360,9 @@ class BinaryRepository:
     def tree(self, commit: str) -> str:
         if is_revision_name(commit):
             oid, kind, _ = self._ask("info", f"{commit}^{{tree}}")
-        else:
-            oid, kind, _ = ("", "", 0)
-        if kind != "tree":
-            raise UnknownRevision(Message("'{}' has no tree here", commit))
-        return oid
+            if kind == "tree":
+                return oid
+        raise UnknownRevision(Message("'{}' has no tree here", commit))
 
     def merge_base(self, a: str, b: str) -> str | None:
         return self._run(["merge-base", "--end-of-options", a, b], ok=(0, 1)).decode().strip() or None
@@ -379,7 +378,7 @@ class BinaryRepository:
         done = subprocess.run(command, env=self._env, capture_output=True, check=False, stdin=subprocess.DEVNULL)
         if done.returncode == 0:
             return True
-        if done.returncode == 1 and not done.stderr:  # Git before 2.44 ends with 1 for a history it cannot read, too
+        if done.returncode == 1 and not done.stderr:  # with an error, Git before 2.44 could not read the history
             return False
         if not (self._is_commit(a) and self._is_commit(b)):
             return False
@@ -391,34 +390,35 @@ class BinaryRepository:
     # -- lists -----------------------------------------------------------------------------------------------
 
     def entries(self, treeish: str, paths: Sequence[str] = ()) -> list[Entry]:
-        whole = not paths and len(treeish) in (40, 64) and HEX.issuperset(treeish)  # what an oid names never changes
-        if whole and treeish in self._listed:
-            return list(self._listed[treeish])
-        listed = parse_entries(self._listing(["ls-tree", "-r", "-z", "--full-tree", treeish, "--", *paths], 1))
-        if whole and len(listed) <= LISTED_ENTRIES:
-            self._listed = dict([*list(self._listed.items())[1 - LISTED :], (treeish, list(listed))])
-        return listed
+        # Only the whole tree of an oid is cached: another name may mean another tree later.
+        cacheable = not paths and len(treeish) in (40, 64) and HEX.issuperset(treeish)
+        if cacheable and treeish in self._cached_entries:
+            return list(self._cached_entries[treeish])
+        entries = parse_entries(self._listing(["ls-tree", "-r", "-z", "--full-tree", treeish, "--", *paths], 1))
+        if cacheable and len(entries) <= MAX_CACHED_ENTRIES:
+            newest = list(self._cached_entries.items())[1 - MAX_CACHED_LISTS :]
+            self._cached_entries = dict([*newest, (treeish, list(entries))])
+        return entries
 
     def count_files(self, tree: str, most: int) -> int:
         return self._count_files(self.tree(tree), most)
 
     def _count_files(self, tree: str, most: int) -> int:
-        """Each tree is read once, whatever names it, and stays counted for the other trees of the repository."""
-        known = self._counted.get(tree)
-        if known is not None:
-            return known
+        cached = self._cached_counts.get(tree)
+        if cached is not None:
+            return cached
         count, subtrees = self._read_tree(tree)
         for subtree in subtrees:
             if count > most:
                 return count
             count += self._count_files(subtree, most)
-        if len(self._counted) >= COUNTED:
-            self._counted.clear()
-        self._counted[tree] = count
+        if len(self._cached_counts) >= MAX_CACHED_COUNTS:
+            self._cached_counts.clear()
+        self._cached_counts[tree] = count
         return count
 
     def _read_tree(self, oid: str) -> tuple[int, list[str]]:
-        """(files, oids of the subtrees)."""
+        """(number of files, oids of the subtrees) of one tree, its subtrees not counted."""
         _, kind, size = self._ask("contents", oid)
         data = b""
         if kind:
@@ -435,18 +435,20 @@ class BinaryRepository:
         return data
 
     def blobs(self, treeish: str, paths: Sequence[str]) -> dict[str, str]:
-        # Git reads `./` and `../` from the current folder on; no file of a tree begins so.
+        # Git takes `./` and `../` as relative to the current folder; no path of a tree begins so.
         paths = [path for path in paths if not path.startswith(("./", "../")) and "\0" not in path]
         if not paths:
             return {}
-        if self._batch is None or any("\n" in name for name in (treeish, *paths)):  # a process is there, or one starts
-            asked = set(paths)
-            return {entry.path: entry.oid for entry in self.entries(treeish, paths) if entry.path in asked}
+        # Without a running cat-file, one `ls-tree` is as cheap; cat-file cannot take a name with a line break.
+        if self._batch is None or any("\n" in name for name in (treeish, *paths)):
+            wanted = set(paths)
+            return {entry.path: entry.oid for entry in self.entries(treeish, paths) if entry.path in wanted}
         found = {}
-        for at in range(0, len(paths), ABREAST):
-            answers = self._request("info", (f"{treeish}:{path}" for path in paths[at : at + ABREAST]))
-            headers = [(path, self._header(answers)) for path in paths[at : at + ABREAST]]
-            found.update({path: oid for path, (oid, kind, _) in headers if kind == "blob"})
+        for at in range(0, len(paths), NAMES_PER_REQUEST):
+            names = paths[at : at + NAMES_PER_REQUEST]
+            answers = self._request("info", (f"{treeish}:{name}" for name in names))
+            headers = [(name, self._header(answers)) for name in names]
+            found.update({name: oid for name, (oid, kind, _) in headers if kind == "blob"})
         return found
 
     def staged(self) -> list[Entry]:
@@ -467,13 +469,13 @@ class BinaryRepository:
         return [os.fsdecode(path) for path in out.split(b"\0")[:-1]]
 
     def ignored(self, paths: Sequence[str]) -> set[str]:
-        if len(paths) > MAX_PATHS_UNASKED:
-            # What is tracked is never ignored, and the lookup of a path costs more than a line of this list.
+        if len(paths) > MAX_UNFILTERED_PATHS:
+            # A tracked path is never ignored. To list all tracked paths is cheaper than one lookup for each path.
             tracked = set(map(os.fsdecode, self._run(["ls-files", "-z", "--full-name"]).split(b"\0")))
             paths = [path for path in paths if path not in tracked]
         if not paths:
             return set()
-        # check-ignore takes patterns and refuses --literal-pathspecs: a name with wildcards is spelled out.
+        # check-ignore takes patterns and refuses --literal-pathspecs: wildcards in a name are escaped.
         names = {_as_pattern(path): path for path in paths}
         given = b"".join(name.encode("utf-8", "surrogateescape") + b"\0" for name in names)
         command = [word for word in self._command(["check-ignore", "-z", "--stdin"]) if word != "--literal-pathspecs"]
@@ -483,7 +485,7 @@ class BinaryRepository:
         return {names[name] for path in done.stdout.split(b"\0")[:-1] if (name := os.fsdecode(path)) in names}
 
     def removals(self, rev: str, most: int) -> dict[str, str]:
-        # Without a pathspec: to match each entry against some hundred of them takes a hundred times as long.
+        # No pathspec: matching each entry against some hundred pathspecs takes a hundred times as long.
         how = ["--diff-filter=D", *RAW, "--no-renames", "--diff-merges=off", f"--max-count={most}", "--format=%x00%H"]
         return parse_removals(self._run(["log", *how, "--end-of-options", rev, "--"]))
 
@@ -491,18 +493,18 @@ class BinaryRepository:
         command = self._command(["rev-list", "--objects", "--no-object-names", "--all", "--indexed-objects"])
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=self._env) as process:
             assert process.stdout is not None and process.stderr is not None
-            words = _drained(process.stderr)
+            stderr = read_in_thread(process.stderr)
             for line in process.stdout:
                 yield line.decode().strip()
-            said = words()
+            problem = stderr()
         if process.returncode != 0:
-            raise GitFailed(f"git rev-list: {first_line(os.fsdecode(said))}")
+            raise GitFailed(f"git rev-list: {first_line(os.fsdecode(problem))}")
 
     # -- objects ---------------------------------------------------------------------------------------------
 
     @property
     def empty_tree(self) -> str:
-        """The oid of the tree without entries, known to Git without being stored."""
+        """The oid of the tree without entries; Git knows it without storing it."""
         import hashlib  # loads OpenSSL: 9 ms that most commands need not wait for
 
         return hashlib.new(self.object_format, b"tree 0\0").hexdigest()
@@ -514,18 +516,18 @@ class BinaryRepository:
         raise GitFailed(Message("object {} is missing or no blob", oid[:12]), "git fsck says what else is damaged")
 
     def read_many(self, oids: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
-        left = iter(oids)
-        while window := list(islice(left, WINDOW)):
-            yield from ((oid, self._readable(data)) for oid, data in self._read_window(window))
+        remaining = iter(oids)
+        while request := list(islice(remaining, OIDS_PER_REQUEST)):
+            yield from ((oid, self._decrypted(data)) for oid, data in self._read_blobs(request))
 
-    def _readable(self, data: bytes | None) -> bytes | None:
-        """A blob's bytes; of an encrypted one the text, where the user's settings and this clone's key give it."""
+    def _decrypted(self, data: bytes | None) -> bytes | None:
+        """The text of an encrypted blob if this clone can decrypt it, otherwise `data`."""
         if data is None or not data.startswith(ENCRYPTED):
             return data
         git_crypt = self.git_crypt()
-        text = None
-        if git_crypt:
-            text = git_crypt.text(data)
+        if git_crypt is None:
+            return data
+        text = git_crypt.text(data)
         if text is None:
             return data
         return text
@@ -536,11 +538,8 @@ class BinaryRepository:
             if any((folder / "git-crypt").is_dir() for folder in folders):
                 from gitmem.git import encryption  # few clones need it
 
-                named = [value for key, value, _ in self.user_config() if key.lower() == "mem.encryption"]
-                kind = ""
-                if named:
-                    kind = named[-1]
-                self._git_crypt = encryption.find(kind, folders, self.root, self._environ)
+                kinds = ["", *(value for key, value, _ in self.user_config() if key.lower() == "mem.encryption")]
+                self._git_crypt = encryption.find(kinds[-1], folders, self.root, self._environ)
             self._git_crypt_sought = True
         return self._git_crypt
 
@@ -552,37 +551,38 @@ class BinaryRepository:
         done = subprocess.run(command, input=given, capture_output=True, env=self._env, check=False)
         if done.returncode != 0:
             raise GitFailed(f"git check-attr: {first_line(os.fsdecode(done.stderr))}")
-        said = [os.fsdecode(field) for field in done.stdout.split(b"\0")]
-        return dict(zip(said[::3], said[2::3], strict=False))
+        fields = [os.fsdecode(field) for field in done.stdout.split(b"\0")]  # path, attribute, value; then the next
+        return dict(zip(fields[::3], fields[2::3], strict=False))
 
     def stored(self, oids: Iterable[str]) -> Iterator[bytes | None]:
-        left = iter(oids)
-        while window := list(islice(left, WINDOW)):
-            yield from (data for _, data in self._read_window(window))
+        remaining = iter(oids)
+        while request := list(islice(remaining, OIDS_PER_REQUEST)):
+            yield from (data for _, data in self._read_blobs(request))
 
-    def _read_window(self, oids: list[str]) -> Iterator[tuple[str, bytes | None]]:
+    def _read_blobs(self, oids: list[str]) -> list[tuple[str, bytes | None]]:
+        """(oid, stored bytes) of at most OIDS_PER_REQUEST oids; None if the object is missing or not a blob."""
         if any(not set(oid) <= HEX for oid in oids):
             raise GitFailed("an object id must be hexadecimal")
         answers = self._request("contents", oids)
-        window: list[tuple[str, bytes | None]] = []
+        blobs: list[tuple[str, bytes | None]] = []
         for oid in oids:
             _, kind, size = self._header(answers)
             if not kind:
-                window.append((oid, None))
+                blobs.append((oid, None))
                 continue
             data = answers.read(size)
             answers.read(1)
             if len(data) != size:
                 raise self._ended_early()
-            window.append((oid, data if kind == "blob" else None))
-        yield from window
+            blobs.append((oid, data if kind == "blob" else None))
+        return blobs
 
     def sizes(self, oids: Sequence[str]) -> dict[str, int]:
         sizes = {}
-        for at in range(0, len(oids), WINDOW):
-            window = [oid for oid in oids[at : at + WINDOW] if set(oid) <= HEX]
-            answers = self._request("info", window)
-            for oid in window:
+        for at in range(0, len(oids), OIDS_PER_REQUEST):
+            request = [oid for oid in oids[at : at + OIDS_PER_REQUEST] if set(oid) <= HEX]
+            answers = self._request("info", request)
+            for oid in request:
                 _, kind, size = self._header(answers)
                 if kind:
                     sizes[oid] = size
@@ -590,19 +590,16 @@ class BinaryRepository:
 
     def hash_blob(self, data: bytes) -> str:
         plain = self._hash(data)
-        # git-crypt leaves an empty file as it is
-        git_crypt = None
-        if data:
-            git_crypt = self.git_crypt()
-        if git_crypt is None:
+        git_crypt = self.git_crypt()
+        if git_crypt is None or not data:  # git-crypt leaves an empty file as it is
             return plain
-        if plain not in self._stored_as:
+        if plain not in self._encrypted_oids:
             candidates = map(self._hash, git_crypt.encryptions(data))
-            there = next((oid for oid in candidates if self.sizes([oid])), "")
-            if not there:
+            encrypted = next((oid for oid in candidates if self.sizes([oid])), "")
+            if not encrypted:
                 return plain
-            self._stored_as[plain] = there
-        return self._stored_as[plain]
+            self._encrypted_oids[plain] = encrypted
+        return self._encrypted_oids[plain]
 
     def _hash(self, data: bytes) -> str:
         import hashlib
@@ -667,21 +664,17 @@ class BinaryRepository:
         return _Log(process, self.commit)
 
     def messages(self, revs: Sequence[str], *, walk: bool = True) -> Iterator[tuple[str, str, str, str, list[str]]]:
-        if walk:
-            how = ["--left-right"]
-        else:
-            how = ["--no-walk=unsorted"]
-        command = ["log", *how, "-z", "--encoding=UTF-8", f"--format={MESSAGE}", *NAMES, "--stdin"]
-        with self._answering(command, revs) as answer:
-            yield from parse_messages(iter(lambda: answer.read(PIECE), b""))
+        how = "--left-right" if walk else "--no-walk=unsorted"
+        command = ["log", how, "-z", "--encoding=UTF-8", f"--format={MESSAGE}", *NAMES, "--stdin"]
+        with self._output(command, revs) as output:
+            yield from parse_messages(iter(lambda: output.read(PIECE_BYTES), b""))
 
     def reaches(self, commit: str, *, first_parent: bool = False) -> Iterator[str]:
+        command = ["rev-list", "--stdin"]
         if first_parent:
-            how = ["--first-parent"]
-        else:
-            how = []
-        with self._answering(["rev-list", *how, "--stdin"], [commit]) as answer:
-            yield from (line.decode().strip() for line in answer)
+            command.append("--first-parent")
+        with self._output(command, [commit]) as output:
+            yield from (line.decode().strip() for line in output)
 
     def touched(self, commits: Sequence[str]) -> dict[str, list[str]]:
         if not commits:
@@ -689,19 +682,19 @@ class BinaryRepository:
         return {oid: paths for _, oid, _, _, paths in self.messages(commits, walk=False)}
 
     @contextmanager
-    def _answering(self, args: Sequence[str], given: Iterable[str]) -> Iterator[IO[bytes]]:
-        """What git says that reads these lines before it begins. Raises GitFailed where it fails, once all was read."""
+    def _output(self, args: Sequence[str], lines: Iterable[str]) -> Iterator[IO[bytes]]:
+        """The output of a git command that reads `lines` first. Raises GitFailed at the end if the command fails."""
         command, pipe = bounded(self._command(args)), subprocess.PIPE
         with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=self._env) as process:
             system.bound_memory(process.pid, MAX_MEMORY)
             assert process.stdin is not None and process.stdout is not None and process.stderr is not None
-            words = _drained(process.stderr)
-            with suppress(BrokenPipeError), process.stdin as lines:
-                lines.write("".join(f"{line}\n" for line in given).encode("utf-8", "surrogateescape"))
+            stderr = read_in_thread(process.stderr)
+            with suppress(BrokenPipeError), process.stdin as stdin:
+                stdin.write("".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape"))
             yield process.stdout
-            said = words()
+            problem = stderr()
         if process.returncode:
-            raise failed_list(args[0], said, process.returncode)
+            raise failed_list(args[0], problem, process.returncode)
 
     def blame(self, path: str, start: int, end: int, rev: str = "") -> list[BlameLine]:
         if rev:
@@ -723,7 +716,6 @@ class BinaryRepository:
         return blame_work_tree(self, path, start, end)
 
     def simplified_history(self, commit: str, path: str) -> dict[str, list[str]]:
-        """The commits up to `commit` that changed a path, newest first, each with those of them that come before it."""
         how = ["rev-list", "--parents", "--topo-order", "--end-of-options", commit, "--", path]
         rows = [line.split() for line in self._run(how).decode("ascii").splitlines()]
         return {row[0]: row[1:] for row in rows}
@@ -732,28 +724,33 @@ class BinaryRepository:
         return users_own(self._run(["config", *OURS], ok=(0, 1)))
 
 
-def _drained(pipe: IO[bytes]) -> Callable[[], bytes]:
-    """Read a pipe to its end beside the caller, and give the beginning of what came. Git warns once a folder of a path
-    that is too long; with the pipe full it would wait for a reader, and its reader for it."""
-    said = bytearray()
+def read_in_thread(pipe: IO[bytes]) -> Callable[[], bytes]:
+    """Read the error output of a process to its end in a thread, so that a full pipe never stops the process.
+
+    Returns a function that waits for the end and returns the first MAX_STDERR_BYTES. (Git warns once for each folder
+    whose path is too long.)
+    """
+    kept = bytearray()
 
     def read() -> None:
-        while piece := pipe.read(PIECE):
-            said.extend(piece[: MAX_WORDS - len(said)])
+        while piece := pipe.read(PIECE_BYTES):
+            kept.extend(piece[: MAX_STDERR_BYTES - len(kept)])
 
     reader = threading.Thread(target=read, daemon=True)
     reader.start()
 
-    def words() -> bytes:
+    def result() -> bytes:
         reader.join()
-        return bytes(said)
+        return bytes(kept)
 
-    return words
+    return result
 
 
 class _Log:
-    """The commits that a `git rev-list` process names, each read when it is asked for. Raises GitFailed at the end
-    where Git failed; the process ends with the last commit or with this iterator."""
+    """Iterates over the commits that a `git rev-list` process prints; each is read when it is its turn.
+
+    Raises GitFailed at the end if Git failed. The process ends after the last commit, or with this iterator.
+    """
 
     def __init__(self, process: subprocess.Popen[bytes], read: Callable[[str], Commit]) -> None:
         self._process, self._read = process, read
@@ -762,22 +759,22 @@ class _Log:
         return self
 
     def __next__(self) -> Commit:
-        names, words = self._process.stdout, self._process.stderr
-        assert names is not None and words is not None
-        if names.closed:
+        stdout, stderr = self._process.stdout, self._process.stderr
+        assert stdout is not None and stderr is not None
+        if stdout.closed:
             raise StopIteration
-        line = names.readline()
+        line = stdout.readline()
         if line:
             return self._read(line.decode().strip())
-        said = words.read()
+        problem = stderr.read()
         self._process.wait()
         self.close()
         if self._process.returncode != 0:
-            raise GitFailed(f"git rev-list: {first_line(os.fsdecode(said))}")
+            raise GitFailed(f"git rev-list: {first_line(os.fsdecode(problem))}")
         raise StopIteration
 
     def close(self) -> None:
-        """End the process, whether or not it has named all: with its pipes closed it would still read to the end."""
+        """Kill the process: with its pipes closed it would go on reading the history to the end."""
         if self._process.poll() is None:
             self._process.kill()
         for pipe in (self._process.stdout, self._process.stderr):
@@ -790,8 +787,10 @@ class _Log:
 
 
 class RepositoryLookup:
-    """The repository that holds `start` and the user's settings: two processes look for them at once, while the caller
-    does something else. `result`, to be called once, waits for both."""
+    """Looks up the repository that contains `start` and the user's settings, in two processes at once.
+
+    The caller may do something else until it calls `result`, once.
+    """
 
     def __init__(self, start: Path, environ: Mapping[str, str]) -> None:
         self._start, self._environ = start, environ
@@ -799,7 +798,7 @@ class RepositoryLookup:
         self._settings = _started(start, ("config", *OURS), environ)
 
     def result(self) -> tuple[BinaryRepository, list[tuple[str, str, str]]]:
-        """The repository and what its `user_config` says. Raises NotARepository."""
+        """Wait for both processes; the repository and its `user_config`. Raises NotARepository."""
         place, settings = self._place.communicate(), self._settings.communicate()
         repo = BinaryRepository(_place(self._start, *place), self._environ)
         if self._settings.returncode not in (0, 1):
@@ -811,14 +810,14 @@ NAMES = (
     "--name-only", "--no-renames", "--diff-merges=off", "--root", "--no-ext-diff", "--no-textconv",
 )  # fmt: skip
 MESSAGE = "%x00%x00%m%H%x00%an%x00%B"  # as `parse_messages` reads it
-PIECE = 1 << 18  # bytes read at once of what may be long
-MAX_WORDS = 4096  # bytes of what Git says went wrong that are kept
+PIECE_BYTES = 1 << 18  # read at once of a long output
+MAX_STDERR_BYTES = 4096  # kept of a process's error output
 RAW = ("--raw", "-z", "--no-abbrev", "--no-ext-diff", "--no-textconv")
 HEX = frozenset("0123456789abcdef")
 
 
 def _as_pattern(path: str) -> str:
-    """A pattern that matches one path: wildcards escaped, no magic word at the front."""
+    """A pathspec that matches this path alone: wildcards are escaped, and a leading `:` is no pathspec magic."""
     escaped = "".join("\\" + c if c in "*?[\\" else c for c in path)
     if escaped.startswith(":"):
         return "./" + escaped

@@ -1,7 +1,8 @@
-"""Who wrote a line of the work tree that may not be committed yet, or of a file that is stored encrypted.
+"""Blame of lines of the work tree, which may not be committed yet, and of files that are stored encrypted.
 
-`git blame --contents` would run the clone's clean filters: the file is compared with HEAD's here, and Git asked of HEAD
-alone. `git blame --textconv` would run the clone's programs: encrypted versions are compared here as well.
+`git blame --contents` would run the clone's clean filters. So this module compares the file with HEAD's and asks Git
+for the blame of HEAD. `git blame --textconv` would run the clone's programs. So this module compares the decrypted
+versions of a file itself.
 """
 
 from __future__ import annotations
@@ -18,20 +19,22 @@ from gitmem.git.repository import Repository
 from gitmem.git.worktree import read_bytes
 from gitmem.messages import Message
 
-COMPARED = 1 << 14  # pairs of lines of a block that are compared each with each; of a larger one only its ends
-MAX_BLAMED = 2_000  # versions of an encrypted file that are decrypted to say who wrote its lines
-SPLITS = 16  # times a block is cut at lines that stand once on both sides: each costs one pass over the file
+COMPARED = 1 << 14  # pairs of lines in a block up to which all lines are compared with each other
+MAX_BLAMED = 2_000  # versions of an encrypted file that are decrypted
+MAX_SPLITS = 16  # nested cuts of a block at lines that occur once on both sides; each costs one pass over the file
 
 
 def blame_work_tree(repo: Repository, path: str, start: int, end: int) -> list[BlameLine]:
-    """Lines `start`..`end` of a file of the work tree, each with what HEAD's blame says of the line it was there; the
-    oid of a line that HEAD has not is all zeros. Raises GitFailed where there is no such file."""
-    now, then = _work_tree_lines(repo, path), _head_lines(repo, path)
-    origin: dict[int, int] = {}
-    for before, after, length in same_runs(then, now):
+    """Blame of the lines `start` to `end` of a file of the work tree. Raises GitFailed if there is no such file.
+
+    A line that HEAD has too gets HEAD's blame; the commit of any other line is all zeros.
+    """
+    now, head = _work_tree_lines(repo, path), _head_lines(repo, path)
+    origin: dict[int, int] = {}  # line -> its number in HEAD
+    for before, after, length in same_runs(head, now):
         wanted = range(max(start, after), min(end + 1, after + length))
         origin.update((line, line - after + before) for line in wanted)
-    nobody = "0" * (64 if repo.object_format == "sha256" else 40)
+    uncommitted = "0" * (64 if repo.object_format == "sha256" else 40)
     blamed = {}
     if origin:
         rows = repo.blame(path, min(origin.values()), max(origin.values()), "HEAD")
@@ -41,16 +44,16 @@ def blame_work_tree(repo: Repository, path: str, start: int, end: int) -> list[B
         if line in origin:
             result.append(blamed[origin[line]]._replace(line=line))
         else:
-            result.append(BlameLine(line, now[line - 1], nobody, line))
+            result.append(BlameLine(line, now[line - 1], uncommitted, line))
     return result
 
 
 def blame_encrypted(reader: Repository, path: str, start: int, end: int, rev: str) -> list[BlameLine] | None:
-    """As `Repository.blame`, of a file that is encrypted at `rev`: Git's own blame would count lines of ciphertext.
+    """As `Repository.blame`, for a file that is encrypted at `rev`: Git's own blame would compare lines of ciphertext.
 
-    None where the file is not encrypted there or its text cannot be read. The texts of the commits that changed the
-    file are compared here, from `rev` back; a rename ends the search, and a line older than MAX_BLAMED versions counts
-    as written by the last one that was read. `reader`: a repository that no other thread uses.
+    Returns None if the file is not encrypted there or cannot be decrypted. Compares the texts of the commits that
+    changed the file, from `rev` back, at most MAX_BLAMED of them; an older line gets the oldest of these. Does not
+    follow renames. `reader`: a repository that no other thread uses.
     """
     commit = reader.resolve(rev)
     oid = reader.blobs(commit, [path]).get(path)
@@ -63,40 +66,40 @@ def blame_encrypted(reader: Repository, path: str, start: int, end: int, rev: st
 
 
 def _blamed_lines(repo: Repository, path: str, lines: Sequence[str], wanted: range, commit: str) -> list[BlameLine]:
-    """Each wanted line with the commit that wrote it."""
-    parents = repo.simplified_history(commit, path)
-    first = next(iter(parents), commit)
-    # Of each commit that is still to be looked at: its line -> the line at the revision asked for.
+    """The `wanted` ones of `lines` (the text at `commit`), each with the commit that wrote it."""
+    history = repo.simplified_history(commit, path)
+    first = next(iter(history), commit)
+    # Commit that is still to be compared with its parents -> {line there: line at the revision asked for}
     open_lines = {first: {line: line for line in wanted if line <= len(lines)}}
     texts = {first: lines}
     blamed: dict[int, BlameLine] = {}
-    for number, (oid, before) in enumerate(parents.items()):  # children stand before their parents
-        left = open_lines.pop(oid, {})
+    for number, (oid, parents) in enumerate(history.items()):  # children come before their parents
+        remaining = open_lines.pop(oid, {})
         text = texts.pop(oid, [])
-        for parent in before if number < MAX_BLAMED and left else ():
+        if number >= MAX_BLAMED or not remaining:
+            parents = []
+        for parent in parents:
             if parent not in texts:
-                there = repo.blobs(parent, [path]).get(path)
-                if there:
-                    texts[parent] = _lines(repo.read(there))
-                else:
-                    texts[parent] = []
+                blob = repo.blobs(parent, [path]).get(path)
+                texts[parent] = _lines(repo.read(blob)) if blob else []
             for old, new, length in same_runs(texts[parent], text):
-                for line in sorted(left.keys() & set(range(new, new + length))):
-                    open_lines.setdefault(parent, {})[line - new + old] = left.pop(line)
-        for line, asked in left.items():
-            blamed[asked] = BlameLine(asked, lines[asked - 1], oid, line)
+                for line in sorted(remaining.keys() & set(range(new, new + length))):
+                    open_lines.setdefault(parent, {})[line - new + old] = remaining.pop(line)
+        for line, at_rev in remaining.items():
+            blamed[at_rev] = BlameLine(at_rev, lines[at_rev - 1], oid, line)
         if not open_lines:
             break
     return [blamed[line] for line in sorted(blamed)]
 
 
 def same_runs(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, int]]:
-    """The lines that were kept, as runs of (first line in `old`, first line in `new`, how many lines); none cross.
+    """The lines that both texts have, as runs (first line in `old`, first line in `new`, number of lines).
 
-    Equal ends, then the lines that stand once on either side (patience diff), then small blocks by longest common
-    runs. In time linear in the lines: SequenceMatcher on a whole file is quadratic where lines repeat.
+    Runs do not cross. A block is matched at its equal ends, then cut at the lines that occur once on both sides
+    (patience diff); a small block is matched by its longest common runs. The time is linear in the lines, where
+    SequenceMatcher on a whole file is quadratic if lines repeat.
     """
-    blocks = [(0, len(old), 0, len(new), SPLITS)]
+    blocks = [(0, len(old), 0, len(new), MAX_SPLITS)]
     while blocks:
         first, last, begin, end, splits = blocks.pop()
         head = _equal(old[first:last], new[begin:end])
@@ -110,7 +113,7 @@ def same_runs(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int
         if first == last or begin == end:
             continue
         if (last - first) * (end - begin) <= COMPARED:
-            from difflib import SequenceMatcher  # most files differ at one place: not every question waits for it
+            from difflib import SequenceMatcher  # most files differ at one place and do not need it
 
             matcher = SequenceMatcher(None, old[first:last], new[begin:end], autojunk=False)
             for run in matcher.get_matching_blocks():
@@ -124,33 +127,34 @@ def same_runs(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int
 
 
 def _equal(old: Sequence[str], new: Sequence[str]) -> int:
-    """How many lines the two have in common at their beginning, without a loop of ours."""
+    """The number of equal lines at the beginning of both texts, counted without a Python loop."""
     return next(compress(count(), map(ne, old, new)), min(len(old), len(new)))
 
 
 def _anchors(old: Sequence[str], new: Sequence[str], block: tuple[int, int, int, int]) -> list[tuple[int, int]]:
-    """Places of lines that stand once on both sides of a block (first, last, begin, end), rising on both: the longest
-    such chain."""
+    """The longest chain of (place in `old`, place in `new`) of lines that occur once on both sides of a block.
+
+    `block`: first and last place in `old`, first and last place in `new`; the last are exclusive. Both places rise
+    along the chain.
+    """
     first, last, begin, end = block
     counts = Counter(old[first:last]), Counter(new[begin:end])
     single = {old[at]: at for at in range(first, last) if counts[0][old[at]] == 1 == counts[1][old[at]]}
     pairs = [(single[new[at]], at) for at in range(begin, end) if new[at] in single]
-    ends: list[int] = []  # the lowest old place that ends a chain of each length
-    chains: list[int] = []  # of each pair: the index of its chain's last but one pair, -1 for none
-    tops: list[int] = []  # the pair that `ends` is about
+    # The longest rising subsequence: for each length of a chain, the chain that ends at the lowest place in `old`.
+    ends: list[int] = []  # length - 1 -> that place
+    end_pairs = [-1]  # length -> the index of its last pair
+    previous: list[int] = []  # of each pair: the index of the pair before it in its chain, -1 for none
     for number, (place, _) in enumerate(pairs):
         length = bisect_left(ends, place)
-        chains.append(tops[length - 1] if length else -1)
+        previous.append(end_pairs[length])
         ends[length : length + 1] = [place]
-        tops[length : length + 1] = [number]
+        end_pairs[length + 1 : length + 2] = [number]
     anchors = []
-    if tops:
-        at = tops[-1]
-    else:
-        at = -1
+    at = end_pairs[-1]
     while at >= 0:
         anchors.append(pairs[at])
-        at = chains[at]
+        at = previous[at]
     return anchors[::-1]
 
 
@@ -165,10 +169,10 @@ def _work_tree_lines(repo: Repository, path: str) -> list[str]:
 
 def _head_lines(repo: Repository, path: str) -> list[str]:
     head = repo.head()
-    oid = None
-    if head:
-        oid = repo.blobs(head, [path]).get(path)
-    if not oid:
+    if head is None:
+        return []
+    oid = repo.blobs(head, [path]).get(path)
+    if oid is None:
         return []
     return _lines(repo.read(oid))
 

@@ -1,5 +1,6 @@
-"""A temporary work tree, so that what is written there leaves the user's alone: of a commit, or of a branch, which
-moves when the block is done, and only from where it was. One at a time: what a killed run left goes first.
+"""Temporary work trees, so that a write to a commit or to another branch leaves the user's work tree alone.
+
+There is one temporary work tree at a time in a repository. The next run removes one that a killed run left.
 """
 
 from __future__ import annotations
@@ -19,17 +20,17 @@ from gitmem.git.worktree import locked
 from gitmem.git.write import run_git
 from gitmem.messages import Message
 
-PREFIX = "git-mem-branch-"  # of its folder: by it the next run knows what a killed one left
-_ELSEWHERE = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX")
+PREFIX = "git-mem-branch-"  # of its folder: the next run recognises a folder of a killed run by it
+_OTHER_PLACE = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX")  # variables that name another work tree
 
 
 @contextmanager
 def branch_worktree(repo: Repository, branch: str, start: str = "", *, wait: float = 60.0) -> Iterator[Repository]:
-    """A detached work tree at `start` (a commit; "" for the branch's tip), which becomes `branch` when the block ends.
+    """A detached work tree at the commit `start`, or the tip of `branch` if "". Its commits become those of `branch`.
 
-    Nothing committed there: no branch is made or moved. Raises GitMemError where another work tree has the branch,
-    Changed where somebody moved it meanwhile, Locked when another run holds on for `wait` seconds, GitFailed for a
-    name that is none.
+    `branch` is made or moved at the end of the block, if the block committed something. Raises GitMemError if another
+    work tree has the branch, Changed if somebody moved it meanwhile, Locked if another run holds the lock for `wait`
+    seconds, GitFailed if `branch` is no name of a branch.
     """
     run_git(repo, ["check-ref-format", "--branch", branch])
     ref = f"refs/heads/{branch}"
@@ -41,18 +42,18 @@ def branch_worktree(repo: Repository, branch: str, start: str = "", *, wait: flo
             )
         old = dict(repo.refs()).get(ref, "")
         first = start or repo.resolve(ref)
-        with _temporary(repo, first) as there:
-            yield there
-            tip = there.head() or first
+        with _temporary(repo, first) as temporary:
+            yield temporary
+            tip = temporary.head() or first
             if tip not in (first, old):
                 _move(repo, ref, tip, old)
-                undo_record.carry(repo, there, branch)
+                undo_record.carry(repo, temporary, branch)
 
 
 def delete_branch(repo: Repository, branch: str, tip: str, *, wait: float = 60.0) -> None:
-    """Delete a local branch that is at `tip`. Its settings stay, so that a branch made again at `tip` has them.
+    """Delete a local branch whose tip is `tip`. Its configuration stays, for a branch of the same name made again.
 
-    Raises GitMemError where a work tree has the branch, Changed where it moved meanwhile; it stays as it is then.
+    Raises GitMemError if a work tree has the branch, Changed if its tip is another one; the branch stays then.
     """
     ref = f"refs/heads/{branch}"
     with locked(repo.common_dir, "branch", wait):
@@ -68,15 +69,15 @@ def delete_branch(repo: Repository, branch: str, tip: str, *, wait: float = 60.0
 
 @contextmanager
 def detached_worktree(repo: Repository, start: str, *, wait: float = 60.0) -> Iterator[Repository]:
-    """A detached work tree at the commit `start`; no branch moves, whatever is committed. Raises Locked, GitFailed."""
+    """A detached work tree at the commit `start`. No branch moves, whatever is committed. Raises Locked, GitFailed."""
     with locked(repo.common_dir, "branch", wait):
         _remove_left_over(repo)
-        with _temporary(repo, start) as there:
-            yield there
+        with _temporary(repo, start) as temporary:
+            yield temporary
 
 
 def is_temporary(root: Path) -> bool:
-    """Whether a work tree is one of these: it goes when its run ends."""
+    """Whether `root` is a work tree of this module, which is removed when its run ends."""
     return root.name.startswith(PREFIX) and root.parent.resolve() == Path(tempfile.gettempdir()).resolve()
 
 
@@ -85,29 +86,31 @@ def _temporary(repo: Repository, start: str) -> Iterator[Repository]:
     folder = tempfile.mkdtemp(prefix=PREFIX)
     try:
         keys = _git_crypt_folder(repo)
-        run_git(repo, ["worktree", "add", "--quiet", "--detach", *(["--no-checkout"] if keys else []), folder, start])
-        environ = {key: value for key, value in repo.environ.items() if key not in _ELSEWHERE}
-        there = open_repository(Path(folder), environ)
+        checkout = "--no-checkout" if keys else "--checkout"
+        run_git(repo, ["worktree", "add", "--quiet", "--detach", checkout, folder, start])
+        environ = {key: value for key, value in repo.environ.items() if key not in _OTHER_PLACE}
+        temporary = open_repository(Path(folder), environ)
         try:
             if keys:  # git-crypt 0.7 looks for its keys in a work tree's own Git directory
-                (there.git_dir / keys.name).symlink_to(keys)
-                run_git(there, ["reset", "--quiet", "--hard"])
-            yield there
+                (temporary.git_dir / keys.name).symlink_to(keys)
+                run_git(temporary, ["reset", "--quiet", "--hard"])
+            yield temporary
         finally:
-            undo_record.discard(there)
-            there.close()
+            undo_record.discard(temporary)
+            temporary.close()
     finally:
         with suppress(GitFailed):
             run_git(repo, ["worktree", "remove", "--force", "--force", folder])
 
 
 def _git_crypt_folder(repo: Repository) -> Path | None:
-    """Where git-crypt has its keys, None where the clone has none."""
+    """The folder with the keys of git-crypt; None if the clone has none."""
     places = (folder.absolute() / "git-crypt" for folder in (repo.common_dir, repo.git_dir))
     return next((place for place in places if place.is_dir()), None)
 
 
 def _move(repo: Repository, ref: str, tip: str, old: str) -> None:
+    """Move `ref` from `old` ("" for a new ref) to `tip`. Raises Changed if it is not at `old`."""
     try:
         run_git(repo, ["update-ref", "-m", "git mem", ref, tip, old or "0" * len(tip)])
     except GitFailed:
@@ -119,7 +122,7 @@ def _move(repo: Repository, ref: str, tip: str, old: str) -> None:
 
 
 def _remove_left_over(repo: Repository) -> None:
-    """Remove the temporary work trees of killed runs. The caller holds the lock under which they are made."""
+    """Remove the temporary work trees of killed runs. The caller holds the lock `branch`."""
     for line in run_git(repo, ["worktree", "list", "--porcelain", "-z"]).split("\0"):
         folder = line.removeprefix("worktree ")
         if folder == line or not Path(folder).name.startswith(PREFIX):
@@ -130,7 +133,7 @@ def _remove_left_over(repo: Repository) -> None:
 
 
 def _is_stripped(folder: Path) -> bool:
-    """Whether it is a temporary folder of ours whose `.git` is gone: Git refuses to remove such a work tree."""
+    """Whether `folder` is a temporary folder of ours without its `.git`: Git refuses to remove such a work tree."""
     try:
         status = folder.lstat()
     except OSError:

@@ -1,10 +1,10 @@
-"""Blobs that git-crypt encrypted, read as the text that stands in the work tree.
+"""Decrypts blobs that git-crypt encrypted, and encrypts texts as it does.
 
-Git keeps such a file as `\\0GITCRYPT\\0`, a nonce and the ciphertext, and has the program `git-crypt` translate it by a
-filter of the clone's own configuration. This module never runs that filter: it runs `git-crypt` alone, found on an
-absolute entry of the user's PATH outside the repository, with the key file that `git-crypt unlock` left in the Git
-directory, and only where the user's own settings say `mem.encryption=git-crypt`. Nothing decrypted is written anywhere.
-A blob that cannot be decrypted stays as it is, and the gate refuses it.
+An encrypted blob is `\\0GITCRYPT\\0`, a nonce and the ciphertext. Git decrypts it by a filter in the clone's own
+configuration. This module never runs that filter. It runs the program `git-crypt`, found on an absolute entry of the
+user's PATH outside the repository, with the key file that `git-crypt unlock` left in the Git directory, and only if the
+user's own settings have `mem.encryption=git-crypt`. It writes no decrypted text to any file. A blob that cannot be
+decrypted stays as it is, and the gate refuses it.
 """
 
 from __future__ import annotations
@@ -20,68 +20,68 @@ from gitmem import system
 from gitmem.git.objects import ENCRYPTED, is_encrypted
 
 PROGRAMS = {"git-crypt": "git-crypt"}  # value of mem.encryption -> name of the program
-OVERHEAD = len(ENCRYPTED) + 12  # bytes that a ciphertext is longer than its text: the mark and the nonce
+OVERHEAD_BYTES = len(ENCRYPTED) + 12  # of a blob over its text: the mark and the nonce
 MAX_BYTES = 16 << 20  # of one blob; a larger one is not decrypted
-SECONDS = 10.0  # that the program may take for one blob; after one that took longer it is not started again
-MAX_PROCESS_MEMORY = 1 << 30  # bytes the program may take
+MAX_SECONDS = 10.0  # of the program for one blob; after a timeout it is not started again
+MAX_PROCESS_MEMORY = 1 << 30  # bytes of the program
 MAX_KEYS = 16  # key files that are tried for one blob
-CACHED_BYTES = 8 << 20  # of decrypted texts that a process keeps
+MAX_CACHED_BYTES = 8 << 20  # of decrypted texts in this process
 
 
 class GitCrypt:
-    """One clone's git-crypt: its program, its key files, and the texts it decrypted last."""
+    """git-crypt in one clone: its program, its key files and a cache of decrypted texts."""
 
     def __init__(self, program: str, keys: Sequence[Path], environ: Mapping[str, str]) -> None:
         self._program = program
         self._keys = tuple(keys)
         self._env = {name: value for name, value in environ.items() if not name.startswith("GIT_")}
         self._usable = True
-        self._known: OrderedDict[bytes, tuple[bytes, Path]] = OrderedDict()  # digest of a blob -> its text, its key
-        self._known_bytes = 0
+        self._cache: OrderedDict[bytes, tuple[bytes, Path]] = OrderedDict()  # digest of a blob -> its text, its key
+        self._cached_bytes = 0
 
     def text(self, data: bytes) -> bytes | None:
-        """The text of an encrypted blob; None where no key fits, or the program fails or takes too long."""
+        """The text of an encrypted blob; None if no key fits, or the program fails or takes too long."""
         found = self._decrypted(data)
         if not found:
             return None
         return found[0]
 
     def encrypted_as(self, text: bytes, like: bytes) -> bytes | None:
-        """A text encrypted with the key that `like`, an encrypted blob, was encrypted with; None where that fails."""
+        """`text` encrypted with the key of `like`, an encrypted blob; None if that fails."""
         found = self._decrypted(like)
         if not found:
             return None
         return self._encrypt(text, found[1])
 
     def encryptions(self, text: bytes) -> Iterator[bytes]:
-        """What a text is as a blob, with each key in turn: git-crypt gives the same text the same bytes."""
+        """`text` encrypted with each key in turn. git-crypt encrypts the same text to the same bytes."""
         for key in self._keys:
             data = self._encrypt(text, key)
             if data is not None:
                 yield data
 
     def _decrypted(self, data: bytes) -> tuple[bytes, Path] | None:
-        """The text of an encrypted blob and the key that fits: the program checks the text against the nonce."""
+        """The text of an encrypted blob and the key that fits; the program checks the text against the nonce."""
         digest = hashlib.sha256(data).digest()
-        known = self._known.get(digest)
-        if known is not None:
-            self._known.move_to_end(digest)
-            return known
+        cached = self._cache.get(digest)
+        if cached is not None:
+            self._cache.move_to_end(digest)
+            return cached
         for key in self._keys:
             text = self._run("smudge", key, data)
-            if text is not None and len(text) == len(data) - OVERHEAD:
-                self._keep(digest, (text, key))
+            if text is not None and len(text) == len(data) - OVERHEAD_BYTES:
+                self._store(digest, text, key)
                 return text, key
         return None
 
     def _encrypt(self, text: bytes, key: Path) -> bytes | None:
         data = self._run("clean", key, text)
-        right = data is not None and is_encrypted(data) and len(data) == len(text) + OVERHEAD
-        if not right:
+        if data is None or not is_encrypted(data) or len(data) != len(text) + OVERHEAD_BYTES:
             return None
         return data
 
     def _run(self, verb: str, key: Path, data: bytes) -> bytes | None:
+        """The output of `git-crypt VERB` for `data`; None if it fails, takes too long or cannot be started."""
         if not self._usable or len(data) > MAX_BYTES:
             return None
         command = [self._program, verb, f"--key-file={key}"]
@@ -96,7 +96,7 @@ class GitCrypt:
         with process:
             system.bound_memory(process.pid, MAX_PROCESS_MEMORY)
             try:
-                out, _ = process.communicate(data, timeout=SECONDS)
+                out, _ = process.communicate(data, timeout=MAX_SECONDS)
             except subprocess.TimeoutExpired:
                 process.kill()
                 self._usable = False
@@ -108,32 +108,33 @@ class GitCrypt:
             return None
         return out
 
-    def _keep(self, digest: bytes, found: tuple[bytes, Path]) -> None:
-        self._known[digest] = found
-        self._known_bytes += len(found[0])
-        while self._known_bytes > CACHED_BYTES and len(self._known) > 1:
-            _, (text, _) = self._known.popitem(last=False)
-            self._known_bytes -= len(text)
+    def _store(self, digest: bytes, text: bytes, key: Path) -> None:
+        self._cache[digest] = (text, key)
+        self._cached_bytes += len(text)
+        while self._cached_bytes > MAX_CACHED_BYTES and len(self._cache) > 1:
+            _, (oldest, _) = self._cache.popitem(last=False)
+            self._cached_bytes -= len(oldest)
 
 
 def find(kind: str, git_dirs: Sequence[Path], root: Path | None, environ: Mapping[str, str]) -> GitCrypt | None:
-    """What decrypts here. `kind`: the user's `mem.encryption`; `git_dirs`: the common Git directory and the work tree's
-    own. None where the setting is off, the program is not installed or the clone is locked."""
+    """The git-crypt of a clone; None if the setting is off, the program is not installed or the clone is locked.
+
+    `kind`: the user's `mem.encryption`. `git_dirs`: the common Git directory and that of the work tree.
+    """
     name = PROGRAMS.get(kind)
-    if name:
-        keys = _keys(git_dirs)
-    else:
-        keys = []
-    program = ""
-    if name and keys:
-        program = _program(name, root, environ)
+    if name is None:
+        return None
+    keys = _keys(git_dirs)
+    if not keys:
+        return None
+    program = _program(name, root, environ)
     if not program:
         return None
     return GitCrypt(program, keys, environ)
 
 
 def _keys(git_dirs: Sequence[Path]) -> list[Path]:
-    """The key files that `git-crypt unlock` or `git-crypt init` wrote, the default one first."""
+    """The key files that `git-crypt unlock` or `git-crypt init` wrote, the default key first; at most MAX_KEYS."""
     keys: list[Path] = []
     for folder in dict.fromkeys(git_dirs):
         try:
@@ -146,7 +147,7 @@ def _keys(git_dirs: Sequence[Path]) -> list[Path]:
 
 
 def _program(name: str, root: Path | None, environ: Mapping[str, str]) -> str:
-    """The program on an absolute entry of PATH that does not lie in the work tree, "" for none."""
+    """The path of a program on an absolute entry of PATH and outside the work tree; "" if there is none."""
     import shutil
 
     folders = [folder for folder in environ.get("PATH", "").split(os.pathsep) if os.path.isabs(folder)]

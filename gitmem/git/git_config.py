@@ -1,6 +1,6 @@
-"""Git's configuration asked beside a repository: the user's own `mem.*`, what a clone brought, and where it all lies.
+"""Reads Git's configuration without an open repository: the user's `mem.*`, a clone's own `mem.*`, and the files.
 
-Reads only; what holds in a repository that is open is its `user_config`.
+For an open repository use its `user_config`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from gitmem.git.binary import OURS, SAFE, first_line, read_environment, users_ow
 
 
 def user_settings(environ: Mapping[str, str]) -> list[tuple[str, str, str]]:
-    """(key, value, origin) of the user's own `mem.*`, without a repository."""
+    """(key, value, origin) of the user's own `mem.*`. Raises GitFailed."""
     env = {name: value for name, value in read_environment(environ).items() if name not in ("GIT_DIR", "GIT_WORK_TREE")}
     done = subprocess.run(["git", "-C", "/", "config", *OURS], capture_output=True, env=env, check=False)
     if done.returncode not in (0, 1):
@@ -24,7 +24,10 @@ def user_settings(environ: Mapping[str, str]) -> list[tuple[str, str, str]]:
 
 
 def clones_settings(at: Path, environ: Mapping[str, str]) -> list[str]:
-    """The `mem.*` keys of the repository's own configuration, which nothing reads: it may have come with the clone."""
+    """The `mem.*` keys of a repository's own configuration. No code reads their values: they may come with a clone.
+
+    Raises GitFailed.
+    """
     command = ["git", *SAFE, "-C", str(at), "config", *OURS]
     done = subprocess.run(command, capture_output=True, env=read_environment(environ), check=False)
     if done.returncode not in (0, 1):
@@ -36,20 +39,21 @@ def clones_settings(at: Path, environ: Mapping[str, str]) -> list[str]:
 
 
 def config_files(at: Path, environ: Mapping[str, str]) -> list[Path]:
-    """The files Git's settings of the repository at a folder come from, included ones too, and those where the user's
-    own could be written yet. A setting changes only when one of these does."""
+    """The files from which Git reads the settings of the repository at the folder `at`, included files too.
+
+    Files of the user's settings that do not exist yet are listed as well: a setting changes only if one of the files
+    does. Raises GitFailed.
+    """
     command = ["git", *SAFE, "-C", str(at), "config", "--list", "--show-origin", "--name-only", "-z"]
     done = subprocess.run(command, capture_output=True, env=read_environment(environ), check=False)
     if done.returncode not in (0, 1):
         raise GitFailed(first_line(os.fsdecode(done.stderr)) or "git config failed")
     origins = dict.fromkeys(done.stdout.split(b"\0")[::2])
     files = [at / os.fsdecode(origin).removeprefix("file:") for origin in origins if origin.startswith(b"file:")]
-    home = environ.get("HOME", "")
-    named = environ.get("GIT_CONFIG_GLOBAL"), environ.get("XDG_CONFIG_HOME"), home
-    if named[0]:
-        own = [Path(named[0])]
-    else:
-        own = []
+    home, named = environ.get("HOME", ""), environ.get("GIT_CONFIG_GLOBAL")
+    if named:
+        files.append(Path(named))
     if home:
-        own += [Path(named[1] or f"{home}/.config", "git/config"), Path(home, ".gitconfig")]
-    return list(dict.fromkeys([*files, *own, Path("/etc/gitconfig")]))
+        folder = environ.get("XDG_CONFIG_HOME") or f"{home}/.config"
+        files += [Path(folder, "git/config"), Path(home, ".gitconfig")]
+    return list(dict.fromkeys([*files, Path("/etc/gitconfig")]))

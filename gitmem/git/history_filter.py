@@ -1,8 +1,8 @@
-"""The program that rewrites a history. `history_rewrite` starts it in the repository, with a `Rewrite` as JSON on its
-standard input.
+"""The program that rewrites a history to mask a text. `history_rewrite` starts it in the repository.
 
-It has git-filter-repo export every ref, mask the text in blobs, messages, names and tags, and import the result. It
-prints nothing of what it masks, and takes the text from its input, so that no list of processes shows it.
+Its standard input is a `Rewrite` as JSON: a list of processes would show the text if it were an argument. By
+git-filter-repo it exports every ref, masks the text in blobs, messages, names and tags, and imports the result. It
+prints no masked text.
 """
 
 from __future__ import annotations
@@ -14,13 +14,16 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 CITED = re.compile(rb"(#L\d+(?:-L\d+)?@)([0-9a-f]{12,64})\b")  # lines of a blob, as comments and trailers cite them
-PROBED = 8_192  # bytes in which a NUL says that a file is no text
-SHORT = 12  # digits of an oid by which blobs are cited
+PROBED = 8_192  # first bytes of a file; a NUL in them means that it is binary
+SHORT = 12  # digits of an oid in a citation of a blob
 
 
 class Masking:
-    """What becomes of the bytes of a history: the text is masked, `paths` (old, new) are the new ones, and `blobs` (old
-    oid -> new) are cited by the new oids."""
+    """Masks a text in the bytes of a history and updates names and citations.
+
+    `pattern`: a regular expression for the text. `mask`: its replacement. `paths`: (old, new) paths of renamed files.
+    `blobs`: old oid -> new oid of blobs that the rewrite changes, for citations of their lines.
+    """
 
     def __init__(
         self, pattern: str, mask: str, paths: Sequence[tuple[str, str]] = (), blobs: Mapping[str, str] | None = None
@@ -31,25 +34,26 @@ class Masking:
         self._blobs = {old[:SHORT].encode(): new.encode() for old, new in (blobs or {}).items()}
 
     def with_blobs(self, blobs: Mapping[str, str]) -> Masking:
-        """The same with these new oids."""
+        """A copy with other `blobs`."""
         return Masking(self.pattern, self.mask, self.paths, blobs)
 
     def says(self, data: bytes) -> bool:
-        """Whether these bytes say the text, or one of the old names."""
-        said = self._pattern.search(data.decode("utf-8", "surrogateescape")) is not None
-        return said or any(old in data for old, _ in self._names) or self.says_wide(data)
+        """Whether these bytes contain the text, also in UTF-16, or one of the old names."""
+        if self._pattern.search(data.decode("utf-8", "surrogateescape")):
+            return True
+        return any(old in data for old, _ in self._names) or self._says_in_utf16(data)
 
-    def says_wide(self, data: bytes) -> bool:
-        """Whether these bytes say the text in UTF-16, which no rewrite changes."""
+    def _says_in_utf16(self, data: bytes) -> bool:
+        """Whether these bytes contain the text in UTF-16, which `masked` does not change."""
         if b"\0" not in data[:PROBED]:
             return False
         wide = (data[first:].decode(f"utf-16-{order}e", "replace") for order in "lb" for first in (0, 1))
         return any(self._pattern.search(text) for text in wide)
 
     def masked(self, data: bytes) -> bytes:
-        """The bytes without the text; the very same where nothing is to change."""
+        """The bytes with the text masked; `data` itself if nothing changes."""
         text = data.decode("utf-8", "surrogateescape")
-        new = self._pattern.sub(self._lines_kept, text)
+        new = self._pattern.sub(self._mask_with_line_breaks, text)
         if new != text:
             data = new.encode("utf-8", "surrogateescape")
         for old, name in self._names:
@@ -58,8 +62,8 @@ class Masking:
             return CITED.sub(self._cited, data)
         return data
 
-    def _lines_kept(self, match: re.Match[str]) -> str:
-        """The mask, and the line breaks of what it replaces: citations go by line."""
+    def _mask_with_line_breaks(self, match: re.Match[str]) -> str:
+        """The mask and the line breaks of the text: a citation names lines by number, so lines must not move."""
         return self.mask + "\n" * match[0].count("\n")
 
     def _cited(self, match: re.Match[bytes]) -> bytes:
@@ -70,12 +74,12 @@ class Masking:
 
 
 def _stem(path: str) -> bytes:
-    """The name of a file as links and comments have it, without its ending."""
+    """The name of a file without folder and ending, as links and comments write it."""
     return path.rpartition("/")[2].rpartition(".")[0].encode("utf-8", "surrogateescape")
 
 
 def without_records(message: bytes, records: re.Pattern[bytes] | None) -> bytes:
-    """The message of a commit without the trailers that record where a masked text came from."""
+    """The message of a commit without the lines that `records` matches; unchanged if `records` is None."""
     if records:
         return records.sub(b"", message)
     return message

@@ -1,7 +1,7 @@
-"""Taking a text out of a whole clone: what its objects say, the rewrite of every ref, and the removal of what is left.
+"""Removes a text from a whole clone: finds the objects with the text, rewrites every ref, removes the old history.
 
-`history_filter` does the rewrite, with git-filter-repo, in a process of its own. Afterwards no ref, reflog, pack or
-loose object has the old history. Nothing here prints or logs the text.
+`history_filter` does the rewrite by git-filter-repo in a process of its own. Afterwards no ref, reflog, pack or loose
+object holds the old history. Nothing here prints or logs the text.
 """
 
 from __future__ import annotations
@@ -21,26 +21,25 @@ from gitmem.git.objects import is_encrypted
 from gitmem.git.repository import Repository
 from gitmem.git.write import HOOK_VIEW, IN_PROGRESS, run_git
 
-OWN_FOLDER = "filter-repo"  # what git-filter-repo leaves in the Git directory
+OWN_FOLDER = "filter-repo"  # of git-filter-repo, in the Git directory
 NOT_INSTALLED = ("--purge needs git-filter-repo", "pip install 'git-mem[purge]'")
-DROPPED = (
+# Files of the Git directory that may quote the old history, and that Git writes again if it needs them.
+QUOTING_FILES = (
     "FETCH_HEAD", "ORIG_HEAD", "COMMIT_EDITMSG", "MERGE_MSG", "SQUASH_MSG", "TAG_EDITMSG", "NOTES_EDITMSG",
     "EDIT_DESCRIPTION", "BRANCH_DESCRIPTION", "MERGE_RR", "AUTO_MERGE", "addp-hunk-edit.diff", "fast_import_crash_*",
     "rr-cache/*/*",
 )  # fmt: skip
-"""Files of the Git directory that may quote the old history, and that Git writes anew where it needs them."""
-LONGEST_CHAIN = 6  # blobs that cite blobs that cite blobs ..., whose new oids are looked for
-OTHER_REFS = (
-    "refs/remotes/",
-    "refs/original/",
-    "refs/replace/",
-)  # of the old history, not ours to rewrite
+MAX_CITATION_DEPTH = 6  # of blobs that cite blobs that cite blobs ..., for the new oids
+OTHER_REFS = ("refs/remotes/", "refs/original/", "refs/replace/")  # of the old history; deleted, not rewritten
 
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """What is to change: the text and the names of files (`masking`), blobs that change (old oid -> new), and a pattern
-    of the lines that go from messages, "" for none."""
+    """A rewrite of the history.
+
+    `masking`: masks the text and renames files. `blobs`: old oid -> new oid of the blobs that change. `records`: a
+    pattern for lines to remove from commit messages, "" for none.
+    """
 
     masking: Masking
     blobs: Mapping[str, str]
@@ -49,9 +48,12 @@ class Rewrite:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What of all objects of a clone says a text, reachable or not: oids by kind. `changed`: what blobs become, those
-    too that cite lines of others (old oid -> new); `signed`: how many commits and tags have a signature; `binary`:
-    blobs that say it and are no text."""
+    """The objects of a clone that contain a text, reachable or not.
+
+    `blobs`, `commits`, `tags`, `trees`: their oids. `changed`: old oid -> new oid of all blobs that change, also those
+    that only cite lines of another one. `signed`: the number of signed commits and tags of the clone. `binary`: those
+    of `blobs` that are not text.
+    """
 
     changed: Mapping[str, str]
     blobs: frozenset[str]
@@ -67,7 +69,7 @@ class Found:
 
 
 def ensure_can_purge(repo: Repository) -> None:
-    """Raise Refused where a rewrite would miss something or lose work: nothing was changed then."""
+    """Raise Refused if a rewrite would miss an object or lose work. Changes nothing."""
     if importlib.util.find_spec("git_filter_repo") is None:
         raise Refused(*NOT_INSTALLED)
     if repo.root is None:
@@ -79,7 +81,7 @@ def ensure_can_purge(repo: Repository) -> None:
 
 
 def _hindrances(repo: Repository) -> Iterator[tuple[str, str, str]]:
-    """(what, why, what to do) of everything that stands in the way."""
+    """(what, why, what to do) of each reason against a rewrite."""
     common = repo.common_dir
     if repo.branch() is None:
         yield "no branch is checked out", "no ref would hold this commit", "git switch BRANCH"
@@ -116,12 +118,15 @@ def _hindrances(repo: Repository) -> Iterator[tuple[str, str, str]]:
 def _setting(repo: Repository, names: str) -> str:
     try:
         return run_git(repo, ["config", "--get-regexp", names])
-    except GitFailed:  # there is none
+    except GitFailed:  # no such setting
         return ""
 
 
 def said_in(repo: Repository, masking: Masking) -> Found:
-    """Which objects of the clone say the text, those that no ref reaches too, and what blobs become without it."""
+    """Find all objects of the clone that contain the text, also those that no ref reaches.
+
+    Raises GitMemError for an encrypted blob that contains the text or cannot be decrypted.
+    """
     blobs: dict[str, bytes] = {}
     cited: dict[str, bytes] = {}
     commits: list[str] = []
@@ -133,9 +138,7 @@ def said_in(repo: Repository, masking: Masking) -> Found:
     for oid, kind, data in _objects(repo):
         if kind == "blob" and is_encrypted(data):
             git_crypt = repo.git_crypt()
-            text = None
-            if git_crypt:
-                text = git_crypt.text(data)
+            text = git_crypt.text(data) if git_crypt else None
             if text is not None and not masking.says(text):
                 continue
             raise GitMemError(
@@ -161,14 +164,18 @@ def said_in(repo: Repository, masking: Masking) -> Found:
 
 
 def _new_oids(
-    repo: Repository, masking: Masking, saying: Mapping[str, bytes], cited: Mapping[str, bytes]
+    repo: Repository, masking: Masking, containing: Mapping[str, bytes], citing: Mapping[str, bytes]
 ) -> dict[str, str]:
-    """What blobs become: those that say the text, and those that cite lines of blobs that change."""
+    """Old oid -> new oid of all blobs that change.
+
+    `containing`: blobs that contain the text. `citing`: blobs that cite lines of blobs; they change if a cited blob
+    does. Both are oid -> bytes.
+    """
     changed: dict[str, str] = {}
-    for _ in range(LONGEST_CHAIN):
-        more = masking.with_blobs(changed)
-        rows = {**cited, **saying}.items()
-        now = {oid: repo.hash_blob(new) for oid, data in rows if (new := more.masked(data)) != data}
+    for _ in range(MAX_CITATION_DEPTH):
+        with_new_oids = masking.with_blobs(changed)
+        rows = {**citing, **containing}.items()
+        now = {oid: repo.hash_blob(new) for oid, data in rows if (new := with_new_oids.masked(data)) != data}
         if now == changed:
             break
         changed = now
@@ -176,7 +183,7 @@ def _new_oids(
 
 
 def _objects(repo: Repository) -> Iterator[tuple[str, str, bytes]]:
-    """(oid, kind, contents) of every object that is here."""
+    """(oid, kind, bytes) of every object of the clone."""
     command = ["git", "-C", str(repo.git_dir), "cat-file", "--batch-all-objects", "--unordered", "--batch"]
     process = subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=_environ(repo)
@@ -193,7 +200,7 @@ def _objects(repo: Repository) -> Iterator[tuple[str, str, bytes]]:
 
 
 def named_objects(repo: Repository) -> Iterator[tuple[str, str]]:
-    """(oid, path) of the objects that commits of any ref reach; one that has several paths has one of them here."""
+    """(oid, path) of the objects that commits of any ref reach; one path if an object has several."""
     for line in run_git(repo, ["rev-list", "--objects", "--all"]).splitlines():
         oid, _, path = line.partition(" ")
         yield oid, path
@@ -205,7 +212,7 @@ def _environ(repo: Repository) -> dict[str, str]:
 
 
 def rewrite(repo: Repository, change: Rewrite) -> None:
-    """Rewrite every branch, tag and note. Raises GitFailed, after which the clone is as git-filter-repo left it."""
+    """Rewrite every branch, tag and note. Raises GitFailed; the clone may then be partly rewritten."""
     given = {
         "pattern": change.masking.pattern, "mask": change.masking.mask, "blobs": dict(change.blobs),
         "records": change.records, "paths": [list(pair) for pair in change.masking.paths],
@@ -219,17 +226,16 @@ def rewrite(repo: Repository, change: Rewrite) -> None:
 
 
 def remove_old_history(repo: Repository) -> int:
-    """Remove whatever still holds the old history: refs of remotes, reflogs, messages in files, objects that nothing
-    reaches; notes go over to the new commits. The number of refs of remotes that were deleted."""
+    """Remove all that holds the old history: OTHER_REFS, reflogs, QUOTING_FILES, unreachable objects.
+
+    Notes are moved to the new commits. Returns the number of deleted refs. Raises GitMemError, GitFailed.
+    """
     _move_notes(repo)
-    old = [
-        name
-        for name in run_git(repo, ["for-each-ref", "--format=%(refname)", *OTHER_REFS]).splitlines()
-        if name.strip()
-    ]
+    listed = run_git(repo, ["for-each-ref", "--format=%(refname)", *OTHER_REFS]).splitlines()
+    old = [name for name in listed if name.strip()]
     for name in old:
         run_git(repo, ["update-ref", "--no-deref", "-d", name])
-    for pattern in (*DROPPED, f"{OWN_FOLDER}/*"):
+    for pattern in (*QUOTING_FILES, f"{OWN_FOLDER}/*"):
         for file in repo.common_dir.glob(pattern):
             try:
                 file.unlink(missing_ok=True)
@@ -244,7 +250,7 @@ def remove_old_history(repo: Repository) -> int:
 
 
 def _move_notes(repo: Repository) -> None:
-    """Have each note stand at the new commit: Git names notes by the commit they are of."""
+    """Move each note from its old commit to the new one; git-filter-repo leaves notes at the old oids."""
     refs = run_git(repo, ["for-each-ref", "--format=%(refname)", "refs/notes/"]).splitlines()
     table = repo.common_dir / OWN_FOLDER / "commit-map"
     if not refs or not table.exists():
@@ -262,7 +268,10 @@ def _move_notes(repo: Repository) -> None:
 
 
 def files_that_say_it(folder: Path, masking: Masking) -> list[Path]:
-    """The files below a folder whose bytes or whose names say the text, objects aside: `said_in` reads those."""
+    """The files below `folder` whose bytes or names contain the text, or that cannot be read.
+
+    Objects of Git are left out: `said_in` reads them.
+    """
     found = []
     for file in sorted(folder.rglob("*")):
         name = file.relative_to(folder).as_posix()
@@ -271,7 +280,7 @@ def files_that_say_it(folder: Path, masking: Masking) -> list[Path]:
         try:
             data = file.read_bytes()
         except OSError:
-            found.append(file)  # what cannot be read is not known to be clean
+            found.append(file)  # it may contain the text
             continue
         if masking.says(data) or masking.says(as_words(name).encode("utf-8", "surrogateescape")):
             found.append(file)
@@ -283,5 +292,5 @@ def _is_object(name: str) -> bool:
 
 
 def as_words(name: str) -> str:
-    """The name of a file or a branch, its words apart."""
+    """The name of a file or branch with spaces in place of `-` and `_`."""
     return name.replace("-", " ").replace("_", " ")

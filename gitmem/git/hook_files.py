@@ -1,13 +1,13 @@
-"""Git hooks: a marked block in each hook file, put in and taken out again without touching what was there.
+"""Installs and removes our Git hooks: a marked block in each hook file, next to what a person has there.
 
-A shell script that is there already keeps every byte and gets our lines after its first; anything else (a
-binary, a Python script, a link, a file Git would not run) is moved aside, called by ours, and moved back by
-`uninstall`. Whatever our command ends with but 0 ends a hook that gates with 1. Pure but for the hook folder it is
-given; the texts are those of `hooks/`.
+A shell script keeps every byte and gets our block after its first line. Any other file (a binary, a Python script, a
+link, a file that Git would not run) is renamed, called by our hook, and renamed back by `uninstall`. If our command
+ends with another code than 0, a hook that gates ends with 1. This module writes only the hook folder that it is given;
+the texts are those of `hooks/`.
 
-Others write hook files too: husky writes its own folder anew at each installation of packages, lefthook replaces the
-files it is configured for, and a folder of the user's own configuration serves all repositories. What was installed is
-therefore remembered in the Git directory, and a block in a shared folder acts only for the repositories it names.
+Other programs write hook files too: husky writes its folder again at each installation of packages, lefthook replaces
+the files of its configuration, and a folder in the user's own configuration serves all repositories. So the Git
+directory holds a list of the installed hooks, and a block in a shared folder acts only for the repositories it names.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ REFRESH = ("post-commit", "post-merge", "post-checkout", "post-rewrite")
 WRITING = ("prepare-commit-msg",)
 HOOKS = (*GATES, *WRITING, *REFRESH)
 SERVER = ("pre-receive",)
-REMEMBERED = "hooks"  # in our folder of the Git directory
-SAVED = ".before-git-mem"  # what a foreign hook that cannot hold our lines is called meanwhile
+REMEMBERED = "hooks"  # file of the state folder with the names of the installed hooks
+SAVED = ".before-git-mem"  # suffix of a renamed hook that cannot hold our block
 BEGIN = "# >>> git mem >>> put here by `git mem install`; `git mem uninstall` takes it out"
 END = "# <<< git mem <<<"
 OURS = "#!/bin/sh\n# made by `git mem install`\n"
@@ -44,11 +44,11 @@ SHELL = re.compile(
     rb"#!\s*(?:/\S*/)?(?:env\s+)?(?:-S\s+)?(?:/\S*/)?(?:sh|bash|dash|ash|ksh|zsh)(?:[ \t]+-\w+)*[ \t]*\n"
 )
 
-# How the shims start Python: the interpreter that installed them; -P and -E (a PYTHONPATH that names the repository) so
-# that nothing in it is imported.
+# The hooks start the interpreter that installed them. With -P and -E (PYTHONPATH may name the repository) it imports
+# nothing from the repository.
 RUN = 'gitmem() { if [ -x "$gitmem_python" ]; then "$gitmem_python" -E -P -m gitmem "$@"; else git-mem "$@"; fi; }'
-# A gate that cannot run refuses. Where that is no finding but git mem that is gone (`pip uninstall` before `git mem
-# uninstall`), it says without our program how a person keeps it or leaves it: the files, the lines and one command.
+# A gate that cannot run refuses. If git mem itself is gone (`pip uninstall` before `git mem uninstall`), the shell
+# tells a person how to install it again, or which lines of which files to delete and by which command.
 MARKS = ("^# >>> git mem >>>", "^# <<< git mem <<<")
 REFUSE = f"""\
 gitmem_refuse() {{
@@ -65,10 +65,11 @@ gitmem_refuse() {{
   }} >&2
   exit 1
 }}"""
-# Whether what is staged may touch memory; odd answers count as yes. The environment must not change the patterns.
-# Where .gitmem.toml or the user's own settings name other paths, only the gate itself knows what is memory; and what a
-# merge drops of the other side does not differ from HEAD.
-TOPS = tuple(dict.fromkeys(folder.partition("/")[0] for folder in FOLDERS))  # links may stand anywhere in them
+# `gitmem_staged`: whether a staged change may touch memory; a git error counts as yes. Variables of the environment
+# must not change the patterns. If .gitmem.toml or the user's settings name other paths, only the gate knows what is
+# memory, so the answer is yes. So it is in a merge: a line that a merge drops from the other side does not differ from
+# HEAD.
+TOPS = tuple(dict.fromkeys(folder.partition("/")[0] for folder in FOLDERS))  # a link may be anywhere below them
 
 
 def _all_quoted(words: Iterable[str]) -> str:
@@ -80,7 +81,7 @@ PATHSPECS = (
     *(f":(icase)*{top}*" for top in TOPS),
     *(f":(icase,glob)**/skills/**/*{end}" for end in TEXT_ENDINGS if end not in AGENT_ENDINGS),
 )  # fmt: skip
-LEADING = (*IMPORTING, *(f"{folder}/*" for folder in FOLDERS), *LEADING_SETTINGS)  # files that may lead to any other
+LEADING = (*IMPORTING, *(f"{folder}/*" for folder in FOLDERS), *LEADING_SETTINGS)  # files that may import any other
 LEADS = rf"(^|[^a-zA-Z0-9.])@[a-zA-Z0-9._/~\"-]|({'|'.join(LEADING_KEYS)})[^a-zA-Z0-9]*[:=]"
 ASK = f"""\
 gitmem_staged() {{
@@ -93,9 +94,9 @@ gitmem_staged() {{
 }}"""
 STAGED = """\
 if gitmem_staged; then gitmem hook {name} "$@" || gitmem_refuse; fi"""
-# A message is read when memory is staged, or when it may hold what the detectors of messages find: only plain English
-# words and short numbers pass unread (tests/git/test_message_filter.py). Lines with `#` count: `git commit -m` keeps
-# them.
+# The gate reads a commit message if memory is staged, or if the message may hold what a detector finds: only plain
+# English words and short numbers are not read (tests/git/test_message_filter.py). Lines with `#` count, because
+# `git commit -m` keeps them.
 MAY_HOLD = (
     "[^ -~[:space:]]", "[[:cntrl:]]", "[a-z0-9_+=-]{16}", "[a-z][0-9]|[0-9][a-z]", "[0-9]([^a-z0-9]?[0-9]){3}",
     r"[@=<>|\\]", "://", " / ",
@@ -113,11 +114,11 @@ if [ -n "$gitmem_refs" ]; then exec <<GITMEM
 $gitmem_refs
 GITMEM
 else exec </dev/null; fi"""
-# Only an agent's commits, and the one that carries a staged promotion, get trailers.
+# Only the commits of an agent, and the commit of a staged promotion, get trailers.
 PREPARE = """\
 if { [ -e "$(git rev-parse --git-path gitmem-promotion)" ] || git config mem.agent >/dev/null; } && gitmem_staged
 then gitmem hook {name} "$@" || :; fi"""
-# Where another program has replaced a gate, what still runs says so.
+# If another program has replaced a gate, a hook that still runs reports it.
 STANDING = """\
 gitmem_at=$(dirname -- "$0")
 { grep -qs '^# >>> git mem' "$gitmem_at/pre-commit" "$gitmem_at/pre-commit.legacy" &&
@@ -128,7 +129,7 @@ gitmem_promote=''
 if ! git diff --quiet --no-ext-diff --no-textconv HEAD^ HEAD -- '*.md' memory '.gitmem*' 2>/dev/null; then
   gitmem hook {name} --promote="$gitmem_promote" "$@" </dev/null >/dev/null 2>&1 || :
 fi"""
-# Whether a line of Markdown cites a file that the commit touches; which of them did, only the command knows.
+# Runs the command if a line of Markdown cites a file that the commit changes; the command finds out which line.
 CITED = """\
 git -c core.quotePath=false diff --name-only --no-renames --no-ext-diff HEAD^ HEAD 2>/dev/null |
   sed 's/%/%25/g;s/ /%20/g;s/@/%40/g;s/#/%23/g;s/~/%7E/g;s/--/-%2D/g;s/^/ code=/;s/$/#/' |
@@ -136,7 +137,7 @@ git -c core.quotePath=false diff --name-only --no-renames --no-ext-diff HEAD^ HE
 AFTER = """\
 gitmem hook {name} "$@" </dev/null >/dev/null 2>&1 || :"""
 
-# In a folder that serves several repositories, the lines act for those where `git mem install` was run.
+# In a folder that serves several repositories, the block acts for those where `git mem install` was run.
 HERE = 'case ":$gitmem_only:" in *":$(git rev-parse --path-format=absolute --git-common-dir):"*)'
 ONLY = re.compile(rb"^gitmem_only='(.*)'$", re.MULTILINE)
 
@@ -160,8 +161,11 @@ BODIES: dict[str, tuple[str, ...]] = {
 
 
 def block(name: str, python: str = "", promote: str = "", only: Sequence[str] = ()) -> str:
-    """The marked lines of one hook. `python` is the interpreter to run, "" for `git-mem` on PATH; `only` are the Git
-    directories for which the lines act, none where the folder is of one repository."""
+    """The marked block of the hook `name`.
+
+    `python`: the interpreter to run, "" for `git-mem` on PATH. `promote`: options of a promotion after a commit.
+    `only`: the Git directories for which the block acts, empty if the hook folder belongs to one repository.
+    """
     body = [f"gitmem_python={_quoted(python)}", RUN, *BODIES[name]]
     if only:
         body = [f"gitmem_only={_quoted(':'.join(only))}", HERE, *body, ";; esac"]
@@ -170,7 +174,7 @@ def block(name: str, python: str = "", promote: str = "", only: Sequence[str] = 
 
 
 def shim(name: str, python: str = "", promote: str = "") -> str:
-    """The whole file of one hook where there was none: what `hooks/NAME` of the project holds."""
+    """The whole file of the hook `name` if there was none, as in `hooks/NAME` of the project."""
     return OURS + block(name, python, promote)
 
 
@@ -180,7 +184,7 @@ def _quoted(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thing install or uninstall does: `what` for the person, the file it is done to."""
+    """One change of install or uninstall. `what`: for the person to read, "" if nothing changed. `path`: the file."""
 
     what: str
     path: Path
@@ -189,10 +193,10 @@ class Step:
 def install(
     folder: Path, python: str, names: Iterable[str] = HOOKS, promote: str = "", *, only: str = "", dry: bool = False
 ) -> list[Step]:
-    """Put our block into each hook of `folder`; again is an update. Returns what was done (or would be).
+    """Write our block to each hook of `folder`, or update it. Returns the changes, made or (with `dry`) to be made.
 
-    `only` is the Git directory for which the lines act, "" where the folder is of one repository; those that are named
-    in the block already stay.
+    `only`: the Git directory for which the block acts, beside those that the block names already; "" if the folder
+    belongs to one repository. Raises GitMemError.
     """
     steps = []
     try:
@@ -200,12 +204,10 @@ def install(
             folder.mkdir(parents=True, exist_ok=True)
         for name in names:
             path = folder / name
+            named: tuple[str, ...] = ()
             if only:
                 named = tuple(dict.fromkeys([*_named_in(path), only]))
-            else:
-                named = ()
-            lines = block(name, python, promote, named)
-            steps.append(_install(path, OURS + lines, lines, dry))
+            steps.append(_install(path, block(name, python, promote, named), dry))
     except OSError as error:
         raise GitMemError(
             Message("cannot write hooks in '{}': {}", folder, error.strerror),
@@ -215,21 +217,19 @@ def install(
 
 
 def _named_in(path: Path) -> tuple[str, ...]:
-    """The Git directories that the block of a hook file names."""
-    match = None
-    if os.path.lexists(path) and _is_plain(path):
-        match = ONLY.search(path.read_bytes())
+    """The Git directories that the block of a hook file names; empty if it names none."""
+    match = ONLY.search(_read_plain(path))
     if not match:
         return ()
     return tuple(os.fsdecode(match[1]).replace("'\\''", "'").split(":"))
 
 
-def _install(path: Path, whole: str, lines: str, dry: bool) -> Step:
+def _install(path: Path, lines: str, dry: bool) -> Step:
+    """Write the block `lines` to one hook file."""
+    whole = OURS + lines
     if not os.path.lexists(path):
         return _write_hook(Step("new", path), whole.encode(), 0o755, dry)
-    data = b""
-    if _is_plain(path):
-        data = path.read_bytes()
+    data = _read_plain(path)
     if BLOCK.search(data):
         new = BLOCK.sub(lambda _: lines.encode(), data, count=1)
         if new == data:
@@ -251,9 +251,10 @@ def _install(path: Path, whole: str, lines: str, dry: bool) -> Step:
 
 
 def uninstall(folder: Path, *, only: str = "", dry: bool = False) -> list[Step]:
-    """Take our blocks out; every other byte, mode and link is as it was before `install`.
+    """Remove our blocks. Every other byte, mode and link is then as it was before `install`. Returns the changes.
 
-    Where a block names other repositories beside `only`, it goes on for those.
+    A block that names other repositories beside `only` stays for those. With `dry` nothing is written. Raises
+    GitMemError.
     """
     steps = []
     for name in (*HOOKS, *SERVER):
@@ -261,10 +262,10 @@ def uninstall(folder: Path, *, only: str = "", dry: bool = False) -> list[Step]:
         if not os.path.lexists(path) or not _is_plain(path):
             continue
         try:
-            left = [named for named in _named_in(path) if named != only]
-            if left:
-                lines = f"gitmem_only={_quoted(':'.join(left))}".encode()
-                data = ONLY.sub(lambda _: lines, path.read_bytes(), count=1)  # noqa: B023 - used at once
+            others = [named for named in _named_in(path) if named != only]
+            if others:
+                line = f"gitmem_only={_quoted(':'.join(others))}".encode()
+                data = ONLY.sub(lambda _: line, path.read_bytes(), count=1)  # noqa: B023 - used at once
                 steps.append(_write_hook(Step("goes on for other repositories", path), data, _mode(path), dry))
                 continue
             step = _uninstall(path, name, dry)
@@ -278,6 +279,7 @@ def uninstall(folder: Path, *, only: str = "", dry: bool = False) -> list[Step]:
 
 
 def _uninstall(path: Path, name: str, dry: bool) -> Step | None:
+    """Remove our block from one hook file; None if it has none."""
     data = path.read_bytes()
     if not BLOCK.search(data):
         return None
@@ -298,12 +300,12 @@ def _uninstall(path: Path, name: str, dry: bool) -> Step | None:
 
 
 def _call(saved: Path) -> str:
-    """The lines below ours by which a hook file runs the hook that was moved aside."""
+    """The lines after our block that run the renamed hook `saved`."""
     return f'gitmem_before="$(dirname -- "$0")/{saved.name}"\n[ ! -x "$gitmem_before" ] || exec "$gitmem_before" "$@"\n'
 
 
 def _write_hook(step: Step, data: bytes, mode: int, dry: bool) -> Step:
-    """Write a hook as a whole: a temporary file beside it, then a rename, so that Git never runs half of one."""
+    """Write a hook by a temporary file and a rename, so that Git never runs half of it. Returns `step`."""
     if dry:
         return step
     temporary = step.path.with_name(f".{step.path.name}.{os.getpid()}")
@@ -315,6 +317,13 @@ def _write_hook(step: Step, data: bytes, mode: int, dry: bool) -> Step:
     return step
 
 
+def _read_plain(path: Path) -> bytes:
+    """The bytes of a hook file; b"" if there is none or it is not a regular file."""
+    if not os.path.lexists(path) or not _is_plain(path):
+        return b""
+    return path.read_bytes()
+
+
 def _is_plain(path: Path) -> bool:
     return stat.S_ISREG(path.lstat().st_mode)
 
@@ -324,8 +333,10 @@ def _mode(path: Path) -> int:
 
 
 def hooks_folder(repo: Repository) -> Path:
-    """Where a person puts hooks here: the folder in which Git looks; with husky the one above, whose files it runs
-    (Git looks into `.husky/_`, which each installation of packages writes anew)."""
+    """The folder for the hooks of a person: Git's hook folder, or `.husky` above it if that is `.husky/_`.
+
+    husky runs the files of `.husky`, and writes `.husky/_` again at each installation of packages.
+    """
     from gitmem.git.write import run_git
 
     folder = Path(run_git(repo, ["rev-parse", "--path-format=absolute", "--git-path", "hooks"]).rstrip("\n"))
@@ -335,12 +346,12 @@ def hooks_folder(repo: Repository) -> Path:
 
 
 def is_husky(folder: Path) -> bool:
-    """Whether husky (9 and newer) runs the files of a folder: as `sh`, whatever their mode and first line."""
+    """Whether husky (9 and newer) runs the files of `folder`: it runs them by `sh`, whatever mode and first line."""
     return folder.name == ".husky" and (folder / "_" / "h").is_file()
 
 
 def lefthook_file(repo: Repository) -> Path | None:
-    """The configuration of lefthook, which replaces the hook files that it names; None where there is none."""
+    """The configuration file of lefthook, which replaces the hook files that it names; None if there is none."""
     if repo.root is None:
         return None
     names = (f"{dot}lefthook{end}" for dot in ("", ".") for end in (".yml", ".yaml", ".toml", ".json", ".jsonc"))
@@ -348,21 +359,24 @@ def lefthook_file(repo: Repository) -> Path | None:
 
 
 def serves_others(repo: Repository, folder: Path) -> bool:
-    """Whether a folder of hooks is none of this repository alone (core.hooksPath of the user names it)."""
+    """Whether a hook folder lies outside this repository (the user's core.hooksPath), so that it serves others too."""
     place = folder.resolve()
-    own = [Path(repo.common_dir), *([repo.root] if repo.root is not None else [])]
+    own = filter(None, (repo.common_dir, repo.root))
     return not any(place.is_relative_to(each.resolve()) for each in own)
 
 
 def git_directory(repo: Repository) -> str:
-    """The Git directory as a block of a shared folder names it."""
+    """The Git directory in the form in which a block of a shared folder names it."""
     from gitmem.git.write import run_git
 
     return run_git(repo, ["rev-parse", "--path-format=absolute", "--git-common-dir"]).rstrip("\n")
 
 
 def remember(common_dir: Path, names: Iterable[str]) -> None:
-    """Keep in the Git directory which hooks were installed, so that it is noticed when they are gone; none: forget."""
+    """Write the names of the installed hooks to the state folder, so that missing hooks are noticed.
+
+    Without names the list is removed.
+    """
     place, names = Path(common_dir) / "gitmem" / REMEMBERED, tuple(names)
     if names:
         place.write_text("\n".join([*names, ""]), "ascii")
@@ -372,7 +386,7 @@ def remember(common_dir: Path, names: Iterable[str]) -> None:
 
 
 def remembered(common_dir: Path) -> tuple[str, ...]:
-    """The hooks that were installed here, () for none."""
+    """The names of the hooks that were installed here; () if none."""
     try:
         words = (Path(common_dir) / "gitmem" / REMEMBERED).read_text("ascii").split()
     except (OSError, UnicodeDecodeError):
@@ -381,7 +395,7 @@ def remembered(common_dir: Path) -> tuple[str, ...]:
 
 
 def is_shared(repo: Repository, folder: Path) -> bool:
-    """Whether hooks there may be tracked, and run on other machines: they lie in the work tree (core.hooksPath)."""
+    """Whether a hook folder lies in the work tree (core.hooksPath), so that its files may be tracked and shared."""
     if repo.root is None:
         return False
     place, root, ours = folder.resolve(), repo.root.resolve(), Path(repo.common_dir).resolve()
@@ -389,7 +403,7 @@ def is_shared(repo: Repository, folder: Path) -> bool:
 
 
 def start_of(path: Path) -> bytes:
-    """The first bytes of a hook file, b"" where there is none that can be read."""
+    """The first 64 KiB of a hook file; b"" if it cannot be read."""
     try:
         with path.open("rb") as file:
             return file.read(1 << 16)
@@ -398,26 +412,22 @@ def start_of(path: Path) -> bytes:
 
 
 def is_ours(path: Path) -> bool:
-    """Whether a hook file has our lines."""
+    """Whether a hook file has our block."""
     return BLOCK.search(start_of(path)) is not None
 
 
 def installed(folder: Path) -> dict[str, str]:
-    """Each of our hooks in `folder`: `current`, `old` (another version's lines) or `missing`; for `doctor`."""
+    """Name of each hook -> `current`, `old` (the block of another version) or `missing`; for `doctor`."""
     states = {}
     for name in HOOKS:
         path = folder / name
-        data = b""
-        if os.path.lexists(path) and _is_plain(path):
-            data = path.read_bytes()
-        match = BLOCK.search(data)
+        match = BLOCK.search(_read_plain(path))
         if not match:
             states[name] = "missing"
             continue
-        plain = re.sub(rb"^(gitmem_python|gitmem_promote)=.*$", rb"\1=''", match.group(), flags=re.MULTILINE)
+        without_options = re.sub(rb"^(gitmem_python|gitmem_promote)=.*$", rb"\1=''", match.group(), flags=re.MULTILINE)
         runs = _mode(path) & 0o100 or is_husky(folder)
-        if plain == block(name, only=_named_in(path)).encode() and runs:
+        states[name] = "old"
+        if without_options == block(name, only=_named_in(path)).encode() and runs:
             states[name] = "current"
-        else:
-            states[name] = "old"
     return states

@@ -1,8 +1,8 @@
-"""The protocol over libgit2 (pygit2), for long-lived processes: objects without a helper process.
+"""The adapter over libgit2 (pygit2), for long-lived processes: it reads objects without a helper process.
 
-Importing pygit2 costs 110 ms, so nothing on a short command's path comes here, and libgit2 cannot open SHA-256,
-reftable or sparse-index repositories. What libgit2 has no answer for (rename-aware history, user configuration
-scopes, worktree listings) is asked of the binary adapter, so that both give the same answers.
+Importing pygit2 costs 110 ms, so no short command uses it. libgit2 cannot open SHA-256, reftable or sparse-index
+repositories. Methods that libgit2 has no function for (history with renames, scopes of the configuration, lists of the
+work tree) are those of the binary adapter, so that both give the same answers.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class LibraryRepository(BinaryRepository):
                 path.encode()
         except UnicodeEncodeError:  # a name that is not UTF-8, which libgit2 cannot be asked for
             return super().blobs(treeish, paths)
-        # A large tree is in no cache of libgit2's (4 KiB at most): each folder is read once a call, not for each path.
+        # libgit2 caches no tree above 4 KiB, so each folder is read once per call and not once per path.
         folders: dict[str, pygit2.Tree | None] = {"": self._opened[self.tree(treeish)].peel(pygit2.Tree)}
         blobs = {}
         for path in paths:
@@ -115,17 +115,16 @@ class LibraryRepository(BinaryRepository):
                 raise GitFailed(
                     Message("object {} cannot be read", oid[:12]), "git fsck says what is damaged"
                 ) from None
-            yield oid, self._readable(data) if kind == pygit2.enums.ObjectType.BLOB else None
+            yield oid, self._decrypted(data) if kind == pygit2.enums.ObjectType.BLOB else None
 
     def sizes(self, oids: Sequence[str]) -> dict[str, int]:
         sizes = {}
         for oid in oids:
             stored = self._opened.get(oid)
-            if stored is not None:
-                if isinstance(stored, pygit2.Blob):
-                    sizes[oid] = stored.size
-                else:
-                    sizes[oid] = len(stored.read_raw())
+            if isinstance(stored, pygit2.Blob):
+                sizes[oid] = stored.size
+            elif stored is not None:
+                sizes[oid] = len(stored.read_raw())
         return sizes
 
     def commit(self, oid: str) -> Commit:
@@ -152,11 +151,11 @@ class LibraryRepository(BinaryRepository):
 
 
 def _within(tree: pygit2.Tree | None, path: str, kind: type[_Stored]) -> _Stored | None:
-    """What a tree has at a path, None where that is nothing or not of that kind."""
+    """The object of a tree at `path`; None if there is none or it is of another kind."""
+    if tree is None or not path:
+        return None
     try:
-        item = None
-        if tree is not None and path:
-            item = tree[path]
+        item = tree[path]
     except (KeyError, ValueError, pygit2.GitError):
         return None
     if not isinstance(item, kind):
@@ -165,20 +164,22 @@ def _within(tree: pygit2.Tree | None, path: str, kind: type[_Stored]) -> _Stored
 
 
 def limit_windows(size: int, most: int) -> None:
-    """Have packs be read through windows of some bytes, and keep open at most that many bytes of them, in this process.
-    libgit2's own are 1 GiB and 8 GiB: whole packs of all repositories that are open."""
+    """Make libgit2 map pack files in windows of `size` bytes, and at most `most` bytes in all, in this process.
+
+    libgit2's own limits, 1 GiB and 8 GiB, hold whole packs of all open repositories in memory.
+    """
     pygit2.settings.mwindow_size = size
     pygit2.settings.mwindow_mapped_limit = most
 
 
 def open_library(start: Path, environ: Mapping[str, str]) -> Repository:
-    """The repository that holds `start`, over libgit2. Raises NotARepository; GitFailed for formats it cannot read."""
+    """The repository that contains the folder `start`. Raises NotARepository, GitFailed for a format it cannot read."""
     return _open(discover(start, environ), environ)
 
 
 def open_bare(folder: Path, environ: Mapping[str, str]) -> Repository:
-    """The bare repository at `folder`, as `open_library`, without asking git where it is."""
-    return _open(Place(folder, folder, None, "sha1"), environ)  # libgit2 says where the format is another
+    """The bare repository at `folder`; git is not asked where it lies. Raises as `open_library`."""
+    return _open(Place(folder, folder, None, "sha1"), environ)  # libgit2 refuses another format
 
 
 def _open(place: Place, environ: Mapping[str, str]) -> Repository:

@@ -1,8 +1,8 @@
-"""Setting Git's merge driver `gitmem` up for one clone, and taking it out: what `install` and `uninstall` do for it.
+"""Sets up Git's merge driver `gitmem` in a clone and removes it, for `install` and `uninstall`.
 
-Two keys of the clone's own configuration say how to run it. Which files it merges is said by `merge=gitmem` in the
-tracked .gitattributes (`git mem init` writes it); where that is missing, and for the daily notes of other programs, by
-a marked block in `info/attributes`.
+Two keys of the clone's own configuration hold the command. The attribute `merge=gitmem` names the files that it merges.
+`git mem init` writes the attribute to the tracked .gitattributes; without it, and for daily notes of other programs, a
+marked block in `info/attributes` has it.
 """
 
 from __future__ import annotations
@@ -21,24 +21,23 @@ from gitmem.system import temporary_folder
 
 SECTION = "merge.gitmem"
 DRIVER = f"{SECTION}.driver"
-FORMER = f"{SECTION}.recursive"  # what an earlier version set: it left marks in what both sides of a criss-cross share
+FORMER = f"{SECTION}.recursive"  # of an earlier version: it left conflict markers in the base of criss-cross merges
 BEGIN, END = "# >>> git mem >>>", "# <<< git mem <<<"
 MEMORY = ("MEMORY.md merge=gitmem", "memory/**/*.md merge=gitmem")
 BLOCK = re.compile(rb"^# >>> git mem >>>.*?^# <<< git mem <<<\n", re.MULTILINE | re.DOTALL)
 
 
 def merge_driver_settings(python: str = "") -> tuple[tuple[str, str], ...]:
-    """(key, value) of the clone's configuration. `python` runs it, else `git-mem` on PATH.
+    """(key, value) for the clone's configuration. `python`: the interpreter to run; "" for `git-mem` on PATH.
 
-    Where neither can merge, `git merge-file` does: a driver that ends without marks would leave our side as it is, and
-    the next commit would lose theirs.
+    If neither can merge, the command runs `git merge-file`: a driver that fails without conflict markers would leave
+    our side as it is, and the next commit would lose theirs.
     """
     words = "merge-driver -- %O %A %B %L %P"
-    quoted = "'" + python.replace("'", "'\\''") + "'"
-    run = ""
+    run = f"git-mem {words}"
     if python:
+        quoted = "'" + python.replace("'", "'\\''") + "'"
         run = f'g={quoted}; if [ -x "$g" ]; then "$g" -E -P -m gitmem {words}; else git-mem {words}; fi'
-    run = run or f"git-mem {words}"
     marked = "{ [ $r = 1 ] && grep -q '^<<<<<<<' %A; }"
     text = "git merge-file -q --diff3 --marker-size=%L -L ours -L base -L theirs %A %O %B"
     return (
@@ -48,15 +47,15 @@ def merge_driver_settings(python: str = "") -> tuple[tuple[str, str], ...]:
 
 
 def is_set_up(repo: Repository) -> bool:
-    """Whether this clone has a merge driver under our name, of whatever version."""
+    """Whether this clone has a merge driver of our name, of any version."""
     return _setting(repo, DRIVER) is not None
 
 
 def driver_problem(repo: Repository, python: str) -> str:
-    """What is wrong with the merge driver of this clone, "" where it merges or was never set up.
+    """What is wrong with the merge driver of this clone; "" if it merges or was never set up.
 
-    A driver that is the one `python` would set up is tried on three small texts. Another one is not run: what stands in
-    the configuration of a clone is no program of ours.
+    The driver that `set_up` would write for `python` is tried on three small texts. No other driver is run: it may be
+    anybody's program.
     """
     value = _setting(repo, DRIVER)
     if value is None:
@@ -73,7 +72,7 @@ def driver_problem(repo: Repository, python: str) -> str:
 
 
 def _tried(repo: Repository, command: str) -> str:
-    """What is wrong with what a driver makes of two sides that each add a fact."""
+    """Run a driver on two sides that each add a fact. Returns what is wrong with its result, "" for nothing."""
     base = b"# Memory\n\n- one fact\n"
     sides = {"%O": base, "%A": base + b"- ours\n", "%B": base + b"- theirs\n"}
     with temporary_folder() as folder:
@@ -90,30 +89,30 @@ def _tried(repo: Repository, command: str) -> str:
 
 
 def set_up(repo: Repository, python: str = "", daily: Iterable[str] = (), *, dry: bool = False) -> bool:
-    """Make Git merge memory by our driver, what the patterns of daily logs `daily` name too; whether anything was (with
-    `dry`: would be) changed."""
-    wanted = [(key, value) for key, value in merge_driver_settings(python) if _setting(repo, key) != value]
-    for key, value in wanted if not dry else ():
-        run_git(repo, ["config", "--local", key, value])
+    """Make Git merge memory by our driver. Returns whether anything was changed, or with `dry` would be.
+
+    `daily`: patterns of daily logs that the driver merges as well.
+    """
+    commands = [[key, value] for key, value in merge_driver_settings(python) if _setting(repo, key) != value]
     if _setting(repo, FORMER) is not None:
-        wanted.append((FORMER, ""))
-        if not dry:
-            run_git(repo, ["config", "--local", "--unset-all", FORMER])
+        commands.append(["--unset-all", FORMER])
+    if not dry:
+        for command in commands:
+            run_git(repo, ["config", "--local", *command])
     old = _attributes(repo)
     new = BLOCK.sub(b"", old)
-    if _tracked(repo):
-        rows = []
-    else:
-        rows = [*MEMORY]
-    rows += [f"{_attribute_of(pattern)} merge=gitmem" for pattern in daily if pattern.isprintable()]
+    rows = [f"{_attribute_of(pattern)} merge=gitmem" for pattern in daily if pattern.isprintable()]
+    if not _is_tracked(repo):
+        rows = [*MEMORY, *rows]
     if rows:
-        block = "\n".join([BEGIN, *rows, END, ""])
-        new += (b"" if not new or new.endswith(b"\n") else b"\n") + block.encode()
-    return bool(wanted) | _write_attributes(repo, old, new, dry)
+        if new and not new.endswith(b"\n"):
+            new += b"\n"
+        new += "\n".join([BEGIN, *rows, END, ""]).encode()
+    return bool(commands) | _write_attributes(repo, old, new, dry)
 
 
 def take_out(repo: Repository, *, dry: bool = False) -> bool:
-    """Undo `set_up`; whether there was anything of ours."""
+    """Undo `set_up`. Returns whether there was anything to remove."""
     present = _setting(repo, f"{SECTION}.driver") is not None
     if present and not dry:
         run_git(repo, ["config", "--local", "--remove-section", SECTION])
@@ -122,7 +121,7 @@ def take_out(repo: Repository, *, dry: bool = False) -> bool:
 
 
 def _attribute_of(pattern: str) -> str:
-    """A pattern of daily logs as gitattributes(5) has it: from the top, in quotes."""
+    """A pattern of daily logs in the syntax of gitattributes(5): from the top folder, in quotes."""
     literal = daily_glob(pattern).replace("\\", "\\\\")
     return '"/' + re.sub(r'(["\\])', r"\\\1", literal) + '"'
 
@@ -134,7 +133,8 @@ def _setting(repo: Repository, key: str) -> str | None:
         return None
 
 
-def _tracked(repo: Repository) -> bool:
+def _is_tracked(repo: Repository) -> bool:
+    """Whether the .gitattributes of the work tree name our driver."""
     if repo.root is None:
         return False
     try:

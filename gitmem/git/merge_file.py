@@ -1,5 +1,7 @@
-"""Git's own three-way text merge of three byte strings: `git merge-file`. Needs no repository, reads no configuration
-that runs a program, writes only a private temporary folder."""
+"""Git's own three-way text merge, `git merge-file`, of three byte strings.
+
+It needs no repository, reads no configuration that runs a program, and writes only a private temporary folder.
+"""
 
 from __future__ import annotations
 
@@ -20,14 +22,16 @@ def merge_text(
     labels: Sequence[str] = ("ours", "base", "theirs"),
     marker: int = 7,
 ) -> tuple[bytes, bool]:
-    """(merged, clean). Conflicts are in the diff3 style, their marks `marker` characters long. Raises GitFailed."""
+    """The merged text, and whether the merge is without conflicts. Raises GitFailed.
+
+    Conflicts are in the diff3 style: `labels` of the three sides, conflict markers of `marker` characters.
+    """
+    files = {"ours": ours, "base": base, "theirs": theirs}
     with temporary_folder() as folder:
-        names = []
-        for name, data in (("ours", ours), ("base", base), ("theirs", theirs)):
+        for name, data in files.items():
             (folder / name).write_bytes(data)
-            names.append(name)
         named = [word for label in labels for word in ("-L", label)]
-        command = ["git", "merge-file", "-p", "-q", "--diff3", f"--marker-size={marker}", *named, *names]
+        command = ["git", "merge-file", "-p", "-q", "--diff3", f"--marker-size={marker}", *named, *files]
         env = {
             **read_environment(environ),
             "GIT_DIR": os.path.join(folder, "none"),

@@ -1,8 +1,8 @@
-"""What Git has, as values: entries, changes, commits, lines that were blamed, spans of a file.
+"""Values of Git: tree entries, changes, commits, blamed lines, spans of a file.
 
-A leaf: imports nothing of ours. Named tuples, since every search makes these classes when it starts and a dataclass
-takes a millisecond. Lines are 1-based and inclusive; paths are repository-relative with `/`, as Git spells them; oids
-are opaque lower-case hex of 40 or 64.
+They are named tuples, because every search makes these classes at its start and a dataclass takes a millisecond. Lines
+are 1-based and inclusive. Paths are relative to the repository, with `/`. Oids are opaque lower-case hex of 40 or 64
+digits.
 """
 
 from __future__ import annotations
@@ -11,31 +11,31 @@ from datetime import datetime
 
 from gitmem.light_typing import NamedTuple
 
-MAX_FILES = 1_000_000  # of a tree, or of the difference of two, that are listed
+MAX_FILES = 1_000_000  # files that are listed of a tree, or of the difference of two
 REGULAR, EXECUTABLE, SYMLINK, GITLINK = 0o100644, 0o100755, 0o120000, 0o160000
 LFS_POINTER = b"version https://git-lfs.github.com/spec/"  # github.com/git-lfs/git-lfs, docs/spec.md
 LFS_POINTER_LIMIT = 1024  # bytes: a pointer is shorter, by the same page
-ENCRYPTED = b"\0GITCRYPT\0"  # how a blob of git-crypt begins: github.com/AGWA/git-crypt, commands.cpp
-LINKS = (SYMLINK, GITLINK)  # whatever is neither is read as a file: an odd mode hides nothing
+ENCRYPTED = b"\0GITCRYPT\0"  # the first bytes of a blob of git-crypt: github.com/AGWA/git-crypt, commands.cpp
+LINKS = (SYMLINK, GITLINK)  # an entry of any other mode is read as a file, so that an odd mode hides nothing
 
 
 def is_lfs_pointer(data: bytes) -> bool:
-    """Whether a file is a pointer of Git LFS that stands for a text, and no text that begins like one."""
+    """Whether a file is a pointer of Git LFS, and not a text that begins like one."""
     return data.startswith(LFS_POINTER) and len(data) < LFS_POINTER_LIMIT and b"\noid " in data
 
 
 def is_encrypted(data: bytes) -> bool:
-    """Whether these bytes are a file as git-crypt stores it."""
+    """Whether these bytes are a blob that git-crypt encrypted."""
     return data.startswith(ENCRYPTED)
 
 
 def is_git_crypt_filter(name: str) -> bool:
-    """Whether a `filter` attribute is of git-crypt: `git-crypt`, or `git-crypt-KEY` for a key of its own."""
+    """Whether the value of a `filter` attribute is git-crypt's: `git-crypt`, or `git-crypt-KEY` for a named key."""
     return name == "git-crypt" or name.startswith("git-crypt-")
 
 
 class Entry(NamedTuple):
-    """One path of a tree or of Git's index. `size` is -1 where it was not asked for."""
+    """One path of a tree or of Git's index. `size`: bytes of the blob, -1 if not read."""
 
     path: str
     mode: int
@@ -44,9 +44,9 @@ class Entry(NamedTuple):
 
 
 class Change(NamedTuple):
-    """One path between two trees: `status` is A, M, D, T or R (R only where renames were asked for).
+    """The difference of one path between two trees.
 
-    `old_*` are empty (mode 0) for A; `new_*` for D.
+    `status`: A, M, D, T, or R if renames were asked for. The `old_` fields are empty (mode 0) for A, `new_` for D.
     """
 
     status: str
@@ -59,14 +59,14 @@ class Change(NamedTuple):
 
 
 class Person(NamedTuple):
-    """Name and e-mail as a commit has them."""
+    """The name and e-mail address of an author or committer."""
 
     name: str
     email: str
 
 
 class Commit(NamedTuple):
-    """A commit, its dates aware of their zone and its message decoded with replacement."""
+    """A commit. The dates carry their time zone; bytes of the message that cannot be decoded are replaced."""
 
     oid: str
     parents: tuple[str, ...]
@@ -79,14 +79,15 @@ class Commit(NamedTuple):
 
     @property
     def subject(self) -> str:
-        """The first line that is not blank."""
+        """The first line of the message that is not blank."""
         return self.message.lstrip().split("\n", 1)[0].rstrip()
 
 
 class BlameLine(NamedTuple):
-    """One line of `git blame`: `line` at the revision asked for, `source_line` where the commit put it.
+    """One line of `git blame`.
 
-    `commit` is all zeros for a line that is not committed yet.
+    `line`: its number at the revision asked for. `commit`: the commit that wrote it, all zeros if it is not committed
+    yet. `source_line`: its number in that commit.
     """
 
     line: int
@@ -96,7 +97,7 @@ class BlameLine(NamedTuple):
 
 
 class Span(NamedTuple):
-    """Lines of a path, optionally of one blob: `memory/2026-02-05.md#L12-L14@1a2b3c4d5e6f`."""
+    """Lines of a file: `memory/2026-02-05.md#L12-L14@1a2b3c4d5e6f`. `blob`: oid or its first digits, "" for any."""
 
     path: str
     start_line: int

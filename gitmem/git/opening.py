@@ -1,4 +1,4 @@
-"""Opening a repository for reading: `open_repository` gives the git binary's adapter, `library` has libgit2's."""
+"""Opens a repository for reading, by the adapter over the git binary; `git.library` opens one over libgit2."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ __all__ = ["Repository", "RepositoryLookup", "discover", "open_repository"]
 
 
 def open_repository(start: Path, environ: Mapping[str, str]) -> Repository:
-    """The repository that holds `start` (GIT_DIR wins, as in Git). Raises NotARepository.
+    """The repository that contains the folder `start`, or that GIT_DIR names. Raises NotARepository.
 
-    The git binary's adapter: it opens every format (SHA-256, reftable, sparse index) and starts in 3 ms,
-    where importing pygit2 costs 110 ms. `gitmem.git.library` is the same protocol over libgit2.
+    The git binary opens every format (SHA-256, reftable, sparse index) and starts in 3 ms; importing pygit2 costs
+    110 ms.
     """
     return BinaryRepository(discover(start, environ), environ)

@@ -1,6 +1,7 @@
-"""Copies of other memories behind a URL: where a copy lies, and bringing it up to date.
+"""Local copies of other memories that a URL names: where a copy lies, and how it is refreshed.
 
-The URL comes from the person's own settings, never from a clone; credentials in it are never shown."""
+The URL comes from the user's own settings, never from a clone. Credentials in it are never shown.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from gitmem.messages import Message
 
 
 def mirror_of(place: str, cache: Path) -> Path:
-    """Where the copy of a memory behind a URL is kept."""
+    """The folder below `cache` for the copy of the memory at the URL `place`."""
     return cache / hashlib.sha256(place.encode()).hexdigest()[:24]
 
 
@@ -28,39 +29,40 @@ def is_url(place: str) -> bool:
 
 
 def clean(environ: Mapping[str, str]) -> dict[str, str]:
-    """An environment for another repository than the one Git's hook variables speak of."""
+    """`environ` without the variables that name a repository, for git commands in another one."""
     return {key: value for key, value in environ.items() if key not in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")}
 
 
 def shown_url(url: str) -> str:
-    """An address as it may be shown: without the name and password, or the token, that may stand in it."""
-    scheme, there, rest = url.partition("://")
+    """A URL without the user name, password or token in it."""
+    scheme, separator, rest = url.partition("://")
+    if not separator:
+        return url
     host, slash, path = rest.partition("/")
-    if there:
-        return f"{scheme}://{host.rpartition('@')[2]}{slash}{path}"
-    return url
+    return f"{scheme}://{host.rpartition('@')[2]}{slash}{path}"
 
 
-TRIED, AGAIN = "gitmem-tried", 600  # when a fetch failed last, and the seconds before the next try
-PATIENCE = 3  # seconds for a server while a copy is there
+FAILED = "gitmem-tried"  # a file in the copy; its time is that of the last fetch that failed
+RETRY_SECONDS = 600  # after a fetch that failed
+FETCH_SECONDS = 3  # for the server, if there is a copy
+CLONE_SECONDS = 60  # for the server, if there is no copy
 
 
 def _failed_recently(folder: Path, now: datetime) -> bool:
-    """Whether a fetch failed a short while ago."""
+    """Whether a fetch failed less than RETRY_SECONDS ago."""
     try:
-        return 0 <= now.timestamp() - (folder / TRIED).stat().st_mtime < AGAIN
+        return 0 <= now.timestamp() - (folder / FAILED).stat().st_mtime < RETRY_SECONDS
     except FileNotFoundError:
         return False
 
 
 def fetch_mirror(url: str, folder: Path, environ: Mapping[str, str], now: datetime, fresh_hours: float) -> float:
-    """Make or refresh a bare clone of `url` in `folder`; its age in hours. A copy that is there is used offline.
+    """Make or refresh a bare clone of `url` in `folder`. Returns its age in hours; a refreshed one is 0 hours old.
 
-    With a copy a server is waited for PATIENCE seconds, and left alone for a while when it fails (not where
-    `fresh_hours` is 0).
-
-    Raises GitFailed when there is no copy and none can be made. Nothing of a remote is run: no submodules, no filters
-    (a bare clone has no work tree). `url` comes from the user's own configuration.
+    A copy younger than `fresh_hours` is not refreshed. If the server fails or takes longer than FETCH_SECONDS, the old
+    copy stays, and the next RETRY_SECONDS the server is not asked. With `fresh_hours` 0 the server is always asked and
+    may take CLONE_SECONDS. Raises GitFailed if there is no copy and none can be made. No program of the remote is run:
+    a bare clone has no work tree, so no filters and no submodules.
     """
     stamp = folder / "gitmem-fetched"
     env = {name: value for name, value in environ.items() if name not in HOOK_VIEW}
@@ -69,7 +71,8 @@ def fetch_mirror(url: str, folder: Path, environ: Mapping[str, str], now: dateti
         age = (now.timestamp() - stamp.stat().st_mtime) / 3600
     except FileNotFoundError:
         age = float("inf")
-    if age < fresh_hours or (fresh_hours and age != float("inf") and _failed_recently(folder, now)):
+    has_copy = age != float("inf")
+    if age < fresh_hours or (fresh_hours and has_copy and _failed_recently(folder, now)):
         return max(0.0, age)
     folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     if (folder / "HEAD").exists():
@@ -77,26 +80,25 @@ def fetch_mirror(url: str, folder: Path, environ: Mapping[str, str], now: dateti
         command = ["git", "-C", str(folder), "fetch", "--quiet", "--prune", "--tags", "origin", refs]
     else:
         command = ["git", "clone", "--quiet", "--bare", "--", url, str(folder)]
+    seconds = CLONE_SECONDS
+    if has_copy and fresh_hours:
+        seconds = FETCH_SECONDS
+    problem = ""
     try:
-        if age == float("inf") or not fresh_hours:
-            wait = 60
-        else:
-            wait = PATIENCE
         done = subprocess.run(
-            command, capture_output=True, env=env, check=False, timeout=wait, stdin=subprocess.DEVNULL
+            command, capture_output=True, env=env, check=False, timeout=seconds, stdin=subprocess.DEVNULL
         )
-        failed = ""
         if done.returncode:
-            failed = first_line(os.fsdecode(done.stderr))
+            problem = first_line(os.fsdecode(done.stderr))
     except subprocess.TimeoutExpired:
-        failed = f"no answer within {wait} seconds"
-    if failed:
+        problem = f"no answer within {seconds} seconds"
+    if problem:
         if folder.is_dir():
-            (folder / TRIED).touch()
-            os.utime(folder / TRIED, (now.timestamp(), now.timestamp()))
-        if age == float("inf"):
+            (folder / FAILED).touch()
+            os.utime(folder / FAILED, (now.timestamp(), now.timestamp()))
+        if not has_copy:
             raise GitFailed(
-                Message("cannot fetch '{}': {}", shown_url(url), failed), "check the address, or work without it"
+                Message("cannot fetch '{}': {}", shown_url(url), problem), "check the address, or work without it"
             )
         return age
     stamp.touch()

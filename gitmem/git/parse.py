@@ -1,4 +1,4 @@
-"""Git's own formats as values: tree lists, raw differences, commits, blame. Bytes in, values out."""
+"""Parses Git's output: tree lists, raw differences, commits, blame. Pure: bytes in, values out."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from gitmem.git.objects import BlameLine, Change, Commit, Entry, Person
 from gitmem.lazy_patterns import lazy
 
 PERSON = lazy(rb"^(.*?) ?<([^>]*)> ?(-?\d+)? ?([+-]\d{4})?")
-CHARSET = 40  # characters of the name of one
-CHARSETS = lazy(
+MAX_CHARSET_CHARS = 40  # of the name of a charset
+GIT_CHARSETS = lazy(
     r"ascii|big5|cp\d|euc_|gb|hp-|hz$|iso(?:8859|2022)|johab|koi8|kz1048|mac-|ptcp|shift_jis|tis-|utf-(?:7|8|16|32)"
 )
 
 
 def parse_entries(out: bytes) -> list[Entry]:
-    """`ls-tree -r -z`."""
+    """Parses `ls-tree -r -z`."""
     entries = []
     modes: dict[str, int] = {}
-    for row in os.fsdecode(out).split("\0"):  # a tree may have a hundred thousand: decoded together, every field given
+    for row in os.fsdecode(out).split("\0"):  # decoded at once: a tree may have a hundred thousand entries
         if row:
             head, _, path = row.partition("\t")
             mode, _, oid = head.split(" ")
@@ -33,7 +33,7 @@ def parse_entries(out: bytes) -> list[Entry]:
 
 
 def parse_staged(out: bytes) -> list[Entry]:
-    """`ls-files -s -z`: stage 0, and stage 2 (ours) of unmerged paths."""
+    """Parses `ls-files -s -z`: entries of stage 0, and of stage 2 (ours) for unmerged paths."""
     entries = []
     for row in out.split(b"\0"):
         if row:
@@ -45,7 +45,7 @@ def parse_staged(out: bytes) -> list[Entry]:
 
 
 def parse_removals(out: bytes) -> dict[str, str]:
-    """`log --raw -z --format=%x00%H` of removals: each path with the first commit that is named, the newest."""
+    """Parses `log --raw -z --format=%x00%H` of removals: path -> the newest commit that removed it."""
     found: dict[str, str] = {}
     commit = ""
     fields = iter(out.split(b"\0"))
@@ -59,7 +59,7 @@ def parse_removals(out: bytes) -> dict[str, str]:
 
 
 def parse_raw(out: bytes) -> list[Change]:
-    """`--raw -z --no-abbrev`; an all-zero oid becomes ""."""
+    """Parses `--raw -z --no-abbrev` of a difference; an all-zero oid becomes ""."""
     fields = out.split(b"\0")
     changes = []
     at = 0
@@ -89,7 +89,7 @@ def parse_raw(out: bytes) -> list[Change]:
 
 
 def parse_commit(oid: str, data: bytes) -> Commit:
-    """A raw commit object, gitformat-commit-object; what cannot be decoded is replaced, what is missing is empty."""
+    """Parses the bytes of a commit object. Bytes that cannot be decoded are replaced; a missing field is empty."""
     head, _, body = data.partition(b"\n\n")
     fields: dict[bytes, list[bytes]] = {}
     for line in head.split(b"\n"):
@@ -107,31 +107,31 @@ def parse_commit(oid: str, data: bytes) -> Commit:
 
 
 def _charset(name: bytes) -> str:
-    """The charset that a commit's header names; UTF-8 where Python has none of that name.
+    """The charset of a commit's `encoding` header if Git and Python both know it, otherwise UTF-8.
 
-    Of Python's codecs some are none that Git knows, and decode to another text than Git shows, or raise.
+    Python has codecs that Git does not know; they raise, or decode to another text than Git shows.
     """
     try:
-        found = codecs.lookup(name[:CHARSET].decode("ascii")).name
+        found = codecs.lookup(name[:MAX_CHARSET_CHARS].decode("ascii")).name
     except (LookupError, ValueError):
         return "utf-8"
-    if CHARSETS.match(found):
+    if GIT_CHARSETS.match(found):
         return found
     return "utf-8"
 
 
-MESSAGE_BYTES = 1 << 20  # bytes of a message that `parse_messages` keeps
-PATHS = 12  # of a commit that `parse_messages` keeps
+MESSAGE_BYTES = 1 << 20  # of a message that `parse_messages` keeps
+PATHS = 12  # paths of a commit that `parse_messages` keeps
 
 
 def parse_messages(pieces: Iterable[bytes]) -> Iterator[tuple[str, str, str, str, list[str]]]:
-    """`log -z --name-only` in the format `binary.MESSAGE`: (side, oid, author, message, first paths) of each commit.
+    """Parses `log -z --name-only` in the format `binary.MESSAGE`: (side, oid, author, message, first paths) of commits.
 
-    Each part ends with NUL, which neither a message nor a path can hold: two empty parts come before a commit, which is
-    three parts, then its paths up to the next empty one. What a part has beyond MESSAGE_BYTES is left out.
+    Every part ends with NUL, which neither a message nor a path can hold. Two empty parts come before a commit; a
+    commit is three parts, then its paths up to the next empty part. A part is cut at MESSAGE_BYTES.
     """
     parts: list[str] = []  # of the commit that is being read
-    begun = b""  # of a part whose end has not come
+    begun = b""  # the part whose end has not come yet
     for piece in chain(pieces, (b"\0\0",)):
         first, *more = piece.split(b"\0")
         begun += first[: max(0, MESSAGE_BYTES - len(begun))]
@@ -144,16 +144,13 @@ def parse_messages(pieces: Iterable[bytes]) -> Iterator[tuple[str, str, str, str
                 if len(parts) < 3 + PATHS:
                     parts.append(os.fsdecode(part) if len(parts) >= 3 else part.decode("utf-8", "replace"))
             elif parts:
-                if len(parts) > 3:
-                    paths = [parts[3].removeprefix("\n"), *parts[4:]]
-                else:
-                    paths = []
+                paths = [path.removeprefix("\n") for path in parts[3:4]] + parts[4:]
                 yield parts[0][0], parts[0][1:], parts[1], parts[2], paths
                 parts = []
 
 
 def _person(value: bytes) -> tuple[Person, datetime]:
-    """The person and the date of an author or committer line; an empty person and 1970 when the line is malformed."""
+    """Parses an author or committer line: person and date. An empty person and 1970 if it is malformed."""
     match = PERSON.match(value)
     if not match:
         return Person("", ""), datetime.fromtimestamp(0, UTC)
@@ -171,7 +168,7 @@ def _person(value: bytes) -> tuple[Person, datetime]:
 
 
 def parse_blame(out: bytes) -> list[BlameLine]:
-    """`blame --porcelain`."""
+    """Parses `blame --porcelain`."""
     rows = []
     commit, source_line, line = "", 0, 0
     for row in out.split(b"\n"):
@@ -186,8 +183,7 @@ def parse_blame(out: bytes) -> list[BlameLine]:
 
 
 def parse_tree(data: bytes, oid_bytes: int) -> tuple[int, list[str]]:
-    """(files, oids of the subtrees) of a tree object as Git stores it: mode, space, name, NUL and oid, again and
-    again."""
+    """(number of files, oids of the subtrees) of a stored tree object: rows of mode, space, name, NUL and oid."""
     files, subtrees, at = 0, [], 0
     while at < len(data):
         end = data.index(b"\0", at) + 1

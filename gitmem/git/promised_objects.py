@@ -1,7 +1,7 @@
-"""What a partial clone has left out and its remote promised to give: fetched before a scan of commits needs it.
+"""Fetches the blobs that a partial clone left out and that a scan of commits needs.
 
-A clone's own configuration may name programs for a fetch. Nothing is fetched where it holds a key that is not known to
-be plain: then the scan says that objects are missing. Everything else that reads a repository fetches nothing.
+A clone's own configuration may name programs that a fetch runs. So nothing is fetched if the configuration holds a key
+that is not in PLAIN_KEYS; the scan then reports missing objects. No other code that reads a repository fetches.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ PLAIN_ADDRESS = re.compile(r"(?:https?|ssh|git|file)://\S+|[\w.-]+@[\w.-]+:\S+|/
 
 
 def fetch(repo: Repository, oids: Iterable[str]) -> None:
-    """Bring these blobs from the promisor remote, where this is a partial clone whose configuration is plain.
+    """Fetch these blobs from the promisor remote of a partial clone; does nothing in any other clone.
 
-    Fetches nothing else and writes no ref. A remote that cannot be reached brings nothing, which reading then says.
+    Writes no ref. Raises nothing if the remote cannot be reached; reading a blob then fails.
     """
     remote = _promisor(repo)
-    wanted = ""
-    if remote:
-        wanted = "".join(f"{oid}\n" for oid in dict.fromkeys(oids))
+    if not remote:
+        return
+    wanted = "".join(f"{oid}\n" for oid in dict.fromkeys(oids))
     if not wanted:
         return
     options = (
@@ -46,7 +46,7 @@ def fetch(repo: Repository, oids: Iterable[str]) -> None:
 
 
 def _promisor(repo: Repository) -> str:
-    """The promisor remote of a partial clone, "" where there is none or its configuration is not plain."""
+    """The name of the promisor remote; "" if there is none, or if the clone's configuration is not plain."""
     done = subprocess.run(
         _git(repo, "config", "--local", "--list", "-z"),
         capture_output=True, env=read_environment(repo.environ), check=False, stdin=subprocess.DEVNULL,

@@ -1,4 +1,4 @@
-"""What each commit of a range changed, in one git process for the whole range. Reads only."""
+"""Reads what each commit of a range changed, by one git process for the whole range."""
 
 from __future__ import annotations
 
@@ -7,22 +7,32 @@ import os
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from threading import Thread
 from typing import IO
 
 from gitmem import system
 from gitmem.errors import GitFailed
-from gitmem.git.binary import MAX_MEMORY, SAFE, bounded, failed_list, first_line, read_environment, too_many_files
+from gitmem.git.binary import (
+    MAX_MEMORY,
+    SAFE,
+    bounded,
+    failed_list,
+    first_line,
+    read_environment,
+    read_in_thread,
+    too_many_files,
+)
 from gitmem.git.objects import MAX_FILES
 from gitmem.git.repository import Repository
 
-IDS = 50_000  # commits whose oids are asked for, so that an id is not taken for a secret
+MAX_COMMIT_IDS = 50_000  # of `commit_ids`
 
 
 @dataclass(frozen=True, slots=True)
 class PathChange:
-    """One path a commit changes: `olds` is its blob in each parent that has it, `new_oid` "" when it is deleted.
+    """One path that a commit changes. `olds`: its blob in each parent that has it. `new_oid`: "" if deleted.
 
-    Of a merge only what differs from every parent: the rest came from a side that is its own commit.
+    A merge has only the paths that differ from every parent; any other change is in a commit of its own.
     """
 
     path: str
@@ -36,8 +46,10 @@ class PathChange:
 
 
 def commits_touching(repo: Repository, revs: Sequence[str], paths: Sequence[str]) -> list[str]:
-    """The commits that `revs` (oids, `^oid`) reach and that touch a file below `paths` on any side of a merge, the
-    oldest first: a commit comes after all its parents. Raises GitFailed."""
+    """The commits that `revs` (oids, `^oid`) reach and that change a file below `paths`, on all sides of merges.
+
+    A commit comes after all its parents. Raises GitFailed.
+    """
     order = ["--full-history", "--date-order", "--reverse"]
     return _git(repo, ["rev-list", *order, "--end-of-options", *revs, "--", *paths]).decode("ascii").split()
 
@@ -45,10 +57,10 @@ def commits_touching(repo: Repository, revs: Sequence[str], paths: Sequence[str]
 def touched(
     repo: Repository, commits: Iterable[str], paths: Sequence[str] = ()
 ) -> Iterator[tuple[str, list[PathChange]]]:
-    """(commit, its changes) for each commit oid, in the order given; root commits against nothing. Only changes below
-    `paths` where these are given.
+    """(commit, its changes) for each oid of `commits`, in order; only changes below `paths` if given.
 
-    Where `oid parent` stands for an oid, the changes are those against this parent alone.
+    A root commit is compared with the empty tree. An element `OID PARENT` is compared with that parent only. Raises
+    GitFailed, TooManyFiles.
     """
     at = repo.root or repo.git_dir
     command = bounded([
@@ -56,60 +68,46 @@ def touched(
         "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none",
         "--", *paths,
     ])  # fmt: skip
-    from threading import Thread  # the hooks' way does not come here
-
-    asked = "".join(f"{oid}\n" for oid in commits).encode()
-    words: list[bytes] = []
+    lines = "".join(f"{oid}\n" for oid in commits).encode()
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         env=read_environment(repo.environ),
     ) as process:  # fmt: skip
         system.bound_memory(process.pid, MAX_MEMORY)
         assert process.stdin is not None and process.stdout is not None and process.stderr is not None
-        # Pipes and threads, no files: a full disk must not keep anybody from reading.
-        threads = [
-            Thread(target=_feed, args=(process.stdin, asked), daemon=True),
-            Thread(target=_drain, args=(process.stderr, words), daemon=True),
-        ]
-        for thread in threads:
-            thread.start()
+        # Threads and pipes, no temporary files: a full disk must not stop a reader.
+        stderr = read_in_thread(process.stderr)
+        writer = Thread(target=_write_all, args=(process.stdin, lines), daemon=True)
+        writer.start()
         try:
             yield from _parse(_fields(process.stdout))
         except BaseException:
             process.kill()
             raise
         finally:
-            for thread in threads:
-                thread.join()
+            writer.join()
+            problem = stderr()
     if process.returncode != 0:
-        raise failed_list("diff-tree", b"".join(words), process.returncode)
+        raise failed_list("diff-tree", problem, process.returncode)
 
 
-def _feed(pipe: IO[bytes], data: bytes) -> None:
-    """Write all of the data and close; a process that ended does not read it."""
+def _write_all(pipe: IO[bytes], data: bytes) -> None:
+    """Write to a process and close the pipe; errors are ignored, because the process may have ended."""
     with contextlib.suppress(OSError):
         pipe.write(data)
     with contextlib.suppress(OSError):
         pipe.close()
 
 
-def _drain(pipe: IO[bytes], words: list[bytes]) -> None:
-    """Keep the first words of a process's complaints, and read the rest: a pipe that nobody reads stops it."""
-    with contextlib.suppress(OSError, ValueError):
-        words.append(pipe.read(4096))
-        while pipe.read(1 << 16):
-            pass
-
-
 def tags(repo: Repository) -> list[tuple[str, str]]:
-    """(oid of the tag object, what it leads to) of each annotated tag."""
+    """(oid of the tag object, oid of the tagged object) of each annotated tag."""
     form = "--format=%(objecttype) %(objectname) %(*objectname)"
     rows = [row.split() for row in _git(repo, ["for-each-ref", form, "refs/tags/"]).decode("ascii").splitlines()]
     return [(row[1], row[2]) for row in rows if row[0] == "tag" and len(row) == 3]
 
 
 def tag_objects(repo: Repository, oids: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-    """(oid, bytes) of those oids that are annotated tags."""
+    """(oid, bytes) of those of `oids` that are tag objects."""
     data = _git(repo, ["cat-file", "--batch"], "".join(f"{oid}\n" for oid in oids).encode())
     while data:
         head, _, rest = data.partition(b"\n")
@@ -124,8 +122,8 @@ def tag_objects(repo: Repository, oids: Sequence[str]) -> Iterator[tuple[str, by
 
 
 def commit_ids(repo: Repository) -> frozenset[str]:
-    """The oids of the newest commits here, IDS at most."""
-    return frozenset(_git(repo, ["rev-list", "--all", f"--max-count={IDS}"]).decode("ascii").split())
+    """The oids of the newest MAX_COMMIT_IDS commits of all refs: a detector does not take them for secrets."""
+    return frozenset(_git(repo, ["rev-list", "--all", f"--max-count={MAX_COMMIT_IDS}"]).decode("ascii").split())
 
 
 def _git(repo: Repository, args: Sequence[str], given: bytes = b"") -> bytes:
@@ -137,7 +135,7 @@ def _git(repo: Repository, args: Sequence[str], given: bytes = b"") -> bytes:
 
 
 def shallow(repo: Repository) -> frozenset[str]:
-    """The commits at which a shallow clone's history was cut; empty in a whole one."""
+    """The commits at which the history of a shallow clone is cut; empty in a full clone."""
     try:
         text = (repo.common_dir / "shallow").read_text(encoding="ascii")
     except FileNotFoundError:
@@ -146,7 +144,7 @@ def shallow(repo: Repository) -> frozenset[str]:
 
 
 def _fields(stream: IO[bytes]) -> Iterator[bytes]:
-    """NUL-ended fields of a stream."""
+    """The NUL-ended fields of a stream."""
     rest = b""
     while chunk := stream.read(1 << 16):
         *whole, rest = (rest + chunk).split(b"\0")
@@ -154,22 +152,21 @@ def _fields(stream: IO[bytes]) -> Iterator[bytes]:
 
 
 def _parse(fields: Iterator[bytes]) -> Iterator[tuple[str, list[PathChange]]]:
-    commit, ranges = "", list[PathChange]()
+    """Parses `diff-tree --stdin -c --raw -z`: (commit, its changes)."""
+    commit, changes = "", list[PathChange]()
     for field in fields:
         if not field.startswith(b":"):
             if commit:
-                yield commit, ranges
-            commit, ranges = field.decode().strip(), []
+                yield commit, changes
+            commit, changes = field.decode().strip(), []
             continue
         sides = len(field) - len(field.lstrip(b":"))
         words = field[sides:].decode().split(" ")
         modes, oids = words[: sides + 1], words[sides + 1 : 2 * sides + 2]
         olds = tuple(oid for oid in oids[:-1] if oid.strip("0"))
-        new = ""
-        if oids[-1].strip("0"):
-            new = oids[-1]
-        if len(ranges) >= MAX_FILES:
+        new = oids[-1] if oids[-1].strip("0") else ""
+        if len(changes) >= MAX_FILES:
             raise too_many_files()
-        ranges.append(PathChange(os.fsdecode(next(fields)), int(modes[-1], 8), new, olds))
+        changes.append(PathChange(os.fsdecode(next(fields)), int(modes[-1], 8), new, olds))
     if commit:
-        yield commit, ranges
+        yield commit, changes

@@ -1,8 +1,8 @@
-"""What the flows may ask of Git: one protocol, two adapters (`git/binary.py`, `git/library.py`).
+"""The protocol by which all other code reads a Git repository. Two adapters: `git/binary.py`, `git/library.py`.
 
-Reads only; writing is `git/write.py`, always through the git binary, so that hooks, signing and the user's
-configuration apply. Paths are str (undecodable bytes as surrogate escapes), repository-relative. Oids are
-opaque hex. Nothing here follows symbolic links or runs filters.
+It only reads. `git/write.py` writes, always by the git binary, so that hooks, signing and the user's configuration
+apply. Paths are relative to the repository; bytes that are not UTF-8 are surrogate escapes. Oids are opaque hex.
+Nothing here follows symbolic links or runs filters.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 
 class Repository(Protocol):
-    """An open repository; `close()` ends its helper process. Raises `GitFailed` where Git refuses."""
+    """An open repository; `close()` ends its helper process. Every method raises `GitFailed` if Git fails."""
 
     @property
     def root(self) -> Path | None:
-        """The work tree's top folder, None in a bare repository."""
+        """The top folder of the work tree; None in a bare repository."""
 
     @property
     def git_dir(self) -> Path:
-        """This work tree's Git directory."""
+        """The Git directory of this work tree."""
 
     @property
     def common_dir(self) -> Path:
-        """The Git directory all work trees share: where `gitmem/` lives."""
+        """The Git directory that all work trees share. The state folder `gitmem/` lies in it."""
 
     @property
     def object_format(self) -> str:
@@ -38,17 +38,20 @@ class Repository(Protocol):
 
     @property
     def environ(self) -> Mapping[str, str]:
-        """The environment the process was started in; `git/write.py` derives its own from it."""
+        """The environment the process was started in. `git/write.py` derives the environment of its commands."""
 
     def resolve(self, rev: str) -> str:
-        """The commit oid that `rev` names. Raises UnknownRevision, also for what is neither a name, an oid nor one of
-        these with `~N` and `^N` behind it (`git/revision_name.py`)."""
+        """The oid of the commit that `rev` names.
+
+        Raises UnknownRevision if there is no such commit, or if `rev` is not a name or an oid, with or without `~N` and
+        `^N` after it (`git/revision_name.py`).
+        """
 
     def head(self) -> str | None:
-        """HEAD's commit, None before the first commit. Raises GitFailed where HEAD names a commit that is lost."""
+        """The commit of HEAD; None before the first commit. Raises GitFailed if the commit is missing."""
 
     def branch(self) -> str | None:
-        """The current branch's short name, None when detached."""
+        """The short name of the current branch; None if HEAD is detached."""
 
     def refs(self, prefix: str = "refs/heads/") -> list[tuple[str, str]]:
         """(full name, commit oid) of every ref below `prefix` that names a commit."""
@@ -57,66 +60,74 @@ class Repository(Protocol):
         """The oid of the commit's tree."""
 
     def entries(self, treeish: str, paths: Sequence[str] = ()) -> list[Entry]:
-        """Every blob, symlink and gitlink of the tree, recursively; below `paths` (literal) where given. Raises
-        TooManyFiles, as `changes` does."""
+        """Every blob, symbolic link and submodule of the tree and its subtrees, only below `paths` if given (literal).
+
+        Raises TooManyFiles above MAX_FILES.
+        """
 
     def count_files(self, tree: str, most: int) -> int:
-        """How many files a tree has, links and submodules too; any number above `most` for one that has more, found
-        without walking all of it: a few trees that name each other can stand for any number of files."""
+        """The number of files of a tree, symbolic links and submodules too; if it is above `most`, any such number.
+
+        Stops above `most`: a few small trees that name each other can stand for any number of files.
+        """
 
     def blobs(self, treeish: str, paths: Sequence[str]) -> dict[str, str]:
-        """The oids of these files of the tree, of those that are there."""
+        """path -> oid of the blob, for those of `paths` that are files of the tree."""
 
     def staged(self) -> list[Entry]:
-        """Git's index, stage 0, of GIT_INDEX_FILE where Git set it. Unmerged paths: their `ours`."""
+        """The entries of Git's index (of GIT_INDEX_FILE if set) at stage 0; `ours` for an unmerged path."""
 
     def staged_changes(self) -> list[Change]:
-        """What the next commit changes against HEAD (against the empty tree before the first), no renames."""
+        """The difference between HEAD, or the empty tree before the first commit, and Git's index; no renames."""
 
     def changes(self, old: str, new: str, renames: bool = False) -> list[Change]:
-        """The difference of two tree-ishes; `old` may be "" for the empty tree."""
+        """The difference of two tree-ishes; `old` is "" for the empty tree. Raises TooManyFiles above MAX_FILES."""
 
     def untracked(self, paths: Sequence[str] = ()) -> list[str]:
         """Paths in the work tree that are neither tracked nor ignored."""
 
     def ignored(self, paths: Sequence[str]) -> set[str]:
-        """Those of these work-tree paths that are not tracked and that Git ignores."""
+        """Those of `paths` that are not tracked and that Git ignores."""
 
     def removals(self, rev: str, most: int) -> dict[str, str]:
-        """Every path that a commit of this history took away, with the last commit that did; merges are not looked at.
-        Of the newest commits with a removal, `most` at most."""
+        """Removed path -> the newest commit that removed it, in the history of `rev`; merges are left out.
+
+        Reads the newest `most` commits with a removal.
+        """
 
     def reachable(self) -> Iterator[str]:
         """The oid of every object that a ref, HEAD or Git's index reaches."""
 
     def read(self, oid: str) -> bytes:
-        """A blob's bytes. Raises GitFailed when it is missing or no blob.
+        """The bytes of a blob. Raises GitFailed if it is missing or not a blob.
 
-        Of a blob that git-crypt encrypted the text, where the user's `mem.encryption` says so and the clone is
-        unlocked; elsewhere the bytes as they are stored (`objects.is_encrypted`).
+        A blob that git-crypt encrypted is decrypted if the user's `mem.encryption` asks for it and the clone is
+        unlocked; otherwise the stored bytes are returned (`objects.is_encrypted`).
         """
 
     def read_many(self, oids: Iterable[str]) -> Iterator[tuple[str, bytes | None]]:
-        """(oid, bytes as of `read`) in the order asked; None for a missing object."""
+        """(oid, bytes as from `read`) in the order of `oids`; None for a missing object."""
 
     def staged_filters(self, paths: Sequence[str]) -> dict[str, str]:
-        """The `filter` attribute of these paths by the staged .gitattributes; runs no filter."""
+        """path -> its `filter` attribute by the staged .gitattributes. No filter runs."""
 
     def git_crypt(self) -> GitCrypt | None:
-        """What decrypts blobs here; None where the user's settings do not ask for it or the clone is locked."""
+        """Decrypts blobs of this clone; None if the user's settings do not ask for it or the clone is locked."""
 
     def simplified_history(self, commit: str, path: str) -> dict[str, list[str]]:
-        """The commits up to `commit` that changed a path, newest first, each with those of them that come before it."""
+        """The commits up to `commit` that changed `path`, newest first -> their parents among these commits."""
 
     def stored(self, oids: Iterable[str]) -> Iterator[bytes | None]:
-        """The bytes of blobs as Git stores them, still encrypted, in the order asked; None for a missing one."""
+        """The bytes of blobs as Git stores them, not decrypted, in the order of `oids`; None for a missing blob."""
 
     def sizes(self, oids: Sequence[str]) -> dict[str, int]:
-        """Size in bytes of each object that exists, without reading it."""
+        """oid -> size in bytes, for each object that exists; no object is read."""
 
     def hash_blob(self, data: bytes) -> str:
-        """The oid `data` would have as a blob; writes nothing. In a clone that git-crypt unlocked, that of the
-        encrypted blob which stands for `data`, where there is one."""
+        """The oid of `data` as a blob; stores nothing.
+
+        In a clone that git-crypt unlocked: the oid of the encrypted blob with this text, if the clone has one.
+        """
 
     def commit(self, oid: str) -> Commit:
         """One commit."""
@@ -133,52 +144,58 @@ class Repository(Protocol):
         merges: bool = False,
         full_history: bool = False,
     ) -> Iterator[Commit]:
-        """Commits reachable as `git log REVS -- PATHS` has them; `revs` may hold `^oid` exclusions. With `full_history`
-        those too that a merge made void by taking the files of another parent.
+        """The commits of `git log REVS -- PATHS`; `revs` may hold `^oid` exclusions.
 
-        Git begins to look at once, while the caller does something else, and ends with the iterator. With `grep` only
-        those whose message holds one of these fixed strings, with `merges` only merges.
+        `grep`: only commits whose message holds one of these fixed strings. `merges`: only merges. `full_history`: also
+        commits whose change a merge dropped. Git starts at once and works while the caller does something else; it ends
+        with the iterator.
         """
 
     def messages(self, revs: Sequence[str], *, walk: bool = True) -> Iterator[tuple[str, str, str, str, list[str]]]:
-        """(side, oid, author's name, message, some of the paths it changed) of commits, newest first.
+        """(side, oid, author's name, message, the first paths it changed) of commits, newest first.
 
-        Of `revs` as `log` takes them, or of these commits alone without `walk`. `side` is `<` for what only the left of
-        `A...B` reaches, else `>`. A merge names no paths.
+        `revs` as in `log`; without `walk` these commits alone. `side` is `<` for a commit that only A of `A...B`
+        reaches, `>` otherwise. A merge has no paths.
         """
 
     def reaches(self, commit: str, *, first_parent: bool = False) -> Iterator[str]:
-        """The oids of all commits that `commit` reaches, itself too, newest first; by first parents alone if asked."""
+        """The oids of `commit` and all its ancestors, newest first; of first parents only with `first_parent`."""
 
     def touched(self, commits: Sequence[str]) -> dict[str, list[str]]:
-        """The paths each of these commits changed against its first parent, in order; a merge's are none."""
+        """Commit -> the first paths that it changed against its first parent; none for a merge."""
 
     def blame(self, path: str, start: int, end: int, rev: str = "") -> list[BlameLine]:
-        """Blame of lines start..end at `rev`, the work tree's file when empty; moves followed. A change of white space
-        is a change."""
+        """Blame of the lines `start` to `end` at `rev`, or of the work tree if "". Follows lines that moved.
+
+        A change of white space counts as a change.
+        """
 
     def merge_base(self, a: str, b: str) -> str | None:
-        """The best common ancestor."""
+        """The best common ancestor; None if there is none."""
 
     def merge_bases(self, a: str, b: str) -> list[str]:
-        """The common ancestors of which none is better than another: several where two branches merged each other."""
+        """The best common ancestors; several if two branches merged each other."""
 
     def is_ancestor(self, a: str, b: str) -> bool:
-        """Whether commit `a` is reachable from `b`; False where one of them is not here (a shallow clone, a rewritten
-        history). Raises GitFailed where Git cannot tell."""
+        """Whether `b` is commit `a` or reaches it; False if one of them is not here (shallow or rewritten history).
+
+        Raises GitFailed if Git cannot tell.
+        """
 
     def find_blob(self, path: str, prefix: str, rev: str = "HEAD") -> str | None:
-        """The full oid of the blob starting with `prefix` (12 hex): any that is here, else one that `path` had in the
-        history of `rev`. None where there is none or `rev` names no commit; raises GitFailed where Git fails."""
+        """The full oid of a blob that begins with `prefix` (12 hex): any blob here, or one of `path` in history.
+
+        The history is that of `rev`. Returns None if there is no such blob or commit.
+        """
 
     def objects_with(self, prefix: str) -> list[str]:
-        """The oids of the objects that are here and begin with `prefix` (at least 4 hex): no history is read."""
+        """The oids of all objects here that begin with `prefix` (at least 4 hex). Reads no history."""
 
     def user_config(self) -> list[tuple[str, str, str]]:
-        """(key, value, origin) of `mem.*` at system, global and command scope; never the clone's own file."""
+        """(key, value, origin) of `mem.*` at system, global and command scope; never from the clone's own file."""
 
     def stay_open(self) -> None:
-        """Start the helper process that answers `blobs`, where one is needed: for who asks often."""
+        """Start the helper process that answers `blobs`, if the adapter has one. Worth it for frequent calls."""
 
     def close(self) -> None:
         """End the helper process."""

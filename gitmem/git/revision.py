@@ -1,5 +1,7 @@
-"""Which commit a revision or a date means, which commits a range, and whose settings judge them. Pure but for what it
-asks of Git."""
+"""Resolves what a person types: a revision or a date to a commit, a range to its commits and the settings for them.
+
+It reads the repository and writes nothing.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +15,11 @@ from gitmem.text.named_times import FORMS, moment
 
 
 class CommitRange(NamedTuple):
-    """What a change brings: the commits that `tip` has and `base` has not (oids; `base` "" for all of `tip`'s).
+    """The commits that `tip` reaches and `base` does not (oids).
 
-    `judge` is the tip of the branch that takes them, whose settings and exceptions they are held to, "" where nobody
-    knows one. `base` is only what they are compared with: a branch may have begun before the settings did.
+    `base`: only compared with; "" for all commits of `tip`. `judge`: the tip of the target branch, whose settings and
+    exceptions apply to the commits; "" if unknown. It is not `base`, because a branch may have begun before the
+    settings did.
     """
 
     base: str
@@ -25,14 +28,16 @@ class CommitRange(NamedTuple):
 
 
 def towards(repo: Repository, target: str, tip: str) -> CommitRange:
-    """What `tip` brings to the branch whose tip is `target` (oids), from where the two parted."""
+    """The range from the merge base of `target` and `tip` to `tip`, judged by `target`; all three are oids."""
     return CommitRange(repo.merge_base(target, tip) or "", tip, target)
 
 
 def split_range(repo: Repository, typed: str, *, both: bool = False) -> CommitRange:
-    """The range that a person typed. `A..B` and `A...B` both start at the merge base, so that what B never had is not
-    counted as removed, and A judges; `A..` ends at HEAD. One revision, or nothing (HEAD), has no base unless `both`
-    asks for two.
+    """The range that a person typed.
+
+    `A..B` and `A...B` both start at the merge base, so that a line that only A has does not count as removed; A judges.
+    `A..` ends at HEAD. One revision, or "" (HEAD), has no base; with `both` it raises UsageError. Raises
+    UnknownRevision, and GitMemError before the first commit.
     """
     dots = ".."
     if "..." in typed:
@@ -53,10 +58,10 @@ def split_range(repo: Repository, typed: str, *, both: bool = False) -> CommitRa
 
 
 def resolve_at(repo: Repository, text: str, now: datetime) -> str:
-    """The commit of `--at REV|DATE`. A revision wins; a date means the last commit of HEAD's first parents by then.
+    """The commit that `--at REV|DATE` means: that revision, or the last commit of HEAD's first parents up to the date.
 
-    DATE is YYYY-MM-DD[THH:MM[Z]] or words that name days, the end of the last of them where no time is given, in the
-    zone of `now`. Raises UnknownRevision for any other text and where there was no commit yet.
+    DATE is YYYY-MM-DD[THH:MM[Z]] or words that name days, in the time zone of `now`; without a time it means the end
+    of the (last) day. Raises UnknownRevision for any other text, or if there was no commit by then.
     """
     try:
         return repo.resolve(text)
@@ -67,7 +72,7 @@ def resolve_at(repo: Repository, text: str, now: datetime) -> str:
             raise UnknownRevision(unknown.message, hint) from None
     if (head := repo.head()) is None:
         raise UsageError("there is no commit yet", "git add -A && git commit")
-    assert when is not None  # HEAD names no commit only where there is none
+    assert when is not None  # it is None only for HEAD before the first commit
     for commit in repo.log([head], first_parent=True):
         if commit.commit_date <= when:
             return commit.oid

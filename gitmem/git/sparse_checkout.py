@@ -1,4 +1,4 @@
-"""What a sparse checkout leaves out of the work tree: files that Git's index has and that are no deletions."""
+"""The files that a sparse checkout leaves out of the work tree: Git's index has them, and they are not deleted."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from gitmem.git.repository import Repository
 
 
 def left_out(repo: Repository) -> list[str]:
-    """The tracked files that this sparse checkout leaves out; [] at the cost of one look where there is none."""
+    """The tracked files that this sparse checkout leaves out; [] if it is none (checked without starting git)."""
     if repo.root is None or not (repo.git_dir / "info" / "sparse-checkout").exists():
         return []
     from gitmem.git.write import run_git  # what most searches need not import

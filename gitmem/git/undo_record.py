@@ -1,7 +1,7 @@
-"""What the writers of memory did in this work tree, so that the last of it can be taken back (`git mem undo`).
+"""The record of the last writes in a work tree, from which `git mem undo` takes the last one back.
 
-A private file beside the search index, the newest entry last. The text that stood in a file is kept only where it was
-not committed. `redact` drops every text: nothing keeps what was masked.
+It is a private file in the state folder, the newest entry last. It holds the old text of a file only if that text was
+not committed. `redact` drops all texts from it, so that no masked text stays.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from gitmem.errors import GitMemError
@@ -24,16 +23,19 @@ from gitmem.git.repository import Repository
 from gitmem.git.worktree import locked, read_bytes, state_dir, write_atomic
 from gitmem.messages import Message
 
-MAX_ENTRIES = 20  # writes, or groups of them, that are remembered
-CARRY_WAIT = 10.0  # seconds for another that writes
-MAX_FILE_BYTES = 8 << 20  # bytes of the file; the oldest entries go first
+MAX_ENTRIES = 20  # writes, or groups of writes, in the record
+CARRY_WAIT_SECONDS = 10.0  # for another writer
+MAX_FILE_BYTES = 8 << 20  # of the record; the oldest entries are dropped first
 
 _group: ContextVar[str] = ContextVar("group", default="")
 
 
 class Written(NamedTuple):
-    """One file of a write: the bytes before, None for no file and where a commit has them; `digest` of those before and
-    of those after."""
+    """One file of a write.
+
+    `text`: the bytes before, None if a commit has them or there was no file. `before`, `after`: `digest` of the bytes
+    before and after.
+    """
 
     text: bytes | None
     before: str | None
@@ -42,9 +44,11 @@ class Written(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One write. `at` is when, in UTC; `commit` what it committed, "" for nothing; entries of one `group` belong
-    together. `files` are path -> `Written`. `branch`: the branch that was written in a temporary work tree, "" for what
-    was checked out here.
+    """One write.
+
+    `at`: its time, UTC, ISO format. `commit`: its commit, "" if none. `group`: entries of one group are undone
+    together, "" for an entry alone. `files`: path -> the file; empty if the write was too large for the record.
+    `branch`: the branch that it wrote in a temporary work tree, "" for the branch checked out here.
     """
 
     at: str
@@ -55,7 +59,7 @@ class Entry:
 
 
 def digest(data: bytes | None) -> str | None:
-    """The SHA-256 of a file's bytes in hex; None for no file."""
+    """The SHA-256 of a file's bytes in hex; None if there is no file."""
     if data is None:
         return None
     return hashlib.sha256(data).hexdigest()
@@ -63,7 +67,7 @@ def digest(data: bytes | None) -> str | None:
 
 @contextmanager
 def together() -> Iterator[None]:
-    """What is written in the block is taken back together."""
+    """Make all writes in the block one group, which `git mem undo` undoes together."""
     token = _group.set(secrets.token_hex(8))
     try:
         yield
@@ -74,40 +78,42 @@ def together() -> Iterator[None]:
 def remember(
     repo: Repository, noted: Mapping[str, bytes | None], contents: Mapping[str, bytes | None], commit: str
 ) -> None:
-    """Add a write of `contents` over the bytes `noted`. The caller is the writer.
+    """Add the write of `contents` over the bytes `noted` to the record. `commit`: the commit of the write, "" if none.
 
-    A record that cannot be written (a full disk) is left out: the write itself is done.
+    Does nothing if the record cannot be written (a full disk): the write itself is done. The caller holds the lock of
+    all writers.
     """
     if not contents:
         return
-    at = datetime.now(UTC).isoformat(timespec="seconds")
     with suppress(OSError, GitMemError):
+        committed: dict[str, str | None] = {}
         if commit:
-            held = _committed(repo, commit, [path for path in contents if noted[path] is not None])
-        else:
-            held = {}
-        files = {
-            path: Written(
-                None if digest(noted[path]) == held.get(path) else noted[path], digest(noted[path]), digest(data)
-            )
-            for path, data in contents.items()
-        }
-        _save(repo, [*load(repo), Entry(at, commit, _group.get(), files)])
+            committed = _parent_digests(repo, commit, [path for path in contents if noted[path] is not None])
+        files = {}
+        for path, data in contents.items():
+            text, before = noted[path], digest(noted[path])
+            if before == committed.get(path):
+                text = None
+            files[path] = Written(text, before, digest(data))
+        _save(repo, [*load(repo), Entry(_now(), commit, _group.get(), files)])
 
 
-def _committed(repo: Repository, commit: str, paths: Sequence[str]) -> dict[str, str | None]:
-    """path -> digest of what the parent of a commit has there, of those paths that it has."""
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _parent_digests(repo: Repository, commit: str, paths: Sequence[str]) -> dict[str, str | None]:
+    """path -> digest of the file in the parent of `commit`, for those of `paths` that the parent has."""
     parents = repo.commit(commit).parents
-    if parents and paths:
-        oids = repo.blobs(parents[0], paths)
-    else:
-        oids = {}
+    if not parents or not paths:
+        return {}
+    oids = repo.blobs(parents[0], paths)
     texts = dict(repo.read_many(list(dict.fromkeys(oids.values()))))
     return {path: digest(texts[oid]) for path, oid in oids.items()}
 
 
 def load(repo: Repository) -> list[Entry]:
-    """The writes that are remembered, the oldest first; none where the file is missing or is not ours."""
+    """The entries of the record, the oldest first; empty if the file is missing or is not ours."""
     try:
         rows = json.loads(read_bytes(state_dir(repo.common_dir, make=False), _name(repo), MAX_FILE_BYTES + 1))
         return [_entry(row) for row in rows]
@@ -116,131 +122,135 @@ def load(repo: Repository) -> list[Entry]:
 
 
 def last_write(repo: Repository) -> list[Entry]:
-    """The last write, or all of its group, the oldest first; empty where none is remembered. One that was too large to
-    be remembered is an entry without files."""
-    runs = _runs(load(repo))
-    if not runs:
+    """The last write and the other writes of its group, the oldest first; empty if there is none.
+
+    A write that was too large for the record is one entry without files.
+    """
+    groups = _grouped(load(repo))
+    if not groups:
         return []
-    return runs[-1]
+    return groups[-1]
 
 
 def carry(repo: Repository, there: Repository, branch: str) -> None:
-    """Add the writes of the temporary work tree `there`, which became `branch`, to those of `repo`, as one.
+    """Add the writes of the temporary work tree `there`, now those of `branch`, to the record of `repo` as one group.
 
-    A record that cannot be written is left out: the writes themselves are done.
+    Does nothing if the record cannot be written: the writes themselves are done.
     """
-    made = load(there)
     group = secrets.token_hex(8)
-    with suppress(OSError, GitMemError), locked(repo.common_dir, "write", CARRY_WAIT):
-        entries = [replace(entry, group=group, branch=branch) for entry in made]
+    entries = [replace(entry, group=group, branch=branch) for entry in load(there)]
+    with suppress(OSError, GitMemError), locked(repo.common_dir, "write", CARRY_WAIT_SECONDS):
         if entries:
             _save(repo, [*load(repo), *entries])
 
 
 def discard(repo: Repository) -> None:
-    """Remove the record of a work tree that goes."""
+    """Remove the record of a work tree that is being removed."""
     with suppress(OSError):
         (state_dir(repo.common_dir, make=False) / _name(repo)).unlink(missing_ok=True)
 
 
 def drop(repo: Repository, entries: Sequence[Entry]) -> None:
-    """Forget these entries: they were taken back. The caller is the writer."""
+    """Remove these entries, which were undone, from the record. The caller holds the lock of all writers."""
     _save(repo, [entry for entry in load(repo) if entry not in entries])
 
 
 def drop_texts(repo: Repository, *, mark: bool = False) -> None:
-    """Forget the texts that are kept here, and in other work trees of the repository every write; what was committed
-    here, and files that were made here, can still be taken back. With `mark` a write that cannot be stands in the
-    record. The caller is the writer."""
-    own: list[Entry] = []
+    """Drop all texts from the record, and the records of the repository's other work trees.
+
+    Writes that were committed and files that were created can still be undone. `mark`: add an entry without files, so
+    that an earlier write is not undone in place of this one. Raises GitMemError if a record cannot be removed. The
+    caller holds the lock of all writers.
+    """
+    entries = [_without_texts(entry) for entry in load(repo)]
     if mark:
-        marker = [Entry(datetime.now(UTC).isoformat(timespec="seconds"), "", "", {})]
-    else:
-        marker = []
-    for entry in [*map(_without_texts, load(repo)), *marker]:
-        if entry.files or not (own and not own[-1].files):  # one of those that are not kept in a row is enough
-            own.append(entry)
-    for file in _files(repo):
+        entries.append(Entry(_now(), "", "", {}))
+    kept: list[Entry] = []
+    for entry in entries:
+        repeated = kept and not kept[-1].files and not entry.files
+        if not repeated:  # of several entries without files in a row one is enough
+            kept.append(entry)
+    for file in state_dir(repo.common_dir, make=False).glob("undo-*.json"):
         try:
             file.unlink(missing_ok=True)
         except OSError as error:
             raise GitMemError(Message("cannot remove '{}': {}", file, error.strerror)) from None
-    _save(repo, own)
-
-
-def _files(repo: Repository) -> Iterator[Path]:
-    yield from state_dir(repo.common_dir, make=False).glob("undo-*.json")
+    _save(repo, kept)
 
 
 def _name(repo: Repository) -> str:
-    """One file for each linked work tree."""
+    """The name of the record; every linked work tree has its own."""
     return f"undo-{hashlib.sha256(os.fsencode(repo.git_dir)).hexdigest()[:12]}.json"
 
 
-def _runs(entries: Sequence[Entry]) -> list[list[Entry]]:
-    """The entries with those of one group together."""
-    runs: list[list[Entry]] = []
+def _grouped(entries: Sequence[Entry]) -> list[list[Entry]]:
+    """The entries, those of one group in one list."""
+    groups: list[list[Entry]] = []
     for entry in entries:
-        if runs and entry.group and entry.group == runs[-1][-1].group:
-            runs[-1].append(entry)
+        if groups and entry.group and entry.group == groups[-1][-1].group:
+            groups[-1].append(entry)
         else:
-            runs.append([entry])
-    return runs
+            groups.append([entry])
+    return groups
 
 
 def _save(repo: Repository, entries: Sequence[Entry]) -> None:
-    runs = [_bounded(run) for run in _runs(entries)[-MAX_ENTRIES:]]
-    rows = [[_spelled(entry) for entry in run] for run in runs]
-    sizes = [len(json.dumps(run)) + 2 for run in rows]
+    """Write the record: the newest MAX_ENTRIES groups, fewer if they are larger than MAX_FILE_BYTES."""
+    groups = [_all_or_no_files(group) for group in _grouped(entries)[-MAX_ENTRIES:]]
+    rows = [[_as_json(entry) for entry in group] for group in groups]
+    sizes = [len(json.dumps(row)) + 2 for row in rows]
     while len(rows) > 1 and sum(sizes) > MAX_FILE_BYTES:
         rows, sizes = rows[1:], sizes[1:]
     if sum(sizes) > MAX_FILE_BYTES:
-        rows = [[_spelled(_unkept(runs[-1][-1]))]]
-    data = json.dumps([row for run in rows for row in run]).encode()
+        rows = [[_as_json(_without_files(groups[-1][-1]))]]
+    data = json.dumps([entry for row in rows for entry in row]).encode()
     write_atomic(state_dir(repo.common_dir), _name(repo), data, private=True)
 
 
-def _bounded(run: list[Entry]) -> list[Entry]:
-    """A group of which a part is not kept is not kept at all: half of it could not be taken back rightly."""
-    if all(entry.files for entry in run):
-        return run
-    return [_unkept(run[-1])]
+def _all_or_no_files(group: list[Entry]) -> list[Entry]:
+    """The group, or one entry without files if an entry lost its files: half of a group must not be undone."""
+    if all(entry.files for entry in group):
+        return group
+    return [_without_files(group[-1])]
 
 
 def _without_texts(entry: Entry) -> Entry:
-    """A write that is taken back without a text of ours: to what was committed before it, whatever else stood in its
-    files, or to no file; one that needs such a text is not kept."""
+    """The entry without texts; without files if it cannot be undone then.
+
+    A write can be undone without a text if it was committed or only created files.
+    """
     if not entry.commit and any(file.before is not None for file in entry.files.values()):
-        return _unkept(entry)
+        return _without_files(entry)
     files = {path: file._replace(text=None) for path, file in entry.files.items()}
     return replace(entry, files=files)
 
 
-def _unkept(entry: Entry) -> Entry:
+def _without_files(entry: Entry) -> Entry:
     return replace(entry, files={})
 
 
-def _spelled(entry: Entry) -> dict[str, Any]:
-    files = {
-        path: {
-            "text": None if file.text is None else base64.b64encode(file.text).decode(),
-            "before": file.before,
-            "after": file.after,
-        }
-        for path, file in entry.files.items()
-    }
+def _as_json(entry: Entry) -> dict[str, Any]:
+    files = {}
+    for path, file in entry.files.items():
+        text = None
+        if file.text is not None:
+            text = base64.b64encode(file.text).decode()
+        files[path] = {"text": text, "before": file.before, "after": file.after}
     return {
         "at": entry.at, "commit": entry.commit, "group": entry.group, "files": files, "branch": entry.branch,
     }  # fmt: skip
 
 
 def _entry(row: Any) -> Entry:
+    """The entry of a JSON object. Raises KeyError, TypeError, ValueError or AttributeError if it is not ours."""
     files: dict[str, Written] = {}
     for path, file in row["files"].items():
         text, before, after = file["text"], file["before"], file["after"]
         if not isinstance(before, str | None) or not isinstance(after, str | None):
             raise TypeError
-        files[path] = Written(None if text is None else base64.b64decode(text), before, after)
+        if text is not None:
+            text = base64.b64decode(text)
+        files[path] = Written(text, before, after)
     at, commit, group, branch = row["at"], row["commit"], row["group"], row.get("branch", "")
     if not all(isinstance(text, str) for text in (at, commit, group, branch)):
         raise TypeError

@@ -1,4 +1,4 @@
-"""What a branch is compared with where nobody says: its upstream, else the default branch, else its last commit."""
+"""The default base of a comparison: the branch's upstream, else the default branch, else the commit before HEAD."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def default_range(repo: Repository) -> str:
     """The range of the current branch's own commits, as a person would type it: `origin/main..HEAD`.
 
     The base is the branch's upstream, the first of DEFAULT_BRANCHES that is another branch, or the commit before HEAD.
-    Raises GitMemError where there is no commit, or one commit only and no other branch.
+    Raises GitMemError if there is no commit, or only one commit and no other branch.
     """
     if repo.head() is None:
         raise GitMemError("there is no commit here yet", "git commit")
@@ -29,7 +29,7 @@ def default_range(repo: Repository) -> str:
 
 
 def _upstream(repo: Repository) -> str:
-    """The short name of the current branch's upstream; "" where it has none, or where that branch is gone."""
+    """The short name of the current branch's upstream; "" if it has none or that branch is gone."""
     branch = repo.branch()
     if branch is None:
         return ""
@@ -49,7 +49,7 @@ def _default_branches(repo: Repository) -> list[str]:
 
 
 def _short_name(repo: Repository, name: str) -> str:
-    """A ref's name without its first folders, as a person types it; "" where there is no such ref."""
+    """The name of a ref without `refs/heads/` or `refs/remotes/`; "" if there is no such ref."""
     try:
         repo.resolve(name)
     except UnknownRevision:

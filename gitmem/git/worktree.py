@@ -1,6 +1,6 @@
-"""Files of the work tree, safely: nothing outside the repository, no symbolic link followed, no half-written file.
+"""Reads and writes files of the work tree: never outside the repository, never through a link, never half of a file.
 
-The order of every write of ours: the Markdown first (temporary file, fsync, rename), Git second, the index last.
+Every write goes in this order: the Markdown first (temporary file, fsync, rename), Git second, the search index last.
 """
 
 from __future__ import annotations
@@ -20,33 +20,30 @@ from gitmem.messages import Message
 
 
 def relative(root: Path, path: str, cwd: Path | None = None) -> str:
-    """The repository-relative spelling of a path a person typed in `cwd`. Raises OutsideRepository."""
-    at = cwd or root
-    return _as_spelled(root, _checked(os.path.relpath(os.path.join(at, path), root)))
+    """The path in `root` of a path that was typed in the folder `cwd` (default: `root`). Raises OutsideRepository."""
+    return _as_spelled(root, _checked(os.path.relpath(os.path.join(cwd or root, path), root)))
 
 
 def _as_spelled(root: Path, path: str) -> str:
-    """A path as its file is spelled: a name that a Mac wrote is made of other code points than the same name typed."""
+    """The path with the names of existing files: a Mac stores a name in other code points than a keyboard types it."""
     if path.isascii() or os.path.lexists(root / path):
         return path
-    at, parts = root, []
+    folder, parts = root, []
     for part in path.split("/"):
-        if not os.path.lexists(at / part):
-            try:
-                if at.is_symlink():
-                    names = []
-                else:
-                    names = os.listdir(at)
-            except OSError:
-                names = []
-            same = normalize("NFC", part)
-            part = next((name for name in sorted(names) if normalize("NFC", name) == same), part)
+        if not os.path.lexists(folder / part):
+            names: list[str] = []
+            with suppress(OSError):
+                if not folder.is_symlink():
+                    names = os.listdir(folder)
+            typed = normalize("NFC", part)
+            part = next((name for name in sorted(names) if normalize("NFC", name) == typed), part)
         parts.append(part)
-        at = at / part
+        folder = folder / part
     return "/".join(parts)
 
 
 def _checked(path: str) -> str:
+    """The path without empty parts and `.`. Raises OutsideRepository for `..`, an absolute path or one below .git."""
     parts = PurePosixPath(path).parts
     if "\0" in path or os.path.isabs(path) or ".." in parts or (parts and parts[0].lower() == ".git"):
         raise OutsideRepository(Message("'{}' is not a file of this repository", path))
@@ -54,17 +51,20 @@ def _checked(path: str) -> str:
 
 
 def resolve(root: Path, path: str) -> Path:
-    """The real file of a repository-relative path. Raises OutsideRepository when a part is a symbolic link."""
-    at = root
+    """The file of a path relative to `root`. Raises OutsideRepository if a part of it is a symbolic link or .git."""
+    place = root
     for part in _checked(path).split("/"):
-        at = at / part
-        if part.lower() == ".git" or at.is_symlink():
+        place = place / part
+        if part.lower() == ".git" or place.is_symlink():
             raise OutsideRepository(Message("'{}' goes through a symbolic link or .git and is not followed", path))
-    return at
+    return place
 
 
 def read_bytes(root: Path, path: str, limit: int = -1) -> bytes:
-    """A work-tree file's bytes (at most `limit`). Regular files only; FileNotFoundError when there is none."""
+    """The bytes of a file of the work tree, at most `limit` (-1: all).
+
+    Raises FileNotFoundError, IsADirectoryError; OutsideRepository for a link and for anything but a regular file.
+    """
     target = resolve(root, path)
     try:
         handle = os.open(target, os.O_RDONLY | system.NOFOLLOW | system.NONBLOCK | system.RAW)
@@ -74,7 +74,7 @@ def read_bytes(root: Path, path: str, limit: int = -1) -> bytes:
         raise
     try:
         opened = os.fdopen(handle, "rb")
-    except IsADirectoryError as error:  # it names no path, as it has but a handle
+    except IsADirectoryError as error:  # raised from a handle, so it names no path
         os.close(handle)
         raise IsADirectoryError(error.errno, error.strerror, str(target)) from None
     with opened as file:
@@ -84,10 +84,12 @@ def read_bytes(root: Path, path: str, limit: int = -1) -> bytes:
 
 
 def read_files(root: Path, paths: Iterable[str], limit: int) -> Iterator[tuple[str, bytes | Exception]]:
-    """What `read_bytes` answers or raises for each of many paths. Each folder is opened once: name the files of one
-    together."""
+    """(path, the bytes that `read_bytes` returns or the error that it raises) for each path, in order.
+
+    Each folder is opened once if its files follow each other in `paths`.
+    """
     folder, handle = "", -1
-    if not system.POSIX:  # a folder cannot be opened there, so each part is looked at by name
+    if not system.POSIX:  # a folder cannot be opened there
         for path in paths:
             try:
                 yield path, read_bytes(root, path, limit)
@@ -114,7 +116,7 @@ def read_files(root: Path, paths: Iterable[str], limit: int) -> Iterator[tuple[s
 
 
 def _open_folder(root: Path, path: str) -> int:
-    """A folder of the work tree, opened part by part: none of them is a link, nor becomes one meanwhile."""
+    """The handle of a folder, opened part by part, so that no part is a symbolic link or becomes one meanwhile."""
     handle = os.open(root, os.O_RDONLY | system.DIRECTORY | system.RAW)
     for part in _checked(path).split("/") if path else ():
         try:
@@ -134,7 +136,7 @@ def _read_at(folder: int, name: str, limit: int) -> bytes:
         if not stat.S_ISREG(status.st_mode):
             raise OutsideRepository(Message("'{}' is not a regular file", name))
         data = os.read(handle, min(limit, status.st_size + 1))
-        while len(data) > status.st_size and len(data) < limit:  # it grows
+        while len(data) > status.st_size and len(data) < limit:  # somebody is appending to the file
             more = os.read(handle, limit - len(data))
             if not more:
                 break
@@ -145,7 +147,10 @@ def _read_at(folder: int, name: str, limit: int) -> bytes:
 
 
 def write_atomic(root: Path, path: str, data: bytes, *, private: bool = False) -> None:
-    """Replace or create a file: temporary file beside it, fsync, rename. Keeps the old file's mode; 0600 if private."""
+    """Replace or create a file by a temporary file next to it, fsync and rename. Raises GitMemError.
+
+    The file keeps its mode, a new one gets the mode of the umask; 0600 if `private`.
+    """
     target = resolve(root, path)
     import tempfile  # 5 ms that a search need not pay
 
@@ -160,11 +165,10 @@ def write_atomic(root: Path, path: str, data: bytes, *, private: bool = False) -
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        if target.exists():
-            usual = stat.S_IMODE(target.stat().st_mode)
-        else:
-            usual = default_mode()
-        os.chmod(temporary, 0o600 if private else usual)
+        mode = 0o600
+        if not private:
+            mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else default_mode()
+        os.chmod(temporary, mode)
         os.replace(temporary, target)
     except BaseException as error:  # an interrupted merge driver leaves nothing beside the file either
         Path(temporary).unlink(missing_ok=True)
@@ -175,7 +179,7 @@ def write_atomic(root: Path, path: str, data: bytes, *, private: bool = False) -
 
 
 def drop_empty_parents(root: Path, path: str) -> None:
-    """Remove the folders that a file which is gone left empty, as Git does; never `root`, and no link."""
+    """Remove the folders that became empty when the file `path` was removed; never `root`, and no symbolic link."""
     for folder in resolve(root, path).parents:
         if folder == root or not folder.is_relative_to(root):
             return
@@ -186,7 +190,7 @@ def drop_empty_parents(root: Path, path: str) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Have the names in a folder on the disk."""
+    """Flush the names in a folder to the disk, so that a rename survives a crash."""
     if not system.POSIX:  # a folder cannot be opened there
         return
     handle = os.open(folder, os.O_RDONLY)
@@ -197,7 +201,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def default_mode() -> int:
-    """The mode of a new file, as the user's umask has it."""
+    """The mode of a new file by the user's umask."""
     mask = os.umask(0o077)
     os.umask(mask)
     return 0o666 & ~mask
@@ -205,9 +209,9 @@ def default_mode() -> int:
 
 @contextmanager
 def locked(common_dir: Path, name: str, wait: float = 5.0, make: bool = True) -> Iterator[None]:
-    """Hold `gitmem/NAME.lock` of the Git directory against other processes. Raises Locked after `wait` seconds.
+    """Hold the lock file `NAME.lock` of the state folder against other processes, for the time of the block.
 
-    `make` as for `state_dir`.
+    Raises Locked after `wait` seconds, GitMemError if the file cannot be opened. `make` as for `state_dir`.
     """
     folder = state_dir(common_dir, make)
     flags = os.O_RDWR | os.O_CREAT | system.NOFOLLOW | system.RAW
@@ -235,9 +239,10 @@ def locked(common_dir: Path, name: str, wait: float = 5.0, make: bool = True) ->
 
 
 def state_dir(common_dir: Path, make: bool = True) -> Path:
-    """`gitmem/` in Git's common directory, made private (0700). Refuses a symlink and a foreign owner.
+    """The state folder, `gitmem/` in Git's common directory, mode 0700.
 
-    Without `make` it has to be there: what works on apart from the user must not bring back what is being removed.
+    Raises GitMemError if it is a symbolic link or belongs to another user. Without `make` it must exist: a background
+    process must not make it again while the user removes it.
     """
     folder = common_dir / "gitmem"
     try:

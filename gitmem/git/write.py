@@ -1,9 +1,9 @@
-"""What changes a repository: always the git binary, so that the user's hooks, signing and configuration apply.
+"""Writes to a repository, always by the git binary, so that the user's hooks, signing and configuration apply.
 
-Only paths named are committed; whatever else is staged stays staged. An agent, a hook and a job have nobody who could
-type a passphrase: signing then uses what the key's own agent (gpg-agent, ssh-agent) remembers, and fails at once where
-that is nothing; a signing program that hangs is ended. At a terminal Git asks as it always does, and a log record says
-what a person who sees no question is waiting for.
+A commit holds only the given paths; anything else that is staged stays staged. For an agent, a hook or a job nobody can
+type a passphrase: signing then uses the passphrase that the key's agent (gpg-agent, ssh-agent) remembers, fails at once
+if there is none, and a signing program that hangs is killed. At a terminal Git asks as usual, and a log record tells a
+person who sees no question which program is waiting.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ IN_PROGRESS = {
     "rebase-apply": ("a rebase or am", "git rebase --continue"),
     "BISECT_LOG": ("a bisect", "git bisect reset"),
 }
-SCRATCH = "writing"  # in the folder of our state: files in between
+SCRATCH = "writing"  # folder of scratch files in the state folder
 MERGE_HEAD = "MERGE_HEAD"
-SIGNING = ("commit", "merge")  # what of ours makes commits
-NOT_SIGNED = "failed to write commit object"  # what Git says last when it could not sign
+SIGNING = ("commit", "merge")  # the git commands of ours that make commits
+NOT_SIGNED = "failed to write commit object"  # Git's last error line if it could not sign
 WITHOUT_PASSPHRASE = (
     "the commit cannot be signed without a passphrase, and nobody is here to type one",
     "sign something at a terminal first, so that the key's agent remembers it; or, in a clone that agents write to:"
@@ -53,25 +53,25 @@ NOT_ANSWERED = (  # from where nobody is at a terminal: a key that waits for a t
     "the commit is not signed: the signing program has not answered for {} seconds",
     WITHOUT_PASSPHRASE[1],
 )
-# Seconds that a signing program may take where nobody is at a terminal: a key gives up on a touch after about 15, and
-# hosts of agents end a hook or a tool after 60.
+# Limit for a signing program if nobody is at a terminal: a key waits about 15 seconds for a touch, and hosts of agents
+# end a hook or a tool after 60.
 SIGNING_SECONDS = 30.0
-SAID_AFTER = 3.0  # seconds of signing at a terminal until it is said what is waited for
+WARN_SECONDS = 3.0  # of signing at a terminal, until a log record names the program
 WAITED_FOR = "git mem: the commit is being signed: %s waits for a passphrase or for a touch of the key; Ctrl-C gives up"
-SIGNING_PROGRAMS = {  # Git's setting -> the program it names where it is not set, and what keeps that from asking
+SIGNING_PROGRAMS = {  # Git's setting -> the program if it is not set, and the options by which that does not ask
     "gpg.openpgp.program": ("gpg", " --batch --no-tty --pinentry-mode error"),
     "gpg.x509.program": ("gpgsm", ""),
     "gpg.ssh.program": ("ssh-keygen", ""),
 }
-# Shell lines that end Git and all it started once a process is gone. The shell's own process group, 0, is Git's, which
-# has a session of its own; Git takes its locks away when it ends.
+# Shell lines that end Git and its child processes once the process {} is gone. `kill 0` ends the process group of the
+# shell, which is Git's: Git runs in a session of its own. Git removes its lock files when it is ended so.
 WATCHED = "(while kill -0 {} 2>&-; do sleep 1; done; kill -TERM 0) </dev/null >/dev/null 2>&1 &\nwatch=$!\n"
 UNWATCHED = "kill $watch 2>/dev/null\n"
-LOOK = 1.0  # seconds between two looks whether a git signs
-GRACE = 5.0  # seconds for a git that is told to end
+POLL_SECONDS = 1.0  # between two checks whether git is signing
+END_SECONDS = 5.0  # for a git that was asked to end
 TRAILER = re.compile(r"(?:Memory-[A-Z][A-Za-z]*|Reviewed-by|Signed-off-by|Co-authored-by): \S")
-_MADE = re.compile(r"\[[^\n]* ([0-9a-f]{4,64})\] ")  # what `git commit` says it made: `[main 1a2b3c4] subject`
-# A hook's view of the repository must not reach a command that commits elsewhere in it.
+_MADE = re.compile(r"\[[^\n]* ([0-9a-f]{4,64})\] ")  # the output of `git commit`: `[main 1a2b3c4] subject`
+# Variables that Git sets for a hook: a command of ours that commits elsewhere must not get them.
 HOOK_VIEW = (
     "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_QUARANTINE_PATH",
     "GIT_PREFIX", "GIT_REFLOG_ACTION", "GIT_LITERAL_PATHSPECS", "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS",
@@ -82,7 +82,11 @@ HOOK_VIEW = (
 def run_git(
     repo: Repository, args: Sequence[str], *, input: str | None = None, env: Mapping[str, str] | None = None
 ) -> str:
-    """Run git for a write in `repo` and return its stdout. Raises GitFailed with git's own first words."""
+    """Run git for a write in `repo` and return its output. Raises GitFailed with git's first error line.
+
+    `input`: the standard input. `env`: more variables of the environment. Raises NotSigned if a commit cannot be signed
+    and nobody is at a terminal.
+    """
     environ = dict(repo.environ)
     for name in HOOK_VIEW:
         environ.pop(name, None)
@@ -107,71 +111,72 @@ def run_git(
 def _run(
     at: str, args: Sequence[str], input: str | None, environ: Mapping[str, str], signing: _Signing | None = None
 ) -> str:
-    """Run git in folder `at`. Hooks run as they do for a person's own commit; a program that watches files for Git
-    would run for a mere look at the index, and does not.
+    """Run git in the folder `at`. Hooks run as for a person's own commit; core.fsmonitor is off.
 
-    With `signing` and nobody at a terminal, git has a session of its own, and so no terminal to ask at, and ends with
-    all it started where the signing takes longer than SIGNING_SECONDS.
+    With `signing` and nobody at a terminal, git gets a session of its own, so that it cannot ask at a terminal, and is
+    killed with its child processes if signing takes longer than SIGNING_SECONDS.
     """
-    alone = signing is not None and not signing.at_terminal
+    own_session = signing is not None and not signing.at_terminal
     process = subprocess.Popen(
         ["git", "--literal-pathspecs", "-c", "core.fsmonitor=false", "-C", at, *args],
         stdin=subprocess.DEVNULL if input is None else subprocess.PIPE,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environ, start_new_session=alone,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environ, start_new_session=own_session,
     )  # fmt: skip
+    data = None
+    if input is not None:
+        data = input.encode("utf-8", "surrogateescape")
     with process:
         try:
-            if input is None:
-                given = None
-            else:
-                given = input.encode("utf-8", "surrogateescape")
-            out, problem = _communicate(process, given, signing)
+            out, stderr = _communicate(process, data, signing)
         except BaseException:
-            _end(process, alone)
+            _end(process, own_session)
             raise
     if process.returncode != 0:
-        words = os.fsdecode(problem).strip() or os.fsdecode(out).strip()
-        nobody = any(said in words for said in NOBODY)
-        raise GitFailed(
-            Message("git {} failed: {}", args[0], first_line(words)), IDENTITY if nobody else _shortened_output(words)
-        )
+        problem = os.fsdecode(stderr).strip() or os.fsdecode(out).strip()
+        hint = _shortened_output(problem)
+        if any(line in problem for line in NOBODY):
+            hint = IDENTITY
+        raise GitFailed(Message("git {} failed: {}", args[0], first_line(problem)), hint)
     return os.fsdecode(out)
 
 
-def _communicate(
-    process: subprocess.Popen[bytes], given: bytes | None, signing: _Signing | None
-) -> tuple[bytes, bytes]:
-    """As `Popen.communicate`. Where nobody is at a terminal it raises NotSigned once signing takes longer than
-    SIGNING_SECONDS; at one it logs, once, which program is waited for. A hook may take longer than both, so the time
-    counts from when the signing program was started."""
+def _communicate(process: subprocess.Popen[bytes], data: bytes | None, signing: _Signing | None) -> tuple[bytes, bytes]:
+    """Send `data` to a git process and return its output and error output, as `Popen.communicate` does.
+
+    With `signing` and nobody at a terminal it raises NotSigned once signing takes longer than SIGNING_SECONDS. At a
+    terminal it logs once, after WARN_SECONDS, which program is waiting. A hook may take longer than both, so the time
+    counts from the start of the signing program.
+    """
+    if signing is None:
+        return process.communicate(data)
     began = 0.0
-    said = False
+    warned = False
     while True:
         try:
-            return process.communicate(given, timeout=None if signing is None else LOOK)
+            return process.communicate(data, timeout=POLL_SECONDS)
         except subprocess.TimeoutExpired:
-            given = None  # git is being sent it: it is given but once
-            if signing is None or not (program := signing.program()):
+            data = None  # `communicate` goes on sending it
+            program = signing.program()
+            if not program:
                 began = 0.0
                 continue
             began = began or time.monotonic()
             waited = time.monotonic() - began
             if signing.at_terminal:
-                # A prompt for a passphrase turns the echo off: its words stand on the terminal already.
-                if not said and waited > SAID_AFTER and system.echoes(0):
+                # A prompt for a passphrase turns the echo off: the person sees a question already.
+                if not warned and waited > WARN_SECONDS and system.echoes(0):
                     log.warning(WAITED_FOR, program)
-                    said = True
+                    warned = True
             elif waited > SIGNING_SECONDS:
                 message, then = NOT_ANSWERED
                 raise NotSigned(Message(message, round(SIGNING_SECONDS)), then) from None
 
 
 class _Signing(NamedTuple):
-    """How Git signs a commit, and how to see that it does.
+    """How Git signs a commit.
 
-    `environ`: what is added to Git's environment, so that our scripts run the signing programs.
-    `running`: the file that is there while a signing program runs; it holds the usual name of that program.
-    `at_terminal`: whether a person can be asked.
+    `environ`: variables for Git, by which our scripts run the signing programs. `running`: a file that exists while a
+    signing program runs and holds its usual name. `at_terminal`: whether a person can be asked.
     """
 
     environ: dict[str, str]
@@ -179,7 +184,7 @@ class _Signing(NamedTuple):
     at_terminal: bool
 
     def program(self) -> str:
-        """The usual name of the signing program that runs now, "" for none."""
+        """The usual name of the signing program that is running; "" if none is."""
         try:
             return self.running.read_text(encoding="utf-8").strip()
         except OSError:
@@ -188,14 +193,14 @@ class _Signing(NamedTuple):
 
 @contextmanager
 def _signing(at: str, environ: Mapping[str, str]) -> Iterator[_Signing | None]:
-    """How Git signs here; None where nothing is signed.
+    """How Git signs here; None if it signs no commits.
 
-    Git says to nobody that it signs, and has no limit of time for it; of the programs only gpg has an option that keeps
-    it from asking. So the signing programs are run through scripts in a folder that is gone afterwards. Where nobody
-    can be asked, a script ends Git and all that it started once this process is gone (a host that ends a hook): a Git
-    that waits on keeps its lock files.
+    Git reports nowhere that it is signing and sets no time limit, and only gpg has an option against asking. So Git
+    runs the signing programs through scripts of ours, in a temporary folder. If nobody can be asked, a script also ends
+    Git and its child processes once this process is gone (a host may kill a hook): a Git that waits on would keep its
+    lock files.
     """
-    if not _signs(at, environ):
+    if _setting(at, environ, "commit.gpgsign", "--type=bool") != "true":
         yield None
         return
     import shlex
@@ -204,42 +209,34 @@ def _signing(at: str, environ: Mapping[str, str]) -> Iterator[_Signing | None]:
     with temporary_folder() as folder:
         running = folder / "signing"
         count = int(environ.get("GIT_CONFIG_COUNT") or 0)
-        # Without a terminal, and without a window that asks: run_git gives it a session of its own.
-        if at_terminal:
-            more = {}
-        else:
-            more = {"SSH_ASKPASS_REQUIRE": "never"}
-        if at_terminal or not system.POSIX:
-            watched = ""
-        else:
-            watched = WATCHED.format(os.getpid())
-        for setting, (usual, options) in SIGNING_PROGRAMS.items():
+        variables: dict[str, str] = {}
+        watch = unwatch = ""
+        if not at_terminal:
+            variables["SSH_ASKPASS_REQUIRE"] = "never"  # no window that asks; `_run` gives Git no terminal
+            if system.POSIX:
+                watch, unwatch = WATCHED.format(os.getpid()), UNWATCHED
+        mark = shlex.quote(str(running))
+        for setting, (usual, not_asking) in SIGNING_PROGRAMS.items():
             program = _setting(at, environ, setting)
             if setting == "gpg.openpgp.program":
                 program = program or _setting(at, environ, "gpg.program")
+            command = shlex.quote(program or usual)
+            if not at_terminal:
+                command += not_asking
             script = folder / usual
-            mark = shlex.quote(str(running))
-            if at_terminal:
-                unasked = ""
-            else:
-                unasked = options
             script.write_text(
-                f'#!/bin/sh\n{watched}echo {usual} > {mark}\n{shlex.quote(program or usual)}{unasked} "$@"\n'
-                f"ended=$?\nrm -f {mark}\n{UNWATCHED if watched else ''}exit $ended\n",
+                f'#!/bin/sh\n{watch}echo {usual} > {mark}\n{command} "$@"\n'
+                f"ended=$?\nrm -f {mark}\n{unwatch}exit $ended\n",
                 encoding="utf-8",
             )
             script.chmod(0o700)
-            more |= {f"GIT_CONFIG_KEY_{count}": setting, f"GIT_CONFIG_VALUE_{count}": str(script)}
+            variables |= {f"GIT_CONFIG_KEY_{count}": setting, f"GIT_CONFIG_VALUE_{count}": str(script)}
             count += 1
-        yield _Signing({**more, "GIT_CONFIG_COUNT": str(count)}, running, at_terminal)
-
-
-def _signs(at: str, environ: Mapping[str, str]) -> bool:
-    return _setting(at, environ, "commit.gpgsign", "--type=bool") == "true"
+        yield _Signing({**variables, "GIT_CONFIG_COUNT": str(count)}, running, at_terminal)
 
 
 def _setting(at: str, environ: Mapping[str, str], name: str, kind: str = "--type=path") -> str:
-    """A setting of Git, "" where it is not set or no value of that kind: Git then says so itself."""
+    """A setting of Git; "" if it is not set or its value is not of that kind (Git itself reports that)."""
     command = ["git", "-C", at, "config", kind, "--get", name]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, env=dict(environ), check=False)
     if done.returncode != 0:
@@ -247,32 +244,34 @@ def _setting(at: str, environ: Mapping[str, str], name: str, kind: str = "--type
     return os.fsdecode(done.stdout).rstrip("\n")
 
 
-def _end(process: subprocess.Popen[bytes], alone: bool) -> None:
-    """End a git, where it is `alone` with what it started: told to, it takes its lock files away; killed, it leaves
-    them."""
-    if alone and system.POSIX:
+def _end(process: subprocess.Popen[bytes], own_session: bool) -> None:
+    """Ask a git to end, its child processes too with `own_session`; after END_SECONDS kill it.
+
+    A git that is asked to end removes its lock files; a killed one leaves them.
+    """
+    if own_session and system.POSIX:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGTERM)
     else:
         process.terminate()
     try:
-        process.wait(GRACE)
+        process.wait(END_SECONDS)
     except subprocess.TimeoutExpired:
         process.kill()
 
 
-def _shortened_output(words: str) -> str:
-    """The rest of what git or a hook said, kept short: the person needs it to act."""
-    return "\n".join(words.splitlines()[1:20]).strip("\n")
+def _shortened_output(text: str) -> str:
+    """Lines 2 to 20 of the output of git or a hook: a person needs them to act."""
+    return "\n".join(text.splitlines()[1:20]).strip("\n")
 
 
 def merging(repo: Repository) -> bool:
-    """Whether a merge was begun in this work tree and not ended."""
+    """Whether a merge is in progress in this work tree."""
     return (Path(repo.git_dir) / MERGE_HEAD).exists()
 
 
 def ensure_can_commit(repo: Repository) -> None:
-    """Raise GitMemError in a bare repository and in the middle of a merge, rebase, cherry-pick, revert or bisect."""
+    """Raise GitMemError in a bare repository and during a merge, rebase, cherry-pick or revert."""
     if repo.root is None:
         raise GitMemError("this needs a work tree, and the repository is bare", "run it in a clone")
     for name, (what, then) in IN_PROGRESS.items():
@@ -281,9 +280,9 @@ def ensure_can_commit(repo: Repository) -> None:
 
 
 def scratch_folder(repo: Repository) -> Path:
-    """Where files in between lie: in the Git directory, where neither `git add` nor a search sees them.
+    """The folder for scratch files: in the Git directory, so that neither `git add` nor a search sees them.
 
-    What a killed run leaves there goes when the next one writes (`replacement.sweep`).
+    The next writer removes the files of a killed run (`replacement.sweep`).
     """
     folder = state_dir(repo.common_dir) / SCRATCH
     folder.mkdir(mode=0o700, exist_ok=True)
@@ -291,7 +290,7 @@ def scratch_folder(repo: Repository) -> Path:
 
 
 def between_files(repo: Repository) -> list[Path]:
-    """The files in `scratch_folder`, of a writer at work or one that was killed; makes no folder."""
+    """The files in `scratch_folder`, of a running writer or of a killed one. Does not make the folder."""
     folder = repo.common_dir / "gitmem" / SCRATCH
     try:
         return sorted(folder.iterdir())
@@ -307,12 +306,11 @@ def commit_paths(
     author: str | None = None,
     env: Mapping[str, str] | None = None,
 ) -> str:
-    """Commit the work tree's state of `paths` (new, changed or deleted) and nothing else; the new commit's oid. No
-    paths: an empty commit.
+    """Commit the work tree's state of `paths` (new, changed or deleted) and nothing else. Returns the commit's oid.
 
-    Hooks and signing run. The message of a commit of encrypted files says no text of theirs: Git stores messages in
-    clear. On failure what was staged before is staged still, and GitFailed says why. The caller holds
-    the lock of all writers.
+    Without paths it makes an empty commit. Hooks and signing run. A commit of encrypted files gets a message without
+    their text, because Git stores messages in clear. Raises GitFailed; what was staged before is staged then. The
+    caller holds the lock of all writers.
     """
     import tempfile
 
@@ -327,63 +325,69 @@ def commit_paths(
     if encrypted:
         message = _without_text(message, len(encrypted))
     known = set(run_git(repo, ["ls-files", "-z"]).split("\0"))
-    # `--only` takes paths that Git knows. The intent to add one would leave an empty blob that nothing names.
+    # `--only` takes only paths that Git knows, so new files are added first. `--intent-to-add` would leave an empty
+    # blob that nothing names.
     new = [path for path in paths if path not in known and (repo.root / path).exists()]
     args = ["commit", "--only", "--cleanup=whitespace", "--file=-"]
     if author:
         args += [f"--author={author}"]
     try:
         if new:
-            run_git(repo, ["add", "--pathspec-from-file=-", "--pathspec-file-nul"], input=_separated(new))
+            run_git(repo, ["add", "--pathspec-from-file=-", "--pathspec-file-nul"], input=_nul_ended(new))
         with tempfile.NamedTemporaryFile(dir=scratch_folder(repo)) as file:  # standard input has the message
-            file.write(os.fsencode(_separated(paths)))
+            file.write(os.fsencode(_nul_ended(paths)))
             file.flush()
             args += [f"--pathspec-from-file={file.name}", "--pathspec-file-nul"] if paths else ["--allow-empty"]
-            # HEAD may name another commit by now: what Git says is the one it made.
+            # The oid is read from Git's output, because HEAD may name another commit by now.
             made = _MADE.match(run_git(repo, args, input=message, env=env))
     except BaseException:
-        with suppress(GitFailed):  # the first error is the one to tell
-            _forget_new(repo, new)
+        with suppress(GitFailed):  # the first error is the one to report
+            _unstage_new(repo, new)
         raise
     return repo.resolve(made[1] if made else "HEAD")
 
 
 def _encrypted_paths(repo: Repository, paths: Sequence[str]) -> list[str]:
-    """Those of these paths that the attributes give to a filter of git-crypt. No program of the filter runs."""
+    """Those of `paths` that the attributes give to git-crypt. The filter's program is not run."""
     if not paths:
         return []
-    said = run_git(repo, ["check-attr", "-z", "--stdin", "filter"], input=_separated(paths)).split("\0")
-    return [path for path, value in zip(said[::3], said[2::3], strict=False) if is_git_crypt_filter(value)]
+    # The fields are path, attribute, value; then the next path.
+    fields = run_git(repo, ["check-attr", "-z", "--stdin", "filter"], input=_nul_ended(paths)).split("\0")
+    return [path for path, value in zip(fields[::3], fields[2::3], strict=False) if is_git_crypt_filter(value)]
 
 
 def _without_text(message: str, files: int) -> str:
-    """The message of a commit of encrypted files: how many, and the trailers; not the reason that a model wrote."""
+    """The message of a commit of encrypted files: their number and the trailers; no reason that a model wrote."""
     trailers = [line for line in message.splitlines() if TRAILER.match(line)]
     if any(line.startswith("Memory-Model:") for line in trailers):
         trailers = [line for line in trailers if not line.startswith("Memory-Reason:")]
-    subject = f"memory: change {files} encrypted {'file' if files == 1 else 'files'}"
-    return "\n".join([subject, *(["", *trailers] if trailers else []), ""])
+    lines = [f"memory: change {files} encrypted {'file' if files == 1 else 'files'}"]
+    if trailers:
+        lines += ["", *trailers]
+    return "\n".join([*lines, ""])
 
 
-def _forget_new(repo: Repository, paths: Sequence[str]) -> None:
-    """Take what was staged for a commit that was not made out of Git's index; what HEAD has by now stays."""
+def _unstage_new(repo: Repository, paths: Sequence[str]) -> None:
+    """Remove new files from Git's index after a commit that failed, except those that HEAD has by now."""
+    if not paths:
+        return
     head = repo.head()
-    if head and paths:
-        made = {entry.path for entry in repo.entries(head)}
-    else:
-        made = set()
-    gone = [path for path in paths if path not in made]
-    if gone:
-        run_git(repo, ["update-index", "--force-remove", "-z", "--stdin"], input=_separated(gone))
+    committed = {entry.path for entry in repo.entries(head)} if head else set()
+    uncommitted = [path for path in paths if path not in committed]
+    if uncommitted:
+        run_git(repo, ["update-index", "--force-remove", "-z", "--stdin"], input=_nul_ended(uncommitted))
 
 
-def _separated(paths: Iterable[str]) -> str:
-    """Paths as Git reads them from a file: thousands are too many for a command line."""
+def _nul_ended(paths: Iterable[str]) -> str:
+    """Paths in the form in which Git reads them from a file; a command line holds too few."""
     return "".join(f"{path}\0" for path in paths)
 
 
 def configure(environ: Mapping[str, str], *args: str) -> bool:
-    """`git config --global ARGS` for the user's own settings; False when there was nothing to unset."""
+    """Run `git config --global ARGS` on the user's own settings. Returns False if there was nothing to unset.
+
+    Raises GitFailed.
+    """
     env = {name: value for name, value in environ.items() if name not in (*HOOK_VIEW, "GIT_DIR", "GIT_WORK_TREE")}
     command = ["git", "-C", "/", "config", "--global", *args]
     done = subprocess.run(command, capture_output=True, env=env, check=False)
@@ -395,9 +399,9 @@ def configure(environ: Mapping[str, str], *args: str) -> bool:
 
 
 def init_repository(folder: Path, environ: Mapping[str, str]) -> None:
-    """`git init` in a folder, made where there is none; the user's init.defaultBranch and templates apply.
+    """Run `git init` in a folder, which is made if missing. The user's init.defaultBranch and templates apply.
 
-    Raises GitMemError for a folder that cannot be made, GitFailed where git refuses.
+    Raises GitMemError if the folder cannot be made, GitFailed if git fails.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -410,7 +414,7 @@ def init_repository(folder: Path, environ: Mapping[str, str]) -> None:
 
 
 def store_blob(repo: Repository, data: bytes) -> str:
-    """Have exactly `data`, without filters, among the objects of the repository; its oid. Raises GitFailed."""
+    """Store `data` as a blob, without filters. Returns its oid. Raises GitFailed."""
     at = repo.root or repo.git_dir
     env = {name: value for name, value in repo.environ.items() if name not in HOOK_VIEW}
     done = subprocess.run(
@@ -423,6 +427,6 @@ def store_blob(repo: Repository, data: bytes) -> str:
 
 
 def stage_entries(repo: Repository, entries: Sequence[Entry]) -> None:
-    """Stage every entry, all or none, whatever the work tree has. Raises GitFailed."""
+    """Stage all entries or none; the work tree does not matter. Raises GitFailed."""
     rows = "".join(f"{entry.mode:o} {entry.oid}\t{entry.path}\0" for entry in entries)
     run_git(repo, ["update-index", "-z", "--index-info"], input=rows)

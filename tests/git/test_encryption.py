@@ -279,13 +279,13 @@ def test_a_program_that_fails_gives_no_text(tmp_path: Path, body: str) -> None:
 
 
 def test_a_program_that_hangs_is_ended_and_not_started_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(encryption, "SECONDS", 0.05)
+    monkeypatch.setattr(encryption, "MAX_SECONDS", 0.05)
     made = program(tmp_path / "usr", "exec sleep 600")
     found = encryption.find("git-crypt", [with_key(tmp_path)], None, {"PATH": f"{made.parent}:{os.environ['PATH']}"})
     assert found is not None
     assert found.text(MARK + bytes(20)) is None
     program(tmp_path / "usr", "tail -c +23")  # this one would answer
-    monkeypatch.setattr(encryption, "SECONDS", 60.0)
+    monkeypatch.setattr(encryption, "MAX_SECONDS", 60.0)
     assert found.text(MARK + bytes(12) + b"text") is None
 
 

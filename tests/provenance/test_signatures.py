@@ -104,7 +104,7 @@ def test_a_gpg_key_with_a_passphrase_is_not_waited_for(repo: Repo, gpg_home: Pat
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(git_write, "SIGNING_SECONDS", 0.0)
-    monkeypatch.setattr(git_write, "LOOK", 0.05)
+    monkeypatch.setattr(git_write, "POLL_SECONDS", 0.05)
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_a_hook_that_takes_its_time_is_not_taken_for_a_signing_program(
     repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(git_write, "SIGNING_SECONDS", 2.0)
-    monkeypatch.setattr(git_write, "LOOK", 0.05)
+    monkeypatch.setattr(git_write, "POLL_SECONDS", 0.05)
     repo.commit("start", {"MEMORY.md": "# Memory\n"})
     signs_with_ssh(repo, ssh_key(tmp_path))
     hook = repo.path / ".git/hooks/pre-commit"
