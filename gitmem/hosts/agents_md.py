@@ -1,9 +1,9 @@
 """Agents with MCP and AGENTS.md only: Junie, Roo Code, Amp, Continue, Warp, Zed, OpenHands (junie.jetbrains.com/docs,
 docs.roocode.com, ampcode.com/manual, docs.continue.dev, docs.warp.dev/agents/capabilities/mcp, zed.dev/docs/ai/mcp,
-docs.openhands.dev). Documented; none was run here.
+docs.openhands.dev). From their documentation; none was run here.
 
-They have no hooks that take a context: a block of AGENTS.md says when to ask memory and when to write to it. The server
-is written for those products alone whose folder is in the project; OpenHands has no such file.
+These agents have no hooks that accept context. A block of AGENTS.md tells the agent when to ask memory and when to
+write to it. The server is registered only for products whose folder is in the project; OpenHands has no such file.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ mcpServers:
 
 
 def _continue(host: Host, path: str, text: str, setup: Setup) -> str:
-    """Continue's file of our server, which is ours as a whole."""
+    """The text of Continue's settings file for our server; no other server stands in that file."""
     if text and not text.startswith(f"name: {NAME}\n"):
         if setup.remove:
             return text

@@ -1,9 +1,10 @@
 """Antigravity CLI (`agy`): .agents/mcp_config.json, .agents/hooks.json and the transcript that its hooks name
 (antigravity.google/docs/hooks and /docs/mcp; which file it loads, as github.com/stbenjam/skillsaw measured with agy
-1.1.26). Documented: its program comes from neither npm nor PyPI, and was not run here.
+1.1.26). From the documentation; its program is neither on npm nor on PyPI, and was not run here.
 
-It has no event for a prompt: `PreInvocation` comes before every request to the model and holds no prompt, so the prompt
-is the transcript's last step where that is the person's. It has none for the end of a session and for a compaction.
+The host has no event for a prompt. `PreInvocation` comes before each request to the model without the prompt, so the
+prompt is the last step of the transcript if a person wrote it. The host has no event for the end of a session or for a
+compaction.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
 
 
 def _of_person(entry: Entry, text: str, place: Place) -> Iterator[Turn]:
-    """The request alone: what stands around it is Antigravity's."""
+    """The turn of the person's request, without the text that Antigravity puts around it."""
     found = REQUEST.search(text)
     if found:
         said = found[1].strip()
@@ -76,7 +77,7 @@ def _summary(like: Entry, last: Entry, text: str) -> dict[str, Any]:
 
 
 def _answer(event: str, text: str) -> dict[str, Any]:
-    """A message that is given with the next request and is none of the conversation's steps."""
+    """An answer whose message goes to the model with the next request and does not become a step of the session."""
     return {"injectSteps": [{"ephemeralMessage": text}]}
 
 

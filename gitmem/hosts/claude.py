@@ -44,7 +44,7 @@ def _summary(like: Entry, last: Entry, text: str) -> dict[str, Any]:
 
 HOST = Host(
     "claude",
-    (RegistrationFile(".mcp.json", json_server("mcpServers", alwaysLoad=True)),  # else its tools wait for a tool search
+    (RegistrationFile(".mcp.json", json_server("mcpServers", alwaysLoad=True)),  # else the tools wait for a tool search
      RegistrationFile(".claude/settings.json", hooks_file)),
     hooks=Hooks(
         {event: event for event in EVENT_SECONDS},
@@ -72,7 +72,7 @@ HOST = Host(
         "imports": ("CLAUDE.md", "CLAUDE.local.md"),
     },
     programs=("claude",),
-    personal=(RegistrationFile("~/.claude/settings.json", hooks_file),),  # its servers stand in a file of its state
+    personal=(RegistrationFile("~/.claude/settings.json", hooks_file),),  # servers are in a file of its state
     own_memory=OwnMemory(own_memory.claude, ".claude/settings.local.json", "autoMemoryDirectory"),
     below="Claude Code",
     tools_below=True,

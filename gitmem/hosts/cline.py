@@ -1,7 +1,8 @@
 """Cline: .clinerules/hooks/, ~/.cline/data/settings/cline_mcp_settings.json (docs/features/hooks/hook-reference
-of github.com/cline/cline; where its command line looks for servers was seen with 3.0.65). The rest is documented.
+of github.com/cline/cline; where its command line looks for servers was seen with 3.0.65). The rest is from the
+documentation.
 
-Its events name no transcript, so what a task decided is not kept. A script that fails, or prints anything but its
+Its events name no transcript, so decisions of a task are not kept. A hook that fails, or prints anything but its
 answer, stops the turn.
 """
 

@@ -37,7 +37,7 @@ def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
     if isinstance(entry.get("message"), dict):
         return None
     if isinstance(entry.get("content"), list) or isinstance(entry.get("call_id"), str):
-        return _item(entry, place)  # before 2025-09 the items stood by themselves
+        return _item(entry, place)  # before 2025-09 an entry was the item itself
     return None
 
 
@@ -89,14 +89,14 @@ def _is_silent(entry: Entry) -> bool:
 
 
 def _repeats_answer(entry: Entry) -> bool:
-    """A compaction: Codex lets the model write the summary, as an answer right before it (0.169)."""
+    """Whether the entry is a compaction: the model's answer right before it is the summary (Codex 0.169)."""
     return word(entry, "type") == "compacted"
 
 
 HOST = Host(
     "codex",
     (RegistrationFile(".codex/config.toml", toml_block(SERVER)), RegistrationFile(".codex/hooks.json", hooks_file)),
-    # It lets the end of a session take 3 s and warns at each start of more; other events may take 600 s.
+    # Codex allows SessionEnd 3 s, and warns at each start about more; it allows other events 600 s.
     hooks=Hooks({event: event for event in WITH_SUBAGENTS}, end_seconds=3),
     entries=Entries(_read, _shorten, _summary, _session, _is_silent, _repeats_answer),
     inserted=InsertedText(

@@ -47,7 +47,7 @@ def _turns(role: Role, data: dict[str, Any], place: Place) -> Iterator[Turn]:
     requests = [request for request in data.get("toolRequests") or () if isinstance(request, dict)]
     calls = tuple(word(request, "toolCallId") for request in requests)
     if data.get("parentToolCallId") or data.get("source"):
-        return  # an agent that this one started; words that a skill or the host put into the conversation
+        return  # a subagent, or text that a skill or the host put into the conversation
     if word(data, "content") or calls:
         names, answer = ",".join(word(request, "name") for request in requests), word(data, "messageId")
         yield Turn(place.id, role, word(data, "content"), place.line, place.at, calls, "", names, answer=answer)
@@ -73,7 +73,7 @@ def _session(entry: Entry) -> str:
 
 
 def _answer(event: str, text: str) -> dict[str, Any]:
-    """Copilot CLI reads the field at the top, VS Code's own agent Claude Code's form; both run the same hooks file."""
+    """The answer in two forms: Copilot CLI reads the field at the top, VS Code's agent reads Claude Code's form."""
     return {"additionalContext": text, **hook_specific_output(event, text)}
 
 

@@ -1,4 +1,4 @@
-"""Cursor: .cursor/mcp.json, .cursor/hooks.json, transcripts of a role with a message (cursor.com/docs/hooks)."""
+"""Cursor: .cursor/mcp.json, .cursor/hooks.json, transcripts of roles and messages (cursor.com/docs/hooks)."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def _summary(like: Entry, last: Entry, text: str) -> dict[str, Any]:
 
 
 def _answer(event: str, text: str) -> dict[str, Any]:
-    """What Cursor reads. Before a prompt its reference (September 2026) names `continue` alone; its client (3.20) takes
-    the context too."""
+    """Cursor's form of an answer. For a prompt its reference (September 2026) names only `continue`; its client (3.20)
+    also reads the context."""
     if event == "beforeSubmitPrompt":
         go_on = {"continue": True}
     else:
@@ -43,7 +43,7 @@ HOST = Host(
     "cursor",
     (RegistrationFile(".cursor/mcp.json", json_server("mcpServers")),
      RegistrationFile(".cursor/hooks.json", hooks_file)),
-    hooks=Hooks(  # subagentStart may allow and deny, and takes no context
+    hooks=Hooks(  # subagentStart can allow or deny, and ignores context
         {"SessionStart": "sessionStart", "UserPromptSubmit": "beforeSubmitPrompt", "Stop": "stop",
          "PreCompact": "preCompact", "SessionEnd": "sessionEnd"},
         answer=_answer,

@@ -1,7 +1,7 @@
 """Factory Droid: .factory/mcp.json, hooks of .factory/settings.json, ~/.factory/sessions/*/*.jsonl (docs.factory.ai:
 reference/hooks-reference, cli/configuration/mcp, cli/configuration/settings; run with 0.215.0).
 
-Droid took over Claude Code's hooks; its entries have OpenClaw's form with Claude Code's parts.
+Droid has Claude Code's hooks. Its transcript entries have OpenClaw's form with Claude Code's message parts.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ SILENT = frozenset(("session_start", "agent_turn_outcome", "todo_state", "sessio
 def _read(entry: Entry, place: Place) -> Iterator[Turn] | None:
     if word(entry, "type") == "compaction_state":
         return summary_turn(entry.get("summaryText"), place)
-    # all other messages are read in OpenClaw's form
+    # all other messages have OpenClaw's form
     if not _is_hidden(entry):
         return None
     return iter(())
 
 
 def _is_hidden(entry: Entry) -> bool:
-    """Whether a message is for the person's screen alone: what a hook said, for one."""
+    """Whether a message is only shown on the person's screen, such as a hook's output."""
     message = entry.get("message")
     return isinstance(message, dict) and word(message, "visibility") == "user_only"
 

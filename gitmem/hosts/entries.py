@@ -1,4 +1,4 @@
-"""What the entries of several hosts have in common: roles, times, parts of a message, results of tools. Pure."""
+"""Reads the parts of transcript entries that several hosts share: roles, times, messages, results of tools. Pure."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from gitmem.hosts.transcript import By, FileRead, Role, Turn
 ROLES = {
     "user": Role.USER, "human": Role.USER, "assistant": Role.ASSISTANT, "tool": Role.TOOL, "toolResult": Role.TOOL,
 }  # fmt: skip
-PATH_KEYS = ("file_path", "filePath", "path", "target_file")  # of the input of a tool that reads or edits a file
-LONGEST_PATH = 500  # characters of a path that is taken from one
+PATH_KEYS = ("file_path", "filePath", "path", "target_file")  # keys of a tool's input that name a file
+MAX_PATH_CHARS = 500  # a longer path in a tool's input is ignored
 TEXT_PARTS = ("text", "input_text", "output_text")
 
 
 def word(entry: Entry, name: str) -> str:
-    """The value of a key that is a text, else ""."""
+    """The value of a key if it is a string, else ""."""
     value = entry.get(name)
     if not isinstance(value, str):
         return ""
@@ -27,7 +27,7 @@ def word(entry: Entry, name: str) -> str:
 
 
 def object_of(text: str | None) -> dict[str, Any]:
-    """The object a JSON text holds, {} for anything else."""
+    """The object of a JSON text; {} for any other text."""
     try:
         value = json.loads(text or "{}")
     except (ValueError, RecursionError):
@@ -38,15 +38,17 @@ def object_of(text: str | None) -> dict[str, Any]:
 
 
 def role_of(value: Any) -> Role | None:
-    """The role a host's word stands for, None for any other value."""
+    """The `Role` of a host's word for it; None for an unknown word."""
     if not isinstance(value, str):
         return None
     return ROLES.get(value)
 
 
 def time_of(value: Any) -> datetime | None:
-    """ISO 8601, or seconds or milliseconds since 1970, with a zone; None for any other value, and for a year at the end
-    of the calendar, from which no day can be counted."""
+    """The time with its zone, from ISO 8601 or from seconds or milliseconds since 1970.
+
+    None for any other value, and for the first and last year of the calendar, where adding a day can fail.
+    """
     at = None
     try:
         if isinstance(value, (int, float)):
@@ -61,19 +63,19 @@ def time_of(value: Any) -> datetime | None:
 
 
 def place_of(entry: Entry, line: int) -> Place:
-    """Where an entry stands; its id is `L` and the line's number where it states none."""
+    """The position of an entry. An entry without an id gets `L` and its line number."""
     ident = next((value for value in (entry.get("uuid"), entry.get("id")) if isinstance(value, str)), f"L{line}")
     return Place(ident, line, time_of(entry.get("timestamp") or entry.get("at")))
 
 
 def text_of(parts: Sequence[Any]) -> str:
-    """The texts of a message's parts, a line each."""
+    """The texts of a message's parts, joined by line breaks."""
     typed = (part for part in parts if isinstance(part, dict) and part.get("type") in TEXT_PARTS)
     return "\n".join(text for part in typed if isinstance(text := part.get("text"), str))
 
 
 def tool_output(value: Any) -> str:
-    """What a tool returned: a text, parts, or an object that holds one of them."""
+    """The text of a tool's result, which is a string, a list of parts, or an object with one of them."""
     if isinstance(value, dict):
         value = value.get("content", value)
     if isinstance(value, list):
@@ -86,7 +88,7 @@ def tool_output(value: Any) -> str:
 
 
 def session_of_header(entry: Entry, kind: str) -> str:
-    """The session's id in an entry of the type `kind`, or in its payload; "" for an entry of another type."""
+    """The session id in an entry of type `kind`, or in its payload; "" for an entry of another type."""
     if word(entry, "type") != kind:
         return ""
     payload = entry.get("payload")
@@ -94,13 +96,13 @@ def session_of_header(entry: Entry, kind: str) -> str:
 
 
 def summary_turn(text: Any, place: Place) -> Iterator[Turn]:
-    """A summary that stands for older turns; nothing for what is no text."""
+    """The turn of a summary that replaces older turns; no turn if `text` is not a string."""
     if isinstance(text, str) and text:
         yield Turn(place.id, Role.USER, text, place.line, place.at, by=By.SUMMARY)
 
 
 def message_turns(message: Mapping[str, Any], place: Place, *, is_summary: bool = False) -> Iterator[Turn]:
-    """The turns of a message as Claude Code, OpenClaw and Cursor write it: a role, and a text or a list of parts."""
+    """The turns of a message with a role and a text or a list of parts (Claude Code, OpenClaw, Cursor)."""
     if word(message, "role") in ("compactionSummary", "branchSummary"):
         yield from summary_turn(message.get("summary"), place)
         return
@@ -136,10 +138,10 @@ def message_turns(message: Mapping[str, Any], place: Place, *, is_summary: bool 
 
 
 def file_of(given: Mapping[str, Any]) -> FileRead | None:
-    """The file that the input of a tool call names, with the lines where it says which; None where it names none."""
+    """The file, and its lines if given, in the input of a tool call; None when the input names no file."""
     path = next((value for key in PATH_KEYS if isinstance(value := given.get(key), str) and value), "")
     first, count = (value if isinstance(value := given.get(key), int) else 0 for key in ("offset", "limit"))
-    if not path or len(path) > LONGEST_PATH:
+    if not path or len(path) > MAX_PATH_CHARS:
         return None
     if first > 0 and count > 0:
         return FileRead(path, first, first + count - 1)
@@ -147,7 +149,7 @@ def file_of(given: Mapping[str, Any]) -> FileRead | None:
 
 
 def shorten_tool_result(entry: dict[str, Any], call: str, text: str) -> None:
-    """Put `text` in the place of the result of `call`: a part of a message, or a message of its own (OpenClaw)."""
+    """Replace the result of the tool call `call` by `text`. The result is a part of the entry or all of it."""
     message = entry["message"]
     if role_of(message.get("role")) is Role.TOOL:
         message["content"] = [{"type": "text", "text": text}]
@@ -156,11 +158,11 @@ def shorten_tool_result(entry: dict[str, Any], call: str, text: str) -> None:
     for part in content if isinstance(content, list) else ():
         if isinstance(part, dict) and part.get("type") == "tool_result" and part.get("tool_use_id") == call:
             part["content"] = text
-    entry.pop("toolUseResult", None)  # Claude Code keeps the whole output a second time here
+    entry.pop("toolUseResult", None)  # Claude Code's second copy of the whole output
 
 
 def kept_identity(like: Entry, last: Entry) -> dict[str, Any]:
-    """What ties a summary's entry into its session: the keys of the entry it stands for, the id of the last one."""
+    """The keys that tie a summary's entry to its session: those of the entry `like`, and the id of the entry `last`."""
     names = ("sessionId", "cwd", "version", "gitBranch", "timestamp", "parentUuid", "parentId", "uuid", "id")
     kept = {name: like[name] for name in names if name in like}
     return kept | {name: last[name] for name in ("uuid", "id") if isinstance(last.get(name), str)}

@@ -1,4 +1,4 @@
-"""What is known of one agent's host, as values: the form that hosts/<host>.py fills in."""
+"""The description of an agent's host (Claude Code, Codex, ...): each hosts/<host>.py fills in one `Host`."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from gitmem.hosts.transcript import Transcript, Turn
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
-OURS = "git-mem session hook"  # what our commands in a host's hooks say
-USER = "--user"  # the option of our commands in a person's own settings
-Entry = Mapping[str, Any]  # one line of a transcript, or one message of it
+OURS = "git-mem session hook"  # begins the command that we register in a host's hooks
+USER = "--user"  # option of that command in the person's own settings
+Entry = Mapping[str, Any]  # one JSON object of a transcript: a line, or a message
 READS = ("instructions", "commands", "agents", "styles", "skills", "imports")  # the keys of `Host.reads`
 SKILLS = (".agents/skills/", "SKILL.md")  # agentskills.io
 
-# Hook events, by Claude Code's names, and the seconds each may take (SessionEnd is given 1.5 s by the host itself).
+# Hook event, by Claude Code's name -> time limit in seconds (Claude Code itself allows SessionEnd 1.5 s).
 EVENT_SECONDS = {
     "SessionStart": 10, "UserPromptSubmit": 5, "Stop": 10, "PreCompact": 30, "SessionEnd": 1, "SubagentStart": 10,
 }  # fmt: skip
-# Those that every host with hooks has in some form.
+# The events of every host with hooks.
 COMMON_EVENTS = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd")
-WITH_SUBAGENTS = (*COMMON_EVENTS, "SubagentStart")  # of those that give the agents they start context of their own
+WITH_SUBAGENTS = (*COMMON_EVENTS, "SubagentStart")  # of hosts that give context to the agents they start
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where an entry stands: its id, 1-based line and time."""
+    """The position of an entry in a transcript. `line`: 1-based. `at`: its time, None when it has none."""
 
     id: str
     line: int
@@ -39,13 +39,15 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """The entries of a host's transcript, a JSON object a line: how they are read, and how they are written again.
+    """How to read and rewrite a transcript with one JSON object in each line.
 
-    `read` gives the turns of an entry, None for one of another form. `shorten` puts a text in the place of a tool's
-    result (the id of its call is the second argument), in the entry itself. `summary` is a user's entry in the form of
-    one that was dropped, with the id of the last that was, and the text. `session` is the session's id where an
-    entry states it, else "". Entries for which `is_silent` holds are understood and say nothing. Before one for which
-    `repeats_answer` holds, what stands as the agent's last words was written by the host.
+    `read(entry, place)`: the turns of an entry; None for an entry of an unknown form.
+    `shorten(entry, call, text)`: replaces the result of the tool call `call` by `text`, in the entry itself.
+    `summary(like, last, text)`: a new user's entry with `text`, in the form of the dropped entry `like`; `last` is the
+    last dropped entry.
+    `session(entry)`: the session id that an entry states, else "".
+    `is_silent(entry)`: whether a known entry has no turns, such as a status line.
+    `repeats_answer(entry)`: whether the host wrote the agent's message before this entry (a summary, say).
     """
 
     read: Callable[[Entry, Place], Iterable[Turn] | None]
@@ -58,9 +60,11 @@ class Entries:
 
 @dataclass(frozen=True, slots=True)
 class InsertedText:
-    """What a host writes in a person's name. `tags` are patterns of the names of tags it puts around such text, our
-    context among it; `blocks` are patterns of other text (its first match is taken out); a turn that begins with one
-    of `notes` is the host's as a whole."""
+    """Text that a host inserts into a person's messages, such as our context; it is removed when a session is read.
+
+    `tags`: patterns of tag names around inserted text. `blocks`: patterns of other inserted text; the first match of
+    each is removed. `notes`: beginnings of messages that are the host's as a whole.
+    """
 
     tags: tuple[str, ...] = ()
     blocks: tuple[str, ...] = ()
@@ -68,26 +72,39 @@ class InsertedText:
 
 
 def settings_in(folder: str) -> tuple[str, ...]:
-    """Globs of the files of settings, of any form, that stand in a folder itself."""
+    """Globs of the settings files (JSON, TOML, YAML) directly in a folder."""
     return tuple(f"{folder}/*.{ending}" for ending in ("json", "jsonc", "toml", "yaml", "yml"))
 
 
 def hook_specific_output(event: str, text: str) -> dict[str, Any]:
-    """Claude Code's form of an answer that adds `text` to the context; others took it over."""
+    """A hook's answer that adds `text` to the context, in the form of Claude Code that several hosts share."""
     return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
 
 
 @dataclass(frozen=True, slots=True)
 class Hooks:
-    """A host's own hooks.
+    """The hooks of a host: how our command is registered, and how it reads an event and answers.
 
-    `events` gives the host's name for those of EVENT_SECONDS it has and takes an answer to. `answer` is what it reads
-    on standard output, from its name of the event and the text to add: an object as JSON, or a text as it is. Commands
-    stand in groups (`grouped`), say that they are commands (`typed`), and have a time limit in seconds or
-    `milliseconds`. `starts_at_prompt`: the host adds no context at the start of a session, so the first prompt is
-    answered with that context too. `prompt_in_transcript`: the event before a prompt does not hold it; the prompt is
-    the last turn of the transcript where that turn is the person's. `transcript_files`: globs of the session's
-    transcript from home, with `{session}` in the place of its id, for a host whose events name no file.
+    Registration. `events`: event of EVENT_SECONDS -> the host's name of it, for each event whose answer the host reads.
+    `grouped`: commands stand in groups, as in Claude Code. `typed`: each has `"type": "command"`. `milliseconds`: time
+    limits are in milliseconds, not seconds. `end_seconds`: the time limit of SessionEnd.
+
+    Event. The `..._fields` are keys of the event's JSON; the first key that is present counts.
+    `session_fields`: the session id. `prompt_fields`: the prompt. `prompt_text`: turns the prompt of the event into the
+    text that the person typed. `turn_fields`: the person's and the agent's message, at the end of a turn.
+    `project_fields`: the root of the project, or a list of roots. `project_variables`: environment variables with that
+    root. `workspace_field`: the folder whose memory files the host loads, when it is not the project's.
+    `plugin_variable`: the environment variable that says that the hook belongs to a plugin of the person and runs in
+    every project.
+    `starts_at_prompt`: the host ignores the answer to SessionStart, so the first prompt is answered with both contexts.
+    `prompt_in_transcript`: the event has no prompt; the last turn of the transcript is the prompt if a person wrote it.
+    `compacts_each_request`: the host sends PreCompact before each request; only the first of a turn counts.
+
+    Transcript. `transcript_fields`: keys with the path of the transcript. `transcript_files`: globs of that file below
+    the home folder, with `{session}` for the session id, for a host whose events name no file. `transcript(event)`: the
+    transcript from the event itself, for a host that puts it there.
+
+    Answer. `answer(event, text)`: what our command prints to add `text` to the context; a dict is printed as JSON.
     """
 
     events: Mapping[str, str]
@@ -95,29 +112,32 @@ class Hooks:
     grouped: bool = True
     typed: bool = True
     milliseconds: bool = False
-    end_seconds: int = 10  # the time limit of SessionEnd: only what starts the process that writes the episode
-    session_fields: tuple[str, ...] = ("session_id", "sessionId")  # of the event's JSON, the first that is there
-    prompt_fields: tuple[str, ...] = ("prompt",)  # of the event's JSON before a prompt, the first that is there
-    prompt_text: Callable[[str], str] = str  # what the person typed of a prompt, from what the event gives as it
-    turn_fields: tuple[str, ...] = ()  # of that at the end of a turn: what the person said, what the agent answered
+    end_seconds: int = 10  # the command only starts another process, which writes the episode
+    session_fields: tuple[str, ...] = ("session_id", "sessionId")
+    prompt_fields: tuple[str, ...] = ("prompt",)
+    prompt_text: Callable[[str], str] = str
+    turn_fields: tuple[str, ...] = ()
     starts_at_prompt: bool = False
     prompt_in_transcript: bool = False
-    transcript_fields: tuple[str, ...] = ("transcript_path",)  # of the event's JSON: the transcript's path
+    transcript_fields: tuple[str, ...] = ("transcript_path",)
     transcript_files: tuple[str, ...] = ()
-    transcript: Callable[[Mapping[str, Any]], bytes | None] | None = None  # of the event's JSON, which holds it itself
-    compacts_each_request: bool = False  # PreCompact comes before every request: only the first of a turn is acted on
-    workspace_field: str = ""  # of the event's JSON: the folder whose memory files it loads, where it may be another
-    project_variables: tuple[str, ...] = ()  # of the environment, with the root of the host's project
-    project_fields: tuple[str, ...] = ()  # of the event's JSON, with the same: a folder or a list of them
-    plugin_variable: str = ""  # of the environment, in a hook of a plugin: it runs in every project of its person
+    transcript: Callable[[Mapping[str, Any]], bytes | None] | None = None
+    compacts_each_request: bool = False
+    workspace_field: str = ""
+    project_variables: tuple[str, ...] = ()
+    project_fields: tuple[str, ...] = ()
+    plugin_variable: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What is registered: the memory's folder `root`, for a host that starts servers elsewhere, and the `program` it
-    starts, a name on its PATH or a whole path without a space; or, with `remove`, that all of it is taken out. `posix`:
-    hooks are run by a shell of POSIX, and their commands say what happens where the program is not there. `user`: it is
-    registered in the person's own settings, for all projects."""
+    """What to write into a host's settings.
+
+    `root`: the memory's folder, for a host that starts servers in another folder; "" for the host's own folder.
+    `program`: the name of git-mem on the host's PATH, or an absolute path without spaces.
+    `remove`: take our entries out instead. `user`: write to the person's own settings, for all projects.
+    `posix`: a POSIX shell runs the hooks, so that a command can print a hint when the program is missing.
+    """
 
     root: str = ""
     program: str = "git-mem"
@@ -128,10 +148,13 @@ class Setup:
 
 @dataclass(frozen=True, slots=True)
 class RegistrationFile:
-    """A file a host is registered in: its path from the project (or home, with `~/`), and `rewrite`, which gives its
-    text with our entries, or without them: (host, path, text, setup) -> text. `names_us`: a text that holds our entries
-    has our name in it. `only_with`: a folder of the project without which `install` leaves the file out, for a product
-    that may not be used there; "" for always."""
+    """A settings file that our entries are written to.
+
+    `path`: from the project's root, or from the home folder with `~/`.
+    `rewrite(host, path, text, setup)`: the text with our entries, or without them for `setup.remove`.
+    `names_us`: a text with our entries contains our name. `only_with`: a folder of the project; without it `install`
+    does not write the file, because the product is not used there; "" to write it always.
+    """
 
     path: str
     rewrite: Callable[[Host, str, str, Setup], str]
@@ -141,9 +164,12 @@ class RegistrationFile:
 
 @dataclass(frozen=True, slots=True)
 class OwnMemory:
-    """A host's own memory: `where` gives the folder it keeps for a project, from a person's home and
-    the project's root, None where there is none; `setting` is the key of `settings` (a path in
-    the project that is one person's alone) by which it keeps it elsewhere, "" where it has none."""
+    """The memory that a host keeps by itself.
+
+    `where(home, root)`: the folder for the project at `root`, None if the host has none for it.
+    `setting`: the key in the file `settings` (a path in the project, private to a person) that names another folder;
+    "" if the host has no such key.
+    """
 
     where: Callable[[Path, Path], Path | None]
     settings: str = ""
@@ -152,7 +178,7 @@ class OwnMemory:
 
 @dataclass(frozen=True, slots=True)
 class StoredSession:
-    """A session in a database: its id, when it began, and the folder it worked in ("" where it does not say)."""
+    """A session in a host's database. `project`: the folder it worked in, "" when unknown."""
 
     id: str
     start: datetime | None
@@ -161,8 +187,11 @@ class StoredSession:
 
 @dataclass(frozen=True, slots=True)
 class SessionDatabase:
-    """The SQLite databases a host keeps sessions in: where they are, as globs from the person's home folder, the
-    sessions of one, and one session in the form of a transcript. `transcript` may raise OSError with a sentence."""
+    """The SQLite databases in which a host keeps sessions.
+
+    `paths`: globs of the files, from the home folder. `sessions(connection)`: the sessions of one database.
+    `transcript(connection, id)`: a session as a transcript; raises OSError with a sentence when it cannot be read.
+    """
 
     paths: tuple[str, ...]
     sessions: Callable[[Connection], Iterable[StoredSession]]
@@ -171,24 +200,28 @@ class SessionDatabase:
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """All that is known of a host.
+    """An agent's host.
 
-    `hooks` is None for one without, `entries` None for one whose transcripts are not lines; `whole` reads those that
-    are one JSON object (None for any other). `loads` are the memory files it loads by itself, left out of a context.
-    `reads` are the files, and the folders (with "/" at the end), in any folder of a project, that it gives its agents:
-    for each of READS what its documentation names, () for nothing; the gate scans them. `imports` are those of them
-    whose `@path` it replaces by another file, which is scanned too.
-    `settings` are globs of the files, there too, that name the servers
-    and commands it starts (`*` crosses no "/", `**` does): a review tells of a change there first.
-    `authors` are names and e-mails (globs, lower case) under which its agent is the author or co-author of commits.
-    `transcripts` are globs of the files it keeps its sessions in, from the person's home folder; () where it has none.
-    `database` is where it keeps them besides, or now. `programs` are names of which one is on the PATH of a person who
-    has the host, `trust` what it asks of a person before it runs our hooks, and `validator` the command with which it
-    checks its own settings; "" and () where it has none. `personal` are the files of the person's own settings that it
-    can be registered in for all projects, `below` is its name for people where it lacks our hooks when it is
-    started in a folder below the project's, "" where it lacks nothing, `tools_below` whether it has our tools there,
-    `own_memory` is what it remembers by itself, and `personal_tools` the command that gives it our tools in all
-    projects, where that is none of these files.
+    `name`: its name in commands, such as `claude`. `programs`: names of its program on the PATH.
+
+    Registration. `registration`: the files of a project that our entries are written to. `personal`: the same in the
+    person's own settings, for all projects. `personal_tools`: the command that registers our tools for all projects,
+    for a host without such a file; "" if not needed. `hooks`: None for a host without hooks. `trust`: what the host
+    asks a person before it runs our hooks, "" for nothing. `validator`: the command that checks the host's settings.
+    `below`: the host's name for people, if our hooks do not run when the host is started below the project's root;
+    "" if they run there too. `tools_below`: whether our tools work there.
+
+    Files of a project. `reads`: for each key of READS the files, and folders ending in "/", that the host gives to its
+    agents, in any folder; the gate scans them. `imports` among these keys: files whose `@path` the host
+    replaces by another file, which is scanned too. `loads`: memory files that the host loads by itself, so that a
+    context leaves them out. `settings`: globs of files that name the servers and commands it starts (`**` crosses "/");
+    a review lists a change of these first. `authors`: globs, in lower case, of names and e-mails under which the host's
+    agent commits.
+
+    Sessions. `transcripts`: globs of transcript files, from the home folder. `entries`: how to read transcripts of one
+    JSON object a line; None for a host that has none. `whole`: reads a transcript that is one JSON object; it returns
+    None for any other bytes. `inserted`: text that the host adds to messages. `database`: where sessions are, besides
+    or instead of files. `own_memory`: the memory that the host keeps by itself.
     """
 
     name: str
@@ -214,10 +247,10 @@ class Host:
 
     @property
     def instructions(self) -> tuple[str, ...]:
-        """All that it gives its agents, whatever it calls it."""
+        """All files and folders that the host gives its agents."""
         return tuple(dict.fromkeys(path for what in READS if what != "imports" for path in self.reads[what]))
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The files it is registered in."""
+        """The files of a project that our entries are written to."""
         return tuple(file.path for file in self.registration)

@@ -1,7 +1,7 @@
-"""What a host remembers by itself, beside our memory: where it keeps that of a project, and what is in it.
+"""Finds the memory that a host keeps by itself for a project, beside ours.
 
-Such files are written by the host's model without a gate, and nothing is forgotten in them. Reads only, and names and
-sizes only: what is in them goes through `git mem import notes`.
+The host's model writes those files without a gate, and `git mem forget` does not reach them. This module reads file
+names and sizes only; `git mem import notes` brings the contents through the gate.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from gitmem.hosts.host import Host, Setup
 from gitmem.hosts.json_editing import edited
 from gitmem.messages import Message
 
-INDEX = "MEMORY.md"  # of such a folder; some hosts make it before there is anything to remember
+INDEX = "MEMORY.md"  # some hosts create it before they remember anything
 ITEM = re.compile(rb"^\s*(?:[-*+]|\d+[.)])\s+\S", re.M)
-MAX_FILE_BYTES = 1 << 20  # bytes of a file that is looked at
-MOST_FILES = 2_000  # files of a folder that are counted
-LONGEST_SLUG = 200  # characters of a folder's name that Claude Code makes of a path; a longer one it cuts
+MAX_FILE_BYTES = 1 << 20
+MAX_FILES = 2_000  # counted in a folder
+MAX_SLUG_CHARS = 200  # Claude Code cuts a longer folder name
 
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """What a host has remembered of a project by itself: the folder, and how many files of it say something."""
+    """A host's own memory of a project. `folder`: where it is. `files`: how many files in it are not empty."""
 
     host: str
     folder: Path
@@ -36,7 +36,7 @@ class Remembered:
 
 
 def remembered(host: Host, home: Path, root: Path) -> Remembered | None:
-    """What a host has remembered of the project at `root`; None where that is nothing."""
+    """The host's own memory of the project at `root`; None when it is empty or missing."""
     folder = None
     if host.own_memory is not None:
         folder = host.own_memory.where(home, root.resolve())
@@ -44,7 +44,7 @@ def remembered(host: Host, home: Path, root: Path) -> Remembered | None:
         return None
     count = 0
     for number, path in enumerate(sorted(folder.rglob("*.md"))):
-        if number >= MOST_FILES:
+        if number >= MAX_FILES:
             break
         count += _says_something(folder, path.relative_to(folder).as_posix())
     if not count:
@@ -53,7 +53,7 @@ def remembered(host: Host, home: Path, root: Path) -> Remembered | None:
 
 
 def bringing(found: Remembered) -> str:
-    """The command that brings it into our memory, through the gate."""
+    """The command that imports a host's own memory through the gate."""
     return f"git mem import notes {quote(str(found.folder))} --into {found.host}"
 
 
@@ -68,12 +68,12 @@ def _says_something(folder: Path, name: str) -> bool:
 
 
 def folder_here(host: Host, root: Path) -> Path:
-    """Where a host's own memory is part of ours."""
+    """The folder of our memory in which a host can keep its own."""
     return root / "memory" / host.name
 
 
 def is_kept_here(host: Host, root: Path) -> bool:
-    """Whether the person has told the host to keep its own memory there."""
+    """Whether the host's settings name `folder_here` as the folder of its own memory."""
     own = host.own_memory
     if own is None or not own.setting:
         return False
@@ -85,9 +85,10 @@ def is_kept_here(host: Host, root: Path) -> bool:
 
 
 def kept_here(host: Host, path: str, text: str, setup: Setup) -> str:
-    """The host's settings by which it keeps its own memory in ours, or without that: a RegistrationFile's `rewrite`.
+    """The text of the host's settings with `folder_here` as the folder of its own memory, or without that setting.
 
-    Another folder that a person chose stays. Raises GitMemError for a file that is no plain JSON object.
+    The `rewrite` of a RegistrationFile. Another folder that a person chose stays. Raises GitMemError for a file that is
+    not a JSON object.
     """
     own = host.own_memory
     assert own is not None and own.setting
@@ -121,25 +122,25 @@ def kept_here(host: Host, path: str, text: str, setup: Setup) -> str:
 
 
 def slug(root: Path) -> str:
-    """A path as Claude Code and Qwen Code make the name of a folder of it."""
+    """The folder name that Claude Code and Qwen Code make of a path."""
     return re.sub(r"[^a-zA-Z0-9]", "-", str(root))
 
 
 def claude(home: Path, root: Path) -> Path | None:
-    """~/.claude/projects/SLUG/memory, of the repository's root (2.1)."""
+    """~/.claude/projects/SLUG/memory for the repository's root (Claude Code 2.1)."""
     projects, name = home / ".claude/projects", slug(root)
-    if len(name) <= LONGEST_SLUG:
+    if len(name) <= MAX_SLUG_CHARS:
         return projects / name / "memory"
-    return next(iter(sorted(projects.glob(f"{name[:LONGEST_SLUG]}-*/memory"))), None)
+    return next(iter(sorted(projects.glob(f"{name[:MAX_SLUG_CHARS]}-*/memory"))), None)
 
 
 def qwen(home: Path, root: Path) -> Path | None:
-    """~/.qwen/projects/SLUG/memory, of the repository's root (0.24)."""
+    """~/.qwen/projects/SLUG/memory for the repository's root (Qwen Code 0.24)."""
     return home / ".qwen/projects" / slug(root) / "memory"
 
 
 def gemini(home: Path, root: Path) -> Path | None:
-    """~/.gemini/tmp/NAME/memory, whose NAME stands for the folder the host was started in, in a file of its (0.61)."""
+    """~/.gemini/tmp/NAME/memory; ~/.gemini/projects.json maps the folder of the start to NAME (Gemini CLI 0.61)."""
     try:
         projects = json.loads(read_bytes(home / ".gemini", "projects.json", MAX_FILE_BYTES))["projects"]
         name: str = projects[str(root)]

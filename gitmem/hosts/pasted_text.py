@@ -1,10 +1,9 @@
-"""Takes out of a turn what its speaker did not say: pasted pages, files and quotations, and contexts of memory.
+"""Removes from a turn the text that its speaker did not write: pasted pages, files, quotations, and our own contexts.
 
-Pure and linear. A fenced block, a quotation, a table and whatever stands in a tag of its own (`<fetched url=...>`) is
-somebody else's; so is a context of ours, in any wrapping, whole or cut, and a text that is to be translated, corrected
-or summed up ("Translate:"). A pasted text may hold the mark that ends its own block, so that what follows looks like
-the person's: what stands between two blocks of one kind is `doubtful`, and what follows a tag on a line of its own that
-never ends.
+Pure, in linear time. Removed are fenced blocks, quotations, tables, text inside tags (`<fetched url=...>`), our
+contexts in any wrapping, and texts to be translated, corrected or summed up ("Translate:"). A pasted text may contain
+the mark that ends its block, so that its rest looks like the person's. So a passage is `doubtful` when it stands
+between two blocks of one kind, or after an unclosed tag on a line of its own.
 """
 
 from __future__ import annotations
@@ -20,13 +19,13 @@ from gitmem.text.languages import LANGUAGES
 
 
 class OwnPassage(NamedTuple):
-    """Lines of one turn that its speaker said; `doubtful` where they may belong to a pasted text all the same."""
+    """Lines of a turn that its speaker wrote. `doubtful`: they may still belong to a pasted text."""
 
     text: str
     doubtful: bool = False
 
 
-FENCE = re.compile(r"^[ \t]*(?:(?:[-*+]|\d{1,3}[.)])[ \t]+)?((?:`{3}|~{3})[^\n]*)$", re.M)  # a line that may be one
+FENCE = re.compile(r"^[ \t]*(?:(?:[-*+]|\d{1,3}[.)])[ \t]+)?((?:`{3}|~{3})[^\n]*)$", re.M)
 TAG = re.compile(r"<(/?)([A-Za-z][\w:.-]{0,60})((?:\s[^<>]{0,2000})?)/?>")
 INLINE = frozenset((  # tags that only format words of a sentence
     "a", "b", "br", "code", "del", "em", "i", "ins", "kbd", "mark", "s", "small", "span", "strong", "sub", "sup", "u",
@@ -41,14 +40,16 @@ def _reflowed(text: str) -> str:
     return r"(?:\s|\\n)+".join(map(re.escape, text.split()))
 
 
-# A context of ours (gate/quoting.py), as a host may wrap, escape or cut it; and the lists of `git mem session start`.
+# Our context (gate/quoting.py) as a host may wrap, escape or cut it, and the lists of `git mem session start`.
 LESS = r"(?:<|&(?:amp;)*(?:lt|#60|#x3c);|\\+u003c)"
 OPENED = re.compile(
     rf"{_reflowed(LEAD)}|{LESS}memory\s+(?:path|lines|commit|trust|note)=|{LESS}from\s+(?:history\b|[^\s<>]+:\d)", re.I
 )
 MORE = r"(?:>|&(?:amp;)*(?:gt|#62|#x3e);|\\+u003e)"
 CLOSED = re.compile(rf"{_reflowed(END)}|{LESS}/memory{MORE}", re.I)
-CLOSED_ALONE = re.compile(rf"{_reflowed(END)}|^[ \t]*{LESS}/memory{MORE}[ \t]*$", re.I | re.M)  # its beginning was lost
+CLOSED_ALONE = re.compile(
+    rf"{_reflowed(END)}|^[ \t]*{LESS}/memory{MORE}[ \t]*$", re.I | re.M
+)  # a context without its beginning
 TOLD = re.compile(_reflowed(MCP_INSTRUCTIONS))
 LISTED = re.compile(r"^(?:Open from the last session|A session that was interrupted|The last session) \(data\):", re.M)
 QUOTED_LINE = re.compile(r"[ \t]*(?:[-*+][ \t]+)?[>|]")
@@ -61,16 +62,16 @@ TEXT_WORK = lazy(rf"^[ \t]*(?:{'|'.join(each.TEXT_WORK for each in LANGUAGES)})[
 KEEP_THIS = lazy("|".join(each.KEEP_THIS for each in LANGUAGES), re.I)
 _REMEMBER_THAT = "|".join(each.REMEMBER_THAT for each in LANGUAGES)
 REMEMBER_THAT = lazy(rf"^\W*(?:{_REMEMBER_THAT})\W*$", re.I)
-# Behind a statement in one sentence: a comma, a dash or the end of a quotation stands between the two.
+# The same at the end of a statement, after a comma, a dash or the end of a quotation.
 REMEMBER_BEHIND = lazy(rf"[,;，、–—\"”’」』»)-]\s*(?:{_REMEMBER_THAT})\W*$", re.I)
 QUOTED_WORDS, QUOTED_LETTERS = 4, 10  # of a quotation that may be a statement; letters where a script has no spaces
-CUT = "\0"  # stands where something was taken out, until the text is split there
+CUT = "\0"  # marks where text was removed, until the text is split there
 
 
 def without_pasted_text(text: str) -> list[OwnPassage]:
-    """The passages of a turn that are its speaker's, in order; none where all of it is somebody else's.
+    """The passages of a turn that its speaker wrote, in order; none when all of it is pasted.
 
-    A block that is never closed goes to the end of the turn.
+    A block that is never closed ends with the turn.
     """
     passages = []
     for outer in _without_elements(without_memory(text.replace(CUT, " "))):
@@ -84,8 +85,8 @@ def without_pasted_text(text: str) -> list[OwnPassage]:
 
 
 def _without_texts_to_work_on(text: str) -> Iterator[OwnPassage]:
-    """What stands before a text that is to be translated, corrected or summed up; doubtful what follows its first
-    paragraph."""
+    """The text before a text to be translated, corrected or summed up; the part after its first paragraph is
+    doubtful."""
     asked = TEXT_WORK.search(text)
     yield OwnPassage(text[: asked.start()] if asked else text)
     if asked:
@@ -95,13 +96,16 @@ def _without_texts_to_work_on(text: str) -> Iterator[OwnPassage]:
 
 
 def asks_to_remember(sentence: str) -> bool:
-    """Whether a sentence only asks to remember what stands before it: `Please remember that.`, `이거 기억해 줘`."""
+    """Whether a sentence only asks to remember the statement before it: `Please remember that.`, `이거 기억해 줘`."""
     return REMEMBER_THAT.search(sentence) is not None
 
 
 def without_quoted_statements(sentence: str) -> str:
-    """A sentence without the quotations in it that may be statements: `She wrote "We decided that it is red."`. A name,
-    a word and a label stay (`the crane "Big Red"`), and all of a sentence that asks to remember what it quotes."""
+    """A sentence without quotations that may be statements: `She wrote "We decided that it is red."`.
+
+    Quoted names, words and labels stay (`the crane "Big Red"`). A sentence that asks to remember its quotation stays
+    whole.
+    """
     if KEEP_THIS.search(sentence) or REMEMBER_BEHIND.search(sentence):
         return sentence
     kept, position = [], 0
@@ -113,8 +117,8 @@ def without_quoted_statements(sentence: str) -> str:
 
 
 def _quotations(text: str) -> Iterator[tuple[int, int]]:
-    """(start, end) of each quotation with its marks, in order, none within another. Marks that are letters' (the
-    apostrophe) and marks that are not closed open none."""
+    """(start, end) of each quotation with its marks, in order, without nested ones. An apostrophe or an unclosed mark
+    opens no quotation."""
     position = 0
     while position < len(text):
         closing = QUOTATIONS.get(text[position], "")
@@ -132,7 +136,7 @@ def _quotations(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _closing(text: str, start: int, closing: str) -> int:
-    """Where the quotation that opens at `start` ends, behind its mark; -1 where it is not closed."""
+    """The end of the quotation that opens at `start`, after its closing mark; -1 when it is not closed."""
     for at in range(start + 1, len(text)):
         if text[at] in closing and not (text[at] in "'’" and text[at + 1 : at + 2].isalnum()):
             return at + 1
@@ -145,10 +149,10 @@ def _may_be_statement(text: str) -> bool:
 
 
 def without_quotation_marks(text: str) -> str:
-    """The text without the one pair of quotation marks that stands around all of it; any other text as it is.
+    """The text without the pair of quotation marks around all of it; any other text unchanged.
 
-    Who quotes all that they say, or whose shell or host does, says it themselves. What is quoted within a text is not:
-    a mark of the pair inside leaves the text alone.
+    A message that a person, a shell or a host quotes as a whole is the person's own. A text with a further mark of the
+    pair inside is unchanged.
     """
     whole = text.strip()
     closing = QUOTATIONS.get(whole[:1], "")
@@ -165,9 +169,10 @@ def without_quotation_marks(text: str) -> str:
 
 
 def without_memory(text: str) -> str:
-    """The text without contexts of ours: from their first line or first quotation to their last mark, or to the end of
-    the text where that was lost, from its beginning where only the first was. CUT stands where something was taken out,
-    also for what our MCP server says of itself; the text itself where there is none.
+    """The text without our contexts and our MCP server's instructions, each replaced by CUT.
+
+    A context reaches from its first line or quotation to its end mark. Without an end mark it reaches to the end of the
+    text; without a first line it begins with the text. A text without contexts is returned unchanged.
     """
     text = TOLD.sub(CUT, text)
     starts = [match.start() for pattern in (OPENED, LISTED) if (match := pattern.search(text))]
@@ -182,9 +187,9 @@ def without_memory(text: str) -> str:
 
 
 def _without_elements(text: str) -> Iterator[OwnPassage]:
-    """What stands outside of tags. Tags that only format stay in the text.
+    """The passages outside of tags. Tags that only format words stay in the text.
 
-    An element ends with the first tag that closes its name; what follows up to the last one of that name is doubtful.
+    An element ends with the first closing tag of its name; text from there to the last such tag is doubtful.
     """
     tags = [match for match in TAG.finditer(text) if match[2].lower() not in INLINE]
     closings = {match[2].lower(): match for match in tags if match[1]}
@@ -213,8 +218,8 @@ def _without_elements(text: str) -> Iterator[OwnPassage]:
 
 
 def _is_empty(tag: re.Match[str]) -> bool:
-    """Whether a tag has no inside: `<img ...>`, `<image path="a.png"/>`; in `<fetched url=https://a/>` the sign is the
-    address's."""
+    """Whether a tag has no content: `<img ...>`, `<image path="a.png"/>`. The slash of `<fetched url=https://a/>`
+    belongs to the address."""
     return tag[2].lower() in VOID or tag[0].endswith(('"/>', "'/>", " />")) or (not tag[3] and tag[0].endswith("/>"))
 
 
@@ -223,7 +228,7 @@ def _begins_a_line(text: str, at: int) -> bool:
 
 
 def _without_fences(text: str) -> Iterator[OwnPassage]:
-    """What stands outside of fenced blocks; doubtful between the first and the last of them."""
+    """The passages outside of fenced blocks; those between the first and the last block are doubtful."""
     position, blocks, opened = 0, 0, ""
     for match in FENCE.finditer(text):
         if opened:

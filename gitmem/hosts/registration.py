@@ -1,9 +1,9 @@
-"""Registering with an agent's host: its MCP configuration and its hooks. Values in, file contents out.
+"""Writes our entries into the settings files of agents' hosts: the MCP server and the hooks. Texts in, texts out.
 
-What we add is ours alone to take out again: one server named `git-mem`, and hook commands that begin with `git-mem
-session hook`. A hook's command ends with 0 and says nothing where git-mem is not there: the files of a project are
-committed, and not everybody who has them has git-mem. Everything else in a file stays as it is; a file that cannot be
-read as what it should be is refused. Which files, and in which form, each host says in its own module.
+Our entries are one server named `git-mem` and hook commands that begin with `git-mem session hook`; uninstalling
+removes exactly these. A project's settings are committed, and not everybody who checks them out has git-mem: a hook's
+command then ends with 0 and prints nothing. All other text of a file stays as it is. A file of an unexpected form is
+refused. Each host's module names its files and their forms.
 """
 
 from __future__ import annotations
@@ -21,29 +21,31 @@ from gitmem.hosts.json_editing import edited, is_persons_own
 
 NAME = "git-mem"
 SERVER = {"command": NAME, "args": ["mcp"]}
-PERSONAL_SERVER = {"command": NAME, "args": ["mcp", USER]}  # in a project without memory it has no tools
+PERSONAL_SERVER = {"command": NAME, "args": ["mcp", USER]}  # it offers no tools in a project without memory
 OUR_COMMAND = re.compile(rf"(?:/\S*/)?{OURS}\b")
-# The end of a hook's command in a shell of POSIX (and fish): Gemini CLI refuses the prompt where a hook's command ends
-# with 127, and shows the person what one that ends with 0 writes to standard error.
+# The end of a hook's command in a POSIX shell or fish. Gemini CLI refuses the prompt when a hook ends with 127, and
+# shows the standard error of a hook that ends with 0.
 HARMLESS = " 2>/dev/null || exit 0"
 START, END = "# >>> git-mem >>>", "# <<< git-mem <<<"
 MARKDOWN_START, MARKDOWN_END = "<!-- >>> git-mem >>> -->", "<!-- <<< git-mem <<< -->"
-Rewrite = Callable[[Host, str, str, Setup], str]  # host.RegistrationFile says what the arguments are
+Rewrite = Callable[[Host, str, str, Setup], str]  # as in `host.RegistrationFile`
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One file of a host: its path from the project (or home, with `~/`), and what it would hold; "" to remove."""
+    """A file to write. `path`: from the project's root, or from home with `~/`. `text`: its new text, "" to remove
+    it."""
 
     path: str
     text: str
 
 
 def plan(host: Host, texts: Mapping[str, str], setup: Setup, staying: Sequence[Host] = ()) -> list[Change]:
-    """What registering with a host changes, given the texts of its files ("" where there is none).
+    """The files that registering with a host changes.
 
-    Those that are `staying` keep what they have in the files of a host that is removed. Raises GitMemError for a file
-    that is not what it should be, or has a server of another kind under our name.
+    `texts`: path -> current text, "" for a missing file. `staying`: other registered hosts, whose entries in shared
+    files stay when this host is removed. Raises GitMemError for a file of an unexpected form, or one with another
+    server under our name.
     """
     changes = []
     for file in host.registration:
@@ -58,7 +60,7 @@ def plan(host: Host, texts: Mapping[str, str], setup: Setup, staying: Sequence[H
 
 
 def _left(host: Host, file: RegistrationFile, text: str, setup: Setup, staying: Sequence[Host]) -> str:
-    """A file without what a host has in it, and with what others need there; one that does not name us is not read."""
+    """The file's text without this host's entries, and with those that the `staying` hosts need."""
     if file.names_us and NAME not in text:
         return text
     put_back = replace(setup, remove=False)
@@ -74,14 +76,14 @@ def _left(host: Host, file: RegistrationFile, text: str, setup: Setup, staying: 
 
 
 def command_option(host: Host) -> str:
-    """What a hook of this host has in its command; Claude Code's has nothing."""
+    """The option of a hook's command that names the host; "" for Claude Code."""
     if host.name == "claude":
         return ""
     return f" --host {host.name}"
 
 
 def load_json(path: str, text: str, hint: str = "add the server by hand (docs/agents.md)") -> dict[str, Any]:
-    """The object a JSON file holds, an empty one for no text. Raises GitMemError, with `hint`, for anything else."""
+    """The object of a JSON file; {} for an empty text. Raises GitMemError with `hint` for any other text."""
     if not text.strip():
         return {}
     try:
@@ -94,8 +96,10 @@ def load_json(path: str, text: str, hint: str = "add the server by hand (docs/ag
 
 
 def dump_json(value: Mapping[str, Any], like: str = "") -> str:
-    """The file's text: `like` with what is new or gone, else as it is; "" for nothing, and `{}` where that is what the
-    file held before ours (`json_editing`)."""
+    """The text `like` edited so that it says `value`, with its layout kept (`json_editing`).
+
+    An empty `value` gives "", or `{}` if the file was `{}` before our entries.
+    """
     if not like.strip():
         if not value:
             return ""
@@ -109,9 +113,11 @@ def dump_json(value: Mapping[str, Any], like: str = "") -> str:
 
 
 def json_server(table: str, server: Mapping[str, Any] = SERVER, **more: Any) -> Rewrite:
-    """A JSON file with our server below `table`, or without it. One that is there stays as a person made it, and gets
-    the program it is started with, and those keys of `more` that it lacks: without them the host starts it elsewhere,
-    or hides its tools."""
+    """A `rewrite` for a JSON file with our server below the key `table`.
+
+    An existing entry of ours keeps a person's changes. It gets the current program, and the keys of `more` that it
+    lacks: without them the host starts the server in another folder or hides its tools.
+    """
 
     def rewrite(host: Host, path: str, text: str, setup: Setup) -> str:
         value = load_json(path, text)
@@ -140,12 +146,12 @@ def json_server(table: str, server: Mapping[str, Any] = SERVER, **more: Any) -> 
 
 
 def _is_persons_own(text: str, key: str) -> bool:
-    """Whether a person had an object below `key`, with nothing in it."""
+    """Whether the object below `key` was there, empty, before our entries."""
     return bool(text.strip()) and is_persons_own(text, key)
 
 
 def _starts_us(command: Any) -> bool:
-    """Whether a server's command, a program or a list that begins with one, is ours."""
+    """Whether a server's command (a program, or a list that begins with it) starts git-mem."""
     if isinstance(command, list) and command:
         program = command[0]
     else:
@@ -154,7 +160,7 @@ def _starts_us(command: Any) -> bool:
 
 
 def hooks_file(host: Host, path: str, text: str, setup: Setup) -> str:
-    """A host's hook settings with ours, or without them; hooks of others keep their order."""
+    """A `rewrite` for hook settings in Claude Code's form; other hooks keep their order."""
     form = host.hooks
     assert form is not None
     value = load_json(path, text)
@@ -182,13 +188,13 @@ def hooks_file(host: Host, path: str, text: str, setup: Setup) -> str:
 
 
 def server_and_hooks(server: Mapping[str, Any] = SERVER, **more: Any) -> Rewrite:
-    """A file of settings in which both stand, the server below `mcpServers`."""
+    """A `rewrite` for one settings file with the server (below `mcpServers`) and the hooks."""
     rewrite = json_server("mcpServers", server, **more)
     return lambda host, path, text, setup: hooks_file(host, path, rewrite(host, path, text, setup), setup)
 
 
 def named_hooks_file(host: Host, path: str, text: str, setup: Setup) -> str:
-    """A file of named groups of hooks with a group of our name, or without it; `enabled` stays as a person set it."""
+    """A `rewrite` for a file of named groups of hooks: a group of our name. A person's `enabled` stays."""
     form = host.hooks
     assert form is not None
     value = load_json(path, text)
@@ -204,7 +210,7 @@ def named_hooks_file(host: Host, path: str, text: str, setup: Setup) -> str:
 
 
 def toml_hooks(host: Host, path: str, text: str, setup: Setup) -> str:
-    """A TOML file with a table of `[[hooks]]` for each of our events in our marked block, or without them."""
+    """A `rewrite` for a TOML file: a marked block with one `[[hooks]]` table for each of our events."""
     form = host.hooks
     assert form is not None
     if not setup.remove and re.search(r"^hooks\s*=", text, re.M):
@@ -218,7 +224,7 @@ def toml_hooks(host: Host, path: str, text: str, setup: Setup) -> str:
 
 
 def versioned_hooks_file(host: Host, path: str, text: str, setup: Setup) -> str:
-    """A JSON file with a list of hooks, each with a name, a trigger and an action, with ours or without them."""
+    """A `rewrite` for a JSON file with a list of hooks, each with a name, a trigger and an action."""
     form = host.hooks
     assert form is not None
     value = load_json(path, text)
@@ -236,7 +242,7 @@ def versioned_hooks_file(host: Host, path: str, text: str, setup: Setup) -> str:
 
 
 def hook_script(event: str) -> Rewrite:
-    """A shell script that is ours as a whole and does one event; it ends with 0 whatever became of it."""
+    """A `rewrite` for a shell script of ours that handles one event and always ends with 0."""
 
     def rewrite(host: Host, path: str, text: str, setup: Setup) -> str:
         form = host.hooks
@@ -255,8 +261,10 @@ def hook_script(event: str) -> Rewrite:
 
 
 def yaml_entry(table: str, entry: str) -> Rewrite:
-    """A YAML file with a marked block for our entry of the mapping `table`, or without it. `entry` is YAML without
-    indentation. The mapping must be written as a block; where it is missing the block holds it too."""
+    """A `rewrite` for a YAML file: a marked block with our entry of the mapping `table`.
+
+    `entry`: YAML without indentation. The mapping must be in block style; a missing mapping is added with the block.
+    """
 
     def rewrite(host: Host, path: str, text: str, setup: Setup) -> str:
         text = _without_block(path, text)
@@ -282,7 +290,7 @@ def yaml_entry(table: str, entry: str) -> Rewrite:
 
 
 def _without_block(path: str, text: str) -> str:
-    """A YAML file without our block: with the line break it was given where it stands at the margin."""
+    """The YAML text without our block, and without the line break that was added for a block at the margin."""
     found = re.search(rf"(^|\n)([ \t]*){re.escape(START)}\n.*?{re.escape(END)}(?:\n|\Z)", text, re.DOTALL)
     if found is None:
         if START in text:
@@ -296,7 +304,7 @@ def _without_block(path: str, text: str) -> str:
 
 
 def markdown_block(block: str) -> Rewrite:
-    """A Markdown file with our marked block at its end, or without it and the line break it was given."""
+    """A `rewrite` for a Markdown file: our marked block at its end."""
 
     def rewrite(host: Host, path: str, text: str, setup: Setup) -> str:
         before, start, rest = text.partition(MARKDOWN_START)
@@ -328,7 +336,7 @@ def _hook(host: Host, form: Hooks, event: str, setup: Setup) -> dict[str, Any]:
 
 
 def _without_ours(row: Any) -> Any:
-    """A command, or a group of them, without ours; None where nothing is left."""
+    """A hook command or a group of commands without ours; None when nothing is left."""
     commands = None
     if isinstance(row, dict):
         commands = row.get("hooks", [row])
@@ -345,8 +353,11 @@ def _without_ours(row: Any) -> Any:
 
 
 def own_file(source: Path, names: Mapping[str, str] | None = None) -> Rewrite:
-    """A file that is ours as a whole, with the text of `source`, whose first line names us. It starts `"git-mem"`.
-    `names`: words of the source and what stands in their place, for a host that runs another's extension."""
+    """A `rewrite` for a file that is all ours: the text of `source`, whose first line names us.
+
+    The program `"git-mem"` in it is replaced by the one of the setup. `names`: further words to replace, for a host
+    that runs another host's extension.
+    """
 
     def rewrite(host: Host, path: str, text: str, setup: Setup) -> str:
         ours = source.read_text(encoding="utf-8")
@@ -375,7 +386,7 @@ def _is_toml(text: str) -> bool:
 
 
 def toml_block(block: str) -> Rewrite:
-    """A TOML file with our marked block at its end, or without it and the line break it was given."""
+    """A `rewrite` for a TOML file: our marked block at its end."""
 
     def rewrite(host: Host, path: str, text: str, setup: Setup) -> str:
         before, start, rest = text.partition(START)
@@ -391,7 +402,7 @@ def toml_block(block: str) -> Rewrite:
             raise GitMemError(f"'{path}' has a git-mem server of its own already", "remove it, or leave it as it is")
         ours = block.replace(f'"{NAME}"', json.dumps(setup.program), 1)
         made = text + ("\n" if text else "") + f"{START}\n{ours}{END}\n"
-        if _is_toml(text) and not _is_toml(made):  # our table stands there in another spelling
+        if _is_toml(text) and not _is_toml(made):  # the table is already there in another spelling
             problem = f"'{path}' has tables that ours does not go with, and is left as it is"
             raise GitMemError(problem, "add the server by hand (docs/agents.md)")
         return made

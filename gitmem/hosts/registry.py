@@ -1,6 +1,6 @@
 """The agents' hosts by name, in the order help and `install` name them; each module is imported when it is asked for.
 
-hosts/host.py says what a `HOST` holds, docs/contributing.md what else a new host needs.
+hosts/host.py describes the fields of `HOST`; docs/contributing.md lists what else a new host needs.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ HOSTS = {
 
 
 def host_named(name: str) -> Host:
-    """What is known of the host `name`. Raises KeyError for one that is not in HOSTS."""
+    """The host `name`. Raises KeyError for a name that is not in HOSTS."""
     host: Host = import_module(HOSTS[name]).HOST
     return host
 

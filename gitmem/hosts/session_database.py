@@ -1,6 +1,6 @@
-"""A host's SQLite database of sessions: which it holds, and each as the bytes of a transcript. Reads, never writes.
+"""Reads sessions from a host's SQLite database, each as the bytes of a transcript. Never writes.
 
-The database is another program's and may be in use: each look opens it anew, reads and closes it.
+The database belongs to another program that may be running: each call opens it, reads and closes it.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from gitmem.hosts.host import SessionDatabase, StoredSession
 from gitmem.regular_file import read_start
 
 MAGIC = b"SQLite format 3\0"
-MAX_VALUE_BYTES = 64 << 20  # bytes of one value; a longer one is an error
-WAIT = 5.0  # seconds for a host that writes at this moment
+MAX_VALUE_BYTES = 64 << 20  # a longer value is an error
+LOCK_WAIT_SECONDS = 5.0  # while the host writes
 
 
 def is_database(path: Path) -> bool:
-    """Whether a file is an SQLite database. Raises OSError where it cannot be read."""
+    """Whether a file is an SQLite database. Raises OSError when it cannot be read."""
     return read_start(path, len(MAGIC))[0] == MAGIC
 
 
 def stored_sessions(path: Path, form: SessionDatabase) -> list[StoredSession]:
-    """The sessions of a database, [] where it is of another form. Raises OSError where it cannot be read."""
+    """The sessions of a database; [] for a database with other tables. Raises OSError when it cannot be read."""
     with _opened(path) as connection:
         try:
             return list(form.sessions(connection))
@@ -37,16 +37,18 @@ def stored_sessions(path: Path, form: SessionDatabase) -> list[StoredSession]:
 
 
 def read_session(path: Path, form: SessionDatabase, session: str) -> bytes:
-    """One session as a transcript. Raises OSError where it cannot be read."""
+    """One session as a transcript. Raises OSError when it cannot be read."""
     with _opened(path) as connection:
         return form.transcript(connection, session)
 
 
 @contextmanager
 def _opened(path: Path) -> Iterator[sqlite3.Connection]:
-    """The database, for reading. What SQLite says against it is an OSError."""
+    """The database, opened for reading. Errors of SQLite are raised as OSError."""
     try:
-        with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, timeout=WAIT)) as connection:
+        with closing(
+            sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, timeout=LOCK_WAIT_SECONDS)
+        ) as connection:
             connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)
             connection.execute("PRAGMA query_only = 1")
             connection.execute("PRAGMA trusted_schema = 0")

@@ -1,4 +1,4 @@
-"""A conversation with an agent, as turns: what every host's transcript becomes (hosts/transcript_parser.py)."""
+"""A conversation with an agent as turns, the same for every host. `transcript_parser` makes it from a transcript."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class Role(StrEnum):
-    """Who a turn is of."""
+    """The speaker of a turn."""
 
     USER = "user"
     ASSISTANT = "assistant"
@@ -18,8 +18,8 @@ class Role(StrEnum):
 
 
 class By(StrEnum):
-    """Whose words a turn holds: its speaker's, the host's own (reminders, instruction files, the output of a local
-    command), or those of a summary that stands in the place of older turns."""
+    """Who wrote the words of a turn: its speaker, the host (reminders, instruction files, output of a local command),
+    or a summary that replaced older turns."""
 
     SPEAKER = "speaker"
     HOST = "host"
@@ -27,7 +27,8 @@ class By(StrEnum):
 
 
 class FileRead(NamedTuple):
-    """A file that a tool call read or edited, as the host spells its path; its lines, 0 where the call names none."""
+    """A file that a tool call read or edited. `path`: as the host spells it. The lines are 0 when the call names
+    none."""
 
     path: str
     first: int = 0

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.hosts.own_memory import LONGEST_SLUG, bringing, is_kept_here, remembered, slug
+from gitmem.hosts.own_memory import MAX_SLUG_CHARS, bringing, is_kept_here, remembered, slug
 from gitmem.hosts.registry import all_hosts, host_named
 from tests.cli.test_host_registration import ANSWERS, files, on_path
 from tests.harness import Repo
@@ -78,9 +78,9 @@ def test_names_that_lead_elsewhere_are_not_followed(tmp_path: Path) -> None:
 
 
 def test_claude_cuts_the_name_of_a_long_path(tmp_path: Path) -> None:
-    root = tmp_path / ("a" * LONGEST_SLUG)
+    root = tmp_path / ("a" * MAX_SLUG_CHARS)
     root.mkdir()
-    folder = tmp_path / ".claude/projects" / f"{slug(root)[:LONGEST_SLUG]}-x1y2z3/memory"
+    folder = tmp_path / ".claude/projects" / f"{slug(root)[:MAX_SLUG_CHARS]}-x1y2z3/memory"
     folder.mkdir(parents=True)
     (folder / "a.md").write_text(NOTE)
     found = remembered(host_named("claude"), tmp_path, root)
