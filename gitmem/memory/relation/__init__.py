@@ -1,7 +1,8 @@
-"""What a later statement does to an earlier one: says the same, adds, is of another thing, replaces, ends, conflicts.
+"""Judge what a later statement does to an earlier one: repeats, adds to, replaces, ends, conflicts, or is about another
+thing.
 
-`relation` compares subject, property and value of two statements and nothing else. It is pure, knows four languages,
-calls no model, and changes nothing: who may act on its answer is decided by the callers (docs/relations.md).
+`relation` compares the subject, the property and the value of two statements. It is pure, works in four languages and
+calls no language model. It changes nothing: its callers decide who may act on the result (docs/relations.md).
 """
 
 from gitmem.memory.relation.judgement import Kind, Relation, Said, about_health, relation

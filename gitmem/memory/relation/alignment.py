@@ -1,4 +1,4 @@
-"""Which tokens of two texts say the same, and which stand in one text only. Pure; it judges nothing."""
+"""Align the tokens of two texts: pairs of tokens with the same meaning, and tokens that only one text has. Pure."""
 
 from __future__ import annotations
 
@@ -14,9 +14,12 @@ VALUES = (NUMBER, DATE, TIME)
 
 
 class Alignment(NamedTuple):
-    """`pairs`: (index in the old content, index in the new, degree 0..1), in order. `left_old`, `left_new`: indexes of
-    the tokens without partner. `partial_old`, `partial_new`: of these the share of their letters that the other text
-    has in pairs, for scripts without spaces."""
+    """Two texts with their tokens paired.
+
+    `pairs`: (index in `old.content`, index in `new.content`, degree of sameness 0 to 1), in order. `left_old`,
+    `left_new`: indexes of the tokens without partner. `partial_old`, `partial_new`: index of such a token in another
+    script than Latin -> share of its letters that stand in letter pairs of the other text.
+    """
 
     old: Reading
     new: Reading
@@ -28,7 +31,7 @@ class Alignment(NamedTuple):
 
 
 def align(old: str, new: str) -> Alignment:
-    """The tokens of two texts in pairs, equal ones first, then the most alike."""
+    """Pair the tokens of an earlier and a later text: equal ones first, then the most similar ones."""
     a, b = read(old), read(new)
     pairs: list[tuple[int, int, float]] = []
     taken_old: set[int] = set()
@@ -52,9 +55,11 @@ def align(old: str, new: str) -> Alignment:
 
 
 class Places(NamedTuple):
-    """Where the tokens of a text stand, so that a token is compared with those alone that may say the same: `values`:
-    numbers, days, times and identifiers; `wide`: words in a script without spaces; `known`: places by a token's form,
-    its stem and the first five letters of that."""
+    """An index of the tokens of a text, so that a token need not be compared with all of them.
+
+    `size`: the number of tokens. `values`: positions of numbers, days, times and identifiers. `wide`: positions of
+    words in other scripts than Latin. `known`: key (`_keys`) -> positions.
+    """
 
     size: int
     values: tuple[int, ...]
@@ -62,7 +67,7 @@ class Places(NamedTuple):
     known: dict[str, list[int]]
 
     def of(self, token: Token) -> Iterable[int]:
-        """The places at which `sameness` may find anything."""
+        """The positions of all tokens for which `sameness` with `token` may be above 0."""
         if token.kind in VALUES or token.kind == ID:
             return range(self.size)
         found = {*self.values, *(() if token.stem.isascii() else self.wide)}
@@ -70,6 +75,7 @@ class Places(NamedTuple):
 
 
 def places_of(content: Sequence[Token]) -> Places:
+    """Index the tokens of a text."""
     known: dict[str, list[int]] = {}
     for at, token in enumerate(content):
         for key in _keys(token):
@@ -80,62 +86,51 @@ def places_of(content: Sequence[Token]) -> Places:
 
 
 def _keys(token: Token) -> tuple[str, ...]:
-    """By what a token of another text may be found that says the same."""
+    """The keys of a token: two words with the same meaning share one of them."""
     return f"= {token.norm}", f"stem {token.stem}", f"begins {token.stem[:5]}"
 
 
 def sameness(a: Token, b: Token) -> float:
-    """How far two tokens say the same, 0..1: 1 for equal ones, less for a number in words or a word's other form."""
+    """How far two tokens mean the same, 0 to 1: 1 for equal ones, less for a number in words or another word form."""
     if a.norm == b.norm and (a.kind == b.kind or a.kind not in VALUES):
         return 1.0
     if a.kind in VALUES or b.kind in VALUES or a.kind == ID or b.kind == ID:
         return _same_value(a, b)
     if a.dim == b.dim == "version":
-        return 0.0  # of one name, two versions are two values
+        return 0.0  # two versions of one name are two values
     if a.stem and a.stem == b.stem:
         return 0.95
     return _same_word(a, b)
 
 
 def _same_value(a: Token, b: Token) -> float:
-    """Of a number, day, time or identifier and another token."""
+    """`sameness` of a number, day, time or identifier and another token."""
     kinds = {a.kind, b.kind}
     if kinds == {NUMBER}:
-        close = abs(a.value - b.value) <= 1e-6 * max(abs(a.value), abs(b.value), 1e-9)
-        if close and (a.dim == b.dim or not a.dim or not b.dim):
-            return 1.0
-        return 0.0
+        is_close = abs(a.value - b.value) <= 1e-6 * max(abs(a.value), abs(b.value), 1e-9)
+        return float(is_close and (a.dim == b.dim or not a.dim or not b.dim))
     if kinds == {NUMBER, ID} and (a.designated or b.designated):
-        if a.value == b.value and a.value:
-            return 0.8
-        return 0.0
+        return 0.8 if a.value == b.value and a.value else 0.0
     if kinds == {NUMBER, TIME}:
-        if a.value != b.value:
-            return 0.0
-        return 0.7
+        return 0.7 if a.value == b.value else 0.0
     if kinds & set(VALUES):
         return 0.0
     if kinds == {ID} and a.designated and b.designated:
-        one_noun = a.norm[0] == ":" or b.norm[0] == ":"
-        if a.value and a.value == b.value and one_noun:
-            return 0.9
-        return 0.0
+        lacks_noun = a.norm[0] == ":" or b.norm[0] == ":"
+        return 0.9 if a.value and a.value == b.value and lacks_noun else 0.0
     if a.stem and a.stem == b.stem:
         return 0.95
     short, long = sorted((a.norm, b.norm), key=len)
-    inside = len(short) >= 4 and re.search(rf"(?<![a-z0-9]){re.escape(short)}(?![a-z0-9])", long)
-    if not inside:
-        return 0.0
-    return 0.7
+    is_part = len(short) >= 4 and re.search(rf"(?<![a-z0-9]){re.escape(short)}(?![a-z0-9])", long)
+    return 0.7 if is_part else 0.0
 
 
 def _same_word(a: Token, b: Token) -> float:
+    """`sameness` of two words or names with different stems."""
     one, other = a.stem, b.stem
     if one.isascii() and other.isascii():
-        alike = len(one) >= 5 and len(other) >= 5 and a.kind == b.kind == WORD and one[:5] == other[:5]
-        if not alike:
-            return 0.0
-        return 0.6
+        begin_alike = len(one) >= 5 and len(other) >= 5 and one[:5] == other[:5]
+        return 0.6 if begin_alike and a.kind == b.kind == WORD else 0.0
     if one.isascii() or other.isascii() or len(one) < 2 or len(other) < 2 or a.kind == b.kind == NAME:
         return 0.0
     short, long = sorted((one, other), key=len)
@@ -147,7 +142,7 @@ def _same_word(a: Token, b: Token) -> float:
 
 
 def _covered(word: str, letters: str) -> float:
-    """The share of a word's letters that stand in pairs which another text has too."""
+    """The share of a word's letters that stand in a letter pair of another text, 0 to 1; 0 for a single letter."""
     if len(word) < 2:
         return 0.0
     hit = [False] * len(word)
@@ -158,7 +153,10 @@ def _covered(word: str, letters: str) -> float:
 
 
 def near(a: str, b: str) -> bool:
-    """Whether two different words are so alike that someone told them apart: 0418 and 0481, 한소라 and 한보라."""
+    """Whether two different words are so similar that they probably name two things: 0418 and 0481, 한소라 and 한보라.
+
+    They have the same letters in another order, or differ in one letter.
+    """
     longest = max(len(a), len(b))
     if a == b or not a or not b:
         return False
@@ -176,8 +174,8 @@ def near(a: str, b: str) -> bool:
 
 
 def near_places(ones: Sequence[str], others: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """(place in `ones`, place in `others`) of every two words that are `near`; in time that grows with the words, not
-    with their pairs."""
+    """(position in `ones`, position in `others`) of every two words that are `near`. The time grows with the number of
+    words, not with the number of pairs."""
     known: dict[str, list[int]] = {}
     for j, other in enumerate(others):
         for key in _forms(other):
@@ -190,8 +188,8 @@ def near_places(ones: Sequence[str], others: Sequence[str]) -> Iterator[tuple[in
 
 @lru_cache(maxsize=1 << 12)
 def _forms(word: str) -> frozenset[str]:
-    """What two words have in common that are `near`: their letters in order of the alphabet, or one of them, the word
-    itself among them, without one letter."""
+    """The keys of a word: two words that are `near` share one. They are its sorted letters, the word itself, and the
+    word without each of its letters."""
     without = (word[:at] + word[at + 1 :] for at in range(len(word)))
     return frozenset((f"letters {''.join(sorted(word))}", f"word {word}", *(f"word {each}" for each in without)))
 
@@ -200,16 +198,14 @@ def value_type(token: Token) -> str:
     """The type of a token: only tokens of one type can be two values of one property."""
     if token.kind == NUMBER:
         return f"number {token.dim}"
-    if token.kind == ID:
-        if token.designated:
-            return "ordinal"
-        return "id"
+    if token.kind == ID and token.designated:
+        return "ordinal"
     return token.kind
 
 
 @cache
 def _contrasts() -> dict[str, list[tuple[int, str]]]:
-    """Word -> (number of the class, the word), of every contrast class that it is a member of."""
+    """Word -> (number of the class, the word) for each contrast class that has the word."""
     classes: dict[str, list[tuple[int, str]]] = {}
     lines = [line for module in LANGUAGES.values() for line in module.CONTRASTS]
     for number, line in enumerate(lines):
@@ -219,24 +215,24 @@ def _contrasts() -> dict[str, list[tuple[int, str]]]:
 
 
 def names_kin(token: Token) -> bool:
-    """Whether a token is a member of the class of "mother"."""
+    """Whether a token names a relative: its first contrast class is that of "mother"."""
     return any(number == _contrasts()["mother"][0][0] for number, _ in classes_of(token)[:1])
 
 
 @lru_cache(maxsize=1 << 10)
 def _members(text: str) -> frozenset[tuple[int, str]]:
-    """The members of contrast classes that stand anywhere in a text of a script without spaces."""
+    """The members of contrast classes, in other scripts than Latin, that a text has anywhere."""
     wide = ((word, pairs) for word, pairs in _contrasts().items() if len(word) > 1 and not word.isascii())
     return frozenset(pair for word, pairs in wide if word in text for pair in pairs)
 
 
 def classes_of(token: Token) -> list[tuple[int, str]]:
-    """The contrast classes of a token."""
+    """(number of the class, the word) for each contrast class of a token."""
     return _contrasts().get(token.norm) or _contrasts().get(token.stem) or []
 
 
 def wide_contrasts(old: str, new: str) -> int:
-    """In how many classes two texts have members, and none in common."""
+    """The number of contrast classes of which both texts have members, but none in common."""
     one, other = _members(old), _members(new)
     members: dict[int, tuple[set[str], set[str]]] = {}
     for side, pairs in enumerate((one, other)):

@@ -1,4 +1,4 @@
-"""Units, and numbers and times in words, of four languages: "forty seconds", "마흔 명", "오후 세 시 반". Pure."""
+"""Read units, and numbers and times in words, in four languages: "forty seconds", "마흔 명", "오후 세 시 반". Pure."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _DIGITS = {
 POWERS = {"십": 10, "백": 100, "천": 1000, "十": 10, "百": 100, "千": 1000}
 MYRIADS = {"만": 10_000, "억": 100_000_000, "万": 10_000, "萬": 10_000, "億": 100_000_000, "亿": 100_000_000}
 
-# (dimension, factor, its words) of units that are no units of `text/numbers`, which counts no people and no pieces.
+# (dimension, factor, words) of units that `text/numbers` lacks: it counts no people and no pieces.
 _MORE_UNITS: tuple[tuple[str, float, str], ...] = (
     ("time", 60, "분간"),
     ("time", 86400, "일간 night nights"),
@@ -52,7 +52,7 @@ _MORE_UNITS: tuple[tuple[str, float, str], ...] = (
     ("count", 1, "guests users seats pods replicas copies times x × characters chars lines rows employees"),
     ("count", 1, "students pages ppl reviewers approvals attempts retries kinds"),
 )
-# Unit of `text/numbers` -> dimension and factor; a currency is money whatever it is called.
+# Unit of `text/numbers` -> (dimension, factor). Units that are missing here are currencies.
 _MEASURES = {
     "s": ("time", 1), "month": ("time", 2_592_000), "byte": ("bytes", 1), "%": ("percent", 1), "m": ("length", 1),
     "g": ("mass", 1), "l": ("volume", 1),
@@ -60,7 +60,7 @@ _MEASURES = {
 
 
 def _units() -> dict[str, tuple[str, float]]:
-    """Word -> (dimension, factor). `日` is left out, which says days of a month, and `b`, which says billions."""
+    """Word -> (dimension, factor). Without `日`, which names days of a month, and `b`, which stands for billions."""
     found: dict[str, tuple[str, float]] = {}
     for language in LANGUAGES:
         for word, (unit, factor) in language.UNITS.items():
@@ -83,14 +83,11 @@ SECONDS = {
 
 
 def sino_number(text: str) -> float:
-    """The number of Han or Sino-Korean numerals."""
+    """The number that Han or Sino-Korean numerals write; 0 for a text without any."""
     total = section = digit = 0.0
     for letter in text:
         if letter in _DIGITS:
-            if digit and not _DIGITS[letter]:
-                digit = digit * 10
-            else:
-                digit = _DIGITS[letter]
+            digit = _DIGITS[letter] or digit * 10
         elif letter in POWERS:
             section += (digit or 1) * POWERS[letter]
             digit = 0
@@ -101,7 +98,7 @@ def sino_number(text: str) -> float:
 
 
 def english_number(words: str) -> float:
-    """The number of English numerals; "half" is 0.5."""
+    """The number that English numerals write; "half" is 0.5, unknown words count 0."""
     value = 0.0
     for word in re.split(r"[\s-]+", words.lower()):
         if word == "half":
@@ -114,7 +111,7 @@ def english_number(words: str) -> float:
 
 
 def native_number(text: str) -> float:
-    """The number of native Korean numerals."""
+    """The number that native Korean numerals write; 0 for any other text."""
     for tens in _KO_TENS:
         if text.startswith(tens):
             return _KO_NATIVE[tens] + _KO_NATIVE.get(text[len(tens) :], 0)
@@ -122,7 +119,7 @@ def native_number(text: str) -> float:
 
 
 def clock_hours(text: str) -> float:
-    """The time of day of an expression, in hours since midnight."""
+    """The time of day in hours since midnight: 15.5 for "오후 세 시 반"; 24 for "midnight"."""
     lower = text.lower()
     if any(word in lower for word in ("noon", "정오", "正午")):
         return 12.0
@@ -144,12 +141,12 @@ def clock_hours(text: str) -> float:
 
 
 def month_number(word: str) -> int:
-    """1 to 12 of an English month's name, whole or short."""
+    """The number of a month, 1 to 12, by its English name, whole or short."""
     return _MONTHS.index(word[:3].lower()) + 1
 
 
 def weekday_number(word: str) -> int:
-    """0 (Monday) to 6 of a weekday's name."""
+    """The number of a weekday, 0 (Monday) to 6, by its name; 6 for an unknown name."""
     lower = word.lower()
     if lower[:3] in _WEEKDAYS:
         return _WEEKDAYS.index(lower[:3])

@@ -1,6 +1,6 @@
-"""The Chinese words that tell what a later statement does to an earlier one: lists, nothing else.
+"""Lists of Chinese words for comparing statements: cues, properties, stop words, contrast classes.
 
-A cue is a list of parts of a text with `|` between them.
+A cue is a list of strings with `|` between them; a text has the cue if it has one of them anywhere.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ CUES = {
         "|总理|市长|总部|大洲|货币|类型|毕业|效力"
     ),
 }
-# Cue -> (letters that a text must have, pattern): what is more than a list of parts.
+# Cue -> (letters that a text must have, pattern): cues that need a pattern. The letters are a quick test before it.
 CUE_PATTERNS = {
     "change": ("起", r"[从自].{0,8}起"),
     "except": ("因", r"因.{0,8}的"),
@@ -64,19 +64,19 @@ _SINGLE = """
 """
 SINGLE = frozenset(_SINGLE.split())
 
-# Words that say nothing by themselves.
+# Stop words.
 _STOP = """
 的 了 是 在 为 由 和 与 及 也 都 被 把 对 给 从 到 于 之 其 这 那 个 我们 用户 已 已经 将 会 要 可以 需要 每天 每周
 每
 """
 STOP = frozenset(_STOP.split())
 
-# What stands behind a number that tells which thing.
+# Counters after a number that names a thing.
 ORDINALS = (
     "号楼|号炉|号机|号|床|栋|室|楼|层|班|年级|组|条|款|章|节|期|批|次|路|区|车间|季度|队|排|届|轮|版|页|表|单元|车"
 )
 
-# Of two members of one line, one in each of two statements, each tells another thing.
+# Contrast classes: two statements with different members of one line are about different things.
 CONTRASTS = (
     "测试 生产 开发 预发",
     "免费 付费 团队版 免费版 专业版",

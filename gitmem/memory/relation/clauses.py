@@ -1,8 +1,8 @@
-"""The main clauses of a statement: the text without the clauses that give a reason or tell something aside.
+"""Find the main clauses of a statement: its text without side clauses, which give a reason or a remark.
 
-A value that stands only in such a clause ("port 9090, because 8080 is taken", "8080은 젠킨스가 쓰므로 9090") is not the
-statement's own value. A clause is found by the word that opens it, or, in Korean and Japanese, by the word that closes
-it. The module reads one text and judges nothing.
+A value that is only in a side clause ("port 9090, because 8080 is taken", "8080은 젠킨스가 쓰므로 9090") is not a value
+of the statement. A side clause is found by the word that opens it or, mostly in Korean and Japanese, by the word that
+closes it.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from gitmem.lazy_patterns import lazy
 from gitmem.memory.relation.reading import read
 from gitmem.memory.relation.tokens import DATE, ID, NAME, NUMBER, TIME
 
-CACHED = 1 << 12  # texts whose main clauses are kept
-MAX_TEXT_CHARACTERS = 1_000  # characters of a text whose clauses are looked for
+MAX_CACHED_TEXTS = 1 << 12
+MAX_TEXT_CHARACTERS = 1_000  # a longer text is returned whole
 
-# What opens a clause that reaches to the end of its sentence, or to the first comma where it opens the sentence.
+# Words that open a side clause. It ends with its sentence, or at the first comma if it opens the sentence.
 _OPENING = {
     "en": lazy(
         r"\b(?:because|since(?!\s+(?:\d|last|the\s+(?:first|start|beginning)|then|january|february|march|april|may|june"
@@ -28,7 +28,7 @@ _OPENING = {
     "ja": lazy("なぜなら|というのも|理由は"),
     "zh": lazy("因[为為]|由[于於]|原因是|理由是"),
 }
-# What closes a clause that gives the reason of what follows it, or that is a sentence of its own.
+# Words that close a side clause, which gives the reason for the following clause or is a sentence of its own.
 _CLOSING = {
     "en": lazy(r",\s*so\b(?!\s+that\b)|[,;]\s*(?:therefore|hence|thus)\b"),
     "ko": lazy(
@@ -39,15 +39,15 @@ _CLOSING = {
     "zh": lazy("[，,；;]\\s*(?:所以|因此)"),
 }
 _SENTENCE_END = lazy(r"[.;!?](?=\s|$)|[。；！？)）\n]")
-_BOUNDARY = lazy(r"[.,;!?:](?=\s)|[。；！？、，()（）\n]")  # before which no clause of `_CLOSING` begins
+_BOUNDARY = lazy(r"[.,;!?:](?=\s)|[。；！？、，()（）\n]")  # a clause of `_CLOSING` begins after the last of these
 _COMMA = lazy(r",(?=\s)|[，、]")
 _OPEN_MARKS = " \t,;:(（，、—–-"
 _VALUE_KINDS = (NUMBER, DATE, TIME, ID, NAME)
 
 
-@lru_cache(maxsize=CACHED)
+@lru_cache(maxsize=MAX_CACHED_TEXTS)
 def main_clauses(text: str) -> str:
-    """The text without its side clauses; the text itself where it has none, has nothing else, or is longer than
+    """The text without its side clauses. The text itself if it has none, has only side clauses, or is longer than
     MAX_TEXT_CHARACTERS."""
     if len(text) > MAX_TEXT_CHARACTERS:
         return text
@@ -67,30 +67,28 @@ def main_clauses(text: str) -> str:
 
 
 def _opened(text: str, language: str) -> list[tuple[int, int]]:
-    """(start, end) of the clauses that begin with such a word."""
+    """(start, end) of the side clauses that begin with a word of `_OPENING`."""
     spans: list[tuple[int, int]] = []
     for found in _OPENING[language].finditer(text.lower()) if len(text.lower()) == len(text) else ():
         if spans and found.start() < spans[-1][1]:
             continue
         before = text[: found.start()].rstrip()
         closing = _SENTENCE_END.search(text, found.end())
-        if closing:
-            end = closing.start()
-        else:
-            end = len(text)
-        leads = not before or before[-1] in ".;!?。；！？"
-        comma = None
-        if leads or language == "zh":
+        end = closing.start() if closing else len(text)
+        opens_sentence = not before or before[-1] in ".;!?。；！？"
+        if opens_sentence or language == "zh":
             comma = _COMMA.search(text, found.end(), end)
-        if comma:
-            end = comma.end()
+            end = comma.end() if comma else end
         spans.append((len(text[: found.start()].rstrip(_OPEN_MARKS)), _behind_bracket(text, end)))
     return spans
 
 
 def _closed(text: str, language: str) -> list[tuple[int, int]]:
-    """(start, end) of the clauses that end with such a word, each from its first value on: what stands before the value
-    may be what the main clause speaks of ("서버는 8080을 젠킨스가 쓰므로 9090을 쓴다")."""
+    """(start, end) of the side clauses that end with a word of `_CLOSING` and have a value.
+
+    Each begins at its first value, as the words before it may be the subject of the main clause ("서버는 8080을
+    젠킨스가 쓰므로 9090을 쓴다").
+    """
     spans = []
     for found in _CLOSING[language].finditer(text):
         start = max((end.end() for end in _BOUNDARY.finditer(text, 0, found.start())), default=0)
@@ -104,5 +102,5 @@ def _closed(text: str, language: str) -> list[tuple[int, int]]:
 
 
 def _behind_bracket(text: str, end: int) -> int:
-    """The end of a clause, with the bracket that closes right behind it."""
+    """The end of a clause, moved behind a closing bracket that follows it directly."""
     return end + (text[end : end + 1] in (")", "）"))

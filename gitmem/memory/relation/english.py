@@ -1,7 +1,7 @@
-"""The English words that tell what a later statement does to an earlier one: lists, nothing else.
+"""Lists of English words for comparing statements: cues, properties, stop words, contrast classes.
 
-All words are in lower case. A cue is a list of words and phrases with `|` between them; `switch*` stands for every
-word that begins so. A list that is missing here means that the language has no such words.
+All words are in lower case. A cue is a list of words and phrases with `|` between them; `switch*` stands for all words
+that begin with `switch`.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ CUES = {
         "|left at|left un|left as|confirm*|turned down|rejected|declined|contrary to|not moved|same as|as planned"
         "|after all|once again|reaffirm*|stands|continue|continues"
     ),
-    # Two sources are set beside each other.
+    # The statement names its source.
     "source": (
         "according to|say|says|said|show|shows|state|states|name|names|list|lists|mark|marks|speak of|speaks of"
         "|note|wiki|sheet|register|minutes of|diary|sticker|invoice|report|reports|reported|confirmation|letter"
         "|bulletin|both|website|calendar|ledger|receipt|extract|label|logbook|cmdb|crm|claim|claims|record"
         "|records|statement|appendix|inventory|email|e mail|mail"
     ),
-    # Both hold at one time.
+    # Two statements are about one time.
     "at_once": (
         "same day|same date|same hour|same minute|same time|same morning|same afternoon|same evening|same week"
         "|same commit|same release|same rev|same moment|same sample|same test|same night|same month|both dated"
@@ -60,7 +60,7 @@ CUES = {
         "|both posted|both measured|simultaneous*|at once|without explanation|contradict*|disagree*|unclear which"
         "|mismatch*|discrepan*|do not match|does not match|vs"
     ),
-    # The new line makes an exception or narrows.
+    # The new line makes an exception or a condition.
     "except": (
         "except*|exempt*|exclud*|unless|only if|only when|only for|only in|only on|only at|only after|only before"
         "|only with|only between|during|for guests|for members|for students|for staff|for children|for pupils"
@@ -71,7 +71,7 @@ CUES = {
         "|before christmas|on holidays|in summer|in winter"
     ),
     "also": "also|too|as well|additionally|besides|plus|another|in addition|further|second|each|both",
-    # What is not said of now.
+    # The statement is about the past.
     "past": (
         "used to|formerly|previously|in the past|last year|last month|last week|last season|last spring"
         "|last summer|last autumn|last winter|back then|years ago|had been|was|were|once|originally|had"
@@ -80,14 +80,14 @@ CUES = {
         "if|propos*|consider*|plan*|idea|would|might|could|hypothe*|suggest*|what if|draft|option|want|wants|hope"
         "|hopes|dream|dreams|wishes|thinking of|would like|next year"
     ),
-    # A number that is aimed at, not one that was measured.
+    # The number is a target, not a measured one.
     "aim": "target|goal|aim|forecast|budget|estimate|slo|sla|limit",
     "measured": "measured|actual|actually|current|currently|spend|today|record|in use|observed|in production|in fact",
     "reason": (
         "because|since|due to|owing to|as the|as a|as it|as he|as she|as they|as we|following|after"
         "|at the request|request|thanks to|so|for lack of|having|in view of"
     ),
-    # What a thing may have several of at one time.
+    # A thing may have several values of this property at one time.
     "many": (
         "allerg*|know|knows|familiar with|learn*|worked with|tried|license for|read about|speak|speaks|member*"
         "|own|owns|has a|has an|has two|has three|play|plays|visited|friend|friends|child*|like|likes|love|loves"
@@ -107,7 +107,7 @@ CUES = {
         "|clinic*|hospital*|inhaler|epipen|pill|pills|tablet|tablets|chemo*|hiv|migraine*|heart|disease*"
         "|disorder*|wheelchair|peanut|peanuts|latex|immun*"
     ),
-    # The later one names what is used for something: of that there is one at a time.
+    # The statement names a tool for a purpose, which has one tool at a time.
     "uses": (
         "use|uses|using|run on|runs on|runs with|go through|goes through|hosted|built with|built on|powered by"
         "|backed by|stored in|lives in|lives on|written in|deployed|deploys|handled by|goes to|standard for"
@@ -125,7 +125,7 @@ CUES = {
         "|broadcaster|original network|occupation|instrument|patron|anthem|national"
     ),
 }
-# Cue -> (letters that a text must have, pattern): what is more than a list of words.
+# Cue -> (letters that a text must have, pattern): cues that need a pattern. The letters are a quick test before it.
 CUE_PATTERNS = {
     "ends": ("o", r"\bover\b(?! (?:the|a|\d))|\bclosed\b(?! (?:session|doors?|source|beta))"),
     "settled": ("[x]", r"\[x\]"),
@@ -142,7 +142,7 @@ CUE_PATTERNS = {
     "plan": ("had", r"^had\b"),
 }
 
-# Verbs behind which the value of a statement stands.
+# Verbs after which the value of a statement stands.
 _VERBS = """
 is are was were has have use uses run runs listen listens live lives return returns keep keeps cost costs take takes
 meet meets start starts begin begins end ends open opens close closes serve serves belong belongs equal equals goes
@@ -168,7 +168,7 @@ mascot mascotte logo slogan destination route course topic textbook book play se
 """
 SINGLE = frozenset(_SINGLE.split())
 
-# Words before a number that tells which thing: "room 12", "lot 7731".
+# Words before a number that names a thing: "room 12", "lot 7731".
 _DESIGNATORS = """
 line lot room run phase rule rack gate field cow tank drum press forklift shelf till lane stage form grade category
 table row chapter section article item ticket case order patient bed ward unit site zone building bldg floor
@@ -183,7 +183,7 @@ model rev revision appendix annex option plan part
 """
 DESIGNATORS = frozenset(_DESIGNATORS.split())
 
-# Words that say nothing by themselves.
+# Stop words.
 _STOP = """
 a an the of in on at by for to with from and or as is are was were be been being am it its this that these those
 there their they them he she his her him we our us you your i my me who whom which what when where than then so such
@@ -192,7 +192,7 @@ must not no s t just very each every all any some more most only still also too 
 """
 STOP = frozenset(_STOP.split())
 
-# Of two members of one line, one in each of two statements, each tells another thing.
+# Contrast classes: two statements with different members of one line are about different things.
 CONTRASTS = (
     "staging production prod dev development test testing qa preprod sandbox live demo canary",
     "free paid pro premium basic team enterprise business personal trial silver gold platinum bronze",

@@ -1,9 +1,9 @@
-"""What is the same and what differs between two statements, as numbers that a linear model weighs. Pure.
+"""Compute the features of two statements: numbers for what they share and in what they differ. Pure.
 
-Features count, by kind and place, the tokens that two texts share and those that one of them has alone: the subject
-first (names, numbers and identifiers that say which thing), then the property, then the value; and the words that say
-that something changed, ended, stayed, is only planned, or was written by two sources at one time. A feature is a name
-and a number; one that is absent is 0. `tools/train.py relation` learns what each is worth.
+Features count the tokens that both texts share and those that only one has, by kind (names, numbers, identifiers,
+words) and by place (subject, property, value). Others stand for cue words: something changed, ended, stayed, is only
+planned, or comes from two sources at one time. A feature is a name and a number; a missing one is 0.
+`tools/train.py relation` learns the weight of each.
 """
 
 from __future__ import annotations
@@ -41,45 +41,39 @@ _FROM_TO = {
     "ja": lazy("から.+[へに]|->|→|⇒"),
     "zh": lazy("从.+[到改调至]|由.+[改变调]|->|→|⇒"),
 }
-_INSTEAD_ENGLISH = (
-    r"\b(?:instead of|rather than|no longer|not .+ but|in place of|was|were|used to|replac(?:es?|ing)|away from|out of"
-    r"|formerly|previously|old|left|than)\b"
-)
-_INSTEAD = {
-    "en": lazy(_INSTEAD_ENGLISH),
+_INSTEAD = {  # words beside an old value: before it, or after it in Korean and Japanese
+    "en": lazy(
+        r"\b(?:instead of|rather than|no longer|not .+ but|in place of|was|were|used to|replac(?:es?|ing)|away from"
+        r"|out of|formerly|previously|old|left|than)\b"
+    ),
     "ko": lazy("대신|말고|아니라|아닌|떠나|그만두|이던|였던|마치고"),
     "ja": lazy("をやめ|ではなく|代わり|に代え"),
     "zh": lazy("从前|不再|取代|代替|而不是|改掉|离职|撤"),
 }
 _OWNER = lazy(r"['’]s|의(?= )|の|的")
 _EQUALS = (":", "：", "=")
-_WENT = {  # words beside the value that went: before it, or behind it in Korean and Japanese
-    "en": lazy(r"\b(?:instead of|rather than|in place of|no longer|not)\b"),
-    "ko": lazy("대신|말고|아니라"),
-    "ja": lazy("をやめ|ではなく|の代わり|に代え"),
-    "zh": lazy("取代|代替|而不是"),
-}
-_WENT_STANDS_BEFORE = frozenset(("ko", "ja"))  # languages in which the value stands before those words
-WENT_REACH = 10  # characters between such a word and the value
-_MOVED = {  # (what stands right before, and right behind) the value that went, beside the one that came
+_VALUE_BEFORE_INSTEAD = frozenset(("ko", "ja"))  # languages in which the value stands before the words of `_INSTEAD`
+MAX_CHARS_TO_VALUE = 10  # between such a word and the value
+_FROM_OLD_TO_NEW = {  # patterns right before and right after the old value, which the new value follows
     "en": (lazy(r"\b(?:from|out of)\s+(?:the\s+)?$", re.I), lazy(r"\s+to\s", re.I)),
     "ko": (lazy(""), lazy(r"에서\s+\S+로\s")),
     "ja": (lazy(""), lazy(r"から\s?[^\s、。]+?[へに]")),
     "zh": (lazy("[从由從]\\s?$"), lazy(r"\s?(?:改|换|換|切换|迁移|迁|转|轉|变|變)?(?:到|为|為|成|用)")),
 }
-SLOT_WORDS = 3  # of a run in which two texts differ, at most, to be one value of one property
+MAX_SLOT_TOKENS = 3  # tokens of the only run in which two texts differ, for it to be one value of one property
 
 
 class Features(dict[str, float]):
-    """Name -> number; `put` adds to one, and leaves out zeros."""
+    """Feature name -> number."""
 
     def put(self, name: str, value: float = 1.0) -> None:
+        """Add `value` to a feature; 0 adds no feature."""
         if value:
             self[name] = self.get(name, 0.0) + value
 
 
 def features(pair: Alignment) -> Features:
-    """The features of two statements."""
+    """The features of two aligned statements."""
     f = Features()
     degrees_old = {i: degree for i, _, degree in pair.pairs}
     degrees_new = {j: degree for _, j, degree in pair.pairs}
@@ -108,7 +102,7 @@ def features(pair: Alignment) -> Features:
 
 
 def of_texts(old: str, new: str) -> Features:
-    """The features of two texts."""
+    """The features of an earlier and a later text."""
     return features(align(old, new))
 
 
@@ -119,7 +113,7 @@ def _mean(numbers: list[float]) -> float:
 
 
 def _add_amounts(f: Features, pair: Alignment, shared_old: list[float], shared_new: list[float]) -> None:
-    """How much of each text the other has."""
+    """Add features for the share of each text that the other has. `shared_*`: the shared part of each token, 0 to 1."""
     old, new = _mean(shared_old), _mean(shared_new)
     for name, value in (
         ("cover_old", old), ("cover_new", new), ("cover_min", min(old, new)), ("cover_old2", old * old),
@@ -136,7 +130,7 @@ def _add_amounts(f: Features, pair: Alignment, shared_old: list[float], shared_n
 
 
 def _add_places(f: Features, pair: Alignment, shared_old: list[float], shared_new: list[float]) -> None:
-    """What the first and the last tokens of a text find in the other."""
+    """Add features for the first and the last tokens of the texts: how far they are shared."""
     if shared_old:
         f.put("first_old", shared_old[0])
         f.put("second_old", shared_old[min(1, len(shared_old) - 1)])
@@ -151,7 +145,7 @@ def _add_places(f: Features, pair: Alignment, shared_old: list[float], shared_ne
 
 
 def _add_halves(f: Features, side: str, reading: Reading, shared: list[float]) -> None:
-    """What is shared of the part before the value and of the value, where the text has a mark or a verb between."""
+    """Add features for the shared parts of subject and value, if a mark or a verb separates them in the text."""
     if reading.split < 0:
         f.put(f"no_split_{side}")
         return
@@ -168,7 +162,7 @@ def _add_halves(f: Features, side: str, reading: Reading, shared: list[float]) -
 
 
 def _add_single(f: Features, side: str, reading: Reading, shared: list[float]) -> None:
-    """Nouns of properties that have one value at a time."""
+    """Add features for nouns of properties that have one value at a time ("port", "owner")."""
     single = LANGUAGES[reading.language].SINGLE
     pairs = list(zip(shared, reading.content, strict=True))
     nouns = [w for w, token in pairs if token.norm in single or token.stem in single]
@@ -182,7 +176,7 @@ def _add_single(f: Features, side: str, reading: Reading, shared: list[float]) -
 
 
 def _add_kinds(f: Features, pair: Alignment) -> None:
-    """By kind of token: how many are shared, and how many only one text has."""
+    """Add features for each kind of token: how many are shared, and how many only one text has."""
     shared = [value_type(pair.old.content[i]).split(" ")[0] for i, _, degree in pair.pairs if degree >= 0.6]
     left_old = [value_type(pair.old.content[i]).split(" ")[0] for i in pair.left_old]
     left_new = [value_type(pair.new.content[j]).split(" ")[0] for j in pair.left_new]
@@ -205,7 +199,8 @@ def _add_kinds(f: Features, pair: Alignment) -> None:
 
 
 def _add_near(f: Features, pair: Alignment) -> None:
-    """Words that are told apart on purpose: nearly the same, or two compounds of one noun (정문, 후문)."""
+    """Add features for similar words that name different things: one letter differs, or two compounds have the same
+    noun (정문, 후문)."""
     olds = [token for i in pair.left_old if (token := pair.old.content[i]).kind not in (DATE, TIME)]
     news = [token for j in pair.left_new if (token := pair.new.content[j]).kind not in (DATE, TIME)]
     words = numbers = 0
@@ -229,7 +224,7 @@ def _add_near(f: Features, pair: Alignment) -> None:
 
 
 def _add_units(f: Features, pair: Alignment) -> None:
-    """Whether the values that differ are of one type."""
+    """Add features for the types of the values that differ: the same type, another, or a value in one text only."""
     old = {value_type(token) for i in pair.left_old if (token := pair.old.content[i]).kind in VALUES}
     new = {value_type(token) for j in pair.left_new if (token := pair.new.content[j]).kind in VALUES}
     both = old & new
@@ -243,7 +238,7 @@ def _add_units(f: Features, pair: Alignment) -> None:
 
 
 def _add_contrasts(f: Features, pair: Alignment) -> None:
-    """Two members of one class (staging and production, mother and sister), one in each text."""
+    """Add features for two members of one contrast class (staging and production), one in each text."""
     contrasts = head = 0
     for i in pair.left_old:
         for number, word in classes_of(pair.old.content[i]):
@@ -263,7 +258,8 @@ def _add_contrasts(f: Features, pair: Alignment) -> None:
 
 
 def _add_subject_modifiers(f: Features, pair: Alignment) -> None:
-    """Words of the new text alone that stand right before or inside what both name: "mare's foal", "upload API"."""
+    """Add features for words of the later text alone, right before or inside a shared name ("mare's foal", "upload
+    API")."""
     new = pair.new.content
     owners = [match.end() for match in _OWNER.finditer(pair.new.text)]
     shared = {j for _, j, degree in pair.pairs if degree >= 0.9}
@@ -277,14 +273,15 @@ def _add_subject_modifiers(f: Features, pair: Alignment) -> None:
 
 
 def _is_bare(reading: Reading, at: int) -> bool:
-    """Whether a word stands without ending or particle right before the next one, near the start of the text."""
+    """Whether a word without ending or particle stands right before the next one; in English near the start of the
+    text."""
     token, following = reading.content[at], reading.content[at + 1]
     plain = token.kind in (WORD, NAME) and token.text.lower() == token.norm
     return plain and following.start - token.end <= 1 and (reading.language != "en" or token.start < 12)
 
 
 def _chain(pair: Alignment) -> tuple[list[tuple[int, int]], bool]:
-    """Shared tokens in one order in both texts, and whether some are left out of it."""
+    """The positions of shared tokens that have the same order in both texts, and whether others had to be left out."""
     anchors = sorted((i, j) for i, j, degree in pair.pairs if degree >= 0.6)
     kept: list[tuple[int, int]] = []
     for i, j in anchors:
@@ -294,7 +291,7 @@ def _chain(pair: Alignment) -> tuple[list[tuple[int, int]], bool]:
 
 
 def _add_swaps(f: Features, pair: Alignment) -> None:
-    """Runs of tokens between the same neighbours: what took the place of what."""
+    """Add features for swaps: runs of tokens between the same neighbours, one in each text."""
     a, b = pair.old.content, pair.new.content
     kept, crossed = _chain(pair)
     f.put("crossed", float(crossed))
@@ -303,9 +300,7 @@ def _add_swaps(f: Features, pair: Alignment) -> None:
     for (i0, j0), (i1, j1) in pairwise([(-1, -1), *kept, (len(a), len(b))]):
         one, other = a[i0 + 1 : i1], b[j0 + 1 : j1]
         if one and other:
-            place = "mid"
-            if i1 >= len(a):
-                place = "tail"
+            place = "tail" if i1 >= len(a) else "mid"
             swaps.append((one, other, "head" if i0 < 0 else place))
         inserted += bool(other and not one)
         deleted += bool(one and not other)
@@ -333,20 +328,14 @@ def _add_swaps(f: Features, pair: Alignment) -> None:
 
 
 def _add_slot(f: Features, pair: Alignment, one: tuple[Token, ...], other: tuple[Token, ...]) -> None:
-    """Add the features of two texts that differ in one run of words: its kind, its place, and the cue of the text."""
-    if max(len(one), len(other)) > SLOT_WORDS:
+    """Add features for two texts that differ in one run of tokens only: its kind, its place, and the shared cue."""
+    if max(len(one), len(other)) > MAX_SLOT_TOKENS:
         return
     kind = _slot_kind(one, other)
     place = "none"
     if pair.old.split >= 0 <= pair.new.split:
-        old_in_value = one[0].start >= pair.old.split
-        new_in_value = other[0].start >= pair.new.split
-        if old_in_value != new_in_value:
-            place = "mixed"
-        else:
-            place = "subject"
-            if old_in_value:
-                place = "value"
+        in_values = (one[0].start >= pair.old.split, other[0].start >= pair.new.split)
+        place = {(True, True): "value", (False, False): "subject"}.get(in_values, "mixed")
     both = pair.old.cues & pair.new.cues
     cue = next((cue for cue in ("fact", "many", "event", "uses") if cue in both), "plain")
     f.put("slot")
@@ -361,7 +350,8 @@ def _add_slot(f: Features, pair: Alignment, one: tuple[Token, ...], other: tuple
 
 
 def _slot_kind(one: tuple[Token, ...], other: tuple[Token, ...]) -> str:
-    """`tool` for two of one class, `name`, `value` for two of one unit, `word`, or `mixed`."""
+    """The kind of a run that differs: `tool` for two tools of one class, `designated` for a numbered thing, `name`,
+    `value` for two values of one type, `word`, or `mixed`."""
     if any(CLASSES.get(a.stem, -1) == CLASSES.get(b.stem, -2) for a in one for b in other):
         return "tool"
     kinds = {token.kind if not token.designated else "designated" for token in (*one, *other)}
@@ -377,7 +367,7 @@ def _slot_kind(one: tuple[Token, ...], other: tuple[Token, ...]) -> str:
 
 
 def _add_tools(f: Features, pair: Alignment) -> None:
-    """Two tools of one class, one in each text, and how much of the rest both share."""
+    """Add features for two tools of one class, one in each text, and for the shared part of the rest."""
     news = [(j, of) for j in pair.left_new if (of := CLASSES.get(pair.new.content[j].stem)) is not None]
     olds = ((i, CLASSES.get(pair.old.content[i].stem)) for i in pair.left_old) if news else ()
     found = next(((i, j) for i, one in olds for j, other in news if one == other), None)
@@ -396,6 +386,7 @@ def _add_tools(f: Features, pair: Alignment) -> None:
 
 
 def _swap_kind(one: tuple[Token, ...], other: tuple[Token, ...]) -> str:
+    """The first kind, in alphabetical order, of which both runs have a token; "mixed" without one."""
     both = {value_type(token) for token in one} & {value_type(token) for token in other}
     return min((kind.split(" ")[0] for kind in both), default="mixed")
 
@@ -411,7 +402,7 @@ def _add_swap(f: Features, one: tuple[Token, ...], other: tuple[Token, ...], pla
 
 
 def _add_cues(f: Features, pair: Alignment) -> None:
-    """Words of change, of an end, of doubt, in one text or in both."""
+    """Add features for the cue words of either text or both: of change, of an end, of a source."""
     old, new = pair.old.cues, pair.new.cues
     for cue in CUE_NAMES:
         if cue in new:
@@ -439,9 +430,10 @@ def _add_cues(f: Features, pair: Alignment) -> None:
 
 
 def _add_explicit(f: Features, pair: Alignment) -> None:
-    """The new text names a value that went: "10 -> 12", "instead of MySQL"; and whether it is the old text's."""
+    """Add features for a later text that names an old value ("10 -> 12", "instead of MySQL"), by whether the earlier
+    text has that value."""
     a, b = pair.old, pair.new
-    gone = [
+    kept = [
         b.content[j]
         for i, j, degree in pair.pairs
         if degree >= 0.7 and (a.content[i].kind in VALUES or i >= len(a.content) - 2)
@@ -449,62 +441,61 @@ def _add_explicit(f: Features, pair: Alignment) -> None:
     arrow = next((token for token in b.tokens if token.kind == ARROW), None)
     if arrow is not None and not any(token.kind == ARROW for token in a.tokens):
         f.put("arrow")
-        before = any(0 <= arrow.start - token.end <= 4 for token in gone)
+        before = any(0 <= arrow.start - token.end <= 4 for token in kept)
         differs = any(a.content[i].kind in (ID, NAME) or i == 0 for i in pair.left_old)
         f.put("arrow_from_old" if before else "arrow_not_from_old")
         f.put("arrow_from_old_subject_same", float(before and not differs))
         f.put("arrow_subject_differs", float(differs))
     lower = b.text.lower()
-    if moved := _FROM_TO[b.language].search(lower):
+    if from_to := _FROM_TO[b.language].search(lower):
         f.put("from_to")
-        # "45초에서 30초로": the value that went stands before the word
-        reach = 12
-        if b.language == "en":
-            reach = 0
-        inside = any(moved.start() - reach <= token.start < moved.end() + 12 for token in gone)
+        reach = 0 if b.language == "en" else 12  # "45초에서 30초로": the old value stands before the word
+        inside = any(from_to.start() - reach <= token.start < from_to.end() + 12 for token in kept)
         f.put("from_old" if inside else "from_not_old")
     if instead := _INSTEAD[b.language].search(lower):
         f.put("instead")
-        beside = any(abs(token.start - instead.end()) <= 14 or abs(token.end - instead.start()) <= 8 for token in gone)
+        beside = any(abs(token.start - instead.end()) <= 14 or abs(token.end - instead.start()) <= 8 for token in kept)
         f.put("instead_of_old" if beside else "instead_not_of_old")
 
 
-def moved(pair: Alignment) -> tuple[str, str] | None:
-    """(went, came): the name or value of the earlier text that the later one, with a word of change, says to be
-    replaced, and the one it gives behind it ("from Stripe to Adyen", "Stripe에서 Adyen으로"), where both texts share a
-    word beside it; None for any other two."""
+def stated_change(pair: Alignment) -> tuple[str, str] | None:
+    """(old, new): the name or value that the later text says to be replaced, and the one that follows it.
+
+    The later text must have a word of change ("from Stripe to Adyen", "Stripe에서 Adyen으로"), the earlier one the old
+    value, and both one more token in common. None otherwise.
+    """
     if "change" not in pair.new.cues or pair.old.language != pair.new.language or len(pair.pairs) < 2:
         return None
-    before, behind = _MOVED[pair.new.language]
+    before, after = _FROM_OLD_TO_NEW[pair.new.language]
     text, named = pair.new.text, (NAME, ID, NUMBER, DATE, TIME)
     for _, j, degree in pair.pairs:
-        went = pair.new.content[j]
-        if degree < 0.9 or went.kind not in named or j + 1 not in pair.left_new:
+        old = pair.new.content[j]
+        if degree < 0.9 or old.kind not in named or j + 1 not in pair.left_new:
             continue
-        came = pair.new.content[j + 1]
-        if came.kind in named and before.search(text[: went.start]) and behind.match(text, went.end):
-            return went.text.strip(), came.text.strip()
+        new = pair.new.content[j + 1]
+        if new.kind in named and before.search(text[: old.start]) and after.match(text, old.end):
+            return old.text.strip(), new.text.strip()
     return None
 
 
-def gives_what_went(pair: Alignment) -> bool:
-    """Whether the later text gives a value of which the earlier one says that it went ("Thursdays, not Tuesdays",
-    "화요일이 아니라 목요일"), and says no such thing itself."""
-    went = _WENT[pair.old.language].search(pair.old.text.lower())
-    if went is None or _WENT[pair.new.language].search(pair.new.text.lower()):
+def gives_replaced_value(pair: Alignment) -> bool:
+    """Whether the later text has a value that the earlier one calls replaced ("Thursdays instead of Tuesdays",
+    "화요일이 아니라 목요일"), and itself calls none replaced."""
+    instead = _INSTEAD[pair.old.language].search(pair.old.text.lower())
+    if instead is None or _INSTEAD[pair.new.language].search(pair.new.text.lower()):
         return False
-    shared = [
-        pair.old.content[i] for i, _, degree in pair.pairs if degree >= 0.7 and pair.old.content[i].kind in VALUES
-    ]
-    if pair.old.language in _WENT_STANDS_BEFORE:
-        gone = [token for token in shared if 0 <= went.start() - token.end <= WENT_REACH]
+    old = pair.old.content
+    shared = [old[i] for i, _, degree in pair.pairs if degree >= 0.7 and old[i].kind in VALUES]
+    if pair.old.language in _VALUE_BEFORE_INSTEAD:
+        distances = [instead.start() - token.end for token in shared]
     else:
-        gone = [token for token in shared if 0 <= token.start - went.end() <= WENT_REACH]
-    return bool(gone) and any(pair.old.content[i].kind in VALUES for i in pair.left_old)
+        distances = [token.start - instead.end() for token in shared]
+    is_beside = any(0 <= distance <= MAX_CHARS_TO_VALUE for distance in distances)
+    return is_beside and any(old[i].kind in VALUES for i in pair.left_old)
 
 
 def _add_values(f: Features, pair: Alignment) -> None:
-    """Values that stay, and two of one type in one text: two sources, or a change from one to the other."""
+    """Add features for values that both texts have, and for two values of one type in one text."""
     a, b = pair.old, pair.new
     kept = any(degree >= 0.7 and a.content[i].kind in VALUES for i, _, degree in pair.pairs)
     old = any(a.content[i].kind in VALUES for i in pair.left_old)

@@ -1,6 +1,6 @@
-"""The Japanese words that tell what a later statement does to an earlier one: lists, nothing else.
+"""Lists of Japanese words for comparing statements: cues, properties, stop words, titles, contrast classes.
 
-A cue is a list of parts of a text with `|` between them.
+A cue is a list of strings with `|` between them; a text has the cue if it has one of them anywhere.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ CUES = {
         "|社長|大統領|首相|本社|大陸|通貨|ジャンル|卒業|所属"
     ),
 }
-# Cue -> (letters that a text must have, pattern): what is more than a list of parts.
+# Cue -> (letters that a text must have, pattern): cues that need a pattern. The letters are a quick test before it.
 CUE_PATTERNS = {
     "source": ("では", r"では.*?では"),
     "also": ("も", r"も(?=[ぁ-ん、一-鿿])"),
@@ -79,22 +79,22 @@ _SINGLE = """
 """
 SINGLE = frozenset(_SINGLE.split())
 
-# Words that say nothing by themselves.
+# Stop words.
 _STOP = """
 の は が を に へ と で も や から まで より です ます した して する いる ある こと もの ため よう そう これ それ
 この その 利用者 私 毎週 毎日
 """
 STOP = frozenset(_STOP.split())
 
-# What stands behind a number that tells which thing.
+# Counters after a number that names a thing.
 ORDINALS = (
     "番地|番目|番|号機|号室|号車|号棟|号|組|年生|年|階|区|条|項|章|節|丁目|班|期|部|回|次|課|便|段階|件目|号線|床"
 )
 
-# What stands behind a person's name.
+# Titles after a person's name.
 TITLES = "さん|様|氏|先生|君|ちゃん|部長|課長|社長|教授|殿"
 
-# Of two members of one line, one in each of two statements, each tells another thing.
+# Contrast classes: two statements with different members of one line are about different things.
 CONTRASTS = (
     "本番 検証 開発 試験",
     "無料 有料 無料版 有料版",

@@ -1,8 +1,8 @@
-"""The judgement of two statements: kinds, probabilities, a reason, and whether it is sure enough to act or to ask.
+"""Judge two statements: the probability of each kind of relation, a reason, and whether to act or to ask a person.
 
-The probabilities are those of one linear model over `features`; `tools/train.py relation` writes its weights and
-thresholds, `relation.tsv`. What no probability may overrule stands in `_DOUBTS`: two things that are told apart,
-a plan, two sources of one time, health, an order of days that is not known. The module acts on nothing.
+The probabilities come from one linear model over `features` with the weights of relation.tsv, which
+`tools/train.py relation` writes. Rules then correct them. A pair with a feature of `_DOUBTS` (two similar names, a plan,
+two sources of one time) is never acted on without a person, whatever its probability. The module changes nothing.
 """
 
 from __future__ import annotations
@@ -16,28 +16,28 @@ from gitmem.memory.deciding_words import claim
 from gitmem.memory.relation.alignment import VALUES, Alignment, align, classes_of, near, sameness, value_type
 from gitmem.memory.relation.clauses import main_clauses
 from gitmem.memory.relation.english import VERBS
-from gitmem.memory.relation.features import Features, features, gives_what_went, moved
+from gitmem.memory.relation.features import Features, features, gives_replaced_value, stated_change
 from gitmem.memory.relation.reading import LANGUAGES, Reading, cues_of, read
 from gitmem.memory.relation.tokens import DATE, ID, NAME, TIME, WORD, Token
 from gitmem.memory.sections import naming_steps
 
-SAME_WORDS = 0.5  # share of a text that another one has, from which a denial turns it into its contrary
-SUBJECT_SHARED = 0.4  # share of the earlier text that the later one must have, to be acted on
-UNSHOWN = 0.11  # taken off a probability where no value that went is shown or no word says that one went
-END_WORDS = 4  # of a later text that the earlier one lacks, at most, where it says of the same thing that it is over
-SAME_HEAD = 0.6  # degree to which the first words of two texts are the same
-PROVED = 0.95  # probability of a replacement that names the value that went
-SHOWN_WORDS = 4  # of a subject in a reason
-SAME_VALUE = 0.7  # degree to which two values are the same
-BEGUN_ALIKE = 0.6  # degree of two words that begin alike and may be two things (grandpa, grandma)
+SAME_WORDS = 0.5  # least shared part of the earlier text for a denial to contradict it
+SUBJECT_SHARED = 0.4  # least shared part of the earlier text for an automatic replacement
+UNSHOWN = 0.11  # subtracted from the probability if the later text neither names the old value nor states a change
+END_WORDS = 4  # most tokens that a later text may have alone to say that the thing of the earlier one is over
+SAME_HEAD = 0.6  # least degree to which the first token of the earlier text is shared, for the same
+PROVED = 0.95  # probability of a replacement whose text names the old value
+SHOWN_WORDS = 4  # most words of a subject or a value in a reason
+SAME_VALUE = 0.7  # least degree for two values to be the same
+BEGUN_ALIKE = 0.6  # degree of two words with the same beginning, which may be two things (grandpa, grandma)
 
 
-# Characters of a text that is compared: what is longer says more than one thing, and takes seconds.
+# A longer text has more than one statement, and comparing it would take seconds.
 MAX_COMPARED_CHARACTERS = 1_000
 
 
 class Kind(StrEnum):
-    """What the later statement does to the earlier one; both hold after the first three."""
+    """What the later statement does to the earlier one. After SAME, ADDS and OTHER both statements hold."""
 
     SAME = "same"
     ADDS = "adds"
@@ -48,8 +48,12 @@ class Kind(StrEnum):
 
 
 class Said(NamedTuple):
-    """A statement. `trail`: what it is about, from the outside in (note, headings, parent items). `day`: ISO day of the
-    statement, "" if unknown. `kind`: the fact's type, "" for none. `guarded`: pinned, or written by a person."""
+    """A statement to compare.
+
+    `text`: its words. `trail`: note name, headings and parent items above it, from the outermost in. `day`: the ISO day
+    on which it was written, "" if unknown. `kind`: its type, "" without one. `guarded`: a person pinned or wrote it, so
+    that no program may replace it.
+    """
 
     text: str
     trail: tuple[str, ...] = ()
@@ -59,10 +63,14 @@ class Said(NamedTuple):
 
 
 class Relation(NamedTuple):
-    """`probability`: that of `kind`. `automatic`: sure enough to act on without a person. `asks`: worth a question to a
-    person; true wherever `automatic` is. `subject`: (earlier, later) words that name different things. `about`: words
-    that both share. `old`, `new`: the values that differ, "" where none was found. `covers`: the later text has every
-    word of the earlier, its values aside."""
+    """The result of comparing two statements.
+
+    `kind`: the most probable kind. `probability`: of this kind, 0 to 1. `probabilities`: of all kinds. `reason`: a
+    sentence for a person. `automatic`: a program may act on it without a person. `asks`: a person should be asked; true
+    if `automatic` is. `subject`: (earlier, later) words that name different things. `about`: words that both share.
+    `old`, `new`: the values that differ, "" if none was found. `covers`: the later text has every word of the earlier
+    one, apart from values.
+    """
 
     kind: Kind
     probability: float
@@ -77,7 +85,7 @@ class Relation(NamedTuple):
     covers: bool = False
 
 
-# Features of a pair that no probability overrules: it is never automatic.
+# A pair with one of these features is never automatic.
 _DOUBTS = frozenset(
     [
         "near",
@@ -102,24 +110,19 @@ _DOUBTS = frozenset(
 )
 
 
-# Of these, what a text answers that names what went and what came: its verb is another one ("쓴다", "바꿨다").
+# Doubts that do not count if the later text names both the old and the new value: its verb differs then ("쓴다",
+# "바꿨다").
 _ANSWERED_BY_MOVE = frozenset(("from_not_old", "sibling"))
 
 
-# Features of two names in one place: without a word of change they are never automatic, nor is what has no value.
+# Features of two names in one place. Without a word of change such a pair is never automatic.
 _NAMES_SWAPPED = ("slot:tool", "slot:name", "slot:word", "slot:mixed", "tools")
 
 
 def relation(earlier: Said | str, later: Said | str) -> Relation:
-    """What the later of two statements does to the earlier one. Any strings are safe; the order matters."""
-    if isinstance(earlier, str):
-        one = Said(earlier)
-    else:
-        one = earlier
-    if isinstance(later, str):
-        other = Said(later)
-    else:
-        other = later
+    """Judge what the later statement does to the earlier one. Any text is safe; the order of the two matters."""
+    one = Said(earlier) if isinstance(earlier, str) else earlier
+    other = Said(later) if isinstance(later, str) else later
     if max(len(one.text), len(other.text)) > MAX_COMPARED_CHARACTERS:
         if one.trail == other.trail and one.text.split() == other.text.split():
             return _REPEATED
@@ -134,40 +137,40 @@ def relation(earlier: Said | str, later: Said | str) -> Relation:
         return found
     aside = value_aside(old, new) or value_aside(new, old)
     bare = _judged(one, other, main_old, main_new)
-    if found.asks and not bare.automatic and (not aside or _not_both(found) >= _not_both(bare)):
+    if found.asks and not bare.automatic and (not aside or _disagreement(found) >= _disagreement(bare)):
         return found
-    if bare.asks and (aside or _shows_what_went(main_old, main_new)):
+    if bare.asks and (aside or _shows_old_value(main_old, main_new)):
         return bare
     if aside:
         return _never_same(found, bare)
     return found
 
 
-def _not_both(found: Relation) -> float:
+def _disagreement(found: Relation) -> float:
     """The probability that the two statements do not both hold."""
     return sum(found.probabilities[kind] for kind in _DISAGREE)
 
 
 def _of_two_things(chances: dict[Kind, float]) -> dict[Kind, float]:
-    """The probabilities of two statements that cannot disagree, because they are of two things."""
+    """The probabilities with those of a disagreement moved to OTHER, for two statements about two things."""
     lost = sum(chances[kind] for kind in _DISAGREE)
-    return {
-        kind: 0.0 if kind in _DISAGREE else chance + lost * (kind is Kind.OTHER) for kind, chance in chances.items()
-    }
+    return {**chances, **dict.fromkeys(_DISAGREE, 0.0), Kind.OTHER: chances[Kind.OTHER] + lost}
 
 
 _DISAGREE = (Kind.REPLACES, Kind.ENDS, Kind.CONFLICTS)
 
 
-def _shows_what_went(old: str, new: str) -> bool:
-    """Whether the later of two texts names the value that went, or gives another one of its type."""
+def _shows_old_value(old: str, new: str) -> bool:
+    """Whether the later text names the old value, or has another value of its type."""
     pair = align(old, new)
-    return moved(pair) is not None or not (_NAMING | {"value_same_unit"}).isdisjoint(features(pair))
+    return stated_change(pair) is not None or not (_NAMING | {"value_same_unit"}).isdisjoint(features(pair))
 
 
 def value_aside(text: str, other: str) -> bool:
-    """Whether a value of the main clauses of a text stands in the other text, and there in a side clause alone: the
-    other text does not say it ("port 8080"; "port 9090, because 8080 is taken")."""
+    """Whether a value in the main clauses of `text` is in `other`, but only in a side clause of it.
+
+    The other text does not state that value then ("port 8080"; "port 9090, because 8080 is taken").
+    """
     main = main_clauses(other)
     if main == other:
         return False
@@ -180,7 +183,8 @@ def value_aside(text: str, other: str) -> bool:
 
 
 def _never_same(found: Relation, bare: Relation) -> Relation:
-    """The judgement of two statements of which one names the other's value in a side clause: they are not the same."""
+    """The relation of two statements of which one has the other's value in a side clause: `found`, or else `bare`, the
+    relation of the main clauses, with SAME turned into ADDS."""
     if found.kind is not Kind.SAME:
         return found
     if bare.kind is not Kind.SAME:
@@ -193,7 +197,7 @@ _ADDS = "the later one adds a detail or an exception"
 
 
 def _judged(one: Said, other: Said, old: str, new: str) -> Relation:
-    """The judgement of two statements whose texts, with what their trails say, are `old` and `new`."""
+    """Judge two statements. `old`, `new`: their texts with the words of their trails."""
     pair = align(old, new)
     found = features(pair)
     model = linear_model.load(__file__, "relation.tsv")
@@ -215,13 +219,16 @@ def _judged(one: Said, other: Said, old: str, new: str) -> Relation:
 
 
 def nothing_shared(one: Reading, other: Reading) -> bool:
-    """Whether two texts of one language have no value, word or pair of letters in common: they are not compared."""
+    """Whether two texts of one language have no value, word or pair of letters in common; they need no comparison."""
     return one.language == other.language and one.parts.isdisjoint(other.parts) and bool(one.parts and other.parts)
 
 
 def _no_shared_subject(pair: Alignment) -> bool:
-    """Whether two statements, each with words of its own, have values alone in common ("three browsers", "three
-    retries"): nothing says that they speak of one thing, but where the later one names its sources or an end."""
+    """Whether two statements share only values, and each has other words of its own ("three browsers", "three
+    retries").
+
+    They are then about two things, unless the later one names its sources or says that something ended.
+    """
     if not _TELLS_OF_VALUE.isdisjoint(pair.new.cues):
         return False
     if any(pair.old.content[i].kind not in VALUES for i, _, _ in pair.pairs) or not pair.pairs:
@@ -232,20 +239,14 @@ def _no_shared_subject(pair: Alignment) -> bool:
     return all(any(token.kind not in VALUES for token in side) for side in own)
 
 
-# Cues of a later text that may name nothing but the value: "3188 discontinued", "the slip says 20, the invoice 22".
+# With these cues a later text need only name the value: "3188 discontinued", "the slip says 20, the invoice 22".
 _TELLS_OF_VALUE = frozenset(("at_once", "source", "ends"))
 
 
 _UNRELATED = Relation(
-    Kind.OTHER,
-    1.0,
-    {kind: float(kind is Kind.OTHER) for kind in Kind},
-    "they have nothing in common",
-    automatic=False,
-    asks=False,
-)
-
-
+    Kind.OTHER, 1.0, {kind: float(kind is Kind.OTHER) for kind in Kind}, "they have nothing in common",
+    automatic=False, asks=False,
+)  # fmt: skip
 _TOO_LONG = _UNRELATED._replace(reason="one of them is too long to be compared")
 _REPEATED = _UNRELATED._replace(
     kind=Kind.SAME, probabilities={kind: float(kind is Kind.SAME) for kind in Kind}, reason="both say the same"
@@ -253,12 +254,12 @@ _REPEATED = _UNRELATED._replace(
 
 
 def about_health(text: str) -> bool:
-    """Whether a text has a word of health: what no program may replace by itself."""
+    """Whether a text has a word about health. No program may replace such a statement without a person."""
     return "health" in read(text).cues
 
 
 def _claims(one: Said, other: Said) -> tuple[Said, Said]:
-    """Two decisions without the words that say that they were decided, which tell nothing where both have them."""
+    """Two decisions without their introductions ("We decided that"), if both have one; else the statements as given."""
     bare, bare_other = claim(one.text), claim(other.text)
     if bare == one.text or bare_other == other.text:
         return one, other
@@ -266,10 +267,10 @@ def _claims(one: Said, other: Said) -> tuple[Said, Said]:
 
 
 def _with_trails(one: Said, other: Said) -> tuple[str, str]:
-    """The two texts, each behind what its trail says of the subject where the trails differ.
+    """The two texts, each after the words of its trail that name its subject, if the trails differ.
 
-    Words of a trail that name a thing stand before a text where the other side names one of that type, or has the very
-    word; two sibling headings stand there as they are.
+    If only the last heading differs, the whole heading is put before each text. Otherwise a word of the trail is put
+    there if it names a thing and the other statement has it too, or names another thing of its type.
     """
     above, above_other = naming_steps(one.trail), naming_steps(other.trail)
     if above == above_other:
@@ -278,59 +279,63 @@ def _with_trails(one: Said, other: Said) -> tuple[str, str]:
         last, sibling = above[-1], above_other[-1]
         if _names_subject(last) and _names_subject(sibling):
             return f"{last}: {one.text}", f"{sibling}: {other.text}"
-    mine, theirs = _naming(above), _naming(above_other)
-    text_mine, text_theirs = _naming((one.text,)), _naming((other.text,))
+    names, names_other = _names(above), _names(above_other)
+    text_names, text_names_other = _names((one.text,)), _names((other.text,))
     return (
-        _led(one.text, mine, {**theirs, **text_theirs}, text_mine),
-        _led(other.text, theirs, {**mine, **text_mine}, text_theirs),
+        _after_trail(one.text, names, {**names_other, **text_names_other}, text_names),
+        _after_trail(other.text, names_other, {**names, **text_names}, text_names_other),
     )
 
 
 def _names_subject(heading: str) -> bool:
-    """Whether a heading says what its statements are about, and not of which day or hour of a log they are."""
+    """Whether a heading names a subject; False for the day or the hour of a log."""
     content = read(heading).content
     return bool(content) and content[0].kind not in (DATE, TIME)
 
 
-def _naming(texts: tuple[str, ...]) -> dict[str, Token]:
-    """The tokens of texts that name a thing, by what is compared."""
+def _names(texts: tuple[str, ...]) -> dict[str, Token]:
+    """The tokens of texts that name a thing, by their `norm`."""
     found = [token for text in texts for token in read(text).content]
     return {token.norm: token for token in found if token.kind in (ID, NAME) or classes_of(token)}
 
 
-def _led(text: str, trail: dict[str, Token], others: dict[str, Token], own: dict[str, Token]) -> str:
-    """A text behind the words of its trail that the other statement names, or names another one of their type."""
+def _after_trail(text: str, trail: dict[str, Token], others: dict[str, Token], own: dict[str, Token]) -> str:
+    """A text after the names of its trail that the other statement has too, or has another one of their type for.
+
+    `trail`: the names of the trail. `others`: those of the other statement. `own`: those of the text, not repeated.
+    """
     types = {value_type(token) for token in others.values()}
     words = [
-        f"{token.norm.replace(':', ' ')}" if token.designated else token.text
+        token.norm.replace(":", " ") if token.designated else token.text
         for norm, token in trail.items()
         if norm not in own and (norm in others or value_type(token) in types)
     ]
-    if words:
-        return f"{' '.join(words)}: {text}"
-    return text
+    if not words:
+        return text
+    return f"{' '.join(words)}: {text}"
 
 
 def corrected(chances: dict[Kind, float], found: Features, pair: Alignment) -> dict[Kind, float]:
-    """The model's probabilities with what a rule knows better."""
-    return _by_denial(_by_move(_by_proof(chances, found, pair), pair), found, pair)
+    """The probabilities of the model, corrected by rules that are surer than it."""
+    return _by_denial(_by_stated_change(_by_proof(chances, found, pair), pair), found, pair)
 
 
-def _by_move(chances: dict[Kind, float], pair: Alignment) -> dict[Kind, float]:
-    """Where the later text names what of the earlier one went, with what came in its place, and has all its other
-    words ("we use Stripe for cards", "we switched from Stripe to Adyen for cards")."""
-    if moved(pair) and not _left_words(pair):
+def _by_stated_change(chances: dict[Kind, float], pair: Alignment) -> dict[Kind, float]:
+    """A replacement is proved if the later text names the old and the new value and has all other words of the earlier
+    one ("we use Stripe for cards", "we switched from Stripe to Adyen for cards")."""
+    if stated_change(pair) and not _left_words(pair):
         return _proved(chances)
     return chances
 
 
 def _proved(chances: dict[Kind, float]) -> dict[Kind, float]:
+    """The probabilities with PROVED for REPLACES; the others keep their proportions."""
     rest = sum(chances[kind] for kind in Kind if kind is not Kind.REPLACES) or 1.0
     return {kind: PROVED if kind is Kind.REPLACES else (1 - PROVED) * chances[kind] / rest for kind in Kind}
 
 
 def _left_words(pair: Alignment) -> list[Token]:
-    """The tokens that the earlier text has alone, verbs aside: "use"; of Korean and Japanese the last one ("쓴다")."""
+    """The tokens that only the earlier text has, without verbs ("use"; in Korean and Japanese the last word)."""
     left = [pair.old.content[i] for i in pair.left_old]
     left += [pair.old.content[i] for i, _, degree in pair.pairs if degree <= BEGUN_ALIKE and pair.old.content[i].stem]
     if pair.old.language in ("ko", "ja") and left and left[-1] is pair.old.content[-1] and left[-1].kind == WORD:
@@ -339,11 +344,12 @@ def _left_words(pair: Alignment) -> list[Token]:
 
 
 def _by_proof(chances: dict[Kind, float], found: Features, pair: Alignment) -> dict[Kind, float]:
-    """Where all that the earlier text says stands in the later one, its value as the one that went ("600 -> 900")."""
+    """A replacement is proved if the later text has all tokens of the earlier one and names its value as the old one
+    ("600 -> 900")."""
     named = "arrow_from_old" in found or "from_old" in found
     old = {value_type(pair.old.content[i]) for i, _, _ in pair.pairs if pair.old.content[i].kind in VALUES}
     new = {value_type(pair.new.content[j]) for j in pair.left_new if pair.new.content[j].kind in VALUES}
-    ends = {token.end for token in pair.old.content if token.kind in VALUES}  # where a particle stands, no word
+    ends = {token.end for token in pair.old.content if token.kind in VALUES}  # a token here is a particle, no word
     left = [i for i in pair.left_old if pair.old.content[i].start not in ends]
     if left or not named or not old & new or not ("change" in pair.new.cues or "arrow_from_old" in found):
         return chances
@@ -351,33 +357,29 @@ def _by_proof(chances: dict[Kind, float], found: Features, pair: Alignment) -> d
 
 
 def _by_denial(chances: dict[Kind, float], found: Features, pair: Alignment) -> dict[Kind, float]:
-    """A statement and its denial in the same words are not the same: "使う" and "使わない".
+    """A statement and its denial in the same words conflict and are not the same ("使う", "使わない").
 
-    Nor are two statements of which the later one gives the value that the earlier one calls gone: "Thursdays, not
-    Tuesdays" and "Tuesdays".
+    So do two statements if the later one has the value that the earlier one calls replaced ("Thursdays instead of
+    Tuesdays", "Tuesdays").
     """
     flips = ("negation" in pair.old.cues) != ("negation" in pair.new.cues)
     denied = flips and found.get("cover_old", 0.0) >= SAME_WORDS and pair.old.language == pair.new.language
-    if not denied and not gives_what_went(pair):
+    if not denied and not gives_replaced_value(pair):
         return chances
     return {**chances, Kind.SAME: 0.0, Kind.CONFLICTS: chances[Kind.CONFLICTS] + chances[Kind.SAME]}
 
 
 def _by_day(chances: dict[Kind, float], one: Said, other: Said, pair: Alignment) -> dict[Kind, float]:
-    """Two values of one day, without a word of change, are a conflict as often as a replacement."""
+    """Two statements of one day without a word of change conflict as often as the later one replaces the earlier."""
     if not one.day or one.day != other.day or "change" in pair.new.cues:
         return chances
-    moved = chances[Kind.REPLACES] / 2
-    return {
-        **chances,
-        Kind.REPLACES: chances[Kind.REPLACES] - moved,
-        Kind.CONFLICTS: chances[Kind.CONFLICTS] + moved,
-    }
+    half = chances[Kind.REPLACES] / 2
+    return {**chances, Kind.REPLACES: half, Kind.CONFLICTS: chances[Kind.CONFLICTS] + half}
 
 
 def _in_order(chances: dict[Kind, float], one: Said, other: Said, pair: Alignment) -> dict[Kind, float]:
-    """Of two values of two days the later one holds, unless the text names two sources or a plan: no conflict is left
-    that a person has to decide. It is shown so, and never acted on for it."""
+    """Of two statements of two days the later one holds, unless it names two sources or a plan: a conflict counts as a
+    replacement. Only the kind that is shown depends on this, not whether a program may act."""
     if not one.day or other.day <= one.day or not _OPEN.isdisjoint(pair.new.cues):
         return chances
     replaced = chances[Kind.REPLACES] + chances[Kind.CONFLICTS]
@@ -388,63 +390,64 @@ _OPEN = frozenset(("at_once", "plan"))  # cues of a later text that leave open w
 
 
 def certainty(gone: float, found: Features, pair: Alignment) -> float:
-    """The probability that the earlier statement is over, less where nothing shows which value went (a word of change
-    may speak of something else) or nothing says that one went (a service may have two ports)."""
-    named = not _NAMING.isdisjoint(found) or moved(pair) is not None
+    """`gone`, the probability that the earlier statement is over, less UNSHOWN if the later text does not show it.
+
+    It shows it if it names the old value, if it says in few words that the thing is over, or if it has both a word of
+    change and a value of the same type. A word of change alone may concern something else, and a second value alone
+    may hold too (a service may have two ports).
+    """
+    named = not _NAMING.isdisjoint(found) or stated_change(pair) is not None
     over = "cue:ends" in found and len(pair.left_new) <= END_WORDS and found.get("first_old", 0.0) >= SAME_HEAD
-    shown = named or over or (_says_change(found, pair) and ("value_same_unit" in found or "slot" in found))
-    if shown:
-        return gone
-    return gone - UNSHOWN
+    changed = _says_change(found, pair) and ("value_same_unit" in found or "slot" in found)
+    return gone if named or over or changed else gone - UNSHOWN
 
 
 def _says_change(found: Features, pair: Alignment) -> bool:
-    """Whether the later text has a word of change or of an end that the earlier one lacks."""
+    """Whether the later text has a word of change or of an end, or an arrow, that the earlier one lacks."""
     return not (pair.new.cues - pair.old.cues).isdisjoint(("change", "ends")) or "arrow_from_old" in found
 
 
 def doubted(found: Features, one: Said, other: Said, pair: Alignment) -> bool:
-    """Whether a person must be asked, however sure the model is."""
-    identifiers = ("ordinal:both" in found or "id:both" in found) and "arrow_from_old" not in found
-    health = "health" in pair.old.cues or "health" in pair.new.cues
-    backwards = bool(one.day and other.day and other.day < one.day)
-    surely_moved = moved(pair) is not None and not _left_words(pair)
-    plain = (
-        not _says_change(found, pair)
-        and not surely_moved
-        and (any(found.get(name) for name in _NAMES_SWAPPED) or "value_same_unit" not in found)
-    )
-    little = found.get("cover_old", 0.0) < SUBJECT_SHARED
-    lacks = not surely_moved and not covers(pair)
-    if surely_moved:
-        doubts = _DOUBTS - _ANSWERED_BY_MOVE
-    else:
-        doubts = _DOUBTS
-    return one.guarded or identifiers or health or backwards or little or lacks or plain or not doubts.isdisjoint(found)
+    """Whether a person must be asked, whatever the probability."""
+    is_stated = stated_change(pair) is not None and not _left_words(pair)
+    doubts = _DOUBTS - _ANSWERED_BY_MOVE if is_stated else _DOUBTS
+    if one.guarded or not doubts.isdisjoint(found):
+        return True
+    if ("ordinal:both" in found or "id:both" in found) and "arrow_from_old" not in found:
+        return True  # two identifiers name two things
+    if "health" in pair.old.cues or "health" in pair.new.cues:
+        return True
+    if one.day and other.day and other.day < one.day:
+        return True
+    if found.get("cover_old", 0.0) < SUBJECT_SHARED:
+        return True
+    if is_stated:
+        return False
+    if not covers(pair):
+        return True
+    is_swap = any(found.get(name) for name in _NAMES_SWAPPED)
+    return not _says_change(found, pair) and (is_swap or "value_same_unit" not in found)
 
 
 def says_more(pair: Alignment, kind: Kind) -> bool:
-    """Whether the later text has words that the earlier one lacks beside the new value, words of change aside: they may
-    narrow what it speaks of ("for uploads", "in production", 거래처와의), or name another thing.
+    """Whether the later text has further words beside the new value and words of change.
 
-    A replacement has its new value in one place, an end has none.
+    Such words may narrow its subject ("for uploads", "in production", 거래처와의) or name another thing. A replacement
+    may have new words in one place, its new value; an end in none.
     """
     places, end = 0, -1
     for at in pair.left_new:
         token = pair.new.content[at]
-        if _tells_change(token, pair.new):
+        if _is_change_word(token, pair.new):
             continue
         places += end < 0 or any(map(str.isalnum, pair.new.text[end : token.start]))
         end = token.end
     return places > (kind is Kind.REPLACES)
 
 
-def _tells_change(token: Token, reading: Reading) -> bool:
+def _is_change_word(token: Token, reading: Reading) -> bool:
     """Whether a token is a word of change or of an end, or begins one in a language without spaces (改为)."""
-    if reading.language in ("zh", "ja"):
-        end = token.end + 2
-    else:
-        end = token.end
+    end = token.end + 2 if reading.language in ("zh", "ja") else token.end
     return not cues_of(reading.text[token.start : end].lower(), reading.language).isdisjoint(("change", "ends"))
 
 
@@ -452,16 +455,16 @@ _NAMING = frozenset(("arrow_from_old", "from_old", "instead_of_old"))  # feature
 
 
 def covers(pair: Alignment) -> bool:
-    """Whether the later text has every word of the earlier, its values aside: one that it lacks may be what tells two
-    things apart (webhooks, emails)."""
-    ends = {token.end for token in pair.old.content if token.kind in VALUES}  # where a particle stands, no word
+    """Whether the later text has every word of the earlier one, apart from values. A missing word may be the one that
+    distinguishes two things (webhooks, emails)."""
+    ends = {token.end for token in pair.old.content if token.kind in VALUES}  # a token here is a particle, no word
     left = [pair.old.content[at] for at in pair.left_old]
     left += [pair.old.content[i] for i, j, _ in pair.pairs if _ends_alike(pair.old.content[i], pair.new.content[j])]
     return all(token.kind in VALUES or token.start in ends for token in left)
 
 
 def _ends_alike(one: Token, other: Token) -> bool:
-    """Whether two words of a script without English letters are alike in their endings alone: 배포하지, 하지."""
+    """Whether one of two different words in another script than Latin ends with the other (배포하지, 하지)."""
     short, long = sorted((one.stem, other.stem), key=len)
     return short != long and not short.isascii() and long.endswith(short)
 
@@ -478,7 +481,7 @@ def _explained(kind: Kind, chances: dict[Kind, float], pair: Alignment, automati
 
 
 def _different_subjects(pair: Alignment) -> tuple[tuple[str, str], ...]:
-    """(earlier, later) words of one type that name two things."""
+    """(earlier, later) pairs of words of one type that name two things."""
     found: list[tuple[str, str]] = []
     taken: set[int] = set()
     of_type: dict[str, list[int]] = {}
@@ -487,17 +490,18 @@ def _different_subjects(pair: Alignment) -> tuple[tuple[str, str], ...]:
     for i in pair.left_old:
         one = pair.old.content[i]
         if one.kind not in (ID, NAME) and one.stem.isascii() and not classes_of(one):
-            continue  # nothing is told apart from it
+            continue  # such a word names no thing
         for j in of_type.get(value_type(one), ()):
             other = pair.new.content[j]
-            if j not in taken and _apart(one, other, i, j):
+            if j not in taken and _are_two_things(one, other, i, j):
                 found.append((one.text.strip(), other.text.strip()))
                 taken.add(j)
                 break
     return tuple(found)
 
 
-def _apart(one: Token, other: Token, i: int, j: int) -> bool:
+def _are_two_things(one: Token, other: Token, i: int, j: int) -> bool:
+    """Whether two tokens of one type name two things; `i`, `j`: their positions in their texts."""
     if one.kind == ID:
         return True
     if any(n == m and a != b for n, a in classes_of(one) for m, b in classes_of(other)):
@@ -508,7 +512,7 @@ def _apart(one: Token, other: Token, i: int, j: int) -> bool:
 
 
 def _property(pair: Alignment) -> str:
-    """The shared noun of a property, "" where none is known."""
+    """The first shared noun of a property that has one value at a time, "" without one."""
     single = LANGUAGES[pair.old.language].SINGLE
     for i, _, degree in pair.pairs:
         token = pair.old.content[i]
@@ -518,8 +522,9 @@ def _property(pair: Alignment) -> str:
 
 
 def _values(pair: Alignment) -> tuple[str, str]:
-    """The first two values of one type that differ; the words behind the earlier one's verb where there is none."""
-    if change := moved(pair):
+    """(old, new): the first two values of one type that differ, else the words after each text's verb that only it
+    has."""
+    if change := stated_change(pair):
         return change
     first: dict[str, Token] = {}
     for j in pair.left_new:
@@ -534,10 +539,8 @@ def _values(pair: Alignment) -> tuple[str, str]:
 
 
 def _reason(kind: Kind, subject: tuple[tuple[str, str], ...], about: str, old: str, new: str) -> str:
-    """A sentence for a person."""
-    of = ""
-    if about:
-        of = f" of '{about}'"
+    """The reason for a relation, as a sentence for a person."""
+    of = f" of '{about}'" if about else ""
     match kind:
         case Kind.SAME:
             return "both say the same"

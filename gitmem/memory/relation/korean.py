@@ -1,6 +1,6 @@
-"""The Korean words that tell what a later statement does to an earlier one: lists, nothing else.
+"""Lists of Korean words for comparing statements: cues, properties, stop words, surnames, titles, contrast classes.
 
-A cue is a list of parts of a text with `|` between them.
+A cue is a list of strings with `|` between them; a text has the cue if it has one of them anywhere.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ CUES = {
         "|창업자|감독|대표이사|대통령|총리|시장은|본사|대륙|통화는|장르|졸업|소속"
     ),
 }
-# Cue -> (letters that a text must have, pattern): what is more than a list of parts.
+# Cue -> (letters that a text must have, pattern): cues that need a pattern. The letters are a quick test before it.
 CUE_PATTERNS = {"source": ("에는", r"에는.*?에는")}
 
 # Nouns of properties that have one value at a time.
@@ -88,14 +88,14 @@ _SINGLE = """
 """
 SINGLE = frozenset(_SINGLE.split())
 
-# Words that say nothing by themselves.
+# Stop words.
 _STOP = """
 및 등 것 수 때 더 그 이 저 또 로 을 를 은 는 가 의 에 와 과 도 만 합니다 입니다 있습니다 했습니다 됩니다 하기로 있다
 한다 하는 하고 위해 대한 사용자 사용자는 우리 저희 매주 매일 오늘 씨 님
 """
 STOP = frozenset(_STOP.split())
 
-# What stands behind a number that tells which thing.
+# Counters after a number that names a thing.
 ORDINALS = (
     "번지|번째|번째|번|호기|호실|호차|호선|호|동|학년|반|층|구역|라인|진료실|병상|병동|분기|회차|차|기|부|조"
     "|항|장|절|단계|팀|과|학기|편|권|관|홀|블록|코스"
@@ -105,13 +105,13 @@ SURNAMES = (
     "김이박최정강조윤장임한오서신권황안송류홍전고문양손배백허유남심노하곽성차주우구민진지엄채원천방공현함"
     "변염여추도석선설마길연위표명기반왕금옥육인맹제탁은편용예경봉"
 )
-# What stands behind a person's name.
+# Titles after a person's name.
 TITLES = (
     "님|씨|선생님|교수|변호사|원장|집사|권사|책임|대리|과장|팀장|부장"
     "|사무장|청년|형제|자매|학생|아나운서|기사|차장|사원|박사|목사|장로|간호사|의사"
 )
 
-# Of two members of one line, one in each of two statements, each tells another thing.
+# Contrast classes: two statements with different members of one line are about different things.
 CONTRASTS = (
     "무료 유료",
     "운영 개발 검증 스테이징 테스트",

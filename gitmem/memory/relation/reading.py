@@ -1,4 +1,4 @@
-"""A text read once for comparing: its tokens, its language, its words of change, where its value part begins. Pure."""
+"""Read a text for comparison: its tokens, its language, its cue words, and where its value begins. Pure; cached."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from gitmem.memory.relation.tokens import ARROW, ID, MARK, Token, tokens
 from gitmem.text.denials import denials
 from gitmem.text.languages import language_of
 
-READ_TEXTS = 1 << 12  # texts whose reading is kept
-BEGINNING = 5  # letters by which two forms of one Latin word are known
+MAX_CACHED_TEXTS = 1 << 12
+PREFIX_LETTERS = 5  # two forms of one Latin word have the same first letters
 
 LANGUAGES = {"en": english, "ko": korean, "ja": japanese, "zh": chinese}
 CUE_NAMES = (*english.CUES, "negation")
@@ -21,18 +21,22 @@ _PATTERNS = {
     language: [(name, part, lazy(pattern)) for name, (part, pattern) in module.CUE_PATTERNS.items()]
     for language, module in LANGUAGES.items()
 }
-_LENT = frozenset(("ends", "settled"))  # English cues that texts of every language have: "v2 deprecated, 완료"
-_NEW_IN_NAME = lazy(r"(?<=\w )New (?=[A-Z])")  # no word of change: in New York
+_LENT = frozenset(("ends", "settled"))  # English cues that count in texts of every language: "v2 deprecated, 완료"
+_NEW_IN_NAME = lazy(r"(?<=\w )New (?=[A-Z])")  # part of a name (in New York), not a word of change
 _WORD = lazy(r"\w+")
-_TOPIC = "은는이가"  # Korean particles behind which the value stands, at the end of a word
+_TOPIC = "은는이가"  # Korean particles at the end of a word, after which the value stands
 _EASTERN_VERB = lazy(r"は|が(?![っら])|是|为|在|由|从|须|不得|监听|使用")
 _NO_LETTER = lazy(r"[\W_]+")
 
 
 class Reading(NamedTuple):
-    """`content`: the tokens that say something. `cues`: names of the kinds of cue words in the text. `split`: the
-    offset of the first mark or verb, behind which the value stands; -1 where there is none. `letters`: its
-    letters and digits, in lower case. `parts`: what another text must have one of to say anything of the same."""
+    """A text, read for comparison.
+
+    `tokens`: all tokens. `content`: those without stop words and marks. `language`: "en", "ko", "ja" or "zh". `cues`:
+    the kinds of cue words in the text. `split`: the offset of the first mark or verb, after which the value stands; -1
+    without one. `letters`: its letters and digits in lower case. `parts`: words, prefixes and letter pairs; two texts
+    of one language that share none of them have nothing in common.
+    """
 
     text: str
     tokens: tuple[Token, ...]
@@ -44,24 +48,24 @@ class Reading(NamedTuple):
     parts: frozenset[str]
 
 
-@lru_cache(maxsize=READ_TEXTS)
+@lru_cache(maxsize=MAX_CACHED_TEXTS)
 def read(text: str) -> Reading:
-    """The reading of a text; the last `READ_TEXTS` are kept."""
+    """Read a text."""
     found = tokens(text)
     language = language_of(text)
     lower = text.lower()
     content = tuple(token for token in found if token.content)
     cues = cues_of(_NEW_IN_NAME.sub("", text).lower() if "New " in text else lower, language)
     letters = _NO_LETTER.sub("", lower)
-    return Reading(text, found, content, language, cues, _split(text, found, language), letters, _compared(content))
+    return Reading(text, found, content, language, cues, _split(text, found, language), letters, _parts_of(content))
 
 
-def _compared(content: tuple[Token, ...]) -> frozenset[str]:
-    """The values and words of tokens, the beginnings of long Latin words, and the pairs of letters of other scripts."""
+def _parts_of(content: tuple[Token, ...]) -> frozenset[str]:
+    """`Reading.parts`: values, words, prefixes of words, and letter pairs of words in other scripts than Latin."""
     parts: set[str] = set()
     for token in content:
         word = token.stem or token.norm
-        parts |= {token.norm, word[:BEGINNING]}
+        parts |= {token.norm, word[:PREFIX_LETTERS]}
         if token.kind == ID:
             parts.update(_NO_LETTER.split(token.norm))
             parts.add(f"{token.value:.6g}")
@@ -71,7 +75,7 @@ def _compared(content: tuple[Token, ...]) -> frozenset[str]:
 
 
 def _split(text: str, found: tuple[Token, ...], language: str) -> int:
-    """Where the value part of a text begins: its first mark or arrow, else its first verb; -1 where it has neither."""
+    """The offset of the first mark or arrow of a text, else of its first verb; -1 without either."""
     mark = next((token.start for token in found if token.kind in (MARK, ARROW) and token.start > 0), -1)
     if mark >= 0:
         return mark
@@ -85,8 +89,8 @@ def _split(text: str, found: tuple[Token, ...], language: str) -> int:
 
 
 class _Words(NamedTuple):
-    """The cues of English words: of whole words, of how words begin (first three letters -> beginnings), and of phrases
-    (first word -> the words behind it)."""
+    """The English cues. `whole`: word -> cues. `begun`: first three letters -> (prefix, cue). `phrases`: first word ->
+    (following words, cue)."""
 
     whole: dict[str, set[str]]
     begun: dict[str, list[tuple[str, str]]]
@@ -110,17 +114,20 @@ def _english_words() -> _Words:
 
 @cache
 def _parts(language: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """The cues of a language without spaces, or with endings: what stands anywhere in a text."""
+    """(cue, parts) of a language other than English: the text has the cue if it has one of the parts anywhere."""
     return tuple((name, tuple(listed.split("|"))) for name, listed in LANGUAGES[language].CUES.items())
 
 
 def cues_of(lower: str, language: str) -> frozenset[str]:
+    """The cues of a text in lower case: keys of `CUES` of its language, and "negation"."""
     found = _english_cues(lower)
     if language != "en":
         found &= _LENT
         found |= {name for name, parts in _parts(language) if any(part in lower for part in parts)}
     found |= {name for name, part, form in _PATTERNS[language] if part in lower and form.search(lower)}
-    return frozenset(found | {"negation"} if denials(lower) else found)
+    if denials(lower):
+        found.add("negation")
+    return frozenset(found)
 
 
 def _english_cues(lower: str) -> set[str]:
@@ -134,7 +141,7 @@ def _english_cues(lower: str) -> set[str]:
 
 
 def _follows(words: list[str], phrase: list[str]) -> bool:
-    """Whether words are those of a phrase, whose last one may be the beginning of a word."""
+    """Whether words equal those of a phrase; its last one may be a prefix (`switch*`)."""
     if len(words) < len(phrase) or words[:-1] != phrase[:-1]:
         return False
     last = phrase[-1]

@@ -1,7 +1,7 @@
-"""A text as tokens that can be compared: numbers with units, dates, times, identifiers, names and words.
+"""Split a text into tokens that can be compared: numbers with units, dates, times, identifiers, names and words.
 
-Pure, for four languages. A number is read in digits and in words, and its unit becomes a dimension and a factor, so
-that "a week", "7d" and "14일의 절반" are compared by what they say, not by their spelling. The module judges nothing.
+Pure, for four languages. Numbers are read in digits and in words, and a unit becomes a dimension and a factor, so that
+"a week" and "7d" are equal.
 """
 
 from __future__ import annotations
@@ -38,9 +38,13 @@ NUMBER, DATE, TIME, ID, NAME, WORD, MARK, ARROW = "number", "date", "time", "id"
 
 
 class Token(NamedTuple):
-    """`norm`: what is compared. `dim`: the dimension of a number ("" without unit). `value`: its amount in that
-    dimension's first unit. `stem`: the part of a word that its endings leave. `designated`: a number or a name that a
-    noun before it or a counter behind it makes the name of a thing (room 12, 12번). `content`: says something."""
+    """One token.
+
+    `text`: as written. `norm`: the form that is compared. `kind`: NUMBER, DATE, TIME, ID, NAME, WORD, MARK or ARROW.
+    `start`, `end`: its offsets in the text. `dim`: the dimension of a number, "" without unit. `value`: the amount in
+    the first unit of this dimension. `stem`: a word without endings. `designated`: a noun before it or a counter after
+    it makes it the name of a thing (room 12, 12번). `content`: False for stop words and marks.
+    """
 
     text: str
     norm: str
@@ -75,16 +79,17 @@ _EN_NUMBER = (
     rf"|half an?|dozen|zero)(?:[ -](?:hundred|thousand|million)(?: and (?:{_TENS}|\w+teen|ten)\b)?)?)"
 )
 _HAN_COUNTER = rf"(?:{_COUNTERS}|号|班|级|室|栋|組|号機|号炉|床|番|年生|年级|条|章|节|款)"
-# What may be a unit behind a number; `_unit` says whether it is one.
+# Letters after a number that may be a unit; `_unit` decides.
 _LATIN_UNIT = r"[$%]|[a-z]+(?:/s)?(?![a-z])"
 _WIDE_UNIT = rf"{_LATIN_UNIT}|[^\W\d_a-z]{{1,{_LONGEST_UNIT}}}|[€£×°％℃][cf]?"
 _FIGURES = r"(?P<figures>[$€£¥+-]?\d+(?:,\d{3})+(?:\.\d+)?|[$€£¥]?[-+]?\d*\.?\d+)"
 _SMALL_POWER = r"k\b|m\b(?= (?:users|rows|dollars|euros))"
 _UNIT_BEHIND_HYPHEN = r"-(?P<unit2>day|week|month|year|hour|minute|second)s?\b"
 
-# Group -> (where, pattern): the forms of a token in the order in which they are tried, for text in lower case. `where`:
-# "" any text, "a" a text of ASCII alone, "w" any other, "k" one with Hangul, "j" one with Kana or Han. What stands
-# behind `_` in a name tells forms of one kind apart. A range of all Hangul or Han takes half a millisecond to compile.
+# (group, where, pattern) of each form of a token, in the order in which they are tried, for text in lower case.
+# `where`: "" any text, "a" text of ASCII only, "w" any other text, "k" text with Hangul, "j" text with Kana or Han. A
+# group name is the kind of token, with a suffix after `_` for its scripts. Forms are chosen by script because a range
+# of all Hangul or Han takes half a millisecond to compile.
 _FORMS: tuple[tuple[str, str, str], ...] = (
     ("date_iso", "", r"\b\d{4}[-/.]\d{1,2}(?:[-/.]\d{1,2})?\b(?![-\w])"),
     ("wideday_k", "k", r"(?:\d{4}\s*년\s*)?\d{1,2}\s*월\s*\d{1,2}\s*일"),
@@ -173,11 +178,12 @@ _FORMS: tuple[tuple[str, str, str], ...] = (
 
 @cache
 def _scanner(where: str) -> re.Pattern[str]:
-    """The pattern of every form that can stand in a text with these letters."""
+    """One pattern for all forms of `_FORMS` whose `where` is among the letters of `where`."""
     return re.compile("|".join(f"(?P<{group}>{form})" for group, of, form in _FORMS if of in where))
 
 
 def _where(text: str) -> str:
+    """The letters of `_FORMS.where` that apply to a text."""
     if text.isascii():
         return "a"
     languages = languages_in(text)
@@ -185,7 +191,7 @@ def _where(text: str) -> str:
 
 
 def _lower(text: str) -> str:
-    """The text in lower case, letter by letter: every offset stays."""
+    """The text in lower case with the same length, so that offsets stay valid."""
     lower = text.lower()
     if len(lower) == len(text):
         return lower
@@ -193,13 +199,12 @@ def _lower(text: str) -> str:
 
 
 def _unit(found: str | None) -> str:
-    """The unit that the letters behind a number begin with, "" for none."""
+    """The unit with which the letters after a number begin, "" without one."""
     if not found or found in UNITS:
         return found or ""
     if found.isascii():
-        if found.endswith("/s") and found[:-2] in UNITS:
-            return found[:-2]
-        return ""
+        unit = found.removesuffix("/s")
+        return unit if unit in UNITS else ""
     return next((found[:n] for n in range(len(found), 0, -1) if found[:n] in UNITS and not found[:n].isascii()), "")
 
 
@@ -269,7 +274,7 @@ _ZH_SPLIT = lazy("|".join(sorted(chinese.STOP, key=len, reverse=True)))
 
 
 def stem(word: str) -> str:
-    """An English word without its endings, at least three letters of it."""
+    """An English word without its endings; at least three letters stay."""
     for _ in range(2):
         ending = next((each for each in _ENDINGS if word.endswith(each)), "")
         if not ending or len(word) - len(ending) < 3:
@@ -283,7 +288,7 @@ def stem(word: str) -> str:
 
 
 def stem_korean(word: str) -> str:
-    """A Korean word without its particle, at least two letters of it (one where the word has two)."""
+    """A Korean word without its particle; at least two letters stay, or one of a word with two."""
     shorter = word.removesuffix(next((each for each in _PARTICLES if word.endswith(each)), ""))
     if len(shorter) >= 2 or (len(shorter) == 1 and len(word) == 2 and word[-1] in "은는을를의에"):
         return shorter
@@ -300,7 +305,7 @@ _TITLE_EN = frozenset(
     ("mr", "mrs", "ms", "dr", "prof", "father", "judge", "sister", "brother", "st", "sir", "lady", "aunt")
 )
 _DESIGNATOR_STEMS = frozenset(stem(word) for word in english.DESIGNATORS)
-# Units that are counters of ordinals too: 3度 is a temperature, 3度目 is none.
+# Units that also count ordinals: 3度 is a temperature, 3度目 ("the third time") is not.
 _UNIT_OR_ORDINAL = frozenset(
     ["도", "度", "인", "부", "部", "次", "回", "장", "条", "本", "台", "大", "位", "周", "년", "年"]
 )
@@ -308,7 +313,7 @@ _LETTER_FACTORS = {"k": 1000.0, "m": 1e6} | POWERS | MYRIADS
 
 
 def _opens_sentence(before: str) -> bool:
-    """Whether a word opens a text or a sentence, by what stands before it."""
+    """Whether a word opens a text or a sentence. `before`: the text before it."""
     head = before.rstrip(" \t\n>*#`'\"“([-")
     return not head or (head[-1] in ".:;" and before[len(head) : len(head) + 1] == " ")
 
@@ -352,7 +357,7 @@ def _hangul(match: re.Match[str], raw: str) -> list[Token]:
 
 
 def _han(match: re.Match[str], raw: str) -> list[Token]:
-    """A run of Han characters, cut at words that say nothing and around the name of a tool."""
+    """The tokens of a run of Han characters, cut at stop words and around the name of a tool."""
     start = match.start()
     if tool := next((name for name in _HAN_TOOLS if name in raw), ""):
         low = raw.index(tool)
@@ -368,11 +373,8 @@ def _cut(raw: str, start: int, text: str) -> list[Token]:
     at = 0
     for low, high in [*(stop.span() for stop in _ZH_SPLIT.finditer(raw)), (len(raw), len(raw))]:
         if piece := raw[at:low]:
-            titled = text.startswith(_TITLES_EASTERN, start + low)
-            if 1 < len(piece) <= 4 and titled:
-                kind = NAME
-            else:
-                kind = WORD
+            is_name = 1 < len(piece) <= 4 and text.startswith(_TITLES_EASTERN, start + low)
+            kind = NAME if is_name else WORD
             found.append(Token(piece, piece, kind, start + at, start + low, stem=piece))
         at = high
     return found
@@ -390,12 +392,10 @@ _WORDS: dict[str, Callable[[re.Match[str], str], list[Token]]] = {
 
 
 def _number(match: re.Match[str], raw: str, before: Token | None) -> Token:
+    """The token of a number in digits: an identifier if it designates a thing, else an amount with its unit."""
     start, figures = match.start(), match["figures"]
     unit = _unit(match["unit"])
-    if unit:
-        end = match.start("unit") + len(unit)
-    else:
-        end = max(match.end("figures"), match.end("big"))
+    end = match.start("unit") + len(unit) if unit else max(match.end("figures"), match.end("big"))
     if match["unit2"]:
         unit, end = match["unit2"], match.end()
     raw = raw[: end - start]
@@ -413,20 +413,17 @@ def _number(match: re.Match[str], raw: str, before: Token | None) -> Token:
     if counted and (ordinal := _ordinal(match.string, end - len(unit))):
         return Token(raw, f":{value:g}", ID, start, ordinal, "ordinal", value, designated=True)
     if not unit and _designates(match, before):
-        return Token(
-            raw, f"{stem(before.norm) if before else ''}:{value:g}", ID, start, end, dim, value, designated=True
-        )
+        noun = stem(before.norm) if before else ""
+        return Token(raw, f"{noun}:{value:g}", ID, start, end, dim, value, designated=True)
     return Token(raw, f"{value * factor:.6g}", NUMBER, start, end, dim, value * factor)
 
 
 def _ordinal(text: str, at: int) -> int:
-    """The end of a counter that makes the number before `at` the name of a thing, 0 for none."""
+    """The end of a counter at offset `at` that makes the number before it the name of a thing; 0 without one."""
     if text[at : at + 2].isascii():
         return 0
     found = _ORDINAL.match(text, at)
-    if not found:
-        return 0
-    return found.end()
+    return found.end() if found else 0
 
 
 def _designates(match: re.Match[str], before: Token | None) -> bool:
@@ -439,11 +436,8 @@ def _designates(match: re.Match[str], before: Token | None) -> bool:
 
 
 def _iso(match: re.Match[str]) -> tuple[str, str, float]:
-    parts = [int(part) for part in re.split(r"[-/.]", match[0])]
-    if len(parts) == 3:
-        norm = "-".join(f"{part:02d}" for part in parts[1:])
-    else:
-        norm = match[0]
+    _, *parts = re.split(r"[-/.]", match[0])
+    norm = "-".join(f"{int(part):02d}" for part in parts) if len(parts) == 2 else match[0]
     return norm, "date", 0.0
 
 
@@ -453,10 +447,7 @@ def _day(month: int, day: str) -> tuple[str, str, float]:
 
 def _wide_month(match: re.Match[str]) -> tuple[str, str, float]:
     figures, _, part = match[0].replace("월", "月").partition("月")
-    if figures.strip().isdigit():
-        number = int(figures)
-    else:
-        number = int(sino_number(figures))
+    number = int(figures) if figures.strip().isdigit() else int(sino_number(figures))
     return f"m{number}{part.strip().removesuffix('份')}", "month", 0.0
 
 
@@ -491,13 +482,8 @@ def _amount(match: re.Match[str], raw: str, value: float, unit: str) -> Token:
 
 def _english_amount(match: re.Match[str], raw: str, before: Token | None) -> Token:
     found = match["enunit"] or ""
-    unit = ""
-    if found in UNITS:
-        unit = found
-    if unit or not found:
-        end = match.end()
-    else:
-        end = match.start("enunit") - 1
+    unit = found if found in UNITS else ""
+    end = match.start("enunit") - 1 if found and not unit else match.end()
     raw = raw[: end - match.start()]
     value = english_number(raw[: len(raw) - len(unit)])
     if not unit and before is not None and before.text.lower() == "at" and value <= 12:
@@ -520,9 +506,7 @@ def _korean_days(match: re.Match[str], raw: str, before: Token | None) -> Token:
 def _native_amount(match: re.Match[str], raw: str, before: Token | None) -> Token:
     unit = match["nativeunit"]
     token = _amount(match, raw, native_number(match[0].removesuffix(unit).strip()), unit)
-    if token.dim:
-        return token
-    return token._replace(dim="count")
+    return token._replace(dim=token.dim or "count")
 
 
 def _sino_amount(match: re.Match[str], raw: str, before: Token | None) -> Token:
@@ -535,10 +519,7 @@ def _sino_amount(match: re.Match[str], raw: str, before: Token | None) -> Token:
 
 def _share(match: re.Match[str], raw: str, before: Token | None) -> Token:
     rest = match[0][3:]
-    if rest[0].isdigit():
-        value = float(rest)
-    else:
-        value = sino_number(rest)
+    value = float(rest) if rest[0].isdigit() else sino_number(rest)
     return Token(raw, f"{value:.6g}", NUMBER, *match.span(), "percent", value)
 
 
@@ -562,53 +543,49 @@ _AMOUNTS: dict[str, Callable[[re.Match[str], str, Token | None], Token]] = {
 
 
 def _joined(found: list[Token]) -> list[Token]:
-    """The tokens, where the name of a tool of two words and a name with its version are one: "GitHub Actions",
-    "Postgres 16"."""
-    made: list[Token] = []
-    for at, token in enumerate(found):
-        last = None
-        if made:
-            last = made[-1]
-        if last is None or not 0 < token.start - last.end <= 1 or last.kind not in (NAME, WORD, ID) or last.designated:
-            made.append(token)
-        elif (
-            name := f"{last.norm} {token.stem or token.norm}"
-        ) in TWO_WORDS or f"{last.norm} {token.norm}" in TWO_WORDS:
-            if name in TWO_WORDS:
-                whole = name
-            else:
-                whole = f"{last.norm} {token.norm}"
-            made[-1] = Token(f"{last.text} {token.text}", whole, NAME, last.start, token.end, stem=whole)
-        elif _is_version(last, token, found[at + 1] if at + 1 < len(found) else None):
-            name = f"{last.norm} {token.norm}"
-            made[-1] = Token(
-                f"{last.text} {token.text}", name, NAME, last.start, token.end, "version", token.value, stem=last.norm
-            )
+    """The tokens, with a tool's name of two words ("GitHub Actions") and a name with its version ("Postgres 16") joined
+    into one token each."""
+    joined: list[Token] = []
+    for token, following in zip(found, [*found[1:], None], strict=False):
+        if not joined or not _may_join(joined[-1], token):
+            joined.append(token)
+            continue
+        last = joined[-1]
+        text = f"{last.text} {token.text}"
+        names = (f"{last.norm} {token.stem or token.norm}", f"{last.norm} {token.norm}")
+        if tool := next((name for name in names if name in TWO_WORDS), ""):
+            joined[-1] = Token(text, tool, NAME, last.start, token.end, stem=tool)
+        elif _is_version(last, token, following):
+            joined[-1] = Token(text, names[1], NAME, last.start, token.end, "version", token.value, stem=last.norm)
         else:
-            made.append(token)
-    return made
+            joined.append(token)
+    return joined
+
+
+def _may_join(last: Token, token: Token) -> bool:
+    """Whether one character separates two tokens, of which the first is a name, a word or an identifier."""
+    return 0 < token.start - last.end <= 1 and last.kind in (NAME, WORD, ID) and not last.designated
 
 
 def _is_version(name: Token, number: Token, following: Token | None) -> bool:
-    """Whether a number belongs to the name before it: it counts nothing that stands behind it."""
+    """Whether a number is the version of the name before it, and does not count the word after it."""
     if number.kind not in (NUMBER, ID) or number.dim or not (number.norm[:1].isdigit() or number.norm[:1] == "v"):
         return False
     if name.kind == WORD or name.dim:
         return False
-    counts = following is not None and following.start - number.end == 1 and following.content
-    return not counts or (following is not None and following.kind in (MARK, ARROW))
+    return following is None or following.start - number.end != 1 or not following.content
 
 
 @lru_cache(maxsize=1 << 12)
 def tokens(text: str) -> tuple[Token, ...]:
-    """The tokens of a text in order; marks that divide it and arrows are tokens too."""
+    """The tokens of a text in order, with the marks (`:`, `=`, `|`, ` - `) and arrows."""
     found: list[Token] = []
     lower = _lower(text)
     search, at = _scanner(_where(text)).search, 0
     while match := search(lower, at):
         start, end = match.span()
         at = end
-        if found and found[-1].end > start:  # a counter behind a number was read with it
+        if found and found[-1].end > start:  # the counter of a number belongs to its token
             continue
         raw, group = text[start:end], (match.lastgroup or "").partition("_")[0]
         if group in _DATES:
@@ -617,7 +594,7 @@ def tokens(text: str) -> tuple[Token, ...]:
         elif group in _AMOUNTS:
             token = _AMOUNTS[group](match, raw, found[-1] if found else None)
             found.append(token)
-            at = min(end, token.end)  # what stands behind a number need not be its unit
+            at = min(end, token.end)  # the letters after a number need not be its unit
         elif group == "clock":
             found.append(Token(raw, f"{clock_hours(raw):.3g}h", TIME, start, end, "clock", clock_hours(raw)))
         elif group == "arrow":

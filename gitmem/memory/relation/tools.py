@@ -1,7 +1,7 @@
-"""Names of tools by what they are for: of one class a purpose has one tool at a time. A list, nothing else.
+"""Lists of tools that do the same work: for one purpose only one tool of a class is used at a time.
 
-Two tools of one line below do the same work, so that "orders are in MySQL" and "orders are in Postgres" cannot both
-hold. The list is no catalogue: a name that is missing is compared as any other name.
+Because MySQL and Postgres are in one class, "orders are in MySQL" and "orders are in Postgres" cannot both hold. The
+lists are not complete: a tool that is missing is compared like any other name.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _LINES = (
 CLASSES = {name.replace("_", " "): number for number, line in enumerate(_LINES) for name in line.split()}
 TWO_WORDS = frozenset(name for name in CLASSES if " " in name)
 
-# Tools whose names are words of English too: a capital letter within a sentence tells them.
+# Tools whose names are English words too: only a capital letter inside a sentence makes the word a tool.
 _ENGLISH_TOO = """
 black square linear solid spring express rails notion monday render drone flux octopus neon aurora spanner oracle parcel
 jest mocha chef puppet swarm sketch zoom teams cursor shortcut sage claude windows docker sublime helix travis sentry
