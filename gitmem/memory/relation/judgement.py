@@ -1,8 +1,8 @@
 """Judge two statements: the probability of each kind of relation, a reason, and whether to act or to ask a person.
 
-The probabilities come from one linear model over `features` with the weights of relation.tsv, which
-`tools/train.py relation` writes. Rules then correct them. A pair with a feature of `_DOUBTS` (two similar names, a plan,
-two sources of one time) is never acted on without a person, whatever its probability. The module changes nothing.
+The probabilities come from one linear model over `features` with the weights of relation.tsv, which `tools/train.py
+relation` writes. Rules then correct them. A pair with a feature of `_DOUBTS` (two similar names, a plan, two sources of
+one time) is never acted on without a person, whatever its probability. The module changes nothing.
 """
 
 from __future__ import annotations
