@@ -13,11 +13,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from gitmem.errors import BadConfig, GitMemError, UsageError
+from gitmem.http_request import HttpAnswer, NoAnswer, send
 from gitmem.regular_file import read_regular
 from gitmem.search.hits import Hit, SourceLine
 from gitmem.search.search import Answer
 
-TIMEOUT = 30.0
 LARGEST = 16 << 20  # bytes of an answer
 TOKEN = "GITMEM_SERVER_TOKEN"
 
@@ -110,41 +110,29 @@ def _source(repository: str, value: Any) -> SourceLine:
 
 
 def _post(address: str, token: str, asked: Mapping[str, Any]) -> dict[str, Any]:
-    import http.client
-    from urllib import error, request
-
-    class NoRedirect(request.HTTPRedirectHandler):
-        def redirect_request(self, *given: Any) -> None:
-            return None
-
-    # Over plain HTTP only this machine is asked: a proxy would read the token.
-    if address.startswith("http:"):
-        direct = [request.ProxyHandler({})]
-    else:
-        direct = []
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-    asking = request.Request(address, json.dumps(asked).encode(), headers)
+    # Over plain HTTP only this machine is asked: a proxy would read the token.
+    proxy = not address.startswith("http:")
     try:
-        with request.build_opener(NoRedirect, *direct).open(asking, timeout=TIMEOUT) as answer:
-            data = answer.read(LARGEST + 1)
-    except error.HTTPError as refused:
-        raise _refusal(refused.code, refused.read(1 << 16)) from None
-    except (OSError, http.client.HTTPException, ValueError) as problem:
-        raise GitMemError(f"the server does not answer ({type(problem).__name__})", "is the address right?") from None
+        answer = send("POST", address, headers, json.dumps(asked).encode(), limit=LARGEST + 1, proxy=proxy)
+    except NoAnswer as problem:
+        raise GitMemError(f"the server does not answer ({problem})", "is the address right?") from None
+    if answer.status >= 300:
+        raise _refusal(answer)
     try:
         value = None
-        if len(data) <= LARGEST:
-            value = json.loads(data)
-    except (ValueError, RecursionError):
+        if len(answer.data) <= LARGEST:
+            value = answer.value()
+    except ValueError:
         value = None
     if not isinstance(value, dict):
         raise GitMemError("the server's answer is none of a git mem server", "is the address right?")
     return value
 
 
-def _refusal(status: int, data: bytes) -> GitMemError:
+def _refusal(answer: HttpAnswer) -> GitMemError:
     try:
-        problem = json.loads(data)["error"]
+        problem = answer.value()["error"]
         return GitMemError(f"the server says: {str(problem['message'])[:300]}", str(problem["hint"])[:300])
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return GitMemError(f"the server refuses with status {status}", "is the address right?")
+    except (ValueError, KeyError, TypeError):
+        return GitMemError(f"the server refuses with status {answer.status}", "is the address right?")

@@ -1,24 +1,24 @@
 """HTTP to a forge's REST API: one connection, its waits and its refusals as sentences.
 
-The only module that speaks HTTP to a forge. The token goes to the one address the environment or the user named, never
-through a redirect, never into an error. A limit of requests is waited for as long as the forge says, where that is
-within PATIENCE; a longer one is an error that names the time.
+The token goes to the one address the environment or the user named, never through a redirect, never into an error. A
+limit of requests is waited for as long as the forge says, where that is within PATIENCE; a longer one is an error that
+names the time.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
+from gitmem.http_request import HttpAnswer, NoAnswer, send
 from gitmem.review.forges.forge import ForgeError
 
-TIMEOUT = 30.0
 ANSWER_LIMIT = 8 << 20
 ATTEMPTS = 4
 PATIENCE = 300.0  # seconds that one request waits for a limit to end: half of the 10 minutes our example jobs may take
@@ -36,27 +36,6 @@ class Words:
     api: str
     hints: Mapping[int, str]
     permissions: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """Status, headers (names in lower case) and bytes, whatever the status."""
-
-    status: int
-    headers: Mapping[str, str]
-    data: bytes
-
-    def value(self) -> Any:
-        """Its JSON. Raises ValueError where it is none."""
-        try:
-            return json.loads(self.data)
-        except RecursionError:
-            raise ValueError("nested too deeply") from None
-
-    @property
-    def is_page(self) -> bool:
-        """Whether it is a web page: of a proxy, a sign-in, or an address that is not the API's."""
-        return self.data.lstrip()[:1] == b"<" or "text/html" in self.headers.get("content-type", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +89,7 @@ class Connection:
             return {}
         return self._value(method, path, answer)
 
-    def answer(self, method: str, path: str, value: Any = None) -> Answer:
+    def answer(self, method: str, path: str, value: Any = None) -> HttpAnswer:
         """One request; the answer, with a status below 300.
 
         Tries again, ATTEMPTS times in all: where the forge limits requests, after the time it says; on 5xx after one,
@@ -134,7 +113,7 @@ class Connection:
             waited += pause
         raise AssertionError
 
-    def _value(self, method: str, path: str, answer: Answer) -> Any:
+    def _value(self, method: str, path: str, answer: HttpAnswer) -> Any:
         where = f"{self.words.name}'s answer to {method} {path.partition('?')[0] or '/'}"
         try:
             value = answer.value()
@@ -146,33 +125,19 @@ class Connection:
             raise ForgeError(f"{where} is null, which is nothing")
         return value
 
-    def _send(self, method: str, url: str, value: Any) -> Answer:
-        """Whatever comes back. A redirect is not followed. Raises ForgeError where nothing answers."""
-        import http.client
-        from urllib import error, request
-
-        class NoRedirect(request.HTTPRedirectHandler):
-            def redirect_request(self, *args: Any, **kwargs: Any) -> None:
-                return None
-
+    def _send(self, method: str, url: str, value: Any) -> HttpAnswer:
+        """The answer, whatever its status. Raises ForgeError where nothing answers."""
         headers = {"User-Agent": "git-mem", **self.headers}
-        if value is None:
-            body = None
-        else:
+        body = None
+        if value is not None:
             body = json.dumps(value).encode("utf-8", "backslashreplace")
-        if body is not None:
             headers["Content-Type"] = "application/json"
-        sent = request.Request(url, data=body, headers=headers, method=method)
         try:
-            with request.build_opener(NoRedirect).open(sent, timeout=TIMEOUT) as answer:
-                return Answer(answer.status, _lower(answer.headers.items()), answer.read(ANSWER_LIMIT))
-        except error.HTTPError as refused:
-            with refused:
-                return Answer(refused.code, _lower(refused.headers.items()), refused.read(ANSWER_LIMIT))
-        except (OSError, http.client.HTTPException):
+            return send(method, url, headers, body, limit=ANSWER_LIMIT)
+        except NoAnswer:
             raise ForgeError(f"cannot reach {urlsplit(self.root).hostname}", "check the network") from None
 
-    def _refused(self, method: str, path: str, answer: Answer, limit: Limit | None) -> ForgeError:
+    def _refused(self, method: str, path: str, answer: HttpAnswer, limit: Limit | None) -> ForgeError:
         name, status, where = self.words.name, answer.status, path.partition("?")[0]
         if limit is not None:
             return ForgeError(f"{name} limits requests: {limit.words}", f"try again {limit.when}", status)
@@ -188,7 +153,7 @@ class Connection:
         message = f"{name} refused {method} {where or '/'} with {status}: {reason(answer) or 'no reason given'}"
         return ForgeError(message, hint, status)
 
-    def _missing_permission(self, where: str, answer: Answer) -> str:
+    def _missing_permission(self, where: str, answer: HttpAnswer) -> str:
         """What a token lacks: in the forge's own words where it has said so in a header."""
         if answer.headers.get("x-github-sso", "").startswith("required"):
             return "authorise the token for the organisation's single sign-on"
@@ -224,7 +189,7 @@ class Limit:
         return "in a minute"
 
 
-def limit_of(answer: Answer) -> Limit | None:
+def limit_of(answer: HttpAnswer) -> Limit | None:
     """The limit that an answer tells of, None where it is refused for another reason.
 
     A primary limit (so many requests an hour) has `ratelimit-remaining: 0` and a time at which it ends; a secondary one
@@ -275,7 +240,7 @@ def _date(headers: Mapping[str, str]) -> datetime:
     return parsedate_to_datetime(headers.get("date", "")).astimezone(UTC)
 
 
-def reason(answer: Answer) -> str:
+def reason(answer: HttpAnswer) -> str:
     """A refusal in the forge's own words, cut to REASON characters; "" where it says nothing.
 
     Every published shape: `message` as text, list or object of lists (GitLab), `errors` as texts or as objects with
@@ -333,7 +298,3 @@ def inner(value: Any, key: str) -> dict[str, Any]:
     if not isinstance(inner_value, dict):
         return {}
     return inner_value
-
-
-def _lower(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
-    return {name.lower(): value for name, value in headers}
