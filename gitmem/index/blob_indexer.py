@@ -1,7 +1,6 @@
-"""Blobs on their way into the index: parsed and embedded once each, here or in other processes, and added a batch to
-a transaction.
+"""Adds blobs to the index: parses and embeds each once, in this process or in others, and writes them in batches.
 
-Decides neither which blobs nor what they are called; it is given an open writer and leaves it open.
+The caller decides which blobs and passes an open writer, which stays open.
 """
 
 from __future__ import annotations
@@ -24,18 +23,19 @@ from gitmem.memory.snapshot import read, work_tree_key
 from gitmem.paths import MAX_MEMORY_FILE_BYTES
 from gitmem.plural import counted
 
-BATCH = 256  # blobs to a transaction
-HEAVY = 256 << 10  # bytes of a batch: what is made of them is some twenty times as much while they are parsed
-SLICE = 64  # chunks a model embeds between two words of progress
-MIN_BLOBS_FOR_PROCESSES = 400  # blobs from which parsing in other processes pays for their start
-MUCH = 4 * MAX_MEMORY_FILE_BYTES  # bytes from which it does
+BATCH = 256  # blobs in a transaction
+BATCH_BYTES = 256 << 10  # of the blobs in a transaction; parsing takes about twenty times as much memory
+CHUNKS_PER_REPORT = 64  # that a model embeds between two reports of progress
+# Parsing in child processes is worth their start from so many blobs, or so many bytes.
+MIN_BLOBS_FOR_PROCESSES = 400
+MIN_BYTES_FOR_PROCESSES = 4 * MAX_MEMORY_FILE_BYTES
 Blobs = Iterable[tuple[str, bytes]]
 Say = Callable[[str], None]
 
 
 @dataclass(slots=True)
 class Work:
-    """What a refresh did, counted."""
+    """Counts of a refresh. `notes`: for the person. `unfinished`: what is missing and why, "" if nothing."""
 
     blobs: int = 0
     commits: int = 0
@@ -48,8 +48,12 @@ class Work:
 
 
 class BlobIndexer:
-    """What takes blobs into one open index. `late` says when to stop; `whole` that all of it is one transaction, else
-    `together` how many batches are; `messages` that they are commits' messages (`chunks.as_document`)."""
+    """Adds blobs to one open index.
+
+    `late`: whether the time is up. `whole`: the caller has opened one transaction for all blobs. `together`: batches in
+    a transaction otherwise. `messages`: the blobs are messages of commits (`chunks.as_document`). `nouns`: the name of
+    the blobs in reports of progress.
+    """
 
     whole = False
     together = 1
@@ -65,7 +69,7 @@ class BlobIndexer:
         self.work = work
         self.late = late
         self.say = say
-        self.names: dict[str, str] = {}  # oid -> a path it has, for the egress log
+        self.names: dict[str, str] = {}  # oid -> one of its paths, for the log of text that was sent
         self.cut = Cut(config.chunk_size, config.chunk_overlap)
         if writer.meta("cut") != self.cut.id:
             with writer.writing():
@@ -81,13 +85,13 @@ class BlobIndexer:
         self._embedders()
 
     def transaction(self) -> AbstractContextManager[None]:
-        """A transaction, or the one for all that is under way."""
+        """A transaction; with `whole` nothing, because the caller's transaction is open."""
         if self.whole:
             return nullcontext()
         return self.writer.writing()
 
     def objects(self, oids: Iterable[str]) -> bool:
-        """Add those of these blobs that are missing, read from Git; whether all of it was done."""
+        """Read blobs from Git and add those that the index lacks. Returns whether all of them are in it now."""
         missing = self.writer.missing(oids)
         if not missing:
             return True
@@ -107,44 +111,45 @@ class BlobIndexer:
         return self.add(blobs, len(wanted), len)
 
     def add(self, blobs: Blobs, total: int, publish: Callable[[Sequence[str]], int]) -> bool:
-        """Parse, embed and add blobs that are not there, read one by one; whether all of it was done.
+        """Parse, embed and add (oid, bytes) of blobs that the index lacks. Returns whether all were added in time.
 
-        `publish` is called in each transaction with the oids it added; it says how many of `total` that were.
+        `total`: the number of items for reports of progress. `publish` is called in each transaction with the oids that
+        it added and returns how many items are done by that.
         """
         if not total:
             return True
-        from gitmem.index.parse_workers import Task, Workers, count, parsed
+        from gitmem.index.parse_workers import Task, Workers, parsed, usable_cores
 
         batches = _batches(blobs)
-        first, many, much = [], 0, 0
+        # Read batches until it is clear whether child processes are worth it; a new index lacks all blobs.
+        first, count, size = [], 0, 0
         if total >= MIN_BLOBS_FOR_PROCESSES and not self.writer.holds_blobs():
-            many = total  # all of them are missing: the other processes may start meanwhile
-        while many < MIN_BLOBS_FOR_PROCESSES and much < MUCH:
+            count = total
+        while count < MIN_BLOBS_FOR_PROCESSES and size < MIN_BYTES_FOR_PROCESSES:
             batch = next(batches, None)
             if batch is None:
                 break
             first.append(batch)
-            many += len(batch)
-            much += sum(len(data) for _, data in batch)
-        children = 0
-        if many >= MIN_BLOBS_FOR_PROCESSES or much >= MUCH:
-            children = count()
+            count += len(batch)
+            size += sum(len(data) for _, data in batch)
         workers = None
-        if children:
-            workers = Workers(children)
+        if count >= MIN_BLOBS_FOR_PROCESSES or size >= MIN_BYTES_FOR_PROCESSES:
+            children = usable_cores()
+            if children:
+                workers = Workers(children)
         done = 0
         try:
             if workers is not None:
                 self.writer.bulk()
-                # Only the static table's vectors are made beside the parsing.
+                # Child processes make the vectors of the static table only.
                 known = self.writer.known_chunks(self.number if self.static else None)
                 results = workers.run(chain(first, batches), Task(self.cut, self.static, *known, self.messages))
             else:
                 stored = self.writer.stored_chunks
                 results = ((parsed(batch, self.cut, stored, self.messages), {}) for batch in chain(first, batches))
-            while some := list(islice(results, self.together)):
+            while group := list(islice(results, self.together)):
                 with self.transaction():
-                    for rows, vectors in some:
+                    for rows, vectors in group:
                         self._add(rows, vectors)
                         done += publish([row.oid for row in rows])
                 self.say(f"indexed {done} of {total} {self.nouns}")
@@ -168,39 +173,41 @@ class BlobIndexer:
     # -- vectors ---------------------------------------------------------------------------------------------
 
     def _embedders(self) -> None:
-        """The embedder whose vectors are made: that in force, or the configured one for a new index."""
+        """Open the embedder for new chunks: the one in force in the index, or the configured one for a new index."""
         from gitmem.models.embedding import open_embedder, open_in_force
 
         writer = self.writer
         self.embedder: Any = None
         self.number = 0
         self.static = False
-        self.unavailable: GitMemError | None = None  # why the configured embedder made nothing
-        force = writer.in_force()
+        self.unavailable: GitMemError | None = None  # why the configured embedder made no vectors
+        in_force = writer.in_force()
         try:
-            if force is None:
-                made = open_embedder(self.config.embedder, self.config, self.writer.path.parent)
-                dims = made.dims  # an endpoint is asked for them: it may not answer
+            if in_force is None:
+                configured = open_embedder(self.config.embedder, self.config, self.writer.path.parent)
+                dims = configured.dims  # this may ask an endpoint, and raise
                 with writer.writing():
-                    self.number = writer.embedder(made.id, self.config.embedder, dims)
-                self.embedder, self.static = made, self.config.embedder == "static"
+                    self.number = writer.embedder(configured.id, self.config.embedder, dims)
+                self.embedder, self.static = configured, self.config.embedder == "static"
                 return
-            known = open_in_force(force[1], self.config, self.writer.path.parent)
-            if known is not None and known.id == force[0]:
-                self.embedder = known
-                self.static = force[1] == "static"
-                self.number = writer.embedder_number(force[0])
+            current = open_in_force(in_force[1], self.config, self.writer.path.parent)
+            if current is not None and current.id == in_force[0]:
+                self.embedder = current
+                self.static = in_force[1] == "static"
+                self.number = writer.embedder_number(in_force[0])
             else:
                 self.work.notes.append("the embedder has changed; 'git mem index' makes its vectors")
         except ModelUnavailable as error:
-            if force is None:
+            if in_force is None:
                 self.unavailable = error
-            else:
-                self.unavailable = None
             self.work.notes.append(f"no vectors: {error.message}")
 
     def _embed(self, fresh: Mapping[int, tuple[bytes, str, str]], made: Mapping[bytes, tuple[bytes, bytes]]) -> None:
-        """Vectors for chunks (hash, text, blob) that have none: those a child made, the rest here."""
+        """Add the vectors of chunks that have none.
+
+        `fresh`: chunk id -> (hash, text to embed, oid of its blob). `made`: hash -> vector, from a child process; other
+        vectors are made here.
+        """
         if not fresh:
             return
         writer = self.writer
@@ -212,17 +219,15 @@ class BlobIndexer:
         wanted = writer.unembedded(self.number, fresh)
         rows = [(number, made[fresh[number][0]]) for number in wanted if fresh[number][0] in made]
         rest = [number for number in wanted if fresh[number][0] not in made]
-        # the table's take no time
-        if not hasattr(self.embedder, "codes"):
-            step = SLICE
-        else:
+        step = CHUNKS_PER_REPORT
+        if hasattr(self.embedder, "codes"):  # the static table takes no time worth a report
             step = max(1, len(rest))
         for at in range(0, len(rest), step):
-            some = rest[at : at + step]
+            numbers = rest[at : at + step]
             try:
                 if hasattr(self.embedder, "origins"):
-                    self.embedder.origins = [(self.names.get(fresh[n][2], ""), fresh[n][2]) for n in some]
-                rows += zip(some, codes(self.embedder, [fresh[number][1] for number in some]), strict=True)
+                    self.embedder.origins = [(self.names.get(fresh[n][2], ""), fresh[n][2]) for n in numbers]
+                rows += zip(numbers, codes(self.embedder, [fresh[n][1] for n in numbers]), strict=True)
             except ModelUnavailable as error:
                 self.work.notes.append(f"no vectors: {error.message}")
                 self.embedder, self.unavailable = None, error
@@ -233,34 +238,35 @@ class BlobIndexer:
         self.work.embedded += len(rows)
 
     def _report(self, embedded: int) -> None:
-        """Say how many chunks have vectors by now, once a second at most."""
+        """Report how many chunks have vectors by now, at most once a second."""
         if self.clock() - self.reported >= 1.0:
             self.say(f"{counted(embedded, 'chunk')} embedded")
             self.reported = self.clock()
 
     def change_embedder(self) -> None:
-        """Make the configured embedder's vectors for every chunk that lacks them; then put it in force.
+        """Make vectors of the configured embedder for every chunk that has none, then put it in force.
 
-        Where it does not answer, `unavailable` says why, and the vectors in force stay so.
+        If it does not answer, `unavailable` holds the error, and the embedder in force stays.
         """
         from gitmem.models.embedding import open_embedder
 
         writer = self.writer
         if self.unavailable is not None:
-            return  # asked already
+            return
         try:
             wanted = open_embedder(self.config.embedder, self.config, self.writer.path.parent)
-            force = writer.in_force()
-            if force is not None and force[0] == wanted.id and not writer.meta("lacking"):
-                return  # every transaction that added a chunk added its vector
+            in_force = writer.in_force()
+            if in_force is not None and in_force[0] == wanted.id and not writer.meta("lacking"):
+                return  # each chunk got its vector in the transaction that added it
             dims = wanted.dims
             with writer.writing():
                 number = writer.embedder(wanted.id, self.config.embedder, dims)
             lacking = writer.blobs_without_vectors(number)
             if lacking:
-                self.names.update({oid: path for path, oid in self._all_names()})
+                for key in writer.keys(""):
+                    self.names.update({oid: path for path, (_, oid, _) in writer.recorded(key).items()})
                 self.embedder, self.number = wanted, number
-                self._fill(lacking)
+                self._embed_blobs(lacking)
                 if writer.blobs_without_vectors(number):
                     return
             with writer.writing():
@@ -269,7 +275,8 @@ class BlobIndexer:
         except ModelUnavailable as error:
             self.unavailable = error
 
-    def _fill(self, oids: Sequence[str]) -> None:
+    def _embed_blobs(self, oids: Sequence[str]) -> None:
+        """Parse indexed blobs again and add the vectors that their chunks lack."""
         from gitmem.index.chunks import blob_row
 
         writer = self.writer
@@ -285,32 +292,28 @@ class BlobIndexer:
             if self.embedder is None:
                 return
 
-    def _all_names(self) -> Iterator[tuple[str, str]]:
-        for key in self.writer.keys(""):
-            for path, (_, oid, _) in self.writer.recorded(key).items():
-                yield path, oid
-
     def _contents(self, oids: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-        """Blobs from Git; those Git has not, from the work tree."""
-        lost = []
+        """(oid, bytes) of blobs, from Git or, if Git does not have a blob, from the work tree."""
+        missing = []
         for oid, data in self.repo.read_many(oids):
             if data is None:
-                lost.append(oid)
+                missing.append(oid)
             else:
                 yield oid, data
-        if lost and self.repo.root is not None:
+        if missing and self.repo.root is not None:
             paths = {oid: path for path, (_, oid, _) in self.writer.recorded(work_tree_key(self.repo)).items()}
-            for (_, oid), data in read(self.repo, [(paths[oid], oid) for oid in lost if oid in paths]).items():
+            for (_, oid), data in read(self.repo, [(paths[oid], oid) for oid in missing if oid in paths]).items():
                 yield oid, data
 
 
 def _batches(blobs: Iterable[tuple[str, bytes]]) -> Iterator[list[tuple[str, bytes]]]:
+    """The blobs in lists of at most BATCH blobs and about BATCH_BYTES."""
     batch: list[tuple[str, bytes]] = []
     size = 0
     for oid, data in blobs:
         batch.append((oid, data))
         size += len(data)
-        if len(batch) >= BATCH or size > HEAVY:
+        if len(batch) >= BATCH or size > BATCH_BYTES:
             yield batch
             batch, size = [], 0
     if batch:

@@ -1,9 +1,9 @@
-"""Chunks: what is indexed of a document, and the words and the text each is found by.
+"""Cuts documents into chunks and makes the words and the text by which search finds each chunk. Pure.
 
-Pure. A chunk is whole lines: a section (headings split first) or a piece of one of about `Cut.size` tokens, never
-cut inside a fenced block; front matter and headings without text of their own go with what follows. Pieces are cut
-from the section's start, so a line appended to a log changes its last chunk only. What search may show is decided
-at query time from the blob: nothing here is ever an answer.
+A chunk is whole lines: a section between headings, or a piece of one of about `Cut.size` tokens. A fenced block is
+never cut. Front matter, and a heading without text of its own, go with the text that follows. Pieces are cut from the
+start of the section, so that a line appended to a log changes only the last chunk. Search reads the text that it shows
+from the blob, never from here.
 """
 
 from __future__ import annotations
@@ -24,34 +24,34 @@ from gitmem.models.token_count import estimate
 from gitmem.text.telling import telling_count
 from gitmem.text.terms import terms
 
-LineVectors = Callable[[Sequence[str]], Sequence[tuple[float, bytes]]]
-Stored = Callable[[Sequence[bytes]], Set[bytes]]  # chunk hashes -> those of which the index has the lines already
-EMBEDDED = 4000  # characters of a chunk that an embedder reads
-# Front matter whose words find every chunk of the note.
-SHOWN_KEYS = ("title", "name", "aliases", "description", "tags", "triggers")
+LineVectors = Callable[[Sequence[str]], Sequence[tuple[float, bytes]]]  # texts -> (length, vector) of each
+Stored = Callable[[Sequence[bytes]], Set[bytes]]  # chunk hashes -> those whose lines the index has already
+MAX_EMBEDDED_CHARS = 4000  # of a chunk that an embedder reads
+# Keys of the front matter whose words find every chunk of the note.
+INDEXED_KEYS = ("title", "name", "aliases", "description", "tags", "triggers")
 
 
 def blob_row(
     oid: str, data: bytes, cut: Cut, secret_lines: Set[int] | None = None, vectors: LineVectors | None = None
 ) -> BlobRow:
-    """Everything the index keeps of a blob. Lines with a secret (1-based) have no words, no vector, no hash.
+    """All that the index stores of a blob.
 
-    `vectors` gives the line vectors of `units.pack` for texts; without it they are left empty.
+    `secret_lines`: 1-based numbers of lines with a secret, looked for if None; they get no words, no vector and no
+    hash. `vectors`: makes the line vectors for `units.pack`; without it there are none.
     """
     document = parse(data)
-    if secret_lines is not None:
-        hidden = secret_lines
-    else:
-        hidden = _secrets(document)
-    return _rows([(oid, data, document, hidden)], cut, vectors)[0]
+    if secret_lines is None:
+        secret_lines = _secrets(document)
+    return _rows([(oid, data, document, secret_lines)], cut, vectors)[0]
 
 
 def blob_rows(
     blobs: Sequence[tuple[str, bytes]], cut: Cut, vectors: LineVectors | None = None, stored: Stored | None = None
 ) -> list[BlobRow]:
-    """`blob_row` of many blobs, step by step: what a step needs stays in the processor's cache.
+    """`blob_row` of many blobs (oid, bytes), faster because each step goes over all blobs.
 
-    Chunks that `stored` names, asked once for all of them, get no line vectors: their `ChunkRow.lines` is empty.
+    `stored` is called once with all chunk hashes. The chunks that it returns get no line vectors: their
+    `ChunkRow.lines` is empty.
     """
     documents = [parse(data) for _, data in blobs]
     hidden = [_secrets(document) for document in documents]
@@ -64,15 +64,15 @@ def blob_rows(
 def message_rows(
     messages: Sequence[tuple[str, bytes]], cut: Cut, vectors: LineVectors | None = None, stored: Stored | None = None
 ) -> list[BlobRow]:
-    """`blob_rows` of commits' messages, each as `as_document` makes it, by the commits' oids.
+    """`blob_rows` of messages of commits: (oid of the commit, the bytes that `as_document` makes).
 
-    A message is lines and nothing more: what looks like front matter in it says nothing of it. No two commits share a
-    chunk, so that the chunks of a snapshot say which commits it has.
+    A message is plain lines; front matter in it means nothing. No two commits share a chunk, so that the chunks of a
+    snapshot tell which commits it has.
     """
     parts = []
     for oid, data in messages:
         title, _, text = data.decode("utf-8", "replace").partition("\0")
-        hidden = _secret_lines(f"{title}\n{text.rstrip()}")  # looked for once: it is a third of the work
+        hidden = _secret_lines(f"{title}\n{text.rstrip()}")  # one call for both: this is a third of the work
         lines = tuple(text.rstrip().split("\n"))
         document = Document("", lines, (), 0, {"title": "" if 1 in hidden else title}, (), (), ())
         parts.append((oid, data, document, {line - 1 for line in hidden if line > 1}))
@@ -80,7 +80,7 @@ def message_rows(
 
 
 def as_document(author: str, paths: Iterable[str], message: str) -> bytes:
-    """A commit as `message_rows` reads it: who wrote it and what it touched find it as a heading's words do."""
+    """A commit in the form that `message_rows` reads. The words of author and paths find it as a heading's words do."""
     title = " ".join([author, *paths]).replace("\0", " ").replace("\n", " ")
     return f"{title}\0{message}".encode("utf-8", "replace")
 
@@ -93,10 +93,12 @@ def _rows(
     *,
     messages: bool = False,
 ) -> list[BlobRow]:
+    """The rows of documents, as (oid, bytes, document, secret lines)."""
     drafts = [_drafts(document, cut, hidden, oid if messages else "") for oid, _, document, hidden in parts]
     new = {draft.hash: draft for pieces in drafts for draft in pieces}
-    for known in stored(list(new)) if stored is not None else ():
-        del new[known]
+    if stored is not None:
+        for known in stored(list(new)):
+            del new[known]
     records: dict[bytes, bytes] = {}
     made: Iterator[tuple[float, bytes]] = repeat((0.0, b""))
     trails: dict[str, tuple[float, bytes]] = {}
@@ -134,7 +136,7 @@ def _secret_lines(text: str) -> Set[int]:
 
 
 def shape(document: Document, secret_lines: Set[int] = frozenset()) -> Shape:
-    """The document's shape; keys of a front matter that holds a secret are left out."""
+    """The shape of a document. The keys of a front matter that holds a secret are left out."""
     keys: list[tuple[str, str]] = []
     if not any(line <= document.front for line in secret_lines):
         for key, value in document.front_matter.items():
@@ -149,19 +151,19 @@ def shape(document: Document, secret_lines: Set[int] = frozenset()) -> Shape:
 
 
 def shape_of(data: bytes) -> Shape:
-    """The shape of a blob, without what else `blob_row` makes of it: secrets are looked for where keys are alone."""
+    """The shape of a blob, as `blob_row` has it. Looks for secrets only if there is a front matter."""
     document = parse(data)
     return shape(document, _secrets(document) if document.front else frozenset())
 
 
 def spans(document: Document, cut: Cut, statements: Sequence[Statement]) -> list[tuple[int, int, int]]:
-    """(first line, last line, heading's line or 0) of each chunk: every line that is not blank is in one."""
+    """(first line, last line, line of its heading or 0) of each chunk. Every line that is not blank is in a chunk."""
     lines = document.lines
     titles = {heading.line for heading in document.headings}
     pieces: list[tuple[int, int, int]] = []
-    section: list[tuple[int, int, int]] = []  # first line, last line, tokens of what is not cut
+    section: list[tuple[int, int, int]] = []  # first line, last line, tokens of each part that is not cut
     heading = 0
-    bodied = False
+    has_body = False
 
     def close() -> None:
         if section:
@@ -176,12 +178,12 @@ def spans(document: Document, cut: Cut, statements: Sequence[Statement]) -> list
             continue
         sizes = [estimated_tokens(line) for line in lines[first - 1 : last]]
         if first in titles and statement.form is Form.HEADING:
-            if bodied:
+            if has_body:
                 close()
-                bodied = False
+                has_body = False
             heading = first
         elif statement.form is not Form.FRONT_MATTER:
-            bodied = True
+            has_body = True
         size = sum(sizes)
         if size > cut.size and statement.form is not Form.CODE:
             section.extend((first + at, first + at, tokens) for at, tokens in enumerate(sizes))
@@ -192,23 +194,26 @@ def spans(document: Document, cut: Cut, statements: Sequence[Statement]) -> list
 
 
 def _pack(section: Sequence[tuple[int, int, int]], cut: Cut) -> list[tuple[int, int]]:
-    """Consecutive runs of at most `cut.size` tokens; blank lines at either end are left out."""
-    packed: list[tuple[int, int]] = []
+    """(first line, last line) of runs of at most `cut.size` tokens, without blank lines at either end.
+
+    `section`: (first line, last line, tokens) of its parts, 0 tokens for blank lines.
+    """
+    runs: list[tuple[int, int]] = []
     begin = 0
     size = 0
-    for number, unit in enumerate(section):
-        if size and size + unit[2] > cut.size and unit[2]:
-            packed.append((begin, number - 1))
+    for number, (_, _, tokens) in enumerate(section):
+        if size and size + tokens > cut.size and tokens:
+            runs.append((begin, number - 1))
             back = number
-            kept = 0
-            while cut.overlap and back - 1 > begin and kept + section[back - 1][2] <= cut.overlap:
+            overlap = 0
+            while cut.overlap and back - 1 > begin and overlap + section[back - 1][2] <= cut.overlap:
                 back -= 1
-                kept += section[back][2]
-            begin, size = back, kept
-        size += unit[2]
-    packed.append((begin, len(section) - 1))
+                overlap += section[back][2]
+            begin, size = back, overlap
+        size += tokens
+    runs.append((begin, len(section) - 1))
     result = []
-    for first, last in packed:
+    for first, last in runs:
         while first < last and not section[first][2]:
             first += 1
         while last > first and not section[last][2]:
@@ -219,15 +224,18 @@ def _pack(section: Sequence[tuple[int, int, int]], cut: Cut) -> list[tuple[int, 
 
 
 def estimated_tokens(line: str) -> int:
-    """About how many tokens a line has; 0 only for a blank one."""
+    """The estimated number of tokens of a line; 0 only for a blank line."""
     if not line or line.isspace():
         return 0
     return estimate(line)
 
 
 class _Draft(NamedTuple):
-    """A chunk whose lines have no vectors yet: the fields of `ChunkRow`, with its units in the place of `lines`, the
-    words of each step of its trail with those that tell, and the trail as one text."""
+    """A chunk without line vectors: the fields of `ChunkRow`, with `units` in place of `lines`, and its trail.
+
+    `steps`: for each step of the trail its number of words, and how many of them a question looks for. `trail`: the
+    steps as one text.
+    """
 
     hash: bytes
     start: int
@@ -243,26 +251,29 @@ class _Draft(NamedTuple):
 
 
 def _drafts(document: Document, cut: Cut, secret_lines: Set[int], owner: str) -> list[_Draft]:
-    """The chunks of a document; one with an `owner` is its own, whatever other document has the same text."""
+    """The chunks of a document. `owner`: mixed into the hashes, so that no other document shares a chunk; "" for none.
+
+    Each chunk gets the words of the front matter, of the headings above it and of the statements above its first one.
+    """
     lines = document.lines
     named: list[str] = []
     if not any(line <= document.front for line in secret_lines):
-        for key in SHOWN_KEYS:
+        for key in INDEXED_KEYS:
             value = document.front_matter.get(key, ())
             named += [value] if isinstance(value, str) else value
     path: list[Heading] = []
     headings = list(document.headings)
-    coming = 0
+    next_heading = 0
     rows = []
     hidden = secret_lines | set(range(1, document.front + 1))
     statements = document.statements
     at = 0  # the first statement that has a line in the chunk
     for first, last, heading in spans(document, cut, statements):
-        while coming < len(headings) and headings[coming].line <= heading:
-            while path and path[-1].level >= headings[coming].level:
+        while next_heading < len(headings) and headings[next_heading].line <= heading:
+            while path and path[-1].level >= headings[next_heading].level:
                 path.pop()
-            path.append(headings[coming])
-            coming += 1
+            path.append(headings[next_heading])
+            next_heading += 1
         while at and statements[at - 1].last >= first:  # chunks may overlap
             at -= 1
         while statements[at].last < first:
@@ -270,7 +281,7 @@ def _drafts(document: Document, cut: Cut, secret_lines: Set[int], owner: str) ->
         own = range(at, _end(statements, at, last))
         above = [*named, *(step(h.text) for h in path if h.line not in secret_lines)]
         above += [text for line, text in _above_the_chunk(statements, own) if line not in secret_lines]
-        # A line left out stays as an empty one: the units count lines from the chunk's first.
+        # A hidden line becomes an empty one, because units count lines from the first line of the chunk.
         shown = [_visible(line) if line.endswith("-->") else line for line in lines[first - 1 : last]]
         for number in hidden:
             if first <= number <= last:
@@ -291,7 +302,7 @@ def _drafts(document: Document, cut: Cut, secret_lines: Set[int], owner: str) ->
                 body_words=" ".join(body_words),
                 length=len(body_words) + len(title_words),
                 units=made,
-                text=_embedded(above, made),
+                text=_text_to_embed(above, made),
                 steps=[(len(words), telling_count(text)) for words, text in zip(steps, above, strict=True)],
                 trail=" ".join(above),
             )
@@ -307,27 +318,29 @@ def _end(statements: Sequence[Statement], at: int, last: int) -> int:
 
 
 def _above_the_chunk(statements: Sequence[Statement], own: range) -> list[tuple[int, str]]:
-    """(line, text) of what the chunk's first statement stands below and the chunk has not, from the outside in."""
+    """(line, text) of the statements above the chunk that its first statement belongs to, the outermost first.
+
+    `own`: positions of the chunk's statements.
+    """
     first = next((at for at in own if statements[at].says), -1)
+    if first < 0:
+        return []
     above: list[tuple[int, str]] = []
-    if first >= 0:
-        at = statements[first].under
-    else:
-        at = -1
+    at = statements[first].under
     while at >= 0:
         if at < own.start:
+            text = statements[at].text
             if statements[at].form is Form.TABLE_HEAD:
                 text = " ".join(statements[first].header)
-            else:
-                text = statements[at].text
             above.append((statements[at].first, step(text)))
         at = statements[at].under
     return above[::-1]
 
 
-def _embedded(above: list[str], units: Sequence[Unit]) -> str:
-    """What an embedder reads: the headings, then the text below them without its comments."""
-    return "\n".join([" ".join(above), *(unit.text for unit in units if not unit.flags & HEADING)])[:EMBEDDED].strip()
+def _text_to_embed(above: list[str], units: Sequence[Unit]) -> str:
+    """The text for the embedder: the trail in the first line, then the units that are not headings."""
+    text = "\n".join([" ".join(above), *(unit.text for unit in units if not unit.flags & HEADING)])
+    return text[:MAX_EMBEDDED_CHARS].strip()
 
 
 def _visible(line: str) -> str:

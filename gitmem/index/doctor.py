@@ -1,7 +1,7 @@
-"""Whether the index is right: the comparisons of `git mem doctor`.
+"""Checks for `git mem doctor`: unfinished runs, and whether the index holds what it should.
 
-`examine` trusts nothing the index says of itself: it reads every memory file again, derives what should be stored,
-and compares. It changes nothing.
+`examine` reads every memory file again, derives the rows that should be stored, and compares them with the index. It
+changes nothing.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ REPAIR = "git mem doctor --repair"
 
 
 def unfinished(repo: Repository) -> list[Check]:
-    """What a run that was killed, or a git, has left that keeps the next one from writing; [] for nothing."""
+    """A check for everything that a killed run or git left: a lock, a record, scratch files, a merge in progress."""
     checks = []
     lock = Path(repo.git_dir) / "index.lock"
     if lock.exists():
@@ -59,7 +59,7 @@ def unfinished(repo: Repository) -> list[Check]:
 
 
 def examine(repo: Repository, config: Config) -> list[Check]:
-    """Compare tree, index, chunks, words and vectors. The first check that fails may leave later ones out."""
+    """Compare files, chunks, words and vectors of the index. A check that fails may end the later ones."""
     checks: list[Check] = []
     tracked = [e.path for e in repo.staged() if e.path.rsplit("/", 1)[-1].startswith(db.FILE)]
     if tracked:
@@ -83,13 +83,12 @@ def examine(repo: Repository, config: Config) -> list[Check]:
 
 def _compare(repo: Repository, config: Config, index: Index) -> Iterator[Check]:
     """Compare each part of the index with the files. A damaged database ends the checks after the first."""
-    complaint = index.integrity()
-    damage = ""
-    if complaint:
-        damage = f"SQLite finds it damaged: {complaint}"
-    yield Check("file", damage, REPAIR if complaint else "", str(directory(repo) / db.FILE))
-    if complaint:
+    place = str(directory(repo) / db.FILE)
+    damage = index.integrity()
+    if damage:
+        yield Check("file", f"SQLite finds it damaged: {damage}", REPAIR, place)
         return
+    yield Check("file", "", "", place)
     wrong, later, files = _tree(repo, config, index)
     about = joined(", ", [counted(len(files), "file"), *later])
     yield Check("tree", wrong, "git mem index" if wrong else "", about)
@@ -101,15 +100,16 @@ def _compare(repo: Repository, config: Config, index: Index) -> Iterator[Check]:
     wrong, count = _vectors(config, index, chunks)
     hint = ""
     if wrong:
-        if count < 0:
-            hint = "git mem index"
-        else:
-            hint = REPAIR
+        hint = "git mem index" if count < 0 else REPAIR
     yield Check("vectors", wrong, hint, counted(count, "vector"))
 
 
 def _tree(repo: Repository, config: Config, index: Index) -> tuple[str, list[str], dict[str, tuple[str, str]]]:
-    """What is wrong; what the next search will read, in words; oid -> (path, commit or "") of every blob to look at."""
+    """Compare the list of files.
+
+    Returns what is wrong ("" for nothing), phrases about files that the next search will read, and oid -> (path,
+    commit or "" for the work tree) of every indexed blob.
+    """
     listed: dict[str, tuple[str, str]] = {}
     wrong = ""
     later: list[str] = []
@@ -142,6 +142,7 @@ def _tree(repo: Repository, config: Config, index: Index) -> tuple[str, list[str
 
 
 def _derived(repo: Repository, config: Config, index: Index, files: dict[str, tuple[str, str]]) -> Iterator[BlobRow]:
+    """The rows that should be stored for these files, from their bytes."""
     cut = Cut(config.chunk_size, config.chunk_overlap)
     work = {(path, oid) for oid, (path, commit) in files.items() if not commit}
     for (_, oid), data in read(repo, sorted(work)).items():
@@ -153,13 +154,13 @@ def _derived(repo: Repository, config: Config, index: Index, files: dict[str, tu
 
 
 def _chunks(index: Index, rows: Iterator[BlobRow]) -> tuple[str, dict[int, tuple[int, str]]]:
-    """What is wrong; chunk -> (sum of its words, its text to embed)."""
+    """Compare the stored blobs and chunks. Returns what is wrong and chunk -> (sum of its words, text to embed)."""
     chunks: dict[int, tuple[int, str]] = {}
     wrong = 0
     for row in rows:
         stored = index.blob_row(row.oid)
         if stored is None:
-            continue  # the tree check has said so
+            continue  # reported by the check of the tree
         size, secrets, skipped, shape, places = stored
         right = (row.bytes, row.secrets, row.skipped, pack_shape(row.shape)) == (size, secrets, skipped, shape)
         expected = [(c.hash, c.length, c.start, c.end, c.heading) for c in row.chunks]
@@ -172,10 +173,12 @@ def _chunks(index: Index, rows: Iterator[BlobRow]) -> tuple[str, dict[int, tuple
 
 
 def _sum(words: str, column: str) -> int:
+    """A checksum of the words of a column with their positions."""
     return sum(crc32(f"{word}\0{column}\0{at}".encode()) for at, word in enumerate(words.split()))
 
 
 def _words(index: Index, chunks: dict[int, tuple[int, str]]) -> str:
+    """Compare the stored words with the sums in `chunks`. Returns what is wrong, "" for nothing."""
     sums: dict[int, int] = defaultdict(int)
     for term, chunk, column, offset in index.all_postings():
         if chunk in chunks:
@@ -187,25 +190,28 @@ def _words(index: Index, chunks: dict[int, tuple[int, str]]) -> str:
 
 
 def _vectors(config: Config, index: Index, chunks: dict[int, tuple[int, str]]) -> tuple[str, int]:
-    """What is wrong, and how many vectors there are (-1: too few of them). Nothing is sent anywhere."""
+    """Compare stored vectors with new ones. Returns what is wrong and the number of vectors (-1: some are missing).
+
+    No text is sent to an endpoint.
+    """
     from gitmem.models.embedding import is_remote, open_in_force
 
-    force = index.in_force()
-    if force is None:
+    in_force = index.in_force()
+    if in_force is None:
         if chunks:
-            return ("no chunk has a vector", -1)
-        return ("", 0)
+            return "no chunk has a vector", -1
+        return "", 0
     stored = {chunk: vector for chunk in chunks if (vector := index.stored_vector(chunk))}
     if len(stored) < len(chunks):
         bare = len(chunks) - len(stored)
         return f"{counted(bare, 'chunk')} {'has' if bare == 1 else 'have'} no vector", -1
-    if is_remote(force[1]):
+    if is_remote(in_force[1]):
         return "", len(stored)
     try:
-        embedder = open_in_force(force[1], config)
+        embedder = open_in_force(in_force[1], config)
     except (ModelUnavailable, ImportError):
         return "", len(stored)
-    if embedder is None or embedder.id != force[0]:
+    if embedder is None or embedder.id != in_force[0]:
         return "the embedder that made the vectors has changed", -1
     wrong = 0
     numbers = list(chunks)
@@ -217,7 +223,7 @@ def _vectors(config: Config, index: Index, chunks: dict[int, tuple[int, str]]) -
 
 
 def _close(a: tuple[bytes, bytes], b: tuple[bytes, bytes]) -> bool:
-    """Equal but for the last digit: a model's sums may be ordered otherwise on another machine."""
+    """Whether two vectors are equal except for the last digit: another machine may add sums in another order."""
     if a == b:
         return True
     if len(a[1]) != len(b[1]) or len(a[0]) != len(b[0]):

@@ -1,8 +1,6 @@
-"""Whether the index is current, for those that ask it: opened as it is where nothing changed, and brought up to date
-first where something did.
+"""Opens the index for a search; updates it first if files have changed.
 
-`ready` is what a search calls. Writes nothing itself: a search that finds all current never imports what does
-(`indexer`).
+A search calls `ready`. This module writes nothing: a search whose index is current never imports `indexer`, which does.
 """
 
 from __future__ import annotations
@@ -30,12 +28,12 @@ def ready(
     kept: IndexKeeper | None = None,
     say: Callable[[str], None] = lambda text: None,
 ) -> OpenIndex:
-    """The index and the snapshot of `commit` ("": the work tree, HEAD in a bare repository), current if possible.
+    """The index with the snapshot of `commit`, updated if it is not current.
 
-    Takes at most about `budget` seconds of work and `wait` for another writer; then it is stale and says so. Damage
-    is met by rebuilding. Where a sparse checkout leaves all memory out, HEAD stands for the work tree.
-    An index that is current stays open where it is `kept`. `say` is told how far indexing is.
-    Raises `IndexUnusable` for what a person must mend (a newer version, a foreign owner).
+    `commit`: "" for the work tree, or HEAD in a bare repository and if a sparse checkout leaves out all memory.
+    `budget`: seconds of work. `wait`: seconds for another writer; after these limits the index is returned as stale.
+    `kept`: keeps a current index open. `say`: called with the progress of indexing. A damaged index is rebuilt. Raises
+    `IndexUnusable` for a problem that a person must solve (a newer version, another owner).
     """
     if not commit and repo.root is None:
         commit = repo.head() or ""
@@ -43,30 +41,24 @@ def ready(
             return OpenIndex(None, None, Freshness(), "", ("there is no commit yet",))
     notes: tuple[str, ...] = ()
     began = time.time_ns()
-    if commit:
-        seen = None
-    else:
+    seen = None
+    if not commit:
         seen = read_work_tree(repo, config.memory_paths)
     if seen is not None and (outside := left_out_memory(repo, config.memory_paths)):
-        if seen.files:
-            head = ""
-        else:
+        head = ""
+        if not seen.files:
             head = repo.head() or ""
         notes = (words_on_sparse_checkout(len(outside), whole=bool(head)),)
         if head:
             commit, seen = head, None
-    tree = ""
+    tree, key = "", ""
     if commit:
         tree = repo.tree(commit)
-    if commit:
         key = tree_key(tree, config.memory_paths)
     else:
         key = work_tree_key(repo)
     try:
-        if kept is not None:
-            index = kept.open(directory(repo))
-        else:
-            index = open_index(directory(repo))
+        index = kept.open(directory(repo)) if kept else open_index(directory(repo))
         if index is not None:
             scan = index.scan(key)
             opened = OpenIndex(index, None, Freshness(), commit, notes, kept=kept)
@@ -74,7 +66,7 @@ def ready(
                 opened.snapshot = index.snapshot(key)
                 return opened
             opened.close()
-    except IndexDamaged:  # met again, and mended, by what brings it up to date
+    except IndexDamaged:  # `bring` finds the damage again and rebuilds the index
         if kept is not None:
             kept.close()
     from gitmem.index.indexer import WantedSnapshot, bring
@@ -85,7 +77,7 @@ def ready(
 
 
 def words_on_sparse_checkout(files: int, *, whole: bool) -> str:
-    """What a person should know where a sparse checkout leaves memory files out: all of them, or some."""
+    """The note for the person if a sparse checkout leaves out `files` memory files; `whole`: all of them."""
     if whole:
         return "memory is left out of this sparse checkout: it is read at HEAD"
     return f"left out of this sparse checkout, and not searched: {counted(files, 'memory file')}; --at HEAD has them"

@@ -1,6 +1,6 @@
-"""What brings the index of a history up to date: reads the messages that are missing, records what a commit reaches.
+"""Updates the index of a history: reads missing messages and records the commits that each tip reaches.
 
-Ranks and shows nothing; `history` opens what is current without importing this.
+`history` opens a current index without importing this module.
 """
 
 from __future__ import annotations
@@ -27,30 +27,31 @@ from gitmem.index.index_file import directory
 from gitmem.paths import more_than_memory
 from gitmem.system import make_folder, remove_folder
 
-MAX_SNAPSHOTS = 16  # snapshots that stay recorded; more where one for each branch is more
-MAX_COMMITS_IN_ONE = 64  # new commits that are one transaction with their snapshot
+MAX_SNAPSHOTS = 16  # in the index; more if the repository has more refs
+MAX_COMMITS_IN_ONE = 64  # new commits that are written in one transaction with their snapshot
 UNWRITABLE = "the history's index cannot be written here"
-LOST = 1_000  # commits that a snapshot may have and the next one not, for it to be made from that one
+MAX_LOST_COMMITS = 1_000  # of an old snapshot that the new one does not have; above it the new one is made from nothing
 
 
 def bring(repo: Repository, config: Config, bounds: Bounds, all_tips: Sequence[Tip]) -> tuple[str, list[str]]:
-    """Index what these tips reach: why that could not be done, or "", and notes for a person."""
+    """Index the commits that these tips reach. Returns why that is not finished ("" if it is), and notes."""
     work = Work()
     return _Update(repo, config, bounds, work).run(all_tips), work.notes
 
 
 def temporary(repo: Repository, config: Config, bounds: Bounds, all_tips: Sequence[Tip]) -> tuple[Index | None, str]:
-    """The history in an index of its own, in a folder that goes when it is closed, and what it may miss; no index where
-    none can be made either. No text is sent anywhere for it: the log of what was sent would go too."""
+    """An index of the history in a temporary folder that is removed with `close`, and why it may miss commits.
+
+    The index is None if it cannot be made either. It uses no embedder that sends text to an endpoint: the log of sent
+    text would be removed with the folder.
+    """
     if config.embedder.startswith("http:"):
-        local = config._replace(embedder="static")
-    else:
-        local = config
+        config = config._replace(embedder="static")
     index = None
     try:
         folder = make_folder()
         try:
-            stale = _Update(repo, local, bounds, Work(), place=folder).unlocked(all_tips)
+            stale = _Update(repo, config, bounds, Work(), place=folder).unlocked(all_tips)
             index = open_index(folder, HISTORY, temporary=True)
         finally:
             if index is None:
@@ -61,16 +62,23 @@ def temporary(repo: Repository, config: Config, bounds: Bounds, all_tips: Sequen
 
 
 def wanted(repo: Repository, config: Config) -> bool:
-    """Whether history counts where nobody asks for it: the repository holds more than memory, or others are named."""
-    head = "" if config.history_repos else repo.head()
-    return bool(config.history_repos) or bool(head and more_than_memory(e.path for e in repo.entries(head)))
+    """Whether `refresh` makes an index of the history that nobody asked for.
+
+    It does if `mem.historyRepos` names clones, or if the repository holds more than memory.
+    """
+    if config.history_repos:
+        return True
+    head = repo.head()
+    return head is not None and more_than_memory(entry.path for entry in repo.entries(head))
 
 
 def refresh(
     repo: Repository, config: Config, bounds: Bounds, *, full: bool = False, say: Say = lambda text: None
 ) -> Work:
-    """Bring the history of HEAD up to date, where it is wanted or was asked for before; what was done. Where all is to
-    be made anew, or the embedder has changed, it is built from nothing."""
+    """Update the index of HEAD's history if it exists or is `wanted`. Returns what was done.
+
+    It is built from nothing with `full` and if another embedder is configured.
+    """
     work = Work()
     if (directory(repo) / HISTORY).exists() or wanted(repo, config):
         if full:
@@ -85,7 +93,7 @@ def refresh(
 
 
 def discard(repo: Repository, wait: float = 30.0) -> bool:
-    """Delete the index of the history, if there is one; it is built again where it is asked for."""
+    """Delete the index of the history. Returns whether there was one. Raises Locked after `wait` seconds."""
     if not (directory(repo) / HISTORY).exists():
         return False
     with locked(repo.common_dir, "history", wait):
@@ -93,7 +101,7 @@ def discard(repo: Repository, wait: float = 30.0) -> bool:
 
 
 class _Update:
-    """Bringing snapshots up to date, once; `anew` where the vectors are of another embedder than the configured one."""
+    """One update. `anew`: build the index from nothing if another embedder is configured. `place`: its folder."""
 
     def __init__(
         self, repo: Repository, config: Config, bounds: Bounds, work: Work, say: Say = lambda text: None,
@@ -103,7 +111,10 @@ class _Update:
         self.anew, self.place = anew, place or directory(repo)
 
     def run(self, all_tips: Sequence[Tip], *, again: bool = False) -> str:
-        """Index what these tips reach; why that could not be done, or ""."""
+        """Index the commits that these tips reach. Returns why that is not finished, "" if it is.
+
+        `again`: the second try, after a damaged index.
+        """
         try:
             with locked(self.repo.common_dir, "history", self.bounds.wait, self.bounds.make):
                 return self.unlocked(all_tips)
@@ -122,10 +133,10 @@ class _Update:
             return f"{UNWRITABLE} ({error.message})"
 
     def unlocked(self, all_tips: Sequence[Tip]) -> str:
-        """As `run`, by a caller that holds the lock or is the only one to know the place."""
+        """As `run`, for a caller that holds the lock or is the only user of the folder."""
         writer = open_writer(self.place, self.bounds.make, HISTORY)
-        force = writer.in_force()
-        if self.anew and force is not None and force[1] != self.config.embedder:
+        in_force = writer.in_force()
+        if self.anew and in_force is not None and in_force[1] != self.config.embedder:
             writer.close()
             remove(self.place, HISTORY)
             writer = open_writer(self.place, self.bounds.make, HISTORY)
@@ -151,29 +162,32 @@ class _Update:
 
 
 class _Snapshot:
-    """What a tip reaches, on its way into the index."""
+    """Makes the snapshot of one tip. `most` as in `Bounds`; `kept`: snapshots that stay in the index."""
 
     def __init__(self, indexer: BlobIndexer, tip: Tip, most: int, kept: int) -> None:
         self.indexer, self.writer, self.tip, self.most, self.kept = indexer, indexer.writer, tip, most, kept
 
     def bring(self) -> bool:
-        """Index what is missing and record the snapshot; whether all was done. Where time ends it is recorded as far
-        as it came, newest commits first."""
+        """Index the missing commits and record the snapshot. Returns whether all commits are indexed.
+
+        If the time is up, the snapshot is recorded with the newest commits only.
+        """
         base = stored.latest(self.writer, self.tip.place)
         done = None
         if base:
             done = self._from(base)
-        if done is None:
-            reached = list(islice(self.tip.repo.reaches(self.tip.commit), self.most + 1 if self.most else None))
-            if self.most and len(reached) > self.most:
-                return False
-            missing = self.writer.missing(reached)
-            done = self.indexer.add(self._documents(missing), len(missing), len)
-            self._record(stored.norms_of(self.writer, reached), done)
+        if done is not None:
+            return done
+        reached = list(islice(self.tip.repo.reaches(self.tip.commit), self.most + 1 if self.most else None))
+        if self.most and len(reached) > self.most:
+            return False
+        missing = self.writer.missing(reached)
+        done = self.indexer.add(self._documents(missing), len(missing), len)
+        self._record(stored.norms_of(self.writer, reached), done)
         return done
 
     def _from(self, base: str) -> bool | None:
-        """Make it from another snapshot, as `bring`; None where that is too far away, or no longer here."""
+        """As `bring`, from the snapshot with the key `base`; None if its commit is gone or too many commits differ."""
         gained: list[tuple[str, bytes]] = []
         lost: list[str] = []
         old = base.rpartition(":")[2]
@@ -183,7 +197,7 @@ class _Snapshot:
                     gained.append((oid, as_document(author, paths, message[: stored.MAX_MESSAGE_CHARACTERS])))
                 else:
                     lost.append(oid)
-                if len(lost) > LOST or (self.most and len(gained) > self.most):
+                if len(lost) > MAX_LOST_COMMITS or (self.most and len(gained) > self.most):
                     return None
         except GitFailed:
             return None
@@ -192,11 +206,9 @@ class _Snapshot:
         if before is None:
             return None
         few = len(missing) <= MAX_COMMITS_IN_ONE
-        transaction: AbstractContextManager[None]
+        transaction: AbstractContextManager[None] = nullcontext()
         if few:
             transaction = self.writer.writing()
-        else:
-            transaction = nullcontext()
         with transaction:
             self.indexer.whole = few
             done = self.indexer.add((row for row in gained if row[0] in missing), len(missing), len)
@@ -205,9 +217,10 @@ class _Snapshot:
         return done
 
     def _record_from(self, before: Snapshot, gained: Sequence[str], lost: Sequence[str], done: bool) -> None:
-        added, left = (stored.norms_of(self.writer, oids) for oids in (gained, lost))
+        """Record the snapshot as `before` with the commits `gained` and without the commits `lost`."""
+        added, removed = (stored.norms_of(self.writer, oids) for oids in (gained, lost))
         union = int.from_bytes(before.norms, "little") | int.from_bytes(added, "little")
-        norms = (union & ~int.from_bytes(left, "little")).to_bytes(max(len(before.norms), len(added)), "little")
+        norms = (union & ~int.from_bytes(removed, "little")).to_bytes(max(len(before.norms), len(added)), "little")
         self._record(norms, done)
 
     def _documents(self, oids: Sequence[str]) -> Iterator[tuple[str, bytes]]:

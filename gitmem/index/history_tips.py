@@ -1,6 +1,6 @@
-"""Whose history counts: the commit that is searched, and those of other clones that the user's settings name.
+"""The commits whose history is searched: one of this repository, and one of each clone in the user's settings.
 
-Opens the clones, reads no message and no index.
+This module opens the clones. It reads no message and no index.
 """
 
 from __future__ import annotations
@@ -18,8 +18,11 @@ from gitmem.git.other_memories import clean
 
 
 class Bounds(NamedTuple):
-    """What bringing a history up to date may take: seconds of work, seconds for another that writes, and the commits
-    from which it is left to `git mem index` (0: however many); `make` as for `state_dir`."""
+    """Limits of an update of the history.
+
+    `budget`: seconds of work. `wait`: seconds for another writer. `most`: new commits above which the update is left to
+    `git mem index`, 0 for no limit. `make` as for `state_dir`.
+    """
 
     budget: float = 60.0
     wait: float = 0.5
@@ -28,7 +31,7 @@ class Bounds(NamedTuple):
 
 
 class Tip(NamedTuple):
-    """A commit of a repository, whose history counts. `name` is "" for the repository that is searched."""
+    """A commit whose history is searched, with its repository. `name`: of another clone, "" for this repository."""
 
     repo: Repository
     commit: str
@@ -36,29 +39,30 @@ class Tip(NamedTuple):
 
     @property
     def key(self) -> str:
-        """Of the snapshot: the repository, then the commit."""
+        """The key of its snapshot."""
         return f"{self.place}{self.commit}"
 
     @property
     def place(self) -> str:
-        """Of the snapshot: the repository, and where its history was cut, which may be completed later."""
+        """The key without the commit: the repository and the boundary of a shallow clone, which may change later."""
         from gitmem.git.ranges import shallow
 
-        cut = "\n".join(sorted(shallow(self.repo)))
-        boundary = ""
-        if cut:
-            boundary = f"-{sha256(cut.encode()).hexdigest()}"
+        boundary = "\n".join(sorted(shallow(self.repo)))
+        if boundary:
+            boundary = f"-{sha256(boundary.encode()).hexdigest()}"
         return f"history:{bytes(self.repo.common_dir).hex()}{boundary}:"
 
 
 def tips(repo: Repository, config: Config, commit: str) -> tuple[list[Tip], list[str]]:
-    """The commits whose history counts: `commit` ("" for HEAD), and those of `mem.historyRepos` as of the same moment;
-    and why one of these does not count. The clones are open, for `close`."""
-    own = commit or repo.head() or ""
+    """The commits whose history is searched, and a note for each clone that is not read.
+
+    They are `commit` ("" for HEAD) and HEAD of each clone in `mem.historyRepos`, or its last commit at the time of
+    `commit`. The clones stay open until `close`.
+    """
+    found: list[Tip] = []
+    own = commit or repo.head()
     if own:
-        found = [Tip(repo, own)]
-    else:
-        found = []
+        found.append(Tip(repo, own))
     notes = []
     for place in dict.fromkeys(config.history_repos):
         folder = Path(os.path.expanduser(place))
@@ -66,7 +70,6 @@ def tips(repo: Repository, config: Config, commit: str) -> tuple[list[Tip], list
         at = ""
         try:
             other = open_repository(folder, clean(repo.environ))
-            at = ""
             if other.common_dir != repo.common_dir:
                 at = _as_of(other, repo, commit)
         except (GitMemError, OSError) as error:
@@ -79,7 +82,7 @@ def tips(repo: Repository, config: Config, commit: str) -> tuple[list[Tip], list
 
 
 def _as_of(other: Repository, repo: Repository, commit: str) -> str:
-    """HEAD of another repository; the last of its first parents that is no later than `commit` where one is given."""
+    """HEAD of another repository; with `commit` the last of its first parents up to that commit's date; "" if none."""
     head = other.head() or ""
     if not commit or not head:
         return head
@@ -88,7 +91,7 @@ def _as_of(other: Repository, repo: Repository, commit: str) -> str:
 
 
 def close(found: Sequence[Tip]) -> None:
-    """End the repositories that `tips` opened."""
+    """Close the repositories that `tips` opened."""
     for tip in found:
         if tip.name:
             tip.repo.close()

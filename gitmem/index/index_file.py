@@ -1,7 +1,8 @@
-"""The index file: where it is, an open index with its freshness, whether its chunks fit the settings, deleting it."""
+"""The index file of a repository: its place, an open index with its freshness, and the deletion of a damaged one."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 from gitmem.config import Config
@@ -21,33 +22,33 @@ if TYPE_CHECKING:
 
 
 class Freshness(NamedTuple):
-    """Whether an answer may miss something, and why."""
+    """`stale`: whether an answer may miss something. `reason`: why, "" if it is not stale."""
 
     stale: bool = False
     reason: str = ""
 
 
 class IndexKeeper(Protocol):
-    """Who keeps an index open between searches (`kept_index.KeptIndex`)."""
+    """Keeps an index open between searches (`kept_index.KeptIndex`)."""
 
     def open(self, directory: Path) -> Index | None:
-        """As `open_index`."""
+        """As `open_index`, or the index that is open."""
 
     def holds(self, index: IndexReader) -> bool:
-        """Whether this one stays open."""
+        """Whether `index` is the one that stays open."""
 
     def close(self) -> None:
-        """Close the index that is open."""
+        """Close the open index."""
 
 
 class OpenIndex:
-    """An index that a search may ask, closed after it unless it is `kept`.
+    """An open index with the snapshot to search.
 
-    `index` and `snapshot` are None where nothing is indexed and nothing could be.
+    `index`, `snapshot`: None if nothing is indexed and could not be. `commit`: the commit that is searched, "" for the
+    work tree. `kept`: keeps the index open between searches, or None. `passages`: makes the reader of the hits if it is
+    not `search/passages.Passages`. `notes`: for the person, such as a rebuilt index or a missing model.
 
-    `commit` is "" for the work tree. `passages` makes what reads the hits (`search/passages.Passages`) where it
-    is another. `notes` are for the person: a rebuilt index, a missing model. A plain class,
-    since a search makes it when it starts and a dataclass takes half a millisecond.
+    It is a plain class, because every search makes it at its start and a dataclass takes half a millisecond.
     """
 
     __slots__ = ("commit", "freshness", "index", "kept", "notes", "passages", "snapshot")
@@ -72,13 +73,13 @@ class OpenIndex:
 
     @property
     def chunks(self) -> int:
-        """How many chunks of memory may be found, 0 without an index."""
+        """The number of chunks that can be found; 0 without an index."""
         if self.snapshot is None:
             return 0
         return self.snapshot.chunks
 
     def close(self, *, damaged: bool = False) -> None:
-        """End the search; a damaged index does not stay open."""
+        """Close the index, unless it is kept open; `damaged` closes it in any case."""
         if self.index is None:
             return
         if self.kept is None or not self.kept.holds(self.index):
@@ -87,17 +88,19 @@ class OpenIndex:
             self.kept.close()
 
 
-LOCKED = "locked"  # the key in `meta` that says: encrypted blobs were left out, as no key was here
+LOCKED = "locked"  # key in `meta`: encrypted blobs were not indexed, because the clone was locked
 
 
 def directory(repo: Repository) -> Path:
-    """Where the index of a repository and all its work trees lies."""
+    """The folder of the index of a repository, one for all its work trees."""
     return repo.common_dir / "gitmem"
 
 
 def cut_as_set(repo: Repository, index: Index, config: Config) -> bool:
-    """Whether chunks are of the size that is set, and nothing was left out that a key opens by now; where nothing may
-    be written, any size will do."""
+    """Whether the chunks have the configured size, and no blob is missing that can be decrypted by now.
+
+    Always true if the index must not or cannot be written.
+    """
     if index.frozen or not config.auto_index:
         return True
     if index.meta("cut") != Cut(config.chunk_size, config.chunk_overlap).id:
@@ -106,18 +109,18 @@ def cut_as_set(repo: Repository, index: Index, config: Config) -> bool:
 
 
 def discard(repo: Repository, wait: float = 5.0, *, unless_mended: bool = False) -> bool:
-    """Delete a damaged index, under the writer lock; whether it was deleted.
+    """Delete a damaged index, under the writer lock. Returns whether it was deleted.
 
-    `unless_mended` keeps one that can be opened now that nobody writes it: what looked damaged was only being made.
+    `unless_mended`: keep it if it can be opened now. It looked damaged while another process was making it. Raises
+    Locked after `wait` seconds.
     """
     with locked(repo.common_dir, "index", wait):
+        index = None
         if unless_mended:
-            try:
+            with suppress(IndexDamaged):
                 index = open_index(directory(repo))
-            except IndexDamaged:
-                index = None
-            if index is not None:
-                index.close()
-                return False
+        if index is not None:
+            index.close()
+            return False
         remove(directory(repo))
         return True

@@ -1,8 +1,8 @@
-"""The index as a projection of Git: finds the blobs it lacks, parses and embeds each once, records snapshots.
+"""Brings the search index up to date with Git: finds missing blobs, parses and embeds each once, records snapshots.
 
-`bring` is what a search calls (through `freshness.ready`) when the index is not current: brought up to date, and
-`stale` with a reason when that could not be done in time. `refresh` is what `git mem index` and the hooks call.
-Never ranks, never shows text.
+A search whose index is not current calls `bring` (through `freshness.ready`); the index is then current, or `stale`
+with a reason if the time was too short. `git mem index` and the Git hooks call `refresh`. This module never ranks and
+never shows text.
 """
 
 from __future__ import annotations
@@ -27,16 +27,15 @@ from gitmem.memory.snapshot import WorkTree, read_work_tree, tree_files, tree_ke
 from gitmem.paths import in_default_corpus
 from gitmem.system import make_folder, remove_folder
 
-RETRIES = 3  # tries to open an index that others are just making
-FIRST_WAIT = 20.0  # seconds a search waits for another process when there is nothing to answer from
+MAX_RETRIES = 3  # to open an index that another process is making
+FIRST_WAIT_SECONDS = 20.0  # for another process that indexes, if the index has no snapshot to answer from
 BUSY = "another git mem is indexing"
 FOR_NOW = "nothing can be written here: the memory was indexed for this search alone"
-KEPT_TREES = 32  # snapshots of trees that stay recorded
+MAX_TREE_SNAPSHOTS = 32  # in the index; older ones are dropped
 
 
 class Bounds(NamedTuple):
-    """What a refresh may take: `budget` seconds of work, `wait` seconds for another that writes; `make` as for
-    `state_dir`."""
+    """Limits of a refresh. `budget`: seconds of work. `wait`: seconds for another writer. `make` as for `state_dir`."""
 
     budget: float = float("inf")
     wait: float = 30.0
@@ -44,8 +43,11 @@ class Bounds(NamedTuple):
 
 
 class WantedSnapshot(NamedTuple):
-    """The snapshot to bring up to date: `commit` and `tree` are "" for the work tree, `seen` is how that looked to a
-    scan that began at `began` (ns)."""
+    """The snapshot to bring up to date.
+
+    `key`: its key in the index. `commit`, `tree`: oids, "" for the work tree. `seen`: a scan of the work tree, None for
+    a commit. `began`: start of that scan, ns since the epoch.
+    """
 
     key: str
     commit: str
@@ -63,10 +65,10 @@ def bring(
     clock: Callable[[], float],
     say: Say = lambda text: None,
 ) -> OpenIndex:
-    """The index for `wanted`, built or brought up to date first; called by `freshness.ready` where it is not current.
+    """Build the index, or bring it up to date, and return it with the snapshot `wanted`.
 
-    Takes at most about `budget` seconds, and `wait` for another writer: then what is there is given, and says that it
-    is stale. Raises `IndexUnusable` as `freshness.ready` does.
+    Takes at most about `budget` seconds of work and `wait` seconds for another writer; after that the index is returned
+    as it is and its freshness says that it is stale. Raises `IndexUnusable` as `freshness.ready`.
     """
     return _Refresh(repo, config, Bounds(budget, wait), clock, say).ready(wanted)
 
@@ -82,37 +84,39 @@ def refresh(
 ) -> Work:
     """Bring the index up to date with the work tree, HEAD, the local branches and `revs`.
 
-    `full` parses everything again (vectors of unchanged text are kept). Where the budget is used up, or the embedder
-    does not answer, `unfinished` of what it returns says what is left. Raises Locked when another process writes for
-    longer than `bounds.wait`, IndexUnusable when the file cannot be written.
+    `full`: parse everything again; vectors of unchanged text are kept. If the budget is used up or the embedder does
+    not answer, `unfinished` of the result says what is missing. Raises Locked if another process writes for longer than
+    `bounds.wait`, IndexUnusable if the file cannot be written.
     """
     began = time.monotonic()
     run = _Refresh(repo, config, bounds, time.monotonic, say)
     work = run.everything(full, revs)
     if not work.unfinished:
         from gitmem.index import history_indexer
-        from gitmem.index.history_tips import Bounds as Limits
+        from gitmem.index.history_tips import Bounds as HistoryBounds
 
-        left = Limits(bounds.budget - (time.monotonic() - began), bounds.wait, make=bounds.make)
+        remaining = HistoryBounds(bounds.budget - (time.monotonic() - began), bounds.wait, make=bounds.make)
         try:
-            past = history_indexer.refresh(repo, config, left, full=full, say=say)
-            work.commits, work.unfinished = past.blobs, past.unfinished
-            work.notes += past.notes
+            history = history_indexer.refresh(repo, config, remaining, full=full, say=say)
+            work.commits, work.unfinished = history.blobs, history.unfinished
+            work.notes += history.notes
         except GitFailed as error:  # such as a partial clone without the trees of old commits
             work.notes.append(f"no history: {error.message}")
     if run.unavailable is not None:
-        # Words are searched meanwhile: an embedder that does not answer keeps nothing else from being indexed.
-        said = f"no vectors: {run.unavailable.message}"
-        work.notes = [note for note in work.notes if note != said]
-        hint = ""
+        # Without an embedder the words are indexed all the same.
+        note = f"no vectors: {run.unavailable.message}"
+        work.notes = [other for other in work.notes if other != note]
         if run.unavailable.hint:
-            hint = f" ({run.unavailable.hint})"
-        work.unfinished = "; ".join(filter(None, (work.unfinished, f"{said}{hint}")))
+            note += f" ({run.unavailable.hint})"
+        work.unfinished = "; ".join(filter(None, (work.unfinished, note)))
     return work
 
 
 def prune(repo: Repository, config: Config, *, wait: float = 30.0) -> Work:
-    """Drop what no ref and no work tree reaches, what replaced embedders left, and the index of the history."""
+    """Delete blobs that no ref and no work tree reaches, vectors of replaced embedders, and the history's index.
+
+    `wait`: seconds for another writer, then Locked is raised.
+    """
     work = Work()
     with locked(repo.common_dir, "index", wait):
         writer = db.open_writer(directory(repo))
@@ -135,7 +139,7 @@ def prune(repo: Repository, config: Config, *, wait: float = 30.0) -> Work:
 
 
 def cache_key(repo: Repository, config: Config) -> tuple[str, str]:
-    """(what makes two indexes interchangeable, HEAD's tree): the name of an index kept between runs of CI."""
+    """The cache key of an index in CI: (name of the format and the settings, tree of HEAD or `empty`)."""
     from gitmem.index.db.schema import VERSION
 
     head = repo.head()
@@ -145,7 +149,7 @@ def cache_key(repo: Repository, config: Config) -> tuple[str, str]:
 
 
 class _Refresh:
-    """One run. Holds no lock and no connection between its calls."""
+    """One run of `bring`, `refresh` or for a temporary index. Holds no lock and no connection between its calls."""
 
     def __init__(
         self,
@@ -164,7 +168,7 @@ class _Refresh:
         self.make = bounds.make
         self.work = Work()
         self.extra = config.memory_paths
-        self.unwritable = False  # where the index belongs
+        self.unwritable = False  # whether the state folder cannot be written
         self.unavailable: GitMemError | None = None  # why the configured embedder made no vectors
         self.place = directory(repo)
 
@@ -190,16 +194,16 @@ class _Refresh:
             reason = self._update(wanted)
             index, _ = self._open()
             if reason == BUSY and (index is None or index.snapshot(key) is None):
-                # There is nothing older to answer from: wait for the one that builds it.
+                # There is no older snapshot to answer from: wait longer for the process that builds it.
                 if index is not None:
                     index.close()
-                self.wait = max(self.wait, FIRST_WAIT)
+                self.wait = max(self.wait, FIRST_WAIT_SECONDS)
                 reason = self._update(wanted)
                 index, _ = self._open()
-            for _ in range(RETRIES):
+            for _ in range(MAX_RETRIES):
                 if reason or (index is not None and index.snapshot(key) is not None):
                     break
-                # Another process made the file anew between our writing and our opening: look again.
+                # Another process deleted the file between our write and our read.
                 if index is not None:
                     index.close()
                 reason = self._update(wanted)
@@ -210,7 +214,8 @@ class _Refresh:
         if index is not None:
             snapshot = index.snapshot(key)
         if index is not None and snapshot is None and not commit:
-            snapshot = next((index.snapshot(old) for old in index.keys("work:") if self._was(work_tree_of(old))), None)
+            moved = (old for old in index.keys("work:") if self._may_have_moved_from(work_tree_of(old)))
+            snapshot = next(map(index.snapshot, moved), None)
         if snapshot is None and self.unwritable and (temporary := self._temporary(wanted)) is not None:
             if index is not None:
                 index.close()
@@ -218,19 +223,20 @@ class _Refresh:
         fresh = Freshness(bool(reason), reason)
         return OpenIndex(index, snapshot, fresh, commit, tuple(self.work.notes))
 
-    def _was(self, git_dir: Path) -> bool:
-        """Whether a work tree that is gone can be this one, moved or mounted elsewhere. What differs is not shown:
-        each hit's file is compared with its hash."""
-        mine = self.repo.git_dir
-        linked = mine != self.repo.common_dir
-        if linked:
-            same = git_dir.parts[-2:] == mine.parts[-2:]
-        else:
-            same = git_dir.parent.name != "worktrees"
-        return same and not git_dir.is_dir()
+    def _may_have_moved_from(self, git_dir: Path) -> bool:
+        """Whether this work tree may be the one of `git_dir`, which is gone: moved, or mounted elsewhere.
+
+        A wrong guess does no harm: the file of each hit is compared with its hash before it is shown.
+        """
+        if git_dir.is_dir():
+            return False
+        own = self.repo.git_dir
+        if own != self.repo.common_dir:  # a linked work tree
+            return git_dir.parts[-2:] == own.parts[-2:]
+        return git_dir.parent.name != "worktrees"
 
     def _open(self) -> tuple[Index | None, str]:
-        """The index, or why there is none; a damaged one is deleted, to be built again."""
+        """The index, or None and why ("" if it is only missing). A damaged index is deleted, to be built again."""
         try:
             return db.open_index(directory(self.repo)), ""
         except IndexDamaged as error:
@@ -238,7 +244,7 @@ class _Refresh:
                 if discard(self.repo, self.wait, unless_mended=True):
                     self.work.notes.append(f"{error.message} It is built again.")
             except Locked:
-                pass  # not damaged: another process is just making it
+                pass  # not damaged: another process is making it
             except (GitMemError, OSError) as second:
                 return None, f"{error.message} {second}"
             return None, ""
@@ -248,7 +254,7 @@ class _Refresh:
         return scan is not None and (seen is None or scan == seen.scan) and cut_as_set(self.repo, index, self.config)
 
     def _update(self, wanted: WantedSnapshot, again: bool = False) -> str:
-        """Bring one snapshot up to date; why it could not, or ""."""
+        """Bring one snapshot up to date. Returns why that is not done, "" if it is. `again`: the second try."""
         try:
             with locked(self.repo.common_dir, "index", self.wait, self.make):
                 self._bring(wanted)
@@ -280,15 +286,15 @@ class _Refresh:
         try:
             if wanted.seen is None:
                 self._tree(blob_indexer, wanted.key, wanted.tree)
-            elif blob_indexer.writer.scan(wanted.key) != wanted.seen.scan:  # else another process was quicker
+            elif blob_indexer.writer.scan(wanted.key) != wanted.seen.scan:  # if equal, another process was quicker
                 record(blob_indexer, wanted.key, wanted.seen, wanted.began)
         finally:
             blob_indexer.writer.close()
 
     def _temporary(self, wanted: WantedSnapshot) -> Index | None:
-        """An index of this snapshot alone, in a folder that goes when it is closed; None where none can be made either.
+        """An index of this snapshot alone, in a temporary folder that is removed with `close`; None if that fails.
 
-        No text is sent anywhere for it: what is sent is logged beside the index, and that log would go too.
+        It uses no embedder that sends text to an endpoint: the log of sent text would be removed with the folder.
         """
         if self.config.embedder.startswith("http:"):
             self.config = self.config._replace(embedder="static")
@@ -390,13 +396,16 @@ class _Refresh:
                         writer.drop_snapshot(key)
 
     def _cover(self, blob_indexer: BlobIndexer, tree: str, known: str) -> bool:
-        """Index the memory blobs of a tree, given that those of `known` are; whether that was finished."""
+        """Index the memory blobs of `tree`; those of the tree `known` ("" for none) are in the index.
+
+        Returns whether all are indexed now.
+        """
         oids: Iterable[str]
         if known and known != tree and not self.extra:
             from gitmem.paths import Kind, Layout, is_memory, kind
 
             changes = self.repo.changes(known, tree)
-            # A change of these may turn notes into a memory repository or back: then look at all of it.
+            # If a changed file may turn a notes folder into a memory repository or back, list the whole tree.
             if all(is_memory(c.path, Layout()) == (kind(c.path) is not Kind.OTHER) for c in changes):
                 memory = [c for c in changes if is_memory(c.path, Layout())]
                 oids = [c.new_oid for c in memory if c.status != "D" and c.new_mode in (0o100644, 0o100755)]
@@ -412,9 +421,9 @@ class _Refresh:
         blob_indexer.names.update({oid: path for path, oid in files.items()})
         if not blob_indexer.objects(files.values()):
             return
-        # Of what is memory, only the instructions at the top are outside the default corpus.
+        # The only memory files outside the default corpus are the instruction files in the top folder.
         rows = [EntryRow(path, oid, int("/" in path or in_default_corpus(path, layout))) for path, oid in files.items()]
         with blob_indexer.writer.writing():
             writer = blob_indexer.writer
             writer.put_snapshot(key, rows, time.time_ns(), b"whole")
-            writer.evict("tree:", KEPT_TREES)
+            writer.evict("tree:", MAX_TREE_SNAPSHOTS)

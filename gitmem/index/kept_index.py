@@ -1,7 +1,7 @@
-"""An index that stays open between the searches of a process that lives long, with what they read of it.
+"""An index that stays open between the searches of a long-lived process, with a cache of what they read.
 
-Another process may write to it meanwhile, or put another file in its place: each search that opens it again looks at
-the file first, and what was remembered is forgotten once anybody committed to it (SQLite's `data_version`).
+Another process may write to the index or replace its file. So every search checks first whether the file is the same,
+and the cache is emptied once anybody has committed to the index (SQLite's `data_version`).
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ FileId = tuple[int, int]  # device, inode
 
 
 class KeptIndex:
-    """The index of one repository, for one thread at a time."""
+    """Keeps the index of one repository open, for one thread at a time."""
 
     def __init__(self) -> None:
         self._index: Index | None = None
         self._file: FileId | None = None
 
     def open(self, directory: Path) -> Index | None:
-        """As `open_index`: the one that is open where it is still that file. Raises as `open_index`."""
+        """The open index if its file is still the same, otherwise as `open_index`. Raises as `open_index`."""
         if self._index is not None and self._file == _file_id(directory) and self._index.path.parent == directory:
             try:
                 if ensure_ours(directory):
@@ -39,19 +39,19 @@ class KeptIndex:
         self.close()
         self._file = _file_id(directory)
         index = open_index(directory)
-        # One that cannot be written is read as it was when it was opened: it has to be opened again to see a change.
+        # A frozen index never shows a later change, so it must be opened again for every search.
         if index is None or index.frozen or self._file is None:
             return index
         self._index = index
-        index.remember()
+        index.keep_reads()
         return index
 
     def holds(self, index: IndexReader) -> bool:
-        """Whether this one stays open: it is not to be closed after a search."""
+        """Whether `index` is the one that stays open, so that a search must not close it."""
         return index is self._index
 
     def close(self) -> None:
-        """Close the index, if one is open."""
+        """Close the open index, if there is one."""
         index, self._index = self._index, None
         if index is not None:
             index.close()

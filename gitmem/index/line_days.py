@@ -1,9 +1,9 @@
-"""On which day each line of a file was written: the author date of the commit that Git's blame names for it.
+"""The day on which each line of a file was written: the author date of the commit that `git blame` names for it.
 
-Blame is asked once a file, not once a line, and what it said of a committed file is kept in the index: by path, blob
-and the commit it was asked at. It holds at a later commit as well, where the first parents lead from that one back and
-none of these steps changes the file: blame goes to the first parent that has the same blob, whatever else a merge
-brought. Only a search with `--since` or `--until` comes here. Ranks nothing, shows nothing.
+Git is asked once per file. The index caches the blame of a committed file by path, blob and the commit of the blame. A
+cached blame holds at a later commit too, if first parents lead from that commit back to the old one and none of them
+changes the file: blame follows the first parent that has the same blob, whatever a merge brings. Only a search with
+`--since` or `--until` calls this module.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from gitmem.index.store import IndexReader
 
 File = tuple[str, str]  # path, blob oid
-SPAN = 500  # commits between the commit blame was asked at and the one in question, beyond which it is asked again
-PROCESSES = 4  # of `git blame` at most at a time
+MAX_COMMITS_SINCE_BLAME = 500  # for a cached blame to be used at a later commit
+MAX_PROCESSES = 4  # of `git blame` at a time
 
 
 class LineDays(NamedTuple):
-    """The day on which each line of a blob at a path was written, as Git's blame had it at the commit `at`."""
+    """Blame of a file. `path`, `oid`: the file. `at`: the commit of the blame. `days`: the day of each line."""
 
     path: str
     oid: str
@@ -39,61 +39,56 @@ class LineDays(NamedTuple):
 def line_days(
     repo: Repository, config: Config, index: IndexReader, files: Mapping[File, int], commit: str, today: date
 ) -> dict[File, Sequence[date]]:
-    """The day of each line of `files` ((path, blob) -> number of lines) as of `commit`, "" for the work tree.
+    """File -> the day of each line, at `commit` or in the work tree if "".
 
-    A line that is in no commit yet is of `today`. Raises GitFailed where Git cannot blame a file. What is new is
-    stored in the index, if that may be written now; if not, the next search asks again.
+    `files`: (path, blob) -> number of lines. A line that is not committed gets `today`. New blames are cached in the
+    index if it may be written now. Raises GitFailed if Git cannot blame a file.
     """
     at = commit or repo.head() or ""
+    committed: dict[str, str] = {}
     if at:
         committed = repo.blobs(at, sorted({path for path, _ in files}))
-    else:
-        committed = {}
     same = [(path, oid) for path, oid in files if committed.get(path) == oid]
-    known, moved = _stored_days(repo, index, same, files, at)
-    by_file: dict[File, Sequence[date]] = {(row.path, row.oid): row.days for row in known}
+    cached, moved = _cached_days(repo, index, same, files, at)
+    by_file: dict[File, Sequence[date]] = {(row.path, row.oid): row.days for row in cached}
     missing = [file for file in same if file not in by_file]
-    authored = _AuthorDays(repo, today)
+    author_days = _AuthorDays(repo, today)
     fresh = []
     for (path, oid), commits in zip(missing, _blamed(repo, missing, files, at), strict=True):
-        by_file[path, oid] = days = authored.of(commits, files[path, oid])
-        if len(commits) == len(days):  # Git counts lines as we do
+        by_file[path, oid] = days = author_days.of(commits, files[path, oid])
+        if len(commits) == len(days):  # Git counts as many lines as we do
             fresh.append(LineDays(path, oid, at, days))
-    for path, oid in files.keys() - by_file.keys():  # edited since, so blame is of no use to the next search
-        if files[path, oid]:
-            lines = repo.blame(path, 1, files[path, oid], commit)
-        else:
-            lines = []
-        by_file[path, oid] = authored.of({line.line: line.commit for line in lines}, files[path, oid])
+    for path, oid in files.keys() - by_file.keys():  # edited since, so the next search cannot use the blame
+        commits = _blame(repo, path, files[path, oid], commit)
+        by_file[path, oid] = author_days.of(commits, files[path, oid])
     if fresh or moved:
         _store(repo, config, index, [*fresh, *(row._replace(at=at) for row in moved)])
     return by_file
 
 
 class _AuthorDays(dict[str, date]):
-    """Commit -> the day its author wrote it, in the author's own time zone."""
+    """Commit -> the day of its author date, in the author's time zone; `today` for "" and for a commit of zeros."""
 
     def __init__(self, repo: Repository, today: date) -> None:
         self._repo = repo
         self._today = today
 
     def __missing__(self, commit: str) -> date:
+        day = self._today
         if commit.strip("0"):
             day = self._repo.commit(commit).author_date.date()
-        else:
-            day = self._today
         self[commit] = day
         return day
 
     def of(self, commits: Mapping[int, str], count: int) -> tuple[date, ...]:
-        """The day of each of `count` lines, given which commit it is of; a line without one is of today."""
+        """The days of the lines 1 to `count`; `commits`: line -> its commit."""
         return tuple(self[commits.get(line, "")] for line in range(1, count + 1))
 
 
-def _stored_days(
+def _cached_days(
     repo: Repository, index: IndexReader, files: Iterable[File], counts: Mapping[File, int], at: str
 ) -> tuple[list[LineDays], list[LineDays]]:
-    """What the index has of these files that holds at the commit `at`; and of it what was asked at an earlier one."""
+    """The cached blames of these files that hold at the commit `at`, and those of them of an earlier commit."""
     if not at or _shallow(repo):
         return [], []
     rows = [row for row in map(LineDays._make, index.line_days(files)) if len(row.days) == counts[row.path, row.oid]]
@@ -107,46 +102,50 @@ def _stored_days(
 
 
 def _touched_since(repo: Repository, old: str, new: str) -> set[str] | None:
-    """The paths that differ anywhere on the way by first parents from `new` back to `old`; None where that way does not
-    lead there, or is long."""
+    """The paths that the first parents from `new` back to `old` change.
+
+    None if they do not lead to `old`, or if they are more than MAX_COMMITS_SINCE_BLAME.
+    """
     from gitmem.git.ranges import touched
 
     if not repo.is_ancestor(old, new):
         return None
-    commits = list(repo.log([new, f"^{old}"], first_parent=True, limit=SPAN + 1))
-    if len(commits) > SPAN or commits[-1].parents[:1] != (old,):
+    commits = list(repo.log([new, f"^{old}"], first_parent=True, limit=MAX_COMMITS_SINCE_BLAME + 1))
+    if len(commits) > MAX_COMMITS_SINCE_BLAME or commits[-1].parents[:1] != (old,):
         return None
     steps = [f"{commit.oid} {commit.parents[0]}" for commit in commits]
     return {change.path for _, changes in touched(repo, steps) for change in changes}
 
 
 def _shallow(repo: Repository) -> bool:
-    """Whether history may be completed later: then blame will say something else of the same commit."""
+    """Whether the clone is shallow: once it is completed, the blame at the same commit may differ."""
     return (repo.common_dir / "shallow").exists()
 
 
+def _blame(repo: Repository, path: str, count: int, at: str) -> dict[int, str]:
+    """Line -> its commit, for the lines 1 to `count`."""
+    if not count:
+        return {}
+    return {row.line: row.commit for row in repo.blame(path, 1, count, at)}
+
+
 def _blamed(repo: Repository, files: Sequence[File], counts: Mapping[File, int], at: str) -> Iterator[dict[int, str]]:
-    """For each file: line -> the commit it is of. Some processes at a time where there is more than one file."""
+    """For each file: line -> its commit. Two or more files are blamed by several processes at a time."""
 
     def blame(file: File) -> dict[int, str]:
-        if counts[file]:
-            rows = repo.blame(file[0], 1, counts[file], at)
-        else:
-            rows = []
-        return {row.line: row.commit for row in rows}
+        return _blame(repo, file[0], counts[file], at)
 
     if len(files) < 2:
         yield from map(blame, files)
         return
     from concurrent.futures import ThreadPoolExecutor
 
-    with ThreadPoolExecutor(min(PROCESSES, len(files), 2 * (os.cpu_count() or 1))) as pool:
+    with ThreadPoolExecutor(min(MAX_PROCESSES, len(files), 2 * (os.cpu_count() or 1))) as pool:
         yield from pool.map(blame, files)
 
 
 def _store(repo: Repository, config: Config, index: IndexReader, rows: Iterable[LineDays]) -> None:
-    """Keep what blame said, unless the index may not be written or another process writes it: a search never waits
-    for what only saves work."""
+    """Cache blames, unless the index must not be written or another process writes it: a search does not wait."""
     if index.frozen or not config.auto_index or _shallow(repo):
         return
     from gitmem.index.db.connection import open_writer

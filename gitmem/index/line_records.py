@@ -1,8 +1,7 @@
-"""What the index keeps of a chunk's lines, packed. Holds no text.
+"""The packed record of a chunk's units (`units`), by which search finds the best lines of a chunk without its text.
 
-Pure, and light: search reads it. One record a unit (`units`), so that the best lines of the best chunks are found
-without reading or cutting any text: how many words it has (the position of a word in the chunk then tells its unit),
-how many of them are its label, what kind of line it is, and its vector, shortened.
+For each unit it holds: the number of its words (so the position of a word in the chunk tells its unit), how many of
+them are its label, the kind of line, and a shortened vector. Pure, with few imports, because search reads it.
 """
 
 from __future__ import annotations
@@ -17,11 +16,14 @@ HEADING, FENCE, ROW, QUESTION, ASKS, TIME, NUMBER, HANGUL, HAN_KANA = 1, 2, 4, 8
 
 
 class Packed(NamedTuple):
-    """What the index knows of a chunk's units, one entry each. A vector is `STORED` bytes, about `LENGTH` long;
-    `norms` are the lengths of the unshortened sums of pieces. `up` says how many units before it the one stands that
-    a unit is about, 0 for none. `steps` has the number of words of each step of the chunk's trail, from the outside
-    in, `telling` how many words a question for that step looks for; `trail_norm` and `trail_vector` are of all of them
-    together."""
+    """The units of a chunk, one element per unit in each of the first eight fields.
+
+    `first`, `last`: lines within the chunk. `words`, `label`: numbers of words. `flags`: HEADING and the others.
+    `norms`: length of the vector before it was shortened. `vectors`: `STORED` bytes each. `up`: how many units before
+    it the unit is that it belongs to, 0 for none. `steps`: number of words of each step of the chunk's trail, the
+    outermost first. `telling`: for each step, how many words a question looks for. `trail_norm`, `trail_vector`: of the
+    whole trail.
+    """
 
     first: Sequence[int]
     last: Sequence[int]
@@ -38,7 +40,7 @@ class Packed(NamedTuple):
 
 
 def unpack(record: bytes) -> Packed:
-    """The reverse of `units.pack`. Raises ValueError for what it did not write."""
+    """The reverse of `units.pack`. Raises ValueError for any other bytes."""
     count = int.from_bytes(record[:2], "little")
     if not count:
         if len(record) != 2:

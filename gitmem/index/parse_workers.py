@@ -1,7 +1,7 @@
-"""Parsing in other processes: `Workers` hands out batches of blobs, `serve` is what a child runs.
+"""Parses blobs in child processes. `Workers` sends them batches; a child runs `serve`.
 
-A child has two pipes and nothing else of ours: no database, no lock, no repository. It ends when its input does, so
-a killed parent leaves none behind.
+A child has two pipes, and no database, lock or repository. It ends when its input ends, so a killed parent leaves no
+child.
 """
 
 from __future__ import annotations
@@ -25,13 +25,15 @@ if TYPE_CHECKING:
 
 Batch = Sequence[tuple[str, bytes]]
 Vectors = dict[bytes, tuple[bytes, bytes]]  # chunk hash -> (bits, int8)
-AHEAD = 3  # batches under way or waiting for us, for each child
+BATCHES_PER_CHILD = 3  # that are being parsed or wait to be taken
 
 
 class Task(NamedTuple):
-    """What children are to do with every batch. `embeds`: make the static table's vectors of chunks. What the index
-    has already is not made again: `stored` and `embedded` are the hashes of the chunks whose lines, whose vectors it
-    has. `messages`: what comes is commits' messages."""
+    """What a child does with every batch.
+
+    `embeds`: make vectors of chunks by the static table. `stored`, `embedded`: hashes of the chunks whose lines, or
+    vectors, the index has; they are not made again. `messages`: the batches are messages of commits.
+    """
 
     cut: Cut
     embeds: bool
@@ -41,28 +43,27 @@ class Task(NamedTuple):
 
 
 def parsed(batch: Batch, cut: Cut, stored: Stored, messages: bool = False) -> list[BlobRow]:
-    """Rows of some blobs, or commits' `messages`, with the vectors of the lines of those chunks that `stored` does not
-    name."""
-    return (message_rows if messages else blob_rows)(batch, cut, line_vectors(), stored)
+    """The rows of some blobs, or of commits' `messages`. Chunks that `stored` returns get no line vectors."""
+    make_rows = message_rows if messages else blob_rows
+    return make_rows(batch, cut, line_vectors(), stored)
 
 
 def embedded(rows: Iterable[BlobRow], embedder: Any, known: Set[bytes]) -> Vectors:
-    """The vectors of the chunks of some rows, each distinct text once, without those whose hashes are `known`."""
+    """Chunk hash -> vector, for the chunks of some rows whose hash is not in `known`; equal texts once."""
     texts = {chunk.hash: chunk.text for row in rows for chunk in row.chunks if chunk.hash not in known}
     return dict(zip(texts, codes(embedder, list(texts.values())), strict=True))
 
 
 def codes(embedder: Any, texts: Sequence[str]) -> list[tuple[bytes, bytes]]:
-    """What the index stores of the texts' vectors: `bits` and `int8` of each. Some embedders know a shorter way."""
-    short = getattr(embedder, "codes", None)
-    if short:
-        stored: list[tuple[bytes, bytes]] = short(texts)
-        return stored
+    """(`bits`, `int8`) of the vector of each text, as the index stores them. Some embedders make them directly."""
+    if hasattr(embedder, "codes"):
+        made: list[tuple[bytes, bytes]] = embedder.codes(texts)
+        return made
     return [(bits(vector), int8(vector)) for vector in embedder.embed(texts)]
 
 
 def line_vectors() -> LineVectors | None:
-    """How the vectors of single lines are made: always by the static table, whatever embeds the chunks."""
+    """The function that makes line vectors, by the static table whatever embeds the chunks; None without the table."""
     table = static_table()
     if table is None:
         return None
@@ -70,7 +71,7 @@ def line_vectors() -> LineVectors | None:
 
 
 def static_table() -> StaticEmbedder | None:
-    """The one static table of this process; None where it is missing."""
+    """The static embedder that this process shares; None if its table is missing."""
     from gitmem.errors import ModelUnavailable
     from gitmem.models.static_embedder import shared
 
@@ -81,25 +82,24 @@ def static_table() -> StaticEmbedder | None:
 
 
 def serve(source: IO[bytes], sink: IO[bytes]) -> None:
-    """Take a `Task`, then answer batches until the input ends."""
+    """Read a `Task`, then read batches and write (rows, vectors) until the input ends. The main loop of a child."""
     table = static_table()
     if table is not None:
         table.read_all()
-    # Rows hold no cycles, and looking for some among all that is remembered took a twentieth of the time.
+    # Rows hold no reference cycles, and the search for cycles took a twentieth of the time.
     gc.freeze()
     gc.set_threshold(100_000, 50, 50)
     task: Task = _receive(source)
     while (batch := _receive(source)) is not None:
         rows = parsed(batch, task.cut, task.stored.intersection, task.messages)
+        vectors: Vectors = {}
         if task.embeds and table is not None:
             vectors = embedded(rows, table, task.embedded)
-        else:
-            vectors = {}
         _send(sink, (rows, vectors))
 
 
 class Workers:
-    """A few child processes. `run` gives results in the order of the batches."""
+    """`count` child processes. `run` returns results in the order of the batches; `close` ends the children."""
 
     def __init__(self, count: int) -> None:
         places = [place for place in sys.path if place]
@@ -108,7 +108,7 @@ class Workers:
             "from gitmem.index.parse_workers import serve\n"
             "serve(os.fdopen(0, 'rb'), os.fdopen(1, 'wb'))"
         )
-        # -I: the folder we were started in is somebody's repository and must not be imported from.
+        # -I: nothing must be imported from the current folder, which is somebody's repository.
         self._children = [
             subprocess.Popen(
                 [sys.executable, "-I", "-c", code],
@@ -120,8 +120,7 @@ class Workers:
         ]
 
     def run(self, batches: Iterable[Batch], task: Task) -> Iterator[tuple[list[BlobRow], Vectors]]:
-        """(rows, vectors) of each batch, vectors only where `task.embeds`. Raises ChildProcessError when a child
-        dies."""
+        """(rows, vectors) of each batch; no vectors unless `task.embeds`. Raises ChildProcessError if a child dies."""
         from concurrent.futures import Future, ThreadPoolExecutor
         from queue import SimpleQueue
 
@@ -132,7 +131,7 @@ class Workers:
         started: set[int] = set()
 
         def ask(batch: Batch) -> Any:
-            # Whoever is free: the child that shares its core with us is the slower one.
+            # Any idle child, because the child that shares its core with this process is slower.
             child = idle.get()
             try:
                 if child.pid not in started:
@@ -143,17 +142,17 @@ class Workers:
                 idle.put(child)
 
         waiting: deque[Future[Any]] = deque()
-        # One thread a child: it writes a batch, then reads the answer; so no pipe fills up.
-        lanes = ThreadPoolExecutor(len(self._children))
+        # One thread per child writes a batch and reads the answer, so that no pipe fills up.
+        threads = ThreadPoolExecutor(len(self._children))
         try:
             for batch in batches:
-                waiting.append(lanes.submit(ask, batch))
-                if len(waiting) >= AHEAD * len(self._children):
+                waiting.append(threads.submit(ask, batch))
+                if len(waiting) >= BATCHES_PER_CHILD * len(self._children):
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
         finally:
-            lanes.shutdown(wait=False, cancel_futures=True)
+            threads.shutdown(wait=False, cancel_futures=True)
 
     def close(self) -> None:
         """End the children."""
@@ -161,18 +160,18 @@ class Workers:
             end(child)
 
 
-def count() -> int:
-    """How many children pay: one a core, at most four; 0 on a single core."""
+def usable_cores() -> int:
+    """The number of child processes that are worth their start: one per core, at most 4; 0 on a single core."""
+    cores = os.cpu_count() or 1
     if hasattr(os, "sched_getaffinity"):
         cores = len(os.sched_getaffinity(0))
-    else:
-        cores = os.cpu_count() or 1
-    if cores > 1:
-        return min(cores, 4)
-    return 0
+    if cores < 2:
+        return 0
+    return min(cores, 4)
 
 
 def _tell(child: subprocess.Popen[bytes], message: Any) -> None:
+    """Send a message to a child. Raises ChildProcessError if it has ended."""
     assert child.stdin is not None
     try:
         _send(child.stdin, message)
@@ -181,6 +180,7 @@ def _tell(child: subprocess.Popen[bytes], message: Any) -> None:
 
 
 def _ask(child: subprocess.Popen[bytes], message: Any) -> Any:
+    """Send a message to a child and wait for its answer. Raises ChildProcessError if it has ended."""
     assert child.stdout is not None
     _tell(child, message)
     answer = _receive(child.stdout)
@@ -197,6 +197,7 @@ def _send(pipe: IO[bytes], value: Any) -> None:
 
 
 def _receive(pipe: IO[bytes]) -> Any:
+    """The next value from a pipe; None at its end."""
     head = pipe.read(8)
     if len(head) < 8:
         return None

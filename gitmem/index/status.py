@@ -1,4 +1,4 @@
-"""What the index holds and whether it is current: the figures of `git mem status`. Changes nothing."""
+"""The figures of `git mem status`: what the index holds, and whether it is current. Changes nothing."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from gitmem.messages import Message
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, is_memory
 from gitmem.plural import counted
 
-# Endings of Markdown that no memory file has (`paths.kind`); below memory/ other prose is taken for memory too.
+# Endings of Markdown that no memory file has (`paths.kind`). Below memory/ a file of other prose looks like memory too.
 MARKDOWN_ENDINGS = (".md", ".markdown", ".mdown", ".mkd", ".mkdn", ".mdx")
 PROSE_ENDINGS = (*MARKDOWN_ENDINGS, ".txt", ".text", ".rst", ".org", ".adoc")
 
 
 @dataclass(frozen=True, slots=True)
 class Odd:
-    """A memory file, or one that looks like it, that is not indexed whole, why, and what to do about it."""
+    """A file that is memory, or looks like it, and is not fully indexed. `hint`: what to do, "" for nothing."""
 
     path: str
     reason: str
@@ -39,7 +39,14 @@ class Odd:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What `git mem status` shows. `embedder` is "" where there are no vectors."""
+    """The figures of `git mem status`.
+
+    `path`: of the index file. `files`: memory files; `indexed`: those of them in the index. `bytes`: on disk.
+    `embedder`: of the vectors, "" if there are none; `wanted`: the configured one. `stale`, `reason`: whether files
+    have changed since, in words. `branches`: (name, whether it is indexed). `odd`: files that are not fully indexed.
+    `secret_lines`: lines that are not indexed. `ignored`: memory files that Git ignores. `commits`: in the index of the
+    history.
+    """
 
     path: str
     exists: bool
@@ -61,21 +68,23 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """What a search of the work tree cannot find: `lines` that hold a secret, `files` that are not read whole."""
+    """What a search of the work tree cannot find. `lines`: with a secret. `files`: not searched or cut."""
 
     lines: int
     files: int
 
     def __str__(self) -> str:
-        """In words; "" where nothing was left out."""
-        said = [f"{counted(self.lines, 'line')} withheld as {'a secret' if self.lines == 1 else 'secrets'}"]
-        if not self.lines:
-            said = []
-        return ", ".join(said + ([f"{counted(self.files, 'file')} not searched"] if self.files else []))
+        """In words; "" if nothing is left out."""
+        parts = []
+        if self.lines:
+            parts.append(f"{counted(self.lines, 'line')} withheld as {'a secret' if self.lines == 1 else 'secrets'}")
+        if self.files:
+            parts.append(f"{counted(self.files, 'file')} not searched")
+        return ", ".join(parts)
 
 
 def left_out(repo: Repository) -> LeftOut:
-    """What the index of the work tree leaves out, as it is now; nothing where there is no index.
+    """What the index of the work tree leaves out; nothing if there is no index. The index is not updated.
 
     Raises IndexUnusable, IndexDamaged.
     """
@@ -91,23 +100,19 @@ def left_out(repo: Repository) -> LeftOut:
 
 
 def status(repo: Repository, config: Config) -> Status:
-    """The state of the index, as it is: brings nothing up to date. Raises IndexUnusable, IndexDamaged."""
+    """The state of the index, which is not updated. Raises IndexUnusable, IndexDamaged."""
     path = directory(repo) / db.FILE
     index = db.open_index(directory(repo))
-    commit = repo.head() or ""
+    commit = repo.head()
     seen = None
+    total = 0
+    more: list[Odd] = []
     if repo.root is not None:
         seen = read_work_tree(repo, config.memory_paths)
-    if seen is not None:
         total = len(seen.files)
-    else:
-        total = 0
-        if commit:
-            total = len(tree_files(repo, repo.tree(commit), config.memory_paths)[0])
-    if seen is not None:
-        more = other_endings(repo, seen, config.memory_paths)
-    else:
-        more = []
+        more += other_endings(repo, seen, config.memory_paths)
+    elif commit:
+        total = len(tree_files(repo, repo.tree(commit), config.memory_paths)[0])
     more += _outside_checkout(left_out_memory(repo, config.memory_paths))
     if index is None:
         return Status(
@@ -127,10 +132,10 @@ def status(repo: Repository, config: Config) -> Status:
         if snapshot is not None:
             indexed = len(index.entries(snapshot))
         reason = ""
-        if seen is not None:
-            reason = _changed_since(index, key, seen)
+        if seen is not None and (changed := changed_files(index, key, seen)):
+            reason = Message("{} changed since", counted(len(changed), "file"))
         odd, secrets, ignored = _odd(repo, index, key)
-        force = index.in_force()
+        in_force = index.in_force()
         return Status(
             path=str(path),
             exists=True,
@@ -139,7 +144,7 @@ def status(repo: Repository, config: Config) -> Status:
             chunks=counts["chunk"],
             vectors=counts["vector"],
             bytes=counts["bytes"],
-            embedder=force[1] if force else "",
+            embedder=in_force[1] if in_force else "",
             wanted=config.embedder,
             stale=bool(reason),
             reason=reason,
@@ -154,8 +159,10 @@ def status(repo: Repository, config: Config) -> Status:
 
 
 def other_endings(repo: Repository, seen: WorkTree, extra: Sequence[str]) -> list[Odd]:
-    """Files that would be memory if their names ended in `.md`, such as `memory/NOTES.MD` and `memory/plan.markdown`:
-    nothing reads them. What Git ignores, and what a glob of `extra` takes, is none."""
+    """Files that no command reads, and that would be memory if their names ended in `.md`: `memory/plan.markdown`.
+
+    Files that Git ignores are left out, and files that a glob of `extra` makes memory.
+    """
     tracked = {entry.path for entry in repo.staged() if entry.mode in (REGULAR, EXECUTABLE)}
     layout = seen.layout
     found = []
@@ -174,7 +181,7 @@ def other_endings(repo: Repository, seen: WorkTree, extra: Sequence[str]) -> lis
 
 
 def _outside_checkout(paths: Sequence[str]) -> list[Odd]:
-    """One row for the memory files that a sparse checkout leaves out."""
+    """One row for all memory files that a sparse checkout leaves out; empty if there are none."""
     if not paths:
         return []
     words = "is left out of this sparse checkout"
@@ -184,7 +191,7 @@ def _outside_checkout(paths: Sequence[str]) -> list[Odd]:
 
 
 def _commits(repo: Repository) -> int:
-    """How many commits the index of the history holds, reachable or not."""
+    """The number of commits in the index of the history, reachable or not."""
     with suppress(IndexDamaged):
         index = db.open_index(directory(repo), HISTORY)
         if index is not None:
@@ -195,25 +202,18 @@ def _commits(repo: Repository) -> int:
     return 0
 
 
-def _changed_since(index: Index, key: str, seen: WorkTree) -> str:
-    """How many files of the work tree are not as they were indexed, in words; "" where all are."""
-    late = changed_files(index, key, seen)
-    if not late:
-        return ""
-    return Message("{} changed since", counted(len(late), "file"))
-
-
 def changed_files(index: Index, key: str, seen: WorkTree) -> frozenset[str]:
-    """The files of the work tree that came, went or were written since they were indexed, by their size and times."""
+    """The files of the work tree that were added, removed or written since they were indexed, by size and times."""
     if index.scan(key) == seen.scan:
         return frozenset()
-    # A file changed within the clock's last tick is looked at again before it is called current.
+    # "? " marks a file that may have changed again within the clock's last tick; it counts as unchanged here.
     recorded = index.recorded(key)
-    late = {p for p, stat in seen.files.items() if recorded.get(p, ("",))[0].removeprefix("? ") != stat}
-    return frozenset(late | (recorded.keys() - seen.files.keys()))
+    changed = {p for p, stat in seen.files.items() if recorded.get(p, ("",))[0].removeprefix("? ") != stat}
+    return frozenset(changed | (recorded.keys() - seen.files.keys()))
 
 
 def _odd(repo: Repository, index: Index, key: str) -> tuple[list[Odd], int, int]:
+    """(files that are not fully indexed, number of lines with a secret, number of ignored files) of a snapshot."""
     odd, total, ignored = [], 0, 0
     for path, secrets, problems, skipped, corpus in index.oddities(key):
         total += secrets
@@ -235,6 +235,7 @@ def _odd(repo: Repository, index: Index, key: str) -> tuple[list[Odd], int, int]
 
 
 def _problems(repo: Repository, path: str) -> list[tuple[str, str]]:
+    """(what is wrong, hint) of each problem of a file of the work tree; empty if it cannot be read."""
     from gitmem.git.worktree import read_bytes
     from gitmem.memory.document import parse
 

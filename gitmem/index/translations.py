@@ -1,7 +1,7 @@
-"""Korean words in English: a note in Korean has `컨테이너` in one line and `container` in the next.
+"""Translates Korean words to English, because a Korean note has `컨테이너` in one line and `container` in the next.
 
-The words are those of `korean_english.txt`, counted in translated documentation (`tools/translations.py`); read once,
-when a question first has Hangul. Knows nothing of where a word stands.
+The words are in `korean_english.txt`, made from translated documentation by `tools/translations.py`. The file is read
+once, at the first question with Hangul.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _FILE = Path(__file__).with_name("korean_english.txt")
 
 
 def english(word: str) -> tuple[str, ...]:
-    """The stems, at most two, that stand for a Korean word without its particle or ending; none for one not known."""
+    """At most two English stems for a Korean word without particle or ending; () for an unknown word."""
     words, wanted = _words(), f"\n{word}\t".encode("utf-8", "replace")
     at = words.find(wanted)
     if at < 0:

@@ -1,7 +1,6 @@
-"""The statements of a chunk as search weighs them: their words, their flags, and what each stands below.
+"""Cuts a chunk into units, its statements with their words, flags and parents, and packs them for the index.
 
-Pure; used when indexing only. `memory/statements` says what a statement is; what the index keeps of it is
-`line_records`.
+Pure; used only to index. `memory/statements` defines a statement; `line_records` reads the packed form.
 """
 
 from __future__ import annotations
@@ -35,12 +34,12 @@ _DIGIT = re.compile(r"\d")
 
 
 class Unit(NamedTuple):
-    """Lines `first`..`last` (0-based, inclusive, within the chunk) that are one statement, or the part of a long one
-    that the chunk has.
+    """One statement of a chunk, or the part of a long statement that the chunk has.
 
-    `flags` are the constants of `line_records`; `words` its terms (a chunk's words in the index are those of its
-    units, joined), the first `label` of them its label: the speaker or subject before a colon. `up`: how many units
-    before it the one stands that it is about (a parent item, a table's head, a line ending in a colon), 0 without.
+    `first`, `last`: its lines within the chunk, 0-based, inclusive. `flags`: constants of `line_records`. `words`: its
+    terms; the words of a chunk are those of its units, joined. `label`: how many of the first words are its label, the
+    speaker or subject before a colon. `up`: how many units before it its parent is (an item above it, a table's head, a
+    line that ends in a colon), 0 for none.
     """
 
     first: int
@@ -57,64 +56,67 @@ _UNINDEXED = frozenset((Form.BLANK, Form.RULE, Form.COMMENT, Form.FRONT_MATTER))
 
 
 def split(lines: Sequence[str]) -> list[Unit]:
-    """The units of a text of its own, one line an element."""
+    """The units of a text given as lines."""
     return units(enumerate(read(lines)), lines, 1)
 
 
 def units(found: Iterable[tuple[int, Statement]], shown: Sequence[str], start: int) -> list[Unit]:
-    """The units of a chunk, in order. `found` are the statements that have a line in it, each with its position in the
-    document; `shown` are the chunk's lines as they are indexed, the first of them line `start` of the document.
+    """The units of a chunk, in order. Every term is in exactly one unit.
 
-    Comments, rules, front matter and blank lines have none. Every other term of the lines is in exactly one unit.
+    `found`: (position in the document, statement) of the statements with a line in the chunk. `shown`: the lines of the
+    chunk as they are indexed. `start`: the number of the first of them in the document. Comments, rules, front matter
+    and blank lines make no unit.
     """
     made: list[Unit] = []
-    place: dict[int, int] = {}  # position of a statement -> of its unit
+    place: dict[int, int] = {}  # position of a statement -> index of its unit
     end = start + len(shown) - 1
     for position, statement in found:
         if statement.form in _UNINDEXED:
             continue
         first, last = max(statement.first, start) - start, min(statement.last, end) - start
         if statement.form is Form.TABLE_HEAD:
-            last = first  # the row of dashes says nothing
+            last = first  # without the row of dashes
             if not shown[first].strip(" \t|:-"):
                 continue
-        above = place.get(statement.under, -1)
-        place[position] = len(made)
-        if first == last:
-            text = shown[first]
-        else:
-            text = "\n".join(shown[first : last + 1])
-        made.append(_unit(first, last, text, _FLAGS.get(statement.form, 0), len(made) - above if above >= 0 else 0))
+        number = len(made)
+        up = number - place.get(statement.under, number)
+        place[position] = number
+        text = "\n".join(shown[first : last + 1])
+        made.append(_unit(first, last, text, _FLAGS.get(statement.form, 0), up))
     return made
 
 
 def _unit(first: int, last: int, text: str, kind: int, up: int) -> Unit:
+    """The unit of a text. `kind`: the flags of its form."""
     flags = kind
     if "?" in text or "？" in text:
-        flags |= QUESTION | (ASKS if _ASKS.search(text) else 0)
+        flags |= QUESTION
+        if _ASKS.search(text):
+            flags |= ASKS
     features = sum(map(_features.__getitem__, text.split()))
-    flags |= (TIME if features & _FIELD else 0) | (NUMBER if features >> _WIDTH & _FIELD else 0)
+    if features & _FIELD:
+        flags |= TIME
+    if features >> _WIDTH & _FIELD:
+        flags |= NUMBER
     if not text.isascii():
         flags |= _script(*(features >> shift & _FIELD for shift in (2 * _WIDTH, 3 * _WIDTH, 4 * _WIDTH)))
-    colon = not kind & (FENCE | ROW | HEADING) and (":" in text or "：" in text)
     label = None
-    if colon:
+    if not kind & (FENCE | ROW | HEADING) and (":" in text or "：" in text):
         label = _LABEL.match(text)
     return Unit(first, last, text, flags, terms(text), len(terms(label[1])) if label else 0, up)
 
 
 class _Features(dict[str, int]):
-    """What stands between white space -> how often it speaks of time, has digits, Hangul, Kana or Han, Latin letters:
-    five counts in one number, so that those of a text are one sum."""
+    """A cache: word between white space -> five counts in one number, so that the counts of a text are one sum.
+
+    The counts, `_WIDTH` bits each from the lowest: speaks of time, has digits, Hangul, Kana or Han, Latin letters.
+    """
 
     def __missing__(self, piece: str) -> int:
         bare = piece.strip(EDGES)
         if is_number(bare):
             return 1 << _WIDTH | (len(bare) == 4 and bare[:2] in ("19", "20"))
-        if bare != piece:
-            counts = self[bare]
-        else:
-            counts = self._count(piece)
+        counts = self[bare] if bare != piece else self._count(piece)
         if len(piece) <= MAX_TERM_CHARACTERS:
             if len(self) >= KNOWN:
                 self.clear()
@@ -142,6 +144,7 @@ def _speaks_of_time(text: str, digits: bool) -> bool:
 
 
 def _script(hangul: int, han: int, latin: int) -> int:
+    """The flag of the script of a text by its numbers of letters; 0 if it is mostly Latin or has none of the two."""
     if 3 * (hangul + han) < latin or not hangul + han:
         return 0
     if hangul >= han:
@@ -156,9 +159,12 @@ def pack(
     units: Sequence[Unit], vectors: Iterable[tuple[float, bytes]], steps: Sequence[tuple[int, int]] = (),
     trail: tuple[float, bytes] = (0.0, b""),
 ) -> bytes:  # fmt: skip
-    """The record of a chunk. `vectors` are (length, `DIMS` signed bytes) for each unit, as an embedder's `lines` has
-    them; (0.0, b"") where there is none. `steps` are, for each step of its trail from the outside in, how many
-    words it has and how many a question for it looks for; `trail` is the vector of the whole trail."""
+    """The packed record of a chunk, for `line_records.unpack`.
+
+    `vectors`: (length, `DIMS` signed bytes) for each unit, as from an embedder's `lines`; (0.0, b"") for none. `steps`:
+    for each step of the chunk's trail, the outermost first, (number of words, number of words that a question looks
+    for). `trail`: the vector of the whole trail.
+    """
     count = len(units)
     if not count:
         return bytes(2)

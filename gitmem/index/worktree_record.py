@@ -1,6 +1,6 @@
-"""The work tree, recorded in the index: how each memory file looked when it was read, and which blob it was.
+"""Records the work tree in the index: the stat data of each memory file when it was read, and its blob.
 
-Reads only files that look otherwise than recorded, a few at a time; what they hold goes to `blob_indexer`.
+It reads only files whose stat data differ from the record, a few at a time, and passes their bytes to `blob_indexer`.
 """
 
 from __future__ import annotations
@@ -15,38 +15,42 @@ from gitmem.memory.snapshot import WorkTree, racy
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, in_default_corpus
 
 IGNORED, LARGE, UNREADABLE = -1, -2, -3  # `corpus` of a work-tree entry that has no blob in the index
-FILES_PER_BATCH = 128  # files read before the index is asked which of them it has
+FILES_PER_BATCH = 128  # files that are read before the index is asked for the missing blobs
+MAX_UNSORTED_FILES = 2000  # changed files in a snapshot above which its entries are sorted again
 RecordedStats = Mapping[str, tuple[str, int]]
 
 
 def record(blob_indexer: BlobIndexer, key: str, seen: WorkTree, began: int) -> None:
-    """Bring the snapshot `key` to how the work tree was seen by a scan that began at `began` (ns)."""
+    """Update the snapshot `key` to the scan `seen` of the work tree, which began at `began` (ns)."""
     writer = blob_indexer.writer
     recorded = writer.file_stats(key)
     changed = [path for path, stat in seen.files.items() if path not in recorded or recorded[path][0] != stat]
     gone = [path for path in recorded if path not in seen.files]
     ignored = _ignored(blob_indexer, key, seen, recorded, changed)
     files = _Files(blob_indexer, key, seen, ignored, began)
-    finished = blob_indexer.add(files.blobs(_first_things_first(changed)), len(changed), files.publish)
+    finished = blob_indexer.add(files.blobs(_most_wanted_first(changed)), len(changed), files.publish)
     scan = b""
-    if finished and not files.late:
+    if finished and not files.changed_again:
         scan = seen.scan
     if gone or changed or writer.scan(key) != scan:
         with blob_indexer.transaction():
             writer.change_snapshot(key, gone, files.settled, time.time_ns(), scan)
-            if len(changed) > 2000:
+            if len(changed) > MAX_UNSORTED_FILES:
                 writer.sort_entries(key)
             writer.set_meta("ignores:" + key, seen.ignores)
 
 
 class _Files:
-    """Changed files on their way into the index. `settled` are entries to write with the next transaction; `late` that
-    some could not be read as they were seen."""
+    """Reads the changed files and makes their entries.
+
+    `settled`: entries that the next transaction can write. `changed_again`: some file was removed after the scan, or
+    may have changed after it.
+    """
 
     def __init__(self, blob_indexer: BlobIndexer, key: str, seen: WorkTree, ignored: set[str], began: int) -> None:
         self.settled: list[EntryRow] = []
-        self.late = False
-        self._waiting: dict[str, list[EntryRow]] = {}  # by blob, until that is in the index
+        self.changed_again = False
+        self._waiting: dict[str, list[EntryRow]] = {}  # oid of a blob that is not indexed yet -> its entries
         self._blob_indexer = blob_indexer
         self._key = key
         self._seen = seen
@@ -54,7 +58,7 @@ class _Files:
         self._began = began
 
     def blobs(self, paths: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-        """The blobs of these files that the index lacks, each once."""
+        """(oid, bytes) of the blobs of these files that the index lacks, each once."""
         for at in range(0, len(paths), FILES_PER_BATCH):
             contents: dict[str, bytes] = {}
             rows: dict[str, list[EntryRow]] = {}
@@ -78,20 +82,21 @@ class _Files:
                     yield oid, data
 
     def publish(self, oids: Sequence[str]) -> int:
-        """Write the entries that are settled now that these blobs are in the index; how many."""
+        """Write all entries whose blobs are indexed, after `oids` were added. Returns how many were written."""
         rows = [*self.settled, *(row for oid in oids for row in self._waiting.pop(oid, ()))]
         self.settled = []
         self._blob_indexer.writer.change_snapshot(self._key, [], rows, time.time_ns(), b"")
         return len(rows)
 
     def _read(self, paths: Iterable[str]) -> Iterator[tuple[EntryRow, bytes | None]]:
+        """(entry, bytes) of each file; bytes None if it is ignored, too large or unreadable."""
         seen, repo = self._seen, self._blob_indexer.repo
         assert repo.root is not None
         readable: dict[str, str] = {}
         for path in paths:
             stat = seen.files[path]
             if racy(stat, self._began):
-                self.late = True
+                self.changed_again = True
                 stat = "? " + stat
             if path in self._ignored:
                 yield EntryRow(path, "", IGNORED, stat), None
@@ -101,7 +106,7 @@ class _Files:
                 readable[path] = stat
         for path, data in read_files(repo.root, readable, MAX_MEMORY_FILE_BYTES + 1):
             if isinstance(data, FileNotFoundError):
-                self.late = True
+                self.changed_again = True
             elif isinstance(data, bytes):
                 corpus = int("/" in path or in_default_corpus(path, seen.layout))
                 yield EntryRow(path, repo.hash_blob(data), corpus, readable[path]), data
@@ -112,23 +117,24 @@ class _Files:
 def _ignored(
     blob_indexer: BlobIndexer, key: str, seen: WorkTree, recorded: RecordedStats, changed: list[str]
 ) -> set[str]:
-    """Which files Git ignores: asked for new ones, and for all when the rules changed. Adds to `changed`."""
+    """The files that Git ignores. Git is asked about new files, and about all files if the ignore rules changed.
+
+    Adds files that are no longer ignored, or ignored since, to `changed`.
+    """
     if seen.layout.notes and not blob_indexer.config.memory_paths:
         return set()
-    if blob_indexer.writer.meta("ignores:" + key) != seen.ignores:
-        asked = list(seen.files)
-    else:
-        asked = [path for path in seen.files if path not in recorded or recorded[path][1] == IGNORED]
-    if asked:
-        ignored = blob_indexer.repo.ignored(asked)
-    else:
-        ignored = set()
-    known = {path for path, row in recorded.items() if row[1] == IGNORED and path in seen.files}
-    more = (ignored ^ (known & set(asked))) - set(changed)
-    changed.extend(more)
-    return ignored | (known - set(asked))
+    to_check = list(seen.files)
+    if blob_indexer.writer.meta("ignores:" + key) == seen.ignores:
+        to_check = [path for path in seen.files if path not in recorded or recorded[path][1] == IGNORED]
+    ignored: set[str] = set()
+    if to_check:
+        ignored = blob_indexer.repo.ignored(to_check)
+    before = {path for path, row in recorded.items() if row[1] == IGNORED and path in seen.files}
+    different = (ignored ^ (before & set(to_check))) - set(changed)
+    changed.extend(different)
+    return ignored | (before - set(to_check))
 
 
-def _first_things_first(paths: Iterable[str]) -> list[str]:
-    """MEMORY.md, then the latest logs: what a search that runs out of time should have."""
+def _most_wanted_first(paths: Iterable[str]) -> list[str]:
+    """MEMORY.md first, then the latest logs: the files that a search needs most if the time is up."""
     return sorted(sorted(paths, reverse=True), key=lambda path: path != "MEMORY.md")

@@ -168,7 +168,7 @@ def test_a_branch_switch_embeds_only_new_text_however_many_files_change(
 
     monkeypatch.setattr(parse_workers, "line_vectors", lambda: counted)
     monkeypatch.setattr(blob_indexer, "MIN_BLOBS_FOR_PROCESSES", many)
-    monkeypatch.setattr(parse_workers, "count", lambda: 2)
+    monkeypatch.setattr(parse_workers, "usable_cores", lambda: 2)
     monkeypatch.setattr(parse_workers, "Workers", InThisProcess)
 
     work = indexer.refresh(opened, CONFIG)
@@ -524,7 +524,7 @@ def test_many_files_are_parsed_by_other_processes_with_the_same_result(
     shutil.rmtree(index_file.directory(opened))
     monkeypatch.setattr(blob_indexer, "MIN_BLOBS_FOR_PROCESSES", 10)
     monkeypatch.setattr(blob_indexer, "BATCH", 7)
-    monkeypatch.setattr("gitmem.index.parse_workers.count", lambda: 2)
+    monkeypatch.setattr("gitmem.index.parse_workers.usable_cores", lambda: 2)
     # The children know nothing of the embedder that stands in here: it embeds in this process.
     monkeypatch.setattr("gitmem.index.parse_workers.Workers.run", without_vectors)
     assert rows(opened) == one

@@ -116,7 +116,7 @@ def test_a_large_index_that_stays_open_compares_signs_in_memory_and_answers_the_
     for name in TOOLS:
         assert f"The {name} is kept" in twice(git, kept, f"where do we keep the {name}?")[0]
     index = kept.open(directory(git))
-    assert index is not None and index._remembered is not None and index._remembered.signs is not None
+    assert index is not None and index._cache is not None and index._cache.signs is not None
     repo.write("memory/a.md", "# A\n\n- A mast of oak.\n- The anchor weighs two tons.\n")
     assert "anchor" in twice(git, kept, "anchor")[0]
     assert twice(git, kept, "crane") and not twice(git, kept, "zzz qqq xxx")

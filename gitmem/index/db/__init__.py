@@ -1,23 +1,22 @@
-"""The index file: the only package with SQL and apsw. Opens it with care, reads it for search, writes it for the
-indexer.
+"""The index file of SQLite. Only this package has SQL and apsw: it opens the file, reads it for search, writes it.
 
-Never parses Markdown, never asks Git, never returns text of memory: a hit is a path, a blob and line numbers,
-whose text the caller reads from the blob or the work tree. Every failure of SQLite leaves here as
-`IndexUnusable`, or as `IndexDamaged` when only a rebuild helps.
+It never parses Markdown, never asks Git and never returns text of memory: a hit is a path, a blob and line numbers, and
+the caller reads the text from the blob or the work tree. Every failure of SQLite becomes `IndexUnusable`, or
+`IndexDamaged` if only a rebuild helps.
 
-What search needs, in order:
+A search calls, in this order:
 
-    index = open_index(directory)                       # or freshness.ready(...), which brings it up to date too
-    with index.reading():                               # one state for all of it, whatever a writer does
-        snap = index.snapshot(key)                      # what may be answered; None: not indexed yet
+    index = open_index(directory)                       # or freshness.ready(...), which updates the index first
+    with index.reading():                               # one state for all reads, whatever a writer does
+        snap = index.snapshot(key)                      # the set of files to search; None: not indexed yet
         norms = index.select(snap, lambda path: ...)    # snap.norms, or fewer chunks: --path, --since ...
-        index.frequency(term); index.postings(term)     # lexical lane: (chunk, column), once an occurrence
+        index.frequency(term); index.postings(term)     # lexical lane: (chunk, column) of each occurrence
         index.in_force(); index.nearest(vector, norms, k)   # vector lane: (chunk, cosine)
-        index.places(snap, chunk_ids)                   # chunk -> where it stands in this snapshot
+        index.places(snap, chunk_ids)                   # chunk -> its places in this snapshot
         index.shapes(oids)                              # fences, tables, headings of the blobs to read
 
-A norm is a chunk's byte in `norms`: 0 outside, else length // LENGTH_STEP + 1. One indexed byte says membership
-and BM25's document length both: `(norm - 1) * LENGTH_STEP`.
+A norm is the byte of a chunk in `norms`: 0 if the chunk is outside, otherwise length // LENGTH_STEP + 1. So one byte
+tells both whether a chunk is in the set and its document length for BM25: `(norm - 1) * LENGTH_STEP`.
 """
 
 from __future__ import annotations

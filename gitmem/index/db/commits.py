@@ -1,7 +1,7 @@
-"""What the index of a history is asked beside `Index` and `Writer`: which commits a snapshot has, whose chunk one is.
+"""Reads and writes that only the index of a history needs, beside `Index` and `Writer`.
 
-A commit is a row of `blob` by its own oid, and no two share a chunk (`chunks.message_rows`): the norms of a snapshot
-say which commits it has, and `entry` stays empty. The key of a snapshot is `history:PLACE:COMMIT`.
+A commit is a row of `blob` with the commit's oid, and no two commits share a chunk (`chunks.message_rows`). So the
+norms of a snapshot tell which commits it has, and `entry` stays empty. The key of a snapshot is `history:PLACE:COMMIT`.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from gitmem.index.db.values import Place
 if TYPE_CHECKING:
     from gitmem.index.db.writer import Writer
 
-MAX_MESSAGE_CHARACTERS = 1 << 16  # characters of a message that are indexed
+MAX_MESSAGE_CHARACTERS = 1 << 16  # of a message that are indexed
 
 
 @stored
 def commits_of(index: Index, chunks: Iterable[int]) -> dict[int, Place]:
-    """Which commit each of these chunks is of: `oid` of the place, whose path is empty."""
+    """Chunk -> its place; `oid` is the commit, `path` is empty."""
     ids = array("q", chunks)
     if not ids:
         return {}
@@ -42,15 +42,14 @@ def commits_of(index: Index, chunks: Iterable[int]) -> dict[int, Place]:
 
 @stored
 def naming(index: Index, prefix: str, norms: bytes, limit: int) -> list[int]:
-    """The chunks with a word that begins with `prefix`, of those with a norm: what names a commit by its oid, however
-    shortened."""
+    """At most `limit` chunks of `norms` with a word that begins with `prefix`, the first digits of a commit's oid."""
     chunks = {chunk for word, _ in index.starting(prefix) for chunk, _ in index.postings(word)}
     return [chunk for chunk in sorted(chunks) if chunk < len(norms) and norms[chunk]][:limit]
 
 
 @stored
 def phrase(index: Index, words: Sequence[str], norms: bytes, limit: int) -> list[int]:
-    """The chunks in which these words of `terms.terms` follow each other, of those with a norm."""
+    """At most `limit` chunks of `norms` in which these words of `terms.terms` follow each other."""
     if not words:
         return []
     with translated():
@@ -60,7 +59,7 @@ def phrase(index: Index, words: Sequence[str], norms: bytes, limit: int) -> list
 
 @stored
 def latest(index: Index, prefix: str) -> str:
-    """The whole snapshot with this prefix of key that was used last, "" for none."""
+    """The key of the last used complete snapshot whose key begins with `prefix`; "" if there is none."""
     rows = index._rows(
         "SELECT key FROM snapshot WHERE substr(key, 1, length(?1)) = ?1 AND scan = x'01' ORDER BY seen DESC LIMIT 1",
         (prefix,),
@@ -71,12 +70,12 @@ def latest(index: Index, prefix: str) -> str:
 
 
 def norms_of(writer: Writer, commits: Sequence[str]) -> bytes:
-    """The norms of these commits, of those that are indexed."""
+    """The norms of those of `commits` that are indexed."""
     return writer._norms(writer._numbers(commits).values())
 
 
 def put_norms(writer: Writer, key: str, norms: bytes, seen: int, *, whole: bool) -> None:
-    """Record a snapshot; one that is not `whole` lacks commits that are not indexed yet."""
+    """Record a snapshot. `whole`: all its commits are indexed. `seen`: the time of use, ns."""
     with translated():
         writer._db.execute(
             "INSERT INTO snapshot(key, seen, scan, norms) VALUES (?1, ?2, ?3, ?4)"

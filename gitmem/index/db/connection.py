@@ -1,4 +1,4 @@
-"""Opening the index file: private, ours, hardened, checked statement by statement (docs/threats.md, A29, A30)."""
+"""Opens the index file: private to the user, hardened, its schema checked (docs/threats.md, A29, A30)."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ HISTORY = "history.sqlite"  # the same tables for the messages of commits (`inde
 
 
 def open_index(directory: Path, name: str = FILE, *, temporary: bool = False) -> Index | None:
-    """The index in `directory` (Git's common directory + `gitmem`) for reading; None when there is none.
+    """Open the index in `directory` (the state folder) for reading; None if there is none.
 
-    A `temporary` directory (`system.make_folder`) goes when the index is closed. Raises `IndexDamaged` when the file is
-    no index of this version, `IndexUnusable` for a newer version, a symbolic link, another owner. Where nothing can be
-    written, for its permissions or for a full disk, the file is read as it is (`index.frozen`).
+    `temporary`: the directory (`system.make_folder`) is removed when the index is closed. If nothing can be written
+    (permissions, a full disk), the file is read as it is (`index.frozen`). Raises `IndexDamaged` if the file is no
+    index of this version, `IndexUnusable` for a newer version, a symbolic link or another owner.
     """
     path = directory / name
     with translated():
@@ -47,9 +47,9 @@ def open_index(directory: Path, name: str = FILE, *, temporary: bool = False) ->
 
 
 def open_writer(directory: Path, make: bool = True, name: str = FILE) -> Writer:
-    """The index for writing, made where there is none. The caller holds the writer lock. Raises as `open_index`.
+    """Open the index for writing; it is made if there is none. The caller holds the writer lock.
 
-    Without `make` the folder has to be there; FileNotFoundError where it is not.
+    Without `make` the folder must exist, or FileNotFoundError is raised. Raises as `open_index` too.
     """
     from gitmem.index.db.writer import Writer
 
@@ -73,7 +73,7 @@ def open_writer(directory: Path, make: bool = True, name: str = FILE) -> Writer:
 
 
 def remove(directory: Path, name: str = FILE) -> list[str]:
-    """Delete the index file with its -wal and -shm (nothing else); the names that were there."""
+    """Delete the index file, its -wal, -shm and -journal. Returns the names that existed. Raises IndexUnusable."""
     gone = []
     for suffix in ("", "-wal", "-shm", "-journal"):
         try:
@@ -105,7 +105,7 @@ def ensure_ours(directory: Path, name: str = FILE) -> bool:
 
 
 def _check(path: Path, kind: Callable[[int], bool]) -> os.stat_result:
-    """Ours, of the right kind, no symbolic link, or `IndexUnusable`; FileNotFoundError when absent."""
+    """Raise `IndexUnusable` unless `path` is ours, of that kind and no symbolic link; FileNotFoundError if missing."""
     status = os.lstat(path)
     if not kind(status.st_mode):
         raise IndexUnusable(Message("{} is a symbolic link or no plain file or folder.", path), "delete it, try again.")
@@ -115,6 +115,7 @@ def _check(path: Path, kind: Callable[[int], bool]) -> os.stat_result:
 
 
 def _make_private(directory: Path, make: bool) -> None:
+    """Make the folder, if `make`, and set its mode to 0700."""
     try:
         if not make:
             raise FileExistsError
@@ -125,7 +126,7 @@ def _make_private(directory: Path, make: bool) -> None:
 
 
 def _make_file(path: Path) -> None:
-    """Create the file ourselves, closed to others from its first moment, whatever the umask (docs/threats.md, A29).
+    """Create an empty file with mode 0600, whatever the umask is (docs/threats.md, A29).
 
     SQLite gives -wal and -shm the mode of the file.
     """
@@ -138,7 +139,7 @@ def _make_file(path: Path) -> None:
 
 
 def _connect(path: Path, frozen: bool) -> tuple[apsw.Connection, Path | None]:
-    """A hardened connection; for a folder that cannot be written also the private copy it reads, if it needs one."""
+    """A hardened connection, and the private copy that it reads (`frozen`, with a -wal), or None."""
     copy = None
     if frozen:
         log = path.with_name(path.name + "-wal")
@@ -165,7 +166,7 @@ def _connect(path: Path, frozen: bool) -> tuple[apsw.Connection, Path | None]:
 
 
 def _connect_for_reading(path: Path, frozen: bool) -> tuple[apsw.Connection, Path | None]:
-    """As `_connect`, verified and closed to writes."""
+    """As `_connect`; the file is verified and the connection only reads."""
     connection, copy = _connect(path, frozen)
     try:
         connection.pragma("query_only", 1)
@@ -195,7 +196,7 @@ def _create(connection: apsw.Connection) -> None:
     connection.pragma("journal_mode", "wal")
     connection.execute("BEGIN IMMEDIATE")
     try:
-        if not connection.execute("SELECT 1 FROM sqlite_schema").fetchone():  # else another was quicker
+        if not connection.execute("SELECT 1 FROM sqlite_schema").fetchone():  # no other process was quicker
             for statement in TABLES.values():
                 connection.execute(statement)
             connection.execute("INSERT INTO words(words, rank) VALUES ('pgsz', 4050)")
@@ -209,7 +210,7 @@ def _create(connection: apsw.Connection) -> None:
 
 
 def _verify(connection: apsw.Connection, path: Path) -> None:
-    """Refuse what is not ours: application, version, and every statement of the schema."""
+    """Check application, version and every statement of the schema. Raises IndexDamaged, IndexUnusable."""
     application, version = connection.pragma("application_id"), connection.pragma("user_version")
     if application != APPLICATION:
         raise IndexDamaged("the index file is not an index of git-mem.", REBUILD)

@@ -1,4 +1,4 @@
-"""What search and status read from the index. Numbers, paths and oids only: no text of memory comes from here."""
+"""Reads the index for search, status and doctor: numbers, paths and oids only, never text of memory."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def stored(method: Method) -> Method:
-    """What a method reads may be anything a damaged file makes of it: a value of another kind is damage."""
+    """Raise IndexDamaged if a method fails on a stored value: in a damaged file a value may be of any type."""
 
     @wraps(method)
     def read(*args: Any, **more: Any) -> Any:
@@ -42,7 +42,7 @@ def stored(method: Method) -> Method:
 
 
 class ReaderCache:
-    """What was read of an index that stays open, for as long as nobody writes to it (`version`)."""
+    """Cached reads of an index that stays open, valid until somebody writes to it (`version` changes)."""
 
     def __init__(self) -> None:
         self.version: object = None
@@ -51,51 +51,53 @@ class ReaderCache:
         self.shapes: dict[str, Shape] = {}
         self.signs: Table | None = None
 
-    def ensure_of(self, version: object) -> None:
-        """Forget what was read at another version, and all when it is much."""
-        if version != self.version or len(self.lines) > REMEMBERED or len(self.shapes) > REMEMBERED:
+    def use_version(self, version: object) -> None:
+        """Empty the cache if it is of another version or too large."""
+        if version != self.version or len(self.lines) > MAX_CACHED or len(self.shapes) > MAX_CACHED:
             self.__init__()  # type: ignore[misc]
             self.version = version
 
 
-REMEMBERED = 20_000  # chunks, or files, that are remembered of an index: of a chunk some two kilobytes
-PAYS = 400_000  # chunks compared in an index that stays open, from which its signs are kept: SQLite took NumPy's import
-MAX_NAME_PAIRS = 5_000  # (file, word) pairs that are looked at where words of a question stand in names of files
-OVERFETCH = 10  # candidates of the binary scan for each vector asked for, rescored exactly
-EQUALS = 2  # times as many where others are as near as the last: it is not for a chunk's number to say which counts
+MAX_CACHED = 20_000  # chunks, or files, in a ReaderCache; about two kilobytes per chunk
+# Chunks compared in an index that stays open, from which on all signs are kept in memory: by then SQLite took as long
+# as the import of NumPy.
+PAYS = 400_000
+MAX_NAME_PAIRS = 5_000  # (file, word) pairs that are read to match words of a question with names of files
+OVERFETCH = 10  # candidates of the binary scan for each vector wanted; they are rescored exactly
+EQUALS = 2  # times as many candidates if more are as near as the last, so that the chunk's number does not decide
 
 
 class Index:
-    """An open index; for one thread. Readers never wait for a writer nor it for them."""
+    """An open index, for one thread. Readers and the writer never wait for each other."""
 
     def __init__(self, connection: apsw.Connection, path: Path, frozen: bool, copy: Path | None = None) -> None:
         self._db = connection
         self._copy = copy
-        self._vectors = False
-        self._compared = 0
-        self._remembered: ReaderCache | None = None
+        self._vectors = False  # whether sqlite-vec is loaded
+        self._compared = 0  # chunks, in all searches by vector
+        self._cache: ReaderCache | None = None
         self.path = path
         self.frozen = frozen
 
-    def remember(self) -> None:
-        """Keep what searches read, from now on: for an index that stays open."""
-        self._remembered = ReaderCache()
+    def keep_reads(self) -> None:
+        """Cache reads from now on, for an index that stays open."""
+        self._cache = ReaderCache()
 
     def close(self) -> None:
-        """Close; SQLite folds the write-ahead log in when the last connection goes."""
+        """Close the connection. SQLite merges the write-ahead log when the last connection closes."""
         with translated():
             self._db.close()
         drop_copy(self._copy)
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """One consistent state for several reads, whatever a writer does meanwhile."""
+        """Give all reads in the block one consistent state, whatever a writer does meanwhile."""
         with translated():
             self._db.execute("BEGIN")
         try:
-            if self._remembered is not None:
+            if self._cache is not None:
                 with translated():
-                    self._remembered.ensure_of(self._db.pragma("data_version"))
+                    self._cache.use_version(self._db.pragma("data_version"))
             yield
         finally:
             with translated():
@@ -110,7 +112,7 @@ class Index:
 
     @stored
     def snapshot(self, key: str) -> Snapshot | None:
-        """The snapshot of that key (`snapshot.tree_key`, `snapshot.work_tree_key`); None where never indexed."""
+        """The snapshot with this key (`snapshot.tree_key`, `snapshot.work_tree_key`); None if it was never indexed."""
         rows = self._rows("SELECT id, norms FROM snapshot WHERE key = ?", (key,))
         if not rows:
             return None
@@ -119,7 +121,7 @@ class Index:
     def select(
         self, snapshot: Snapshot, keep: Callable[[str], bool] | None = None, *, everything: bool = False
     ) -> bytes:
-        """Norms of the chunks at the paths `keep` accepts; in the default corpus only, unless `everything`.
+        """The norms of the chunks at the paths that `keep` accepts, of the default corpus or of `everything`.
 
         `select(snapshot)` is `snapshot.norms` and costs nothing.
         """
@@ -145,8 +147,7 @@ class Index:
 
     @stored
     def named(self, snapshot: Snapshot, terms: Iterable[str]) -> dict[tuple[str, str], frozenset[str]]:
-        """(path, oid) of each file of the snapshot, in the default corpus, whose name has some of these words, with
-        these."""
+        """(path, oid) -> those of `terms` that the file's name has, for files in the default corpus that have any."""
         rows = self._rows(
             "SELECT entry.path, blob.oid, term FROM carray(?1) AS wanted CROSS JOIN name CROSS JOIN entry"
             " CROSS JOIN blob WHERE name.term = wanted.value AND entry.snapshot = ?2 AND entry.path = name.path"
@@ -160,7 +161,7 @@ class Index:
 
     @stored
     def files(self, snapshot: Snapshot) -> list[tuple[str, str]]:
-        """(path, oid) of the files of the snapshot in the default corpus, in path order."""
+        """(path, oid) of the files of the snapshot's default corpus, in path order."""
         rows = self._rows(
             "SELECT path, oid FROM entry JOIN blob ON blob.id = entry.blob WHERE snapshot = ? AND corpus = 1"
             " ORDER BY path",
@@ -170,12 +171,12 @@ class Index:
 
     @stored
     def places(self, snapshot: Snapshot, chunks: Iterable[int]) -> dict[int, list[Place]]:
-        """Where each of these chunks stands in the snapshot, in path order (a copied file gives more than one)."""
+        """The places of each chunk in the snapshot, in path order; more than one if a file was copied."""
         ids = array("q", chunks)
         places: dict[int, list[Place]] = {chunk: [] for chunk in ids}
         if not ids:
             return places
-        # In this order and by this index: the other way round it reads every path of the snapshot for each chunk.
+        # With another order of the joins SQLite reads every path of the snapshot for each chunk.
         rows = self._rows(
             "SELECT place.chunk, entry.path, blob.oid, first, last, heading, ordinal, corpus FROM carray(?1) AS wanted"
             " CROSS JOIN place CROSS JOIN entry INDEXED BY entry_blob CROSS JOIN blob"
@@ -189,14 +190,11 @@ class Index:
 
     @stored
     def neighbours(self, oid: str, ordinal: int, reach: int = 1) -> list[tuple[int, int, int, int]]:
-        """(chunk, first line, last line, line of its heading) of the chunks around one, within a blob, in order."""
-        if self._remembered is not None:
-            known = self._remembered.neighbours
-        else:
-            known = {}
-        rows = known.get((oid, ordinal, reach))
+        """(chunk, first line, last line, line of its heading) of a blob's chunks at most `reach` from `ordinal`."""
+        cached = (self._cache or ReaderCache()).neighbours
+        rows = cached.get((oid, ordinal, reach))
         if rows is None:
-            rows = known[oid, ordinal, reach] = self._rows(
+            rows = cached[oid, ordinal, reach] = self._rows(
                 "SELECT chunk, first, last, heading FROM place WHERE blob = (SELECT id FROM blob WHERE oid = ?)"
                 " AND ordinal BETWEEN ? AND ? ORDER BY ordinal",
                 (bytes.fromhex(oid), ordinal - reach, ordinal + reach),
@@ -205,24 +203,21 @@ class Index:
 
     @stored
     def shapes(self, oids: Iterable[str]) -> dict[str, Shape]:
-        """The shape of each of these blobs that is indexed."""
-        if self._remembered is not None:
-            known = self._remembered.shapes
-        else:
-            known = {}
+        """oid -> shape, for those of `oids` that are indexed."""
+        cached = (self._cache or ReaderCache()).shapes
         shapes = {}
         for oid in oids:
-            if oid not in known:
+            if oid not in cached:
                 rows = self._rows("SELECT shape FROM blob WHERE oid = ?", (bytes.fromhex(oid),))
                 if not rows:
                     continue
-                known[oid] = unpack_shape(rows[0][0])
-            shapes[oid] = known[oid]
+                cached[oid] = unpack_shape(rows[0][0])
+            shapes[oid] = cached[oid]
         return shapes
 
     @stored
     def line_days(self, files: Iterable[tuple[str, str]]) -> list[tuple[str, str, str, tuple[date, ...]]]:
-        """(path, oid, commit, the day of each line as of it) of those of these (path, oid) of which it is kept."""
+        """Stored blame dates of `files` (path, oid): (path, oid, commit of the blame, day of each line)."""
         days = []
         for path, oid in files:
             rows = self._rows(
@@ -234,7 +229,7 @@ class Index:
 
     @stored
     def secrets(self, oid: str) -> int:
-        """How many lines of a blob were left out for a secret."""
+        """The number of lines of a blob that are not indexed because of a secret."""
         rows = self._rows("SELECT secrets FROM blob WHERE oid = ?", (bytes.fromhex(oid),))
         if not rows:
             return 0
@@ -242,7 +237,7 @@ class Index:
 
     @stored
     def withheld(self, snapshot: Snapshot) -> int:
-        """How many lines of the files of the snapshot, in the default corpus, were left out for a secret."""
+        """The number of lines of the snapshot's default corpus that are not indexed because of a secret."""
         rows = self._rows(
             "SELECT coalesce(sum(secrets), 0) FROM entry JOIN blob ON blob.id = entry.blob"
             " WHERE snapshot = ? AND corpus = 1",
@@ -252,7 +247,7 @@ class Index:
 
     @stored
     def scan(self, key: str) -> bytes | None:
-        """The hash of the stat data at which a work tree's snapshot was complete; None for an unknown key."""
+        """The hash of the work tree's stat data when the snapshot was complete; b"" if it is not, None if unknown."""
         rows = self._rows("SELECT scan FROM snapshot WHERE key = ?", (key,))
         if not rows:
             return None
@@ -260,7 +255,7 @@ class Index:
 
     @stored
     def recorded(self, key: str) -> dict[str, tuple[str, str, int]]:
-        """path -> (stat, oid or "", corpus) of every entry of a snapshot, ignored files too."""
+        """path -> (stat, oid or "", corpus) of every entry of a snapshot, also of ignored files."""
         rows = self._rows(
             "SELECT path, stat, oid, corpus FROM entry LEFT JOIN blob ON blob.id = entry.blob"
             " WHERE snapshot = (SELECT id FROM snapshot WHERE key = ?)",
@@ -270,7 +265,7 @@ class Index:
 
     @stored
     def file_stats(self, key: str) -> dict[str, tuple[str, int]]:
-        """path -> (stat, corpus) of every entry of a snapshot, ignored files too."""
+        """path -> (stat, corpus) of every entry of a snapshot, also of ignored files."""
         rows = self._rows(
             "SELECT path, stat, corpus FROM entry WHERE snapshot = (SELECT id FROM snapshot WHERE key = ?)", (key,)
         )
@@ -278,26 +273,21 @@ class Index:
 
     @stored
     def covered(self) -> dict[str, str]:
-        """ref -> the tree at which everything of it was indexed."""
+        """ref -> the tree of it whose memory blobs are all indexed."""
         return dict(self._rows("SELECT ref, tree FROM covered"))
 
     @stored
     def counts(self) -> dict[str, int]:
-        """How many blobs, chunks, places, vectors (of the embedder in force), snapshots; bytes of the file."""
+        """The numbers of `blob`, `chunk`, `place`, `snapshot`, `vector` (of the embedder in force); `bytes` on disk."""
         counts = {
             name: int(self._rows(f"SELECT count(*) FROM {name}")[0][0])
             for name in ("blob", "chunk", "place", "snapshot")
         }
-        rows = self._rows("SELECT id FROM embedder WHERE in_force = 1")
-        low = 0
-        if rows:
-            low = rows[0][0] << EMBEDDER_SHIFT
-        high = low + (1 << EMBEDDER_SHIFT)
-        between = "SELECT count(*) FROM code WHERE id >= ? AND id < ?"
-        if rows:
-            counts["vector"] = int(self._rows(between, (low, high))[0][0])
-        else:
-            counts["vector"] = 0
+        counts["vector"] = 0
+        for (number,) in self._rows("SELECT id FROM embedder WHERE in_force = 1"):
+            low, high = number << EMBEDDER_SHIFT, (number + 1) << EMBEDDER_SHIFT
+            rows = self._rows("SELECT count(*) FROM code WHERE id >= ? AND id < ?", (low, high))
+            counts["vector"] = int(rows[0][0])
         counts["bytes"] = sum(
             file.stat().st_size for suffix in ("", "-wal") if (file := Path(str(self.path) + suffix)).exists()
         )
@@ -305,7 +295,10 @@ class Index:
 
     @stored
     def oddities(self, key: str) -> list[tuple[str, int, int, str, int]]:
-        """(path, lines left out for a secret, problems, why skipped, corpus) of entries with any, in path order."""
+        """(path, lines with a secret, problems, why skipped, corpus) of the entries with any of these, in path order.
+
+        `key`: of the snapshot. A `corpus` below 0 is one too: the file is not indexed.
+        """
         rows = self._rows(
             "SELECT path, coalesce(secrets, 0), coalesce(problems, 0), coalesce(skipped, ''), corpus"
             " FROM entry LEFT JOIN blob ON blob.id = entry.blob"
@@ -315,10 +308,10 @@ class Index:
         )
         return [(_path(path), secrets, problems, skipped, corpus) for path, secrets, problems, skipped, corpus in rows]
 
-    # -- what doctor compares --------------------------------------------------------------------------------
+    # -- for doctor ------------------------------------------------------------------------------------------
 
     def integrity(self) -> str:
-        """SQLite's own checks of the file: "" or the first complaint."""
+        """The first error of SQLite's own check of the file; "" if there is none."""
         rows = self._rows("PRAGMA integrity_check(1)")
         if rows == [("ok",)]:
             return ""
@@ -326,7 +319,7 @@ class Index:
 
     @stored
     def blob_row(self, oid: str) -> tuple[int, int, str, str, list[tuple[int, bytes, int, int, int, int]]] | None:
-        """(bytes, secrets, skipped, shape, [(chunk, hash, length, first, last, heading)]) as stored."""
+        """(bytes, secrets, skipped, shape, [(chunk, hash, length, first, last, heading)]); None if not indexed."""
         rows = self._rows("SELECT id, bytes, secrets, skipped, shape FROM blob WHERE oid = ?", (bytes.fromhex(oid),))
         if not rows:
             return None
@@ -338,13 +331,13 @@ class Index:
         return (*rows[0][1:], places)
 
     def all_postings(self) -> Iterator[tuple[str, int, str, int]]:
-        """(word, chunk, column, position) of everything in `words`."""
+        """(word, chunk, column, position) of every occurrence in the index."""
         with translated():
             yield from self._db.execute("SELECT term, doc, col, offset FROM instance")
 
     @stored
     def stored_vector(self, chunk: int) -> tuple[bytes, bytes] | None:
-        """(bits, int8) of a chunk by the embedder in force."""
+        """(`bits`, `int8`) of a chunk's vector of the embedder in force; None if it has none."""
         rows = self._rows(
             "SELECT bits, value FROM embedder JOIN code ON code.id = (embedder.id << ?) + ?"
             " JOIN vector ON vector.id = code.id WHERE in_force = 1",
@@ -354,16 +347,16 @@ class Index:
             return None
         return (bytes(rows[0][0]), bytes(rows[0][1]))
 
-    # -- snapshots, as recorded ------------------------------------------------------------------------------
+    # -- snapshots and settings ------------------------------------------------------------------------------
 
     @stored
     def keys(self, prefix: str = "") -> list[str]:
-        """The keys of the recorded snapshots."""
+        """The keys of all snapshots that begin with `prefix`."""
         return [key for (key,) in self._rows("SELECT key FROM snapshot") if key.startswith(prefix)]
 
     @stored
     def meta(self, key: str) -> str:
-        """A recorded setting, "" where there is none."""
+        """The value of a setting in the index; "" if there is none."""
         rows = self._rows("SELECT value FROM meta WHERE key = ?", (key,))
         if not rows:
             return ""
@@ -373,57 +366,57 @@ class Index:
 
     @stored
     def frequency(self, term: str) -> int:
-        """In how many chunks of the whole index a word of `terms.terms` occurs: no snapshot has more."""
+        """The number of chunks of the whole index with a word of `terms.terms`; no snapshot has more of them."""
         rows = self._rows("SELECT doc FROM vocabulary WHERE term = ?", (term,))
         if not rows:
             return 0
         return int(rows[0][0])
 
     def postings(self, term: str) -> list[tuple[int, str]]:
-        """(chunk id, "heading" or "body") once for each occurrence, by ascending id, in the whole index.
+        """(chunk id, "heading" or "body") of each occurrence in the whole index, by ascending id.
 
-        What is left after filtering by norms gives this snapshot's document and term frequencies.
+        Filtered by norms, they give the document frequency and the term frequencies of a snapshot.
         """
         return self._rows("SELECT doc, col FROM instance WHERE term = ?", (term,))
 
     @stored
     def occurrences(self, term: str) -> list[int]:
-        """Every occurrence of a word, by ascending chunk, each as one number: the chunk's id above `PLACE_BITS`, then
-        the word's position, then a bit that is 1 in the heading. As JSON, which is read thrice as fast as rows."""
+        """Every occurrence of a word as one number, by ascending chunk.
+
+        The number is the chunk's id above the lowest `PLACE_BITS`, then the position of the word, then 1 bit: 1 in the
+        heading. SQLite returns them as JSON, because that is read three times as fast as rows.
+        """
         ((text,),) = self._rows(
             "SELECT json_group_array((doc << ?2) | (offset << 1) | (col = 'heading')) FROM instance WHERE term = ?1",
             (term, PLACE_BITS),
         )
         numbers: list[int] = json.loads(text)
-        sum(numbers)  # raises for what is no number
+        sum(numbers)  # raises TypeError if an element is not a number
         return numbers
 
     @stored
     def lines(self, chunks: Iterable[int]) -> dict[int, Packed]:
-        """What is kept of the lines of each of these chunks that has any."""
-        if self._remembered is not None:
-            known = self._remembered.lines
-        else:
-            known = {}
+        """Chunk -> its packed line records, for those of `chunks` that have any."""
+        cached = (self._cache or ReaderCache()).lines
         wanted = set(chunks)
-        ids = array("q", wanted - known.keys())
+        ids = array("q", wanted - cached.keys())
         if ids:
             rows = self._rows(
                 "SELECT chunk, record FROM line WHERE chunk IN (SELECT value FROM carray(?))", (apsw.carray(ids),)
             )
             for chunk, record in rows:
-                known[chunk] = unpack(record)
-        return {chunk: known[chunk] for chunk in wanted if chunk in known}
+                cached[chunk] = unpack(record)
+        return {chunk: cached[chunk] for chunk in wanted if chunk in cached}
 
     def frequencies(self, terms: Iterable[str]) -> dict[str, int]:
-        """`frequency` of each of these words."""
+        """Word -> its `frequency`."""
         return {term: self.frequency(term) for term in terms}
 
     def expect(self, terms: Iterable[str]) -> None:
-        """Nothing to do: a word costs no round trip here."""
+        """Does nothing: SQLite needs no round trip for a word."""
 
     def starting(self, prefix: str, limit: int = 20) -> list[tuple[str, int]]:
-        """(word, chunks) of words with a prefix, in alphabetical order."""
+        """(word, number of chunks) of at most `limit` words that begin with `prefix`, in alphabetical order."""
         return self._rows(
             "SELECT term, doc FROM vocabulary WHERE term >= ? AND term < ? LIMIT ?",
             (prefix, prefix + "\U0010ffff", limit),
@@ -433,8 +426,10 @@ class Index:
 
     @stored
     def in_force(self) -> tuple[str, str] | None:
-        """(name, spec) of the embedder whose vectors `nearest` compares. Embed the question with it: what
-        `embedders.open_in_force(spec, config)` gives, as long as its `id` is that name."""
+        """(name, spec) of the embedder whose vectors `nearest` compares; None if there is none.
+
+        A question is embedded by `embedders.open_in_force(spec, config)`, if its `id` is that name.
+        """
         rows = self._rows("SELECT name, spec FROM embedder WHERE in_force = 1")
         if not rows:
             return None
@@ -442,11 +437,11 @@ class Index:
 
     @stored
     def nearest(self, vector: bytes, norms: bytes, k: int) -> list[tuple[int, float]]:
-        """The k chunks of `norms` nearest to a vector (float32, little-endian): (chunk id, cosine), best first.
+        """(chunk id, cosine) of the k chunks of `norms` nearest to a vector (float32, little-endian), best first.
 
-        A binary scan, then exact rescoring by int8 of `OVERFETCH * k` and of those as near as the last of these. A
-        chunk without a word an embedder knows (an emoji, a withheld secret) has a vector of zeros, which is near
-        nothing and never among them. Empty when the vector is not of the embedder in force, or is all zeros.
+        A scan by the signs finds `OVERFETCH * k` chunks and those as near as the last; these are rescored by int8. A
+        chunk without a word that the embedder knows (an emoji, a withheld secret) has a vector of zeros and is never
+        returned. Empty if the vector is all zeros or has another length than those of the embedder in force.
         """
         low = self._first_vector(vector)
         if low is None:
@@ -463,10 +458,14 @@ class Index:
 
     @stored
     def cosines(self, vector: bytes, chunks: Iterable[int]) -> dict[int, float]:
-        """The cosine of a vector (float32, little-endian) with each of these chunks that has one; {} where it is not of
-        the embedder in force, or is all zeros."""
+        """Chunk -> its cosine with a vector (float32, little-endian), for those of `chunks` that have a vector.
+
+        Empty if the vector is all zeros or has another length than those of the embedder in force.
+        """
         low = self._first_vector(vector)
-        ids = array("q", [low + chunk for chunk in chunks] if low is not None else [])
+        if low is None:
+            return {}
+        ids = array("q", [low + chunk for chunk in chunks])
         if not ids:
             return {}
         rows = self._rows(
@@ -477,7 +476,10 @@ class Index:
         return {chunk: cosine for chunk, cosine in rows if cosine is not None}
 
     def _scanned(self, low: int, signs: bytes, norms: bytes, count: int) -> list[int]:
-        """Ids in `code` of the `count` chunks of `norms` whose signs differ least, with those as near as the last."""
+        """Ids in `code` of the `count` chunks of `norms` whose signs differ least, and of those as near as the last.
+
+        `low`: the id of chunk 0 of the embedder in force.
+        """
         most = EQUALS * count
         table = self._sign_table(low, len(norms))
         if table is not None:
@@ -491,24 +493,23 @@ class Index:
         outside = norms.count(0, 1)  # no chunk has the number 0
         inside = len(norms) - 1 - outside
         if outside * 4 < inside:
-            # To look each chunk up in `norms` costs as much as to compare it: take some more and drop those outside.
+            # The lookup of a chunk in `norms` costs as much as its comparison: scan all, fetch more, drop the others.
             more = 0
             if outside:
                 more = count * outside // inside * 2 + 64
             nearest = self._rows(scan.format(""), (low, low + len(norms), signs, most + more))
-            if more:
-                kept = [row for row in nearest if norms[row[0] - low]]
-            else:
-                kept = nearest
+            kept = [row for row in nearest if norms[row[0] - low]]
             if len(kept) >= most or len(nearest) < most + more:
                 return _nearest(kept[:most], count)
-        only = "AND substr(?5, id - ?1 + 1, 1) > x'00' "
-        return _nearest(self._rows(scan.format(only), (low, low + len(norms), signs, most, norms)), count)
+        inside_only = "AND substr(?5, id - ?1 + 1, 1) > x'00' "
+        return _nearest(self._rows(scan.format(inside_only), (low, low + len(norms), signs, most, norms)), count)
 
     def _sign_table(self, low: int, end: int) -> Table | None:
-        """The signs of all chunks below `end` in memory; None for an index that does not stay open, one that was seldom
-        asked for its size, and without NumPy 2."""
-        cache = self._remembered
+        """The signs of all chunks below `end`, in memory.
+
+        None if the index does not stay open, if fewer than PAYS chunks were compared so far, or without NumPy 2.
+        """
+        cache = self._cache
         self._compared += end
         if cache is None or self._compared < PAYS:
             return None
@@ -516,14 +517,17 @@ class Index:
             try:
                 from gitmem.index.db.sign_table import table_of
             except ImportError:
-                self._compared = -1000 * PAYS  # not looked for again soon
+                self._compared = -1000 * PAYS  # no more tries to import NumPy for a long time
                 return None
             rows = self._rows("SELECT id - ?1, bits FROM code WHERE id >= ?1 AND id < ?1 + ?2 ORDER BY id", (low, end))
             cache.signs = table_of(rows)
         return cache.signs
 
     def _first_vector(self, vector: bytes) -> int | None:
-        """The id of chunk 0 of the embedder in force; None when the vector is none of its."""
+        """The id of chunk 0 of the embedder in force; None if `vector` is all zeros or has another length.
+
+        Loads sqlite-vec.
+        """
         rows = self._rows("SELECT id, dims FROM embedder WHERE in_force = 1")
         if not rows or len(vector) != 4 * rows[0][1] or not any(vector):
             return None
@@ -539,7 +543,7 @@ class Index:
 
     @stored
     def _norms(self, blobs: Iterable[int]) -> bytes:
-        """Norms of the chunks of these blobs (row ids)."""
+        """The norms of the chunks of these blobs (row ids)."""
         ids = array("q", set(blobs))
         norms = bytearray(1 + int(self._rows("SELECT coalesce(max(id), 0) FROM chunk")[0][0]))
         if ids:
@@ -553,7 +557,7 @@ class Index:
 
 
 def _path(stored: bytes) -> str:
-    """Paths are stored as Git's bytes: not every one of them is UTF-8."""
+    """The path of its stored bytes, which need not be UTF-8."""
     return stored.decode("utf-8", "surrogateescape")
 
 

@@ -1,5 +1,7 @@
-"""The signs of vectors in memory, 32 bytes a chunk: NumPy compares them in a fraction of the time in which a database
-reads its rows. What it names is compared exactly there. For processes that live long: NumPy takes 0.1 s to import.
+"""A table of the signs of all vectors in memory, 32 bytes per chunk, for long-lived processes.
+
+NumPy compares it in a fraction of the time that a database takes to read its rows; the database then compares the
+nearest chunks exactly. The import of NumPy takes 0.1 s.
 """
 
 from __future__ import annotations
@@ -11,13 +13,16 @@ import numpy as np
 
 if not hasattr(np, "bitwise_count"):
     raise ImportError("NumPy 2 compares signs")
-ROW_HEAD = 8  # bytes of a row before its signs: the chunk's number and the count of bits
+ROW_HEAD = 8  # bytes of a row before its signs: the chunk's number and the number of bits
 
 Array = np.ndarray[Any, Any]
 
 
 class Table(NamedTuple):
-    """The signs of some chunks, by ascending number; every chunk up to `upto` that has a vector is among them."""
+    """The signs of chunks. `ids`: their numbers, ascending. `signs`: one row per chunk.
+
+    `upto`: every chunk up to this number that has a vector is in the table.
+    """
 
     ids: Array
     signs: Array
@@ -25,7 +30,10 @@ class Table(NamedTuple):
 
 
 def extended(known: Table | None, rows: bytes, upto: int) -> Table:
-    """The table `known` (None: an empty one) with the signs of `rows` added."""
+    """The table `known` (None: an empty table) with `rows` added: the rows of chunks up to `upto`, as PostgreSQL has.
+
+    A row is the chunk's number and the number of bits, four bytes each, then the bits.
+    """
     if not rows:
         if known is None:
             return Table(np.empty(0, np.int32), np.empty((0, 1)), upto)
@@ -42,10 +50,8 @@ def extended(known: Table | None, rows: bytes, upto: int) -> Table:
 
 
 def table_of(rows: Sequence[tuple[int, bytes]]) -> Table:
-    """The table of (chunk, signs), by ascending chunk. Raises ValueError for signs of several lengths."""
-    width = 0
-    if rows:
-        width = len(rows[0][1])
+    """A table of (chunk, signs), by ascending chunk. Raises ValueError if the signs differ in length."""
+    width = len(rows[0][1]) if rows else 0
     signs = np.zeros((len(rows), -(-width // 8) * 8), np.uint8)
     signs[:, :width] = np.frombuffer(b"".join([own for _, own in rows]), np.uint8).reshape(len(rows), width)
     ids = np.array([chunk for chunk, _ in rows], np.int32)
@@ -53,21 +59,22 @@ def table_of(rows: Sequence[tuple[int, bytes]]) -> Table:
 
 
 def nearest(table: Table, signs: bytes, norms: bytes, count: int, most: int) -> list[int]:
-    """The `count` chunks of `norms` whose signs differ least, and those that differ as much as the last of them: `most`
-    in all, of equal ones those of the lowest numbers."""
+    """The `count` chunks of `norms` whose signs differ least from `signs`, and those that differ as much as the last.
+
+    At most `most` in all; of equally near chunks those with the lowest numbers.
+    """
     inside = np.frombuffer(norms, np.uint8)
     known = table.ids[: np.searchsorted(table.ids, len(norms))]
     rows = np.flatnonzero(inside[known])
     if not len(rows):
         return []
-    asked = np.zeros(8 * table.signs.shape[1], np.uint8)
-    asked[: len(signs)] = np.frombuffer(signs, np.uint8)
-    if len(rows) == len(known):
-        own = table.signs[: len(known)]
-    else:
-        own = table.signs[rows]
-    counts = np.bitwise_count(own ^ asked.view(np.uint64))
-    distances = np.zeros(len(own), np.uint16)
+    wanted = np.zeros(8 * table.signs.shape[1], np.uint8)
+    wanted[: len(signs)] = np.frombuffer(signs, np.uint8)
+    candidates = table.signs[: len(known)]
+    if len(rows) != len(known):
+        candidates = table.signs[rows]
+    counts = np.bitwise_count(candidates ^ wanted.view(np.uint64))
+    distances = np.zeros(len(candidates), np.uint16)
     for column in counts.T:  # a third of the time of a sum along the rows
         distances += column
     if len(rows) > count:

@@ -1,7 +1,4 @@
-"""What SQLite says and needs: its errors in our words, its extension for vectors, a private copy where it needs one.
-
-Knows nothing of what the index holds.
-"""
+"""Helpers for SQLite that know nothing of the index: translated errors, the vector extension, private copies."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ from gitmem.errors import IndexDamaged, IndexUnusable
 from gitmem.messages import Message
 
 REBUILD = "'git mem index' builds it again."
-# A text that is no UTF-8 and a value larger than its page are damage as well.
+# Invalid UTF-8 and a value larger than its page are damage as well.
 DAMAGE = (
     apsw.CorruptError, apsw.NotADBError, apsw.FormatError, apsw.SQLError, apsw.MismatchError, apsw.TooBigError,
     apsw.ConstraintError, UnicodeDecodeError,
@@ -26,7 +23,7 @@ DAMAGE = (
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """SQLite's errors in our words: damage, a full disk, a lock; never a traceback for what is not a bug."""
+    """Raise IndexDamaged or IndexUnusable in place of SQLite's errors: damage, a full disk, a lock, permissions."""
     try:
         yield
     except DAMAGE as error:
@@ -52,19 +49,18 @@ def _short(error: Exception) -> str:
 
 
 def extension() -> str:
-    """The path of sqlite-vec's library. By path: its own __init__ imports numpy where that is installed."""
+    """The path of sqlite-vec's library. Its package is not imported, because that imports NumPy if it is installed.
+
+    Raises IndexUnusable if it is not installed.
+    """
     spec = importlib.util.find_spec("sqlite_vec")
-    if spec:
-        folders = list(spec.submodule_search_locations or [])
-    else:
-        folders = []
-    if not folders:
+    if spec is None or not spec.submodule_search_locations:
         raise IndexUnusable("the package sqlite-vec is not installed.", "pip install sqlite-vec")
-    return os.path.join(folders[0], "vec0")
+    return os.path.join(next(iter(spec.submodule_search_locations)), "vec0")
 
 
 def private_copy(path: Path) -> Path:
-    """A temporary folder with the index and its log: a left-over -wal cannot be replayed where it lies."""
+    """A temporary folder with a copy of the index and its -wal, which cannot be replayed in a read-only folder."""
     import shutil
 
     from gitmem.system import make_folder
@@ -76,7 +72,7 @@ def private_copy(path: Path) -> Path:
 
 
 def drop_copy(copy: Path | None) -> None:
-    """Delete the private copy a frozen index was read from."""
+    """Delete the private copy of an index, if there is one."""
     if copy is not None:
         from gitmem.system import remove_folder
 

@@ -1,6 +1,6 @@
-"""What goes into the index and what comes out, as values; and how a vector, a shape and a length are stored.
+"""The values that the index takes and returns, and the stored form of vectors, shapes, days and lengths.
 
-Named tuples, not dataclasses: these are made when a search starts, and a dataclass takes half a millisecond each.
+They are named tuples: a search makes these classes at its start, and a dataclass takes half a millisecond each.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from datetime import date
 from gitmem.index.db.schema import LENGTH_STEP
 from gitmem.light_typing import NamedTuple
 
-PLACE_BITS = 24  # of an occurrence (`Index.occurrences`) below its chunk: more than a file of 1 MiB has words
+PLACE_BITS = 24  # for position and column in an occurrence (`Index.occurrences`): a file of 1 MiB has fewer words
 
 
 class Snapshot(NamedTuple):
-    """A set of (path, blob) that can be searched. `norms[chunk id]` is 0 outside it (ids past its end too)."""
+    """A set of (path, blob) that is searched. `norms[chunk id]` is 0 for a chunk outside; so are ids past the end."""
 
     id: int
     key: str
@@ -24,14 +24,15 @@ class Snapshot(NamedTuple):
 
     @property
     def chunks(self) -> int:
-        """How many distinct chunks."""
+        """The number of chunks in the set."""
         return len(self.norms) - self.norms.count(0)
 
 
 class Place(NamedTuple):
-    """Where a chunk stands: lines `start`..`end` of blob `oid` at `path`; `heading` is a line number or 0.
+    """One place of a chunk: lines `start` to `end` of blob `oid` at `path`.
 
-    `corpus` is False for the files a search looks into only when `--path` names them.
+    `heading`: the line of its heading, 0 for none. `ordinal`: the chunk's number in the blob. `corpus`: False for a
+    file that is searched only if `--path` names it.
     """
 
     chunk: int
@@ -45,10 +46,10 @@ class Place(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """How a blob is built, by line numbers: `headings` as (line, level), `fences` and `tables` as (first, last).
+    """The structure of a blob by line numbers.
 
-    `front` is the line that closes the front matter, 0 without one; `keys` its values as strings, a list's one
-    by one (`type`, `tags`, `until`, `aliases` ...).
+    `headings`: (line, level). `fences`, `tables`: (first line, last line). `front`: the line that closes the front
+    matter, 0 for none. `keys`: (key, value) of the front matter, one pair for each element of a list.
     """
 
     headings: tuple[tuple[int, int], ...] = ()
@@ -59,7 +60,7 @@ class Shape(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """How chunks are cut, in tokens (a CJK character, or four others). Part of the index's identity."""
+    """How chunks are cut: `size` and `overlap` in tokens (one CJK character, or four others). `id` is in the index."""
 
     size: int = 200
     overlap: int = 0
@@ -108,12 +109,12 @@ class EntryRow(NamedTuple):
 
 
 def norm(length: int) -> int:
-    """The byte of a chunk of that many words; 0 is kept for "not in the snapshot"."""
+    """The norm of a chunk of `length` words, 1 to 255; 0 means that a chunk is not in the snapshot."""
     return min(255, max(0, length) // LENGTH_STEP + 1)
 
 
 def pack_shape(shape: Shape) -> str:
-    """Compact JSON, "" for a shape with nothing in it."""
+    """A shape as compact JSON; "" for an empty shape."""
     if shape == Shape():
         return ""
     fields = [shape.headings, shape.fences, shape.tables, shape.front, shape.keys]
@@ -121,7 +122,7 @@ def pack_shape(shape: Shape) -> str:
 
 
 def unpack_shape(text: str) -> Shape:
-    """The reverse of `pack_shape`. Raises ValueError for a text it did not write."""
+    """The reverse of `pack_shape`. Raises ValueError for any other text."""
     if not text:
         return Shape()
     try:
@@ -138,7 +139,7 @@ def unpack_shape(text: str) -> Shape:
 
 
 def pack_days(days: tuple[date, ...]) -> bytes:
-    """Runs of equal days: how many lines, and the day's ordinal, four bytes each."""
+    """The days of lines as runs of equal days: the number of lines and the ordinal of the day, four bytes each."""
     runs = array("I")
     for day in days:
         number = day.toordinal()
@@ -150,7 +151,7 @@ def pack_days(days: tuple[date, ...]) -> bytes:
 
 
 def unpack_days(runs: bytes) -> tuple[date, ...]:
-    """The reverse of `pack_days`. Raises ValueError for what it did not write."""
+    """The reverse of `pack_days`. Raises ValueError for any other bytes."""
     numbers = array("I", runs)
     if len(numbers) % 2 or sum(numbers[::2]) > 1 << PLACE_BITS:
         raise ValueError("no runs of days")
@@ -160,12 +161,12 @@ def unpack_days(runs: bytes) -> tuple[date, ...]:
     return tuple(days)
 
 
-_FLIPPED = bytes(n ^ 128 for n in range(256))  # n - 128 as a signed byte
-_ABOVE_ZERO = bytes(ord("0") if n == 0 or n >= 128 else ord("1") for n in range(256))  # by a float's first byte
+_FLIPPED = bytes(n ^ 128 for n in range(256))  # byte n -> the signed byte n - 128
+_IS_POSITIVE = b"0" + b"1" * 127 + b"0" * 128  # highest byte of a float -> b"1" if the float is above zero
 
 
 def int8(vector: bytes) -> bytes:
-    """A float32 vector as int8, its largest component at 127: a cosine does not see the scale."""
+    """A float32 vector as int8, scaled so that its largest component is 127; a cosine does not depend on the scale."""
     values = array("f", vector)
     top = max(max(values, default=0.0), -min(values, default=0.0))
     if not 0.0 < top < float("inf"):
@@ -175,11 +176,11 @@ def int8(vector: bytes) -> bytes:
 
 
 def bits(vector: bytes) -> bytes:
-    """The signs of a float32 vector, eight a byte, padded with zeros."""
+    """The signs of a float32 vector as bits, 1 for above zero, eight to a byte, padded with zeros."""
     high = vector[3::4]
-    if 0 in high:  # zero, or so small that the exponent's first bits are
+    if 0 in high:  # the float is zero or very small, so the other bytes decide
         text = "".join(["1" if x > 0 else "0" for x in array("f", vector)])
     else:
-        text = high.translate(_ABOVE_ZERO).decode("ascii")
+        text = high.translate(_IS_POSITIVE).decode("ascii")
     text += "0" * (-len(text) % 8)
     return int(text or "0", 2).to_bytes(len(text) // 8, "big")

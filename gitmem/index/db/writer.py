@@ -1,4 +1,4 @@
-"""What the indexer writes. Every method that changes something runs inside `with writer.writing():`."""
+"""Writes the index, for the indexer. Every method that changes something is called inside `with writer.writing():`."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from gitmem.index.db.values import BlobRow, ChunkRow, EntryRow, norm, pack_days,
 from gitmem.paths import file_name_words
 from gitmem.text.terms import terms
 
-VALUES_A_QUERY = 2000  # values that are asked for at once
-IN_FORCE, KEPT = 1, -1  # states of an embedder: compared with, kept as a cache; 0 is one not complete yet
+VALUES_PER_QUERY = 2000
+MAX_ADJUSTED_FILES = 2000  # in one change of a snapshot; above it all norms are computed again
 
 
 class Writer(Index):
-    """An index open for writing; its process holds the writer lock."""
+    """An index open for writing. The process holds the writer lock."""
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """One transaction: whatever happens to the process, all of it or nothing is there afterwards."""
+        """One transaction: all writes of the block are stored or none, also if the process is killed."""
         with translated():
             self._db.execute("BEGIN IMMEDIATE")
             try:
@@ -38,33 +38,33 @@ class Writer(Index):
                 raise
 
     def bulk(self) -> None:
-        """Settings for a long build: a larger cache, and a log that is folded in less often."""
+        """Set up for many writes: a larger cache, and a write-ahead log that is merged less often."""
         with translated():
             self._db.pragma("cache_size", -49152)
             self._db.pragma("wal_autocheckpoint", 8000)
 
     def set_meta(self, key: str, value: str) -> None:
-        """Record a setting."""
+        """Store a setting, read by `meta`."""
         with translated():
             self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
     # -- blobs and chunks ------------------------------------------------------------------------------------
 
     def missing(self, oids: Iterable[str]) -> list[str]:
-        """Those of these oids, each once and in order, that have no row in `blob`."""
+        """Those of `oids` that are not indexed, each once and in order."""
         wanted = list(dict.fromkeys(oids))
         known = self._numbers(wanted)
         return [oid for oid in wanted if oid not in known]
 
     def holds_blobs(self) -> bool:
-        """Whether anything was ever added."""
+        """Whether the index has any blob."""
         return bool(self._rows("SELECT 1 FROM blob LIMIT 1"))
 
     def _numbers(self, oids: Sequence[str]) -> dict[str, int]:
-        """The row of each of these oids that is in `blob`."""
+        """oid -> row id in `blob`, for those of `oids` that are indexed."""
         numbers: dict[str, int] = {}
-        for at in range(0, len(oids), VALUES_A_QUERY):
-            raw = tuple(map(bytes.fromhex, oids[at : at + VALUES_A_QUERY]))
+        for at in range(0, len(oids), VALUES_PER_QUERY):
+            raw = tuple(map(bytes.fromhex, oids[at : at + VALUES_PER_QUERY]))
             rows = self._rows(
                 "SELECT oid, id FROM blob WHERE oid IN (SELECT value FROM carray(?))", (apsw.carray(raw),)
             )
@@ -72,7 +72,7 @@ class Writer(Index):
         return numbers
 
     def add_blobs(self, blobs: Sequence[BlobRow]) -> dict[int, ChunkRow]:
-        """Add parsed blobs that are not there yet. Returns the chunks whose text has no postings yet, by chunk id."""
+        """Add parsed blobs that are not indexed. Returns chunk id -> row of the chunks that were not indexed before."""
         db = self._db
         fresh: dict[int, ChunkRow] = {}
         with translated():
@@ -117,19 +117,19 @@ class Writer(Index):
         return fresh
 
     def _chunk_numbers(self, hashes: Sequence[bytes]) -> tuple[dict[bytes, int], set[bytes]]:
-        """The ids of those of these chunk hashes that are known, and those of them without words (`index --full`)."""
+        """Hash -> chunk id of the stored chunks, and the hashes of those without words (during `index --full`)."""
         known: dict[bytes, int] = {}
         forgotten: set[bytes] = set()
         same = "SELECT hash, id, length FROM chunk WHERE hash IN (SELECT value FROM carray(?))"
-        for at in range(0, len(hashes), VALUES_A_QUERY):
-            for key, number, length in self._rows(same, (apsw.carray(tuple(hashes[at : at + VALUES_A_QUERY])),)):
+        for at in range(0, len(hashes), VALUES_PER_QUERY):
+            for key, number, length in self._rows(same, (apsw.carray(tuple(hashes[at : at + VALUES_PER_QUERY])),)):
                 known[key] = number
                 if length < 0:
                     forgotten.add(key)
         return known, forgotten
 
     def forget_blobs(self) -> None:
-        """Everything but the chunks' identities and vectors, for `index --full`: these need no new embedding."""
+        """Delete all but the chunks' hashes and their valid vectors, so that `index --full` embeds no text again."""
         with translated():
             for table in ("place", "blob", "entry", "snapshot", "covered", "name", "line_day"):
                 self._db.execute(f"DELETE FROM {table}")
@@ -148,7 +148,10 @@ class Writer(Index):
                         self._db.execute(f"DELETE FROM {table} WHERE id = ?", (number,))
 
     def prune(self, keep: Iterable[str]) -> tuple[int, int]:
-        """Drop every blob not in `keep`, every chunk no blob has, and their vectors; how many blobs and chunks."""
+        """Delete all blobs that are not in `keep`, chunks without a blob, and vectors of old embedders.
+
+        Returns the numbers of deleted blobs and chunks.
+        """
         db = self._db
         with translated():
             kept = {bytes.fromhex(oid) for oid in keep}
@@ -182,7 +185,7 @@ class Writer(Index):
         return len(gone), len(orphans)
 
     def compact(self) -> None:
-        """Give free pages back to the disk. Outside a transaction."""
+        """Shrink the file by its free pages. Must not run in a transaction."""
         with translated():
             self._db.execute("INSERT INTO words(words) VALUES ('optimize')")
             self._db.execute("VACUUM")
@@ -191,7 +194,7 @@ class Writer(Index):
     # -- vectors ---------------------------------------------------------------------------------------------
 
     def embedder(self, name: str, spec: str, dims: int) -> int:
-        """The number of an embedder, registered if it is new; the very first one is in force at once."""
+        """The number of an embedder, which is registered if it is new. The first one is in force at once."""
         with translated():
             rows = self._rows("SELECT id, in_force FROM embedder WHERE name = ?", (name,))
             if rows:
@@ -210,7 +213,7 @@ class Writer(Index):
         return int(self._rows("SELECT id FROM embedder WHERE name = ?", (name,))[0][0])
 
     def put_in_force(self, number: int) -> None:
-        """Compare with this embedder's vectors from now on; the others' stay as a cache until a prune."""
+        """Make searches compare this embedder's vectors. Those of others stay as a cache until `prune`."""
         with translated():
             self._db.execute(
                 "UPDATE embedder SET in_force = CASE WHEN id = ?1 THEN 1 WHEN in_force = 1 THEN -1 ELSE in_force END",
@@ -218,26 +221,29 @@ class Writer(Index):
             )
 
     def unembedded(self, number: int, chunks: Iterable[int]) -> list[int]:
-        """Those of these chunks that have no vector of the embedder."""
+        """Those of `chunks` that have no vector of the embedder `number`."""
         low = number << EMBEDDER_SHIFT
         ids = array("q", (low + chunk for chunk in chunks))
         if not ids:
             return []
         rows = self._rows("SELECT id FROM code WHERE id IN (SELECT value FROM carray(?))", (apsw.carray(ids),))
-        there = {number for (number,) in rows}
-        return [number - low for number in ids if number not in there]
+        stored = {number for (number,) in rows}
+        return [number - low for number in ids if number not in stored]
 
     def stored_chunks(self, hashes: Sequence[bytes]) -> set[bytes]:
-        """Those of these chunk hashes of which words and lines are stored."""
+        """Those of these chunk hashes whose words and lines are stored."""
         stored: set[bytes] = set()
-        same = "SELECT hash FROM chunk WHERE length >= 0 AND hash IN (SELECT value FROM carray(?))"
-        for at in range(0, len(hashes), VALUES_A_QUERY):
-            stored.update(key for (key,) in self._rows(same, (apsw.carray(tuple(hashes[at : at + VALUES_A_QUERY])),)))
+        query = "SELECT hash FROM chunk WHERE length >= 0 AND hash IN (SELECT value FROM carray(?))"
+        for at in range(0, len(hashes), VALUES_PER_QUERY):
+            some = apsw.carray(tuple(hashes[at : at + VALUES_PER_QUERY]))
+            stored.update(key for (key,) in self._rows(query, (some,)))
         return stored
 
     def known_chunks(self, number: int | None) -> tuple[frozenset[bytes], frozenset[bytes]]:
-        """The hashes of all chunks of which words and lines are stored, and of all that have a vector of the embedder
-        `number` (none where it is None)."""
+        """The hashes of all chunks with stored words and lines, and of all with a vector of the embedder `number`.
+
+        The second set is empty if `number` is None.
+        """
         stored = frozenset(key for (key,) in self._rows("SELECT hash FROM chunk WHERE length >= 0"))
         if number is None:
             return stored, frozenset()
@@ -245,7 +251,7 @@ class Writer(Index):
         return stored, frozenset(key for (key,) in self._rows(embedded, (number << EMBEDDER_SHIFT,)))
 
     def add_vectors(self, number: int, vectors: Iterable[tuple[int, tuple[bytes, bytes]]]) -> None:
-        """(chunk, (`bits`, `int8`) of its vector); one that is there already stays."""
+        """Add vectors, (chunk, (`bits`, `int8`)), of the embedder `number`. A stored vector is not replaced."""
         low = number << EMBEDDER_SHIFT
         rows = list(vectors)
         with translated():
@@ -255,7 +261,7 @@ class Writer(Index):
             )
 
     def blobs_without_vectors(self, number: int) -> list[str]:
-        """The oids of blobs that hold a chunk without a vector of the embedder."""
+        """The oids of the blobs with a chunk that has no vector of the embedder `number`."""
         low = number << EMBEDDER_SHIFT
         rows = self._rows(
             "SELECT DISTINCT blob.oid FROM chunk JOIN place ON place.chunk = chunk.id JOIN blob ON blob.id = place.blob"
@@ -265,7 +271,7 @@ class Writer(Index):
         return [oid.hex() for (oid,) in rows]
 
     def chunks_of(self, oid: str) -> list[int]:
-        """The chunks of a blob, in order."""
+        """The chunk ids of a blob, in order."""
         rows = self._rows(
             "SELECT chunk FROM place WHERE blob = (SELECT id FROM blob WHERE oid = ?) ORDER BY ordinal",
             (bytes.fromhex(oid),),
@@ -275,7 +281,10 @@ class Writer(Index):
     # -- snapshots -------------------------------------------------------------------------------------------
 
     def put_snapshot(self, key: str, entries: Iterable[EntryRow], seen: int, scan: bytes = b"") -> None:
-        """Record a snapshot whole. Its blobs must be indexed; an entry whose blob is not is left out."""
+        """Write or replace a snapshot. An entry whose blob is not indexed is left out.
+
+        `seen`: the time of use, ns. `scan`: the hash of the work tree's stat data, b"" if not complete.
+        """
         db = self._db
         with translated():
             db.execute(
@@ -291,7 +300,7 @@ class Writer(Index):
     def change_snapshot(
         self, key: str, gone: Iterable[str], entries: Sequence[EntryRow], seen: int, scan: bytes
     ) -> None:
-        """Drop some paths of a snapshot and add or replace others."""
+        """Remove the paths `gone` from a snapshot and add or replace `entries`. `seen`, `scan` as in `put_snapshot`."""
         db = self._db
         with translated():
             rows = self._rows("SELECT id, norms FROM snapshot WHERE key = ?", (key,))
@@ -302,11 +311,11 @@ class Writer(Index):
             touched: set[int] = set()
             paths = [_stored(path) for path in (*gone, *(entry.path for entry in entries))]
             drop = "DELETE FROM entry WHERE snapshot = ? AND path IN (SELECT value FROM carray(?)) RETURNING blob"
-            for at in range(0, len(paths), VALUES_A_QUERY):
-                some = apsw.carray(tuple(paths[at : at + VALUES_A_QUERY]))
+            for at in range(0, len(paths), VALUES_PER_QUERY):
+                some = apsw.carray(tuple(paths[at : at + VALUES_PER_QUERY]))
                 touched.update(blob for (blob,) in self._rows(drop, (number, some)))
             self._insert_entries(number, entries)
-            if len(touched) + len(entries) > 2000:
+            if len(touched) + len(entries) > MAX_ADJUSTED_FILES:
                 self._write_norms(number)
             else:
                 self._adjust_norms(number, norms, touched, [entry.path for entry in entries])
@@ -326,27 +335,29 @@ class Writer(Index):
         self._insert_names([row.path for row in rows if row.oid in numbers])
 
     def _insert_names(self, paths: Sequence[str]) -> None:
-        """The words of the names of these files, of those that were never seen."""
+        """Store the words of the names of these files, unless they are stored."""
         known: set[bytes] = set()
         raw = list(map(_stored, paths))
-        seen = "SELECT path FROM name WHERE term = '' AND path IN (SELECT value FROM carray(?))"
-        for at in range(0, len(raw), VALUES_A_QUERY):
-            some = tuple(raw[at : at + VALUES_A_QUERY])
-            known.update(path for (path,) in self._rows(seen, (apsw.carray(some),)))
-        made = [
+        query = "SELECT path FROM name WHERE term = '' AND path IN (SELECT value FROM carray(?))"
+        for at in range(0, len(raw), VALUES_PER_QUERY):
+            some = tuple(raw[at : at + VALUES_PER_QUERY])
+            known.update(path for (path,) in self._rows(query, (apsw.carray(some),)))
+        new = [
             (word, stored)
             for path, stored in zip(paths, raw, strict=True)
             if stored not in known
             for word in {"", *terms(file_name_words(path))}
         ]
-        self._db.executemany("INSERT OR IGNORE INTO name VALUES (?, ?)", made)
+        self._db.executemany("INSERT OR IGNORE INTO name VALUES (?, ?)", new)
 
     def _write_norms(self, snapshot: int) -> None:
+        """Compute and store the norms of a snapshot from all its entries."""
         rows = self._rows("SELECT blob FROM entry WHERE snapshot = ? AND corpus = 1", (snapshot,))
         norms = self._norms(blob for (blob,) in rows)
         self._db.execute("UPDATE snapshot SET norms = ? WHERE id = ?", (norms, snapshot))
 
     def _adjust_norms(self, snapshot: int, norms: bytearray, gone: set[int], paths: list[str]) -> None:
+        """Change the stored `norms` of a snapshot for the removed blobs `gone` and the added or replaced `paths`."""
         for blob in gone:
             for (chunk,) in self._rows("SELECT chunk FROM place WHERE blob = ?", (blob,)):
                 if chunk < len(norms) and not self._rows(
@@ -355,12 +366,12 @@ class Writer(Index):
                     (snapshot, chunk),
                 ):
                     norms[chunk] = 0
-        for at in range(0, len(paths), VALUES_A_QUERY):
+        for at in range(0, len(paths), VALUES_PER_QUERY):
             for chunk, length in self._rows(
                 "SELECT place.chunk, length FROM entry JOIN place ON place.blob = entry.blob"
                 " JOIN chunk ON chunk.id = place.chunk WHERE entry.snapshot = ? AND corpus = 1"
                 " AND entry.path IN (SELECT value FROM carray(?))",
-                (snapshot, apsw.carray(tuple(map(_stored, paths[at : at + VALUES_A_QUERY])))),
+                (snapshot, apsw.carray(tuple(map(_stored, paths[at : at + VALUES_PER_QUERY])))),
             ):
                 if chunk >= len(norms):
                     norms.extend(bytes(chunk + 1 - len(norms)))
@@ -368,7 +379,7 @@ class Writer(Index):
         self._db.execute("UPDATE snapshot SET norms = ? WHERE id = ?", (bytes(norms), snapshot))
 
     def sort_entries(self, key: str) -> None:
-        """Write a snapshot's entries again in path order: pages filled in any other order stay half empty."""
+        """Write the entries of a snapshot again in path order; in any other order pages stay half empty."""
         with translated():
             rows = self._rows(
                 "SELECT * FROM entry WHERE snapshot = (SELECT id FROM snapshot WHERE key = ?) ORDER BY path", (key,)
@@ -379,12 +390,12 @@ class Writer(Index):
                 self._db.execute("REINDEX entry_blob")
 
     def stamp(self, key: str, seen: int) -> None:
-        """Note that a snapshot was used."""
+        """Set the time at which a snapshot was used, ns."""
         with translated():
             self._db.execute("UPDATE snapshot SET seen = ? WHERE key = ?", (seen, key))
 
     def evict(self, prefix: str, keep: int) -> None:
-        """Drop the snapshots with this prefix of key but the `keep` last used. Their blobs stay."""
+        """Delete the snapshots whose keys begin with `prefix`, except the `keep` last used. Their blobs stay."""
         with translated():
             old = self._rows(
                 "SELECT id FROM snapshot WHERE substr(key, 1, length(?1)) = ?1 ORDER BY seen DESC, id DESC"
@@ -396,14 +407,13 @@ class Writer(Index):
                 self._db.execute("DELETE FROM snapshot WHERE id = ?", (number,))
 
     def drop_snapshot(self, key: str) -> None:
-        """Forget one snapshot, such as a work tree that is gone."""
+        """Delete one snapshot, such as that of a removed work tree. Its blobs stay."""
         with translated():
             self._db.execute("DELETE FROM entry WHERE snapshot = (SELECT id FROM snapshot WHERE key = ?)", (key,))
             self._db.execute("DELETE FROM snapshot WHERE key = ?", (key,))
 
     def put_line_days(self, rows: Iterable[tuple[str, str, str, tuple[date, ...]]]) -> None:
-        """Keep the days of lines, rows as `line_days` gives them, in the place of what was kept of the same blob at the
-        same path."""
+        """Store blame dates, rows as from `line_days`. A row replaces the stored one of the same path and blob."""
         with translated():
             self._db.executemany(
                 "INSERT OR REPLACE INTO line_day VALUES (?, ?, ?, ?)",
@@ -414,7 +424,7 @@ class Writer(Index):
             )
 
     def cover(self, trees: Mapping[str, str]) -> None:
-        """Record that every memory blob of these refs' trees is indexed: ref -> tree. Replaces the record."""
+        """Record that all memory blobs of these trees are indexed: ref -> tree. Replaces the last record."""
         with translated():
             self._db.execute("DELETE FROM covered")
             self._db.executemany("INSERT INTO covered VALUES (?, ?)", list(trees.items()))
