@@ -1,6 +1,6 @@
-"""What started a run of CI: which commits, which proposal, from a fork or not. The same value for every forge.
+"""The event that started a CI run, as the same value for every forge: its commits, its proposal, its branch.
 
-Everything in a payload (titles, branch names) was typed by somebody else; only oids and numbers are believed.
+Strangers write the titles and branch names of a payload, so only its oids and numbers are trusted.
 """
 
 from __future__ import annotations
@@ -14,10 +14,12 @@ OID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """`base` is "" when the event names none (a new branch, a schedule); `head` "" after a deletion.
+    """An event. `name`: GitHub's name of the event, for every forge.
 
-    `source` and `source_branch` say which repository and branch another run's head came from (`workflow_run`): words of
-    a stranger, only ever asked about. `comment` is the id of a comment that started the run, 0 for none.
+    `base`: the oid before, "" when the event names none (a new branch, a schedule). `head`: the oid after, "" after a
+    deletion. `number`: the number of the proposal, 0 for none. `fork`: the proposal comes from a fork. `source`,
+    `source_branch`: the repository and branch of another run's head (`workflow_run`); untrusted, so they are only used
+    in questions to the forge. `comment`: the id of the comment that started the run, 0 for none.
     """
 
     name: str
@@ -34,22 +36,22 @@ class Event:
 
     @property
     def on_default_branch(self) -> bool:
-        """Whether this is a trusted event of the default branch itself: the only place where a cache is saved."""
+        """Whether this is a trusted event of the default branch. Only such a run saves a cache."""
         return self.name in ("push", "schedule", "workflow_dispatch") and self.branch == self.default_branch
 
     @property
     def may_comment(self) -> bool:
-        """Whether a comment is worth trying: the token of a fork's own event is read only."""
+        """Whether the run may be able to comment: it has a proposal and is not of a fork, whose token is read-only."""
         return bool(self.number) and not self.of_fork
 
     @property
     def of_fork(self) -> bool:
-        """Whether it is a fork's own event: it has no secrets, and its token may only read."""
+        """Whether a pull request from a fork started the run, so that it has no secrets and a read-only token."""
         return self.fork and self.name.startswith("pull_request")
 
 
 def oid_of(value: Any) -> str:
-    """A value of a payload that is an oid, "" for any other and for the oid of nothing."""
+    """The value if it is an oid; "" for anything else and for the oid of all zeros."""
     if isinstance(value, str) and OID.fullmatch(value) and value.strip("0"):
         return value
     return ""

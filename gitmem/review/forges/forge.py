@@ -1,15 +1,15 @@
-"""What reviewing and publishing ask of a forge: its links, its pull requests (merge requests at GitLab), its comments.
+"""The interface of a forge: its links, its pull requests (merge requests at GitLab) and its comments.
 
-`Forge` says where a repository lives, `Client` talks to its API. What every forge does alike is here: one pull request
-of a branch that is made or brought up to date, one comment of ours that is updated in place. The adapters beside this
-module know one forge each. Answers are untrusted: what has not the fields that are needed is an error, never an empty
-answer.
+A `Forge` says where a repository lives, a `Client` calls its API. This module holds what is the same for every forge:
+opening or updating the one pull request of a branch, and updating our one comment in place. Each adapter beside it
+knows one forge. Answers are untrusted: an answer without the required fields is an error, never an empty result.
 """
 
 from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
+from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -19,11 +19,11 @@ from gitmem.errors import GitMemError
 from gitmem.json_values import json_object
 from gitmem.review.marked_text import marked, updated
 
-SUGGESTIONS = 20  # that one run writes: forges slow down who writes many comments at once
+MAX_SUGGESTIONS = 20  # written in one run, since forges throttle clients that write many comments at once
 
 
 class ForgeError(GitMemError):
-    """A forge said no, or nothing sensible. `status` is its HTTP status, 0 when it could not be reached."""
+    """A forge refused, gave an invalid answer or could not be reached. `status`: the HTTP status, 0 for no answer."""
 
     def __init__(self, message: str, hint: str = "", status: int = 0) -> None:
         super().__init__(message, hint)
@@ -31,31 +31,31 @@ class ForgeError(GitMemError):
 
 
 class Forge(Protocol):
-    """Where a repository lives. Addresses have no slash at the end; `repository` is its path there, as owner/name."""
+    """Where a repository lives. URLs have no slash at the end."""
 
     @property
     def name(self) -> str:
-        """The forge's name in messages, `GitHub`."""
+        """The name of the forge in messages, as `GitHub`."""
 
     @property
     def server(self) -> str:
-        """The address of its pages, which is that of Git over HTTPS too."""
+        """The URL of its pages and of Git over HTTPS."""
 
     @property
     def api(self) -> str:
-        """The address of its API."""
+        """The URL of its API."""
 
     @property
     def repository(self) -> str:
-        """The repository's path below the server."""
+        """The path of the repository below the server, as `owner/name`."""
 
     @property
     def body_limit(self) -> int:
-        """Characters that a comment or a description holds."""
+        """The highest number of characters in a comment or a description."""
 
     @property
     def proposal(self) -> str:
-        """What it calls a proposed change: `pull request`, `merge request`."""
+        """The forge's word for a proposed change: `pull request` or `merge request`."""
 
     @property
     def git_user(self) -> str:
@@ -63,21 +63,22 @@ class Forge(Protocol):
 
     @property
     def suggestion(self) -> str:
-        """The word after the back-ticks of a block that a click puts in the place of one line, "" where it has none."""
+        """The info string of a code block that suggests a replacement for a line; "" for a forge without suggestions."""
 
     def number_of(self, number: int) -> str:
-        """How the forge writes a proposal's number, `#7`."""
+        """A proposal's number as the forge writes it, `#7` or `!7`."""
 
     def compare(self, base: str, branch: str) -> str:
-        """The page that opens a proposal by hand."""
+        """The URL of the page that opens a proposal by hand."""
 
     def lines(self, commit: str, path: str, first: int, last: int) -> str:
-        """A permanent link to lines of a Markdown file, shown as text."""
+        """A permanent link to lines (1-based) of a file, shown as text even if it is Markdown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pull:
-    """A proposal. `created` says whether this call opened it; `head` and `start` are the oids of its two ends."""
+    """A proposed change. `created`: this call opened it. `branch`: its branch in the repository `head_repository`.
+    `base`: the branch it is proposed for. `head`, `start`: the oids of the tips of `branch` and of `base`."""
 
     number: int
     url: str
@@ -99,8 +100,8 @@ class Pull:
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """A comment on a proposal. `automatic` when the forge says that a program wrote it; times as the forge wrote them
-    (ISO 8601), "" where it says none."""
+    """A comment on a proposal. `automatic`: the forge says that a program wrote it. `written`, `edited`: times in ISO
+    8601, "" when the forge names none."""
 
     id: int
     body: str
@@ -112,7 +113,7 @@ class Comment:
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """What a line (from 1) of a file at the head of a proposal should say instead. `why` is the Markdown before it."""
+    """A replacement for a line (1-based) of a file at the head of a proposal. `why`: Markdown that explains it."""
 
     path: str
     line: int
@@ -124,42 +125,41 @@ class Suggestion:
 
 
 class Client(ABC):
-    """One repository's API.
+    """The API of one repository.
 
-    Every method raises ForgeError for a refusal, for an answer that is not what was asked for and where nothing
-    answers; none answers emptily instead.
+    Every method raises ForgeError when the forge refuses, gives an invalid answer or cannot be reached.
     """
 
     @property
     @abstractmethod
     def forge(self) -> Forge:
-        """Where it talks to."""
+        """The repository whose API it calls."""
 
     @property
     @abstractmethod
     def token(self) -> str:
-        """The token it uses, for Git over HTTPS."""
+        """The token, which Git over HTTPS uses too."""
 
     @abstractmethod
     def default_branch(self) -> str:
-        """The branch that proposals go to."""
+        """The name of the default branch."""
 
     @abstractmethod
     def pulls(self, *, head: str = "", base: str = "", state: str = "open") -> list[Pull]:
-        """Proposals from branch `head` of this repository into `base` ("" for any), newest first. `state` is `open`,
-        `closed` or `all`."""
+        """The proposals from the branch `head` of this repository for `base` ("" for any branch), newest first.
+        `state`: `open`, `closed` or `all`."""
 
     @abstractmethod
     def pull(self, number: int) -> Pull:
-        """One proposal."""
+        """The proposal with a number."""
 
     @abstractmethod
     def create_pull(self, *, head: str, base: str, title: str, body: str) -> Pull:
-        """Open a proposal. ForgeError with status 409 or 422 where there is one already."""
+        """Open a proposal. Raises ForgeError with status 409 or 422 when there is one already."""
 
     @abstractmethod
     def edit_pull(self, number: int, *, title: str, body: str) -> Pull:
-        """Give a proposal this title and this text."""
+        """Replace the title and the description of a proposal."""
 
     @abstractmethod
     def label(self, number: int, *labels: str) -> None:
@@ -167,50 +167,47 @@ class Client(ABC):
 
     @abstractmethod
     def comments(self, number: int) -> Iterable[Comment]:
-        """The comments on a proposal, oldest first, however many there are; asked for page by page."""
+        """The comments on a proposal, oldest first. They are requested page by page."""
 
     @abstractmethod
     def add_comment(self, number: int, body: str) -> int:
-        """Write a comment; its id."""
+        """Write a comment and return its id."""
 
     @abstractmethod
     def edit_comment(self, number: int, comment: int, body: str) -> None:
-        """Give a comment another text."""
+        """Replace the text of a comment."""
 
     def line_comments(self, number: int) -> Iterable[Comment]:
-        """The comments on lines of a proposal, oldest first; none where the forge has no suggestions."""
+        """The comments on lines of a proposal, oldest first; none at a forge without suggestions."""
         return ()
 
     def add_line_comment(self, number: int, head: str, path: str, line: int, body: str) -> None:
-        """Write a comment on a line that the proposal brings; `head` is the oid of its head. ForgeError with status 400
-        or 422 for a line that is not in its difference."""
+        """Write a comment on a line that the proposal changes. `head`: the oid of its head. Raises ForgeError with
+        status 400 or 422 for a line that is not in its diff."""
         raise ForgeError(f"{self.forge.name} has no suggestions")
 
     @abstractmethod
     def login(self) -> str:
-        """The token's own user, "" for a token that is nobody's or may not ask."""
+        """The user name of the token's owner; "" when the token has no user or may not ask."""
 
     @abstractmethod
     def may_write(self, login: str) -> bool:
-        """Whether that user may push to the repository."""
+        """Whether a user may push to the repository."""
 
     def open_or_update(self, *, head: str, base: str, title: str, body: str) -> Pull:
-        """The one open proposal of `head` into `base`: made, or our part of its text brought up to date.
+        """Open the proposal of `head` for `base`, or update our part of the open one.
 
-        What people wrote outside our markers stays, and so does a title that they changed.
+        Text outside our markers is kept, and so is a title that a person changed.
         """
         for known in self.pulls(head=head, base=base):
             return self._update(known, title, body)
         try:
             made = self.create_pull(head=head, base=base, title=title, body=marked(title, body, self.forge.body_limit))
         except ForgeError as error:
-            # 422 (GitLab: 409): somebody opened it between the two calls.
-            raced = None
-            if error.status in (409, 422):
-                raced = next(iter(self.pulls(head=head, base=base)), None)
-            if raced is None:
-                raise
-            return self._update(raced, title, body)
+            if error.status in (409, 422):  # somebody opened it between the two calls
+                for known in self.pulls(head=head, base=base):
+                    return self._update(known, title, body)
+            raise
         return replace(made, created=True)
 
     def _update(self, known: Pull, title: str, body: str) -> Pull:
@@ -218,61 +215,62 @@ class Client(ABC):
         return self.edit_pull(known.number, title=new_title, body=new_body)
 
     def put_comment(self, number: int, marker: str, body: str) -> int:
-        """Our one comment that begins with `marker` (an HTML comment), updated in place; its id.
-
-        Ours are a program's and those of the token's own user; what others write below the marker is left alone.
-        """
+        """Write or update our one comment that begins with `marker` (an HTML comment), and return its id. A comment of
+        another user with the same marker is left alone."""
         text = f"{marker}\n{body}"[: self.forge.body_limit]
         for comment in self._ours(comment for comment in self.comments(number) if comment.body.startswith(marker)):
             self.edit_comment(number, comment.id, text)
             return comment.id
         return self.add_comment(number, text)
 
-    def put_suggestions(self, number: int, head: str, rows: Sequence[Suggestion]) -> int:
-        """Suggest each row on its line, where that is not there from an earlier run: how many were written, SUGGESTIONS
-        at most. None at a forge without suggestions."""
-        bodies = {row: _suggested(row, self.forge.suggestion) for row in rows if self.forge.suggestion}
-        wanted = {row: body for row, body in bodies.items() if len(body) <= self.forge.body_limit}
-        if not wanted:
+    def put_suggestions(self, number: int, head: str, suggestions: Sequence[Suggestion]) -> int:
+        """Write each suggestion that no earlier run wrote as a comment on its line, and return how many were written:
+        MAX_SUGGESTIONS at most, 0 at a forge without suggestions."""
+        if not self.forge.suggestion:
             return 0
-        marked_so = (comment for comment in self.line_comments(number) if comment.body.startswith(SUGGESTED))
-        there = {comment.body.partition("\n")[0].rstrip() for comment in self._ours(marked_so)}
-        new = [(row, body) for row, body in wanted.items() if body.partition("\n")[0] not in there]
+        bodies = {row: _suggestion_body(row, self.forge.suggestion) for row in suggestions}
+        bodies = {row: body for row, body in bodies.items() if len(body) <= self.forge.body_limit}
+        if not bodies:
+            return 0
+        known = (comment for comment in self.line_comments(number) if comment.body.startswith(SUGGESTION_MARKER))
+        known_marks = {comment.body.partition("\n")[0].rstrip() for comment in self._ours(known)}
+        new = [(row, body) for row, body in bodies.items() if body.partition("\n")[0] not in known_marks]
         written = 0
-        for row, body in new[:SUGGESTIONS]:
+        for row, body in new[:MAX_SUGGESTIONS]:
             try:
                 self.add_line_comment(number, head, row.path, row.line, body)
                 written += 1
             except ForgeError as error:
-                if error.status not in (400, 422):  # this one line is not in the difference as the forge has it
+                if error.status not in (400, 422):  # the line is not in the forge's diff
                     raise
         return written
 
     def _ours(self, comments: Iterable[Comment]) -> Iterator[Comment]:
-        """Those of a program and of the token's own user."""
-        me = ""
+        """The comments by a program or by the token's own user. `login` is only called when a person's comment comes."""
+        login = ""
         for comment in comments:
             if not comment.automatic:
-                me = me or self.login()
-            if comment.automatic or (me and comment.author == me):
+                login = login or self.login()
+            if comment.automatic or (login and comment.author == login):
                 yield comment
 
 
-SUGGESTED = "<!-- git-mem:suggestion "
+SUGGESTION_MARKER = "<!-- git-mem:suggestion "
 
 
-def _suggested(row: Suggestion, word: str) -> str:
-    """The comment that suggests a row, with a mark of its own: one for each path and text."""
-    mark = hashlib.sha256(f"{row.path}\0{row.text}".encode("utf-8", "backslashreplace")).hexdigest()[:12]
+def _suggestion_body(row: Suggestion, info: str) -> str:
+    """The comment for a suggestion. Its marker has a digest of path and text. `info`: the info string of the block."""
+    digest = hashlib.sha256(f"{row.path}\0{row.text}".encode("utf-8", "backslashreplace")).hexdigest()[:12]
     fence = fences.around(row.text)
-    return f"{SUGGESTED}{mark} -->\n{row.why}\n\n{fence}{word}\n{row.text}\n{fence}\n"
+    return f"{SUGGESTION_MARKER}{digest} -->\n{row.why}\n\n{fence}{info}\n{row.text}\n{fence}\n"
 
 
 def push_environment(client: Client, environ: Mapping[str, str]) -> dict[str, str]:
-    """What lets the git binary push to the forge's server with the token: configuration by environment, never by
-    argument. The header is for that server alone: Git sends it to no other."""
-    from base64 import b64encode
+    """The environment variables with which the git binary pushes to the forge's server with the client's token.
 
+    They add one configuration entry to those in `environ`, so that the token is in no argument. Git sends the header to
+    that server only.
+    """
     count = int(environ.get("GIT_CONFIG_COUNT") or 0)
     basic = b64encode(f"{client.forge.git_user}:{client.token}".encode()).decode()
     return {

@@ -1,7 +1,7 @@
-"""Forgejo (and Gitea): GitHub's API where it agrees, and what differs (https://codeberg.org/api/swagger).
+"""Forgejo and Gitea: the adapter for GitHub with what differs (https://codeberg.org/api/swagger).
 
-Forgejo filters pull requests neither by branch nor by base, gives at most fifty rows a page and all comments at once,
-and has no kind of user that is a program's: those of its own Actions have a number of their own.
+Forgejo filters pull requests neither by branch nor by base. It returns at most 50 rows a page, and all comments at
+once. It has no user type for programs; the user of its own Actions has a fixed id.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from gitmem.review.forges.forge import Client, Comment, ForgeError, Pull
 from gitmem.review.forges.github import GITHUB, GitHub, GitHubClient
 from gitmem.review.forges.rest import Words, inner
 
-ACTIONS_USER = -2  # the number of the user as whom Forgejo's own Actions comment
+ACTIONS_USER = -2  # the id of the user under which Forgejo's own Actions comment
 
 FORGEJO = Words(
     name="Forgejo",
@@ -31,7 +31,7 @@ FORGEJO = Words(
 
 @dataclass(frozen=True, slots=True)
 class Forgejo(GitHub):
-    """A repository at a Forgejo server. See `protocol.Forge`."""
+    """A repository at a Forgejo server, as a `forge.Forge`."""
 
     name: ClassVar[str] = "Forgejo"
     suggestion: ClassVar[str] = ""
@@ -45,7 +45,7 @@ class ForgejoClient(GitHubClient):
 
     words: ClassVar[Words] = FORGEJO
     page: ClassVar[tuple[str, int]] = ("limit", 50)
-    # Without suggestions it needs none of these.
+    # Forgejo has no suggestions.
     line_comments = Client.line_comments
     add_line_comment = Client.add_line_comment
 
@@ -53,25 +53,20 @@ class ForgejoClient(GitHubClient):
         return {"Accept": "application/json", "Authorization": f"token {token}"}
 
     def pulls(self, *, head: str = "", base: str = "", state: str = "open") -> list[Pull]:
-        """Pull requests from branch `head` of this repository, newest first."""
         pulls = [self._pull(row) for row in self.connection.rows("/pulls", {"state": state})]
-        ours = self.forge.repository
-        return sorted(
-            (
-                pull
-                for pull in pulls
-                if (not head or (pull.branch == head and pull.head_repository == ours)) and base in ("", pull.base)
-            ),
-            key=lambda pull: -pull.number,
-        )
+        if head:
+            wanted = (head, self.forge.repository)
+            pulls = [pull for pull in pulls if (pull.branch, pull.head_repository) == wanted]
+        if base:
+            pulls = [pull for pull in pulls if pull.base == base]
+        return sorted(pulls, key=lambda pull: -pull.number)
 
     def comments(self, number: int) -> Iterator[Comment]:
-        """The comments on a pull request, oldest first."""
         rows = self.connection.call("GET", f"/issues/{number}/comments")
         if not isinstance(rows, list):
             raise ForgeError("Forgejo's answer is not a list")
         yield from (self._comment(row) for row in rows if isinstance(row, dict))
 
     def _comment(self, row: dict[str, Any]) -> Comment:
-        made = super()._comment(row)
-        return replace(made, automatic=inner(row, "user").get("id") == ACTIONS_USER)
+        comment = super()._comment(row)
+        return replace(comment, automatic=inner(row, "user").get("id") == ACTIONS_USER)

@@ -1,4 +1,4 @@
-"""The events of GitHub's workflows (and Forgejo's, which copies them). Pure: the payload in, an `Event` out."""
+"""Parses the events of GitHub's and Forgejo's workflows. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gitmem.review.forges.event import Event, oid_of
 
 
 def parse(environ: Mapping[str, str], payload: Mapping[str, Any]) -> Event:
-    """The event of GITHUB_EVENT_NAME with its payload; fields that are missing or no oid are empty."""
+    """The event that GITHUB_EVENT_NAME and the payload describe. A missing field, or an oid that is none, is ""."""
     name = environ.get("GITHUB_EVENT_NAME", "")
     repository = _get(payload, "repository")
     common: dict[str, Any] = {
@@ -38,11 +38,9 @@ def parse(environ: Mapping[str, str], payload: Mapping[str, Any]) -> Event:
         )  # fmt: skip
     if name == "issue_comment":
         issue, comment = _get(payload, "issue"), _get(payload, "comment")
-        asked = payload.get("action") == "created" and bool(_get(issue, "pull_request"))
-        return Event(
-            **common, base="", head="",
-            number=_number(issue, "number") if asked else 0, comment=_number(comment, "id") if asked else 0,
-        )  # fmt: skip
+        if payload.get("action") != "created" or not _get(issue, "pull_request"):
+            return Event(**common, base="", head="")
+        return Event(**common, base="", head="", number=_number(issue, "number"), comment=_number(comment, "id"))
     return Event(**common, base="", head=oid_of(environ.get("GITHUB_SHA")))
 
 

@@ -1,6 +1,7 @@
-"""GitLab: its links, and the calls of its REST API that publishing and reviewing need (https://docs.gitlab.com/api/rest).
+"""The adapter for GitLab: its links, and the calls of its REST API (https://docs.gitlab.com/api/rest) that publishing
+and reviewing need.
 
-A proposal is a merge request, a comment a note. A project is named by its path, which may have groups within groups.
+At GitLab a proposal is a merge request and a comment is a note. The path of a project may have several groups.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ from gitmem.review.forges.event import oid_of
 from gitmem.review.forges.forge import Client, Comment, ForgeError, Pull
 from gitmem.review.forges.rest import Connection, Words, inner, number_of, object_of
 
-BODY_LIMIT = 1_000_000  # characters of a note; a description holds a few more
-DEVELOPER = 30  # the access level that may push, https://docs.gitlab.com/api/access_requests/#valid-access-levels
-STATES = {"opened": "open", "locked": "open", "merged": "closed"}
-ASKED = {"open": "opened", "closed": "closed", "all": "all"}
+BODY_LIMIT = 1_000_000  # GitLab's limit for the characters of a note; a description may have a few more
+DEVELOPER = 30  # the lowest access level that may push, see docs.gitlab.com/api/access_requests/#valid-access-levels
+STATES = {"opened": "open", "locked": "open", "merged": "closed"}  # GitLab's state -> `Pull.state`
+STATE_QUERIES = {"open": "opened", "closed": "closed", "all": "all"}  # `Pull.state` -> GitLab's parameter
 
 GITLAB = Words(
     name="GitLab",
@@ -36,7 +37,7 @@ GITLAB = Words(
 
 @dataclass(frozen=True, slots=True)
 class GitLab:
-    """A project on gitlab.com or a server of one's own. See `protocol.Forge`."""
+    """A project on gitlab.com or another GitLab server, as a `forge.Forge`."""
 
     server: str
     api: str
@@ -48,24 +49,22 @@ class GitLab:
     suggestion: ClassVar[str] = "suggestion:-0+0"
 
     def number_of(self, number: int) -> str:
-        """`!7`."""
         return f"!{number}"
 
     def compare(self, base: str, branch: str) -> str:
-        """The page that opens a merge request by hand."""
-        asked = {"merge_request[source_branch]": branch, "merge_request[target_branch]": base}
-        return f"{self.server}/{self.repository}/-/merge_requests/new?{urlencode(asked)}"
+        query = {"merge_request[source_branch]": branch, "merge_request[target_branch]": base}
+        return f"{self.server}/{self.repository}/-/merge_requests/new?{urlencode(query)}"
 
     def lines(self, commit: str, path: str, first: int, last: int) -> str:
-        """A permanent link to lines of a Markdown file as text."""
         where = quote(path, safe="/", errors="surrogateescape")
-        return f"{self.server}/{self.repository}/-/blob/{commit}/{where}?plain=1#L{first}" + (
-            f"-{last}" if last != first else ""
-        )
+        url = f"{self.server}/{self.repository}/-/blob/{commit}/{where}?plain=1#L{first}"
+        if last != first:
+            url += f"-{last}"
+        return url
 
 
 class GitLabClient(Client):
-    """GitLab's API for one project. `wait` is how to sleep: the caller's, so that tests need not."""
+    """GitLab's API for one project. `wait`: sleeps for a number of seconds; passed in so that tests need not wait."""
 
     def __init__(self, forge: GitLab, token: str, wait: Callable[[float], None]) -> None:
         self._forge, self._token = forge, token
@@ -78,52 +77,45 @@ class GitLabClient(Client):
 
     @property
     def forge(self) -> GitLab:
-        """Where it talks to."""
         return self._forge
 
     @property
     def token(self) -> str:
-        """The token it uses."""
         return self._token
 
     def default_branch(self) -> str:
-        """The branch merge requests go to."""
         name = object_of(self.connection.call("GET", ""), "GitLab").get("default_branch")
         if not isinstance(name, str) or not name:
             raise ForgeError("GitLab's answer names no default branch")
         return name
 
     def pulls(self, *, head: str = "", base: str = "", state: str = "open") -> list[Pull]:
-        """Merge requests from branch `head` of this project, newest first; with a `head` none of forks, whose branches
-        may have the same name."""
-        query = {
-            "state": ASKED[state], "order_by": "created_at", "sort": "desc",
-            **({"source_branch": head} if head else {}),
-            **({"target_branch": base} if base else {}),
-        }  # fmt: skip
+        query = {"state": STATE_QUERIES[state], "order_by": "created_at", "sort": "desc"}
+        if head:
+            query["source_branch"] = head
+        if base:
+            query["target_branch"] = base
         pulls = [self._pull(row) for row in self.connection.rows("/merge_requests", query)]
-        return [pull for pull in pulls if not head or pull.head_repository == self.forge.repository]
+        if head:  # a fork may have a branch of the same name
+            pulls = [pull for pull in pulls if pull.head_repository == self.forge.repository]
+        return pulls
 
     def pull(self, number: int) -> Pull:
-        """One merge request."""
         return self._pull(self.connection.call("GET", f"/merge_requests/{number}"))
 
     def create_pull(self, *, head: str, base: str, title: str, body: str) -> Pull:
-        """Open a merge request; 409 where there is one."""
         value = {"source_branch": head, "target_branch": base, "title": title, "description": body}
         return self._pull(self.connection.call("POST", "/merge_requests", value))
 
     def edit_pull(self, number: int, *, title: str, body: str) -> Pull:
-        """Give a merge request this title and this text."""
         value = {"title": title, "description": body}
         return self._pull(self.connection.call("PUT", f"/merge_requests/{number}", value))
 
     def label(self, number: int, *labels: str) -> None:
-        """Add labels to a merge request."""
         self.connection.call("PUT", f"/merge_requests/{number}", {"add_labels": list(labels)})
 
     def comments(self, number: int) -> Iterator[Comment]:
-        """The notes of people and programs on a merge request, oldest first; not those of GitLab itself."""
+        """The notes of users and programs on a merge request, oldest first, without GitLab's own system notes."""
         for row in self.connection.rows(f"/merge_requests/{number}/notes", {"order_by": "created_at", "sort": "asc"}):
             if not row.get("system"):
                 yield Comment(
@@ -135,20 +127,17 @@ class GitLabClient(Client):
                 )
 
     def add_comment(self, number: int, body: str) -> int:
-        """Write a note; its id."""
         made = self.connection.call("POST", f"/merge_requests/{number}/notes", {"body": body})
         return number_of(made, "id", "GitLab")
 
     def edit_comment(self, number: int, comment: int, body: str) -> None:
-        """Give a note another text."""
         self.connection.call("PUT", f"/merge_requests/{number}/notes/{comment}", {"body": body})
 
     def line_comments(self, number: int) -> Iterable[Comment]:
-        """The notes, among which those on lines are."""
+        """All notes: GitLab lists the notes on lines among the others."""
         return self.comments(number)
 
     def add_line_comment(self, number: int, head: str, path: str, line: int, body: str) -> None:
-        """Open a discussion on a line of the head; 400 for one that is not in the difference."""
         ends = inner(self.connection.call("GET", f"/merge_requests/{number}"), "diff_refs")
         base, start = oid_of(ends.get("base_sha")), oid_of(ends.get("start_sha"))
         if not base or not start or oid_of(ends.get("head_sha")) != head:
@@ -161,7 +150,7 @@ class GitLabClient(Client):
         self.connection.call("POST", f"/merge_requests/{number}/discussions", value)
 
     def login(self) -> str:
-        """The token's own user; a project access token has one of its own."""
+        """The user name of the token's owner; a project access token has its own user."""
         try:
             return str(object_of(self.whole.call("GET", "/user"), "GitLab").get("username", ""))
         except ForgeError as error:
@@ -170,7 +159,7 @@ class GitLabClient(Client):
             raise
 
     def may_write(self, login: str) -> bool:
-        """Whether that user may push: a member, directly or through a group, who is Developer or more."""
+        """Whether the user is an active member, directly or through a group, with the role Developer or higher."""
         for row in self.whole.rows("/users", {"username": login}):
             if str(row.get("username", "")).casefold() == login.casefold():
                 path = f"/members/all/{number_of(row, 'id', 'GitLab')}"
@@ -189,6 +178,9 @@ class GitLabClient(Client):
         ends = inner(row, "diff_refs")
         source, target = row.get("source_project_id"), row.get("target_project_id")
         state = str(row.get("state", "opened"))
+        head_repository = str(source or "")
+        if source == target and source is not None:
+            head_repository = self.forge.repository
         return Pull(
             number=number_of(row, "iid", "GitLab"),
             url=str(row.get("web_url", "")),
@@ -197,7 +189,7 @@ class GitLabClient(Client):
             merged=state == "merged",
             branch=str(row.get("source_branch", "")),
             base=str(row.get("target_branch", "")),
-            head_repository=self.forge.repository if source == target and source is not None else str(source or ""),
+            head_repository=head_repository,
             title=str(row.get("title") or ""),
             body=str(row.get("description") or ""),
             head=oid_of(row.get("sha")) or oid_of(ends.get("head_sha")),

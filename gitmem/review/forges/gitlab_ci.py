@@ -1,4 +1,4 @@
-"""What started a pipeline of GitLab CI. Pure: its variables in, an `Event` out.
+"""Parses the event that started a pipeline of GitLab CI from its variables. Pure.
 
 https://docs.gitlab.com/ci/variables/predefined_variables
 """
@@ -10,18 +10,23 @@ from typing import Any
 
 from gitmem.review.forges.event import Event, oid_of
 
-NAMES = {"merge_request_event": "pull_request", "push": "push", "schedule": "schedule", "web": "workflow_dispatch"}
+EVENT_NAMES = {
+    "merge_request_event": "pull_request",
+    "push": "push",
+    "schedule": "schedule",
+    "web": "workflow_dispatch",
+}
 
 
 def parse(environ: Mapping[str, str]) -> Event:
-    """The event of these variables, under GitHub's names of events; what is missing or no oid is empty.
+    """The event that the variables describe, with GitHub's name for it. A missing field, or an oid that is none, is "".
 
-    Of a pipeline for merged results the commit is a trial merge: the head is then that of the source branch.
+    The commit of a merged results pipeline is a trial merge, so the head is the tip of the source branch instead.
     """
     number = environ.get("CI_MERGE_REQUEST_IID", "")
     name = environ.get("CI_PIPELINE_SOURCE", "")
     common: dict[str, Any] = {
-        "name": NAMES.get(name, name),
+        "name": EVENT_NAMES.get(name, name),
         "branch": environ.get("CI_COMMIT_BRANCH", ""),
         "default_branch": environ.get("CI_DEFAULT_BRANCH") or "main",
         "repository": environ.get("CI_PROJECT_PATH", ""),

@@ -1,8 +1,8 @@
-"""Which forge a repository lives at, and the token that goes there. Pure: the remote's address and the environment in.
+"""Finds the forge of a repository and the token for it, from the remote's URL and the environment. Pure.
 
-The environment or the user names the host; the address in a clone only says which repository it is, and whether it lies
-at a host that is known or named. A clone can therefore never choose where a token goes. A remote at any other host is
-no forge: it gets a branch, and `git mem review` reviews it.
+Only the environment, or this module for public forges, names the host that gets a token. The URL in a clone says which
+repository it is and whether it is at such a host, so a clone can never choose where a token goes. A remote at any other
+host has no forge: branches are pushed there, and `git mem review` reviews them.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _REMOTE = re.compile(
     r"(?P<path>[^\s?#]+?)(?:\.git)?/?"
 )
 _OWNED = re.compile(r"[\w.-]+/[\w.-]+")
-_GROUPED = re.compile(r"[\w.-]+(?:/[\w.-]+)+")  # GitLab has groups within groups
+_GROUPED = re.compile(r"[\w.-]+(?:/[\w.-]+)+")  # a GitLab path may have several groups
 GITHUB_COM = "github.com"
-TOKENS = {  # by forge, what wins first
+TOKENS = {  # the variables with a token by forge; the first that is set counts
     "GitHub": ("GITHUB_TOKEN", "GH_TOKEN"),
     "GitLab": ("GITLAB_TOKEN", "GITLAB_ACCESS_TOKEN"),
     "Forgejo": ("FORGEJO_TOKEN", "GITEA_TOKEN"),
@@ -31,7 +31,7 @@ TOKENS = {  # by forge, what wins first
 
 
 def forge_of(remote_url: str, environ: Mapping[str, str]) -> Forge | None:
-    """The forge of a remote ("" for what the environment alone says), None where it is at no known or named host."""
+    """The forge of a remote; None when it is at no known host. `remote_url`: "" to use the environment alone."""
     for named in (_forgejo_named, _gitlab_named, _github_named):
         forge = named(remote_url, environ)
         if forge is not None:
@@ -40,20 +40,23 @@ def forge_of(remote_url: str, environ: Mapping[str, str]) -> Forge | None:
 
 
 def token_of(forge: Forge, environ: Mapping[str, str], ask: Callable[[str], str] = lambda host: "") -> str:
-    """The token for a forge: of the environment, else (of GitHub) what `ask` says for its host name; "" for none."""
+    """The token for a forge from the environment; "" for none. `ask`: returns the token for a host name, for GitHub
+    without a token in the environment."""
     names: tuple[str, ...] = TOKENS[forge.name]
     if forge.name == "Forgejo" and _in_forgejo_actions(environ):
         names = (*names, "GITHUB_TOKEN")
     token = next((environ[name] for name in names if environ.get(name)), "")
-    return token or (ask(urlsplit(forge.server).hostname or "") if forge.name == "GitHub" else "")
+    if not token and forge.name == "GitHub":
+        token = ask(urlsplit(forge.server).hostname or "")
+    return token
 
 
 def client_of(forge: Forge, token: str, wait: Callable[[float], None]) -> Client | None:
-    """The API of a forge; None without a token."""
+    """The client of a forge; None for the token "". `wait`: sleeps for a number of seconds."""
     if not token:
         return None
     match forge:
-        case Forgejo():  # before GitHub, whose shape it takes
+        case Forgejo():  # a subclass of GitHub, so it comes first
             return ForgejoClient(forge, token, wait)
         case GitHub():
             return GitHubClient(forge, token, wait)
@@ -63,49 +66,47 @@ def client_of(forge: Forge, token: str, wait: Callable[[float], None]) -> Client
 
 
 def _place(remote_url: str) -> tuple[str, str]:
-    """(host without its port, path) of a remote's address, ("", "") for a folder on this machine."""
+    """(host without its port, path) of a remote's URL; ("", "") for a local folder."""
     match = _REMOTE.fullmatch(remote_url.strip())
     if match:
-        return ((match["host"] or match["scp"]).lower(), match["path"].strip("/"))
-    return ("", "")
+        return (match["host"] or match["scp"]).lower(), match["path"].strip("/")
+    return "", ""
 
 
 def _address(environ: Mapping[str, str], *names: str) -> str:
-    """The first of these variables that is set, as an address without a slash at its end."""
+    """The first of these variables that is set, without a slash at its end; "" when none is."""
     return next((environ[name].rstrip("/") for name in names if environ.get(name)), "")
 
 
 def _in_forgejo_actions(environ: Mapping[str, str]) -> bool:
-    """Whether this runs in Forgejo's Actions, which set GitHub's variables to their own server too."""
+    """Whether this runs in Forgejo's Actions, which set GitHub's variables for their own server."""
     return "true" in (environ.get("FORGEJO_ACTIONS"), environ.get("GITEA_ACTIONS"))
 
 
 def _forgejo_named(remote_url: str, environ: Mapping[str, str]) -> Forge | None:
-    """What FORGEJO_SERVER_URL or FORGEJO_API_URL name, in Forgejo's Actions GitHub's variables too."""
+    """The forge that FORGEJO_SERVER_URL or FORGEJO_API_URL name; in Forgejo's Actions GitHub's variables count too."""
+    server, api = _address(environ, "FORGEJO_SERVER_URL"), _address(environ, "FORGEJO_API_URL")
+    repository = environ.get("FORGEJO_REPOSITORY", "")
     if _in_forgejo_actions(environ):
-        more = ("GITHUB_SERVER_URL", "GITHUB_API_URL")
-    else:
-        more = ("", "")
-    server, api = _address(environ, "FORGEJO_SERVER_URL", more[0]), _address(environ, "FORGEJO_API_URL", more[1])
+        server, api = server or _address(environ, "GITHUB_SERVER_URL"), api or _address(environ, "GITHUB_API_URL")
+        repository = repository or environ.get("GITHUB_REPOSITORY", "")
     if not server and not api:
         return None
     server = server or api.removesuffix("/api/v1")
-    given = environ.get("FORGEJO_REPOSITORY") or (environ.get("GITHUB_REPOSITORY", "") if more[0] else "")
-    repository = given or _path_at(server, remote_url)
+    repository = repository or _path_at(server, remote_url)
     if not _OWNED.fullmatch(repository):
         return None
     return Forgejo(server, api or f"{server}/api/v1", repository)
 
 
 def _gitlab_named(remote_url: str, environ: Mapping[str, str]) -> Forge | None:
-    """What GitLab CI's variables name, or `glab`'s GITLAB_HOST."""
+    """The forge that the variables of GitLab CI, or GITLAB_HOST of the `glab` command, name."""
     server, api = _address(environ, "CI_SERVER_URL"), _address(environ, "CI_API_V4_URL")
     host = environ.get("GITLAB_HOST", "")
     if host and not server and not api:
+        server = f"https://{host}"
         if "://" in host:
             server = host.rstrip("/")
-        else:
-            server = f"https://{host}"
     if not server and not api:
         return None
     server = server or api.removesuffix("/api/v4")
@@ -116,29 +117,34 @@ def _gitlab_named(remote_url: str, environ: Mapping[str, str]) -> Forge | None:
 
 
 def _github_named(remote_url: str, environ: Mapping[str, str]) -> Forge | None:
-    """What GITHUB_SERVER_URL and GITHUB_API_URL (or `gh`'s GH_HOST) name, one of which tells the other."""
-    server, api = _named_github(environ)
+    """The forge that GITHUB_SERVER_URL, GITHUB_API_URL, or GH_HOST of the `gh` command, name."""
+    server, api = _github_addresses(environ)
     repository = environ.get("GITHUB_REPOSITORY") or _path_at(server, remote_url)
     if server and _OWNED.fullmatch(repository):
         return GitHub(server, api, repository)
     return None
 
 
-def _named_github(environ: Mapping[str, str]) -> tuple[str, str]:
+def _github_addresses(environ: Mapping[str, str]) -> tuple[str, str]:
+    """(server, API) that the environment names, each worked out from the other when only one is set; ("", "") for
+    none."""
     server, api = _address(environ, "GITHUB_SERVER_URL"), _address(environ, "GITHUB_API_URL")
     if not server and not api and environ.get("GH_HOST"):
         server = f"https://{environ['GH_HOST']}"
     if server or api:
-        return (server or _server_of(api), api or _api_of(server))
-    return ("", "")
+        return server or _server_of(api), api or _api_of(server)
+    return "", ""
 
 
 def _public_forge(remote_url: str, environ: Mapping[str, str]) -> Forge | None:
-    """The forges whose API's address everybody knows, each only where the environment names no other of its kind: its
-    token is that other one's."""
+    """The forge of a remote at github.com, gitlab.com or codeberg.org; None for any other host.
+
+    When the environment names another server of the same kind, the result is None too, since the token belongs to that
+    server.
+    """
     host, path = _place(remote_url)
     host = host.removeprefix("ssh.").removeprefix("altssh.")
-    if host == GITHUB_COM and not _named_github(environ)[0]:
+    if host == GITHUB_COM and not _github_addresses(environ)[0]:
         repository = environ.get("GITHUB_REPOSITORY") or path
         if _OWNED.fullmatch(repository):
             return GitHub(f"https://{GITHUB_COM}", f"https://api.{GITHUB_COM}", repository)
@@ -152,7 +158,7 @@ def _public_forge(remote_url: str, environ: Mapping[str, str]) -> Forge | None:
 
 
 def _path_at(server: str, remote_url: str) -> str:
-    """The path of a remote that lies at that server, "" for one that lies elsewhere."""
+    """The path of a remote at `server`; "" for a remote at another host."""
     host, path = _place(remote_url)
     named = (urlsplit(server).hostname or "").lower()
     if named and host in (named, f"ssh.{named}", f"altssh.{named}"):
@@ -161,13 +167,13 @@ def _path_at(server: str, remote_url: str) -> str:
 
 
 def _server_of(api: str) -> str:
-    """The server of an API: `https://HOST/api/v3` of an Enterprise server, `https://api.HOST` elsewhere."""
+    """The URL of the server of an API, which is `https://HOST/api/v3` or `https://api.HOST`."""
     parts = urlsplit(api)
     return f"{parts.scheme}://{parts.netloc.removeprefix('api.')}"
 
 
 def _api_of(server: str) -> str:
-    """The API of a server: the other way round."""
+    """The URL of the API of a server: `https://HOST/api/v3` for an Enterprise server, else `https://api.HOST`."""
     parts = urlsplit(server)
     host = parts.hostname or ""
     if host == GITHUB_COM or host.endswith(".ghe.com"):

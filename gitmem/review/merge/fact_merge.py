@@ -290,9 +290,7 @@ class _ItemMerge:
         """The skeleton with the added items of both sides, each behind the line that it followed. An item that both
         sides added appears once."""
         inserted: dict[int, list[list[str]]] = defaultdict(list)  # line number in the skeleton -> items behind it
-        ours_added: dict[
-            str, tuple[list[list[str]], int, Entry]
-        ] = {}  # fact id -> its list in `inserted`, index, entry
+        ours_added: dict[str, tuple[list[list[str]], int, Entry]] = {}  # fact id -> list in `inserted`, index, entry
         conflict_ends = _conflict_ends(skeleton, self.labels)
         for side, version in ((ours, self.ours.version), (theirs, self.theirs.version)):
             numbers = _line_mapping([line for line, _ in side], ["", *skeleton])

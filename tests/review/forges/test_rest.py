@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from gitmem.http_request import HttpAnswer
 from gitmem.review.forges.forge import ForgeError
 from gitmem.review.forges.github import GitHub, GitHubClient
-from gitmem.review.forges.rest import PATIENCE, limit_of, reason
+from gitmem.review.forges.rest import MAX_WAIT_SECONDS, Answer, limit_of, reason
 from tests.actions.rest import BOT, RestServer
 
 NOON = "Thu, 05 Feb 2026 12:00:00 GMT"
@@ -65,7 +64,7 @@ def test_a_limit_that_lasts_longer_than_a_job_is_an_error_that_names_the_time(re
     rest.state.faults.append(("GET", "", 403, headers, {"message": "API rate limit exceeded"}))
     error = asked.refused()
     assert asked.waited == [] and "40 minutes" not in error.message and "in 41 minutes" in error.hint
-    rest.state.faults += [("GET", "", 429, {"Retry-After": str(int(PATIENCE) + 1)}, SECONDARY)]
+    rest.state.faults += [("GET", "", 429, {"Retry-After": str(int(MAX_WAIT_SECONDS) + 1)}, SECONDARY)]
     assert "a secondary limit" in asked.refused().message and asked.waited == []
 
 
@@ -162,11 +161,11 @@ def test_a_forge_that_repeats_one_page_for_ever_is_an_error(rest: RestServer) ->
 def test_a_limit_is_told_from_every_other_refusal() -> None:
     def met(status: int, value: Any = None, **headers: str) -> bool:
         named = {name.replace("_", "-"): text for name, text in headers.items()}
-        return limit_of(HttpAnswer(status, named, json.dumps(value).encode())) is not None
+        return limit_of(Answer(status, named, json.dumps(value).encode())) is not None
 
     assert (
         met(429) and met(403, SECONDARY) and met(403, x_ratelimit_remaining="0") and met(429, ratelimit_remaining="0")
     )
     assert not met(403) and not met(403, {"message": "Must have admin rights"}, x_ratelimit_remaining="10")
     assert not met(404, SECONDARY) and not met(500, retry_after="3")
-    assert reason(HttpAnswer(500, {}, b"[" * 100_000)) == ""
+    assert reason(Answer(500, {}, b"[" * 100_000)) == ""
