@@ -1,4 +1,5 @@
-"""Scores the turns of a conversation: which say something lasting about the person who speaks. Part of the `rules` model.
+"""Scores the turns of a conversation: which say something lasting about the person who speaks. Part of the `rules`
+model.
 
 Pure. A turn is its sentences; questions, thanks and praise say nothing about the speaker and are taken off first. What
 is left is scored by what it states in the first person: a change, a habit, a possession, a plan, a feeling with its

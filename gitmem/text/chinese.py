@@ -89,7 +89,8 @@ STANDING = "每天|每周|每週|每月|每次|始[终終]|永[远遠]|以[后�
 # What an agent says of its own work, and what it is sent for.
 OWN_WORK = r"^\W*(?:已|我来|我會|我会|完成)"
 ERRAND = r"^\W*(?:[请請]|麻烦|帮我)"
-# How a line begins that asks for work on a text, up to the colon behind which that text stands: it is no word of who asks.
+# How a line begins that asks for work on a text, up to the colon behind which that text stands: it is no word of who
+# asks.
 TEXT_WORK = r"[^\n:：。]{0,20}?(?:翻[译譯]|校[对對]|[润潤]色|改[写寫]|[总總][结結](?=一下|以下|下面|[这這]))(?:(?:一下|成|[为為]|以下|下面|[这這])[^\n:：。]{0,12})?"
 # How somebody asks to remember what is said or quoted.
 KEEP_THIS = "[请請]?(?:[记記]住|[记記]下|[记記]一下|别忘了|別忘了)"

@@ -166,7 +166,8 @@ ERRAND = (
     r"^\W*(?:please\s+)?(?:can|could|would|will)\s+you\b|^\W*(?:please\s+)?(?:explain|show|tell|summari[sz]e|describe|list|open|look|check|revert|write|make)\b"
     r"|^\W*(?:thanks?|thank\s+you|let\s+me|i'll|we\s+need\s+to\s+settle)\b"
 )
-# How a line begins that asks for work on a text, up to the colon behind which that text stands: it is no word of who asks.
+# How a line begins that asks for work on a text, up to the colon behind which that text stands: it is no word of who
+# asks.
 TEXT_WORK = (
     r"(?:(?:please|now|can\s+you|could\s+you|would\s+you)\s+)*(?:translate|proof-?read|rephrase|reword|paraphrase|summari[sz]e|rewrite|polish|shorten"
     r"|(?:fix|correct|check|improve)\s+(?:(?:the|my|this|its|any|all)\s+)*(?:grammar|spelling|typos?|wording|punctuation|english|korean|text|sentence))"

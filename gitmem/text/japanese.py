@@ -89,7 +89,8 @@ STANDING = "毎日|毎週|毎月|毎回|常に|必ず|今後|これから|曜日
 # What an agent says of its own work, and what it is sent for.
 OWN_WORK = r"(?:しました|いたしました|します|完了)\W*$"
 ERRAND = r"(?:教えて|見せて|確認して)\S*$"
-# How a line begins that asks for work on a text, up to the colon behind which that text stands: it is no word of who asks.
+# How a line begins that asks for work on a text, up to the colon behind which that text stands: it is no word of who
+# asks.
 TEXT_WORK = r"[^\n:：。]{0,30}?(?:(?:翻訳|校正|添削|和訳|英訳)(?:を?(?:して|し|お願い)[^\n:：。]{0,12})?|(?:要約|書き直|直)して[^\n:：。]{0,12})"
 # How somebody asks to remember what is said or quoted.
 KEEP_THIS = "覚えておいて|覚えて(?:ください|下さい|おく)|メモして|記録して|忘れないで"

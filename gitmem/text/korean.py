@@ -138,7 +138,8 @@ STANDING = r"매일|매주|매월|매번|항상|언제나|절대|앞으로|기�
 # What an agent says of its own work, and what it is sent for.
 OWN_WORK = r"(?:했습니다|하겠습니다|했어요|할게요|됐습니다|완료)\W*$"
 ERRAND = r"(?:알려|보여|확인해|요약해|설명해|봐|써|바꿔)\s*(?:줘|주세요|줄래)\S*$"
-# How a line begins that asks for work on a text, up to the colon behind which that text stands: it is no word of who asks.
+# How a line begins that asks for work on a text, up to the colon behind which that text stands: it is no word of who
+# asks.
 TEXT_WORK = (
     r"[^\n:：.!?]{0,40}?(?:번역|교정|교열|퇴고|윤문|맞춤법|문법|띄어쓰기|오타|의역|직역)[을를만]?\s*(?:좀\s*)?"
     r"(?:(?:해|하여|부탁|고쳐|봐|검사|확인|수정|교정)[^\n:：.!?]{0,15})?"

@@ -1,7 +1,7 @@
 """Chinese cues of the `rules` model, simplified and traditional. Data only; `promotion/cues.py` says how they are read.
 
-Written from grammar, not from any log: verbs of deciding and of changing, words of duty and of prohibition, limits, dated
-nouns, attitudes; questions, hedges, proposals, hearsay, what is under way or done, and small talk against.
+Written from grammar, not from any log: verbs of deciding and of changing, words of duty and of prohibition, limits,
+dated nouns, attitudes; questions, hedges, proposals, hearsay, what is under way or done, and small talk against.
 """
 
 from __future__ import annotations

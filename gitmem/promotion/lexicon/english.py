@@ -1,4 +1,5 @@
-"""English cues of the `rules` model, by what they do in a sentence. Data only; `promotion/cues.py` says how they are read.
+"""English cues of the `rules` model, by what they do in a sentence. Data only; `promotion/cues.py` says how they are
+read.
 
 Written from grammar, not from any log: commitment verbs, modals of obligation, limits, dated nouns, attitudes,
 stative present for what lasts; past or progressive openings, hedges, reported speech and small talk against.

@@ -1,4 +1,5 @@
-"""What says that a person has an illness or an allergy, takes a medicine or keeps to a diet, in five languages. Data only.
+"""What says that a person has an illness or an allergy, takes a medicine or keeps to a diet, in five languages. Data
+only.
 
 Such a statement is always proposed, pinned: whoever does not know it can do harm. Each pattern needs the words that say
 it of somebody ("is allergic to", "알레르기가 있음"): an article about allergies is none.

@@ -63,7 +63,8 @@ class Forge(Protocol):
 
     @property
     def suggestion(self) -> str:
-        """The info string of a code block that suggests a replacement for a line; "" for a forge without suggestions."""
+        """The info string of a code block that suggests a replacement for a line; "" for a forge without
+        suggestions."""
 
     def number_of(self, number: int) -> str:
         """A proposal's number as the forge writes it, `#7` or `!7`."""
@@ -246,7 +247,8 @@ class Client(ABC):
         return written
 
     def _ours(self, comments: Iterable[Comment]) -> Iterator[Comment]:
-        """The comments by a program or by the token's own user. `login` is only called when a person's comment comes."""
+        """The comments by a program or by the token's own user. `login` is only called when a person's comment
+        comes."""
         login = ""
         for comment in comments:
             if not comment.automatic:

@@ -98,7 +98,8 @@ class GitHub:
 
 
 class GitHubClient(Client):
-    """GitHub's API for one repository. `wait`: sleeps for a number of seconds; passed in so that tests need not wait."""
+    """GitHub's API for one repository. `wait`: sleeps for a number of seconds; passed in so that tests need not
+    wait."""
 
     words: ClassVar[Words] = GITHUB
     page: ClassVar[tuple[str, int]] = ("per_page", 100)
