@@ -58,15 +58,15 @@ def shown_for(repo: Any, prompt: str) -> tuple[Shown, bool]:
     sure = False
     whole = assembly._answering
 
-    def noted(parts: Sequence[Any], request: Any, questions: Any, today: date, chunks: int) -> Any:
+    def noted(pairs: Sequence[Any], request: Any, questions: Any, today: date, chunks: int) -> Any:
         nonlocal sure
         asked = evidence.Asked(parse(questions[0].text, today), assembly.table_of_words(), chunks)
-        for part in parts:
+        for part, _ in pairs:
             if part.layer in assembly.RECALLED and asked.total:
                 shown, certain = _of_text(asked, part.content)
                 found.extend(shown)
                 sure |= certain
-        return whole(parts, request, questions, today, chunks)
+        return whole(pairs, request, questions, today, chunks)
 
     assembly._answering = noted
     try:
