@@ -1,4 +1,4 @@
-"""The weights of the lexicon's concepts and words (injection.txt); or what the detectors find with weights that saw no
+"""The weights of the lexicon's concepts and words (concepts.tsv); or what the detectors find with weights that saw no
 such row.
 
 CORPUS has one JSON object a line with `text`, `label` (1 an attack), `kind`, `scope`, `source`, `licence`,
@@ -32,9 +32,11 @@ from gitmem.gate.detectors import registry
 from gitmem.gate.detectors.injection import weights
 from gitmem.gate.detectors.injection.structure import read, units
 from gitmem.gate.detectors.text import Severity, Text
+from gitmem.linear_model import LinearModel
+from tools.training import regression
 
 SEEDS = Path(__file__).parents[1] / "injection_seeds.txt"
-OUT = Path(weights.__file__).with_name("injection.txt")
+OUT = Path(weights.__file__).with_name("concepts.tsv")
 NAMES = ("injection", "invisible", "hidden", "encoded", "exfiltration", "terminal", "conflict")
 LICENCES = re.compile(r"MIT|Apache-2\.0|BSD|CC0")
 ENCODED = (
@@ -190,10 +192,8 @@ MISSED = 0.002  # the share of the attacks learned from that may be missed for t
 
 
 def write(learned: weights.Weights, path: Path) -> None:
-    head = ["# Written by tools/train.py injection: feature weights in hundredths. Do not edit."]
-    head += [f"{name}\t{getattr(learned, name)}" for name in ("bias", "warn", "slack")]
-    body = [f"{round(w * 100)}\t{f}" for f, w in sorted(learned.of.items())]
-    path.write_text("\n".join(head + body) + "\n", encoding="utf-8")
+    thresholds = {"warn": learned.warn, "slack": learned.slack}
+    regression.write(LinearModel(("instruction",), (learned.bias,), (learned.of,), thresholds), path, "injection")
 
 
 def group(row: Row) -> str:

@@ -1,4 +1,4 @@
-"""The scorer of instructions (scorer.bin) and the prefilter before it (words.txt); or what they find of one writer.
+"""The scorer of instructions (scorer.bin) and the prefilter before it (words.tsv); or what they find of one writer.
 
 TEXTS are bench/hands/*.tsv or JSON lines with `text`, `label` (1 an attack), `kind` and `licence` (only rows under a
 licence of LICENCES are learned from). DOCUMENTS are JSON lines, gzipped or not, with `source`, `group` and `text`:
@@ -35,6 +35,8 @@ from gitmem.gate.detectors.injection.injection import in_context, noted_in
 from gitmem.gate.detectors.injection.structure import tokens, units_of, without_markup
 from gitmem.gate.detectors.injection.word_classes import class_buckets
 from gitmem.gate.detectors.text import Text
+from gitmem.linear_model import LinearModel
+from tools.training import regression
 from tools.training.regression import Array
 from tools.training.static_rows import unit_rows
 
@@ -368,14 +370,9 @@ def write(model: Model, found: Limits, words: tuple[float, dict[str, float]]) ->
     head = scorer.HEADER.pack(scorer.MAGIC, scorer.VERSION, zlib.crc32(checked), *numbers)
     (FOLDER / "scorer.bin").write_bytes(head + body)
     least, of = words
-    lines = [
-        "# Written by tools/train.py scorer: weights of single words in hundredths. Do not edit.",
-        f"least\t{least}",
-        f"rows\t{len(of)}",
-        f"checksum\t{weights.checksum(dict(sorted(of.items())))}",
-    ]
-    lines += [f"{round(weight * 100)}\t{token}" for token, weight in sorted(of.items())]
-    (FOLDER / "words.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    of = dict(sorted(of.items()))
+    thresholds = {"least": least, "rows": len(of), "checksum": weights.checksum(of)}
+    regression.write(LinearModel(("instruction",), (0.0,), (of,), thresholds), FOLDER / "words.tsv", "scorer")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -1,25 +1,23 @@
-"""The weights of the lexicon's concepts and words, and the sum of them: deterministic, no library.
+"""The weights of the lexicon's concepts and words, those of the prefilter, and the sum of them: deterministic.
 
-injection.txt (written by `tools/train.py injection`) is text: a line `bias`, `warn` or `slack` with its number, then
-one line a feature, its weight in hundredths before it. A score is the bias and the weights of the features that are
-there; from `warn` on a sentence is noted. Which features there are is said by `gate/detectors/injection/structure.py`.
-A sentence whose words alone stay more than `slack` below `warn` is not read for concepts.
-words.txt (written by `tools/train.py scorer`) is the prefilter in the same form: a line whose single words weigh less
-than `least` is not scored. It says how many `rows` follow and their `checksum`, since of a shorter table less would be scored.
+Both are linear models. concepts.tsv (`tools/train.py injection`) scores the features that `structure.py` reads of a
+sentence: from `warn` on the sentence is noted, and one whose words alone stay more than `slack` below `warn` is not read
+for concepts. words.tsv (`tools/train.py scorer`) is the prefilter: a line whose single words weigh less than `least` is
+not scored. It says how many `rows` it has and their `checksum`, since with a shorter table less would be scored.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from math import fsum
-from pathlib import Path
 from typing import NamedTuple
 from zlib import crc32
 
+from gitmem import linear_model
 from gitmem.gate.detectors.key_words import misspellings
+from gitmem.linear_model import LinearModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,44 +88,27 @@ class WordWeights(NamedTuple):
     of: dict[str, float]
 
 
-_LINE = re.compile(r"^[^#\n]", re.M)
-_ROW = re.compile(r"^(-?\d+)\t(.*)$", re.M)
-_NUMBER = re.compile(r"^(bias|warn|slack|least|rows|checksum)\t(\S+)$", re.M)
-
-
-def _parse(text: str) -> tuple[dict[str, float], dict[str, float]]:
-    """The named numbers and the weights of a file. Raises ValueError for a line that is neither."""
-    numbers = {name: float(number) for name, number in _NUMBER.findall(text)}
-    rows = _ROW.findall(text)
-    if len(rows) + len(numbers) != len(_LINE.findall(text)):
-        raise ValueError("an invalid line in the weights file")
-    return numbers, {feature: int(number) / 100 for number, feature in rows}
-
-
-def parse(text: str) -> Weights:
-    """Read the weights of the lexicon. Raises ValueError for a line that is not one of it."""
-    numbers, of = _parse(text)
+def weights_of(model: LinearModel) -> Weights:
+    """The weights of the lexicon."""
+    (of,) = model.weights
     known = gains(of)
     ranks = {name: alone + sum(others.values()) for name, (alone, others) in known.items()}
     firsts = frozenset(feature.partition(" ")[0] for feature in of if " " in feature)
-    bias, warn, slack = numbers.get("bias", 0.0), numbers.get("warn", 0.0), numbers.get("slack", 99.0)
-    return Weights(bias, warn, of, slack, known, ranks, firsts)
+    return Weights(model.biases[0], model.thresholds["warn"], of, model.thresholds["slack"], known, ranks, firsts)
 
 
-def parse_words(text: str) -> WordWeights:
-    """Read the weights of single words. Raises ValueError for a line that is not one of it, and for a row too few."""
-    numbers, of = _parse(text)
-    if (numbers.get("rows"), numbers.get("checksum")) != (len(of), checksum(of)):
+def words_of(model: LinearModel) -> WordWeights:
+    """The weights of single words and of their common misspellings. Raises ValueError where a row is missing or changed."""
+    (of,) = model.weights
+    if (model.thresholds.get("rows"), model.thresholds.get("checksum")) != (len(of), checksum(of)):
         raise ValueError("the weights of single words are damaged")
-    for slip, word in misspellings().items():
-        if word in of:
-            of.setdefault(slip, of[word])
-    return WordWeights(numbers["least"], of)
+    misspelled = {slip: of[word] for slip, word in misspellings().items() if word in of}
+    return WordWeights(model.thresholds["least"], misspelled | of)
 
 
 def checksum(of: dict[str, float]) -> int:
-    """The CRC-32 of the rows of words.txt."""
-    return crc32("".join([f"{round(weight * 100)}\t{token}\n" for token, weight in of.items()]).encode())
+    """The CRC-32 of the rows of words.tsv."""
+    return crc32("".join([f"{token}\t{weight!r}\n" for token, weight in of.items()]).encode())
 
 
 def gains(of: dict[str, float]) -> dict[str, tuple[float, dict[str, float]]]:
@@ -147,10 +128,10 @@ def gains(of: dict[str, float]) -> dict[str, tuple[float, dict[str, float]]]:
 @cache
 def load() -> Weights:
     """The weights shipped with the package."""
-    return parse(Path(__file__).with_name("injection.txt").read_text(encoding="utf-8"))
+    return weights_of(linear_model.load(__file__, "concepts.tsv"))
 
 
 @cache
 def words() -> WordWeights:
     """The prefilter shipped with the package."""
-    return parse_words(Path(__file__).with_name("words.txt").read_text(encoding="utf-8"))
+    return words_of(linear_model.load(__file__, "words.tsv"))

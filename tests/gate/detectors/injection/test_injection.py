@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from gitmem import linear_model
 from gitmem.gate.detectors.injection import weights
 from gitmem.gate.detectors.injection.injection import judge
 from gitmem.gate.detectors.registry import Match, Scope, Text, load, run
@@ -158,17 +159,13 @@ def test_one_part_alone_never_blocks() -> None:
 
 
 def test_the_weights_are_small_and_readable() -> None:
-    path = Path(weights.__file__).with_name("injection.txt")
-    assert path.stat().st_size <= 150_000
+    assert Path(weights.__file__).with_name("concepts.tsv").stat().st_size <= 150_000
     assert weights.load().of["=OVERRIDE+RULES"] > 0
-    with pytest.raises(ValueError, match="invalid"):
-        weights.parse("x\tfeature")
-    with pytest.raises(ValueError, match="invalid"):
-        weights.parse_words("least\t1\nx\tfeature")
-    text = Path(weights.__file__).with_name("words.txt").read_text(encoding="utf-8")
-    for damaged in (text[: len(text) // 2].rpartition("\n")[0], text.replace("\tabide", "\tabode", 1), "least\t1.14\n"):
+    text = Path(weights.__file__).with_name("words.tsv").read_text(encoding="utf-8")
+    assert weights.words_of(linear_model.parse(text)) == weights.words()
+    for damaged in (text[: len(text) // 2].rpartition("\n")[0], text.replace("\nabide\t", "\nabode\t", 1)):
         with pytest.raises(ValueError, match="damaged"):
-            weights.parse_words(damaged)
+            weights.words_of(linear_model.parse(damaged))
 
 
 @pytest.mark.parametrize("before", ["메모는", "キー", "记住", "코드:"])

@@ -10,6 +10,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 
+from gitmem import linear_model
 from gitmem.gate.detectors.injection import scorer, weights
 from gitmem.gate.detectors.injection.injection import noted_in
 from tools.train import main
@@ -49,7 +50,7 @@ def test_what_is_learned_is_written_as_the_gate_reads_it(
 ) -> None:
     main(["scorer", *given])
     learned = scorer.parse((tmp_path / "scorer.bin").read_bytes())
-    words = weights.parse_words((tmp_path / "words.txt").read_text(encoding="utf-8"))
+    words = weights.words_of(linear_model.load(str(tmp_path / "x.py"), "words.tsv"))
     assert learned.warn <= learned.block and "vesper" in words.of
     monkeypatch.setattr(scorer, "load", lambda: learned)
     scorer._word_weights.cache_clear()
@@ -85,7 +86,7 @@ def test_a_writer_held_out_is_measured_and_nothing_is_written(
     main(["scorer", *given, "--hold-out", "b"])
     told = capsys.readouterr().out
     assert "5 attacks, 35 honest texts" in told and "attacks 5: blocked 1.000" in told and "honest 5: blocked" in told
-    assert not (tmp_path / "scorer.bin").exists() and not (tmp_path / "words.txt").exists()
+    assert not (tmp_path / "scorer.bin").exists() and not (tmp_path / "words.tsv").exists()
 
 
 def test_a_line_separator_within_a_document_ends_no_row(trainer: ModuleType, tmp_path: Path) -> None:
