@@ -59,7 +59,10 @@ def places_of(given: Sequence[Mapping[str, Any]]) -> list[str]:
             raise UsageError(
                 Message("'{}' is cited by lines or by a symbol", path[:80]), "lines '10-24', or symbol 'Session.open'"
             )
-        places.append(f"{path}:{lines.replace('L', '')}" if lines else f"{path}#{symbol}")
+        place = f"{path}#{symbol}"
+        if lines:
+            place = f"{path}:{lines.replace('L', '')}"
+        places.append(place)
     return places
 
 

@@ -33,9 +33,10 @@ def write(repo: Repository, findings: Iterable[Finding]) -> None:
     ones."""
     rows = sorted({key_of(one) for one in findings})
     data = "".join(f"{row}\n" for row in rows).encode("utf-8", "surrogateescape")
-    write_files(repo, lambda reading: _draft(reading, data))
 
+    def plan(reading: Reading) -> Draft[None]:
+        if reading.raw(PATH) == data:
+            return Draft({}, None)
+        return Draft({PATH: data}, None)
 
-def _draft(reading: Reading, data: bytes) -> Draft[None]:
-    old = reading.raw(PATH)
-    return Draft({} if old == data else {PATH: data}, None)
+    write_files(repo, plan)

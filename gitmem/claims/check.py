@@ -107,8 +107,10 @@ def _foreign(claims: Sequence[FileClaim], judge: Judge, history: History) -> set
 def _collected(paths: Iterable[str], judge: Judge) -> set[str]:
     """The instruction files, at least two folders deep, whose folder contains only Markdown."""
     found = {path for path in paths if path.count("/") >= 2 and "/." not in f"/{path}" and not procedure(path)}
+    if not found:
+        return found
     folders = {path.rpartition("/")[0] for path in found}
-    for path in judge.tree.oids if folders else ():
+    for path in judge.tree.oids:
         if not path.endswith((".md", ".mdc")):
             while path := path.rpartition("/")[0]:
                 folders.discard(path)
@@ -249,13 +251,11 @@ def _strange_diagrams(claims: Sequence[FileClaim], judge: Judge, history: Histor
         root = judge.diagrams(path).roots[key][0]
         departures = [found for one in lost if (found := history.of_path(joined(root, one.claim.token)))]
         evidence = f"of {len(entries)} entries of this drawing {len(lost)} are not there"
-        findings.append(
-            Finding(
-                path, first.claim.line.number, first.claim.text, DIAGRAM, State.GONE, evidence,
-                departures[0].commit if departures else "", "", 2 * len(departures) >= len(lost),
-                f"{DIAGRAM}:{path}:{key}",
-            )
-        )  # fmt: skip
+        commit = next((departure.commit for departure in departures), "")
+        sure = 2 * len(departures) >= len(lost)
+        line, text = first.claim.line.number, first.claim.text
+        cause = f"{DIAGRAM}:{path}:{key}"
+        findings.append(Finding(path, line, text, DIAGRAM, State.GONE, evidence, commit, "", sure, cause))
     return findings
 
 
@@ -279,7 +279,9 @@ def _departure(one: FileClaim, history: History) -> Departure | None:
     own = one.path.rpartition("/")[0]
     name = one.claim.token.strip("/")
     is_generic = "/" not in name and one.claim.tool != DIAGRAM_TOOL and bool(_GENERIC.match(name))
-    within = f"{own}/" if is_generic and own and not own.startswith(".") else ""
+    within = ""
+    if is_generic and own and not own.startswith("."):
+        within = f"{own}/"
     for path in _whole(one):
         if (departure := history.of_path(path)) and path.startswith(within):
             return departure
@@ -298,16 +300,20 @@ def _evidence(one: FileClaim, departure: Departure | None, written_in: str, judg
     """Why a claim is false, as a sentence. `written_in`: the commit that wrote it while it was true, "" if unknown."""
     claim = one.claim
     if departure:
-        renamed = f", now {departure.renamed_to}" if departure.renamed_to else ""
-        return f"{departure.path} went in {departure.commit[:12]}{renamed}"
+        evidence = f"{departure.path} went in {departure.commit[:12]}"
+        if departure.renamed_to:
+            evidence += f", now {departure.renamed_to}"
+        return evidence
     if claim.kind is Kind.VERSION:
         return judge.resolve(one).at
     at = only_place(one, judge)
     what = {
         Kind.COMMAND: f"no {_TOOLS.get(claim.tool.rstrip('?'), claim.tool)} '{claim.token}' is defined",
-        Kind.PATH: f"there is no file {claim.token}" + (f", one of its name is {at}" if at else ""),
+        Kind.PATH: f"there is no file {claim.token}",
         Kind.DIRECTORY: f"there is no folder {claim.token}",
     }.get(claim.kind, f"no line of code has {claim.token}")
+    if at:
+        what += f", one of its name is {at}"
     if written_in:
         what += f"; there was when the line was written ({written_in[:12]})"
     return what

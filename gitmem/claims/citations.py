@@ -110,10 +110,14 @@ class TreeCode:
     def closed(self, path: str) -> str:
         if self.tree.beyond(path):
             return "it lies in a submodule or behind a link"
-        return "it is a link now" if path in self.tree.closed else ""
+        if path in self.tree.closed:
+            return "it is a link now"
+        return ""
 
     def out_of_reach(self, path: str) -> str:
-        return "Git ignores it" if self.tree.ignored(path) else ""
+        if self.tree.ignored(path):
+            return "Git ignores it"
+        return ""
 
     def has(self, path: str) -> bool:
         return path in self.tree.oids
@@ -136,7 +140,9 @@ class TreeCode:
 
 def blob_with(repo: Repository, prefix: str) -> bytes | None:
     """The bytes of the only object whose oid begins with `prefix`; None if there is none, or several, or no prefix."""
-    found = repo.objects_with(prefix) if prefix else []
+    if not prefix:
+        return None
+    found = repo.objects_with(prefix)
     if len(found) != 1:
         return None
     return next(iter(repo.read_many(found)))[1]
@@ -274,7 +280,9 @@ def _cited_texts(citation: Citation, old: bytes | None) -> list[str]:
     if old is None:
         return []
     texts = _texts(lines_of(old)[citation.start - 1 : citation.end])
-    return texts if fingerprint(texts) == citation.fingerprint else []
+    if fingerprint(texts) != citation.fingerprint:
+        return []
+    return texts
 
 
 def window(lines: Sequence[str], citation: Citation, texts: Sequence[str]) -> tuple[int, int] | None:

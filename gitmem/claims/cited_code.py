@@ -143,7 +143,9 @@ class SnapshotCode:
 
     def closed(self, path: str) -> str:
         self._on_disk(path)
-        return "it lies behind a link" if path in self._behind_links else ""
+        if path in self._behind_links:
+            return "it lies behind a link"
+        return ""
 
     def out_of_reach(self, path: str) -> str:
         if self.root is not None and self.repo.ignored([path]):
@@ -161,8 +163,10 @@ class SnapshotCode:
 
     def data(self, path: str) -> bytes | None:
         data = self._on_disk(path)
+        if data is not None and len(data) > MAX_MEMORY_FILE_BYTES:
+            return None
         if data is not None:
-            return data if len(data) <= MAX_MEMORY_FILE_BYTES else None
+            return data
         oid = self._oids(path).get(path)
         if not oid or self.repo.sizes([oid]).get(oid, MAX_MEMORY_FILE_BYTES + 1) > MAX_MEMORY_FILE_BYTES:
             return None

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from gitmem.claims.lines import MarkedLine
+from gitmem.claims.path_words import file_name
 
 DIAGRAM_TOOL = "tree"  # `Claim.tool` of an entry in a diagram of folders
 
@@ -41,3 +42,10 @@ class Claim(NamedTuple):
     tool: str = ""
     folder: str = ""
     exact: bool = False
+
+
+def path_kind(path: str) -> Kind:
+    """PATH for a path whose last part has the form of a file name, else DIRECTORY."""
+    if file_name(path.rstrip("/").rsplit("/", 1)[-1]):
+        return Kind.PATH
+    return Kind.DIRECTORY

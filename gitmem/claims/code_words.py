@@ -71,7 +71,9 @@ def names_in(
 ) -> Names:  # fmt: skip
     """The names that the code among these files uses and defines. `defining`: False leaves `defined` empty."""
     left = {name.encode("utf-8", "surrogateescape"): name for name in names}
-    code = list(filter(_is_code, entries)) if left else []
+    if not left:
+        return Names(frozenset(), frozenset())
+    code = list(filter(_is_code, entries))
     sizes = repo.sizes([entry.oid for entry in code])
     used: set[str] = set()
     defined: set[str] = set()
@@ -79,7 +81,9 @@ def names_in(
     small = [oid for oid in oids if sizes[oid] <= LARGE_FILE_BYTES]
     large = [oid for oid in oids if LARGE_FILE_BYTES < sizes[oid] <= MAX_FILE_BYTES]
     for group in (small, large):
-        for _, data in repo.read_many(group) if left else ():
+        if not left:
+            break
+        for _, data in repo.read_many(group):
             if data is None or b"\0" in data[:MAX_PROBED_BYTES]:
                 continue
             for word in left.keys() & data.translate(_WORD_BYTES).split():

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import groupby
 
 from gitmem.claims import shell_lines, tree_diagrams
-from gitmem.claims.claim import Claim, Kind
+from gitmem.claims.claim import Claim, Kind, path_kind
 from gitmem.claims.lines import MarkedLine, marked_lines
 from gitmem.claims.path_words import file_name, spelled
 from gitmem.claims.versions import TOOL
@@ -127,9 +127,10 @@ def _prefix(line: MarkedLine, text: str) -> Iterator[Claim]:
 
 
 def _path(line: MarkedLine, text: str, path: str, *, plain: bool) -> Claim:
-    leaf = path.rstrip("/").rsplit("/", 1)[-1]
-    is_file = file_name(leaf) and not path.endswith("/")
-    return Claim(line, text.strip(), Kind.PATH if is_file else Kind.DIRECTORY, path, plain)
+    kind = path_kind(path)
+    if path.endswith("/"):
+        kind = Kind.DIRECTORY
+    return Claim(line, text.strip(), kind, path, plain)
 
 
 def _symbols(line: MarkedLine, text: str, match: re.Match[str]) -> Iterator[Claim]:

@@ -64,7 +64,9 @@ class History:
         for file in files:
             if f"/{file}".endswith(f"/{end}"):
                 return Departure(file, self._removed[file], self._now(file, self._removed[file]))
-        for file in files if "/" in end else ():
+        if "/" not in end:
+            return None
+        for file in files:
             at = f"/{file}".find(f"/{end}/")
             if at >= 0:
                 folder = file[: at + len(end)]

@@ -54,7 +54,9 @@ class Judge:
         self.tree: Tree = Tree(repo, commit, entries, beside.tree if beside else None)
         self.manifests = Manifests(self.tree)
         claimed = {one.claim.token for one in self.claims if one.claim.kind in NAMED_KINDS}
-        self.searched = frozenset(claimed if names is None else claimed & names)
+        if names is not None:
+            claimed &= names
+        self.searched = frozenset(claimed)
         self._names: Names | None = None
         self._roots: dict[str, DiagramRoots] = {}
         self._versions: dict[str, list[tuple[str, str]]] | None = None
@@ -66,7 +68,7 @@ class Judge:
         if self._names is None:
             entries, beside = self.tree.entries, self.beside
             if self.words is not None:
-                self._names = self.words.names(entries if self.searched else ())
+                self._names = self.words.names(entries)
             elif beside is None or not self.searched <= beside.searched:
                 self._names = names_in(self.repo, entries, self.searched, defining=self.defining)
             else:
@@ -90,7 +92,9 @@ class Judge:
                 return Resolution(EXACT, unknown=True)
             if claim.token in self.names.defined:
                 return Resolution(EXACT)
-            return Resolution(ELSEWHERE if claim.token in self.names.used else NOWHERE)
+            if claim.token in self.names.used:
+                return Resolution(ELSEWHERE)
+            return Resolution(NOWHERE)
         if claim.kind is Kind.COMMAND:
             return self.manifests.resolve(claim, one.path)
         if claim.kind is Kind.VERSION:

@@ -35,13 +35,17 @@ class KnownDepartures:
         """The departure of a path; None if no commit removed it or if Git has been called `max_lookups` times."""
         head, commit, now = _row(self._known().get(path))
         if head and self._is_valid(head, commit):
-            return Departure(path, commit, now) if commit else None
+            if not commit:
+                return None
+            return Departure(path, commit, now)
         if self.lookups >= self.max_lookups:
             return None
         self.lookups += 1
         found = self._look_up(path)
-        row = ["", ""] if found is None else [found.commit, found.renamed_to]
-        self._known()[path] = [self.head, *row]
+        row = [self.head, "", ""]
+        if found:
+            row = [self.head, found.commit, found.renamed_to]
+        self._known()[path] = row
         return found
 
     def keep(self) -> None:
@@ -86,7 +90,9 @@ class KnownDepartures:
                 break
         if not first:
             return None
-        return Departure(path, first, at if at != path else "")
+        if at == path:
+            at = ""
+        return Departure(path, first, at)
 
 
 def _row(row: object) -> tuple[str, str, str]:

@@ -136,14 +136,14 @@ def _parse(tool: str, text: str) -> Defined:
 def _node(text: str) -> Defined:
     value = json.loads(text.removeprefix("﻿"))
     scripts = _keys(value.get("scripts"))
-    programs = set(_keys(value.get("bin")) if isinstance(value.get("bin"), dict) else ())
+    programs = set(_keys(value.get("bin")))
     for group in ("dependencies", "devDependencies", "optionalDependencies", "peerDependencies"):
         for name in _keys(value.get(group)):
             programs.update((name, name.rpartition("/")[2], name.partition("/")[0].lstrip("@")))
-    own = value.get("name")
-    return Defined(
-        frozenset(scripts), frozenset(name.casefold() for name in programs), package=own if isinstance(own, str) else ""
-    )
+    package = value.get("name")
+    if not isinstance(package, str):
+        package = ""
+    return Defined(frozenset(scripts), frozenset(name.casefold() for name in programs), package=package)
 
 
 def _keys(value: object) -> Iterable[str]:
@@ -196,8 +196,12 @@ def _table(text: str, *path: str) -> dict[str, Any]:
     """The table at `path` of a TOML text; {} if there is none."""
     value: Any = tomllib.loads(text)
     for key in path:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value if isinstance(value, dict) else {}
+        if not isinstance(value, dict):
+            return {}
+        value = value.get(key)
+    if not isinstance(value, dict):
+        return {}
+    return value
 
 
 def _poe(text: str) -> Defined:

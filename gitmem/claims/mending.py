@@ -12,6 +12,7 @@ from typing import NamedTuple
 from gitmem.claims.finding import Finding
 from gitmem.git.repository import Repository
 from gitmem.git.transaction import CommitDraft, Reading, commit
+from gitmem.plural import counted
 
 SUBJECT = "memory: follow {count} renamed in the code"
 
@@ -77,7 +78,7 @@ def mend(repo: Repository, findings: Sequence[Finding]) -> tuple[list[Finding], 
             lines[one.line - 1] = new
             files[one.path] = b"\n".join(lines)
             done.append(one)
-        count = f"{len(done)} path" + ("s" if len(done) != 1 else "")
+        count = counted(len(done), "path")
         rows = "".join(f"- {one.path}:{one.line}\n" for one in done)
         return CommitDraft(files, done, f"{SUBJECT.format(count=count)}\n\n{rows}")
 

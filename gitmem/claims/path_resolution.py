@@ -93,7 +93,9 @@ def found(tree: Tree, path: str) -> str:
                 return candidate
     if "[" in path and (plain := re.sub(r"\\([\[\]()])", r"\1", path)) != path:
         return found(tree, plain)
-    return path if path.casefold() in tree.folded else ""
+    if path.casefold() not in tree.folded:
+        return ""
+    return path
 
 
 @lru_cache(maxsize=512)
@@ -130,7 +132,7 @@ def _ends(tree: Tree, path: str, folder: str) -> Iterator[str]:
     name = path.rpartition("/")[2]
     stem, _, ending = name.rpartition(".")
     names = [name, *(f"{stem}.{twin}" for twin in TWINS.get(ending, ()))]
-    start = f"{folder}/" if folder else ""
+    start = f"{folder}/".lstrip("/")
     for spelled_name in names:
         whole = path[: len(path) - len(name)] + spelled_name
         for candidate in tree.named.get(spelled_name, ()):
@@ -154,8 +156,9 @@ def _named_folders(claim: Claim, document: str, tree: Tree) -> list[str]:
             if not path or "*" in path or len(folders) > 12:
                 continue
             for place in places(claim._replace(folder=""), document):
-                whole = joined(place, path)
-                folder = whole if whole in tree.folders else whole.rpartition("/")[0]
+                folder = joined(place, path)
+                if folder not in tree.folders:
+                    folder = folder.rpartition("/")[0]
                 if folder and folder in tree.folders and folder not in folders and parts_of(path):
                     folders.append(folder)
                     break

@@ -57,7 +57,9 @@ def as_sarif(findings: Sequence[Finding], version: str) -> str:
 
 
 def _level(one: Finding) -> str:
-    return "error" if one.sure and one.state is State.GONE else "warning"
+    if one.sure and one.state is State.GONE:
+        return "error"
+    return "warning"
 
 
 def _result(one: Finding, rules: Sequence[str]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from gitmem.claims.claim import Claim, Kind
+from gitmem.claims.claim import Claim, Kind, path_kind
 from gitmem.claims.lines import MarkedLine
 from gitmem.claims.path_words import file_name, spelled
 
@@ -204,8 +204,7 @@ def _argument(line: MarkedLine, word: str, folder: str, read: bool) -> Iterator[
         return
     bare = bare.removesuffix("/...").removesuffix("...")
     if path := spelled(bare):
-        kind = Kind.PATH if file_name(path.rstrip("/").rsplit("/", 1)[-1]) else Kind.DIRECTORY
-        yield Claim(line, bare, kind, path, plain=read, folder=folder)
+        yield Claim(line, bare, path_kind(path), path, plain=read, folder=folder)
 
 
 def _options(words: list[str]) -> tuple[dict[str, str], list[str]]:
@@ -236,7 +235,7 @@ def _inside(folder: str, values: dict[str, str], *names: str) -> tuple[str, bool
     for name in names:
         if value := values.get(name, ""):
             path = value.removeprefix("./").strip("/")
-            return f"{folder}/{path}" if folder else path, True
+            return f"{folder}/{path}".lstrip("/"), True
     return folder, bool(folder)
 
 
@@ -248,7 +247,9 @@ def _node(line: MarkedLine, name: str, words: list[str], folder: str) -> Iterato
     if name == "yarn" and rest[:1] == ["workspace"]:
         elsewhere, rest = True, rest[2:]
     run = rest[:1] in (["run"], ["run-script"], ["rum"])
-    script = next(iter(rest[1:] if run else rest), "")
+    if run:
+        rest = rest[1:]
+    script = next(iter(rest), "")
     if script == "t":
         script = "test"
     if not _TARGET.match(script) or script.endswith((".ts", ".js", ".tsx", ".py", ".mjs", ".cjs")):
@@ -257,9 +258,13 @@ def _node(line: MarkedLine, name: str, words: list[str], folder: str) -> Iterato
         return
     if name == "bun" and ("/" in script or "." in script):
         return
+    if elsewhere:
+        folder, told = "*", False
     sure = (run and name != "bun") or (name == "npm" and script in LIFECYCLE)
-    tool, where = "node" if sure else "node?", "*" if elsewhere else folder
-    yield Claim(line, _text(line, words, script), Kind.COMMAND, script, sure, tool, where, told and not elsewhere)
+    tool = "node"
+    if not sure:
+        tool = "node?"
+    yield Claim(line, _text(line, words, script), Kind.COMMAND, script, sure, tool, folder, told)
 
 
 def _runner(line: MarkedLine, name: str, words: list[str], folder: str) -> Iterator[Claim]:
@@ -313,4 +318,6 @@ def _text(line: MarkedLine, words: list[str], last: str) -> str:
     """The command up to its script `last`, if the line has it in these words; else `last`."""
     at = next((at for at, word in enumerate(words) if at and word.rstrip(".,;:") == last), 0)
     text = " ".join(words[: at + 1])
-    return text if at and text in line.text else last
+    if at and text in line.text:
+        return text
+    return last

@@ -166,7 +166,9 @@ def _finding(one: FileClaim, was: Resolution, before: Judge, after: Judge, moves
     match claim.kind:
         case Kind.PATH | Kind.DIRECTORY:
             renamed = _renamed_to(was.at, moves, after)
-            evidence = f"{was.at} is now {renamed}" if renamed else f"{was.at} is not there any more"
+            evidence = f"{was.at} is not there any more"
+            if renamed:
+                evidence = f"{was.at} is now {renamed}"
             commit, cause = _last_commit(before.repo, before.commit, head, was.at), was.at
         case Kind.COMMAND:
             evidence = f"{was.at} defines '{claim.token}' no more"
@@ -194,7 +196,9 @@ def _renamed_to(path: str, moves: dict[str, str], after: Judge) -> str:
     inside = {old: new for old, new in moves.items() if old.startswith(f"{path}/")}
     folders = [new[: -len(old) + len(path)] for old, new in inside.items() if new.endswith(old[len(path) :])]
     best = max(set(folders), key=folders.count, default="")
-    return best if best in after.tree.folders else ""
+    if best not in after.tree.folders:
+        return ""
+    return best
 
 
 def grouped(findings: Iterable[Finding], most: int) -> tuple[list[tuple[str, list[Finding]]], int]:

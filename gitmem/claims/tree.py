@@ -31,7 +31,9 @@ class Tree:
         self, repo: Repository, commit: str, entries: Sequence[Entry] | None = None, near: Tree | None = None
     ) -> None:
         self.repo, self.commit = repo, commit
-        self.entries: Sequence[Entry] = entries if entries is not None else _listed(repo, commit, near)
+        if entries is None:
+            entries = _listed(repo, commit, near)
+        self.entries: Sequence[Entry] = entries
         self.oids = {entry.path: entry.oid for entry in self.entries}
         self._verdicts: dict[str, bool] = {}
         self.closed = {entry.path for entry in self.entries if entry.mode in (GITLINK, SYMLINK)}
@@ -122,7 +124,7 @@ class Tree:
             for folder, rule, ignores in self._rules:
                 if folder and not path.startswith(f"{folder}/"):
                     continue
-                if rule.fullmatch(path[len(folder) + 1 :] if folder else path):
+                if rule.fullmatch(path.removeprefix(f"{folder}/")):
                     found = ignores
             self._verdicts[path] = found
         return found
@@ -165,8 +167,10 @@ def _rule(row: str) -> re.Pattern[str]:
             form += "[" + piece[1:-1].replace("!", "^", 1).replace("\\", "").replace("[", "\\[") + "]"
         else:
             form += re.escape(piece)
+    if not anchored:
+        form = f"(?:.*/)?{form}"
     try:
-        return re.compile(form if anchored else f"(?:.*/)?{form}")
+        return re.compile(form)
     except re.error:
         return re.compile(re.escape(body))
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from gitmem.claims.claim import DIAGRAM_TOOL, Claim, Kind
+from gitmem.claims.claim import DIAGRAM_TOOL, Claim, Kind, path_kind
 from gitmem.claims.lines import MarkedLine
-from gitmem.claims.path_words import file_name
 
 _BRANCH = re.compile(r"^([\s│|┃║]*)(?:├|└|┣|┗|╠|╚|\+|\||`)(?:[─━═-]{1,4}|--+)[ \t]*(.*)$")
 _ROOT = re.compile(r"^\s*([\w.@/-]+/|\.)\s*(?:[#←(].*|[ \t]{2,}.*)?$")
@@ -46,6 +45,8 @@ def claims_of(lines: Sequence[MarkedLine]) -> Iterator[Claim]:
             continue
         name = named[1].rstrip(",").lstrip("/") or "/"
         path = "/".join([*(part for _, part in above), name]).strip("/")
-        kind = Kind.PATH if file_name(name.rsplit("/", 1)[-1]) else Kind.DIRECTORY
+        kind = path_kind(name)
+        if name.endswith("/"):
+            kind = Kind.DIRECTORY
         yield Claim(line, name, kind, path, tool=DIAGRAM_TOOL, folder=f"{line.block}:{root}")
         above.append((depth, name.strip("/")))

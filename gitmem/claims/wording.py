@@ -158,7 +158,9 @@ def clause(claim: Claim, reach: int = BEFORE) -> tuple[str, str]:
     if cuts:
         before = before[cuts[-1].end() :]
     cut = _CUT.search(after)
-    return before, after[: cut.start() + 1] if cut else after
+    if cut:
+        after = after[: cut.start() + 1]
+    return before, after
 
 
 def denied(claim: Claim) -> bool:

@@ -102,4 +102,4 @@ def _instruction_files(missing: Sequence[FileClaim]) -> list[str]:
             folder = folder.rpartition("/")[0]
             folders[folder] = None
     near = sorted(folders, key=lambda folder: folder.count("/"))
-    return [f"{folder}/{name}" if folder else name for folder in near for name in INSTRUCTION_FILES]
+    return [f"{folder}/{name}".lstrip("/") for folder in near for name in INSTRUCTION_FILES]

@@ -1,7 +1,7 @@
-"""Adopting a folder of notes: which of its Markdown stays searched and gated once it is a memory repository.
+"""Adopt a folder of notes: find its Markdown files, and compose the .gitmem.toml that keeps them memory.
 
-A folder without MEMORY.md and memory/ is taken as notes, every `*.md` of it. The first memory file ends that, so
-`git mem init` either names the notes in .gitmem.toml or says that they are memory no more. Writes nothing.
+In a folder without MEMORY.md and memory/ every `*.md` file is memory. This ends with the first memory file, so that
+`git mem init` must list the notes in .gitmem.toml, or else warn that they are no longer memory. Writes nothing.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from gitmem.git.write import init_repository
 from gitmem.memory.folder_scope import globs_of_folders
 from gitmem.memory.new_repository import Place
 from gitmem.paths import (
-    FOREIGN_FOLDERS,
+    AWAY,
     MAX_MEMORY_FILE_BYTES,
     NOTHING_ELSE,
     Kind,
@@ -40,10 +40,10 @@ from gitmem.paths import (
 )
 from gitmem.system import temporary_folder
 
-GLOB = "*.md"  # of every folder (`paths.matches`)
+GLOB = "*.md"  # matches Markdown in any folder (`paths.matches`)
 OBSIDIAN = ".obsidian/daily-notes.json"
 DAY = re.compile(r"(?<![^/])(\d{4})([-_./]?)(\d{2})\2(\d{2})\.md$")
-# A folder of daily logs, by a word of its name.
+# Words in the name of a folder of daily logs.
 _LOGS = re.compile(
     r"(?<![^\W_])(?:memory|logs?|journals?|daily|dailies|diary|diaries|days?|(?:daily|journal)[-_ ]?notes?)(?![^\W_])"
     r"|일일|일지|일기|데일리|日記|日誌|日报|日報|日志|日记|デイリー|tagebuch|diario|journal",
@@ -53,11 +53,11 @@ _LOGS = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """The files of a folder, by what adopting it makes of them.
+    """The files of a folder that may be adopted.
 
-    `notes` are Markdown that only adoption keeps in memory, `others` how many files of which reason stay out. Paths are
-    relative to the folder, sorted. `daily` are patterns of daily logs (`paths.daily_form`), and how many notes each
-    names. `hosts` are globs of the hidden folders in which agents' hosts keep memory.
+    `notes`: sorted paths of the Markdown files that are memory only if the folder is adopted. `others`: (reason,
+    number) of files that are not. `daily`: (pattern, number of notes) of daily logs (`paths.daily_form`). `hosts`:
+    globs of the hidden folders in which agents' hosts keep memory.
     """
 
     notes: tuple[str, ...]
@@ -67,12 +67,13 @@ class Folder:
 
     @property
     def mostly_notes(self) -> bool:
-        """Whether there are more notes than files of another kind: what nobody decides is decided by this."""
+        """Whether there are more notes than files that are not Markdown. `git mem init` adopts the folder by default
+        then."""
         return len(self.notes) > dict(self.others).get(NO_MARKDOWN, 0)
 
     @property
     def is_code(self) -> bool:
-        """Whether files of another kind are more than the notes: nobody's workspace of an agent."""
+        """Whether there are more files that are not Markdown than notes, so that it is no agent's workspace."""
         return dict(self.others).get(NO_MARKDOWN, 0) > len(self.notes)
 
 
@@ -81,7 +82,7 @@ HOSTS_MEMORY = re.compile(r"(\.[\w-]+(?:/[\w-]+){0,3}?/(?:memory|memories|memory
 
 
 def look_at_folder(repo: Repository) -> Folder:
-    """The files of a work tree as Git sees them: tracked, or neither tracked nor ignored."""
+    """The files of a work tree that are tracked, or neither tracked nor ignored, sorted into a Folder."""
     paths = {*(entry.path for entry in repo.staged()), *repo.untracked()}
     notes: list[str] = []
     others: Counter[str] = Counter()
@@ -89,20 +90,20 @@ def look_at_folder(repo: Repository) -> Folder:
     for path in sorted(paths):
         of_host = any(matches(path, glob) for glob in hosts)
         if kind(path) is not Kind.OTHER or (agents_read(path) and not of_host):
-            continue  # memory or scanned already, adopted or not
+            continue  # memory, or scanned, without adoption too
         if not path.endswith(".md"):
             others[NO_MARKDOWN] += not aside(path)
         elif of_host:
             notes.append(path)
         elif aside(path):
-            others[_where(path)] += 1
+            others[_reason(path)] += 1
         else:
             notes.append(path)
     return Folder(tuple(notes), tuple((+others).items()), daily_patterns(repo.root, notes), hosts)
 
 
 def unread_folders(repo: Repository, extra: Sequence[str]) -> list[str]:
-    """The globs of folders' memory that nothing reads (`globs_of_folders`). `extra`: the globs in force."""
+    """The globs of folder memory that is not read yet (`globs_of_folders`). `extra`: the globs in force."""
     paths = {*(entry.path for entry in repo.staged()), *repo.untracked()}
     layout = layout_of(paths, extra)
     return globs_of_folders(path for path in paths if not is_memory(path, layout))
@@ -114,31 +115,27 @@ def hosts_memory(paths: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted({f"{match[1]}/*.md" for match in found if match}))
 
 
-def _where(path: str) -> str:
-    """Why a path that is nobody's note is none: the folder of others it lies in, or that it is hidden."""
-    return next((f"in {name}/" for name in path.split("/")[:-1] if name in FOREIGN_FOLDERS), HIDDEN)
+def _reason(path: str) -> str:
+    """The reason why a Markdown file is no note: its folder of other people's files, or that it is hidden."""
+    return next((f"in {name}/" for name in path.split("/")[:-1] if name in AWAY), HIDDEN)
 
 
 def daily_patterns(root: Path | None, notes: Iterable[str]) -> tuple[tuple[str, int], ...]:
-    """The patterns of daily notes below `root`, and how many of `notes` each names: of those whose whole name is a day,
-    and the one that Obsidian's own settings say."""
-    found: Counter[str] = Counter()
-    for path in notes:
-        pattern = daily_pattern(path)
-        if pattern:
-            found[pattern] += 1
-    stated = ""
-    if root:
-        stated = _of_obsidian(root)
+    """(pattern, number of notes) of the daily notes, sorted: by the names of the notes, and by Obsidian's settings
+    below `root`."""
+    notes = list(notes)
+    found = Counter(filter(None, map(daily_pattern, notes)))
+    stated = _of_obsidian(root) if root else ""
     if stated and stated not in found:
         found[stated] = sum(daily_form(stated).fullmatch(path) is not None for path in notes)
     return tuple(sorted(found.items()))
 
 
 def daily_pattern(path: str) -> str:
-    """The pattern that names a daily note and its like: `journal/YYYY/YYYY-MM-DD.md` for
-    `journal/2026/2026-02-05.md`. "" for a path whose name is no day, and for one in no folder of logs: dated digests
-    and reports are notes."""
+    """The pattern of a daily note: `journal/YYYY/YYYY-MM-DD.md` for `journal/2026/2026-02-05.md`.
+
+    "" for a path whose name is no day or whose folder has no word for logs, as dated reports are plain notes.
+    """
     day = log_date(path)
     match = DAY.search(path)
     if day is None or match is None or not any(map(_LOGS.search, path.split("/")[:-1])):
@@ -156,12 +153,13 @@ def daily_pattern(path: str) -> str:
 
 
 def _of_obsidian(root: Path) -> str:
-    """The pattern of `.obsidian/daily-notes.json`, where its format has digits only; "" for none."""
+    """The pattern of `.obsidian/daily-notes.json`; "" without one, or if its format has names of days or months."""
     try:
-        said = json.loads(read_bytes(root, OBSIDIAN, MAX_MEMORY_FILE_BYTES))
-        pattern = f"{str(said.get('folder') or '').strip('/')}/{said.get('format') or 'YYYY-MM-DD'}.md".lstrip("/")
-        left = re.sub("YYYY|MM|DD", "", str(said.get("format") or ""))
-        if re.search("[A-Za-z]", left) or not pattern.isprintable() or not daily_form(pattern):
+        settings = json.loads(read_bytes(root, OBSIDIAN, MAX_MEMORY_FILE_BYTES))
+        folder, form = str(settings.get("folder") or "").strip("/"), settings.get("format") or ""
+        pattern = f"{folder}/{form or 'YYYY-MM-DD'}.md".lstrip("/")
+        has_names = re.search("[A-Za-z]", re.sub("YYYY|MM|DD", "", str(form)))
+        if has_names or not pattern.isprintable() or not daily_form(pattern):
             return ""
         return pattern
     except (OSError, OutsideRepository, ValueError, RecursionError, AttributeError, UsageError):
@@ -170,8 +168,8 @@ def _of_obsidian(root: Path) -> str:
 
 @contextmanager
 def opened(place: Place, environ: Mapping[str, str]) -> Iterator[Repository]:
-    """The repository of a place; for one that is yet to be made an empty one elsewhere, over the files that are there,
-    so that Git's own rules say what it ignores."""
+    """The repository of a place. For a new one, an empty temporary repository with its files as work tree, so that Git
+    applies its ignore rules to them."""
     with ExitStack() as stack:
         if place.new:
             folder = stack.enter_context(temporary_folder())
@@ -183,18 +181,14 @@ def opened(place: Place, environ: Mapping[str, str]) -> Iterator[Repository]:
 
 
 def settings_text(old: str, daily: Sequence[str] = (), hosts: Sequence[str] = ()) -> str:
-    """The text of .gitmem.toml that takes every note, `hosts` (globs) besides, and these patterns as daily logs, from
-    the one it has ("" for none).
+    """The text of .gitmem.toml with all notes, the globs `hosts` and the patterns `daily` in it.
 
-    `old` where it takes them all already, whatever patterns it lacks (`lacking_patterns`).
-    Raises UsageError where a table of that name is there and has to be changed by hand.
+    `old`: its text now, "" without one; returned unchanged if it has all these globs (`lacking_patterns` finds missing
+    patterns). Raises UsageError if a [memory] table without them exists, which a person must change.
     """
     memory = _memory_table(old)
-    if isinstance(memory, dict):
-        there = memory
-    else:
-        there = {}
-    lacking = {"paths": _lacking(there, "paths", [GLOB, *hosts]), "daily": _lacking(there, "daily", daily)}
+    table = _as_table(memory)
+    lacking = {"paths": _lacking(table, "paths", [GLOB, *hosts]), "daily": _lacking(table, "daily", daily)}
     if not lacking["paths"]:
         return old
     if memory is not None:
@@ -202,12 +196,16 @@ def settings_text(old: str, daily: Sequence[str] = (), hosts: Sequence[str] = ()
         raise UsageError(f"{TRACKED} has a [memory] table already", f"add {what} by hand")
     globs = json.dumps([GLOB, *hosts], ensure_ascii=False)
     rows = [f"paths = {globs} # every note, in any folder; nothing else hidden, nothing of others"]
-    return _with_memory_table(old, [*rows, *([_daily_row(daily)] if daily else [])])
+    if daily:
+        rows.append(_daily_row(daily))
+    return _with_memory_table(old, rows)
 
 
 def folder_name(folder: str) -> str:
-    """The path of a folder that is to be memory, from the top of its repository. Raises UsageError for one that is not
-    below it, is hidden, or is memory's own."""
+    """The normalised path of a folder that is to be memory, from the top of its repository.
+
+    Raises UsageError if it is not below the top, is hidden, is `memory` itself, or has characters of a glob.
+    """
     name = posixpath.normpath(folder.strip("/"))
     odd = folder.startswith("/") or name in (".", "memory") or name.startswith(".") or "\\" in name
     if odd or not name.isprintable() or set(name) & set("*?[]"):
@@ -216,18 +214,14 @@ def folder_name(folder: str) -> str:
 
 
 def folder_settings_text(old: str, folder: str) -> str:
-    """The text of .gitmem.toml with which memory is what lies in one folder, daily logs there too, and nothing else.
+    """The text of .gitmem.toml that makes one folder, with its daily logs, the only memory. `old`: its text now.
 
-    Raises UsageError where a table of that name is there and has to be changed by hand.
+    Raises UsageError if another [memory] table exists, which a person must change.
     """
     globs = [f"{folder}/*.md", NOTHING_ELSE]
     memory = _memory_table(old)
     if memory is not None:
-        if isinstance(memory, dict):
-            there = memory
-        else:
-            there = {}
-        if not _lacking(there, "paths", globs):
+        if not _lacking(_as_table(memory), "paths", globs):
             return old
         what = f"add {json.dumps(globs, ensure_ascii=False)} to its paths by hand"
         raise UsageError(f"{TRACKED} has a [memory] table already", what)
@@ -236,14 +230,15 @@ def folder_settings_text(old: str, folder: str) -> str:
 
 
 def daily_settings_text(old: str, daily: Sequence[str]) -> str:
-    """The text of .gitmem.toml that takes these patterns as daily logs, from the one it has; `old` where a [memory]
-    table is there, which a person changes (`lacking_patterns`). Raises UsageError for what is not TOML."""
+    """The text of .gitmem.toml with these patterns as daily logs. `old`: its text now; returned unchanged if it has a
+    [memory] table, which a person must change (`lacking_patterns`). Raises UsageError if it is not TOML."""
     if _memory_table(old) is not None:
         return old
     return _with_memory_table(old, [_daily_row(daily)])
 
 
 def _memory_table(text: str) -> object:
+    """The value of `memory` in a TOML text, None without one. Raises UsageError if the text is not TOML."""
     try:
         return tomllib.loads(text).get("memory")
     except tomllib.TOMLDecodeError as error:
@@ -255,28 +250,32 @@ def _daily_row(daily: Sequence[str]) -> str:
 
 
 def _with_memory_table(old: str, rows: Sequence[str]) -> str:
-    """The settings `old` with a `[memory]` table of `rows` after an empty line."""
-    gap = ""
+    """The settings `old` with a `[memory]` table of `rows` at the end, after an empty line."""
     if old:
-        gap = "\n\n"
-        if old.endswith("\n"):
-            gap = "\n"
-    return "\n".join([f"{old}{gap}[memory]", *rows, ""])
+        old = old.removesuffix("\n") + "\n\n"
+    return "\n".join([f"{old}[memory]", *rows, ""])
 
 
 def lacking_patterns(text: str, daily: Sequence[str]) -> list[str]:
-    """Those of some patterns of daily logs that the text of .gitmem.toml lacks."""
-    memory = tomllib.loads(text).get("memory")
-    there = None
-    if isinstance(memory, dict):
-        there = memory.get("daily")
-    return [pattern for pattern in daily if not (isinstance(there, list) and pattern in there)]
+    """The patterns of daily logs that the text of .gitmem.toml lacks."""
+    return _missing(_as_table(tomllib.loads(text).get("memory")), "daily", daily)
+
+
+def _as_table(value: object) -> Mapping[str, object]:
+    """A TOML table; {} for any other value."""
+    if isinstance(value, dict):
+        return value
+    return {}
 
 
 def _lacking(table: Mapping[str, object], key: str, wanted: Sequence[str]) -> str:
-    """Those of `wanted` that a list of a table lacks, as TOML; "" for none."""
-    there = table.get(key)
-    missing = [value for value in wanted if not (isinstance(there, list) and value in there)]
+    """The values of `wanted` that the list `key` of a table lacks, as TOML; "" if it has all of them."""
+    missing = _missing(table, key, wanted)
     if not missing:
         return ""
     return json.dumps(missing, ensure_ascii=False)
+
+
+def _missing(table: Mapping[str, object], key: str, wanted: Sequence[str]) -> list[str]:
+    values = table.get(key)
+    return [value for value in wanted if not (isinstance(values, list) and value in values)]

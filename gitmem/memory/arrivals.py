@@ -1,10 +1,9 @@
-"""Which commit brought a statement: the first one of a history that has its text, and those of a range that put it in a
-file.
+"""Find the commits that added statements: the first commit of a history with a text, and the commits of a range that
+put it in a file.
 
-Commits are read from the oldest to the newest, parents before children, so the first one that has a statement brought
-it, whatever happened since: a move to another file or to the archive, an edit of the comment, another wrapping of the
-lines, a merge, a revert, a removal that somebody took back. Reads only, committed history only; says nothing of who
-made a commit (`provenance/writers`).
+Commits are read from the oldest to the newest, parents before children, so that the first one with a statement added
+it. Later moves to another file or to the archive, edits of its comment, other line breaks, merges and reverts do not
+change that. Reads committed history only, and does not find out who made a commit (`provenance/writers` does).
 """
 
 from __future__ import annotations
@@ -22,18 +21,20 @@ from gitmem.memory.fact import Fact, Meta
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, kind
 
 LASTING = (Kind.MEMORY, Kind.ARCHIVE, Kind.NOTE, Kind.RULE)
-PLACES = ("MEMORY.md", ".claude/MEMORY.md", ".claude/rules", "memory")  # where files of these kinds stand
-MAX_BLOBS = 256  # versions of files that are read together
-NAMING = 6  # words at the beginning of a block of which one begins the fact that the block holds
+PLACES = ("MEMORY.md", ".claude/MEMORY.md", ".claude/rules", "memory")  # paths of the files of these kinds
+MAX_BLOBS = 256  # versions of files that are read in one batch
+MAX_LEADING_WORDS = 6  # words of a block before, and with, the first word of its fact
 _START = lazy(r"\n(?=[ \t]*(?:[-*+][ \t]|[0-9]{1,9}[.)][ \t]|#{1,6}[ \t]|\r?\n))")
 _WORD = lazy(r"\w+")
-# What makes lines far from each other depend on each other: fences, and comments of more than one line.
+# Fences and comments of several lines: how a line is read then depends on lines far before it.
 _FAR = lazy(r"```|~~~|<!--(?:(?!-->)[^\n])*\n")
 
 
 def first_commits(repo: Repository, at: str, facts: Iterable[Fact]) -> dict[str, str]:
-    """Fact id -> the commit that first brought its text to long-term memory, in the history of the commit `at` ("" for
-    no history). A fact that no commit has there is left out. Raises GitFailed."""
+    """Fact id -> the first commit in the history of `at` that has its text in a file of long-term memory.
+
+    `at`: a commit, "" for no history. A fact that no commit has is left out. Raises GitFailed.
+    """
     wanted = {fact.id: fact for fact in facts}
     oids: dict[str, str] = {}
     if not at or not wanted:
@@ -49,36 +50,40 @@ def first_commits(repo: Repository, at: str, facts: Iterable[Fact]) -> dict[str,
 
 @dataclass(frozen=True, slots=True)
 class Arrivals:
-    """Which commits of a range brought statements, the oldest first: `texts` by path and fact id, `comments` by path,
-    fact id and comment."""
+    """The commits of a range that added statements, the oldest first. `texts`: (path, fact id) -> commits. `comments`:
+    (path, fact id, comment) -> commits."""
 
     texts: Mapping[tuple[str, str], Sequence[str]]
     comments: Mapping[tuple[str, str, Meta], Sequence[str]]
 
 
 def arrivals(repo: Repository, base: str, head: str, facts: Sequence[tuple[str, Fact]]) -> Arrivals:
-    """The commits between `base` ("" for the beginning) and `head` that put each (path, fact) where it is: those after
-    which the file holds it, and before which no parent's version did. Raises GitFailed."""
+    """The commits between `base` ("" for the beginning) and `head` that added each (path, fact).
+
+    A commit added a fact if the file has it after the commit and in no parent of it. Raises GitFailed.
+    """
     texts: dict[tuple[str, str], list[str]] = {(path, fact.id): [] for path, fact in facts}
     comments: dict[tuple[str, str, Meta], list[str]] = {(path, fact.id, fact.meta): [] for path, fact in facts}
     if not texts:
         return Arrivals(texts, comments)
     blocks = _Blocks(fact for _, fact in facts)
-    revs = [head, *([f"^{base}"] if base else [])]
+    revs = [head]
+    if base:
+        revs.append(f"^{base}")
     paths = sorted({path for path, _ in facts})
     for commit, change, found in _versions(repo, revs, blocks, paths, ()):
         old = [_statements(repo, oid, blocks) for oid in change.olds]
-        before = {ident for one in old for ident, _ in one}
-        exactly = {each for one in old for each in one}
+        old_facts = {each for one in old for each in one}
+        old_ids = {ident for ident, _ in old_facts}
         for ident, meta in found:
-            if ident not in before and (change.path, ident) in texts:
-                _once(texts[change.path, ident], commit)
-            if (ident, meta) not in exactly and (change.path, ident, meta) in comments:
-                _once(comments[change.path, ident, meta], commit)
+            if ident not in old_ids and (change.path, ident) in texts:
+                _add_once(texts[change.path, ident], commit)
+            if (ident, meta) not in old_facts and (change.path, ident, meta) in comments:
+                _add_once(comments[change.path, ident, meta], commit)
     return Arrivals(texts, comments)
 
 
-def _once(commits: list[str], commit: str) -> None:
+def _add_once(commits: list[str], commit: str) -> None:
     if commit not in commits:
         commits.append(commit)
 
@@ -89,8 +94,11 @@ Statements = Collection[tuple[str, Meta]]  # (fact id, comment)
 def _versions(
     repo: Repository, revs: Sequence[str], blocks: _Blocks, paths: Sequence[str], kinds: Collection[Kind]
 ) -> Iterator[tuple[str, PathChange, Statements]]:
-    """(commit, what it did to a file, the file's statements after it) of each version of the files below `paths`, the
-    oldest first; only files of `kinds` where that names any. A version beyond LIMIT, or that is no text, has none."""
+    """(commit, change of a file, statements of the file after it) for each change below `paths`, the oldest first.
+
+    `kinds`: the kinds of files to read, () for all. A binary version, or one of more than MAX_MEMORY_FILE_BYTES, has no
+    statements.
+    """
     commits = commits_touching(repo, revs, paths)
     changes = (
         (commit, change)
@@ -116,10 +124,10 @@ def _statements(repo: Repository, oid: str, blocks: _Blocks) -> Statements:
 
 
 class _Blocks:
-    """The statements of versions of files that may be those of some facts. `read`: those of each blob.
+    """Reads many versions of files for the statements that may equal some facts. `read`: oid of a blob -> statements.
 
-    A file is cut where a line begins an item, a heading or a paragraph; a block that many versions have is read once,
-    and only where it begins as one of the facts does.
+    A file is split into blocks where a line begins an item, a heading or a paragraph. A block that many versions have
+    is parsed once, and only if one of its leading words is the first word of a fact.
     """
 
     def __init__(self, facts: Iterable[Fact]) -> None:
@@ -128,13 +136,13 @@ class _Blocks:
         self._first: set[str] = set()  # the first words of the facts
         self._wordless = False
         for fact in facts:
-            word = _WORD.search(fact.text)
-            if word:
-                self._first |= {word[0]}
-            self._wordless |= not word
+            if word := _WORD.search(fact.text):
+                self._first.add(word[0])
+            else:
+                self._wordless = True
 
     def statements(self, data: bytes) -> Statements:
-        """The statements of a file, without most of those that cannot be one of the facts."""
+        """The statements of a file, without most of those that equal none of the facts."""
         if b"\0" in data:
             return ()
         text = data.decode("utf-8", "surrogateescape")
@@ -143,17 +151,15 @@ class _Blocks:
         found: list[tuple[str, Meta]] = []
         for block in _START.split(text):
             if block not in self._known:
-                if self._may_hold(block):
-                    self._known[block] = self._whole(textwrap.dedent(block.strip("\r\n")))
-                else:
-                    self._known[block] = ()
+                dedented = textwrap.dedent(block.strip("\r\n"))
+                self._known[block] = self._whole(dedented) if self._may_have_fact(block) else ()
             found += self._known[block]
         return found
 
-    def _may_hold(self, block: str) -> bool:
-        if self._wordless or "|" in block:  # a table has a fact a row
+    def _may_have_fact(self, block: str) -> bool:
+        if self._wordless or "|" in block:  # each row of a table is a fact
             return True
-        return any(word[0] in self._first for word in islice(_WORD.finditer(block), NAMING))
+        return any(word[0] in self._first for word in islice(_WORD.finditer(block), MAX_LEADING_WORDS))
 
     @staticmethod
     def _whole(text: str) -> Statements:

@@ -1,8 +1,8 @@
-"""What became of the code that a statement cites, as every outlet says it. Pure, and light: a search waits for it.
+"""The state of code that a statement cites, as searches, contexts and pages report it. Pure, and quick to import.
 
-What makes it so is for `gitmem/claims/cited_code` to find. A statement whose code moved holds; one whose code changed
-is marked; one whose code is gone is marked, pinned no more and last. Of a decision, lesson or event the code being gone
-is history.
+`gitmem/claims/cited_code` finds the states. A statement whose code was renamed still holds. One whose code changed is
+marked. One whose code is gone is marked too, loses its pin and comes last. For a decision, a lesson or an event the
+state of its code does not matter, unless it was renamed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ PAST = ("decision", "lesson", "timeline", "episode-digest", "todo")  # types of 
 
 
 class CodeState(StrEnum):
-    """What became of the code that a statement cites."""
+    """The state of cited code that is not as it was when it was cited."""
 
     RENAMED = "renamed"
     CHANGED = "changed"
@@ -28,8 +28,11 @@ WORST_FIRST = (CodeState.GONE, CodeState.CHANGED, CodeState.RENAMED)
 
 
 class CitedCode(NamedTuple):
-    """Code that a statement cites and that is not as it was: its `place` when it was cited, the path it has `now` where
-    that is another, and the `commit` that took it away, "" where none is known."""
+    """A citation whose code is not as it was.
+
+    `place`: the cited place as a person writes it. `now`: the new path of a renamed file, else "". `commit`: the commit
+    that removed or renamed it, "" if unknown.
+    """
 
     state: CodeState
     place: str
@@ -42,17 +45,22 @@ class CitedCode(NamedTuple):
 
     @property
     def words(self) -> str:
-        """What a reader of the statement is told."""
+        """The state as a sentence for a person."""
         if self.state is CodeState.RENAMED:
             return f"{self.place} is in {self.now} now"
         if self.state is CodeState.CHANGED:
             return f"code changed: {self.place}"
-        return f"not in the code any more: {self.place}" + (f", since {self.commit[:12]}" if self.commit else "")
+        words = f"not in the code any more: {self.place}"
+        if self.commit:
+            words += f", since {self.commit[:12]}"
+        return words
 
 
 def of_code(meta: Iterable[tuple[str, str]], code: Mapping[str, CitedCode]) -> list[CitedCode]:
-    """What is to be said of the code that a statement cites, what is gone first; `code` tells, by the value of a `code`
-    key, what is not as it was."""
+    """The citations of a statement whose code is not as it was, the worst state first.
+
+    `meta`: the pairs of the statement's comment. `code`: value of a `code` key -> its state, without those that hold.
+    """
     pairs = list(meta)
     found = [code[value] for key, value in pairs if key == "code" and value in code]
     if any(key == "type" and value in PAST for key, value in pairs):

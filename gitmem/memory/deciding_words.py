@@ -1,7 +1,6 @@
-"""What a statement claims, without the words that say that it was decided: `We decided that X`, `Decided: X` and `X`
-are one claim, `-기로 했다` and `-한다` too.
+"""Remove the words of a statement that say that it was decided: `We decided that X` and `Decided: X` become `X`.
 
-Pure. Only to compare a statement with facts that are there; what is written keeps its own words.
+Pure. Used only to compare statements; memory files keep the original words.
 """
 
 from __future__ import annotations
@@ -27,5 +26,5 @@ _LEAD_OUT = lazy(
 
 
 def claim(text: str) -> str:
-    """The text without what says that it was decided."""
+    """The text without the words that say that it was decided; the text itself if it has nothing else."""
     return _LEAD_OUT.sub("", _LEAD_IN.sub("", text, count=1)).strip() or text

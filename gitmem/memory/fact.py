@@ -145,10 +145,10 @@ def worst_origin(*values: str) -> str:
     in ORIGINS counts as `web`, the least trusted: an unknown origin proves no trust.
     """
     words = [word for value in values for word in _ORIGIN_WORD.findall(unicodedata.normalize("NFKC", value).casefold())]
-    ranks = [ORIGINS.index(word) if word in ORIGINS else len(ORIGINS) - 1 for word in words]
-    if not ranks:
-        return ""
-    return ORIGINS[max(ranks)]
+    origins = [word for word in words if word in ORIGINS]
+    if len(origins) < len(words):
+        return ORIGINS[-1]
+    return max(origins, key=ORIGINS.index, default="")
 
 
 def origin_of(meta: Iterable[tuple[str, str]]) -> str:

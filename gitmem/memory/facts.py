@@ -390,7 +390,9 @@ class Moved:
 def archive_path(fact: Fact, today: date) -> str:
     """`memory/archive/YYYY.md` with the year of the fact, or of `today` if the fact has no date."""
     year = fact_date(fact)[:4]
-    return f"memory/archive/{year if year.isdigit() else today.year}.md"
+    if not year.isdigit():
+        year = str(today.year)
+    return f"memory/archive/{year}.md"
 
 
 def take(memory: Memory, chosen: Iterable[Entry], today: date) -> tuple[Memory, list[Moved]]:

@@ -83,7 +83,9 @@ def stated_values(data: bytes, keys: Container[str]) -> tuple[tuple[str, str], .
         row = _STATED.match(line)
         if row and row[1] in keys:
             text = row[2].strip()
-            listed = "" if text else row[1]
+            listed = ""
+            if not text:
+                listed = row[1]
             parts = text.removeprefix("[").removesuffix("]").split(",")
             values += [(row[1], part.strip().strip("\"'")) for part in parts if part.strip()]
         elif listed and line.strip().startswith("- "):
@@ -119,7 +121,9 @@ def _plain(body: Sequence[str]) -> dict[str, Value] | None:
         if value is None:
             return None
         keys[match[1]] = value
-        listed = "" if text else match[1]
+        listed = ""
+        if not text:
+            listed = match[1]
     return keys
 
 

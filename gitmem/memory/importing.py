@@ -1,8 +1,8 @@
-"""Bringing a memory that lies elsewhere into this one: an OpenClaw workspace, a Claude memory folder, notes.
+"""Import a memory from another folder: an OpenClaw workspace, a Claude memory folder, or notes.
 
-Everything passes the gate, nothing that is there is overwritten (a file as `git mem init` laid it out is none yet), and
-what does not come along is reported with the reason. With a Git repository its history comes along: fetched, merged as
-an unrelated history, in one commit.
+All files pass the gate. No file here is overwritten, except one that is still as `git mem init` wrote it. Every file
+that is not imported is reported with the reason. If the folder is a Git repository, its history is imported too: it is
+fetched and merged as an unrelated history, in one commit.
 """
 
 from __future__ import annotations
@@ -39,25 +39,25 @@ from gitmem.plural import counted
 
 HIDDEN, NO_MEMORY, NO_MARKDOWN = "is a hidden folder", "is no memory file", "is not Markdown"
 OTHERS_PACKAGES = "holds what others wrote"  # packages that a project installed
-# What OpenClaw has besides memory in its workspace: where it goes here, or why it stays (docs.openclaw.ai).
+# Files of an OpenClaw workspace that are no memory: why they are not imported, or where they go (docs.openclaw.ai).
 ROUTINE, DIARY, SKILL = "tells OpenClaw what to do by itself", "is OpenClaw's own diary, for people", "is a skill"
 STAYING = {"BOOT.md": ROUTINE, "BOOTSTRAP.md": ROUTINE, "HEARTBEAT.md": ROUTINE, "DREAMS.md": DIARY}
 PERSON = re.compile(r"users/([^/]+)/USER\.md")
-EXPECTED = frozenset(
-    (HIDDEN, NO_MEMORY, NO_MARKDOWN, OTHERS_PACKAGES, ROUTINE, DIARY, SKILL)
-)  # nobody needs to look into these
+# Reasons that need no attention.
+EXPECTED = frozenset((HIDDEN, NO_MEMORY, NO_MARKDOWN, OTHERS_PACKAGES, ROUTINE, DIARY, SKILL))
 INSTALLED = frozenset(("node_modules", "vendor", "venv", "__pycache__"))
-MAX_FILES = 20_000  # files; more is no memory
-PICTURES = {  # ending -> how such a file begins
+MAX_FILES = 20_000  # a folder with more files is no memory
+PICTURES = {  # file extension -> first bytes of such a file
     ".png": (b"\x89PNG\r\n\x1a\n",), ".jpg": (b"\xff\xd8\xff",), ".jpeg": (b"\xff\xd8\xff",),
     ".gif": (b"GIF87a", b"GIF89a"), ".webp": (b"RIFF",), ".pdf": (b"%PDF-",),
 }  # fmt: skip
 PICTURE_LIMIT = 10 << 20  # bytes
-MAX_LINES_PER_RULE = 5  # lines of one rule that are named
+MAX_LINES_PER_RULE = 5  # masked lines that are named for each rule
+MAX_NAMED_FINDINGS = 5  # findings in a history that are named
 
 
 class Shape(StrEnum):
-    """What a folder is."""
+    """The layout of the folder that is imported."""
 
     WORKSPACE = "workspace"  # the layout of docs/format.md, OpenClaw's too
     CLAUDE = "claude"  # MEMORY.md with topic files beside it
@@ -66,10 +66,14 @@ class Shape(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What an import does. `files` are (path there, path here, bytes), pictures that documents show among them; `left`
-    are (path there, reason), `masked` (path there, what was masked). `daily` are patterns of daily notes among them and
-    how many each names, `settings` is the text that .gitmem.toml gets for them, None where it stays. `same` are the
-    paths here that have these bytes already."""
+    """What an import would write.
+
+    `source`, `shape`: the folder and its layout. `files`: (source path, path here, bytes), with the pictures that
+    documents show. `left`: (source path, reason) of files that stay. `masked`: (source path, masked secrets).
+    `history`: whether the folder has a history to import. `daily`: (pattern, number) of daily notes among the files.
+    `settings`: the new bytes of .gitmem.toml, None if it does not change. `same`: paths here that have these bytes
+    already.
+    """
 
     source: Path
     shape: Shape
@@ -84,7 +88,8 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What was done. `commit` is "" when nothing was committed (files without history are left to the person)."""
+    """An import that was done. `written`: the paths that were written. `commit`: the oid, "" without a history, as a
+    person then commits the files."""
 
     plan: Plan
     written: tuple[str, ...]
@@ -92,10 +97,10 @@ class Imported:
 
 
 def look_at(source: Path, config: Config, environ: Mapping[str, str], here: Path, into: str = "") -> Plan:
-    """What importing `source` into the work tree `here` would do; reads only. `into`: all of it goes below that folder
-    of memory/, as notes, its MEMORY.md too.
+    """Plan the import of `source` into the work tree `here`; writes nothing.
 
-    Raises UsageError for a folder that is not there or is the target itself.
+    `into`: a folder of memory/ that gets all files as notes, also MEMORY.md; "" to keep the layout. Raises UsageError
+    if the source is missing, or if one of the two folders contains the other.
     """
     ensure_elsewhere(source, here, "notes")
     source = Path(os.path.expanduser(source)).absolute()
@@ -107,10 +112,7 @@ def look_at(source: Path, config: Config, environ: Mapping[str, str], here: Path
         moved = {name: to for name in names if (to := _place(name, names, shape))}
     left += [(name, _reason_to_stay(name)) for name in names if name not in moved]
     others = {name for name, reason in left if reason == NO_MARKDOWN}
-    if into:
-        pictures = {}
-    else:
-        pictures = _pictures(source, moved, others, shape)
+    pictures = {} if into else _pictures(source, moved, others, shape)
     left = [(name, reason) for name, reason in left if name not in pictures]
     moved |= {name: to for name, (to, _) in pictures.items()}
     files: list[tuple[str, str, bytes]] = []
@@ -118,21 +120,21 @@ def look_at(source: Path, config: Config, environ: Mapping[str, str], here: Path
     masked: list[tuple[str, tuple[Mask, ...]]] = []
     for name, to in moved.items():
         if name in pictures:
-            made = pictures[name][1]
+            content, limit = pictures[name][1], PICTURE_LIMIT
         else:
-            made = _document(source, name, moved, config)
-        if made.problem:
-            left.append((name, made.problem))
+            content, limit = _document(source, name, moved, config), MAX_MEMORY_FILE_BYTES
+        if content.problem:
+            left.append((name, content.problem))
             continue
-        there = _existing(here, to, PICTURE_LIMIT if name in pictures else MAX_MEMORY_FILE_BYTES)
-        if there is not None and there != made.data and there not in as_laid_out(to):
+        existing = _existing(here, to, limit)
+        if existing is not None and existing != content.data and existing not in as_laid_out(to):
             left.append((name, f"'{to}' is there already and says something else"))
             continue
-        if there == made.data:
+        if existing == content.data:
             same.add(to)
-        if made.masks:
-            masked.append((name, made.masks))
-        files.append((name, to, made.data))
+        if content.masks:
+            masked.append((name, content.masks))
+        files.append((name, to, content.data))
     daily, text = _daily(source, [(name, to) for name, to, _ in files], config, here)
     root = _is_root(source, environ)
     return Plan(source, shape, tuple(files), tuple(left), tuple(masked), root, daily, text, frozenset(same))
@@ -141,7 +143,11 @@ def look_at(source: Path, config: Config, environ: Mapping[str, str], here: Path
 def _daily(
     source: Path, moved: Sequence[tuple[str, str]], config: Config, here: Path
 ) -> tuple[tuple[tuple[str, int], ...], bytes | None]:
-    """The patterns of daily notes that no setting here names yet, with their numbers, and .gitmem.toml with them."""
+    """(pattern, number) of the daily notes that no setting here covers, and the new bytes of .gitmem.toml.
+
+    `moved`: (source path, path here). The bytes are None if .gitmem.toml need not change, and there are no patterns if
+    the notes go to more than one folder.
+    """
     away = [(name, to) for name, to in moved if to.endswith(".md") and not is_daily(to, config.memory_daily)]
     home = {to.removesuffix(name) for name, to in away if to.endswith(name)}
     if len(home) != 1:
@@ -151,15 +157,16 @@ def _daily(
     daily = tuple((pattern, number) for pattern, number in found if number)
     old = settings_now(here) or b""
     text = daily_settings_text(old.decode("utf-8", "replace"), [pattern for pattern, _ in daily]).encode()
-    return daily, text if daily and text != old else None
+    if not daily or text == old:
+        return daily, None
+    return daily, text
 
 
 def without_ignored(repo: Repository, plan: Plan) -> Plan:
-    """A plan with history without the files that Git ignores here: no commit of ours would take them."""
-    if plan.history and plan.files:
-        ignored = repo.ignored([to for _, to, _ in plan.files])
-    else:
-        ignored = set()
+    """A plan with history, without the files that Git ignores here, since the commit could not contain them."""
+    if not plan.history or not plan.files:
+        return plan
+    ignored = repo.ignored([to for _, to, _ in plan.files])
     left = tuple((name, f"'{to}' is ignored by Git here") for name, to, _ in plan.files if to in ignored)
     return replace(
         plan,
@@ -170,8 +177,8 @@ def without_ignored(repo: Repository, plan: Plan) -> Plan:
 
 
 def ensure_elsewhere(source: Path, here: Path, kind: str) -> None:
-    """Raises UsageError where one of two folders holds the other: what is imported would be the target itself; and for
-    a folder that is not there. `kind` is the source's in `git mem import`."""
+    """Raise UsageError if `source` is no folder, or if one of the folders contains the other. `kind`: the subcommand of
+    `git mem import`, for the hint."""
     top, target = Path(os.path.expanduser(source)), here.resolve()
     if not top.is_dir():
         raise UsageError(f"there is no folder '{source}'", f"git mem import {kind} FOLDER --dry-run")
@@ -181,14 +188,14 @@ def ensure_elsewhere(source: Path, here: Path, kind: str) -> None:
 
 
 def _place(name: str, names: Collection[str], shape: Shape) -> str:
-    """Where a file of a folder with these names goes here, "" when it is no memory."""
+    """The path here of an imported file, "" if it is no memory. `names`: all Markdown files of the source."""
     if name == "memory.md" and "MEMORY.md" not in names:
         return "MEMORY.md"
     return target_path(name, shape)
 
 
 def _document(source: Path, name: str, moved: Mapping[str, str], config: Config) -> Gated:
-    """A Markdown file as it may be written, its links leading where the files beside it went."""
+    """A Markdown file of the source after the gate, with its links changed to the new paths of `moved`."""
     try:
         data = read_bytes(source, name, MAX_MEMORY_FILE_BYTES + 1)
     except (OSError, OutsideRepository):
@@ -200,21 +207,21 @@ def _document(source: Path, name: str, moved: Mapping[str, str], config: Config)
 def _pictures(
     source: Path, moved: Mapping[str, str], others: Collection[str], shape: Shape
 ) -> dict[str, tuple[str, Gated]]:
-    """The files among `others` that a file of `moved` shows, each with where it goes and what may be written of it."""
+    """The pictures among `others` that a file of `moved` shows: source path -> (path here, content)."""
     shown: set[str] = set()
+    if not others:
+        return {}
     linkable = links.Linkable(others)
-    for name in moved if others else ():
+    for name in moved:
         with suppress(OSError, OutsideRepository):
             shown |= linkable.linked(read_bytes(source, name, MAX_MEMORY_FILE_BYTES).decode("utf-8", "replace"), name)
-    home = "memory/"
-    if shape is Shape.WORKSPACE:
-        home = ""
+    home = "" if shape is Shape.WORKSPACE else "memory/"
     wanted = sorted(name for name in shown if PurePosixPath(name).suffix.lower() in PICTURES)
     return {name: (home + name, _picture(source, name)) for name in wanted}
 
 
 def _picture(source: Path, name: str) -> Gated:
-    """A picture or PDF that is what its name says. The gate reads no pixels."""
+    """A picture or PDF whose first bytes fit its extension. The gate does not scan it."""
     try:
         data = read_bytes(source, name, PICTURE_LIMIT + 1)
     except (OSError, OutsideRepository):
@@ -260,27 +267,27 @@ def markdown_below(source: Path) -> tuple[list[str], list[tuple[str, str]]]:
 
 
 def shape_of(names: list[str]) -> Shape:
-    """What the names say a folder is."""
+    """The layout of a folder with these Markdown files."""
     if any(kind(name) not in (Kind.OTHER, Kind.MEMORY) for name in names):
         return Shape.WORKSPACE
-    if "MEMORY.md" in names:
-        if any("/" not in name and name != "MEMORY.md" for name in names):
-            return Shape.CLAUDE
-        return Shape.WORKSPACE
-    return Shape.NOTES
+    if "MEMORY.md" not in names:
+        return Shape.NOTES
+    if any("/" not in name and name != "MEMORY.md" for name in names):
+        return Shape.CLAUDE
+    return Shape.WORKSPACE
 
 
 def _skipped_folder(name: str) -> str:
-    """Why an import skips a folder of this name; "" when it does not."""
+    """The reason to skip a folder of this name; "" if it is not skipped."""
     if name.startswith(".") and name != ".claude":
         return HIDDEN
-    if name not in INSTALLED:
-        return ""
-    return OTHERS_PACKAGES
+    if name in INSTALLED:
+        return OTHERS_PACKAGES
+    return ""
 
 
 def target_path(name: str, shape: Shape) -> str:
-    """The path of an imported file in this repository; "" when the file is no memory."""
+    """The path of an imported file in this repository; "" if the file is no memory."""
     if kind(name) is not Kind.OTHER:
         return name
     if shape is not Shape.WORKSPACE:
@@ -288,20 +295,21 @@ def target_path(name: str, shape: Shape) -> str:
     person = PERSON.fullmatch(name)
     if person:
         return f"memory/users/{person[1]}.md"
-    if name != "IDENTITY.md":
-        return ""
-    return "memory/identity.md"
+    if name == "IDENTITY.md":
+        return "memory/identity.md"
+    return ""
 
 
 def _reason_to_stay(name: str) -> str:
-    """Why a file of a workspace is no memory."""
+    """The reason why a file of a workspace is not imported."""
     if name.startswith("skills/"):
         return SKILL
     return STAYING.get(name, NO_MEMORY)
 
 
 class Gated(NamedTuple):
-    """What may be written of a document and what was masked in it, or the `problem` for which nothing may."""
+    """The result of the gate for a file. `data`: the bytes to write. `problem`: why it must not be written, "" if it
+    may. `masks`: the secrets that were masked."""
 
     data: bytes
     problem: str = ""
@@ -309,7 +317,7 @@ class Gated(NamedTuple):
 
 
 def gated(data: bytes, to: str, config: Config) -> Gated:
-    """A document on its way to the memory file `to`, through the gate."""
+    """Scan the bytes of a document for the memory file `to` and mask its secrets as `mem.onSecret` says."""
     if len(data) > MAX_MEMORY_FILE_BYTES:
         return Gated(b"", f"is larger than {MAX_MEMORY_FILE_BYTES} bytes")
     _, problems = decode(data, to)
@@ -320,20 +328,27 @@ def gated(data: bytes, to: str, config: Config) -> Gated:
         safe = refuse_or_mask(text, to, config)
     except Refused as error:
         return Gated(b"", error.message)
-    return Gated(data if safe.text == text else safe.text.encode(), "", safe.masks)
+    if safe.text != text:
+        data = safe.text.encode()
+    return Gated(data, "", safe.masks)
 
 
 def masked_places(masks: Sequence[Mask]) -> str:
-    """What was masked and where, as a person reads it: the rules with their lines, nothing of what they cover."""
-    lines: dict[str, list[int]] = {}
+    """The masked secrets for a person: each rule with its lines, without any of the masked text."""
+    lines: dict[str, dict[int, None]] = {}
     for mask in masks:
-        if mask.line not in lines.setdefault(mask.rule, []):
-            lines[mask.rule].append(mask.line)
-    named = {
-        rule: ", ".join(map(str, at[:MAX_LINES_PER_RULE])) + (", ..." if len(at) > MAX_LINES_PER_RULE else "")
-        for rule, at in lines.items()
-    }
-    return ", ".join(f"{rule} (line{'s' if len(lines[rule]) > 1 else ''} {at})" for rule, at in named.items())
+        lines.setdefault(mask.rule, {})[mask.line] = None
+    return ", ".join(f"{rule} ({_line_list(list(at))})" for rule, at in lines.items())
+
+
+def _line_list(lines: Sequence[int]) -> str:
+    """`line 3`, or `lines 3, 5, ...` with at most MAX_LINES_PER_RULE numbers."""
+    if len(lines) == 1:
+        return f"line {lines[0]}"
+    text = "lines " + ", ".join(map(str, lines[:MAX_LINES_PER_RULE]))
+    if len(lines) > MAX_LINES_PER_RULE:
+        text += ", ..."
+    return text
 
 
 def as_value(plan: Plan, root: Path, commit: str, written: Sequence[str], dry_run: bool) -> dict[str, object]:
@@ -356,21 +371,23 @@ def as_value(plan: Plan, root: Path, commit: str, written: Sequence[str], dry_ru
 
 
 def _existing(here: Path, path: str, limit: int = MAX_MEMORY_FILE_BYTES) -> bytes | None:
+    """The bytes of a file here, at most one more than `limit`; None without a file, b"\\0" if it is no plain file."""
     try:
         return read_bytes(here, path, limit + 1)
     except FileNotFoundError:
         return None
     except (OSError, OutsideRepository):
-        return b"\0"  # something is there that is no plain file: it stays
+        return b"\0"  # equal to no document, so that it is not overwritten
 
 
 def _is_root(source: Path, environ: Mapping[str, str]) -> bool:
-    """Whether the folder is the top of a repository with a commit: only then its history is the memory's."""
+    """Whether the folder is the top of a repository with a commit; only such a history is imported."""
+    environ = _without_git_paths(environ)
     try:
-        place = discover(source, _plain(environ))
+        place = discover(source, environ)
         if place.root is None or place.root.resolve() != source.resolve():
             return False
-        repo = open_repository(source, _plain(environ))
+        repo = open_repository(source, environ)
     except (NotARepository, GitFailed):
         return False
     try:
@@ -379,15 +396,15 @@ def _is_root(source: Path, environ: Mapping[str, str]) -> bool:
         repo.close()
 
 
-def _plain(environ: Mapping[str, str]) -> dict[str, str]:
+def _without_git_paths(environ: Mapping[str, str]) -> dict[str, str]:
     return {key: value for key, value in environ.items() if key not in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")}
 
 
 def bring(repo: Repository, plan: Plan, now: datetime, environ: Mapping[str, str]) -> Imported:
-    """Write the files of a plan; with history, fetch it and commit them on top of both.
+    """Write the files of a plan; with a history, fetch it and commit the files in a merge of both histories.
 
-    Raises Refused when the gate finds something in the history: a file can be left out, a commit cannot; Changed where
-    somebody writes one of the files meanwhile. On any failure there is nothing of the import, neither file nor merge.
+    Raises Refused if the gate finds a secret in the history (unlike a file, a commit cannot be left out), and Changed
+    if another process writes one of the files meanwhile. After any failure neither a file nor the merge is left.
     """
     if repo.root is None:
         raise GitMemError("a bare repository holds no memory files", "make it in a clone")
@@ -395,12 +412,12 @@ def bring(repo: Repository, plan: Plan, now: datetime, environ: Mapping[str, str
         ensure_can_commit(repo)
         _scan_history(plan.source, now, environ)
     with writer(repo):
-        noted = {to: _existing(repo.root, to) for _, to, _ in plan.files}
-        free = {to for to, there in noted.items() if there is None or there in as_laid_out(to)}
+        existing = {to: _existing(repo.root, to) for _, to, _ in plan.files}
+        free = {to for to, data in existing.items() if data is None or data in as_laid_out(to)}
         contents = {to: data for _, to, data in plan.files if to in free}
         if plan.settings is not None:
-            noted[TRACKED], contents[TRACKED] = settings_now(repo.root), plan.settings
-        with replaced(repo, contents, {to: noted[to] for to in contents}, before=position(repo)):
+            existing[TRACKED], contents[TRACKED] = settings_now(repo.root), plan.settings
+        with replaced(repo, contents, {to: existing[to] for to in contents}, before=position(repo)):
             commit = ""
             if plan.history and plan.files:
                 commit = _with_history(repo, plan)
@@ -408,8 +425,9 @@ def bring(repo: Repository, plan: Plan, now: datetime, environ: Mapping[str, str
 
 
 def _scan_history(source: Path, now: datetime, environ: Mapping[str, str]) -> None:
+    """Scan all commits of the source's HEAD. Raises Refused if a finding blocks."""
     policy = Policy(layouts=(Layout(notes=True),), today=now.date())
-    other = open_repository(source, _plain(environ))
+    other = open_repository(source, _without_git_paths(environ))
     try:
         head = other.head()
         assert head is not None
@@ -418,22 +436,24 @@ def _scan_history(source: Path, now: datetime, environ: Mapping[str, str]) -> No
         other.close()
     blocking = [finding for finding in report.findings if finding.severity is Severity.BLOCK]
     if blocking:
-        places = "; ".join(f"{f.rule} in {f.path!r} at {f.commit[:12] or 'HEAD'}" for f in blocking[:5])
-        more = ""
-        if len(blocking) > 5:
-            more = f" and {len(blocking) - 5} more"
+        named = blocking[:MAX_NAMED_FINDINGS]
+        places = "; ".join(f"{f.rule} in {f.path!r} at {f.commit[:12] or 'HEAD'}" for f in named)
+        if len(blocking) > len(named):
+            places += f" and {len(blocking) - len(named)} more"
         raise Refused(
-            f"the history there does not pass the gate: {places}{more}",
+            f"the history there does not pass the gate: {places}",
             "bring the files alone with --no-history, or clean the history first (docs/leaked-secret.md)",
         )
 
 
 def _with_history(repo: Repository, plan: Plan) -> str:
-    """One commit with both histories as parents (or on top of the other one where there is none here yet)."""
+    """Commit the files with both histories as parents, or on top of the imported one if this repository has no commit.
+
+    Returns the oid of the commit. After a failure the merge is undone.
+    """
     before = repo.head()
-    run_git(
-        repo, ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", str(plan.source), "+HEAD:refs/gitmem/import"]
-    )
+    fetch = ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head"]
+    run_git(repo, [*fetch, str(plan.source), "+HEAD:refs/gitmem/import"])
     try:
         if before:
             merge = ["merge", "--quiet", "--no-commit", "--no-ff", "--strategy=ours", "--allow-unrelated-histories"]
@@ -442,22 +462,25 @@ def _with_history(repo: Repository, plan: Plan) -> str:
             run_git(repo, ["reset", "--quiet", "--soft", "refs/gitmem/import"])
         begun = repo.head()
         try:
-            run_git(repo, ["add", "--", *(to for _, to, _ in plan.files), *([TRACKED] if plan.settings else [])])
+            paths = [to for _, to, _ in plan.files]
+            if plan.settings:
+                paths.append(TRACKED)
+            run_git(repo, ["add", "--", *paths])
             message = f"memory: import {counted(len(plan.files), 'file')} with their history"
             run_git(repo, ["commit", "--quiet", "--allow-empty", "-F", "-"], input=message + "\n")
         except BaseException as error:
-            if repo.head() == begun:  # else it was stopped after the commit, which stays
-                _take_back(repo, ["merge", "--abort"] if before else ["update-ref", "-d", "HEAD"], error)
+            if repo.head() == begun:  # otherwise it was interrupted after the commit, which stays
+                _undo(repo, ["merge", "--abort"] if before else ["update-ref", "-d", "HEAD"], error)
             raise
     finally:
-        with suppress(GitFailed):  # what happened before is what to tell; the next import writes the ref anew
+        with suppress(GitFailed):  # the earlier error is the one to report; the next import overwrites the ref
             run_git(repo, ["update-ref", "-d", "refs/gitmem/import"])
     return repo.head() or ""
 
 
-def _take_back(repo: Repository, command: list[str], error: BaseException) -> None:
-    """Run the git command that undoes what `error` ended. Where that fails too, an error of ours says both, its own
-    words first, and what to type."""
+def _undo(repo: Repository, command: list[str], error: BaseException) -> None:
+    """Run the git command that undoes the import after `error`. If the command fails and `error` is a GitMemError,
+    raise one with both messages and with the command in its hint."""
     try:
         run_git(repo, command)
     except GitFailed as problem:

@@ -1,32 +1,33 @@
-"""What is missing in an insight: values that a pipeline had none for, by which `memory/insights` refuses it.
+"""Find the holes in an insight: places where a pipeline had no value. `memory/insights` refuses such an insight.
 
-Knows placeholders of templates, words and signs that stand for "no value" in English, Korean, Japanese and Chinese, and
-fields without a value. Pure, and bounded by the length of the text. Reads a word such as `unknown` as a hole only where
-a value stands: behind a colon or a verb, or at the end of a clause ("an unknown sender" says something).
+A hole is a placeholder of a template, a word or sign for "no value" (in English, Korean, Japanese and Chinese), or a
+field without a value. A word such as `unknown` is a hole only in the place of a value: after a colon or a verb, or at
+the end of a clause ("an unknown sender" has none). Pure; the time is linear in the length of the text.
 """
 
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import NamedTuple
 
-MAX_FIELD = 40  # characters of the field's name that a hole is told with
-MAX_HOLES = 10  # holes that are told of one insight
+MAX_FIELD = 40  # characters of a field's name, and of a sign, that are reported
+MAX_HOLES = 10  # holes that are reported for one insight
 
 
 class Hole(NamedTuple):
-    """A value that is missing. `sign`: what stands in its place, "" for nothing; `field`: the words before it, as far
-    as they name a field, "" where there are none; `start`: its place in the text, in characters."""
+    """A missing value. `sign`: the text in its place, "" if there is none. `field`: the name of the field before it, ""
+    without one. `start`: its offset in the text, in characters."""
 
     sign: str
     field: str
     start: int
 
     def __str__(self) -> str:
-        place = " at the beginning"
+        sign = f"'{self.sign}'" if self.sign else "no value"
         if self.field:
-            place = f" behind '{self.field}'"
-        return (f"'{self.sign}'" if self.sign else "no value") + place
+            return f"{sign} behind '{self.field}'"
+        return f"{sign} at the beginning"
 
 
 _END = r"(?=\s*(?:[,;|)/!]|\.(?!\d)|$|(?:in|for|at|on|of|by|since|until|yet|and|or|but)\b))"
@@ -35,11 +36,11 @@ _PATTERNS = (
     # Fields of templates that nobody filled in.
     r"\{[{%]?[^{}]*[}%]?\}|\$\{\w*\}?|\$[a-z_]\w*|<[^<>]*>|%\(\w+\)[sdf]|(?<![\w%])%[sdf]\b|_{3,}",
     r"\[\s*\]|(?<!\w)\(\s*\)|(?<!\w)(?:\"\s*\"|'\s*')(?!\w)",
-    # Words and signs of programs for a value that is not there.
+    # Words and signs of programs for a missing value.
     r"\b(?:undefined|null|None|NULL|NaN|TODO|TBD|TBA|[Nn]/[Aa])\b|\bnan\b" + _END,
     r"(?<!\w)\?+(?!\w)",
     r"(?<![\d.,])[-+]?0[.,]0{2,}(?![.,]?\d)",
-    # Words of people for the same.
+    # Words of people for a missing value.
     r"\b(?:[Uu]nknown|UNKNOWN|[Uu]ndetermined|[Pp]ending|[Uu]navailable|#N/A)\b" + _END,
     _VALUE + r"(?:[Uu]nknown|UNKNOWN|[Ff]alse|[Ee]mpty|[Bb]lank)\b" + _END,
     r"(?<![가-힣])(?:미정|미상|미확인|알\s?수\s?없음|값\s?없음|해당\s?없음|확인\s?불가)(?!\s*(?:씨|님|양)(?:[가이은는를의]|(?![가-힣])))"
@@ -55,14 +56,10 @@ _FIELD = re.compile(r"[^\s,;|:=()\[\]{}<>?]+(?: [^\s,;|:=()\[\]{}<>?]+)?\s*[:=(]
 
 
 def holes(text: str) -> list[Hole]:
-    """What is missing in `text`, in order, at most MAX_HOLES."""
+    """The first MAX_HOLES holes of a text, in order."""
     found = []
-    for match in _HOLE.finditer(text):
+    for match in islice(_HOLE.finditer(text), MAX_HOLES):
         before = _FIELD.search(text[max(0, match.start() - 2 * MAX_FIELD) : match.start()])
-        field = ""
-        if before:
-            field = before.group().strip().rstrip(":=(").strip()[-MAX_FIELD:]
+        field = before.group().strip().rstrip(":=(").strip()[-MAX_FIELD:] if before else ""
         found.append(Hole(match.group().strip()[:MAX_FIELD], field, match.start()))
-        if len(found) == MAX_HOLES:
-            break
     return found

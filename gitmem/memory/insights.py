@@ -1,7 +1,7 @@
-"""Insights: short dated findings of a pipeline about an entity, newest first under a heading of their own in MEMORY.md.
+"""Record insights: short dated findings of a pipeline about an entity, below their own heading in MEMORY.md.
 
-For hooks at a pipeline's end: the same entity on the same day once, a bounded number, the oldest to the archive,
-incomplete data refused. Through the gate and under the writers' lock; commits nothing.
+An entity gets at most one insight a day. The newest comes first, and over MAX_INSIGHTS the oldest move to the archive.
+Incomplete data is refused. An insight passes the gate and is written under the writers' lock; nothing is committed.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ if TYPE_CHECKING:
     from gitmem.gate.redaction import Mask
 
 MEMORY = "MEMORY.md"
-MIN_LETTERS = 4  # letters and digits of an insight's text: less says nothing
-MAX_INSIGHTS = 50  # insights in MEMORY.md; older ones are in the archive
+MIN_LETTERS = 4  # letters and digits in the text of an insight
+MAX_INSIGHTS = 50  # insights in MEMORY.md; older ones move to the archive
 _FORM = re.compile(r"\[([^\[\]\n]{1,80})\]\s+(\S.*)", re.DOTALL)
 
 
 class ArchivedInsight(TypedDict):
-    """An insight that moved to the archive to make room: its text and the file it stands in now."""
+    """An insight that moved to the archive: its text and the path of the archive file."""
 
     text: str
     path: str
 
 
 class InsightValue(TypedDict):
-    """An insight as JSON (docs/json.md). `line`: None where nothing was written; `reason`: why, None where it was;
-    `masked`: how many values the gate masked, by rule."""
+    """The JSON of docs/json.md, "insight". `line`: None if nothing was written. `reason`: why nothing was written, else
+    None. `masked`: rule -> number of masked secrets."""
 
     text: str
     path: str
@@ -52,14 +52,19 @@ class InsightValue(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What happened: `line` is 0 and `written` False when the entity had its insight that day or for a dry run."""
+    """The result of `record`.
+
+    `text`: the insight as written. `line`: its line, 0 if the entity had an insight of that day already. `written`:
+    False in that case and for a dry run. `archived`: insights that moved to the archive. `reason`: why nothing was
+    written, "" otherwise. `masks`: the secrets that the gate masked.
+    """
 
     text: str
     line: int
     written: bool
     archived: tuple[Moved, ...] = ()
     reason: str = ""
-    masks: tuple[Mask, ...] = ()  # what the gate masked of what was said
+    masks: tuple[Mask, ...] = ()
 
 
 def record(
@@ -72,9 +77,11 @@ def record(
     more: Meta = (),
     dry_run: bool = False,
 ) -> Recorded:
-    """Write one insight, with the further keys `more` of its comment.
+    """Write one insight. `agent`: the agent that writes it, "" for the configured one. `more`: further pairs of its
+    comment. `dry_run`: write nothing.
 
-    Raises UsageError for another form than `[entity] text`, Incomplete for data with holes, Refused, Locked.
+    Raises UsageError if the text is not `[entity] text`, Incomplete if it has holes, Refused if the gate finds a secret
+    (unless `mem.onSecret` is `mask`), and Locked.
     """
     from gitmem.gate.redaction import refuse_or_mask
 
@@ -85,7 +92,10 @@ def record(
     ensure_complete(entity, words, quoted=not gated.masks)
 
     def plan(reading: Reading) -> Draft[Recorded]:
-        meta = (("type", "note"), ("from", now.date().isoformat()), *_origin(agent or config.agent), *more)
+        meta: Meta = (("type", "note"), ("from", now.date().isoformat()))
+        if agent or config.agent:
+            meta += (("origin", "agent"),)
+        meta += more
         draft = _recorded(reading, entity, gated.text, now, with_until(meta, config.retention, now.date()))
         if dry_run:
             return Draft({}, replace(draft.result, written=False))
@@ -94,14 +104,8 @@ def record(
     return replace(write(repo, plan), masks=gated.masks)
 
 
-def _origin(agent: str) -> Meta:
-    if not agent:
-        return ()
-    return (("origin", "agent"),)
-
-
 def _recorded(reading: Reading, entity: str, words: str, now: datetime, meta: Meta) -> Draft[Recorded]:
-    """The files with the insight, the archive first: nothing is ever nowhere."""
+    """The changed files, archives first, so that an insight is never in neither file."""
     memory = facts.parse(reading.read(MEMORY) or b"")
     day = now.date().isoformat()
     if any(facts.fact_date(e.fact) == day and _entity(e) == entity.casefold() for e in insights(memory)):
@@ -117,7 +121,7 @@ def _recorded(reading: Reading, entity: str, words: str, now: datetime, meta: Me
 
 
 def parse(text: str) -> tuple[str, str]:
-    """(entity, text) of `[entity] text`. Raises UsageError for another form."""
+    """Split `[entity] text` into (entity, text). Raises UsageError for another form."""
     match = _FORM.fullmatch(normalise(text))
     if match is None:
         raise UsageError("an insight is '[entity] text'", "git mem insight '[ACME] margin fell to 3 % in Q2'")
@@ -128,9 +132,9 @@ def parse(text: str) -> tuple[str, str]:
 
 
 def ensure_complete(entity: str, words: str, *, quoted: bool = True) -> None:
-    """Raise Incomplete with the holes of an insight, if it has any.
+    """Raise Incomplete if an insight has holes or under MIN_LETTERS letters and digits.
 
-    `quoted`: name the words around a hole, because they passed the gate; else name its position alone.
+    `quoted`: report the words around a hole; False reports only its position, for a text that may have a secret.
     """
     found = [*((hole, "the entity: ") for hole in holes(entity)), *((hole, "") for hole in holes(words))]
     missing = [where + (str(hole) if quoted else f"character {hole.start + 1}") for hole, where in found]
@@ -156,7 +160,7 @@ def as_value(done: Recorded) -> InsightValue:
 
 
 def insights(memory: Memory) -> list[Entry]:
-    """The entries under the heading of insights, in order."""
+    """The entries below the heading of insights, in order."""
     return [entry for entry in memory.entries if entry.fact.heading.casefold() == INSIGHTS.casefold()]
 
 

@@ -1,4 +1,4 @@
-"""Laying out a memory repository: what `git mem init` does. Never overwrites, never commits."""
+"""Create the files of a memory repository, for `git mem init`. Never overwrites a file and never commits."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gitmem.plural import counted
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a memory repository is, or will be: the top of its work tree, and whether it has yet to be made."""
+    """The place of a memory repository. `root`: the top of its work tree. `new`: whether `git init` must create it."""
 
     root: Path
     new: bool
@@ -27,7 +27,11 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class NewRepository:
-    """What was (or, with dry_run, would be) done."""
+    """The result of `lay_out`, or with `dry_run` what it would be.
+
+    `initialised`: whether `git init` created the repository. `written`: the files that were written, with the number of
+    added lines if they existed. `kept`: the files that existed and stay.
+    """
 
     root: Path
     initialised: bool
@@ -36,9 +40,9 @@ class NewRepository:
 
 
 def place_for(folder: Path, environ: Mapping[str, str]) -> Place:
-    """The repository that holds `folder`, else `folder` itself, as one to be made. Writes nothing.
+    """The repository that contains `folder`, else `folder` as the place of a new one. Writes nothing.
 
-    Raises GitMemError for a bare repository, one that Git does not trust, and a name that no file system takes.
+    Raises GitMemError for a bare repository, a repository that Git does not trust, and an impossible file name.
     """
     folder = _possible(folder.absolute())
     try:
@@ -63,11 +67,11 @@ def lay_out(
     templates: bool = True,
     dry_run: bool = False,
 ) -> NewRepository:
-    """Make `place` a memory repository: `git init` only where it is new, then the files that are not there yet.
+    """Make `place` a memory repository: run `git init` if it is new, then write the missing files, all or none.
 
-    `settings` is the text .gitmem.toml shall have, "" for whatever it has; without `templates` no file for instructions
-    is written. All files are written or none; raises
-    Changed where somebody makes one of them meanwhile, GitMemError for what cannot be written.
+    `language`: of the templates. `settings`: the new text of .gitmem.toml, "" to leave it. `templates`: False writes no
+    instruction files. Raises Changed if another process creates one of the files meanwhile, and GitMemError if a file
+    cannot be written.
     """
     root = place.root
     if place.new and not dry_run:
@@ -79,10 +83,7 @@ def lay_out(
     for path, text in {**wanted, "memory/.gitkeep": ""}.items():
         if (root / path).exists() or (root / path).is_symlink():
             if path == ".gitattributes" and b"merge=gitmem" not in (old := read_bytes(root, path)):
-                gap = b"\n"
-                if old.endswith(b"\n") or not old:
-                    gap = b""
-                noted[path], contents[path] = old, old + gap + ATTRIBUTES.encode()
+                noted[path], contents[path] = old, _line_ended(old) + ATTRIBUTES.encode()
             else:
                 kept.append(path)
         elif path != "memory/.gitkeep" or not (root / "memory").is_dir():
@@ -101,22 +102,17 @@ def lay_out(
 def lay_out_folder(
     place: Place, environ: Mapping[str, str], folder: str, settings: str, *, dry_run: bool = False
 ) -> NewRepository:
-    """Make one folder of a repository its memory: .gitmem.toml with the text `settings`, a line of .gitattributes, and
-    the folder. Raises as `lay_out` does."""
+    """Make one folder of a repository its memory: write `settings` to .gitmem.toml, a line to .gitattributes, and
+    create the folder. Raises as `lay_out` does."""
     root = place.root
     if place.new and not dry_run:
         init_repository(root, environ)
     noted: dict[str, bytes | None] = {TRACKED: settings_now(root)}
     contents: dict[str, bytes] = {TRACKED: settings.encode()}
     row = f"{folder}/** -text\n".encode()
-    attributes = None
-    if (root / ".gitattributes").exists():
-        attributes = read_bytes(root, ".gitattributes")
+    attributes = read_bytes(root, ".gitattributes") if (root / ".gitattributes").exists() else None
     if row not in (attributes or b""):
-        gap = b"\n"
-        if not attributes or attributes.endswith(b"\n"):
-            gap = b""
-        noted[".gitattributes"], contents[".gitattributes"] = attributes, (attributes or b"") + gap + row
+        noted[".gitattributes"], contents[".gitattributes"] = attributes, _line_ended(attributes or b"") + row
     if not (root / folder).is_dir():
         noted[f"{folder}/.gitkeep"], contents[f"{folder}/.gitkeep"] = None, b""
     contents = {path: data for path, data in contents.items() if noted[path] != data}
@@ -126,11 +122,17 @@ def lay_out_folder(
 
 
 def settings_now(root: Path) -> bytes | None:
-    """The .gitmem.toml of a work tree, None where there is none. Raises GitMemError for a link."""
+    """The bytes of .gitmem.toml in a work tree, None without one. Raises GitMemError if it is a link."""
     try:
         return read_bytes(root, TRACKED, MAX_MEMORY_FILE_BYTES)
     except FileNotFoundError:
         return None
+
+
+def _line_ended(data: bytes) -> bytes:
+    if data and not data.endswith(b"\n"):
+        return data + b"\n"
+    return data
 
 
 def _write(root: Path, environ: Mapping[str, str], noted: Contents, contents: Contents) -> None:
@@ -142,7 +144,7 @@ def _write(root: Path, environ: Mapping[str, str], noted: Contents, contents: Co
 
 
 def _possible(folder: Path) -> Path:
-    """The folder, where its name can be one. Raises GitMemError for a name that no file system takes."""
+    """`folder`, if the file system accepts its name. Raises GitMemError if not."""
     try:
         folder.exists()
     except OSError as error:

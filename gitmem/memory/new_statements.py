@@ -28,7 +28,7 @@ def at_lines(repo: Repository, places: Iterable[tuple[str, int]], today: date) -
         return ()
     new: list[Placed] = []
     for path, lines in wanted.items():
-        found = parse(memory if path == MEMORY else file_bytes(repo, path)).facts
+        found = parse(file_bytes(repo, path)).facts
         new += placed(path, [fact for fact in found if fact.line in lines], _day(path, today))
     return _shown(rivals_in_memory(new, memory, today))
 
@@ -41,7 +41,7 @@ def of_texts(repo: Repository, texts: Iterable[tuple[str, str]], today: date) ->
     new: list[Placed] = []
     for path, text in texts:
         ident = fact_id(text)
-        found = parse(memory if path == MEMORY else file_bytes(repo, path)).facts
+        found = parse(file_bytes(repo, path)).facts
         new += placed(path, [fact for fact in found if fact.id == ident], _day(path, today))
     return _shown(rivals_in_memory(new, memory, today))
 

@@ -85,7 +85,9 @@ def _plain(lines: Sequence[str], front: int, anyway: bool = False) -> Outline | 
                 fences.append((opened, number))
                 fence, blank = "", True
             continue
-        first = "" if line.isspace() else line[:1]
+        first = line[:1]
+        if line.isspace():
+            first = ""
         if not first and not anyway and line.strip(" \t"):
             return None  # white space other than spaces and tabs: CommonMark does not call the line blank
         if table and first != "|":

@@ -237,7 +237,10 @@ def racy(file_stat: str, began: int) -> bool:
     the same way (Documentation/technical/racy-git.txt).
     """
     changed = int(file_stat.split(" ")[1])
-    return changed >= began - (COARSE if changed % 1_000_000_000 == 0 else FINE)
+    resolution = FINE
+    if changed % 1_000_000_000 == 0:
+        resolution = COARSE
+    return changed >= began - resolution
 
 
 def read(repo: Repository, files: Iterable[tuple[str, str]], commit: str = "") -> dict[tuple[str, str], bytes]:

@@ -107,7 +107,7 @@ class Statement(NamedTuple):
         """The sentences of the statement in order. A heading, a table row and a fenced block are one sentence each."""
         if self.form in _TEXT_FORMS:
             return sentences(self.text)
-        return [self.text] if self.text else []
+        return list(filter(None, [self.text]))
 
     def get(self, key: str, default: str = "") -> str:
         """The first value of a key of its metadata comment; `default` if the comment lacks the key."""
@@ -273,10 +273,14 @@ class _Reader:
         parents = [item.text for item in self.items]
         if self.lead is not None:
             parents.insert(0, self.lead.text)
-        parent = self.items[-1].position if self.items else -1
+        parent = -1
+        if self.items:
+            parent = self.items[-1].position
+        if head < 0:
+            head = self._under()
         statement = Statement(
             form, first, last, text, self.trail.above, tuple(parents[-MAX_PARENTS:]), header, meta,
-            self.trail.day, self.trail.time, self.trail.line, parent, head if head >= 0 else self._under(),
+            self.trail.day, self.trail.time, self.trail.line, parent, head,
         )  # fmt: skip
         self.out.append(statement)
         return statement
@@ -415,7 +419,7 @@ class _Trail:
     def __init__(self, name: str) -> None:
         self.name = name
         self.open: list[tuple[Heading, str, str, str]] = []  # heading, topic, day, time
-        self.above: tuple[str, ...] = (name,) if name else ()
+        self.above = tuple(filter(None, [name]))
         self.day = self.time = ""
         self.line = 0
         self.bold = -1
@@ -426,7 +430,9 @@ class _Trail:
             self.open.pop()
         self.open.append((heading, *_topic_day_time(step(heading.text))))
         self.line = heading.line
-        self.bold = position if heading.level == BOLD_LEVEL else -1
+        self.bold = -1
+        if heading.level == BOLD_LEVEL:
+            self.bold = position
         self.above = self._topics(self.open)
         self.day = next((day for _, _, day, _ in reversed(self.open) if day), "")
         self.time = next((time for _, _, _, time in reversed(self.open) if time), "")
@@ -436,7 +442,7 @@ class _Trail:
         return self._topics(self.open[:-1])
 
     def _topics(self, headings: Iterable[tuple[Heading, str, str, str]]) -> tuple[str, ...]:
-        topics = [self.name] if self.name else []
+        topics = list(filter(None, [self.name]))
         for _, topic, _, _ in headings:
             if topic and (not topics or topic.casefold() != topics[-1].casefold()):
                 topics.append(topic)

@@ -31,7 +31,9 @@ def successor(repo: Repository, text: str, kind: str, ident: str, today: date) -
     if old is None:
         raise MissingFile(f"no fact of {MEMORY} has the id '{ident[:12]}'", "memory_search and memory_get show facts")
     why = why_not(old, Placed("", Fact(normalise(text), fact_id(text), 0, meta=(("type", kind),)), today.isoformat()))
-    return ((PROPOSES if why else SUPERSEDES, old.id),), why
+    if why:
+        return ((PROPOSES, old.id),), why
+    return ((SUPERSEDES, old.id),), ""
 
 
 def why_not(old: Fact, new: Placed, *, corrects: bool = False, named: bool = False) -> str:

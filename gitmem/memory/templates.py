@@ -1,4 +1,4 @@
-"""The files `git mem init` lays out, in English or Korean. Pure."""
+"""The texts of the files that `git mem init` creates, in English or Korean. Pure."""
 
 from __future__ import annotations
 
@@ -166,8 +166,8 @@ KOREAN = {
 
 LANGUAGES = {"en": ENGLISH, "ko": KOREAN}
 
-BLANK = ("USER.md", "TOOLS.md")  # instruction files whose template has nothing but places to fill in
-# What earlier versions laid out: a file that still has such a text was never filled in.
+BLANK = ("USER.md", "TOOLS.md")  # instruction files whose template has only fields to fill in
+# Templates of earlier versions: a file that still has such a text was never filled in.
 EARLIER = {
     "AGENTS.md": (
         """\
@@ -271,17 +271,17 @@ What agents that work here should know.
 
 
 def files(language: str) -> dict[str, str]:
-    """Path -> text of a new memory repository; `language` is a key of LANGUAGES."""
+    """Path -> text of the files of a new memory repository. `language`: a key of LANGUAGES."""
     return {**LANGUAGES[language], ".gitattributes": ATTRIBUTES}
 
 
 @cache
 def as_laid_out(path: str) -> frozenset[bytes]:
-    """The bytes with which `git mem init` lays a file out, or once did, in each language."""
-    now = [files[path] for files in LANGUAGES.values() if path in files]
+    """The bytes of the file `path` as `git mem init` creates it now or created it once, in all languages."""
+    now = [texts[path] for texts in LANGUAGES.values() if path in texts]
     return frozenset(text.encode() for text in (*now, *EARLIER.get(path, ())))
 
 
 def is_blank(path: str, text: str) -> bool:
-    """Whether `text` is that of an instruction file of BLANK as it was laid out; white space around it aside."""
-    return path in BLANK and text.strip().encode() in {there.strip() for there in as_laid_out(path)}
+    """Whether `path` is in BLANK and `text` is its template, with any white space around it."""
+    return path in BLANK and text.strip().encode() in {template.strip() for template in as_laid_out(path)}

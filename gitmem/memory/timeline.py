@@ -146,7 +146,9 @@ def _listed(repo: Repository, rev: str, wanted: Callable[[str], bool], *, anywhe
     """
     if rev or repo.root is None:
         rev = rev or repo.head() or ""
-        entries = repo.entries(rev) if rev else []
+        if not rev:
+            return []
+        entries = repo.entries(rev)
         return [(e.path, e.oid) for e in entries if e.mode in (REGULAR, EXECUTABLE) and wanted(e.path)]
     untracked = repo.untracked([] if anywhere else ["memory", "MEMORY.md", ".claude"])
     paths = {*(entry.path for entry in repo.staged()), *untracked}

@@ -203,7 +203,10 @@ def addition(
                 new, line = append_bullet(old.decode("utf-8", "surrogateescape"), text, meta)
         data = _ended_as(old, new.encode("utf-8", "surrogateescape"))
         ensure_readable(path, data)
-        return Draft({} if data == old else {path: data}, Added(path, line, text, gated.masks))
+        added = Added(path, line, text, gated.masks)
+        if data == old:
+            return Draft({}, added)
+        return Draft({path: data}, added)
 
     return plan
 
@@ -320,7 +323,9 @@ def append_entry(old: str, text: str, meta: Meta, now: datetime, topic: str = ""
     heading = f"## {now:%H:%M}"
     if topic:
         heading += f" - {topic}"
-    new = old if old.strip() else f"# {now.date().isoformat()}\n"
+    new = old
+    if not old.strip():
+        new = f"# {now.date().isoformat()}\n"
     if not new.endswith("\n"):
         new += "\n"
     last = next((line for line in reversed(new.splitlines()) if line.startswith("#")), "")

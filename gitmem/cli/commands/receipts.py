@@ -40,7 +40,9 @@ def command(session: str, since: str, colour: str, as_json: bool) -> None:
     total = receipts.totals(found)
     most, never = shown(repo, config, total.counts)
     if not found:
-        say("no receipts yet: they are written where a host's hooks or the MCP server ask memory (git mem install --agent HOST)")
+        say(
+            "no receipts yet: they are written where a host's hooks or the MCP server ask memory (git mem install --agent HOST)"
+        )
         return
     on = coloured(colour)
     out = [paint(COLUMNS, "heading", on), *(escape(row, "") for row in _sessions(found))]

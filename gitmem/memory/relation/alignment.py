@@ -109,20 +109,22 @@ def _same_value(a: Token, b: Token) -> float:
     if kinds == {NUMBER}:
         is_close = abs(a.value - b.value) <= 1e-6 * max(abs(a.value), abs(b.value), 1e-9)
         return float(is_close and (a.dim == b.dim or not a.dim or not b.dim))
+    same_value = a.value == b.value
     if kinds == {NUMBER, ID} and (a.designated or b.designated):
-        return 0.8 if a.value == b.value and a.value else 0.0
+        return 0.8 * (same_value and a.value != 0)
     if kinds == {NUMBER, TIME}:
-        return 0.7 if a.value == b.value else 0.0
+        return 0.7 * same_value
     if kinds & set(VALUES):
         return 0.0
     if kinds == {ID} and a.designated and b.designated:
         lacks_noun = a.norm[0] == ":" or b.norm[0] == ":"
-        return 0.9 if a.value and a.value == b.value and lacks_noun else 0.0
+        return 0.9 * (same_value and a.value != 0 and lacks_noun)
     if a.stem and a.stem == b.stem:
         return 0.95
     short, long = sorted((a.norm, b.norm), key=len)
-    is_part = len(short) >= 4 and re.search(rf"(?<![a-z0-9]){re.escape(short)}(?![a-z0-9])", long)
-    return 0.7 if is_part else 0.0
+    if len(short) >= 4 and re.search(rf"(?<![a-z0-9]){re.escape(short)}(?![a-z0-9])", long):
+        return 0.7
+    return 0.0
 
 
 def _same_word(a: Token, b: Token) -> float:
@@ -130,7 +132,7 @@ def _same_word(a: Token, b: Token) -> float:
     one, other = a.stem, b.stem
     if one.isascii() and other.isascii():
         begin_alike = len(one) >= 5 and len(other) >= 5 and one[:5] == other[:5]
-        return 0.6 if begin_alike and a.kind == b.kind == WORD else 0.0
+        return 0.6 * (begin_alike and a.kind == b.kind == WORD)
     if one.isascii() or other.isascii() or len(one) < 2 or len(other) < 2 or a.kind == b.kind == NAME:
         return 0.0
     short, long = sorted((one, other), key=len)

@@ -69,16 +69,18 @@ def main_clauses(text: str) -> str:
 def _opened(text: str, language: str) -> list[tuple[int, int]]:
     """(start, end) of the side clauses that begin with a word of `_OPENING`."""
     spans: list[tuple[int, int]] = []
-    for found in _OPENING[language].finditer(text.lower()) if len(text.lower()) == len(text) else ():
+    lower = text.lower()
+    if len(lower) != len(text):
+        return spans
+    for found in _OPENING[language].finditer(lower):
         if spans and found.start() < spans[-1][1]:
             continue
         before = text[: found.start()].rstrip()
         closing = _SENTENCE_END.search(text, found.end())
         end = closing.start() if closing else len(text)
         opens_sentence = not before or before[-1] in ".;!?。；！？"
-        if opens_sentence or language == "zh":
-            comma = _COMMA.search(text, found.end(), end)
-            end = comma.end() if comma else end
+        if (opens_sentence or language == "zh") and (comma := _COMMA.search(text, found.end(), end)):
+            end = comma.end()
         spans.append((len(text[: found.start()].rstrip(_OPEN_MARKS)), _behind_bracket(text, end)))
     return spans
 

@@ -140,7 +140,8 @@ def _add_places(f: Features, pair: Alignment, shared_old: list[float], shared_ne
         f.put("last_new", shared_new[-1])
     first = next(((j, degree) for i, j, degree in pair.pairs if i == 0), None)
     if first is not None:
-        f.put("same_head", first[1] if first[0] == 0 else 0.0)
+        if first[0] == 0:
+            f.put("same_head", first[1])
         f.put("head_moved", float(first[0] > 1))
 
 
@@ -300,8 +301,12 @@ def _add_swaps(f: Features, pair: Alignment) -> None:
     for (i0, j0), (i1, j1) in pairwise([(-1, -1), *kept, (len(a), len(b))]):
         one, other = a[i0 + 1 : i1], b[j0 + 1 : j1]
         if one and other:
-            place = "tail" if i1 >= len(a) else "mid"
-            swaps.append((one, other, "head" if i0 < 0 else place))
+            place = "mid"
+            if i0 < 0:
+                place = "head"
+            elif i1 >= len(a):
+                place = "tail"
+            swaps.append((one, other, place))
         inserted += bool(other and not one)
         deleted += bool(one and not other)
     for name, value in (
@@ -369,7 +374,9 @@ def _slot_kind(one: tuple[Token, ...], other: tuple[Token, ...]) -> str:
 def _add_tools(f: Features, pair: Alignment) -> None:
     """Add features for two tools of one class, one in each text, and for the shared part of the rest."""
     news = [(j, of) for j in pair.left_new if (of := CLASSES.get(pair.new.content[j].stem)) is not None]
-    olds = ((i, CLASSES.get(pair.old.content[i].stem)) for i in pair.left_old) if news else ()
+    if not news:
+        return
+    olds = ((i, CLASSES.get(pair.old.content[i].stem)) for i in pair.left_old)
     found = next(((i, j) for i, one in olds for j, other in news if one == other), None)
     if found is None:
         return

@@ -121,8 +121,7 @@ _NAMES_SWAPPED = ("slot:tool", "slot:name", "slot:word", "slot:mixed", "tools")
 
 def relation(earlier: Said | str, later: Said | str) -> Relation:
     """Judge what the later statement does to the earlier one. Any text is safe; the order of the two matters."""
-    one = Said(earlier) if isinstance(earlier, str) else earlier
-    other = Said(later) if isinstance(later, str) else later
+    one, other = _as_said(earlier), _as_said(later)
     if max(len(one.text), len(other.text)) > MAX_COMPARED_CHARACTERS:
         if one.trail == other.trail and one.text.split() == other.text.split():
             return _REPEATED
@@ -144,6 +143,12 @@ def relation(earlier: Said | str, later: Said | str) -> Relation:
     if aside:
         return _never_same(found, bare)
     return found
+
+
+def _as_said(statement: Said | str) -> Said:
+    if isinstance(statement, str):
+        return Said(statement)
+    return statement
 
 
 def _disagreement(found: Relation) -> float:
@@ -399,7 +404,9 @@ def certainty(gone: float, found: Features, pair: Alignment) -> float:
     named = not _NAMING.isdisjoint(found) or stated_change(pair) is not None
     over = "cue:ends" in found and len(pair.left_new) <= END_WORDS and found.get("first_old", 0.0) >= SAME_HEAD
     changed = _says_change(found, pair) and ("value_same_unit" in found or "slot" in found)
-    return gone if named or over or changed else gone - UNSHOWN
+    if named or over or changed:
+        return gone
+    return gone - UNSHOWN
 
 
 def _says_change(found: Features, pair: Alignment) -> bool:
@@ -410,7 +417,9 @@ def _says_change(found: Features, pair: Alignment) -> bool:
 def doubted(found: Features, one: Said, other: Said, pair: Alignment) -> bool:
     """Whether a person must be asked, whatever the probability."""
     is_stated = stated_change(pair) is not None and not _left_words(pair)
-    doubts = _DOUBTS - _ANSWERED_BY_MOVE if is_stated else _DOUBTS
+    doubts = _DOUBTS
+    if is_stated:
+        doubts -= _ANSWERED_BY_MOVE
     if one.guarded or not doubts.isdisjoint(found):
         return True
     if ("ordinal:both" in found or "id:both" in found) and "arrow_from_old" not in found:
@@ -447,7 +456,9 @@ def says_more(pair: Alignment, kind: Kind) -> bool:
 
 def _is_change_word(token: Token, reading: Reading) -> bool:
     """Whether a token is a word of change or of an end, or begins one in a language without spaces (改为)."""
-    end = token.end + 2 if reading.language in ("zh", "ja") else token.end
+    end = token.end
+    if reading.language in ("zh", "ja"):
+        end += 2
     return not cues_of(reading.text[token.start : end].lower(), reading.language).isdisjoint(("change", "ends"))
 
 

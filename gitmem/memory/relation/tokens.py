@@ -204,7 +204,9 @@ def _unit(found: str | None) -> str:
         return found or ""
     if found.isascii():
         unit = found.removesuffix("/s")
-        return unit if unit in UNITS else ""
+        if unit in UNITS:
+            return unit
+        return ""
     return next((found[:n] for n in range(len(found), 0, -1) if found[:n] in UNITS and not found[:n].isascii()), "")
 
 
@@ -395,7 +397,9 @@ def _number(match: re.Match[str], raw: str, before: Token | None) -> Token:
     """The token of a number in digits: an identifier if it designates a thing, else an amount with its unit."""
     start, figures = match.start(), match["figures"]
     unit = _unit(match["unit"])
-    end = match.start("unit") + len(unit) if unit else max(match.end("figures"), match.end("big"))
+    end = max(match.end("figures"), match.end("big"))
+    if unit:
+        end = match.start("unit") + len(unit)
     if match["unit2"]:
         unit, end = match["unit2"], match.end()
     raw = raw[: end - start]
@@ -423,7 +427,9 @@ def _ordinal(text: str, at: int) -> int:
     if text[at : at + 2].isascii():
         return 0
     found = _ORDINAL.match(text, at)
-    return found.end() if found else 0
+    if not found:
+        return 0
+    return found.end()
 
 
 def _designates(match: re.Match[str], before: Token | None) -> bool:
@@ -437,8 +443,10 @@ def _designates(match: re.Match[str], before: Token | None) -> bool:
 
 def _iso(match: re.Match[str]) -> tuple[str, str, float]:
     _, *parts = re.split(r"[-/.]", match[0])
-    norm = "-".join(f"{int(part):02d}" for part in parts) if len(parts) == 2 else match[0]
-    return norm, "date", 0.0
+    if len(parts) == 2:
+        month, day = parts
+        return _day(int(month), day)
+    return match[0], "date", 0.0
 
 
 def _day(month: int, day: str) -> tuple[str, str, float]:
@@ -482,8 +490,9 @@ def _amount(match: re.Match[str], raw: str, value: float, unit: str) -> Token:
 
 def _english_amount(match: re.Match[str], raw: str, before: Token | None) -> Token:
     found = match["enunit"] or ""
-    unit = found if found in UNITS else ""
-    end = match.start("enunit") - 1 if found and not unit else match.end()
+    unit, end = found, match.end()
+    if found and found not in UNITS:
+        unit, end = "", match.start("enunit") - 1
     raw = raw[: end - match.start()]
     value = english_number(raw[: len(raw) - len(unit)])
     if not unit and before is not None and before.text.lower() == "at" and value <= 12:
