@@ -44,9 +44,9 @@ def became_false(repo: Repository, base: str, head: str, documents: Documents) -
     moves = {change.old_path: change.path for change in changes if change.status == "R"}
     spans = frozenset(one.claim.token for one in documents.claims if one.claim.kind in NAMED_KINDS and one.claim.plain)
     findings = [
-        _finding(one, was, before, after, moves, head)
+        _finding(one, old, before, after, moves, head)
         for one in documents.claims
-        if (was := _broken(one, before, after)) is not None and _meant(one, was, before, after, spans)
+        if (old := _broken(one, before, after)) is not None and _meant(one, old, before, after, spans)
     ]
     findings += _citations(before, after, removed)
     return in_order(findings), notes
@@ -119,22 +119,22 @@ def removed_words(
 
 
 def _broken(one: FileClaim, before: Judge, after: Judge) -> Resolution | None:
-    """The resolution of a claim before the change, if it was found then and is not found so well now; else None."""
-    was = before.resolve(one)
-    if was.unknown or was.grade == NOWHERE:
+    """The resolution of a claim before the change, if the change made it worse; else None."""
+    old = before.resolve(one)
+    if old.unknown or old.grade == NOWHERE:
         return None
-    now = after.resolve(one)
-    if now.unknown and one.claim.kind is Kind.COMMAND and was.grade == EXACT:
-        return was  # the file or its line with the definition is gone, even if the new file may compute others
-    if now.unknown or now.grade >= was.grade:
+    new = after.resolve(one)
+    if new.unknown and one.claim.kind is Kind.COMMAND and old.grade == EXACT:
+        return old  # the file or its line with the definition is gone, even if the new file may compute others
+    if new.unknown or new.grade >= old.grade:
         return None
     least = EXACT if one.claim.kind in NAMED_KINDS else NEAR
-    if now.grade == NOWHERE or was.grade >= least:
-        return was
+    if new.grade == NOWHERE or old.grade >= least:
+        return old
     return None
 
 
-def _meant(one: FileClaim, was: Resolution, before: Judge, after: Judge, spans: frozenset[str]) -> bool:
+def _meant(one: FileClaim, old: Resolution, before: Judge, after: Judge, spans: frozenset[str]) -> bool:
     """Whether the line means the thing that is gone, and does not itself say that it is gone or must not be used.
 
     A word of a sentence counts as a name if code defined it, any word if some line has it as a code span (`spans`). A
@@ -147,11 +147,11 @@ def _meant(one: FileClaim, was: Resolution, before: Judge, after: Judge, spans: 
     if claim.kind is Kind.SYMBOL and not claim.plain:
         if claim.token in spans:
             return True
-        return not claim.line.block and was.grade == EXACT and after.resolve(one).grade == NOWHERE
+        return not claim.line.block and old.grade == EXACT and after.resolve(one).grade == NOWHERE
     bare = (
         claim.kind in (Kind.PATH, Kind.DIRECTORY) and "/" not in claim.token.strip("/") and claim.tool != DIAGRAM_TOOL
     )
-    if bare and was.grade < NEAR:
+    if bare and old.grade < NEAR:
         files = before.tree.named.get(claim.token.strip("/"), ())
         if not claim.plain or len(files) != 1 or in_example:
             return False
@@ -159,19 +159,19 @@ def _meant(one: FileClaim, was: Resolution, before: Judge, after: Judge, spans: 
     return True
 
 
-def _finding(one: FileClaim, was: Resolution, before: Judge, after: Judge, moves: dict[str, str], head: str) -> Finding:
-    """The finding about a claim that was resolved as `was` before. `moves`: old path -> new path of renamed files."""
+def _finding(one: FileClaim, old: Resolution, before: Judge, after: Judge, moves: dict[str, str], head: str) -> Finding:
+    """The finding about a claim that had the resolution `old` before. `moves`: old path -> new path of renamed files."""
     claim = one.claim
     state, commit, renamed, cause = State.GONE, "", "", f"{claim.kind}:{claim.token}"
     match claim.kind:
         case Kind.PATH | Kind.DIRECTORY:
-            renamed = _renamed_to(was.at, moves, after)
-            evidence = f"{was.at} is not there any more"
+            renamed = _renamed_to(old.at, moves, after)
+            evidence = f"{old.at} is not there any more"
             if renamed:
-                evidence = f"{was.at} is now {renamed}"
-            commit, cause = _last_commit(before.repo, before.commit, head, was.at), was.at
+                evidence = f"{old.at} is now {renamed}"
+            commit, cause = _last_commit(before.repo, before.commit, head, old.at), old.at
         case Kind.COMMAND:
-            evidence = f"{was.at} defines '{claim.token}' no more"
+            evidence = f"{old.at} defines '{claim.token}' no more"
         case Kind.VERSION:
             state, evidence = State.CHANGED, after.resolve(one).at
         case _:

@@ -107,9 +107,9 @@ class Tree:
         for path, (_, data) in zip(files, self.repo.read_many([self.oids[path] for path in files]), strict=True):
             folder = path.rpartition("/")[0]
             for row in (data or b"")[:MAX_RULE_FILE_BYTES].decode("utf-8", "replace").splitlines():
-                kept = row.startswith("!")
+                negated = row.startswith("!")
                 if (row := row.removeprefix("!").strip()) and not row.startswith("#") and row.strip("/*"):
-                    rules.append((folder, _rule(row), not kept))
+                    rules.append((folder, _rule(row), not negated))
         return rules
 
     def ignored(self, path: str) -> bool:

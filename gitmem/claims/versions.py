@@ -75,20 +75,20 @@ def agrees(claimed: str, spec: str, least: bool = False) -> bool | None:
     `least`: the line claims this version or a later one. Returns None when the two cannot be compared.
     """
     numbers = [tuple(map(int, number.split("."))) for number in _NUMBER.findall(spec)]
-    said = tuple(map(int, claimed.split(".")))
+    wanted = tuple(map(int, claimed.split(".")))
     if not numbers or any(word in spec for word in ("workspace", "catalog", "*", "latest", "file:", "link:", "npm:")):
         return None
-    if least and ">" not in spec and numbers[0] >= said:
+    if least and ">" not in spec and numbers[0] >= wanted:
         return True
-    if len(said) == 1:
-        return any(number[:1] == said for number in numbers) or (">" in spec and said >= numbers[0][:1])
-    if any(number[: len(said)] == said[: len(number)] for number in numbers):
+    if len(wanted) == 1:
+        return any(number[:1] == wanted for number in numbers) or (">" in spec and wanted >= numbers[0][:1])
+    if any(number[: len(wanted)] == wanted[: len(number)] for number in numbers):
         return True
     fixed = {"^": 1, "~": 2}.get(spec.strip()[:1], 0)
-    if fixed and len(numbers) == 1 and numbers[0][:fixed] == said[:fixed] and said >= numbers[0]:
+    if fixed and len(numbers) == 1 and numbers[0][:fixed] == wanted[:fixed] and wanted >= numbers[0]:
         return None  # the range contains the claimed version
     if ">" in spec and "<" not in spec:
-        return said >= numbers[0]
-    if "<" in spec and said > numbers[0]:
+        return wanted >= numbers[0]
+    if "<" in spec and wanted > numbers[0]:
         return None
     return False

@@ -397,14 +397,14 @@ def archive_path(fact: Fact, today: date) -> str:
 
 def take(memory: Memory, chosen: Iterable[Entry], today: date) -> tuple[Memory, list[Moved]]:
     """The memory without `chosen`, and the entries that the caller must pass to `archive`."""
-    gone: list[Entry] = []
+    taken: list[Entry] = []
     for entry in sorted(chosen, key=lambda e: e.start):
-        if not gone or entry.start > gone[-1].end:  # an entry indented below another one moves with it
-            gone.append(entry)
+        if not taken or entry.start > taken[-1].end:  # an entry indented below another one moves with it
+            taken.append(entry)
     lines: list[str] = []
     moved: list[Moved] = []
     at = 0
-    for entry in gone:
+    for entry in taken:
         lines += memory.lines[at : entry.start - 1]
         block = memory.lines[entry.start - 1 : entry.end]
         ends = tuple(line if line.endswith("\n") else line + memory.newline for line in block)
@@ -431,17 +431,17 @@ def fit(memory: Memory, today: date, budget: int = BUDGET, keep: Iterable[str] =
     The least important facts go first, of equal ones the oldest. Pinned facts and the ids in `keep` stay. The result
     is still over the budget if the other lines alone are: check `len(memory.lines)`.
     """
-    over = len(memory.lines) - budget
-    if over <= 0:
+    excess = len(memory.lines) - budget
+    if excess <= 0:
         return memory, []
     free = movable(memory, keep)
     free.sort(key=lambda e: (importance(e.fact), fact_date(e.fact), -e.start))
     chosen: list[Entry] = []
     for entry in free:
-        if over <= 0:
+        if excess <= 0:
             break
         chosen.append(entry)
-        over -= entry.end - entry.start + 1
+        excess -= entry.end - entry.start + 1
     return take(memory, chosen, today)
 
 

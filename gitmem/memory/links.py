@@ -48,7 +48,7 @@ def relinked(text: str, name: str, moved: Mapping[str, str]) -> str:
 
 
 def _pieces(text: str, name: str, moved: Mapping[str, str]) -> Iterator[str]:
-    here = posixpath.dirname(moved.get(name, name))
+    folder = posixpath.dirname(moved.get(name, name))
     done = 0
     for match in _LINK.finditer(text):
         raw = _target(match)
@@ -57,7 +57,7 @@ def _pieces(text: str, name: str, moved: Mapping[str, str]) -> Iterator[str]:
             continue
         bare = raw.strip("<>\"'")
         old, mark, rest = _split(bare)
-        new = posixpath.relpath(moved[path], here or ".")
+        new = posixpath.relpath(moved[path], folder or ".")
         if not old.startswith("/") and posixpath.normpath(unquote(old)) == new:
             continue
         start = match.end() - len(raw)

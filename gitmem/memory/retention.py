@@ -51,5 +51,5 @@ def ended_exceptions(facts: Iterable[Fact], today: date) -> list[tuple[date, Fac
     Callers name them, because an agent may still rely on what such an exception allowed.
     """
     rows = [(day, fact) for fact in facts if fact.get("type") == "exception" and (day := last_day(fact)) is not None]
-    over = [row for row in rows if today - timedelta(days=SAID_DAYS) <= row[0] < today]
-    return sorted(over, key=lambda row: (row[0], -row[1].line), reverse=True)
+    ended = [row for row in rows if today - timedelta(days=SAID_DAYS) <= row[0] < today]
+    return sorted(ended, key=lambda row: (row[0], -row[1].line), reverse=True)

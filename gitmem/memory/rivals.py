@@ -23,7 +23,7 @@ from gitmem.memory.deciding_words import claim
 from gitmem.memory.fact import Fact, Meta
 from gitmem.memory.facts import BESIDE, SUPERSEDES, expired, fact_date, parse, pinned
 from gitmem.memory.sections import naming_steps
-from gitmem.memory.similarity import gone_value, same, terms
+from gitmem.memory.similarity import replaced_value, same, terms
 from gitmem.paths import Kind, kind
 from gitmem.text.english import STOP_WORDS
 
@@ -221,13 +221,13 @@ def judge(earlier: Placed, later: Placed, *, as_if_derived: bool = False) -> Rel
     bare = (claim(texts[0]), claim(texts[1]))
     if (texts[0] == bare[0]) != (texts[1] == bare[1]):  # only one begins with "We decided that": compare without it
         texts = bare
-    said = [_said(row, text) for row, text in zip((earlier, later), texts, strict=True)]
+    sides = [_said(row, text) for row, text in zip((earlier, later), texts, strict=True)]
     if as_if_derived:
-        said = [each._replace(guarded=False) for each in said]
-    found = _relation(said[0], said[1])
+        sides = [each._replace(guarded=False) for each in sides]
+    found = _relation(sides[0], sides[1])
     if found.automatic:
         return found
-    return _changed_back(said[0], said[1]) or found
+    return _changed_back(sides[0], sides[1]) or found
 
 
 def _changed_back(earlier: Said, later: Said) -> Relation | None:
@@ -243,12 +243,12 @@ def _changed_back(earlier: Said, later: Said) -> Relation | None:
     words, before = _words(later.text), _words(earlier.text)
     if words == before:
         # The same words: each decision must call replaced what the other one decides.
-        gone, went = gone_value(later.text), gone_value(earlier.text)
-        if not (gone and went and gone != went and gone in earlier.text.casefold() and went in later.text.casefold()):
+        old, new = replaced_value(later.text), replaced_value(earlier.text)
+        if not (old and new and old != new and old in earlier.text.casefold() and new in later.text.casefold()):
             return None
         automatic = not earlier.guarded and not about_health(earlier.text)
         return _relation(earlier, later)._replace(
-            kind=Of.REPLACES, automatic=automatic, asks=True, reason=TAKEN_BACK, old=gone, new=went, covers=True
+            kind=Of.REPLACES, automatic=automatic, asks=True, reason=TAKEN_BACK, old=old, new=new, covers=True
         )
     if not words < before:
         return None

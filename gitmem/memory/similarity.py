@@ -53,8 +53,9 @@ def likeness(a: set[str] | frozenset[str], b: set[str] | frozenset[str]) -> floa
 class _Reading(NamedTuple):
     """The parts of a text that are compared.
 
-    `matter`: its terms without numbers and denials. `words`: its words in lower case. `gone`: the value that it calls
-    replaced ("instead of blue"), "" without one. `wrong`: whether it calls something wrong ("it is wrong that ...").
+    `matter`: its terms without numbers and denials. `words`: its words in lower case. `replaced`: the value that it
+    calls replaced ("instead of blue"), "" without one. `wrong`: whether it calls something wrong ("it is wrong
+    that ...").
     """
 
     matter: frozenset[str]
@@ -62,7 +63,7 @@ class _Reading(NamedTuple):
     numbers: frozenset[str]
     names: frozenset[str]
     denials: frozenset[str]
-    gone: str
+    replaced: str
     wrong: bool
 
 
@@ -76,12 +77,12 @@ def _read(text: str) -> _Reading:
         frozenset(map(plain_number, NUMBER.findall(text))),
         frozenset(names(text)),
         denials(text),
-        gone_value(text),
+        replaced_value(text),
         _WRONG.search(text) is not None,
     )
 
 
-def gone_value(text: str) -> str:
+def replaced_value(text: str) -> str:
     """The value that a text calls replaced, in lower case: "blue" for "red instead of blue"; "" without one."""
     found = _GONE.search(text)
     if not found:
@@ -92,7 +93,7 @@ def gone_value(text: str) -> str:
 def _take_different_sides(one: _Reading, other: _Reading) -> bool:
     """Whether one text calls something wrong and the other does not, or each calls another value replaced ("red instead
     of blue" and "blue instead of red")."""
-    return one.wrong != other.wrong or (bool(one.gone and other.gone) and one.gone != other.gone)
+    return one.wrong != other.wrong or (bool(one.replaced and other.replaced) and one.replaced != other.replaced)
 
 
 def matter(text: str) -> frozenset[str]:

@@ -102,14 +102,14 @@ def read_work_tree(repo: Repository, extra: tuple[str, ...]) -> WorkTree:
         elif not entry.name.startswith(".") and entry.is_file(follow_symlinks=False):
             others = True
     layout = layout_of(files, extra)
-    known: set[str] = set()
+    listed: set[str] = set()
     if layout.notes or (topics and not others and all("/" not in path for path in files)):
-        known = {*(e.path for e in repo.staged() if e.mode in (REGULAR, EXECUTABLE)), *repo.untracked()}
+        listed = {*(e.path for e in repo.staged() if e.mode in (REGULAR, EXECUTABLE)), *repo.untracked()}
         if not layout.notes:
-            layout = layout_of(known, extra)
+            layout = layout_of(listed, extra)
     if layout.notes:
         files = {}
-        for path in known:
+        for path in listed:
             if is_memory(path, layout):
                 status = _lstat(f"{top}/{path}")
                 if status is not None:

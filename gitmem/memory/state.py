@@ -50,7 +50,7 @@ class Lapsed(NamedTuple):
 
     `texts`: fact id -> state, for facts that do not hold. `cited`: path -> the lines of it that facts cite. `since`:
     fact id -> the day from which the fact is replaced, if its successor has a `from`. `last`: fact id -> the last day
-    of a fact that has an `until`. `said`: (words, fact id) of the facts in `texts` that are long enough to be found
+    of a fact that has an `until`. `repeated`: (words, fact id) of the facts in `texts` that are long enough to be found
     inside longer texts.
     """
 
@@ -59,7 +59,7 @@ class Lapsed(NamedTuple):
     cited: Mapping[str, Sequence[_Citation]] = MappingProxyType({})
     since: Mapping[str, date] = MappingProxyType({})
     last: Mapping[str, date] = MappingProxyType({})
-    said: Sequence[tuple[str, str]] = ()
+    repeated: Sequence[tuple[str, str]] = ()
 
 
 class LinesState(NamedTuple):
@@ -117,12 +117,12 @@ def lapsed(
     texts = {ident: state for ident, state in texts.items() if ident not in holding}
     known = [*facts, *archived]
     last = {ident: day for each, ident in known if (day := _day(each.get("until")))}
-    said = [
+    repeated = [
         (words, ident)
         for each, ident in known
         if ident in texts and len(words := _plain(each.text)) >= MIN_FACT_CHARACTERS
     ]
-    return Lapsed(today, texts, cited, _replaced_since(each for each, _ in known), last, said)
+    return Lapsed(today, texts, cited, _replaced_since(each for each, _ in known), last, repeated)
 
 
 def _with_ids(found: Iterable[Statement]) -> list[tuple[Statement, str]]:
@@ -167,9 +167,9 @@ def of_lines(
         return LinesState(State.ENDED)
     if known.texts and (ident := fact_id(text)) in known.texts and not _said_again(ident, day, known):
         return LinesState(known.texts[ident])
-    if known.said and kind(path) not in (Kind.MEMORY, Kind.ARCHIVE):
+    if known.repeated and kind(path) not in (Kind.MEMORY, Kind.ARCHIVE):
         words = f" {_plain(text)} "
-        for part, ident in known.said:
+        for part, ident in known.repeated:
             if f" {part} " in words and not _said_again(ident, day, known):
                 return LinesState(known.texts[ident], whole=len(words) - 2 == len(part))
     citations = [each for each in known.cited.get(path, ()) if each.first <= last and first <= each.last]

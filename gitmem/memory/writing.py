@@ -141,12 +141,12 @@ def add_and_commit(
     """
     plan = committed_addition(repo, config, new_line, message_of, now=now)
     try:
-        (added, others), made = commit(repo, plan)
+        (added, others), oid = commit(repo, plan)
     except NotSigned as error:
         added = write(repo, addition(repo, config, new_line, now=now))
         message = f"{error.message}; the line stands in {added.path}:{added.line}, not committed"
         raise NotSigned(message, error.hint) from None
-    return _compared(repo, added, now), made, others
+    return _compared(repo, added, now), oid, others
 
 
 def committed_addition(

@@ -55,12 +55,12 @@ def main_clauses(text: str) -> str:
     spans = [*_opened(text, reading.language), *_closed(text, reading.language)]
     if not spans:
         return text
-    kept, at = [], 0
+    parts, at = [], 0
     for start, end in sorted(spans):
         if start > at:
-            kept.append(text[at:start])
+            parts.append(text[at:start])
         at = max(at, end)
-    main = " ".join(part.strip() for part in (*kept, text[at:]) if part.strip(_OPEN_MARKS + ".)）。"))
+    main = " ".join(part.strip() for part in (*parts, text[at:]) if part.strip(_OPEN_MARKS + ".)）。"))
     if any(map(str.isalnum, main)):
         return main.lstrip(_OPEN_MARKS)
     return text

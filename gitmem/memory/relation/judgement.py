@@ -1,16 +1,16 @@
 """Judge two statements: the probability of each kind of relation, a reason, and whether to act or to ask a person.
 
-The probabilities come from one linear model over `features` with the weights of relation.tsv, which `tools/train.py
-relation` writes. Rules then correct them. A pair with a feature of `_DOUBTS` (two similar names, a plan, two sources of
-one time) is never acted on without a person, whatever its probability. The module changes nothing.
+The probabilities come from one linear model over `features` with the weights of weights.py, which
+`tools/train_relation.py` writes. Rules then correct them. A pair with a feature of `_DOUBTS` (two similar names, a
+plan, two sources of one time) is never acted on without a person, whatever its probability. The module changes nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
+from math import exp
 
-from gitmem import linear_model
 from gitmem.light_typing import NamedTuple
 from gitmem.memory.deciding_words import claim
 from gitmem.memory.relation.alignment import VALUES, Alignment, align, classes_of, near, sameness, value_type
@@ -19,6 +19,7 @@ from gitmem.memory.relation.english import VERBS
 from gitmem.memory.relation.features import Features, features, gives_replaced_value, stated_change
 from gitmem.memory.relation.reading import LANGUAGES, Reading, cues_of, read
 from gitmem.memory.relation.tokens import DATE, ID, NAME, TIME, WORD, Token
+from gitmem.memory.relation.weights import ASKS, AUTOMATIC, WEIGHTS
 from gitmem.memory.sections import naming_steps
 
 SAME_WORDS = 0.5  # least shared part of the earlier text for a denial to contradict it
@@ -83,6 +84,21 @@ class Relation(NamedTuple):
     old: str = ""
     new: str = ""
     covers: bool = False
+
+
+KINDS = tuple(Kind)
+
+
+def _probabilities(found: Features) -> dict[Kind, float]:
+    """The probabilities that the linear model gives (softmax of the weighted sums)."""
+    sums = [0.0] * len(KINDS)
+    for name, value in found.items():
+        if row := WEIGHTS.get(name):
+            sums = [before + weight * value for before, weight in zip(sums, row, strict=True)]
+    top = max(sums)
+    powers = [exp(one - top) for one in sums]
+    whole = sum(powers)
+    return {kind: power / whole for kind, power in zip(KINDS, powers, strict=True)}
 
 
 # A pair with one of these features is never automatic.
@@ -179,9 +195,9 @@ def value_aside(text: str, other: str) -> bool:
     main = main_clauses(other)
     if main == other:
         return False
-    own, said = read(main).content, read(other).content
+    own, others = read(main).content, read(other).content
     return any(
-        not any(sameness(token, each) for each in own) and any(sameness(token, each) >= SAME_VALUE for each in said)
+        not any(sameness(token, each) for each in own) and any(sameness(token, each) >= SAME_VALUE for each in others)
         for token in read(main_clauses(text)).content
         if token.kind in (*VALUES, ID, NAME)
     )
@@ -205,19 +221,17 @@ def _judged(one: Said, other: Said, old: str, new: str) -> Relation:
     """Judge two statements. `old`, `new`: their texts with the words of their trails."""
     pair = align(old, new)
     found = features(pair)
-    model = linear_model.load(__file__, "relation.tsv")
     if pair.old.letters == pair.new.letters and old.split() == new.split():
         chances = {kind: float(kind is Kind.SAME) for kind in Kind}
     else:
-        chances = {Kind(name): chance for name, chance in model.probabilities(found).items()}
-        chances = _by_day(corrected(chances, found, pair), one, other, pair)
+        chances = _by_day(corrected(_probabilities(found), found, pair), one, other, pair)
     if _no_shared_subject(pair):
         chances = _of_two_things(chances)
     kind = max(chances, key=lambda each: chances[each])
-    gone = chances[Kind.REPLACES] + chances[Kind.ENDS]
-    sure = certainty(gone, found, pair) >= model.thresholds["automatic"] and kind in (Kind.REPLACES, Kind.ENDS)
+    over = chances[Kind.REPLACES] + chances[Kind.ENDS]
+    sure = certainty(over, found, pair) >= AUTOMATIC and kind in (Kind.REPLACES, Kind.ENDS)
     automatic = sure and not doubted(found, one, other, pair) and not says_more(pair, kind)
-    asks = automatic or gone + chances[Kind.CONFLICTS] >= model.thresholds["asks"]
+    asks = automatic or over + chances[Kind.CONFLICTS] >= ASKS
     chances = _in_order(chances, one, other, pair)
     kind = max(chances, key=lambda each: chances[each])
     return _explained(kind, chances, pair, automatic, asks)
@@ -240,8 +254,8 @@ def _no_shared_subject(pair: Alignment) -> bool:
         return False
     if any(pair.partial_old.values()) or any(pair.partial_new.values()) or pair.old.language != pair.new.language:
         return False
-    own = [pair.old.content[i] for i in pair.left_old], [pair.new.content[j] for j in pair.left_new]
-    return all(any(token.kind not in VALUES for token in side) for side in own)
+    unpaired = [pair.old.content[i] for i in pair.left_old], [pair.new.content[j] for j in pair.left_new]
+    return all(any(token.kind not in VALUES for token in side) for side in unpaired)
 
 
 # With these cues a later text need only name the value: "3188 discontinued", "the slip says 20, the invoice 22".
@@ -394,8 +408,8 @@ def _in_order(chances: dict[Kind, float], one: Said, other: Said, pair: Alignmen
 _OPEN = frozenset(("at_once", "plan"))  # cues of a later text that leave open which value holds
 
 
-def certainty(gone: float, found: Features, pair: Alignment) -> float:
-    """`gone`, the probability that the earlier statement is over, less UNSHOWN if the later text does not show it.
+def certainty(probability: float, found: Features, pair: Alignment) -> float:
+    """The probability that the earlier statement is over, less UNSHOWN if the later text does not show it.
 
     It shows it if it names the old value, if it says in few words that the thing is over, or if it has both a word of
     change and a value of the same type. A word of change alone may concern something else, and a second value alone
@@ -405,8 +419,8 @@ def certainty(gone: float, found: Features, pair: Alignment) -> float:
     over = "cue:ends" in found and len(pair.left_new) <= END_WORDS and found.get("first_old", 0.0) >= SAME_HEAD
     changed = _says_change(found, pair) and ("value_same_unit" in found or "slot" in found)
     if named or over or changed:
-        return gone
-    return gone - UNSHOWN
+        return probability
+    return probability - UNSHOWN
 
 
 def _says_change(found: Features, pair: Alignment) -> bool:
