@@ -1,9 +1,9 @@
-"""Skills as agents' hosts keep them, a folder with SKILL.md each, and procedures as memory keeps them, both ways.
+"""Converts skills of agents' hosts (a folder with SKILL.md each) to procedures of memory, and back.
 
-A skill comes to `memory/skills/NAME/` byte for byte, its Markdown only: a script is no memory. A procedure that is one
-file, `memory/skills/NAME.md`, becomes a folder whose SKILL.md carries its front matter in `metadata`, so that it comes
-back as it was. (agentskills.io/specification: `name` of a-z, 0-9 and "-", at most 64, that of the folder;
-`description` of at most 1,024 characters; `license`, `compatibility`, `metadata`, `allowed-tools`.)
+An imported skill goes to `memory/skills/NAME/` byte for byte, its Markdown only: a script is not memory. On export a
+procedure of one file, `memory/skills/NAME.md`, becomes a folder; the `metadata` of its SKILL.md holds the front matter,
+so that an import restores the file. (agentskills.io/specification: `name` is that of the folder, of a-z, 0-9 and "-",
+at most 64; `description` has at most 1,024 characters; `license`, `compatibility`, `metadata`, `allowed-tools`.)
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence
-from itertools import count
+from itertools import chain, count
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -26,20 +26,20 @@ from gitmem.memory.importing import markdown_below
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, kind
 
 FILE = "SKILL.md"
-FOLDERS = (".agents/skills", ".claude/skills")  # of a project, where hosts look for them
+FOLDERS = (".agents/skills", ".claude/skills")  # in which hosts look for skills of a project
 HOME = "memory/skills"
 NAME_LIMIT, DESCRIPTION_LIMIT = 64, 1024  # characters
-KEPT_FIELDS = ("license", "compatibility", "allowed-tools")
-PATH, FRONT = "git-mem-path", "git-mem-front"  # keys of `metadata`
+COPIED_FIELDS = ("license", "compatibility", "allowed-tools")
+PATH, FRONT = "git-mem-path", "git-mem-front"  # keys of `metadata`: path and front matter of the procedure
 
 
 # -- in --------------------------------------------------------------------------------------------------------------
 
 
 def read_skills(folder: Path) -> tuple[list[Arrival], list[tuple[str, str]]]:
-    """The skills of a folder (a skill, a folder of skills, or a project) as procedures, and (name, reason) of the rest.
+    """The skills of a folder as procedures, and (name, reason) of files that are not imported.
 
-    Raises UsageError where there is none.
+    `folder`: a skill, a folder of skills or a project. Raises UsageError if there is no skill.
     """
     top = next((folder / inside for inside in FOLDERS if (folder / inside).is_dir()), folder)
     if not top.is_dir():
@@ -64,11 +64,10 @@ def read_skills(folder: Path) -> tuple[list[Arrival], list[tuple[str, str]]]:
         except UnicodeEncodeError:
             left.append((name, "its front matter holds what is no text"))
             continue
+        title, inside = home.replace("/", "-"), name.removeprefix(f"{home}/")
         if home == ".":
-            title = top.resolve().name
-        else:
-            title = home.replace("/", "-")
-        arrival = restored or Arrival(name, f"{HOME}/{title}/{_inside(name, home)}", data)
+            title, inside = top.resolve().name, name
+        arrival = restored or Arrival(name, f"{HOME}/{title}/{inside}", data)
         if arrival.path in arrivals:
             left.append((name, f"'{arrival.path}' comes from {arrivals[arrival.path].name} too"))
         else:
@@ -76,36 +75,29 @@ def read_skills(folder: Path) -> tuple[list[Arrival], list[tuple[str, str]]]:
     return list(arrivals.values()), left
 
 
-def _inside(name: str, home: str) -> str:
-    if home == ".":
-        return name
-    return name.removeprefix(f"{home}/")
-
-
 def _restored(name: str, data: bytes) -> Arrival | None:
-    """The procedure of which `skill_of` made a SKILL.md, with the description it has now; None for another skill.
-    Raises UnicodeEncodeError where it says what is no text."""
+    """The procedure from which `skill_of` made this SKILL.md, with its present description; None for another skill.
+
+    Raises UnicodeEncodeError if the front matter holds surrogates.
+    """
     if PurePosixPath(name).name != FILE:
         return None
     text = data.decode("utf-8", "replace")
     lines = text.split("\n")
     keys = _keys(lines)
     metadata = keys.get("metadata")
-    if isinstance(metadata, dict):
-        path, front = (metadata.get(PATH), metadata.get(FRONT))
-    else:
-        path, front = (None, None)
+    if not isinstance(metadata, dict):
+        return None
+    path, front = metadata.get(PATH), metadata.get(FRONT)
     if not isinstance(path, str) or not isinstance(front, str) or kind(path) is not Kind.SKILL or ".." in path:
         return None
-    body = "\n".join(lines[closing_line(lines) :])
+    old = body = "\n".join(lines[closing_line(lines) :])
     if front:
         old = f"---\n{front}\n---\n{body}"
-    else:
-        old = body
-    if _described(old, path) == keys.get("description"):
+    if _description(old, path) == keys.get("description"):
         return Arrival(name, path, old.encode())
-    kept = [line for line in front.split("\n") if line and not line.startswith("description:")]
-    rows = [*kept, *rendered([("description", keys.get("description"))])]
+    others = [line for line in front.split("\n") if line and not line.startswith("description:")]
+    rows = [*others, *rendered([("description", keys.get("description"))])]
     return Arrival(name, path, "\n".join(["---", *rows, "---", body]).encode())
 
 
@@ -113,7 +105,7 @@ def _restored(name: str, data: bytes) -> Arrival | None:
 
 
 def skills(texts: Mapping[str, str]) -> dict[str, bytes]:
-    """The procedures among memory files (path -> text) as folders of skills: place -> bytes."""
+    """The procedures among memory files (path -> text) as folders of skills: path in the bundle -> bytes."""
     chosen = {path: text for path, text in sorted(texts.items()) if kind(path) is Kind.SKILL}
     homes = {str(PurePosixPath(path).parent) for path in chosen if PurePosixPath(path).name == FILE} - {HOME}
     made: dict[str, bytes] = {}
@@ -130,18 +122,18 @@ def skills(texts: Mapping[str, str]) -> dict[str, bytes]:
 
 
 def skill_of(path: str, text: str, name: str) -> str:
-    """A procedure of one file as the SKILL.md of the folder `name`."""
+    """The SKILL.md of the folder `name` for the procedure `text` at `path`."""
     lines = text.split("\n")
     end = closing_line(lines)
     keys = _keys(lines)
-    rows: list[tuple[str, Any]] = [("name", name), ("description", _described(text, path))]
-    rows += [(key, keys[key]) for key in KEPT_FIELDS if isinstance(keys.get(key), str)]
-    rows.append(("metadata", {PATH: path, FRONT: "\n".join(lines[1 : end - 1]) if end else ""}))
+    rows: list[tuple[str, Any]] = [("name", name), ("description", _description(text, path))]
+    rows += [(key, keys[key]) for key in COPIED_FIELDS if isinstance(keys.get(key), str)]
+    rows.append(("metadata", {PATH: path, FRONT: "\n".join(lines[1 : max(end, 1) - 1])}))
     return "\n".join(["---", *rendered(rows), "---", *lines[end:]])
 
 
-def _described(text: str, path: str) -> str:
-    """What a procedure is for: its `description`, else its first words and what triggers it."""
+def _description(text: str, path: str) -> str:
+    """The `description` of a procedure; if it has none, its first line and its triggers."""
     document = parse(text.encode())
     keys = document.front_matter
     stated, triggers = keys.get("description", ""), keys.get("triggers", ())
@@ -151,14 +143,12 @@ def _described(text: str, path: str) -> str:
     words = " ".join(next(filter(None, shown), PurePosixPath(path).stem).split())
     when = ", ".join([triggers] if isinstance(triggers, str) else triggers)
     if when:
-        said = f"{words.rstrip('.')}. Use it where the request says: {when}."
-    else:
-        said = words
-    return said[:DESCRIPTION_LIMIT]
+        words = f"{words.rstrip('.')}. Use it where the request says: {when}."
+    return words[:DESCRIPTION_LIMIT]
 
 
 def _keys(lines: Sequence[str]) -> dict[str, Any]:
-    """The whole front matter, {} where there is none or it cannot be read."""
+    """The front matter; {} if there is none or it cannot be read."""
     found = read(lines)
     if found.end and not found.fault:
         return nested(lines, found.end)
@@ -166,7 +156,7 @@ def _keys(lines: Sequence[str]) -> dict[str, Any]:
 
 
 def _name(path: str) -> str:
-    """The name of a skill for a procedure's path: one that hosts take, whatever script it is written in."""
+    """A name that hosts accept for the skill of a procedure; a hash if its path has no Latin letter or digit."""
     stem = unicodedata.normalize("NFKD", path.removeprefix(f"{HOME}/").removesuffix(".md")).lower()
     plain = re.sub(r"[^a-z0-9]+", "-", stem).strip("-")[:NAME_LIMIT].strip("-")
     if plain:
@@ -175,8 +165,6 @@ def _name(path: str) -> str:
 
 
 def _free(name: str, taken: Collection[str]) -> str:
-    return next(
-        free
-        for number in count(1)
-        if (free := f"{name[: NAME_LIMIT - 4]}-{number}" if number > 1 else name) not in taken
-    )
+    """`name`, or the first of `name-2`, `name-3` ... that is not taken."""
+    names = chain([name], (f"{name[: NAME_LIMIT - 4]}-{number}" for number in count(2)))
+    return next(free for free in names if free not in taken)

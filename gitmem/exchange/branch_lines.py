@@ -1,8 +1,8 @@
-"""Taking over what a branch brings without the lines that the gate stops.
+"""Plans the takeover of a branch: its files, without the lines that the gate blocks, as one commit of the person.
 
-A merge brings the commits of a branch, so a secret in one of them comes along whatever the merge makes of the files.
-Here the files come alone, as one commit of the person on the current branch, with the lines they chose taken out or
-masked. The branch itself stays as it is. The module reads and plans; it never writes.
+A merge would bring the commits of the branch, and with them a secret in any of them. A takeover brings only the files,
+with the chosen lines removed or masked, to the current branch. The branch itself does not change. This module reads
+and plans; it never writes.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from gitmem.plural import counted
 from gitmem.provenance import trailers
 from gitmem.provenance.finding_decisions import Plan, allow_found_plan
 
-Changed = Mapping[str, tuple[bytes | None, bytes | None]]  # path -> its bytes before and after, None for no file
+Changed = Mapping[str, tuple[bytes | None, bytes | None]]  # path -> its bytes before and after, None: no file
 
 
 class Choice(StrEnum):
-    """What becomes of a line that the gate finds something in: it goes, or what is found is masked."""
+    """What to do with a line that has a finding: remove it, or mask the finding."""
 
     DROP = "drop"
     MASK = "mask"
@@ -44,10 +44,13 @@ class Choice(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class GateLine:
-    """New lines in which the gate finds something: `first` to `last` (1-based) of what a change makes of the file.
-    `messages`: each find in words. `blocks`: it stops a commit; else it warns. `masked`: the lines with what is found
-    masked, "" where no mask mends it. `allowable`: all that is found can be excepted. `earlier`: how many rows of the
-    file before this one have the same text."""
+    """New lines with a finding of the gate.
+
+    `first`, `last`: their numbers, 1-based, in the file after the change. `text`: the lines. `messages`: of the
+    findings. `blocks`: a finding blocks a commit; otherwise all only warn. `masked`: the lines with the findings
+    masked, "" if masking does not help. `allowable`: an exception can be made for every finding. `earlier`: how many
+    rows of the file before this one have the same text.
+    """
 
     path: str
     first: int
@@ -61,25 +64,27 @@ class GateLine:
 
     @property
     def key(self) -> str:
-        """What stands for the lines in a form: their file and their text, not their number, which a conflict that is
-        settled above them moves."""
+        """The id of the row in a form: a hash of path and text.
+
+        It has no line number, because a settled conflict above the row changes that.
+        """
         value = f"{self.path}\0{self.earlier}\0{self.text}".encode("utf-8", "surrogateescape")
         return hashlib.sha256(value).hexdigest()[:24]
 
 
 def gate_lines(repo: Repository, changed: Changed, today: date) -> list[GateLine]:
-    """The lines that a change brings and in which the gate finds something, by path and line."""
+    """The new lines with a finding of the gate, by path and line."""
     policy = sources.worktree_policy(repo, today)
     found: list[GateLine] = []
     for path, (before, after) in sorted(changed.items()):
         if after is None or before == after:
             continue
-        there = set(split_lines(before or b""))
+        old_lines = set(split_lines(before or b""))
         lines = split_lines(after)
         places: dict[tuple[int, int], list[Finding]] = {}
         for finding in scan([Blob(path, after)], policy).findings:
             first, last = _place(finding, lines)
-            if any(line not in there for line in lines[first - 1 : last]):
+            if any(line not in old_lines for line in lines[first - 1 : last]):
                 places.setdefault((first, last), []).append(finding)
         seen: Counter[str] = Counter()
         for place, rows in sorted(places.items()):
@@ -90,14 +95,17 @@ def gate_lines(repo: Repository, changed: Changed, today: date) -> list[GateLine
 
 
 def _place(finding: Finding, lines: Sequence[str]) -> tuple[int, int]:
+    """The first and last line of a finding, 1-based, within `lines`."""
     return max(1, finding.line), min(len(lines), max(finding.line, finding.end_line))
 
 
 def allow_line_plan(
     repo: Repository, config: Config, after: bytes, row: GateLine, decision: tuple[str, date, date, str]
 ) -> Plan:
-    """The plan of excepting what is found in the lines `row` of a file that a change makes `after`: one commit on the
-    current branch, which alone says what may come. `decision` as in `allow_found_plan`, which says what is raised."""
+    """The plan of a commit on the current branch with exceptions for the findings of `row`.
+
+    `after`: the bytes of the file after the change. `decision`: as in `allow_found_plan`. Raises as that.
+    """
     lines = split_lines(after)
 
     def found(policy: Policy) -> list[Finding]:
@@ -113,16 +121,20 @@ def _line(
     first, last = place
     text = "".join(lines[first - 1 : last])
     done = redaction(decode(text.encode("utf-8", "surrogateescape"))[0], path, policy, only_secrets=True)
-    mends = {finding.rule for finding in findings} <= set(done.rules) and not done.whole
+    masked = ""
+    if {finding.rule for finding in findings} <= set(done.rules) and not done.whole:
+        masked = done.text
     messages = tuple(dict.fromkeys(finding.message for finding in findings))
     blocks = any(finding.severity is Severity.BLOCK for finding in findings)
     allowable = all(finding.fingerprint for finding in findings)
-    return GateLine(path, first, last, text, messages, blocks, done.text if mends else "", allowable)
+    return GateLine(path, first, last, text, messages, blocks, masked, allowable)
 
 
 def without(changed: Changed, found: Sequence[GateLine], choices: Mapping[str, Choice]) -> dict[str, bytes | None]:
-    """The files after a change, with what was chosen done to the lines `found`. Raises UsageError for a mask where no
-    mask mends the line."""
+    """path -> bytes after the change, with the lines `found` removed or masked as chosen; None: no file.
+
+    `choices`: key of a row -> choice; a row without a choice stays. Raises UsageError if a line cannot be masked.
+    """
     contents = {path: after for path, (before, after) in changed.items() if before != after}
     for path in {row.path for row in found}:
         lines: list[str] = split_lines(contents[path] or b"")
@@ -130,11 +142,10 @@ def without(changed: Changed, found: Sequence[GateLine], choices: Mapping[str, C
             choice = choices.get(row.key)
             if choice is Choice.MASK and not row.masked:
                 raise UsageError("no mask mends this line: take it out")
-            if choice is not None:
-                if choice is Choice.MASK:
-                    lines[row.first - 1 : row.last] = [row.masked]
-                else:
-                    lines[row.first - 1 : row.last] = []
+            if choice is Choice.MASK:
+                lines[row.first - 1 : row.last] = [row.masked]
+            elif choice is Choice.DROP:
+                del lines[row.first - 1 : row.last]
         contents[path] = "".join(lines).encode("utf-8", "surrogateescape")
     return contents
 
@@ -142,8 +153,10 @@ def without(changed: Changed, found: Sequence[GateLine], choices: Mapping[str, C
 def takeover_plan(
     name: str, tip: str, changed: Changed, found: Sequence[GateLine], choices: Mapping[str, Choice]
 ) -> Callable[[Reading], CommitDraft[None]]:
-    """The plan of one commit that brings what a branch `name` at `tip` changes, without the lines chosen. A plan raises
-    GitMemError where a file has edits or is not as it was."""
+    """The plan of one commit with the files of the branch `name` at `tip`, without the chosen lines.
+
+    The plan raises GitMemError if a file has edits or is not as it was.
+    """
     contents = without(changed, found, choices)
 
     def plan(reading: Reading) -> CommitDraft[None]:
@@ -158,8 +171,9 @@ def takeover_plan(
         recorded = trailers.Recorded(
             reason=f"{counted(count, 'line')} taken out or masked, which the gate stops",
             taken_over=f"{encode(name, '@')}@{tip}",
-            rewrite=f"taken over from {encode(name)}" if lost >= BULK_LINES else "",
         )
+        if lost >= BULK_LINES:
+            recorded = replace(recorded, rewrite=f"taken over from {encode(name)}")
         return CommitDraft(contents, None, trailers.with_record(f"memory: take over {encode(name)}", recorded))
 
     return plan

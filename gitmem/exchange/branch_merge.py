@@ -1,7 +1,7 @@
-"""Open branches of memory, and merging one into the current branch fact by fact, in one commit.
+"""Lists the open branches of memory and merges one into the current branch, fact by fact, in one commit.
 
-The merge is made in a temporary work tree, with the hooks; the current branch then goes forward to it, where nothing
-moved meanwhile. What two sides say differently is settled by a person, conflict by conflict.
+The merge is made in a temporary work tree, with the hooks. The current branch then moves forward to it, unless a branch
+moved meanwhile. A person settles each conflict.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from pathlib import Path
 
 from gitmem.config import Config
 from gitmem.errors import Changed, GitFailed, GitMemError, UsageError
@@ -21,7 +20,7 @@ from gitmem.git.opening import Repository
 from gitmem.git.revision import CommitRange
 from gitmem.git.transaction import Reading, ensure_position, position, writer
 from gitmem.git.worktree import write_atomic
-from gitmem.git.write import ensure_can_commit, run_git
+from gitmem.git.write import ensure_can_commit, merging, run_git
 from gitmem.memory.fact import encode
 from gitmem.memory.snapshot import layout_at
 from gitmem.messages import Message
@@ -34,16 +33,19 @@ from gitmem.review.merge.line_merge import MARK, Labels
 from gitmem.review.publish import through_the_gate
 
 PREFIX = "refs/heads/"
-LABELS = Labels(size=61)  # longer than any mark that a file may hold
-BRANCHES = 20  # open branches that are listed
+LABELS = Labels(size=61)  # longer than any conflict marker in a file
+MAX_BRANCHES = 20  # open branches that are listed
 OURS, THEIRS, BOTH = "ours", "theirs", "both"
 
 
 @dataclass(frozen=True, slots=True)
 class OpenBranch:
-    """A branch with memory that the current one lacks: `changes` of facts of MEMORY.md, the archive and what cites a
-    source, and `lines` of logs, notes and sessions that it brings or changes; `taken_over`: the commit that took
-    its files over without some of their lines, None where it waits."""
+    """A branch with memory that the current branch does not have.
+
+    `changes`: number of changed facts in MEMORY.md and the archive, and of others that cite a source. `lines`: number
+    of other added or changed lines, in logs, notes and sessions. `taken_over`: the commit that took the branch's files
+    over without some of their lines, None if the branch waits to be merged.
+    """
 
     name: str
     tip: str
@@ -54,7 +56,7 @@ class OpenBranch:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Lines of a file on which the two sides differ, each with its end; `number` counts from 0 over all files."""
+    """Lines of a file on which the two sides differ, each with its line end. `number`: from 0, over all files."""
 
     number: int
     path: str
@@ -65,7 +67,7 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class MergedFile:
-    """A file that both sides changed: its lines, with conflicts among them."""
+    """A file that both sides changed. `parts`: its lines, with conflicts in place of lines that differ."""
 
     path: str
     parts: tuple[str | Conflict, ...]
@@ -73,9 +75,12 @@ class MergedFile:
 
 @dataclass(frozen=True, slots=True)
 class BranchMerge:
-    """What merging `tip` into `head` is: `files` are those that both sides changed, `brought` the files of memory that
-    `tip` changed with their blobs there, "" for one it removed, `others` what it changes besides memory: it is not
-    merged here then. `message` is the first line of the commit's."""
+    """The merge of `tip` into `head`, not made yet.
+
+    `changes`: of facts. `files`: memory files that both sides changed. `brought`: (path, oid at `tip`, "" if removed)
+    of the memory files that `tip` changed. `others`: other files that it changed; the merge is refused if there are
+    any. `message`: the first line of the commit message.
+    """
 
     name: str
     head: str
@@ -92,8 +97,10 @@ class BranchMerge:
 
 
 def open_branches(repo: Repository, config: Config, today: date) -> list[OpenBranch]:
-    """The local branches that change memory beyond the current one, BRANCHES at most, by name; those that were taken
-    over stand last and count for nothing, BRANCHES at most of them too."""
+    """The local branches with memory that the current branch does not have, by name, at most MAX_BRANCHES.
+
+    Branches that were taken over come last, without counts, at most MAX_BRANCHES of them too.
+    """
     head = repo.head()
     if head is None:
         return []
@@ -101,29 +108,24 @@ def open_branches(repo: Repository, config: Config, today: date) -> list[OpenBra
     layout = layout_at(repo, head, config)
     refs = sorted(repo.refs(PREFIX))
     done = takeovers(repo, {tip for _, tip in refs if tip != head})
-    over = [OpenBranch(ref.removeprefix(PREFIX), tip, 0, taken_over=done[tip]) for ref, tip in refs if tip in done][
-        :BRANCHES
-    ]
+    over = [OpenBranch(ref.removeprefix(PREFIX), tip, 0, taken_over=done[tip]) for ref, tip in refs if tip in done]
     for ref, tip in refs:
-        if len(found) == BRANCHES:
+        if len(found) == MAX_BRANCHES:
             break
-        if tip in done:
+        if tip in done or repo.is_ancestor(tip, head):
             continue
-        if repo.is_ancestor(tip, head):
-            base = None
-        else:
-            base = repo.merge_base(head, tip)
+        base = repo.merge_base(head, tip)
         if base and changed_files(repo, base, tip, layout):
             rows = fact_changes(repo, base, tip, layout, today, authors=False)
             facts = sum(kind(row.path) in LASTING or (kind(row.path) in KINDS and bool(row.fact.meta)) for row in rows)
             found.append(OpenBranch(ref.removeprefix(PREFIX), tip, facts, len(rows) - facts))
-    return found + over
+    return found + over[:MAX_BRANCHES]
 
 
 def branch_merge(repo: Repository, config: Config, name: str, today: date) -> BranchMerge:
-    """What merging the branch `name` would bring and what must be settled first. Reads only.
+    """The merge of the branch `name`, with the conflicts to settle first. Reads only.
 
-    Raises GitMemError for a branch that is not there, that is merged already, or whose conflict is of whole files.
+    Raises UsageError if there is no such branch, GitMemError as `merge_of`.
     """
     head, tip = repo.head(), dict(repo.refs(PREFIX)).get(PREFIX + name)
     if head is None or tip is None:
@@ -139,8 +141,12 @@ def merge_of(
     today: date,
     done: Callable[[str], bytes | None] = lambda _: None,
 ) -> BranchMerge:
-    """What merging the second of two commits into the first would bring. `done` gives the bytes of a file that is
-    settled already, by its path."""
+    """The merge of the second commit of `sides` into the first.
+
+    `done`: path -> bytes of a file that is settled already, None for any other. Raises GitMemError if the commits have
+    no common history, if the second is merged already, if one side removed a file that the other changed, or if a file
+    is too large.
+    """
     head, tip = sides
     base = repo.merge_base(head, tip)
     if base is None:
@@ -163,7 +169,7 @@ def merge_of(
                 files.append(MergedFile(path, (data.decode("utf-8", "surrogateescape"),)))
             count += sum(isinstance(part, Conflict) for part in files[-1].parts)
     changes = fact_changes(repo, base, tip, layout, today, authors=False)
-    brought = tuple((path, oid if (oid := theirs.get(path, "")).strip("0") else "") for path in sorted(memory))
+    brought = tuple((path, theirs.get(path, "")) for path in sorted(memory))
     return BranchMerge(
         name, head, tip, tuple(changes), tuple(files), brought, tuple(sorted(set(theirs) - memory)),
         f"Merge branch '{name}'",
@@ -171,13 +177,12 @@ def merge_of(
 
 
 def _merged(repo: Repository, config: Config, path: str, base: str, oids: tuple[str, str], number: int) -> MergedFile:
-    """A file that both sides changed, merged fact by fact."""
-    held = repo.blobs(base, [path])
-    if not all(oid.strip("0") for oid in oids):
+    """Merge a file that both sides changed, fact by fact. `oids`: ours, theirs. `number`: of its first conflict."""
+    if not all(oids):
         raise GitMemError(Message("one side removed '{}' and the other changed it", path), "settle that with git merge")
     before = b""
-    if path in held:
-        before = repo.read(held[path])
+    if oid := repo.blobs(base, [path]).get(path):
+        before = repo.read(oid)
     ours, theirs = (repo.read(oid) for oid in oids)
     marks = [line.encode() for line in LABELS.block((), (), ())]
     if max(map(len, (before, ours, theirs))) > MAX_MEMORY_FILE_BYTES or any(
@@ -194,6 +199,7 @@ def _merged(repo: Repository, config: Config, path: str, base: str, oids: tuple[
 
 
 def _parts(merged: bytes, path: str, number: int) -> list[str | Conflict]:
+    """The lines and conflicts of a merged text with the conflict markers of LABELS."""
     parts: list[str | Conflict] = []
     marks = [line.rstrip("\n") for line in LABELS.block((), (), ())]
     sides: list[list[str]] = []
@@ -215,9 +221,9 @@ def _parts(merged: bytes, path: str, number: int) -> list[str | Conflict]:
 
 
 def settled(shown: BranchMerge, choices: Mapping[int, str | Sequence[str]]) -> dict[str, bytes]:
-    """The files of a merge with each conflict settled: OURS, THEIRS, BOTH, or lines of its own.
+    """path -> bytes of the files that both sides changed, with each conflict settled.
 
-    Raises UsageError where one is not.
+    `choices`: number of the conflict -> OURS, THEIRS, BOTH, or lines. Raises UsageError if a conflict has no choice.
     """
     contents: dict[str, bytes] = {}
     for file in shown.files:
@@ -231,21 +237,23 @@ def settled(shown: BranchMerge, choices: Mapping[int, str | Sequence[str]]) -> d
 def outcome(
     repo: Repository, shown: BranchMerge, contents: Mapping[str, bytes]
 ) -> dict[str, tuple[bytes | None, bytes | None]]:
-    """The bytes of each merged file before and after the merge, by path; None where the file does not exist."""
+    """path -> its bytes before and after the merge; None if there is no file. `contents` as from `settled`."""
     blobs = repo.blobs(shown.head, [path for path, _ in shown.brought])
-
-    def after(path: str, oid: str) -> bytes | None:
+    result: dict[str, tuple[bytes | None, bytes | None]] = {}
+    for path, oid in shown.brought:
+        before = after = None
+        if path in blobs:
+            before = repo.read(blobs[path])
         if path in contents:
-            return contents[path]
-        if not oid:
-            return None
-        return repo.read(oid)
-
-    return {path: (repo.read(blobs[path]) if path in blobs else None, after(path, oid)) for path, oid in shown.brought}
+            after = contents[path]
+        elif oid:
+            after = repo.read(oid)
+        result[path] = before, after
+    return result
 
 
 def chosen(conflict: Conflict, choice: str | Sequence[str]) -> Sequence[str]:
-    """The lines that a choice leaves of a conflict. Raises UsageError for none."""
+    """The lines that a choice puts in place of a conflict. Raises UsageError for an unknown choice, such as ""."""
     if not isinstance(choice, str):
         return choice
     match choice:
@@ -261,11 +269,11 @@ def chosen(conflict: Conflict, choice: str | Sequence[str]) -> Sequence[str]:
 
 
 def merge_branch(repo: Repository, shown: BranchMerge, contents: Mapping[str, bytes], today: date) -> str:
-    """Merge what was `shown` with these contents of the files that both sides changed, in one commit; its oid.
+    """Make the merge `shown` in one commit and move the current branch to it. Returns the commit's oid.
 
-    Raises Changed where a side moved meanwhile, GitFailed where a hook refuses, Refused where the gate finds something
-    in what comes, GitMemError where it brings more than memory or local edits stand in the way; nothing is
-    changed then.
+    `contents`: of the files that both sides changed, as from `settled`. Raises Changed if a branch moved meanwhile,
+    GitFailed if a hook refuses or local edits would be overwritten, Refused if the gate blocks, GitMemError if the
+    branch changes more than memory. Nothing is changed then.
     """
     ensure_can_commit(repo)
     before = position(repo)
@@ -279,34 +287,35 @@ def merge_branch(repo: Repository, shown: BranchMerge, contents: Mapping[str, by
 
 
 def made_merge(repo: Repository, shown: BranchMerge, contents: Mapping[str, bytes], today: date) -> str:
-    """The commit of a merge, on no branch yet: made in a temporary work tree, with the hooks, and read by the gate.
+    """Make the commit of a merge in a temporary work tree, with hooks and gate. Returns its oid; no branch has it yet.
 
-    Raises GitFailed where a hook refuses, Refused where the gate finds something in what comes, GitMemError where it
-    brings more than memory, or anything but what was shown.
+    Raises GitFailed if a hook refuses, Refused if the gate blocks, GitMemError if the branch changes more than memory
+    or if Git merges a file to other bytes than shown.
     """
     if shown.others:
         raise GitMemError(Message("'{}' changes more than memory", shown.name), f"git merge {encode(shown.name)}")
-    with detached_worktree(repo, shown.head) as there:
+    with detached_worktree(repo, shown.head) as temporary:
         try:
-            run_git(there, ["merge", "--no-commit", "--no-ff", "--quiet", shown.tip])
+            run_git(temporary, ["merge", "--no-commit", "--no-ff", "--quiet", shown.tip])
         except GitFailed:
-            if not (Path(there.git_dir) / "MERGE_HEAD").exists():
+            if not merging(temporary):
                 raise
-        assert there.root is not None
+        assert temporary.root is not None
         for path, data in contents.items():
-            write_atomic(there.root, path, data)
-        run_git(there, ["add", "--", *contents]) if contents else None
+            write_atomic(temporary.root, path, data)
+        if contents:
+            run_git(temporary, ["add", "--", *contents])
         rows = [f"- {encode(row.path)}: conflict {row.number + 1} settled" for row in shown.conflicts]
         message = "\n".join([shown.message, "", *rows]) + "\n"
-        run_git(there, ["commit", "--quiet", "--cleanup=whitespace", "--file=-"], input=message)
-        made = there.head()
+        run_git(temporary, ["commit", "--quiet", "--cleanup=whitespace", "--file=-"], input=message)
+        made = temporary.head()
         assert made is not None
-        told = outcome(repo, shown, contents)
+        expected = outcome(repo, shown, contents)
         for change in repo.changes(shown.head, made):
             after = None
-            if change.new_oid.strip("0"):
+            if change.new_oid:
                 after = repo.read(change.new_oid)
-            if change.path not in told or told[change.path][1] != after:
+            if change.path not in expected or expected[change.path][1] != after:
                 words = Message("git makes something else of '{}' than was shown; nothing was merged", change.path)
                 raise GitMemError(words, f"git merge {encode(shown.name)}")
         through_the_gate(repo, CommitRange(shown.head, made, shown.head), today)
@@ -314,8 +323,10 @@ def made_merge(repo: Repository, shown: BranchMerge, contents: Mapping[str, byte
 
 
 def go_forward(repo: Repository, shown: BranchMerge, made: str) -> None:
-    """Move the current branch, which is at `shown.head`, to the merge, and remember that it can be taken back. The
-    caller is the writer."""
+    """Move the current branch from `shown.head` to the merge `made`, and record it for `git mem undo`.
+
+    The caller holds the lock of all writers.
+    """
     paths = [change.path for change in repo.changes(shown.head, made)]
     before = Reading(repo)
     noted = {path: before.raw(path) for path in paths}

@@ -1,10 +1,9 @@
-"""What Claude remembered of a person, from the archive that claude.ai sends: a note for the account and one for each
-project.
+"""Reads Claude's memories of a person from the archive that claude.ai sends: a note per account and per project.
 
-`memories.json` is a list of objects (newer archives have one object in each of `memories/*.json`) with
-`conversations_memory`, a text, and `project_memories`, a text for each project's id; `projects.json` or
-`projects/*.json` have the names. The form is that of archives of 2026, as people describe them: the service documents
-none. A note is by an agent and no fact of memory: it says where it comes from, and is for a person to look at.
+`memories.json` is a list of objects; newer archives have one object in each of `memories/*.json`. An object has
+`conversations_memory`, a text, and `project_memories`, id of the project -> text. `projects.json` or `projects/*.json`
+have the names. The service documents no format; this is the one of 2026, as people describe it. A note counts as an
+agent's text, not as facts of memory; it names its source, for a person to check.
 """
 
 from __future__ import annotations
@@ -22,17 +21,16 @@ from gitmem.exchange.service_archives import files_named
 
 SERVICE = "claude-export"
 HOME = f"memory/{SERVICE}"
-MAX_FILE_BYTES = 16 << 20  # bytes of a file; what people describe is below 100 KiB
+MAX_FILE_BYTES = 16 << 20  # people describe files below 100 KiB
 _MEMORIES = re.compile(r"(?:^|[/:])memories(?:[^/]*|/[^/]+)\.json$")
 _PROJECTS = re.compile(r"(?:^|/)projects(?:|/[^/]+)\.json$")
 _PLAIN = re.compile(r"[0-9A-Za-z-]{1,64}")
 
 
 def read_memories(path: Path) -> tuple[list[Arrival], list[tuple[str, str]]]:
-    """The notes that the archive at `path` makes, and (place, reason) of what in it is none. Both are empty where it
-    holds no memories.
+    """The notes from the archive at `path`, and (place, reason) of the parts that cannot be read.
 
-    Raises as `files_named`.
+    Both are empty if the archive holds no memories. Raises as `files_named`.
     """
     arrivals: dict[str, Arrival] = {}
     left: list[tuple[str, str]] = []
@@ -54,33 +52,32 @@ def read_memories(path: Path) -> tuple[list[Arrival], list[tuple[str, str]]]:
 
 
 def _notes(name: str, value: Mapping[str, Any], names: Mapping[str, str], account: int) -> Iterator[Arrival]:
-    """The notes of one account; `name` is that of its file in the archive."""
+    """The notes of one account. `name`: its file in the archive. `names`: of projects. `account`: number, from 0."""
     text = value.get("conversations_memory")
     if isinstance(text, str) and text.strip():
-        number = ""
-        if account:
-            number = f"-{account + 1}"
+        number = f"-{account + 1}" if account else ""
         yield _note(f"{name}#conversations_memory", f"{HOME}/memory{number}.md", "What Claude remembered", text)
     projects = value.get("project_memories")
-    for ident, project in projects.items() if isinstance(projects, dict) else ():
+    if not isinstance(projects, dict):
+        return
+    for ident, project in projects.items():
         if isinstance(project, str) and project.strip():
-            if _PLAIN.fullmatch(ident):
-                plain = ident
-            else:
+            plain = ident
+            if not _PLAIN.fullmatch(ident):
                 plain = hashlib.sha256(ident.encode("utf-8", "replace")).hexdigest()
             title = f"What Claude remembered of {names.get(ident) or f'project {plain}'}"
             yield _note(f"{name}#project_memories/{plain}", f"{HOME}/project-{plain}.md", title, project)
 
 
 def _note(place: str, path: str, title: str, text: str) -> Arrival:
-    """A note, marked as an agent's word (docs/format.md, `origin`) and with its source."""
+    """A note, marked as an agent's text (docs/format.md, `origin`) with its source."""
     keys = rendered([("type", "note"), ("origin", "agent"), ("source", f"{SERVICE} {place}")])
     lines = ["---", *keys, "---", "", f"# {title}", "", text.strip().replace("\r\n", "\n"), ""]
     return Arrival(place, path, "\n".join(lines).encode("utf-8", "replace"))
 
 
 def _project_names(path: Path) -> dict[str, str]:
-    """The name of each project by its id, on one line."""
+    """Id of a project -> its name, on one line."""
     names: dict[str, str] = {}
     for _, file in files_named(path, _PROJECTS):
         for value in _objects(file) or ():
@@ -91,7 +88,7 @@ def _project_names(path: Path) -> dict[str, str]:
 
 
 def _objects(file: IO[bytes]) -> list[Mapping[str, Any]] | None:
-    """The objects of a file: one, or those of its list; None where it is too long or no JSON."""
+    """The JSON objects of a file: the one that it is, or those of its list; None if it is too long or no JSON."""
     file.seek(0)
     data = file.read(MAX_FILE_BYTES + 1)
     if len(data) > MAX_FILE_BYTES:

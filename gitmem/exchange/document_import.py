@@ -1,7 +1,7 @@
-"""Bringing documents from elsewhere into memory: each through the gate, none over another, all of them or none.
+"""Imports documents into memory: each goes through the gate, none replaces a file, and all are written or none.
 
-MEMORY.md and the archive get the facts that they lack. What is there already is left as it is, so that the same import
-again writes nothing. A file that is as `git mem init` wrote it counts as not there. Nothing is committed.
+MEMORY.md and the archive get the facts that they lack. Existing text stays, so the same import again writes nothing. A
+file that still is as `git mem init` wrote it counts as missing. Nothing is committed.
 """
 
 from __future__ import annotations
@@ -25,14 +25,16 @@ from gitmem.plural import counted
 from gitmem.provenance.ledger import read_ledger, rejections
 
 STEERS = "tells agents what to do: --instructions imports it too"
-WITH_FACTS = (Kind.MEMORY, Kind.ARCHIVE)  # files that get the facts they lack
-GUIDES = (Kind.INSTRUCTIONS, Kind.RULE, Kind.SKILL)
+WITH_FACTS = (Kind.MEMORY, Kind.ARCHIVE)  # kinds of files to which missing facts are added
+GUIDES = (Kind.INSTRUCTIONS, Kind.RULE, Kind.SKILL)  # kinds of files that tell agents what to do
 
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """A document: its name where it comes from, the path it gets here, its bytes; `over` are those that stand there
-    now, which it adds to."""
+    """A document to import. `name`: at its origin. `path`: in memory. `data`: its bytes.
+
+    `over`: the bytes of the existing file at `path`, None if there is none.
+    """
 
     name: str
     path: str
@@ -42,8 +44,11 @@ class Arrival:
 
 @dataclass(frozen=True, slots=True)
 class DocumentImport:
-    """What an import does. `files` are written, `left` are (name there, reason), `same` are there already, of `masked`
-    something was masked; `notes` are for a person."""
+    """What an import does.
+
+    `files`: written. `left`: (name, reason) of documents that are not imported. `same`: paths whose file has the text
+    already. `masked`: (name, masks) of documents with a masked secret. `notes`: for the person.
+    """
 
     files: tuple[Arrival, ...] = ()
     left: tuple[tuple[str, str], ...] = ()
@@ -71,14 +76,15 @@ def planned(
     *,
     instructions: bool = False,
 ) -> DocumentImport:
-    """What importing these documents would do; reads only.
+    """The import of these documents, not written yet.
 
-    Files that tell agents what to do come along only with `instructions`. Raises GitMemError in a bare repository.
+    `left`, `notes`: from the reader of the documents, and passed on. `instructions`: also import files that tell agents
+    what to do. Raises GitMemError in a bare repository.
     """
     if repo.root is None:
         raise GitMemError("a bare repository holds no memory files", "run it in a clone")
     files: list[Arrival] = []
-    out, same, said = list(left), list[str](), list(notes)
+    out, same, all_notes = list(left), list[str](), list(notes)
     masked: list[tuple[str, tuple[Mask, ...]]] = []
     for arrival in arrivals:
         if not instructions and (kind(arrival.path) in GUIDES or agents_read(arrival.path)):
@@ -103,28 +109,29 @@ def planned(
                 out.append((arrival.name, f"'{arrival.path}' is there already and says something else"))
                 continue
             safe, note = _with_facts(repo, there, safe)
-            said.append(f"{arrival.path} {note}")
+            all_notes.append(f"{arrival.path} {note}")
             if safe == there:
                 same.append(arrival.path)
                 continue
         if masks:
             masked.append((arrival.name, masks))
         files.append(Arrival(arrival.name, arrival.path, safe, there))
-    return DocumentImport(tuple(files), tuple(out), tuple(same), tuple(masked), tuple(said))
+    return DocumentImport(tuple(files), tuple(out), tuple(same), tuple(masked), tuple(all_notes))
 
 
 def _with_facts(repo: Repository, there: bytes, new: bytes) -> tuple[bytes, str]:
-    """A file of facts with the list items of another that it lacks, each under its heading with what is indented below
-    it, and what was done in words. A fact that somebody took out here stays out; what is no item stays as it is."""
+    """The file of facts `there` with the facts of `new` that it lacks, and a note about what was added.
+
+    Each fact comes with the lines indented below it, under its heading. A fact that somebody removed here is not added.
+    """
     memory, other = facts.parse(there), facts.parse(new)
     known = {fact.id for fact in memory.facts}
     lacking = [entry for entry in other.items if entry.fact.id not in known]
     head = repo.head()
+    removed = frozenset[str]()
     if head and lacking:
-        refused = rejections(repo, read_ledger(repo, [head])).hashes
-    else:
-        refused = frozenset[str]()
-    wanted = [entry for entry in lacking if text_hash(entry.fact.text) not in refused]
+        removed = rejections(repo, read_ledger(repo, [head])).hashes
+    wanted = [entry for entry in lacking if text_hash(entry.fact.text) not in removed]
     groups: dict[tuple[str, ...], list[tuple[list[str], Fact]]] = {}
     for entry in wanted:
         fact = entry.fact
@@ -137,27 +144,23 @@ def _with_facts(repo: Repository, there: bytes, new: bytes) -> tuple[bytes, str]
     for names, rows in groups.items():
         memory = facts.insert_all(memory, rows, names)
     words = f"gets {counted(len(wanted), 'fact')}, {len(others) - len(lacking)} there already"
-    gone = len(lacking) - len(wanted)
-    if gone:
-        words += f", {gone} taken out here before stay out"
-    differ = "differ"
+    left_out = len(lacking) - len(wanted)
+    if left_out:
+        words += f", {left_out} taken out here before stay out"
     if changed == 1:
-        differ = "differs"
-    stays = "stay as they are"
-    if changed == 1:
-        stays = "stays as it is"
-    return memory.data(), words + (
-        f"; {counted(changed, 'fact')} {differ} in type, tags or last day and {stays} here" if changed else ""
-    )
+        words += "; 1 fact differs in type, tags or last day and stays as it is here"
+    elif changed:
+        words += f"; {counted(changed, 'fact')} differ in type, tags or last day and stay as they are here"
+    return memory.data(), words
 
 
 def _details(fact: Fact) -> tuple[str, ...]:
-    """What a concept may say of a fact besides its words."""
+    """The type, tags and last day of a fact, which an imported document may state otherwise."""
     return tuple(fact.get(key) for key in ("type", "tags", "until"))
 
 
 def bring(repo: Repository, plan: DocumentImport) -> None:
-    """Write the files of a plan. Raises Changed where one of them is written by somebody else meanwhile."""
+    """Write the files of an import. Raises Changed or GitMemError if somebody wrote one of them meanwhile."""
 
     def draft(reading: Reading) -> Draft[None]:
         contents: dict[str, bytes | None] = {}

@@ -1,4 +1,4 @@
-"""Writing files into a folder that is new or empty: all of them, or no folder."""
+"""Writes files to a new or empty folder: all of them, or nothing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gitmem.errors import GitMemError, UsageError
 
 
 def ensure_free(folder: Path) -> Path:
-    """The real path of a folder that is not there, or is empty. Raises UsageError for any other."""
+    """The absolute path of a folder that does not exist or is empty. Raises UsageError for any other."""
     real = folder.absolute().parent.resolve() / folder.absolute().name
     if real.is_symlink() or (real.exists() and not real.is_dir()) or (real.is_dir() and any(real.iterdir())):
         raise UsageError(f"'{folder}' is there already and not empty", "name a new folder, or remove that one")
@@ -19,9 +19,9 @@ def ensure_free(folder: Path) -> Path:
 
 
 def write_new_folder(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Write `files` (paths in the folder with `/`, none of them leaving it) into a new or empty folder.
+    """Write `files` to a new or empty folder. The paths are relative to it, with `/`, and must not lead out of it.
 
-    Raises UsageError as `ensure_free`, GitMemError for what cannot be written; nothing is left of it then.
+    Raises UsageError as `ensure_free`, GitMemError if a file cannot be written; no file is left then.
     """
     real = ensure_free(folder)
     draft = real.with_name(f".{real.name}.git-mem-{os.getpid()}")

@@ -1,9 +1,9 @@
-"""One file of a bundle in the Open Knowledge Format (OKF) 0.2: Markdown whose front matter says what it is.
+"""Converts memory files and facts to concepts of the Open Knowledge Format (OKF) 0.2, and back. Pure: text to text.
 
-Pure: text in, text out. A memory file becomes a concept by keys that are added at the top of its front matter, each on
-one line; the key `gitmem` names the file and the keys that were added, so that taking them away gives every byte back.
-A fact becomes a concept of its own, with its line in `gitmem`: what somebody changed in the concept changes that line.
-(github.com/GoogleCloudPlatform/knowledge-catalog, okf/SPEC.md, version 0.2.)
+A concept is a Markdown file whose front matter describes it. A memory file becomes a concept by keys added at the top
+of its front matter, each on one line. The key `gitmem` names the file and the added keys, so that removing them
+restores every byte. A fact becomes a concept of its own with its line in `gitmem`; a change of the concept changes that
+line on import. (github.com/GoogleCloudPlatform/knowledge-catalog, okf/SPEC.md, version 0.2.)
 """
 
 from __future__ import annotations
@@ -24,24 +24,28 @@ from gitmem.memory.statements import Form
 from gitmem.search.validity import last_day
 
 VERSION = "0.2"
-RESERVED = ("index.md", "log.md")  # of every folder of a bundle: listings, no concepts
-OWN_KEY = "gitmem"  # the key of ours
-KNOWN_BY_HISTORY = ("sources", "generated", "verified")  # of a fact: what the repository records, and no bundle changes
-TITLE = 80  # characters
+RESERVED = ("index.md", "log.md")  # names of listings in every folder of a bundle; they are not concepts
+OWN_KEY = "gitmem"
+KNOWN_BY_HISTORY = ("sources", "generated", "verified")  # keys of a fact from the history; an import ignores them
+MAX_TITLE_CHARS = 80
 Keys = Sequence[tuple[str, Any]]
 
 _KEY = re.compile(r"([A-Za-z_][\w-]*):[ \t]*(.*)")
-_UNSAFE = re.compile("[\x7f-\xa0\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")  # YAML takes none of these as they are
+_UNSAFE = re.compile("[\x7f-\xa0\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")  # YAML needs these escaped
 _LINK = re.compile(r"^([ \t]{0,3}[-*+][ \t]+)\[.*\]\(/([^()\s]+\.md)\)(\r?)$")
 
 
 class Instant(str):
-    """A moment in ISO 8601, which YAML spells without quotes."""
+    """A time in ISO 8601, which is written to YAML without quotes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Who made a text and when, who confirmed it, and the (resource, title, day) of what it is from."""
+    """The origin of a text.
+
+    `by`, `at`: its author and time. `verified`: (actor, time) of each confirmation. `sources`: (resource, title, day)
+    of each text that it comes from.
+    """
 
     by: str = ""
     at: datetime | None = None
@@ -50,21 +54,29 @@ class Origin:
 
     @property
     def keys(self) -> list[tuple[str, Any]]:
-        """The keys of OKF that say so, those without a value left out."""
-        made = {"by": self.by, **({"at": instant(self.at)} if self.at else {})}
-        rows = [
-            {"id": f"s{number}", "resource": resource, "title": title,
-             **({"last_modified": Instant(f"{day.isoformat()}T00:00:00Z")} if day else {})}
-            for number, (resource, title, day) in enumerate(self.sources, 1)
-        ]  # fmt: skip
-        events = [{"by": by, "at": instant(at)} for by, at in self.verified]
-        given = [("generated", made if self.by else None), ("verified", events), ("sources", rows)]
-        return [(key, value) for key, value in given if value]
+        """The keys of OKF for it; keys without a value are left out."""
+        keys: list[tuple[str, Any]] = []
+        if self.by:
+            generated = {"by": self.by}
+            if self.at:
+                generated["at"] = instant(self.at)
+            keys.append(("generated", generated))
+        if self.verified:
+            keys.append(("verified", [{"by": by, "at": instant(at)} for by, at in self.verified]))
+        rows = []
+        for number, (resource, title, day) in enumerate(self.sources, 1):
+            row = {"id": f"s{number}", "resource": resource, "title": title}
+            if day:
+                row["last_modified"] = Instant(f"{day.isoformat()}T00:00:00Z")
+            rows.append(row)
+        if rows:
+            keys.append(("sources", rows))
+        return keys
 
 
 @dataclass(frozen=True, slots=True)
 class Concept:
-    """A file of a bundle as it was read: the whole front matter (`keys`, {} where it is faulty) and what we said."""
+    """A file of a bundle. `keys`: its front matter, {} if it cannot be read. `own`: value of our key, {} if none."""
 
     text: str
     keys: Mapping[str, Any]
@@ -72,12 +84,12 @@ class Concept:
 
 
 def instant(moment: datetime) -> Instant:
-    """A moment as OKF writes it, in UTC to the second."""
+    """A time in the form of OKF, in UTC to the second."""
     return Instant(moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"))
 
 
 def stale_after(until: str) -> Instant | None:
-    """The first moment after the last day of a fact; None where `until` is no date."""
+    """The first moment after the last day of a fact; None if `until` is not a date."""
     try:
         return Instant(f"{date.fromisoformat(until[:10]) + timedelta(days=1)}T00:00:00Z")
     except (ValueError, OverflowError):
@@ -88,28 +100,28 @@ def stale_after(until: str) -> Instant | None:
 
 
 def wrapped(text: str, keys: Keys, own: Mapping[str, Any]) -> str:
-    """The text as a concept: with those of `keys` that its front matter has not, and `own` under our key.
+    """The text as a concept: `keys` that its front matter lacks are added, and `own` as the value of our key.
 
-    A front matter that is no OKF (it cannot be read, states no `type` of its own as text, or has our key) is text.
+    A front matter to which no keys can be added (`_own_front_matter`) becomes part of the text below a new one.
     """
     lines = text.split("\n")
-    there = _stated(lines)
-    added = [(key, value) for key, value in keys if key not in (there or ())]
-    said = {**own, "added": [key for key, _ in added], "front": there is not None}
-    rows = rendered([*added, (OWN_KEY, said)])
-    if there is None:
+    present = _own_front_matter(lines)
+    added = [(key, value) for key, value in keys if key not in (present or ())]
+    value = {**own, "added": [key for key, _ in added], "front": present is not None}
+    rows = rendered([*added, (OWN_KEY, value)])
+    if present is None:
         return "\n".join(["---", *rows, "---", text])
     return "\n".join([lines[0], *rows, *lines[1:]])
 
 
 def is_concept(text: str) -> bool:
-    """Whether a file is a concept as it stands: its front matter can be read and states a type."""
-    there = _stated(text.split("\n"))
-    return there is not None and bool(there.get("type"))
+    """Whether a file is a concept already: its front matter can be read and has a type."""
+    present = _own_front_matter(text.split("\n"))
+    return present is not None and bool(present.get("type"))
 
 
 def is_listing(name: str, text: str, *, top: bool) -> bool:
-    """Whether a file of a reserved name has the form that OKF wants of it."""
+    """Whether a file of a reserved name has the form of a listing in OKF. `top`: it lies in the top folder."""
     lines = text.split("\n")
     end = front_matter.closing_line(lines)
     if end and not (top and name == "index.md" and set(_mapping(lines, end) or {"": ""}) == {"okf_version"}):
@@ -121,12 +133,12 @@ def is_listing(name: str, text: str, *, top: bool) -> bool:
 
 
 def _is_of_day(heading: str) -> bool:
-    """Whether a heading is a day, as the form wants it, or a day and a summary, as some write it."""
+    """Whether a heading is a day, as OKF asks for, or a day and a summary, as some write it."""
     return re.match(r"\d{4}-\d{2}-\d{2}(?:\W|$)", heading) is not None
 
 
 def read(text: str) -> Concept:
-    """Any text as a concept; never fails."""
+    """Reads any text as a concept; never raises."""
     lines = text.split("\n")
     end = front_matter.closing_line(lines)
     keys = _mapping(lines, end) or {}
@@ -135,19 +147,20 @@ def read(text: str) -> Concept:
 
 
 def is_text(concept: Concept) -> bool:
-    """Whether all that the front matter says can be written: a path may have bytes that are no text, nothing else."""
+    """Whether the front matter can be written as UTF-8; only a path may hold bytes that are not UTF-8."""
     own = {key: value for key, value in concept.own.items() if key not in ("path", "file")}
-    said = {key: value for key, value in concept.keys.items() if key not in (OWN_KEY, *KNOWN_BY_HISTORY)}
-    whole, plain = (json.dumps(value, ensure_ascii=False) for value in (concept.keys, [own, said]))
+    others = {key: value for key, value in concept.keys.items() if key not in (OWN_KEY, *KNOWN_BY_HISTORY)}
+    whole, plain = (json.dumps(value, ensure_ascii=False) for value in (concept.keys, [own, others]))
     return not re.search("[\ud800-\udc7f\udd00-\udfff]", whole) and not re.search("[\ud800-\udfff]", plain)
 
 
 def unwrapped(concept: Concept) -> str:
-    """The text of which `wrapped` made the concept; what somebody else put into its front matter stays."""
+    """The text from which `wrapped` made the concept, with the keys that somebody else added to its front matter."""
     lines = concept.text.split("\n")
     end = front_matter.closing_line(lines)
-    names = concept.own.get("added")
-    drop = {OWN_KEY, *(names if isinstance(names, list) else ())}
+    drop = {OWN_KEY}
+    if isinstance(names := concept.own.get("added"), list):
+        drop.update(names)
     kept: list[str] = []
     dropped = block = False
     for line in lines[1 : end - 1]:
@@ -163,17 +176,21 @@ def unwrapped(concept: Concept) -> str:
     return "\n".join([lines[0], *kept, *lines[end - 1 :]])
 
 
-def _stated(lines: Sequence[str]) -> dict[str, Any] | None:
-    """The keys of a front matter to which keys can be added; None where there is none."""
-    there = _mapping(lines, front_matter.closing_line(lines))
-    if there is None or OWN_KEY in there or not isinstance(there.get("type", ""), str):
+def _own_front_matter(lines: Sequence[str]) -> dict[str, Any] | None:
+    """The front matter of a file if keys can be added to it, otherwise None.
+
+    None if there is none, if it cannot be read, if it has our key, or if its `type` is empty or not a text.
+    """
+    present = _mapping(lines, front_matter.closing_line(lines))
+    if present is None or OWN_KEY in present or not isinstance(present.get("type", ""), str):
         return None
-    if "type" in there and not there["type"].strip():
+    if "type" in present and not present["type"].strip():
         return None
-    return there
+    return present
 
 
 def _mapping(lines: Sequence[str], end: int) -> dict[str, Any] | None:
+    """The front matter that closes at line `end`; None if `end` is 0 or it cannot be read."""
     if not end or front_matter.read(lines).fault:
         return None
     return front_matter.nested(lines, end)
@@ -183,23 +200,25 @@ def _mapping(lines: Sequence[str], end: int) -> dict[str, Any] | None:
 
 
 def fact_concept(lines: Sequence[str], fact: Fact, file: str, origin: Origin) -> str:
-    """One fact as a concept. `lines` are its own in `file`, without their ends."""
+    """One fact as a concept. `lines`: its lines in `file`, without line ends."""
     keys = [*_fact_keys(fact), *origin.keys]
     own = {"fact": fact.id, "file": file, "line": "\n".join(lines), "records": _digest(dict(keys))}
     marks = [f"s{number}" for number in range(1, len(origin.sources) + 1)]
-    body = fact.text + "".join(f"[^{mark}]" for mark in marks)
-    notes = [f"[^{mark}]: {title}" for mark, (_, title, _) in zip(marks, origin.sources, strict=True)]
-    return "\n".join(["---", *rendered([*keys, (OWN_KEY, own)]), "---", "", body, *(["", *notes] if notes else []), ""])
+    body = [fact.text + "".join(f"[^{mark}]" for mark in marks)]
+    if marks:
+        body.append("")
+    body += [f"[^{mark}]: {title}" for mark, (_, title, _) in zip(marks, origin.sources, strict=True)]
+    return "\n".join(["---", *rendered([*keys, (OWN_KEY, own)]), "---", "", *body, ""])
 
 
 def fact_link(marker: str, fact: Fact, place: str, end: str = "") -> str:
-    """What stands in a file in the place of a fact's lines: a link to its concept."""
+    """The line that replaces a fact's lines in its file: a link to its concept at `place`. `end`: its line end."""
     words = re.sub(r"[\[\]\\]", " ", fact.text)
-    return f"{marker}[{' '.join(words.split())[:TITLE]}](/{place}){end}"
+    return f"{marker}[{' '.join(words.split())[:MAX_TITLE_CHARS]}](/{place}){end}"
 
 
 def linked_place(line: str) -> str:
-    """The concept to which a line of a file leads as `fact_link` writes it, "" for any other line."""
+    """The place in a line of `fact_link`; "" for any other line."""
     match = _LINK.match(line)
     if not match:
         return ""
@@ -207,25 +226,21 @@ def linked_place(line: str) -> str:
 
 
 def fact_line(concept: Concept) -> tuple[str, bool]:
-    """(the lines of a fact's concept as one text, whether what the history records of it was changed in the bundle).
+    """(the lines of a fact from its concept, as one text; whether its keys KNOWN_BY_HISTORY were changed).
 
-    Every byte of the lines where nothing was changed in the concept; else its text, type, tags and last day are the
-    concept's, and the rest of its comment as it was.
+    The lines are the exported ones if the concept was not changed. Otherwise text, type, tags and last day are those of
+    the concept, and the rest of the comment is as it was.
     """
     line = str(concept.own.get("line", ""))
     memory = parse_lines(line.split("\n"))
     if [(entry.form, entry.start, entry.end) for entry in memory.entries] != [(Form.ITEM, 1, len(memory.lines))]:
-        line = line.replace("\n", " ")  # whatever somebody wrote there stays one line of the file
+        line = line.replace("\n", " ")  # somebody changed it: it stays one line of the file
         memory = parse_lines([line])
     end = line[len(line.rstrip("\r")) :]
     entry = next(iter(memory.items), None)
-    marker = "- "
+    marker, old = "- ", Fact("", "", 0)
     if entry:
-        marker = marker_of(memory, entry)
-    if entry:
-        old = entry.fact
-    else:
-        old = Fact("", "", 0)
+        marker, old = marker_of(memory, entry), entry.fact
     meta = old.meta
     changed = concept.own.get("records") != _digest(concept.keys)
     before, now = _comment_keys(dict(_fact_keys(old))), _comment_keys(concept.keys)
@@ -237,15 +252,16 @@ def fact_line(concept: Concept) -> tuple[str, bool]:
             meta = _with_key(meta, key, now.get(key, ""))
     if entry and text == old.text:
         return "\n".join(with_comment(memory, entry, meta).lines), changed
-    comment = render_comment(meta)
-    return f"{marker}{text}{' ' + comment if comment else ''}{end}", changed
+    if comment := render_comment(meta):
+        text += f" {comment}"
+    return f"{marker}{text}{end}", changed
 
 
 def _fact_keys(fact: Fact) -> list[tuple[str, Any]]:
-    if len(fact.text) <= TITLE:
-        title = fact.text
-    else:
-        title = fact.text[: TITLE - 1].rstrip() + "…"
+    """The keys of OKF for a fact: type, title, description, tags, stale_after; empty ones are left out."""
+    title = fact.text
+    if len(title) > MAX_TITLE_CHARS:
+        title = title[: MAX_TITLE_CHARS - 1].rstrip() + "…"
     tags = [tag.strip() for tag in fact.get("tags").split(",") if tag.strip()]
     keys: list[tuple[str, Any]] = [("type", fact.get("type") or "fact"), ("title", title or "(no words)")]
     if title != fact.text:
@@ -259,7 +275,7 @@ def _fact_keys(fact: Fact) -> list[tuple[str, Any]]:
 
 
 def _comment_keys(keys: Mapping[str, Any]) -> dict[str, str]:
-    """The keys of a fact's comment, read from the front matter of its concept; empty values are left out."""
+    """The values of a fact's comment from the front matter of its concept; empty values are left out."""
     tags = keys.get("tags")
     if isinstance(tags, str):
         tags = [tags]
@@ -274,7 +290,7 @@ def _comment_keys(keys: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _with_key(meta: Meta, key: str, value: str) -> Meta:
-    """The comment with another value of `key`, in the place of the first; "" takes it away."""
+    """The comment with `value` in place of the first value of `key`; "" removes the key."""
     kept: list[tuple[str, str]] = []
     for name, old in meta:
         if name != key:
@@ -288,14 +304,11 @@ def _with_key(meta: Meta, key: str, value: str) -> Meta:
 
 
 def _body(concept: Concept) -> str:
-    """The words of a fact's concept, without the footnotes that lead to its sources."""
+    """The words of a fact's concept, without the footnotes for its sources."""
     lines = concept.text.split("\n")
-    sources = concept.keys.get("sources")
-    if isinstance(sources, list):
-        rows = sources
-    else:
-        rows = []
-    marks = [f"[^{row['id']}]" for row in rows if isinstance(row, dict) and "id" in row]
+    marks: list[str] = []
+    if isinstance(sources := concept.keys.get("sources"), list):
+        marks = [f"[^{row['id']}]" for row in sources if isinstance(row, dict) and "id" in row]
     words = []
     for line in lines[front_matter.closing_line(lines) :]:
         if not line.startswith(tuple(f"{mark}:" for mark in marks)):
@@ -306,7 +319,7 @@ def _body(concept: Concept) -> str:
 
 
 def _digest(keys: Mapping[str, Any]) -> str:
-    """A short hash of what the history records of a fact; the same before and after YAML."""
+    """A short hash of the keys KNOWN_BY_HISTORY; the same before and after YAML."""
     records = {key: keys[key] for key in KNOWN_BY_HISTORY if key in keys}
     return hashlib.sha256(json.dumps(records, sort_keys=True).encode()).hexdigest()[:12]
 

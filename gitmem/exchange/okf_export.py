@@ -1,7 +1,7 @@
-"""Memory as a bundle of the Open Knowledge Format: the files of one commit, each fact with what its history records.
+"""Makes a bundle of the Open Knowledge Format from the memory of one commit; each fact has its history's records.
 
-Reads committed history only and writes nothing. What the gate would block is not in a bundle: the line is replaced, and
-that is said. `exchange/okf` has the form of each file.
+It reads committed history only and writes no file. A line that the gate would block is replaced, and the bundle names
+its file. `exchange/okf` has the form of each file.
 """
 
 from __future__ import annotations
@@ -42,19 +42,23 @@ from gitmem.provenance.grounding import Support
 from gitmem.provenance.ledger import read_ledger
 from gitmem.provenance.writers import Writer, writers
 
-COMMITS_AT_ONCE = 500  # commits that are asked together for what they changed
-CHECK = "process:git-mem-verify"  # a fact follows from the lines that it cites (docs/provenance.md, "Check")
+COMMITS_PER_CALL = 500  # commits whose changed paths are read at once
+CHECK = "process:git-mem-verify"  # the actor that confirms a fact by its cited lines (docs/provenance.md, "Check")
 TYPES = {
     Kind.MEMORY: "Memory", Kind.DAILY: "Daily log", Kind.NOTE: "Note", Kind.SESSION: "Episode", Kind.SKILL: "Playbook",
     Kind.RULE: "Rule", Kind.ARCHIVE: "Archive", Kind.INSTRUCTIONS: "Agent instructions", Kind.OTHER: "Note",
 }  # fmt: skip
-FACTS = "Facts"  # the section of the index that lists them
-WITH_FACTS = (Kind.MEMORY, Kind.ARCHIVE)  # files of which each fact is a concept of its own
+FACTS = "Facts"  # section of facts in the index
+WITH_FACTS = (Kind.MEMORY, Kind.ARCHIVE)  # kinds of files whose facts become concepts of their own
 
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """The files of a bundle by their place in it; `left` are (path, reason), `withheld` paths of which lines are."""
+    """A bundle, not written yet.
+
+    `files`: path in the bundle -> bytes. `left`: (path, reason) of memory files that are not in it. `withheld`: paths
+    of files with replaced lines. `facts`: number of facts.
+    """
 
     files: Mapping[str, bytes]
     left: tuple[tuple[str, str], ...]
@@ -63,14 +67,13 @@ class Bundle:
 
 
 def bundle(repo: Repository, config: Config, commit: str, today: date, below: str = "") -> Bundle:
-    """The memory of a commit as a bundle; with `below`, a folder of it, as the bundle that this folder is.
+    """The memory of a commit as a bundle.
 
-    Raises UsageError for a folder without memory.
+    `below`: "" for all memory, or a folder that holds an imported bundle, which is exported as it is. Raises UsageError
+    if the folder has no memory.
     """
     files, _ = tree_files(repo, repo.tree(commit), config.memory_paths)
-    prefix = ""
-    if below:
-        prefix = f"{below}/"
+    prefix = f"{below}/" if below else ""
     chosen = {path: oid for path, oid in sorted(files.items()) if path.startswith(prefix)}
     if below and not chosen:
         raise UsageError(f"there is no memory file below '{below}' at {commit[:12]}", "git mem export okf FOLDER")
@@ -89,7 +92,7 @@ def skill_bundle(repo: Repository, config: Config, commit: str, today: date) -> 
 
 
 class CommittedTexts(NamedTuple):
-    """The texts that may leave, by path, without the lines that the gate would block; `withheld` had some."""
+    """`shown`: path -> text without blocked lines. `left`, `withheld` as in `Bundle`."""
 
     shown: Mapping[str, str]
     left: tuple[tuple[str, str], ...]
@@ -97,14 +100,14 @@ class CommittedTexts(NamedTuple):
 
 
 def committed_texts(repo: Repository, files: Mapping[str, str], policy: Policy) -> CommittedTexts:
-    """What of these files (path -> oid) may leave."""
+    """The texts of these files (path -> oid), without the lines that the gate would block."""
     texts, left = _texts(repo, files)
     shown = {path: _safe(path, text, policy) for path, text in texts.items()}
     return CommittedTexts(shown, tuple(left), tuple(path for path, text in texts.items() if shown[path] != text))
 
 
 def _texts(repo: Repository, files: Mapping[str, str]) -> tuple[dict[str, str], list[tuple[str, str]]]:
-    """The text of each file, and (path, reason) of those that are none."""
+    """The text of each file, and (path, reason) of files that are too large or not Markdown text."""
     sizes = repo.sizes(sorted(set(files.values())))
     data = dict(repo.read_many(sorted(oid for oid, size in sizes.items() if size <= MAX_MEMORY_FILE_BYTES)))
     texts: dict[str, str] = {}
@@ -116,8 +119,10 @@ def _texts(repo: Repository, files: Mapping[str, str]) -> tuple[dict[str, str], 
             left.append((path, f"is larger than {counted(MAX_MEMORY_FILE_BYTES, 'byte')}"))
             continue
         _, problems = decode(found, path)
-        if problems or not path.endswith(".md"):
-            left.append((path, problems[0].message if problems else "is not Markdown"))
+        if problems:
+            left.append((path, problems[0].message))
+        elif not path.endswith(".md"):
+            left.append((path, "is not Markdown"))
         else:
             texts[path] = mask.masked(found.decode())
     return texts, left
@@ -130,7 +135,7 @@ def _safe(path: str, text: str, policy: Policy) -> str:
 
 
 class _Maker:
-    """Makes the files of one bundle from the texts of memory."""
+    """Makes the files of one bundle from the texts of memory. `prefix` as in `bundle`."""
 
     def __init__(self, texts: Mapping[str, str], prefix: str, history: _History) -> None:
         self._texts, self._prefix, self._history = texts, prefix, history
@@ -140,7 +145,7 @@ class _Maker:
         self.facts = 0
 
     def files(self) -> dict[str, str]:
-        """Each file of the bundle by its place."""
+        """Path in the bundle -> text."""
         made: dict[str, str] = {}
         for path, text in self._texts.items():
             name = PurePosixPath(self._places[path]).name
@@ -155,8 +160,10 @@ class _Maker:
         return made
 
     def _place(self, path: str, text: str) -> str:
-        """Where a file stands in the bundle: where it stands in memory, but under no hidden name, and under one that is
-        reserved for listings only where it is one."""
+        """The path of a memory file in the bundle: its path in memory, but no hidden name and no reserved name.
+
+        A listing of an imported bundle keeps its reserved name.
+        """
         below = PurePosixPath(path.removeprefix(self._prefix))
         top = len(below.parts) == 1
         kept = self._prefix and (okf.is_concept(text) or okf.is_listing(below.name, text, top=top))
@@ -165,7 +172,7 @@ class _Maker:
         return self._free("/".join(part.lstrip(".") or "_" for part in below.parts))
 
     def _free(self, place: str) -> str:
-        """The place, or the next like it that nothing has, on a file system that folds case too; taken from now on."""
+        """Take `place`, or the first of `place-2`, `place-3` ... that is free without regard to case, and return it."""
         number, free = 1, place
         while free.casefold() in self._taken:
             number += 1
@@ -174,23 +181,26 @@ class _Maker:
         return free
 
     def _concept(self, path: str, text: str, about: str = "") -> str:
-        document, of = parse(text.encode()), kind(path)
+        """A memory file as a concept, which is added to the index with the description `about`."""
+        document, type_name = parse(text.encode()), TYPES[kind(path)]
         title = next((heading.text for heading in document.headings if heading.text.strip()), "")
         title = title or PurePosixPath(path).stem.encode(errors="replace").decode()
-        until, stated = document.front_matter.get("until", ""), document.front_matter.get("src", ())
-        stale = None
-        if isinstance(until, str):
-            stale = okf.stale_after(until)
-        spans = filter(None, map(parse_span, [stated] if isinstance(stated, str) else stated))
-        by, at = self._history.made_file(path)
+        until, cited = document.front_matter.get("until", ""), document.front_matter.get("src", ())
+        spans = filter(None, map(parse_span, [cited] if isinstance(cited, str) else cited))
+        by, at = self._history.last_change(path)
         origin = okf.Origin(by, at, (), tuple(map(self._source, spans)))
-        keys = [("type", TYPES[of]), ("title", title), *origin.keys, *([("stale_after", stale)] if stale else [])]
-        self._listed.setdefault(TYPES[of], []).append((title, self._places[path], about))
+        keys = [("type", type_name), ("title", title), *origin.keys]
+        if isinstance(until, str) and (stale := okf.stale_after(until)):
+            keys.append(("stale_after", stale))
+        self._listed.setdefault(type_name, []).append((title, self._places[path], about))
         return okf.wrapped(text, keys, {} if self._prefix else {"path": path})
 
     def _with_facts(self, path: str, text: str) -> dict[str, str]:
-        """A file of facts and its facts: each list item that stands below no other is a concept of its own, and a link
-        to it takes the place of its lines in the file. What else the file says, it says as it did."""
+        """A file of facts and its facts as concepts.
+
+        Each top-level list item becomes a concept of its own, and a link replaces its lines in the file. All other text
+        of the file stays.
+        """
         made: dict[str, str] = {}
         lines: list[str | None] = list(text.split("\n"))
         memory = memory_facts.parse(text.encode())
@@ -205,7 +215,7 @@ class _Maker:
             end = own[-1][len(own[-1].rstrip("\r")) :]
             link = okf.fact_link(memory_facts.marker_of(memory, entry), fact, place, end)
             lines[entry.start - 1 : fact.end] = [link, *[None] * (len(own) - 1)]
-            self._listed.setdefault(FACTS, []).append((fact.text[: okf.TITLE], place, fact.get("type")))
+            self._listed.setdefault(FACTS, []).append((fact.text[: okf.MAX_TITLE_CHARS], place, fact.get("type")))
         self.facts += len(found)
         made[self._places[path]] = self._concept(
             path, "\n".join(line for line in lines if line is not None), counted(len(found), "fact")
@@ -213,16 +223,16 @@ class _Maker:
         return made
 
     def _source(self, span: Span) -> tuple[str, str, date | None]:
+        """(resource, title, day) of cited lines, as in `okf.Origin`."""
+        lines = f"line {span.start_line}"
         if span.end_line > span.start_line:
-            lines = f"{span.start_line} to {span.end_line}"
-        else:
-            lines = str(span.start_line)
+            lines = f"lines {span.start_line} to {span.end_line}"
         place = self._places.get(span.path, span.path)
-        return f"/{_address(place)}", f"{span.path}, line{'s' if ' ' in lines else ''} {lines}", log_date(span.path)
+        return f"/{_address(place)}", f"{span.path}, {lines}", log_date(span.path)
 
 
 class _History:
-    """What the history of a commit records of files and facts; each part of it is read once, and only if asked."""
+    """The records of files and facts in the history of a commit; each part is read once, when it is needed."""
 
     def __init__(self, repo: Repository, commit: str, config: Config) -> None:
         self._repo, self._tip, self._globs = repo, commit, config.memory_paths
@@ -235,45 +245,36 @@ class _History:
 
     @cached_property
     def _newest(self) -> dict[str, str]:
-        """The newest commit that changed each file."""
+        """Path -> the newest commit that changed it."""
         newest: dict[str, str] = {}
         walk = self._repo.reaches(self._tip)
-        while oids := list(islice(walk, COMMITS_AT_ONCE)):
+        while oids := list(islice(walk, COMMITS_PER_CALL)):
             touched = self._repo.touched(oids)
             for oid in oids:
                 for path in touched.get(oid, ()):
                     newest.setdefault(path, oid)
         return newest
 
-    def made_file(self, path: str) -> tuple[str, datetime | None]:
-        """Who last changed a file, and when."""
+    def last_change(self, path: str) -> tuple[str, datetime | None]:
+        """The actor and the time of the last change of a file; ("", None) if unknown."""
         oid = self._newest.get(path)
-        commit = None
-        if oid:
-            commit = self._repo.commit(oid)
-        if commit:
-            return (actor(commit, agent_of(path)), commit.author_date)
-        return ("", None)
+        if oid is None:
+            return "", None
+        commit = self._repo.commit(oid)
+        return actor(commit, agent_of(path)), commit.author_date
 
     def of_fact(self, path: str, fact: Fact) -> tuple[okf.Origin, list[Span]]:
-        """Who made a fact and who confirmed it, and the lines that it is from, as `git mem why` and `verify` say."""
+        """The origin of a fact, without sources, and its cited lines, as `git mem why` and `verify` report them."""
         oids = dict.fromkeys(self._blamed(path)[fact.line - 1 : fact.end])
         blamed = newest(self._repo, [self._repo.commit(oid) for oid in oids])
         found = self._checks.attributor.attribution(path, fact, lambda: blamed)
         problems = [*self._checks.wrong(fact, found), *self._checks.against_policy(path, fact, found, lambda: blamed)]
         writer = self._writers.get(fact.id)
-        if writer:
-            commit = writer.commit
-        else:
-            commit = blamed
+        commit = writer.commit if writer else blamed
         record = next((one for one in found.records if one.commit.oid == commit.oid), None)
-        model = ""
-        if record:
-            model = record.model(text_hash(fact.text))
-        if model:
+        by = actor(commit)
+        if record and (model := record.model(text_hash(fact.text))):
             by = f"git-mem/{_model(model)}"
-        else:
-            by = actor(commit)
         verified = self._reviews(commit)
         if found.support is Support.IN_SOURCE and not problems:
             verified.append((CHECK, self._repo.commit(self._tip).commit_date))
@@ -281,6 +282,7 @@ class _History:
         return okf.Origin(by, commit.author_date, tuple(verified)), list(spans)
 
     def _blamed(self, path: str) -> list[str]:
+        """The commit of each line of a file."""
         if path not in self._blames:
             lines = memory_facts.split_lines(self._repo.read(self._repo.blobs(self._tip, [path])[path]))
             self._blames[path] = [row.commit for row in self._repo.blame(path, 1, len(lines), self._tip)]
@@ -291,7 +293,7 @@ class _History:
         return writers(self._repo, self._tip, [fact for _, _, fact in facts_at(self._repo, self._tip)])
 
     def _reviews(self, commit: Commit) -> list[tuple[str, datetime]]:
-        """Who reviewed a commit, or the merge that brought it in, and when."""
+        """(reviewer, time) of a commit and of the merge that brought it in."""
         if commit.oid not in self._merges:
             self._merges[commit.oid] = reviewed_merge(self._repo, self._tip, commit)
         events: dict[str, datetime] = {}
@@ -302,7 +304,7 @@ class _History:
 
 
 def actor(commit: Commit, agent: str = "") -> str:
-    """Who made a commit, as OKF spells actors: an agent, an automated process or a person, without an address."""
+    """The author of a commit in OKF's form of actors: an agent, an automated process or a person; no e-mail address."""
     agent = agent or agent_of_commit(commit)
     if "[bot]" in agent.casefold():
         return f"process:{_name(agent)}"
@@ -312,9 +314,11 @@ def actor(commit: Commit, agent: str = "") -> str:
 
 
 def _model(spec: str) -> str:
-    """The name of a model, without the place of its file or server."""
+    """The name of a model, without the path of its file or the address of its server."""
     name = spec.rpartition("#")[2]
-    return _name(name.rpartition("/")[2] if name.startswith(("gguf:", "http:")) else name)
+    if name.startswith(("gguf:", "http:")):
+        name = name.rpartition("/")[2]
+    return _name(name)
 
 
 def _name(text: str) -> str:
@@ -322,12 +326,12 @@ def _name(text: str) -> str:
 
 
 def _address(place: str) -> str:
-    """A place in a bundle as links spell it; a name that is no text too."""
+    """A path in a bundle, quoted for a link; it may hold bytes that are not UTF-8."""
     return quote(place, errors="surrogateescape")
 
 
 def _index(listed: Mapping[str, list[tuple[str, str, str]]]) -> str:
-    """The listing at the top of a bundle, section by section."""
+    """The index.md of the top folder. `listed`: section -> (title, path in the bundle, description)."""
     return "\n".join(["---", f'okf_version: "{okf.VERSION}"', "---", *_sections(listed)])
 
 
@@ -336,5 +340,5 @@ def _sections(listed: Mapping[str, list[tuple[str, str, str]]]) -> Iterator[str]
         yield from ("", f"# {section}", "")
         for title, place, about in rows:
             words = " ".join(re.sub(r"[\[\]\\]", " ", title).split())
-            yield f"* [{words}]({_address(place)})" + (f" - {about}" if about else "")
+            yield " - ".join(filter(None, (f"* [{words}]({_address(place)})", about)))
     yield ""

@@ -1,7 +1,7 @@
-"""A bundle of the Open Knowledge Format as memory.
+"""Reads a bundle of the Open Knowledge Format for an import into memory; `exchange/document_import` writes it.
 
-A bundle that `git mem export okf` made goes back to where its files stood; any other goes below `memory/NAME/`, byte
-for byte, so that its links and its front matter hold. Reads the bundle only; `exchange/document_import` writes.
+The files of a bundle that `git mem export okf` made get their old paths. Any other bundle goes below `memory/NAME/`,
+byte for byte, so that its links and its front matter stay valid.
 """
 
 from __future__ import annotations
@@ -29,8 +29,11 @@ RECORDED = (
 
 @dataclass(frozen=True, slots=True)
 class ReadBundle:
-    """The documents of a bundle with the path each gets in memory, (name, reason) of what stays, and notes for a
-    person. `own`: `git mem` made it."""
+    """A bundle to import.
+
+    `arrivals`: its documents. `left`: (name, reason) of files that are not imported. `notes`: for the person. `own`:
+    whether `git mem` made the bundle.
+    """
 
     arrivals: tuple[Arrival, ...]
     left: tuple[tuple[str, str], ...]
@@ -39,10 +42,11 @@ class ReadBundle:
 
 
 def read_bundle(folder: Path, name: str = "", globs: Sequence[str] = ()) -> ReadBundle:
-    """The bundle in a folder; `name` is the folder below `memory/` for one of others (by default the bundle's own),
-    `globs` (`[memory] paths`) say what else than `memory/` is memory here.
+    """Read the bundle in a folder.
 
-    Raises UsageError where there is no folder, no Markdown in it, or the name is none; GitMemError for too many files.
+    `name`: the folder below `memory/` for a bundle of others, default the name of `folder`. `globs`: `[memory] paths`,
+    which make other paths memory too. Raises UsageError if there is no folder, if it has no Markdown or if the name
+    cannot be used; GitMemError for too many files.
     """
     if not folder.is_dir():
         raise UsageError(f"there is no folder '{folder}'", "git mem import okf FOLDER")
@@ -73,26 +77,28 @@ def read_bundle(folder: Path, name: str = "", globs: Sequence[str] = ()) -> Read
 
 
 class _Own:
-    """A bundle that `git mem export okf` made, whatever became of it since."""
+    """Reads a bundle that `git mem export okf` made and that others may have changed since."""
 
     def __init__(self, concepts: Mapping[str, okf.Concept], left: list[tuple[str, str]], layout: Layout) -> None:
         self._concepts, self._left, self._layout = concepts, left, layout
         self._facts = {place: concept for place, concept in concepts.items() if "fact" in concept.own}
-        self._led: set[str] = set()
-        self._changed: list[str] = []
+        self._linked: set[str] = set()  # concepts of facts to which a file links
+        self._changed: list[str] = []  # concepts of facts whose records of the history were changed
 
     def read(self) -> ReadBundle:
         arrivals = list(self._arrivals())
-        for place in self._facts.keys() - self._led:
+        for place in self._facts.keys() - self._linked:
             self._left.append((place, f"no line of {self._facts[place].own.get('file', 'a file')} leads to it"))
-        notes = (f"{', '.join(sorted(self._changed))}: {RECORDED}",) if self._changed else ()
+        notes: tuple[str, ...] = ()
+        if self._changed:
+            notes = (f"{', '.join(sorted(self._changed))}: {RECORDED}",)
         return ReadBundle(tuple(arrivals), tuple(sorted(self._left)), notes, own=True)
 
     def _arrivals(self) -> Iterator[Arrival]:
         taken: set[str] = set()
         for place, concept in self._concepts.items():
             if place in self._facts or (place in okf.RESERVED and not concept.own):
-                continue  # in its file, or a listing that was made
+                continue  # a fact, which is read with its file, or a listing that the export made
             to = str(concept.own.get("path") or place)
             if not is_memory(to, self._layout):
                 to = f"memory/{place}"
@@ -100,14 +106,11 @@ class _Own:
                 self._left.append((place, f"'{to}' is no path that it can have"))
                 continue
             taken.add(to)
-            if concept.own:
-                text = okf.unwrapped(concept)
-            else:
-                text = concept.text
+            text = okf.unwrapped(concept) if concept.own else concept.text
             yield Arrival(place, to, "\n".join(self._lines(text, to)).encode())
 
     def _lines(self, text: str, path: str) -> Iterator[str]:
-        """The lines of a file, each link to a fact of it as that fact."""
+        """The lines of a file, with each fact in place of the link to it."""
         for line in text.split("\n"):
             place = unquote(okf.linked_place(line))
             concept = self._facts.get(place)
@@ -115,14 +118,14 @@ class _Own:
                 yield line
                 continue
             fact, changed = okf.fact_line(concept)
-            self._led.add(place)
+            self._linked.add(place)
             if changed:
                 self._changed += [place]
             yield fact
 
 
 def _plain(path: str) -> bool:
-    """Whether a path stays inside and is spelled as Git spells it."""
+    """Whether a path stays in the repository and is written as Git writes it."""
     parts = path.split("/")
     return (
         path == str(PurePosixPath(path))

@@ -1,5 +1,6 @@
-"""The files of an archive that a service sent a person of their data: a zip, a folder unpacked from one, or one of its
-files. Each is copied to a temporary file that has no name: what is read stays as it was when it was looked at.
+"""Opens files of the archive in which a service sends a person their data: a zip, an unpacked folder, or one file.
+
+Each file is copied to a temporary file without a name, so that later changes of the archive do not matter.
 """
 
 from __future__ import annotations
@@ -16,15 +17,15 @@ from typing import IO
 from gitmem.errors import GitMemError, UsageError
 from gitmem.regular_file import open_regular
 
-SIZE_LIMIT = 4 << 30  # bytes of one file unpacked: the largest archives people report have a quarter of it
+SIZE_LIMIT = 4 << 30  # bytes of one unpacked file; the largest archives that people report have a quarter of it
 ARCHIVE = "name the archive that the service sent"
 
 
 def files_named(path: Path, names: re.Pattern[str], *, any_name: bool = False) -> list[tuple[str, IO[bytes]]]:
-    """(name, private copy) of each file in the archive `path` whose path there `names` finds, in order. With `any_name`
-    a file that is no zip is taken for one of them whatever its name.
+    """(name, private copy) of each file of the archive `path` whose path `names` matches, in order.
 
-    Raises UsageError where there is nothing at `path`, GitMemError for an archive that is damaged or too large.
+    `any_name`: if `path` is a plain file, it matches whatever its name is. Raises UsageError if there is nothing at
+    `path`, GitMemError if the archive is damaged or too large.
     """
     try:
         if path.is_dir():
@@ -41,10 +42,7 @@ def files_named(path: Path, names: re.Pattern[str], *, any_name: bool = False) -
                 return [(str(path), _copy(file))]
             return []
     except (OSError, EOFError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, RuntimeError) as error:
-        if isinstance(error, OSError) and error.strerror:
-            reason = error.strerror
-        else:
-            reason = str(error)
+        reason = getattr(error, "strerror", "") or str(error)
         raise GitMemError(f"cannot read '{path}': {reason}", "unpack it, and name the folder") from None
 
 
@@ -55,8 +53,8 @@ def _unpacked(path: Path, file: IO[bytes], names: re.Pattern[str]) -> list[tuple
 
 
 def _copy(source: IO[bytes]) -> IO[bytes]:
-    """The bytes in a temporary file that goes with the process. Raises OSError."""
-    copy = tempfile.TemporaryFile()  # noqa: SIM115 - it is read as long as what it holds is
+    """A copy in a temporary file that is gone with the process. Raises OSError above SIZE_LIMIT."""
+    copy = tempfile.TemporaryFile()  # noqa: SIM115 - the caller reads it later
     with source:
         while part := source.read(1 << 20):
             copy.write(part)

@@ -1,6 +1,7 @@
-"""Asking a shared index (`git mem server`) over REST: the question goes to the one address the person named.
+"""Searches a shared index (`git mem server`) over REST, at the one address that the person named.
 
-The token goes there alone: never through a redirect, never over plain HTTP except to this machine, never into an error.
+The token is sent to that address only: never through a redirect, never over plain HTTP except to this machine. No error
+message contains it.
 """
 
 from __future__ import annotations
@@ -8,22 +9,23 @@ from __future__ import annotations
 import ipaddress
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from gitmem.errors import BadConfig, GitMemError, UsageError
-from gitmem.http_request import HttpAnswer, NoAnswer, send
 from gitmem.regular_file import read_regular
 from gitmem.search.hits import Hit, SourceLine
 from gitmem.search.search import Answer
 
-LARGEST = 16 << 20  # bytes of an answer
+TIMEOUT_SECONDS = 30.0
+MAX_ANSWER_BYTES = 16 << 20
 TOKEN = "GITMEM_SERVER_TOKEN"
 
 
 def token_of(environ: Mapping[str, str]) -> str:
-    """The token of the environment, or of the file it names. Raises BadConfig where there is none."""
+    """The token in the environment, or in the file that the environment names. Raises BadConfig if there is none."""
     if value := environ.get(TOKEN):
         return value.strip()
     if file := environ.get(f"{TOKEN}_FILE"):
@@ -34,15 +36,15 @@ def token_of(environ: Mapping[str, str]) -> str:
     raise BadConfig(f"{TOKEN} is not set", "git mem server token TENANT NAME makes one")
 
 
-def search(address: str, token: str, asked: Mapping[str, Any]) -> tuple[Answer, dict[str, Any]]:
-    """The answer of the server at `address` to the fields of `POST /v1/search`: as a value, and its JSON as it came.
+def search(address: str, token: str, fields: Mapping[str, Any]) -> tuple[Answer, dict[str, Any]]:
+    """Send `fields` to `POST /v1/search` of the server at `address`. Returns the answer and its JSON.
 
-    Raises UsageError for an address a token may not be sent to, GitMemError for a server that refuses or is not there.
+    Raises UsageError as `checked`, GitMemError if the server refuses, does not answer or answers in another form.
     """
-    value = _post(f"{checked(address)}/v1/search", token, asked)
+    value = _post(f"{checked(address)}/v1/search", token, fields)
     try:
         hits = tuple(_hit(hit) for hit in list(value["hits"]))
-        answered = bool(value.get("answered", hits))  # an older server does not say
+        answered = bool(value.get("answered", hits))  # an older server does not send it
         lanes, stale = tuple(value["lanes"]), bool(value["stale"])
         withheld = int(value.get("withheld", 0))
         query, at = str(value["query"]), str(value["at"])
@@ -53,7 +55,7 @@ def search(address: str, token: str, asked: Mapping[str, Any]) -> tuple[Answer, 
 
 
 def checked(address: str) -> str:
-    """An address a token may be sent to, without a trailing slash. Raises UsageError."""
+    """The address without a trailing slash. Raises UsageError if it is no address that a token may be sent to."""
     parts = urlsplit(address)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username or parts.query or parts.fragment:
         raise UsageError("--server takes an address", "--server https://memory.example.com")
@@ -69,70 +71,80 @@ def _is_here(host: str) -> bool:
         return host == "localhost"
 
 
-WORDS = ("heading", "text", "date", "type", "origin", "trust", "blob", "id", "commit", "state")
-OF_COMMITS = ("kind", "subject", "author", "by")
+TEXT_FIELDS = ("heading", "text", "date", "type", "origin", "trust", "blob", "id", "commit", "state")
+COMMIT_FIELDS = ("kind", "subject", "author", "by")
 
 
 def _hit(value: Any) -> Hit:
-    """A hit of an answer. Raises KeyError, TypeError or ValueError for one of another form: a server is foreign."""
-    commit = isinstance(value, dict) and value.get("kind") == "commit"
-    names = (*WORDS, *OF_COMMITS) if commit else WORDS
-    words: dict[str, Any] = {}
-    if isinstance(value, dict):
-        words = {name: value.get(name) or "" for name in names}
+    """One hit of an answer. Raises KeyError, TypeError, ValueError or AttributeError if it has another form."""
+    is_commit = value.get("kind") == "commit"
+    names = (*TEXT_FIELDS, *COMMIT_FIELDS) if is_commit else TEXT_FIELDS
+    fields: dict[str, Any] = {name: value.get(name) or "" for name in names}
+    repository, path = value["repository"], ""
+    if is_commit:
+        fields["repository"] = repository
+    else:
+        path = value["path"]
     trail = value.get("trail") or []
-    texts = [*words.values(), *value["tags"], *trail, value["repository"], "" if commit else value["path"]]
+    texts = [*fields.values(), *value["tags"], *trail, repository, path]
     first, last, score = value["start_line"], value["end_line"], value["score"]
     if not all(isinstance(text, str) for text in texts) or not all(type(line) is int for line in (first, last)):
         raise ValueError("no hit")
     if type(score) not in (int, float) or not 0 <= score <= 1:
         raise ValueError("no score")
-    if commit:
-        words["repository"] = value["repository"]
-    if commit:
-        path = ""
-    else:
-        path = f"{value['repository']}:{value['path']}"
+    if not is_commit:
+        path = f"{repository}:{path}"
     tags = tuple(value["tags"])
-    sources = tuple(_source(value["repository"], one) for one in value.get("sources") or ())
+    sources = tuple(_source(repository, row) for row in value.get("sources") or ())
     return Hit(
         path=path, start_line=first, end_line=last, score=float(score), tags=tags, trail=tuple(trail), sources=sources,
-        **words,
+        **fields,
     )  # fmt: skip
 
 
 def _source(repository: str, value: Any) -> SourceLine:
-    """The lines that a fact of an answer was promoted from. Raises as `_hit`."""
+    """Lines that a fact of an answer was promoted from. Raises as `_hit`."""
     path, first, last, text = (value[name] for name in ("path", "start_line", "end_line", "text"))
     if not (isinstance(path, str) and isinstance(text, str) and type(first) is int and type(last) is int):
         raise ValueError("no source")
     return SourceLine(f"{repository}:{path}", first, last, text)
 
 
-def _post(address: str, token: str, asked: Mapping[str, Any]) -> dict[str, Any]:
+def _post(address: str, token: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Send JSON to an address and return the JSON object of the answer. Raises GitMemError."""
+    import http.client
+    from urllib import error, request
+
+    class NoRedirect(request.HTTPRedirectHandler):
+        def redirect_request(self, *given: Any) -> None:
+            return None
+
+    # Plain HTTP is used to this machine only, and without a proxy, which could read the token.
+    handlers: list[Any] = [NoRedirect]
+    if address.startswith("http:"):
+        handlers.append(request.ProxyHandler({}))
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-    # Over plain HTTP only this machine is asked: a proxy would read the token.
-    proxy = not address.startswith("http:")
+    post = request.Request(address, json.dumps(fields).encode(), headers)
     try:
-        answer = send("POST", address, headers, json.dumps(asked).encode(), limit=LARGEST + 1, proxy=proxy)
-    except NoAnswer as problem:
-        raise GitMemError(f"the server does not answer ({problem})", "is the address right?") from None
-    if answer.status >= 300:
-        raise _refusal(answer)
-    try:
-        value = None
-        if len(answer.data) <= LARGEST:
-            value = answer.value()
-    except ValueError:
-        value = None
+        with request.build_opener(*handlers).open(post, timeout=TIMEOUT_SECONDS) as answer:
+            data = answer.read(MAX_ANSWER_BYTES + 1)
+    except error.HTTPError as refused:
+        raise _refusal(refused.code, refused.read(1 << 16)) from None
+    except (OSError, http.client.HTTPException, ValueError) as problem:
+        raise GitMemError(f"the server does not answer ({type(problem).__name__})", "is the address right?") from None
+    value = None
+    if len(data) <= MAX_ANSWER_BYTES:
+        with suppress(ValueError, RecursionError):
+            value = json.loads(data)
     if not isinstance(value, dict):
         raise GitMemError("the server's answer is none of a git mem server", "is the address right?")
     return value
 
 
-def _refusal(answer: HttpAnswer) -> GitMemError:
+def _refusal(status: int, data: bytes) -> GitMemError:
+    """The error for an HTTP status and the body of the answer."""
     try:
-        problem = answer.value()["error"]
+        problem = json.loads(data)["error"]
         return GitMemError(f"the server says: {str(problem['message'])[:300]}", str(problem["hint"])[:300])
-    except (ValueError, KeyError, TypeError):
-        return GitMemError(f"the server refuses with status {answer.status}", "is the address right?")
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return GitMemError(f"the server refuses with status {status}", "is the address right?")

@@ -1,9 +1,9 @@
-"""`git mem sync`: the current branch and the one of its name at a remote become equal, without anybody at the keyboard.
+"""`git mem sync`: makes the current branch and the branch of that name at a remote equal, with nobody at the keyboard.
 
-Fetch, merge fact by fact in a temporary work tree, scan what comes in and what goes out, move the branch forward,
-push; again from the start where somebody else pushed meanwhile. The branch moves by fast-forward only and nothing is
-ever forced. Where both sides changed the same text of memory, the remote's text stands in the branch, and ours is a
-commit on top of it, on a branch of its own that is pushed too: one `git merge` away, and lost nowhere.
+It fetches, merges fact by fact in a temporary work tree, scans the commits that come in and go out, moves the branch
+forward and pushes. If somebody else pushed meanwhile, it starts again. The branch moves by fast-forward only; nothing
+is forced. If both sides changed the same text of memory, the branch gets the remote's text, and ours is a commit on top
+of it, on a branch of its own that is pushed too: one `git merge` brings it back.
 """
 
 from __future__ import annotations
@@ -38,32 +38,33 @@ from gitmem.paths import is_memory, layout_of
 from gitmem.plural import counted
 from gitmem.review.publish import remote_url, through_the_gate
 
-SYNCED = (
-    "refs/gitmem/synced/"  # the tip of the remote's branch that the last sync took in: a rewritten one is seen by it
-)
-FETCHED = "refs/gitmem/fetched/"  # while a sync runs
-KEPT_REFS = "refs/gitmem/kept/"  # branches with our side of a conflict that the remote has not got yet
-TRIES = 6  # times it begins again where somebody committed here or pushed there meanwhile
-REMEMBERED = 50  # former tips of the remote's branch that are looked at
+SYNCED = "refs/gitmem/synced/"  # the remote's tip at the last sync, by which a rewritten history is noticed
+FETCHED = "refs/gitmem/fetched/"  # the remote's tip while a sync runs
+KEPT_REFS = "refs/gitmem/kept/"  # branches with our side of a conflict that are not pushed yet
+MAX_TRIES = 6  # if somebody commits here or pushes there during a sync
+MAX_FORMER_TIPS = 50  # of the remote's branch, that are compared to notice a rewritten history
 OFFLINE = re.compile(
     r"could not resolve|couldn't resolve|name resolution|failed to connect|couldn't connect|could not connect|timed out"
     r"|connection (?:refused|reset|closed)|network is (?:unreachable|down)|no route to host|unable to connect"
     r"|operation too slow|early eof|host is down",
     re.IGNORECASE,
 )
-REFUSED = re.compile(r"\[remote rejected\]|hook declined")  # the remote answered, whatever its hook says
+REFUSED = re.compile(r"\[remote rejected\]|hook declined")  # the remote answered, so it is not offline
 REJECTED = re.compile(r"\[rejected\]|\[remote rejected\].*(?:cannot lock|failed to update)|non-fast-forward")
 IN_THE_WAY = re.compile(r"would be overwritten|not uptodate", re.IGNORECASE)
-SLOW = {"http.lowSpeedLimit": "1", "http.lowSpeedTime": "60"}  # bytes a second, for so many seconds: then it is offline
-SSH = "ssh -o BatchMode=yes -o ConnectTimeout=20"  # where nobody could answer it
-PLAIN = ("--no-autostash", "--no-overwrite-ignore")  # of a merge: nothing of the work tree is put aside or overwritten
+SLOW = {"http.lowSpeedLimit": "1", "http.lowSpeedTime": "60"}  # less than 1 byte a second for 60 seconds: offline
+SSH = "ssh -o BatchMode=yes -o ConnectTimeout=20"  # if nobody can answer a question
+PLAIN = ("--no-autostash", "--no-overwrite-ignore")  # a merge neither stashes nor overwrites files of the work tree
 _MARK = re.compile(rb"^(?:<{7}|\|{7}|={7}|>{7})(?: |\r?$)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
 class Remote:
-    """Where to sync with: a remote's name, the branch at both ends, whether a person named the remote, and whether
-    nobody is there to be asked."""
+    """The remote to sync with.
+
+    `name`: of the remote. `branch`: its name at both ends. `named`: a person typed the name. `unattended`: nobody can
+    answer a question.
+    """
 
     name: str
     branch: str
@@ -72,21 +73,21 @@ class Remote:
 
     @property
     def key(self) -> str:
-        """The last part of our refs for it: no name of a branch stands in the way of another's."""
+        """The last part of our refs for this remote and branch; a hash, so that branch names cannot collide."""
         return hashlib.sha256(f"{self.name}\0{self.branch}".encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)
 class Synced:
-    """What a sync did. `state`:
+    """The result of a sync. `state` is one of:
 
-    `synced`: both ends are equal. `offline`: the remote did not answer; `waiting` commits go out next time.
-    `uncommitted`: files with edits stand in the way of what came (`paths`). `conflict`: files that are no memory
-    changed on both sides (`paths`); nothing was merged or pushed. `would sync`: a dry run.
+    `synced`: both ends are equal. `offline`: the remote did not answer; `waiting` commits are pushed next time.
+    `uncommitted`: edited files (`paths`) would be overwritten by the merge. `conflict`: files that are not memory
+    (`paths`) changed on both sides; nothing was merged or pushed. `would sync`: a dry run.
 
-    `received` and `sent` are commits. `kept` are the branches with our side of `paths`, where both sides changed the
-    same text of memory. `uncommitted` are memory files whose edits no commit has: they stayed here. `differs`: the
-    facts that those which came repeat, replace, end or conflict with.
+    `received`, `sent`: numbers of commits. `paths` of a synced state: memory files whose same text both sides changed;
+    `kept`: the branches with our side of them. `uncommitted`: memory files with edits that are not committed and stayed
+    here. `differs`: facts here that a received fact repeats, replaces, ends or contradicts.
     """
 
     state: str
@@ -111,8 +112,11 @@ class Synced:
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """A merge that was made beside the work tree: its commit, the memory files both sides changed at one place, and
-    the commit on top of it with our side of them ("" for none)."""
+    """A merge, not checked out yet.
+
+    `commit`: its oid. `paths`: memory files whose same text both sides changed. `ours`: the commit on top of it with
+    our side of them, "" for none.
+    """
 
     commit: str
     paths: tuple[str, ...] = ()
@@ -120,7 +124,7 @@ class Merge:
 
 
 class _Conflict(Exception):
-    """Files that are no memory changed on both sides."""
+    """Both sides changed files that are not memory (`paths`)."""
 
     def __init__(self, paths: Sequence[str]) -> None:
         super().__init__(paths)
@@ -128,9 +132,10 @@ class _Conflict(Exception):
 
 
 def remote_of(repo: Repository, name: str, *, unattended: bool) -> Remote:
-    """The remote to sync the current branch with: `name`, else the branch's own, else `origin`.
+    """The remote for the current branch: `name`, or if "" the remote of the branch's upstream, or `origin`.
 
-    Raises GitMemError where no branch is checked out, where there is no such remote, and in a shallow clone.
+    Raises GitMemError if no branch is checked out, if there is no such remote, or in a shallow clone; UsageError if the
+    name is not that of a remote.
     """
     branch = repo.branch()
     if branch is None:
@@ -154,17 +159,14 @@ def sync(
     commit: bool = False,
     dry_run: bool = False,
 ) -> Synced:
-    """Make the branch and the remote's equal. `commit`: what is not committed of memory is, first. `python` runs the
-    merge driver.
+    """Make the branch and the remote's branch equal.
 
-    Raises Refused where the gate blocks what comes or goes (nothing is merged or pushed then), Locked when another sync
-    runs, Changed after TRIES beginnings, GitMemError for a rewritten remote, GitFailed for what else Git refuses.
+    `commit`: commit edited memory files first. `python`: the interpreter of the merge driver. Raises Refused if the
+    gate blocks a commit that comes in or goes out (nothing is merged or pushed then), Locked if another sync runs,
+    Changed after MAX_TRIES, GitMemError if the remote's history was rewritten, GitFailed if Git fails otherwise.
     """
     ensure_can_commit(repo)
-    if repo.root is not None:
-        unsettled = _unmerged(repo)
-    else:
-        unsettled = {}
+    unsettled = _unmerged(repo)
     if unsettled:
         raise GitMemError(
             f"{_file_names(unsettled)}: a conflict that is not settled", "settle it, then git add the file"
@@ -174,11 +176,11 @@ def sync(
         if not dry_run:
             merge_driver.set_up(repo, python, config.memory_daily)
         try:
-            for attempt in range(TRIES):
+            for attempt in range(MAX_TRIES):
                 try:
                     return run.once()
                 except Changed:
-                    if attempt + 1 == TRIES:
+                    if attempt + 1 == MAX_TRIES:
                         raise
         finally:
             with suppress(GitFailed):
@@ -188,7 +190,7 @@ def sync(
 
 @dataclass
 class _Run:
-    """One sync. `conflicted` are the files of the conflicts that its beginnings met."""
+    """One sync with all its tries. `conflicted`: the memory files with conflicts in any of them."""
 
     repo: Repository
     config: Config
@@ -199,7 +201,7 @@ class _Run:
     conflicted: dict[str, None] = field(default_factory=dict)
 
     def once(self) -> Synced:
-        """One beginning. Raises Changed where it has to begin again."""
+        """One try. Raises Changed if another one is needed."""
         repo, remote = self.repo, self.remote
         if self.commit:
             _commit_memory(repo, self.config, self.today)
@@ -207,9 +209,7 @@ class _Run:
         if before.branch != remote.branch:
             raise GitMemError(f"the branch changed from '{remote.branch}' meanwhile", "run it again")
         head = before.head or ""
-        state = "synced"
-        if self.dry_run:
-            state = "would sync"
+        state = "would sync" if self.dry_run else "synced"
         done = Synced(state, remote.name, remote.branch, head, uncommitted=_uncommitted(repo, self.config))
         try:
             theirs = _fetched(repo, remote)
@@ -227,29 +227,29 @@ class _Run:
         except _Conflict as conflict:
             return replace(done, state="conflict", paths=conflict.paths)
         self.conflicted |= dict.fromkeys(merge.paths)
-        name = ""
+        kept_branch = ""
         if merge.ours:
-            name = _keep(repo, remote, merge)
+            kept_branch = _keep(repo, remote, merge)
         try:
-            stands = self._moved_forward(before, merge.commit)
+            in_the_way = self._move_forward(before, merge.commit)
         except BaseException:
-            _forget_kept(repo, remote, name)
+            _remove_kept(repo, remote, kept_branch)
             raise
-        if stands:
-            _forget_kept(repo, remote, name)
-            return replace(done, state="uncommitted", paths=stands)
+        if in_the_way:
+            _remove_kept(repo, remote, kept_branch)
+            return replace(done, state="uncommitted", paths=in_the_way)
         kept = _unsent(repo, remote)
-        came = between(_memory_at(repo, head), _memory_at(repo, merge.commit), self.today)
-        done = replace(done, commit=merge.commit, paths=tuple(self.conflicted), kept=tuple(kept), differs=came)
+        differs = between(_memory_at(repo, head), _memory_at(repo, merge.commit), self.today)
+        done = replace(done, commit=merge.commit, paths=tuple(self.conflicted), kept=tuple(kept), differs=differs)
         try:
             _push(repo, remote, merge.commit, theirs, kept)
         except GitFailed as error:
             return self._offline(done, error, _count(repo, merge.commit, theirs))
-        _remember(repo, remote, merge.commit, kept)
+        _record_synced(repo, remote, merge.commit, kept)
         return replace(done, sent=_count(repo, merge.commit, theirs))
 
     def _offline(self, done: Synced, error: GitFailed, waiting: int) -> Synced:
-        """What to answer where the remote does not. Raises the error where it does."""
+        """The result if `error` means that the remote does not answer. Raises `error` otherwise."""
         words = "\n".join(
             line for line in f"{error.message}\n{error.hint}".split("\n") if not line.lstrip().startswith("remote:")
         )
@@ -257,18 +257,18 @@ class _Run:
             raise error
         return replace(done, state="offline", waiting=waiting, reason=error.message)
 
-    def _moved_forward(self, before: transaction.Position, commit: str) -> tuple[str, ...]:
-        """Move the branch and the files forward to `commit`; the files that stand in the way, () where it moved.
+    def _move_forward(self, before: transaction.Position, commit: str) -> tuple[str, ...]:
+        """Move the branch and the work tree forward to `commit`.
 
-        Raises Changed where HEAD moved, and where somebody wrote again what was just committed.
+        Returns the files that it would overwrite; () if the branch moved. Raises Changed if HEAD moved meanwhile, or if
+        somebody edited a file again that was just committed.
         """
         repo = self.repo
+        in_the_way: tuple[str, ...] = ()
         if commit == before.head:
-            return ()
-        if before.head is None:
+            return in_the_way
+        if before.head is None:  # Git would overwrite files then
             in_the_way = _in_the_way(repo, before.head, commit)
-        else:
-            in_the_way = ()
         if in_the_way:
             return in_the_way
         try:
@@ -287,11 +287,11 @@ class _Run:
 
 
 def _memory_at(repo: Repository, commit: str) -> bytes:
-    """The bytes of MEMORY.md in a commit, none where it has no such file."""
-    oid = None
-    if commit:
-        oid = repo.blobs(commit, [MEMORY]).get(MEMORY)
-    if not oid:
+    """The bytes of MEMORY.md in a commit; b"" if there is no such file or `commit` is ""."""
+    if not commit:
+        return b""
+    oid = repo.blobs(commit, [MEMORY]).get(MEMORY)
+    if oid is None:
         return b""
     return repo.read(oid)
 
@@ -300,7 +300,7 @@ def _memory_at(repo: Repository, commit: str) -> bytes:
 
 
 def _fetched(repo: Repository, remote: Remote) -> str:
-    """The tip of the remote's branch, which is here afterwards; "" where it has none. Moves no branch of its."""
+    """Fetch the remote's branch and return its tip; "" if the remote has no such branch. Moves no other ref."""
     ref = f"{FETCHED}{remote.key}"
     spec = f"+refs/heads/{remote.branch}:{ref}"
     try:
@@ -308,7 +308,7 @@ def _fetched(repo: Repository, remote: Remote) -> str:
             repo,
             ["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--refmap=", "--no-recurse-submodules",
              remote.name, spec],
-            env=_patience(repo, remote),
+            env=_network_environ(repo, remote),
         )  # fmt: skip
     except GitFailed as error:
         if "couldn't find remote ref" in f"{error.message}\n{error.hint}":
@@ -319,17 +319,15 @@ def _fetched(repo: Repository, remote: Remote) -> str:
 
 
 def _push(repo: Repository, remote: Remote, commit: str, theirs: str, kept: Iterable[str]) -> None:
-    """Push the merge and the branches with our side. Raises Changed where somebody pushed meanwhile."""
+    """Push the merge `commit` and the branches `kept`. Raises Changed if somebody pushed meanwhile."""
+    specs = [f"refs/heads/{name}:refs/heads/{name}" for name in kept]
     if commit != theirs:
-        specs = [f"{commit}:refs/heads/{remote.branch}"]
-    else:
-        specs = []
-    specs += [f"refs/heads/{name}:refs/heads/{name}" for name in kept]
+        specs.insert(0, f"{commit}:refs/heads/{remote.branch}")
     if not specs:
         return
-    plain = ["--quiet", "--no-follow-tags", "--recurse-submodules=no"]  # what was not scanned does not go
+    plain = ["--quiet", "--no-follow-tags", "--recurse-submodules=no"]  # no tag and no submodule: they are not scanned
     try:
-        run_git(repo, ["push", *plain, remote.name, *specs], env=_patience(repo, remote))
+        run_git(repo, ["push", *plain, remote.name, *specs], env=_network_environ(repo, remote))
     except GitFailed as error:
         words = f"{error.message}\n{error.hint}"
         if REJECTED.search(words) and "hook declined" not in words:
@@ -337,8 +335,11 @@ def _push(repo: Repository, remote: Remote, commit: str, theirs: str, kept: Iter
         raise
 
 
-def _remember(repo: Repository, remote: Remote, tip: str, kept: Iterable[str]) -> None:
-    """Note what the remote has now. Its tracking branch and the upstream are for the person: they may be in the way."""
+def _record_synced(repo: Repository, remote: Remote, tip: str, kept: Iterable[str]) -> None:
+    """Record in refs that the remote has `tip` and the branches `kept` now.
+
+    Also moves the tracking branch and sets a missing upstream, as a person expects; errors of these are ignored.
+    """
     run_git(repo, ["update-ref", f"{SYNCED}{remote.key}", tip])
     for name in kept:
         run_git(repo, ["update-ref", "-d", _kept_ref(remote, name)])
@@ -349,21 +350,19 @@ def _remember(repo: Repository, remote: Remote, tip: str, kept: Iterable[str]) -
             run_git(repo, ["branch", "--quiet", f"--set-upstream-to={remote.name}/{remote.branch}"])
 
 
-def _patience(repo: Repository, remote: Remote) -> dict[str, str]:
-    """The environment in which Git gives up on a network that does not answer, and asks nothing where nobody is."""
+def _network_environ(repo: Repository, remote: Remote) -> dict[str, str]:
+    """The environment for Git in which it gives up on a dead network, and asks nothing if the sync is unattended."""
     env = _with_settings(repo, SLOW)
-    asked = repo.environ.get("GIT_SSH_COMMAND") or repo.environ.get("GIT_SSH") or _setting(repo, "core.sshCommand")
-    if asked or not remote.unattended:
+    own_ssh = repo.environ.get("GIT_SSH_COMMAND") or repo.environ.get("GIT_SSH") or _setting(repo, "core.sshCommand")
+    if own_ssh or not remote.unattended:
         return env
     return {**env, "GIT_SSH_COMMAND": SSH}
 
 
 def _with_settings(repo: Repository, settings: Mapping[str, str]) -> dict[str, str]:
-    """The environment that adds settings to one run of Git."""
-    given = repo.environ.get("GIT_CONFIG_COUNT") or "0"
-    count = 0
-    if given.isdecimal():
-        count = int(given)
+    """Variables that add settings to one run of Git."""
+    given = repo.environ.get("GIT_CONFIG_COUNT", "")
+    count = int(given) if given.isdecimal() else 0
     env = {"GIT_CONFIG_COUNT": str(count + len(settings))}
     for n, (key, value) in enumerate(settings.items(), count):
         env |= {f"GIT_CONFIG_KEY_{n}": key, f"GIT_CONFIG_VALUE_{n}": value}
@@ -371,10 +370,14 @@ def _with_settings(repo: Repository, settings: Mapping[str, str]) -> dict[str, s
 
 
 def _ensure_not_rewritten(repo: Repository, remote: Remote, head: str, theirs: str) -> None:
-    """Raise GitMemError where commits that were at the remote, and are here, have been taken out there: to merge would
-    bring them back. Every tip that this clone knows the remote's branch had is looked at."""
+    """Raise GitMemError if the remote's branch lost commits that it had and that are here: a merge would restore them.
+
+    Compares all former tips of the remote's branch that this clone knows.
+    """
     name = f"{remote.name}/{remote.branch}"
-    for last in _former_tips(repo, remote) if head else ():
+    if not head:
+        return
+    for last in _former_tips(repo, remote):
         if not repo.is_ancestor(last, head):
             continue
         if not theirs:
@@ -390,37 +393,41 @@ def _ensure_not_rewritten(repo: Repository, remote: Remote, head: str, theirs: s
 
 
 def _former_tips(repo: Repository, remote: Remote) -> list[str]:
-    """Tips that the remote's branch had, the newest first, as far as this clone has seen them and has their commits."""
+    """The former tips of the remote's branch that this clone has seen and whose commits it has, the newest first."""
     tips = [dict(repo.refs(SYNCED)).get(f"{SYNCED}{remote.key}", ""), _tracked(repo, remote)]
-    with suppress(GitFailed):  # there is no such branch, or nothing is logged
-        shown = ["reflog", "show", f"--max-count={REMEMBERED}", "--format=%H"]
+    with suppress(GitFailed):  # no such branch, or no reflog
+        shown = ["reflog", "show", f"--max-count={MAX_FORMER_TIPS}", "--format=%H"]
         tips += run_git(repo, [*shown, f"refs/remotes/{remote.name}/{remote.branch}"]).split()
     present = repo.sizes([oid for oid in dict.fromkeys(tips) if oid])
     return [oid for oid in dict.fromkeys(tips) if oid in present]
 
 
 def _tracked(repo: Repository, remote: Remote) -> str:
+    """The tip of the tracking branch; "" if there is none."""
     return dict(repo.refs("refs/remotes/")).get(f"refs/remotes/{remote.name}/{remote.branch}", "")
 
 
 def _count(repo: Repository, tip: str, beyond: str) -> int:
-    """How many commits `tip` has that `beyond` has not; either may be ""."""
+    """The number of commits that `tip` reaches and `beyond` does not; "" reaches none."""
     if not tip:
         return 0
-    return int(run_git(repo, ["rev-list", "--count", tip, *([f"^{beyond}"] if beyond else [])]))
+    revs = [tip]
+    if beyond:
+        revs.append(f"^{beyond}")
+    return int(run_git(repo, ["rev-list", "--count", *revs]))
 
 
 # -- the merge -----------------------------------------------------------------------------------------------
 
 
 def _merged(repo: Repository, config: Config, remote: Remote, head: str, theirs: str, today: date) -> Merge:
-    """The commit that both ends are to have, scanned. Raises Refused, _Conflict and GitFailed."""
+    """The merge that both ends shall have, scanned by the gate. Raises Refused, _Conflict and GitFailed."""
     if not theirs or (head and repo.is_ancestor(theirs, head)):
         merge = Merge(head)
     elif not head or repo.is_ancestor(head, theirs):
         merge = Merge(theirs)
     else:
-        _scanned(repo, remote, head, theirs, "", today)  # before a hook that came with it runs
+        _scanned(repo, remote, head, theirs, "", today)  # before the merge runs a hook that came with it
         merge = _merge_in_worktree(repo, config, remote, head, theirs)
         _scanned(repo, remote, head, theirs, merge.ours or merge.commit, today, came=False)
         return merge
@@ -431,7 +438,10 @@ def _merged(repo: Repository, config: Config, remote: Remote, head: str, theirs:
 def _scanned(
     repo: Repository, remote: Remote, head: str, theirs: str, tip: str, today: date, *, came: bool = True
 ) -> None:
-    """Scan what `theirs` brings here (with `came`), and what `tip` ("" for nothing) brings there. Raises Refused."""
+    """Scan the commits of `theirs` that come here (with `came`) and those of `tip` ("" for none) that go there.
+
+    Raises Refused.
+    """
     if came and theirs and _count(repo, theirs, head):
         try:
             through_the_gate(repo, CommitRange(head, theirs, head), today)
@@ -442,66 +452,71 @@ def _scanned(
         try:
             through_the_gate(repo, CommitRange(theirs, tip, theirs), today)
         except Refused as error:
-            span = "--history"
-            if theirs:
-                span = f"--range {theirs[:12]}..HEAD"
+            span = f"--range {theirs[:12]}..HEAD" if theirs else "--history"
             hint = f"git mem scan {span} shows it; docs/leaked-secret.md says how to take it out of commits"
             raise Refused(f"{_finding(error)}; it is in commits here, and nothing was pushed", hint) from None
 
 
 def _finding(error: Refused) -> str:
+    """The finding in the message of a refusal, without its first words."""
     return error.message.partition(": ")[2]
 
 
 def _merge_in_worktree(repo: Repository, config: Config, remote: Remote, head: str, theirs: str) -> Merge:
-    """The merge of the remote's branch into ours, made in a temporary work tree, with the hooks of this one."""
+    """Merge the remote's branch into ours in a temporary work tree, with the hooks of this repository.
+
+    If both sides changed the same text of a memory file, the merge has their text, and a second commit has ours. Raises
+    _Conflict if such a file is not memory.
+    """
     layout = layout_at(repo, head, config)
     hooks = run_git(repo, ["rev-parse", "--path-format=absolute", "--git-path", "hooks"]).rstrip("\n")
     env = _with_settings(repo, {"rerere.enabled": "false", "core.hooksPath": hooks})
-    with detached_worktree(repo, head) as there:
+    commit_command = ["commit", "--quiet", "--cleanup=whitespace", "--file=-"]
+    with detached_worktree(repo, head) as temporary:
         subject = f"memory: merge {remote.name}/{remote.branch}"
         try:
-            run_git(there, ["merge", "--quiet", "--no-edit", "--no-ff", *PLAIN, "-m", subject, theirs], env=env)
-            return Merge(there.resolve("HEAD"))
+            run_git(temporary, ["merge", "--quiet", "--no-edit", "--no-ff", *PLAIN, "-m", subject, theirs], env=env)
+            return Merge(temporary.resolve("HEAD"))
         except GitFailed:
-            stages = _unmerged(there)
+            stages = _unmerged(temporary)
             if not stages:
                 raise
         foreign = [path for path in stages if not is_memory(path, layout)]
         if foreign:
             raise _Conflict(foreign)
-        settled = {path: _sides(there, path, entries) for path, entries in stages.items()}
-        named = _file_names(settled)
-        _stage(there, {path: sides[1] for path, sides in settled.items()})
-        words = f"{subject}\n\nIts text stands where both sides changed the same: {named}."
-        run_git(there, ["commit", "--quiet", "--cleanup=whitespace", "--file=-"], input=words, env=env)
-        commit = there.resolve("HEAD")
-        _stage(there, {path: sides[0] for path, sides in settled.items()})
-        words = f"memory: our side of what {remote.name}/{remote.branch} changed too\n\nIn {named}."
-        if there.staged_changes():
-            run_git(there, ["commit", "--quiet", "--cleanup=whitespace", "--file=-"], input=words, env=env)
-        ours = there.resolve("HEAD")
-    return Merge(commit, tuple(settled), ours if ours != commit else "")
+        settled = {path: _sides(temporary, path, entries) for path, entries in stages.items()}
+        names = _file_names(settled)
+        _stage(temporary, {path: sides[1] for path, sides in settled.items()})
+        message = f"{subject}\n\nIts text stands where both sides changed the same: {names}."
+        run_git(temporary, commit_command, input=message, env=env)
+        commit = temporary.resolve("HEAD")
+        _stage(temporary, {path: sides[0] for path, sides in settled.items()})
+        message = f"memory: our side of what {remote.name}/{remote.branch} changed too\n\nIn {names}."
+        ours = ""
+        if temporary.staged_changes():
+            run_git(temporary, commit_command, input=message, env=env)
+            ours = temporary.resolve("HEAD")
+    return Merge(commit, tuple(settled), ours)
 
 
 def _file_names(paths: Iterable[str]) -> str:
-    """Names of files for a sentence or a message; one that would not stay on its line is not spelled."""
+    """File names for a message; a name with a line break or another odd character is not written out."""
     return ", ".join(f"'{path}'" if path.isprintable() else "a file with an odd name" for path in paths)
 
 
 def _unmerged(repo: Repository) -> dict[str, dict[int, Entry]]:
-    """path -> stage (1 base, 2 ours, 3 theirs) -> entry, for what Git could not merge."""
+    """path -> stage (1 base, 2 ours, 3 theirs) -> entry, for the files that Git could not merge."""
     stages: dict[str, dict[int, Entry]] = {}
     for row in run_git(repo, ["ls-files", "--unmerged", "-z"]).split("\0"):
         if row:
-            about, path = row.split("\t", 1)
-            mode, oid, stage = about.split()
+            fields, path = row.split("\t", 1)
+            mode, oid, stage = fields.split()
             stages.setdefault(path, {})[int(stage)] = Entry(path, int(mode, 8), oid)
     return stages
 
 
 def _sides(repo: Repository, path: str, stages: Mapping[int, Entry]) -> tuple[Entry | None, Entry | None]:
-    """Our and their version of a file with conflicts, each with what could be merged; None is no file."""
+    """Our and their version of a file with conflicts, both with all parts that Git could merge; None: no file."""
     ours, theirs = stages.get(2), stages.get(3)
     if ours is None or theirs is None or ours.mode != theirs.mode:
         return ours, theirs
@@ -520,60 +535,54 @@ def _sides(repo: Repository, path: str, stages: Mapping[int, Entry]) -> tuple[En
 
 
 def _cleaned_blob(repo: Repository, path: str, data: bytes) -> str:
-    """The blob of a file's bytes in the work tree, as `git add` would make it (line ends, filters)."""
+    """Store the bytes of a file as `git add` would (line ends, filters). Returns the oid of the blob."""
     text = data.decode("utf-8", "surrogateescape")
     return run_git(repo, ["hash-object", "-w", f"--path={path}", "--stdin"], input=text).strip()
 
 
 def split_conflicts(marked: bytes) -> tuple[bytes, bytes] | None:
-    """The two sides of a text with Git's conflict marks (seven characters, with a base or without).
+    """The two sides of a text with Git's conflict markers (seven characters, with or without a base).
 
-    None where the marks are not in order, or there are none.
+    Returns None if there are no markers or they are not in order.
     """
     sides: tuple[list[bytes], list[bytes]] = ([], [])
-    into: tuple[int, ...] = (0, 1)
-    state = ""
-    after = {"": b"<", "<": b"|=", "|": b"=", "=": b">"}
-    seen = False
+    next_marks = {b"": b"<", b"<": b"|=", b"|": b"=", b"=": b">"}
+    sides_after = {b"": (0, 1), b"<": (0,), b"|": (), b"=": (1,)}
+    state = b""  # the last marker, b"" outside a conflict
+    has_conflict = False
     for line in re.findall(rb"[^\n]*\n|[^\n]+", marked):
-        mark = b""
-        if _MARK.match(line):
-            mark = line[:1]
-        if mark and mark in after[state]:
-            if mark == b">":
-                state = ""
-            else:
-                state = mark.decode()
-            into = {"": (0, 1), "<": (0,), "|": (), "=": (1,)}[state]
-            seen = True
+        mark = line[:1] if _MARK.match(line) else b""
+        if mark and mark in next_marks[state]:
+            state = mark.replace(b">", b"")
+            has_conflict = True
         elif mark and state:
             return None
         else:
-            for side in into:
+            for side in sides_after[state]:
                 sides[side].append(line)
-    if seen and not state:
-        return (b"".join(sides[0]), b"".join(sides[1]))
-    return None
+    if not has_conflict or state:
+        return None
+    return b"".join(sides[0]), b"".join(sides[1])
 
 
 def _stage(repo: Repository, entries: Mapping[str, Entry | None]) -> None:
-    """Stage versions of files, and have them in the work tree as they are staged; None takes a file out."""
-    gone = [path for path, entry in entries.items() if entry is None]
-    there = [entry for entry in entries.values() if entry is not None]
-    if gone:
-        run_git(repo, ["rm", "--quiet", "--force", "--ignore-unmatch", "--", *gone])
-    if there:
-        stage_entries(repo, there)
-        run_git(repo, ["checkout-index", "--force", "-z", "--stdin"], input="".join(f"{e.path}\0" for e in there))
+    """Stage these versions of files and write them to the work tree; None removes a file."""
+    removed = [path for path, entry in entries.items() if entry is None]
+    present = [entry for entry in entries.values() if entry is not None]
+    if removed:
+        run_git(repo, ["rm", "--quiet", "--force", "--ignore-unmatch", "--", *removed])
+    if present:
+        stage_entries(repo, present)
+        run_git(repo, ["checkout-index", "--force", "-z", "--stdin"], input="".join(f"{e.path}\0" for e in present))
 
 
 # -- branches with our side ----------------------------------------------------------------------------------
 
 
 def _keep(repo: Repository, remote: Remote, merge: Merge) -> str:
-    """The name of the branch that has our side from now on. It counts as unsent until the remote has it."""
+    """Make a branch for our side of a conflict and return its name. It counts as unsent until it is pushed."""
     for name in (f"memory/conflict-{merge.ours[:8]}", f"memory-conflict-{merge.ours[:8]}"):
-        with suppress(GitFailed):  # a branch `memory` leaves no room for the first
+        with suppress(GitFailed):  # Git refuses the first name if there is a branch `memory`
             run_git(repo, ["update-ref", "-m", "git mem sync", f"refs/heads/{name}", merge.ours])
             run_git(repo, ["update-ref", _kept_ref(remote, name), merge.ours])
             return name
@@ -587,14 +596,14 @@ def _kept_ref(remote: Remote, name: str) -> str:
 
 
 def _unsent(repo: Repository, remote: Remote) -> list[str]:
-    """The branches with our side that the remote has not got, and that are still here."""
+    """The branches with our side of a conflict that are still here and not pushed yet."""
     heads = {name.removeprefix("refs/heads/"): oid for name, oid in repo.refs()}
     kept = {name for name, _ in repo.refs(f"{KEPT_REFS}{remote.key}/")}
     return [name for name in heads if _kept_ref(remote, name) in kept and "conflict-" in name]
 
 
-def _forget_kept(repo: Repository, remote: Remote, name: str) -> None:
-    """Take a branch out again whose merge did not become the branch's."""
+def _remove_kept(repo: Repository, remote: Remote, name: str) -> None:
+    """Remove a branch of `_keep` ("" for none) if its merge was not taken."""
     if name:
         for ref in (f"refs/heads/{name}", _kept_ref(remote, name)):
             run_git(repo, ["update-ref", "-d", ref])
@@ -604,8 +613,7 @@ def _forget_kept(repo: Repository, remote: Remote, name: str) -> None:
 
 
 def _commit_memory(repo: Repository, config: Config, today: date) -> None:
-    """Commit the memory files that are not as HEAD has them, and nothing else. Raises Refused for what the gate blocks,
-    and commits nothing then."""
+    """Commit the memory files that differ from HEAD, and nothing else. Raises Refused if the gate blocks a file."""
     with transaction.writer(repo):
         paths = _uncommitted(repo, config)
         if not paths:
@@ -613,21 +621,19 @@ def _commit_memory(repo: Repository, config: Config, today: date) -> None:
         policy = sources.staged_policy(repo, today)
         assert repo.root is not None
         present = [path for path in paths if (repo.root / path).is_file()]
-        report = None
         if present:
             report = scan_source(sources.paths(repo, present, policy), policy)
-        if report is not None and report.blocked:
-            error = refusal([finding for finding in report.findings if finding.severity is Severity.BLOCK])
-            raise Refused(f"{_finding(error)}; nothing was committed or synced", "git mem scan shows it")
-        subject = ""
+            if report.blocked:
+                error = refusal([finding for finding in report.findings if finding.severity is Severity.BLOCK])
+                raise Refused(f"{_finding(error)}; nothing was committed or synced", "git mem scan shows it")
+        subject = f"memory: {counted(len(paths), 'file')}"
         if len(paths) == 1 and paths[0].isprintable():
             subject = f"memory: {paths[0]}"
-        subject = subject or f"memory: {counted(len(paths), 'file')}"
         commit_paths(repo, f"{subject}\n\nCommitted by git mem sync.", paths)
 
 
 def _uncommitted(repo: Repository, config: Config) -> tuple[str, ...]:
-    """The memory files that are not as HEAD has them: changed, new or gone. What Git ignores is none."""
+    """The memory files that differ from HEAD: changed, new or removed; not those that Git ignores."""
     layout = layout_of((entry.path for entry in repo.staged()), config.memory_paths)
     return tuple(sorted(path for path in _edited(repo) if is_memory(path, layout)))
 
@@ -638,14 +644,14 @@ def _edited(repo: Repository) -> list[str]:
 
 
 def _in_the_way(repo: Repository, head: str | None, commit: str) -> tuple[str, ...]:
-    """The files here that `commit` would overwrite: edited ones, and those that Git does not know, ignored or not."""
+    """The files here that `commit` would overwrite: edited files, and files that Git does not track, ignored or not."""
     assert repo.root is not None
     edited = set(_edited(repo))
-    if head is None:
-        came = {entry.path: True for entry in repo.entries(commit)}
-    else:
-        came = {change.path: change.status == "A" for change in repo.changes(head, commit)}
-    return tuple(path for path, new in came.items() if path in edited or (new and os.path.lexists(repo.root / path)))
+    return tuple(
+        change.path
+        for change in repo.changes(head or "", commit)
+        if change.path in edited or (change.status == "A" and os.path.lexists(repo.root / change.path))
+    )
 
 
 def _setting(repo: Repository, key: str) -> str:

@@ -1,6 +1,6 @@
-"""What a person types so that their machine runs `git mem sync` by itself: a systemd user unit, a launchd agent.
+"""Makes the shell commands by which a machine runs `git mem sync` regularly: a systemd user timer or a launchd agent.
 
-Nothing is written here: the text is printed, read and pasted by whoever wants it.
+This module writes no file. A person reads the printed commands and pastes them.
 """
 
 from __future__ import annotations
@@ -19,18 +19,22 @@ MINUTES = 15
 
 
 def timer(kind: str, root: Path, python: str, minutes: int = MINUTES, remote: str = "") -> str:
-    """The shell commands that set a timer of `kind` up for the repository at `root` and `remote` ("": the own one),
-    run by the interpreter `python`, and the ones that take it out, as a comment. Raises UsageError for a path that
-    those files cannot hold."""
+    """The shell commands that set up a timer for the repository at `root`, and as a comment those that remove it.
+
+    `kind`: one of TIMERS. `python`: the interpreter to run. `remote`: "" for the branch's own. Raises UsageError for a
+    path that the files of the timer cannot hold.
+    """
     if not str(root).isprintable() or str(root).endswith("\\"):
         raise UsageError("a timer cannot be made for a folder of such a name", "rename the folder")
     name = f"git-mem-sync-{_name(root)}"
-    command = [python, "-P", "-m", "gitmem", "sync", *([remote] if remote else []), "--commit", "--quiet"]
-    return (_systemd if kind == "systemd" else _launchd)(name, root, command, minutes)
+    command = [python, "-P", "-m", "gitmem", "sync", *filter(None, [remote]), "--commit", "--quiet"]
+    if kind == "systemd":
+        return _systemd(name, root, command, minutes)
+    return _launchd(name, root, command, minutes)
 
 
 def timer_files(root: Path, environ: Mapping[str, str]) -> list[Path]:
-    """The files of the timers that were set up for the repository at `root`, as `timer` names them."""
+    """The existing files of timers of the repository at `root`, by the names that `timer` gives them."""
     home = Path(environ.get("HOME", "~")).expanduser()
     systemd = Path(environ.get("XDG_CONFIG_HOME") or home / ".config") / "systemd/user"
     name = f"git-mem-sync-{_name(root)}"
@@ -39,7 +43,7 @@ def timer_files(root: Path, environ: Mapping[str, str]) -> list[Path]:
 
 
 def _name(root: Path) -> str:
-    """Tells the timers of two folders of one name apart."""
+    """The name of the folder and a hash of its path, so that two folders of one name have different timers."""
     word = re.sub(r"[^a-z0-9]+", "-", root.name.lower()).strip("-")[:30]
     return "-".join(part for part in (word, hashlib.sha256(bytes(root)).hexdigest()[:6]) if part)
 
@@ -76,12 +80,12 @@ WantedBy=timers.target
 
 
 def _unit_text(text: str) -> str:
-    """Text of a unit file: `%` begins a specifier there, and a line ends a setting."""
+    """Text for a unit file, on one line; `%` is doubled, because it begins a specifier."""
     return " ".join(text.split("\n")).replace("%", "%%")
 
 
 def _unit_word(word: str) -> str:
-    """A word of ExecStart=, quoted as systemd.service(5) says."""
+    """A word of ExecStart=, quoted by the rules of systemd.service(5)."""
     quoted = word.replace("\\", "\\\\").replace('"', '\\"').replace("$", "$$")
     return f'"{_unit_text(quoted)}"'
 

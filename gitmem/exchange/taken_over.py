@@ -1,7 +1,7 @@
-"""Branches whose files were taken over without some of their lines, which therefore wait no longer.
+"""Finds branches whose files were taken over without some of their lines (`branch_lines`); they need no merge.
 
-The commit of a takeover names the branch and its tip in a trailer (`trailers.TAKEN_OVER`). A branch that moved since
-waits again, and so does one whose takeover was reverted. The module reads commits; it never writes.
+The commit of a takeover names the branch and its tip in a trailer (`trailers.TAKEN_OVER`). It counts no more once the
+branch has moved or the commit was reverted. This module only reads.
 """
 
 from __future__ import annotations
@@ -21,15 +21,17 @@ _REVERTED = re.compile(rf"{REVERTS} ([0-9a-f]{{40,64}})\b")
 
 @dataclass(frozen=True, slots=True)
 class Takeover:
-    """`commit`: the oid of the commit that took a branch over. `when`: its author's date, aware of its zone."""
+    """`commit`: oid of the commit that took a branch over. `when`: its author date, with time zone."""
 
     commit: str
     when: datetime
 
 
 def takeovers(repo: Repository, tips: Collection[str]) -> dict[str, Takeover]:
-    """The newest takeover of each of these tips of branches that the current branch has and that stands. One that an
-    agent's commit claims counts for nothing."""
+    """Tip -> its newest takeover in the current branch that was not reverted, for those of `tips` that have one.
+
+    A commit of an agent does not count.
+    """
     head = repo.head()
     if head is None or not tips:
         return {}

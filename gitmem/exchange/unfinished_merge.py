@@ -1,7 +1,7 @@
-"""A merge that was begun in a terminal and stopped at conflicts of memory: what is open of it, and ending it.
+"""Reads and ends a merge that was begun in a terminal and stopped at conflicts in memory files.
 
-What is staged of it already stays as it was settled. The commit is made as that of an open branch (`branch_merge`);
-then Git's own merge is given up for it, so that all of it is there or nothing.
+Files of it that are staged keep their staged text. The commit is made as for an open branch (`branch_merge`); then
+Git's own merge is aborted and the branch moved to the commit, so that all of the merge is done or nothing.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from gitmem.git.worktree import read_bytes
 from gitmem.git.write import MERGE_HEAD, merging, run_git
 from gitmem.messages import Message
 
-MAX_MESSAGE_BYTES = 1 << 16  # bytes of a message
+MAX_MESSAGE_BYTES = 1 << 16
 END = "git status; git commit ends it, git merge --abort gives it up"
 
 
 @dataclass(frozen=True, slots=True)
 class BegunMerge:
-    """What it would be, and the token of its state: of what is staged, and of the files whose conflicts are open."""
+    """`merge`: with its open conflicts. `token`: a hash of the staged entries and of the files with conflicts."""
 
     merge: BranchMerge
     token: str
@@ -38,8 +38,8 @@ class BegunMerge:
 def begun_merge(repo: Repository, config: Config, today: date) -> BegunMerge:
     """The merge that was begun here. Reads only.
 
-    Raises GitMemError where none was, and for what is left to the terminal: of several branches, with something else
-    staged or changed, with a file that one side removed.
+    Raises GitMemError if there is none, and if it must be ended in a terminal: it merges several branches, something
+    else is staged or changed, or one side removed a file.
     """
     tips = _text(repo, MERGE_HEAD).split()
     head = repo.head()
@@ -69,7 +69,7 @@ def begun_merge(repo: Repository, config: Config, today: date) -> BegunMerge:
 
 
 def _ensure_nothing_else(repo: Repository, merge: BranchMerge, staged: Mapping[str, str], open_paths: set[str]) -> None:
-    """Raise GitMemError where giving Git's merge up would lose more than it: edits, and what is staged besides."""
+    """Raise GitMemError if `git merge --abort` would lose more than the merge: edits, or other staged changes."""
     settled = {file.path for file in merge.files}
     brought = dict(merge.brought)
     for change in repo.staged_changes():
@@ -86,10 +86,11 @@ def _ensure_nothing_else(repo: Repository, merge: BranchMerge, staged: Mapping[s
 
 
 def end_merge(repo: Repository, begun: BegunMerge, contents: Mapping[str, bytes], config: Config, today: date) -> str:
-    """Commit the merge that was begun, with these contents of the files that both sides changed; the commit.
+    """Commit the merge that was begun. Returns the commit's oid.
 
-    Raises Changed where it is not what it was, and as `branch_merge.made_merge`; nothing is changed then. A run that is
-    killed leaves the merge begun, or given up, or ended.
+    `contents`: of the files that both sides changed, as from `branch_merge.settled`. Raises Changed if the merge is not
+    what it was, and as `branch_merge.made_merge`; nothing is changed then. If the process is killed, the merge is still
+    begun, or aborted, or ended.
     """
     before = position(repo)
     made = made_merge(repo, begun.merge, contents, today)
@@ -103,7 +104,7 @@ def end_merge(repo: Repository, begun: BegunMerge, contents: Mapping[str, bytes]
 
 
 def _text(repo: Repository, name: str) -> str:
-    """A small file of the Git directory, "" where there is none."""
+    """The first MAX_MESSAGE_BYTES of a file of the Git directory; "" if there is none."""
     try:
         return read_bytes(Path(repo.git_dir), name, MAX_MESSAGE_BYTES).decode("utf-8", "replace")
     except OSError:
