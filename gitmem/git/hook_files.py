@@ -268,7 +268,7 @@ def uninstall(folder: Path, *, only: str = "", dry: bool = False) -> list[Step]:
                 data = ONLY.sub(lambda _: line, path.read_bytes(), count=1)  # noqa: B023 - used at once
                 steps.append(_write_hook(Step("goes on for other repositories", path), data, _mode(path), dry))
                 continue
-            step = _uninstall(path, name, dry)
+            step = _uninstall(path, dry)
         except OSError as error:
             raise GitMemError(
                 Message("cannot change '{}': {}", path, error.strerror), "run it in your own shell"
@@ -278,7 +278,7 @@ def uninstall(folder: Path, *, only: str = "", dry: bool = False) -> list[Step]:
     return steps
 
 
-def _uninstall(path: Path, name: str, dry: bool) -> Step | None:
+def _uninstall(path: Path, dry: bool) -> Step | None:
     """Remove our block from one hook file; None if it has none."""
     data = path.read_bytes()
     if not BLOCK.search(data):

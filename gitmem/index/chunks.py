@@ -140,7 +140,7 @@ def shape(document: Document, secret_lines: Set[int] = frozenset()) -> Shape:
     keys: list[tuple[str, str]] = []
     if not any(line <= document.front for line in secret_lines):
         for key, value in document.front_matter.items():
-            keys += [(key, item) for item in ([value] if isinstance(value, str) else value)]
+            keys += [(key, item) for item in _items(value)]
     return Shape(
         headings=tuple((heading.line, heading.level) for heading in document.headings),
         fences=document.fences,
@@ -150,10 +150,19 @@ def shape(document: Document, secret_lines: Set[int] = frozenset()) -> Shape:
     )
 
 
+def _items(value: str | Sequence[str]) -> Sequence[str]:
+    """The items of a value of the front matter: of a list, or the value itself."""
+    if isinstance(value, str):
+        return [value]
+    return value
+
+
 def shape_of(data: bytes) -> Shape:
     """The shape of a blob, as `blob_row` has it. Looks for secrets only if there is a front matter."""
     document = parse(data)
-    return shape(document, _secrets(document) if document.front else frozenset())
+    if not document.front:
+        return shape(document)
+    return shape(document, _secrets(document))
 
 
 def spans(document: Document, cut: Cut, statements: Sequence[Statement]) -> list[tuple[int, int, int]]:
@@ -259,8 +268,7 @@ def _drafts(document: Document, cut: Cut, secret_lines: Set[int], owner: str) ->
     named: list[str] = []
     if not any(line <= document.front for line in secret_lines):
         for key in INDEXED_KEYS:
-            value = document.front_matter.get(key, ())
-            named += [value] if isinstance(value, str) else value
+            named += _items(document.front_matter.get(key, ()))
     path: list[Heading] = []
     headings = list(document.headings)
     next_heading = 0

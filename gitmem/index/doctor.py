@@ -91,17 +91,22 @@ def _compare(repo: Repository, config: Config, index: Index) -> Iterator[Check]:
     yield Check("file", "", "", place)
     wrong, later, files = _tree(repo, config, index)
     about = joined(", ", [counted(len(files), "file"), *later])
-    yield Check("tree", wrong, "git mem index" if wrong else "", about)
-    rows = _derived(repo, config, index, files)
+    yield _check("tree", wrong, "git mem index", about)
+    rows = _derived(repo, config, files)
     wrong, chunks = _chunks(index, rows)
-    yield Check("chunks", wrong, FULL if wrong else "", counted(len(chunks), "chunk"))
+    yield _check("chunks", wrong, FULL, counted(len(chunks), "chunk"))
     wrong = _words(index, chunks)
-    yield Check("words", wrong, REPAIR if wrong else "", f"of {counted(len(chunks), 'chunk')}, counted again")
+    yield _check("words", wrong, REPAIR, f"of {counted(len(chunks), 'chunk')}, counted again")
     wrong, count = _vectors(config, index, chunks)
-    hint = ""
-    if wrong:
-        hint = "git mem index" if count < 0 else REPAIR
-    yield Check("vectors", wrong, hint, counted(count, "vector"))
+    hint = "git mem index" if count < 0 else REPAIR
+    yield _check("vectors", wrong, hint, counted(count, "vector"))
+
+
+def _check(name: str, wrong: str, hint: str, about: str) -> Check:
+    """A check, with the hint only if something is wrong."""
+    if not wrong:
+        hint = ""
+    return Check(name, wrong, hint, about)
 
 
 def _tree(repo: Repository, config: Config, index: Index) -> tuple[str, list[str], dict[str, tuple[str, str]]]:
@@ -141,7 +146,7 @@ def _tree(repo: Repository, config: Config, index: Index) -> tuple[str, list[str
     return wrong, later, listed
 
 
-def _derived(repo: Repository, config: Config, index: Index, files: dict[str, tuple[str, str]]) -> Iterator[BlobRow]:
+def _derived(repo: Repository, config: Config, files: dict[str, tuple[str, str]]) -> Iterator[BlobRow]:
     """The rows that should be stored for these files, from their bytes."""
     cut = Cut(config.chunk_size, config.chunk_overlap)
     work = {(path, oid) for oid, (path, commit) in files.items() if not commit}
@@ -169,7 +174,9 @@ def _chunks(index: Index, rows: Iterator[BlobRow]) -> tuple[str, dict[int, tuple
             continue
         for place, chunk in zip(places, row.chunks, strict=True):
             chunks[place[0]] = (_sum(chunk.heading_words, "heading") + _sum(chunk.body_words, "body"), chunk.text)
-    return (f"not stored as they are: {counted(wrong, 'file')}" if wrong else ""), chunks
+    if not wrong:
+        return "", chunks
+    return f"not stored as they are: {counted(wrong, 'file')}", chunks
 
 
 def _sum(words: str, column: str) -> int:
@@ -219,7 +226,9 @@ def _vectors(config: Config, index: Index, chunks: dict[int, tuple[int, str]]) -
         some = numbers[at : at + 256]
         for number, made in zip(some, codes(embedder, [chunks[n][1] for n in some]), strict=True):
             wrong += not _close(stored[number], made)
-    return (f"not of their text: {counted(wrong, 'vector')}" if wrong else ""), len(stored)
+    if not wrong:
+        return "", len(stored)
+    return f"not of their text: {counted(wrong, 'vector')}", len(stored)
 
 
 def _close(a: tuple[bytes, bytes], b: tuple[bytes, bytes]) -> bool:

@@ -178,7 +178,8 @@ class _Snapshot:
             done = self._from(base)
         if done is not None:
             return done
-        reached = list(islice(self.tip.repo.reaches(self.tip.commit), self.most + 1 if self.most else None))
+        limit = self.most + 1 if self.most else None
+        reached = list(islice(self.tip.repo.reaches(self.tip.commit), limit))
         if self.most and len(reached) > self.most:
             return False
         missing = self.writer.missing(reached)

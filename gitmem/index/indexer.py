@@ -1,4 +1,4 @@
-"""Brings the search index up to date with Git: finds missing blobs, parses and embeds each once, records snapshots.
+"""Updates the search index, a projection of Git: finds missing blobs, parses and embeds each once, records snapshots.
 
 A search whose index is not current calls `bring` (through `freshness.ready`); the index is then current, or `stale`
 with a reason if the time was too short. `git mem index` and the Git hooks call `refresh`. This module never ranks and
@@ -8,6 +8,7 @@ never shows text.
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -112,7 +113,7 @@ def refresh(
     return work
 
 
-def prune(repo: Repository, config: Config, *, wait: float = 30.0) -> Work:
+def prune(repo: Repository, *, wait: float = 30.0) -> Work:
     """Delete blobs that no ref and no work tree reaches, vectors of replaced embedders, and the history's index.
 
     `wait`: seconds for another writer, then Locked is raised.
@@ -144,8 +145,9 @@ def cache_key(repo: Repository, config: Config) -> tuple[str, str]:
 
     head = repo.head()
     cut = Cut(config.chunk_size, config.chunk_overlap).id.replace("/", ".")
-    words = "".join(c if c.isalnum() else "-" for c in config.embedder)
-    return f"git-mem-{VERSION}-{cut}-{words}", repo.tree(head) if head else "empty"
+    embedder = re.sub(r"[\W_]", "-", config.embedder)
+    tree = repo.tree(head) if head else "empty"
+    return f"git-mem-{VERSION}-{cut}-{embedder}", tree
 
 
 class _Refresh:

@@ -110,7 +110,7 @@ def status(repo: Repository, config: Config) -> Status:
     if repo.root is not None:
         seen = read_work_tree(repo, config.memory_paths)
         total = len(seen.files)
-        more += other_endings(repo, seen, config.memory_paths)
+        more += _other_endings(repo, seen)
     elif commit:
         total = len(tree_files(repo, repo.tree(commit), config.memory_paths)[0])
     more += _outside_checkout(left_out_memory(repo, config.memory_paths))
@@ -158,10 +158,10 @@ def status(repo: Repository, config: Config) -> Status:
         index.close()
 
 
-def other_endings(repo: Repository, seen: WorkTree, extra: Sequence[str]) -> list[Odd]:
+def _other_endings(repo: Repository, seen: WorkTree) -> list[Odd]:
     """Files that no command reads, and that would be memory if their names ended in `.md`: `memory/plan.markdown`.
 
-    Files that Git ignores are left out, and files that a glob of `extra` makes memory.
+    Files that Git ignores are left out, and files that a glob of `[memory] paths` makes memory.
     """
     tracked = {entry.path for entry in repo.staged() if entry.mode in (REGULAR, EXECUTABLE)}
     layout = seen.layout
@@ -224,8 +224,10 @@ def _odd(repo: Repository, index: Index, key: str) -> tuple[list[Odd], int, int]
         elif corpus == UNREADABLE:
             odd.append(Odd(path, "cannot be read, skipped", "check its permissions; links are not followed"))
         elif problems:
-            for problem in _problems(repo, path) or []:
-                odd.append(Odd(path, Message("{}, skipped", problem[0]) if skipped else problem[0], problem[1]))
+            for reason, hint in _problems(repo, path):
+                if skipped:
+                    reason = Message("{}, skipped", reason)
+                odd.append(Odd(path, reason, hint))
         if secrets:
             words = "a line is not indexed: a secret"
             if secrets > 1:

@@ -209,6 +209,21 @@ def test_what_a_program_writes_into_the_new_file_after_it_was_put_back_is_kept(m
     assert not list((memory.path / ".git/gitmem/writing").iterdir())
 
 
+def test_what_a_program_writes_into_a_created_file_after_it_was_taken_back_is_kept(memory: Repo) -> None:
+    repo = open_repository(memory.path, os.environ)
+    new = {"memory/new.md": b"- ours\n"}
+    with writer(repo), pytest.raises(GitFailed), replaced(repo, new, {"memory/new.md": None}):
+        memory.git("add", "memory/new.md")
+        with open(memory.path / "memory/new.md", "ab") as held:
+            handle = os.dup(held.fileno())
+        with_hook(memory, "post-index-change", f"echo '- theirs' >> /proc/{os.getpid()}/fd/{handle}")
+        raise GitFailed("refused")
+    os.close(handle)
+    assert memory.read("memory/new.md") == "- theirs\n"
+    assert memory.git("diff", "--cached", "--name-only") == ""
+    assert not list((memory.path / ".git/gitmem/writing").iterdir())
+
+
 def test_a_refusal_names_the_files_that_somebody_else_saved_meanwhile(memory: Repo) -> None:
     with_hook(memory, "pre-commit", "echo '- theirs' >> MEMORY.md; echo 'not today' >&2; exit 1")
     done = memory.mem("edit", "MEMORY.md:3", "We use Postgres 17", "--reason", "upgraded", check=False)

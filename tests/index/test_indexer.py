@@ -415,12 +415,12 @@ def test_prune_drops_what_nothing_reaches(repo: Repo, opened: Repository) -> Non
     repo.git("checkout", "-q", "main")
     repo.git("branch", "-q", "-D", "side")
     indexer.refresh(opened, CONFIG)
-    work = indexer.prune(opened, CONFIG)
+    work = indexer.prune(opened)
     assert (work.removed_blobs, work.removed_chunks) == (1, 1)
     assert find(opened, "drafted") == ["memory/kept.md"] and find(opened, "alpha") == ["memory/a.md"]
     with open_index(opened) as index:
         assert index.frequency("sidewai") == 0 and index.counts()["vector"] == 2
-    again = indexer.prune(opened, CONFIG)
+    again = indexer.prune(opened)
     assert (again.removed_blobs, again.removed_chunks) == (0, 0)
 
 

@@ -34,7 +34,7 @@ def command(full: bool, revs: tuple[str, ...], prune: bool, hook: bool, as_json:
         raise UsageError("--prune stands alone", "git mem index --prune")
     repo, config = open_here()
     if prune:
-        work = indexer.prune(repo, config)
+        work = indexer.prune(repo)
     else:
         line = ProgressLine()
         try:

@@ -127,7 +127,7 @@ class Index:
         """
         if keep is None and not everything:
             return snapshot.norms
-        rows = self._blobs(snapshot.id, 0 if everything else 1)
+        rows = self._blobs(snapshot.id, int(not everything))
         return self._norms([blob for path, blob in rows if keep is None or keep(path)])
 
     @stored
@@ -273,7 +273,7 @@ class Index:
 
     @stored
     def covered(self) -> dict[str, str]:
-        """ref -> the tree of it whose memory blobs are all indexed."""
+        """ref -> its tree whose memory blobs are all indexed."""
         return dict(self._rows("SELECT ref, tree FROM covered"))
 
     @stored

@@ -1,28 +1,29 @@
-"""The tables of the search index, in words and in SQL. Values only: `index/db/` alone runs them.
+"""The tables of the search index, described and in SQL. Only `index/db/` executes the statements.
 
-The index holds no text that an answer could quote: oids, line numbers, hashes, word postings and vectors.
+The index holds no text that an answer could quote: only oids, line numbers, hashes, word postings and vectors.
 
-* `blob`: one row a Git blob ever parsed, by oid (raw bytes). `shape` is JSON of `Shape` (db/values.py): where
-  fences, tables and headings lie, and the front matter's keys; `skipped` says why a blob has no chunks.
-* `chunk`: one row a distinct text (heading, then lines), by the first 16 bytes of its SHA-256, wherever it
-  occurs. Its id is the rowid of `words` and, with the embedder's number above bit 40, of `code` and `vector`.
-  `length` is its number of words, -1 while `words` has no row for it (during `index --full`).
-* `line`: what `lines.pack` knows of a chunk's lines, apart from `chunk` so that its rows stay close together.
-* `place`: where a chunk stands in a blob; `heading` is the line of the heading it stands under, 0 for none.
-* `words`: FTS5 without content over the words of `terms.terms`; `instance`, `vocabulary` read its postings.
-* `embedder`, `code`, `vector`: vectors of a chunk as 1 bit and as int8 a dimension. One embedder is in force:
-  the one whose vectors are compared (1); 0 is not complete yet, -1 kept as a cache. `sum` is the CRC-32 of both,
-  so that `index --full` keeps good ones only.
-* `snapshot`: a set of (path, blob), by key (a tree's oid or a work tree); `norms` has a byte a chunk id:
-  0 outside the snapshot, else its length in steps of `LENGTH_STEP` words, plus 1. `seen` orders by last use,
-  `scan` is the hash of the work tree's stat data when everything in it was indexed.
-* `entry`: the pairs of a snapshot; `corpus` is 1 where the default search looks, 0 for files searched when they
-  are named, -1 for files Git ignores. For a work tree, `stat` says how the file looked when it was read.
-* `name`: the words of the names of files (`paths.file_name_words`), a row a word and path, whatever snapshot has the
-  path; the word "" says that the path's words are there.
-* `line_day`: on which day each line of a blob at a path was written, as blame had it at the commit `at`; `runs` is
-  `values.pack_days`. Filled by searches that ask for days, and only a saving: without a row Git is asked again.
-* `covered`: refs and the trees at which all their memory blobs were indexed. `meta`: how chunks were cut.
+* `blob`: one row per parsed Git blob, by oid (raw bytes). `shape`: JSON of `Shape` (db/values.py): lines of fences,
+  tables and headings, and the keys of the front matter. `skipped`: why the blob has no chunks, "" if it has.
+* `chunk`: one row per distinct text (headings, then lines), by the first 16 bytes of its SHA-256. Its id is the rowid
+  of `words` and, with the embedder's number above bit 40, of `code` and `vector`. `length`: its number of words, -1
+  while `words` has no row for it (during `index --full`).
+* `line`: the packed units of a chunk (`units.pack`); a table of its own, so that rows of `chunk` stay close together.
+* `place`: the lines of a chunk in a blob. `heading`: the line of the heading above it, 0 for none.
+* `words`: FTS5 without content over the words of `terms.terms`. `instance`, `vocabulary`: its postings.
+* `embedder`, `code`, `vector`: vectors of a chunk, `code` with 1 bit per dimension, `vector` as int8. `in_force`: 1 for
+  the embedder whose vectors are compared, 0 if its vectors are not complete yet, -1 if they are only a cache. `sum`:
+  CRC-32 of both, by which `index --full` keeps only valid vectors.
+* `snapshot`: a set of (path, blob), by key (of a tree or a work tree). `norms`: one byte per chunk id, 0 outside the
+  snapshot, otherwise the chunk's length in steps of `LENGTH_STEP` words, plus 1. `seen`: time of the last use. `scan`:
+  hash of the work tree's stat data when all of it was indexed.
+* `entry`: the (path, blob) pairs of a snapshot. `corpus`: 1 for files of the default search, 0 for files that are
+  searched if `--path` names them, below 0 for files without a blob (`worktree_record`). `stat`: in a work tree, the
+  stat data of the file when it was read.
+* `name`: the words of file names (`paths.file_name_words`), one row per word and path of any snapshot. The word ""
+  marks a path whose words are stored.
+* `line_day`: the day of each line of a blob at a path, from the blame at the commit `at`; `runs` is `values.pack_days`.
+  It is a cache: searches by day fill it, and without a row Git is asked again.
+* `covered`: ref -> its tree whose memory blobs are all indexed. `meta`: settings, such as the size of chunks.
 """
 
 from __future__ import annotations
@@ -60,5 +61,5 @@ TABLES: dict[str, str] = {
     " PRIMARY KEY(path, oid)) WITHOUT ROWID",
     "covered": "CREATE TABLE covered(ref TEXT PRIMARY KEY, tree TEXT NOT NULL) WITHOUT ROWID",
 }
-# What FTS5 makes for itself; anything else in the file is not ours.
+# Tables that FTS5 makes for itself. Any other table in the file is not ours.
 SHADOWS = frozenset(f"words_{part}" for part in ("data", "idx", "docsize", "config"))
