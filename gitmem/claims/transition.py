@@ -160,7 +160,8 @@ def _meant(one: FileClaim, old: Resolution, before: Judge, after: Judge, spans: 
 
 
 def _finding(one: FileClaim, old: Resolution, before: Judge, after: Judge, moves: dict[str, str], head: str) -> Finding:
-    """The finding about a claim that had the resolution `old` before. `moves`: old path -> new path of renamed files."""
+    """The finding about a claim that had the resolution `old` before. `moves`: old path -> new path of renamed
+    files."""
     claim = one.claim
     state, commit, renamed, cause = State.GONE, "", "", f"{claim.kind}:{claim.token}"
     match claim.kind:

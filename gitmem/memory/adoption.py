@@ -24,7 +24,7 @@ from gitmem.git.write import init_repository
 from gitmem.memory.folder_scope import globs_of_folders
 from gitmem.memory.new_repository import Place
 from gitmem.paths import (
-    AWAY,
+    FOREIGN_FOLDERS,
     MAX_MEMORY_FILE_BYTES,
     NOTHING_ELSE,
     Kind,
@@ -117,7 +117,7 @@ def hosts_memory(paths: Iterable[str]) -> tuple[str, ...]:
 
 def _reason(path: str) -> str:
     """The reason why a Markdown file is no note: its folder of other people's files, or that it is hidden."""
-    return next((f"in {name}/" for name in path.split("/")[:-1] if name in AWAY), HIDDEN)
+    return next((f"in {name}/" for name in path.split("/")[:-1] if name in FOREIGN_FOLDERS), HIDDEN)
 
 
 def daily_patterns(root: Path | None, notes: Iterable[str]) -> tuple[tuple[str, int], ...]:

@@ -1,16 +1,16 @@
 """Judge two statements: the probability of each kind of relation, a reason, and whether to act or to ask a person.
 
-The probabilities come from one linear model over `features` with the weights of weights.py, which
-`tools/train_relation.py` writes. Rules then correct them. A pair with a feature of `_DOUBTS` (two similar names, a
-plan, two sources of one time) is never acted on without a person, whatever its probability. The module changes nothing.
+The probabilities come from one linear model over `features` with the weights of relation.tsv, which `tools/train.py
+relation` writes. Rules then correct them. A pair with a feature of `_DOUBTS` (two similar names, a plan, two sources of
+one time) is never acted on without a person, whatever its probability. The module changes nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from math import exp
 
+from gitmem import linear_model
 from gitmem.light_typing import NamedTuple
 from gitmem.memory.deciding_words import claim
 from gitmem.memory.relation.alignment import VALUES, Alignment, align, classes_of, near, sameness, value_type
@@ -19,7 +19,6 @@ from gitmem.memory.relation.english import VERBS
 from gitmem.memory.relation.features import Features, features, gives_replaced_value, stated_change
 from gitmem.memory.relation.reading import LANGUAGES, Reading, cues_of, read
 from gitmem.memory.relation.tokens import DATE, ID, NAME, TIME, WORD, Token
-from gitmem.memory.relation.weights import ASKS, AUTOMATIC, WEIGHTS
 from gitmem.memory.sections import naming_steps
 
 SAME_WORDS = 0.5  # least shared part of the earlier text for a denial to contradict it
@@ -84,21 +83,6 @@ class Relation(NamedTuple):
     old: str = ""
     new: str = ""
     covers: bool = False
-
-
-KINDS = tuple(Kind)
-
-
-def _probabilities(found: Features) -> dict[Kind, float]:
-    """The probabilities that the linear model gives (softmax of the weighted sums)."""
-    sums = [0.0] * len(KINDS)
-    for name, value in found.items():
-        if row := WEIGHTS.get(name):
-            sums = [before + weight * value for before, weight in zip(sums, row, strict=True)]
-    top = max(sums)
-    powers = [exp(one - top) for one in sums]
-    whole = sum(powers)
-    return {kind: power / whole for kind, power in zip(KINDS, powers, strict=True)}
 
 
 # A pair with one of these features is never automatic.
@@ -221,17 +205,19 @@ def _judged(one: Said, other: Said, old: str, new: str) -> Relation:
     """Judge two statements. `old`, `new`: their texts with the words of their trails."""
     pair = align(old, new)
     found = features(pair)
+    model = linear_model.load(__file__, "relation.tsv")
     if pair.old.letters == pair.new.letters and old.split() == new.split():
         chances = {kind: float(kind is Kind.SAME) for kind in Kind}
     else:
-        chances = _by_day(corrected(_probabilities(found), found, pair), one, other, pair)
+        chances = {Kind(name): chance for name, chance in model.probabilities(found).items()}
+        chances = _by_day(corrected(chances, found, pair), one, other, pair)
     if _no_shared_subject(pair):
         chances = _of_two_things(chances)
     kind = max(chances, key=lambda each: chances[each])
     over = chances[Kind.REPLACES] + chances[Kind.ENDS]
-    sure = certainty(over, found, pair) >= AUTOMATIC and kind in (Kind.REPLACES, Kind.ENDS)
+    sure = certainty(over, found, pair) >= model.thresholds["automatic"] and kind in (Kind.REPLACES, Kind.ENDS)
     automatic = sure and not doubted(found, one, other, pair) and not says_more(pair, kind)
-    asks = automatic or over + chances[Kind.CONFLICTS] >= ASKS
+    asks = automatic or over + chances[Kind.CONFLICTS] >= model.thresholds["asks"]
     chances = _in_order(chances, one, other, pair)
     kind = max(chances, key=lambda each: chances[each])
     return _explained(kind, chances, pair, automatic, asks)
