@@ -96,7 +96,7 @@ class Imported:
     commit: str
 
 
-def look_at(source: Path, config: Config, environ: Mapping[str, str], here: Path, into: str = "") -> Plan:
+def plan_import(source: Path, config: Config, environ: Mapping[str, str], here: Path, into: str = "") -> Plan:
     """Plan the import of `source` into the work tree `here`; writes nothing.
 
     `into`: a folder of memory/ that gets all files as notes, also MEMORY.md; "" to keep the layout. Raises UsageError
@@ -400,7 +400,7 @@ def _without_git_paths(environ: Mapping[str, str]) -> dict[str, str]:
     return {key: value for key, value in environ.items() if key not in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")}
 
 
-def bring(repo: Repository, plan: Plan, now: datetime, environ: Mapping[str, str]) -> Imported:
+def import_files(repo: Repository, plan: Plan, now: datetime, environ: Mapping[str, str]) -> Imported:
     """Write the files of a plan; with a history, fetch it and commit the files in a merge of both histories.
 
     Raises Refused if the gate finds a secret in the history (unlike a file, a commit cannot be left out), and Changed

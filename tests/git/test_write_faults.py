@@ -104,8 +104,8 @@ def add_insight(repo: Repository, number: int) -> None:
 
 def import_notes(repo: Repository, number: int) -> None:
     assert repo.root is not None
-    plan = importing.look_at(repo.root.parent / "other", Config(), os.environ, repo.root)
-    importing.bring(repo, plan, NOW, os.environ)
+    plan = importing.plan_import(repo.root.parent / "other", Config(), os.environ, repo.root)
+    importing.import_files(repo, plan, NOW, os.environ)
 
 
 def merge_side(repo: Repository, number: int) -> None:

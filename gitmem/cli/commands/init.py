@@ -307,7 +307,7 @@ def _bring_into_new(options: InitOptions, source: Path) -> int:
         config, root = settings(opened), opened.root or folder
         opened.close()
     config = keeping(config, asked.keep)
-    plan = look_at(asked.source, config, os.environ, root)
+    plan = plan_import(asked.source, config, os.environ, root)
     plan = replace(plan, history=plan.history and asked.history)
     commit, laid = "", None
     if not inside and not asked.dry_run:
@@ -317,7 +317,7 @@ def _bring_into_new(options: InitOptions, source: Path) -> int:
         click.get_current_context().call_on_close(repo.close)
         plan = without_ignored(repo, plan)
     if not asked.dry_run:
-        commit = bring(repo, plan, now(), os.environ).commit
+        commit = import_files(repo, plan, now(), os.environ).commit
         laid = lay_out(place_for(folder, os.environ), os.environ, options.lang or _locale())
     return tell_notes(plan, asked, root, commit, laid.written if laid else ())
 
