@@ -1,12 +1,11 @@
-"""Whether a line of a log says what will hold: learned from log days of people who did not know the cues, and from the
-logs of agents that their owners keep in public.
+"""The score of a line of a log: how likely it is to be worth keeping.
 
-Two logistic regressions. The first reads what the line says: the sum of its cues, which of them match, its length and
-its meaning (`static_embedder`). It decides in a short plain list, as people write a day down. The second decides in any
-other log. It reads the cues, the line's form, its words, and the words of the headings, items and file name that it
-stands under: in the long log of an agent most lines report work, and the headings say which. It was learned from lines
-of 42 public repositories that readers judged. `tools/train.py lasting` writes the weights of both: `people_logs.tsv`,
-where each number of the meaning's vector is a feature, and `agent_logs.tsv`.
+Two logistic regressions, whose weights `tools/train.py lasting` writes. `people_logs.tsv` scores the lines of a short
+plain list, as people write a day down: by the sum of a line's cues, which cues match, its length and its vector
+(`static_embedder`). `agent_logs.tsv` scores the lines of any other log: by the cues, the line's form, its words, and
+the words of the headings, list items and file name above it. In the long log of an agent most lines report work, and
+the headings say which. The first was learned from log days by people who did not know the cues, the second from lines
+of 42 public repositories that readers judged.
 """
 
 from __future__ import annotations
@@ -23,21 +22,21 @@ from gitmem.promotion.log_lines import Candidate
 from gitmem.search.evidence import table_of_words, vector_of
 from gitmem.text.terms import latin_length
 
-SCALE = 0.5  # of the log-odds, which so have about the range of a sum of cues
-MAX_CUE_SUM = 3.0  # of a sum of cues, either way
-MAX_CUES = 4  # cues: more say no more
-PEOPLES_LOG = 20  # candidates of a list that a person writes on a day; an agent's log has more
-# Sum of cues from which a line of a person's log is kept: "we decided to use PostgreSQL" is short. In real short logs
-# 30 lines are offered for that alone, of which 3 were worth keeping and 6 harmless; of 308 such lines of long logs,
-# where it does not count, 37 and 50.
+SCALE = 0.5  # score per unit of log-odds: gives log-odds about the range of a sum of cues
+MAX_CUE_SUM = 3.0  # largest absolute sum of cues that counts
+MAX_CUES = 4  # number of matching cues above which more make no difference
+PEOPLES_LOG = 20  # most candidates in a list that counts as written by a person; agents' logs have more
+# Sum of cues from which a line of a person's log is kept whatever the regression says, since a short line ("we decided
+# to use PostgreSQL") has low log-odds. In real short logs 30 lines were offered for this alone: 3 worth keeping, 6
+# harmless. Long logs do not use it: of 308 such lines 37 were worth keeping and 50 harmless.
 SETTLING_CUE_SUM = 2.0
-FOUND_OUT = 1.0  # ... of a lesson ("it turned out that cron runs in local time"): short too, and seldom in log days
-WORDS_READ = 300  # characters of a line whose words count
-HEADING_READ = 200  # characters of headings and items whose words count
+LESSON_CUE_SUM = 1.0  # the same for a lesson ("it turned out that cron runs in local time"), which log days seldom have
+MAX_LINE_CHARS = 300  # characters at the start of a line whose words are features
+MAX_HEADING_CHARS = 200  # characters of the headings and items above a line whose words are features
 COLONS = frozenset(":：;；")
 _WORD = re.compile(r"[a-zäöüßåéà]+|[가-힣]+|[\u4e00-\u9fff]|[ぁ-ん]+|[ァ-ヶー]+|[0-9]+|[^\w\s]")
 _EMOJI = "[\U0001f300-\U0001faff\u2600-\u27bf]"
-_FORMS = {  # of a line's text, by what it has: status and reports are written in other marks than what will hold
+_FORMS = {  # feature name -> pattern of the line's text: reports of work use other marks than lasting statements
     "an emoji": re.compile(_EMOJI),
     "a path": re.compile(r"[\w.-]/[\w.-]"),
     "a link": re.compile(r"https?://"),
@@ -65,20 +64,20 @@ _FORMS = {  # of a line's text, by what it has: status and reports are written i
     "a message's stamp": re.compile(r"message_id|GMT[+-]\d|UTC\]"),
     "a quotation": re.compile(r"[\"“「『]"),
 }
-_OPENINGS = {  # of what stood there, before a label was taken off
+_OPENINGS = {  # feature name -> pattern of the whole line, its label included
     "a bold opening": re.compile(r"^\*\*"),
     "a bold label": re.compile(r"^\*\*[^*]{2,40}:?\*\*:?\s"),
     "all bold": re.compile(r"^\*\*[^*]+\*\*\W*$"),
     "an opening emoji": re.compile(rf"^[*_ \[]*{_EMOJI}"),
 }
-_MEANING = [f"meaning {at}" for at in range(256)]  # the numbers of a vector of the table of words
+_MEANING = [f"meaning {at}" for at in range(256)]  # feature names of the numbers of a line's vector
 _CAPITALS = re.compile(r"\b[A-Z]{2,}\b")
 _NAMES = re.compile(r"(?<!^)\b[A-Z][a-z]+")
 
 
 def features(text: str, result: CueResult) -> dict[str, float]:
-    """What the first regression reads of a line, by name: its cues, length and meaning; about 0..1, sums of cues apart.
-    The meaning is left out where the table of words cannot be read."""
+    """The features of a line in a person's log, by name: its cues, its length and the numbers of its vector, about 0..1
+    except the sum of cues. Without the static embedder's table there are no numbers of the vector."""
     found = {
         "cues": max(-MAX_CUE_SUM, min(MAX_CUE_SUM, result.score)),
         "several": min(len(result.cues), MAX_CUES) / MAX_CUES,
@@ -91,8 +90,8 @@ def features(text: str, result: CueResult) -> dict[str, float]:
 
 
 def forms(line: Candidate, result: CueResult) -> dict[str, float]:
-    """What the second regression reads of a line, by name: its cues and its form (about 0..1), its words and those of
-    its headings, items and file name (1 each)."""
+    """The features of a line in an agent's log, by name: its cues and its form (about 0..1), its words and the words of
+    the headings, items and file name above it (1 each)."""
     text, size = line.text, len(line.text)
     found = {
         "cues": max(-MAX_CUE_SUM, min(MAX_CUE_SUM, result.score)),
@@ -110,19 +109,19 @@ def forms(line: Candidate, result: CueResult) -> dict[str, float]:
         f"under {line.under_kind or 'none'}": 1.0,
         f"origin {line.origin or 'none'}": 1.0,
     }
-    told = {
+    flags = {
         "tiny": size < 25, "short": size < 45, "long": size > 250,
         "a topic": bool(line.topic), "prose": line.prose, "reported": line.reported,
     }  # fmt: skip
-    found.update((name, 1.0) for name, holds in told.items() if holds)
+    found.update((name, 1.0) for name, holds in flags.items() if holds)
     found.update((f"cue {name}", 1.0) for name in (*result.cues, *result.against))
     found.update((f"form {name}", 1.0) for name, pattern in _FORMS.items() if pattern.search(text))
     found.update((f"form {name}", 1.0) for name, pattern in _OPENINGS.items() if pattern.search(line.whole))
     for place, words in (
-        ("word", _words(text[:WORDS_READ])),
+        ("word", _words(text[:MAX_LINE_CHARS])),
         ("near", _words_of(line.near)),
         ("outer", _words_of(line.outer)),
-        ("file", _words(line.file[:HEADING_READ])),
+        ("file", _words(line.file[:MAX_HEADING_CHARS])),
     ):
         found.update((f"{place} {word}", 1.0) for word in words)
     return found
@@ -130,12 +129,12 @@ def forms(line: Candidate, result: CueResult) -> dict[str, float]:
 
 @cache
 def _words_of(headings: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(_words(" ".join(headings)[:HEADING_READ]))
+    return tuple(_words(" ".join(headings)[:MAX_HEADING_CHARS]))
 
 
 def _words(text: str) -> Iterator[str]:
-    """The words and marks of a text in lower case, each pair of neighbours, and the last letters of Korean words;
-    every number is `0`."""
+    """The words and punctuation marks of a text in lower case, each pair of neighbours, and the last one and two
+    letters of each Korean word. Every number becomes `0`."""
     words = ["0" if word[0].isdigit() else word for word in _WORD.findall(text.lower())]
     yield from words
     yield from map(" ".join, pairwise(words))
@@ -146,19 +145,20 @@ def _words(text: str) -> Iterator[str]:
 
 
 def score(line: Candidate, result: CueResult, *, named: bool = False) -> float:
-    """The line's score: `cues.THRESHOLD` where it is just likely enough to be worth keeping, more where it is
-    likelier. It is no less where the line is `named` by a label of a kind of fact (`Decision:`), nor for a line of a
-    person's log whose cues decide alone."""
+    """The line's score: `cues.THRESHOLD` at log-odds 0, SCALE more for each unit of log-odds. At least
+    `cues.THRESHOLD` for a line that is `named` by a label of a kind of fact (`Decision:`), and for a line of a person's
+    log whose cues come to SETTLING_CUE_SUM (a lesson's to LESSON_CUE_SUM)."""
     peoples = is_peoples(line)
     if peoples and not (line.topic or line.prose):
         odds = linear_model.load(__file__, "people_logs.tsv").odds(features(line.text, result))
     else:
         odds = linear_model.load(__file__, "agent_logs.tsv").odds(forms(line, result))
-    if named or (peoples and result.score >= (FOUND_OUT if result.kind == "lesson" else SETTLING_CUE_SUM)):
+    enough = LESSON_CUE_SUM if result.kind == "lesson" else SETTLING_CUE_SUM
+    if named or (peoples and result.score >= enough):
         odds = max(odds, 0.0)
     return THRESHOLD + SCALE * odds
 
 
 def is_peoples(line: Candidate) -> bool:
-    """Whether a line stands in a short list, or in a short text without headings, as people write a day down."""
+    """Whether a line is in a short list, or in a short text without headings, as people write a day down."""
     return line.beside <= PEOPLES_LOG and not line.reported and not (line.prose and line.topic)

@@ -1,12 +1,14 @@
-"""What a talk with an agent settles, one line a matter: the sentences that settle it, and what led up to them.
+"""The settlements of a conversation with an agent: for each decision the sentences that make it and lead up to it.
 
-A logistic regression says how likely it is that somebody who writes a decision down afterwards would use a sentence:
-by who says it, the length of it and of its turn, whether it asks, sums up, tells of work or answers an offer, and what
-the cues of promotion say of it. `tools/train.py decision_turns` writes the weights, `decision_turns.tsv`. A sentence
-likelier than SETTLES settles something: a person's at once, the agent's where the person agrees or thanks, or says
-nothing more; the one thing that the agent proposes ("I suggest ...") where the person says yes to it. What was said
-since the last settlement and is likelier than BELONGS goes with it: what was proposed, bounded, ruled out. Pure; always
-what was said. A talk without an agent is not read here.
+A logistic regression (`decision_turns.tsv`, written by `tools/train.py decision_turns`) gives each sentence the
+log-odds that a person who writes the decision down afterwards would use it. Its features: who says the sentence, the
+length of the sentence and of its turn, whether it asks, sums up, reports work or answers an offer, and its sum of
+promotion cues.
+
+A sentence above SETTLES settles something: a person's sentence at once; an agent's sentence when the person agrees,
+thanks, or says nothing more; the agent's only proposal ("I suggest ...") when the person says yes. Sentences above
+BELONGS since the last settlement (proposals, limits, rejected choices) become part of it. Pure; the text is always
+what was said. Callers pass only conversations with an agent.
 """
 
 from __future__ import annotations
@@ -25,50 +27,50 @@ from gitmem.text.languages import EASTERN, LANGUAGES
 from gitmem.text.telling import STOP, STOP_KOREAN
 from gitmem.text.terms import latin_length, without_ending
 
-MAX_SENTENCE_CHARACTERS = 400  # characters of a sentence, and of a line
+MAX_SENTENCE_CHARACTERS = 400  # of a sentence, and of a settlement
 SETTLING = frozenset(("decision", "rule", "constraint", "policy", "exception", "preference"))  # types that have reasons
-SETTLES = 0.0  # log-odds: likelier than not
-BELONGS = -2.0
-ANSWERED = -1.0  # what the agent said is kept where a person goes on from it to words that stand alone
-MAX_CUE_SUM = 3.0  # of a sum of cues, either way
+SETTLES = 0.0  # log-odds above which a sentence settles something
+BELONGS = -2.0  # log-odds above which a sentence is part of the next settlement
+ANSWERED = -1.0  # log-odds above which an agent's sentence is a settlement when the person goes on from it
+MAX_CUE_SUM = 3.0  # largest absolute sum of cues that counts
 SETTLING_CUE_SUM = 2.0  # sum of cues from which a sentence settles something: "we decided to use PostgreSQL" does
-REPORT = 400  # Latin letters: what is longer is a report, a plan or something pasted rather than an answer
-AGREED = 3  # telling words: a sentence with no more says that something is settled, but not what
+REPORT = 400  # Latin letters above which a turn is a report, a plan or pasted text rather than an answer
+AGREED = 3  # telling words up to which a sentence says that something is settled, but not what
 _QUESTION_MARK = r"[?？]\W*$"
 # How an agent offers choices.
 OFFER = re.compile("|".join((_QUESTION_MARK, *(each.OFFER for each in LANGUAGES))), re.I)
 # How an agent sums up what is to hold.
 SUMS_UP = re.compile("|".join(each.DECISION_LEAD_INS for each in LANGUAGES), re.I)
-# Offers to choose from: a bare yes settles none of them.
+# An offer of several choices: a bare yes settles none of them.
 CHOICES = re.compile("|".join(each.CHOICE for each in LANGUAGES), re.I)
-# What an agent says of its own work.
+# A report of the agent's own work; an order to do some work.
 OWN_WORK = re.compile("|".join(each.OWN_WORK for each in LANGUAGES), re.I)
 ERRAND = re.compile("|".join(each.ERRAND for each in LANGUAGES), re.I)
 # A sentence that agrees and says no more.
 AGREES = re.compile(rf"\W*(?:(?:{'|'.join(each.AGREEMENT for each in LANGUAGES)})[\W_]*)+", re.I)
-# How an agent proposes one thing; one step of the work, which holds no longer than the work; what holds on.
+# A proposal of one thing; a step of the work, which ends with the work; words of a thing that holds longer.
 PROPOSES = re.compile("|".join(each.PROPOSAL for each in LANGUAGES), re.I)
 WORK_STEP = re.compile("|".join(each.WORK_STEP for each in LANGUAGES), re.I)
 STANDS_ON = re.compile("|".join(each.STANDING for each in LANGUAGES), re.I)
-# A turn, or its first sentence, that says yes to what was proposed and nothing else.
+# A turn, or its first sentence, that says yes to a proposal and nothing else.
 CONFIRMS = re.compile(rf"\W*(?:{'|'.join(each.CONFIRMATION for each in LANGUAGES)})(?:[\W_]*\Z|\s*[.!。！\n])", re.I)
 THANKS = re.compile(rf"\W*(?:{'|'.join(each.THANKS for each in LANGUAGES)})", re.I)
 DENIES = re.compile("|".join(each.REFUSAL for each in LANGUAGES), re.I)
 CODE = re.compile(r"`|\*\*|[\w)]\(|\w/\w+[./]\w|\w[._]\w+\.\w|^\W*\w+Error\b|[{}<>=]{2}|\w:\d")
-# Agreement that `no` may take back: `ok no`, where `yes, no banner` agrees.
+# Agreement that a following `no` takes back: `ok no` refuses, `yes, no banner` agrees.
 BARELY = re.compile(rf"\W*(?:{english.FAINT_AGREEMENT}|{'|'.join(each.THANKS for each in EASTERN)})", re.I)
 DECLINES = re.compile("|".join(each.DECLINING for each in LANGUAGES), re.I)
-AFTERWARDS = 60  # characters of a turn behind its thanks in which it may decline
+MAX_DECLINE_CHARS = 60  # characters after agreement or thanks that are read for a refusal
 MAYBE = re.compile("|".join(each.POSSIBILITY for each in LANGUAGES), re.I)
-# Types that hold whatever was settled; said in an answer to the agent they are lines too.
+# Types of sentences that stay lines of their own when said in an answer to the agent.
 STANDING = frozenset(("deadline", "todo", "preference", "profile"))
 _HIRAGANA = re.compile("[\u3040-\u309f]")
 ASKS = re.compile(rf"{_QUESTION_MARK}|(?:{korean.ASKING_ENDS})\W*{_QUESTION_MARK}")
 
 
 class Statement(Protocol):
-    """A sentence: its text, that without what it quotes, its turn, and whether it may be somebody else's
-    (`selection.Sentence`)."""
+    """A sentence of a conversation (`selection.Sentence`). `own`: the text without quotations. `doubtful`: the words
+    may be another person's."""
 
     @property
     def text(self) -> str: ...
@@ -81,8 +83,8 @@ class Statement(Protocol):
 
 
 class Settlement(NamedTuple):
-    """The places of its statements, in order; of the one that settles; its type; and the turn that it was settled in,
-    which is the person's where one agrees to what the agent said."""
+    """`places`: indexes of the sentences, in order. `core`: index of the sentence that settles it. `type`: the fact's
+    type. `turn`: the turn that settled it; the person's where a person agrees to an agent's sentence."""
 
     places: tuple[int, ...]
     core: int
@@ -94,18 +96,18 @@ def settlements(
     said: Sequence[Statement], cues: Sequence[float], chosen: Mapping[int, str], turns: Sequence[Turn],
     picked: AbstractSet[int] = frozenset(), *, over: bool = True,
 ) -> tuple[list[Settlement], dict[int, str]]:  # fmt: skip
-    """What was settled, in order, and which of `chosen` (place -> type) is left for sentences alone.
+    """The settlements in order, and the entries of `chosen` (index of a sentence -> type) that no settlement used.
 
-    `cues`: what the cues of promotion say of each sentence. `picked`: the places that are kept in any case. A
-    settlement, like a sentence, has at most MAX_SENTENCE_CHARACTERS; the likeliest come first. Where the talk is not
-    `over`, what the agent says last settles nothing yet.
+    `cues`: the sum of promotion cues of each sentence. `picked`: indexes that stay in the second result unless a
+    settlement has them. A settlement has at most MAX_SENTENCE_CHARACTERS; its likeliest sentences are taken first.
+    Unless the conversation is `over`, the agent's last sentences settle nothing yet.
     """
     left = dict(chosen)
     talk = _Talk(said, cues, [0.0] * len(said), chosen)
     settled: list[Settlement] = []
     pending: list[int] = []
-    proposed: list[int] = []  # what the agent said last, which nobody has answered
-    unanswered: list[int] = []  # the places of all that it has said since the person's last turn
+    proposed: list[int] = []  # sentences of the agent that may settle something once the person answers
+    unanswered: list[int] = []  # all sentences of the agent since the person's last turn
     before: Turn | None = None
     model = linear_model.load(__file__, "decision_turns.tsv")
     for turn, places in _by_turn(said, turns):
@@ -138,14 +140,14 @@ def settlements(
         settled.append(talk.settlement([*pending, *proposed], strong, turns[-1]))
     for each in settled:
         _drop(left, each.places)
-    if settled:  # what was said before a settlement described the problem
+    if settled:  # facts stated before a settlement only described the problem
         last = max(settled[-1].places)
         _drop(left, [at for at, kind in left.items() if at < last and kind == "fact" and at not in picked])
     return settled, left
 
 
 class _Talk(NamedTuple):
-    """The sentences of a talk, and how likely each is to be part of a decision (log-odds)."""
+    """The sentences of a conversation with their sums of cues, log-odds and types."""
 
     said: Sequence[Statement]
     cues: Sequence[float]
@@ -153,7 +155,7 @@ class _Talk(NamedTuple):
     chosen: Mapping[int, str]
 
     def settles(self, at: int) -> bool:
-        """Whether a sentence settles something, or says so itself."""
+        """Whether a sentence settles something by its log-odds or by its own words."""
         own = self.said[at].turn.role is Role.USER
         says_so = self.cues[at] >= SETTLING_CUE_SUM if own else SUMS_UP.search(self.said[at].text)
         return self.odds[at] > SETTLES or bool(says_so)
@@ -172,7 +174,7 @@ class _Talk(NamedTuple):
         own = [at for at in places if self.belongs(at) and _states(self.said[at].own)]
         strong = [at for at in own if self.settles(at)]
         refused, agreed = refuses(turn.text), agrees(turn.text)
-        if strong:  # what stands alone is the person's word; what it was said to is a line of the agent's
+        if strong:  # the person's own sentences and the agent's earlier ones make two settlements
             told = [at for at in pending if self.said[at].turn.role is Role.ASSISTANT]
             pending = [at for at in pending if at not in told]
             if refused:
@@ -196,7 +198,7 @@ class _Talk(NamedTuple):
         return ([], pending)
 
     def confirmed_by(self, turn: Turn, unanswered: Sequence[int]) -> list[Settlement]:
-        """The one proposal in what the agent said last (`unanswered`), where a person's turn says yes to it: none where
+        """The settlement of the agent's only proposal in `unanswered`, if the person's turn says yes to it; empty if
         the agent proposes several things, leaves a choice, or proposes a step of the work."""
         if not confirms(turn.text) or any(CHOICES.search(self.said[at].own) for at in unanswered):
             return []
@@ -216,7 +218,8 @@ class _Talk(NamedTuple):
         return [self.settlement([], proposals, turn)]
 
     def settlement(self, pending: Sequence[int], strong: Sequence[int], turn: Turn) -> Settlement:
-        """The likeliest of the sentences since the last one, as far as they fit, those that settle it first."""
+        """The settlement of the sentences `strong` and `pending`: the strong ones first, then by log-odds, as many as
+        fit."""
         room = MAX_SENTENCE_CHARACTERS + 2  # a full stop and a space behind each but the last
         taken: list[int] = []
         for at in sorted({*strong, *pending}, key=lambda at: (at not in strong, -self.odds[at])):
@@ -230,12 +233,12 @@ class _Talk(NamedTuple):
 
 
 def _takes(settled: Settlement, places: Sequence[int]) -> bool:
-    """Whether a settlement has one of these sentences."""
+    """Whether a settlement has one of the sentences with these indexes."""
     return not set(settled.places).isdisjoint(places)
 
 
 def _by_turn(said: Sequence[Statement], turns: Sequence[Turn]) -> list[tuple[Turn, list[int]]]:
-    """Each turn with the places of the sentences that are its speaker's own."""
+    """Each turn with the indexes of its sentences, without the doubtful ones."""
     places: dict[int, list[int]] = {}
     for at, sentence in enumerate(said):
         if not sentence.doubtful:
@@ -244,7 +247,7 @@ def _by_turn(said: Sequence[Statement], turns: Sequence[Turn]) -> list[tuple[Tur
 
 
 def features_of_turn(turn: Turn, before: Turn | None) -> dict[str, float]:
-    """What is known of all sentences of a turn that comes after `before`, by name."""
+    """The features that all sentences of a turn share, by name; `before` is the turn before it."""
     whole = latin_length(turn.text)
     known = {"turn": log(1 + min(whole, REPORT)) / 4, "report": log(max(1.0, whole / REPORT))}
     if turn.role is Role.USER:
@@ -256,7 +259,7 @@ def features_of_turn(turn: Turn, before: Turn | None) -> dict[str, float]:
 
 
 def features(sentence: Statement, cues: float) -> dict[str, float]:
-    """What is known of a sentence by itself, by name: about 0..1, sums of cues apart."""
+    """The features of one sentence, by name: about 0..1, except the sum of cues."""
     text, role = sentence.own, sentence.turn.role
     known = {
         "length": log(1 + latin_length(text)) / 3,
@@ -278,19 +281,19 @@ def _drop(left: dict[int, str], places: Sequence[int]) -> None:
 
 
 def telling(text: str) -> int:
-    """How many words of a text say something of a subject. Kana and Han stand without spaces: two letters that are no
-    Hiragana count as one."""
+    """The number of words of a text that are not stop words. In Chinese and Japanese, which have no spaces, two letters
+    other than Hiragana count as one word."""
     told = [word for word in words(text) if word not in STOP and STOP_KOREAN.isdisjoint((word, without_ending(word)))]
     return sum((len(_HIRAGANA.sub("", word)) + 1) // 2 if "\u3040" <= word[0] < "\uac00" else 1 for word in told)
 
 
 def _states(text: str) -> bool:
-    """Whether a sentence of a person says something: no question, no errand, no bare agreement."""
+    """Whether a person's sentence states something: it is no question, no order and no bare agreement."""
     return not (ASKS.search(text) or ERRAND.search(text) or AGREES.fullmatch(text) or CONFIRMS.fullmatch(text))
 
 
 def _offers_choice(text: str) -> bool:
-    """Whether a sentence leaves a choice, which a bare yes does not make."""
+    """Whether a sentence leaves a choice that a bare yes does not settle."""
     return bool(CHOICES.search(text) and (ASKS.search(text) or MAYBE.search(text)))
 
 
@@ -299,11 +302,11 @@ def _offers(text: str) -> bool:
 
 
 def refuses(text: str) -> bool:
-    """Whether a person's turn refuses, be it after thanks or praise: `no`, `thanks but no thanks`, `great, but no`."""
+    """Whether a person's turn refuses, at once or after thanks: `no`, `thanks but no thanks`, `great, but no`."""
     opening = AGREES.match(text) or THANKS.match(text)
     rest = ""
     if opening:
-        rest = text[opening.end() : opening.end() + AFTERWARDS]
+        rest = text[opening.end() : opening.end() + MAX_DECLINE_CHARS]
     return bool(DENIES.match(text) or DECLINES.search(rest) or (BARELY.match(text) and DENIES.match(rest)))
 
 
@@ -317,5 +320,5 @@ def agrees(text: str) -> bool:
 
 
 def confirms(text: str) -> bool:
-    """Whether a person's turn says yes to what was proposed before anything else: `yes, do that`, `go ahead`."""
+    """Whether a person's turn begins by saying yes to a proposal: `yes, do that`, `go ahead`."""
     return CONFIRMS.match(text) is not None
