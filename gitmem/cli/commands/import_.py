@@ -195,7 +195,7 @@ def bring_notes(asked: NotesImport) -> int:
         raise GitMemError("a bare repository holds no memory files", "run it in a clone")
     if asked.keep:
         config = config._replace(on_personal="keep")
-    plan = importing.look_at(asked.source, config, os.environ, repo.root, asked.into)
+    plan = importing.plan_import(asked.source, config, os.environ, repo.root, asked.into)
     if not plan.files and not any(name.endswith(".md") for name, _ in plan.left):
         raise UsageError(f"there is no Markdown in '{plan.source}'", "name a folder of notes")
     plan = importing.without_ignored(repo, replace(plan, history=plan.history and asked.history))
@@ -203,7 +203,7 @@ def bring_notes(asked: NotesImport) -> int:
     if asked.dry_run:
         commit = ""
     else:
-        commit = importing.bring(repo, plan, now(), os.environ).commit
+        commit = importing.import_files(repo, plan, now(), os.environ).commit
     return tell_notes(plan, asked, repo.root, commit, (), since(repo, before, now().date()))
 
 

@@ -37,7 +37,7 @@ from gitmem.memory.adoption import (
     settings_text,
     unread_folders,
 )
-from gitmem.memory.importing import bring, look_at, without_ignored
+from gitmem.memory.importing import import_files, plan_import, without_ignored
 from gitmem.memory.new_repository import Place, lay_out, lay_out_folder, place_for, settings_now
 from gitmem.memory.templates import LANGUAGES
 from gitmem.plural import counted

@@ -41,7 +41,8 @@ def command(session: str, since: str, colour: str, as_json: bool) -> None:
     most, never = shown(repo, config, total.counts)
     if not found:
         say(
-            "no receipts yet: they are written where a host's hooks or the MCP server ask memory (git mem install --agent HOST)"
+            "no receipts yet: they are written where a host's hooks or the MCP server ask memory "
+            "(git mem install --agent HOST)"
         )
         return
     on = coloured(colour)
