@@ -16,7 +16,7 @@ from gitmem.memory.statements import Form, Statement, read
 from gitmem.models.vectors import DIMS, shorten
 from gitmem.text import english
 from gitmem.text.languages import EASTERN
-from gitmem.text.terms import EDGES, KNOWN, MAX_TERM_CHARACTERS, is_number, terms
+from gitmem.text.terms import EDGES, MAX_CACHED_WORDS, MAX_TERM_CHARACTERS, is_number, terms
 
 _LABEL = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])?\s*(?:\*\*)?([^:：|\n`]{1,40}?)(?:\*\*)?\s*[:：](?!//)")
 _ASKS = re.compile(r"[?？]\s*(?:\[[^\]]*\]|\([^)]*\)|<!--.*-->)?\s*$")
@@ -118,7 +118,7 @@ class _Features(dict[str, int]):
             return 1 << _WIDTH | (len(bare) == 4 and bare[:2] in ("19", "20"))
         counts = self[bare] if bare != piece else self._count(piece)
         if len(piece) <= MAX_TERM_CHARACTERS:
-            if len(self) >= KNOWN:
+            if len(self) >= MAX_CACHED_WORDS:
                 self.clear()
             self[piece] = counts
         return counts

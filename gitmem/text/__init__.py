@@ -1,5 +1,4 @@
-"""What words mean, in one place: sentences, words, dates, numbers, names, and one module of named lists a language.
+"""Reads text in four languages: sentences, words, dates, numbers, names, and a module of word lists for each language.
 
-The package stands at the bottom of the order of imports: only leaves stand below it, and every package may import it.
-It reads text that it is given and never a file, a repository or the clock.
+Every package may import it; it imports leaf modules only. It never reads a file, a repository or the clock.
 """

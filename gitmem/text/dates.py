@@ -1,9 +1,8 @@
-"""Days named in text, in English, Korean, Japanese and Chinese: the one place where dates in a text are read.
+"""Read the days that a text names, in English, Korean, Japanese and Chinese.
 
-Pure: a text and the day it was written or is asked on, values out. Nothing here reads the clock. `find` gives days with
-their place in a text that is written (`3/14`, `2월 20일`, `tomorrow`, `来週の金曜`); `days` the spans of time that a
-question may mean; `periods` months and years that stand without a day, `endings` the last
-day of those until which something holds.
+Pure: the caller passes the day on which the text was written or asked. `find` returns days with their place in a text
+(`3/14`, `2월 20일`, `tomorrow`, `来週の金曜`). `days` returns the time spans that a question may mean, `periods` the
+months and years without a day, and `endings` the last days until which something holds.
 """
 
 # A search imports this: no dataclass, no pattern compiled before its first use.
@@ -24,7 +23,7 @@ from gitmem.text.languages import EASTERN, LANGUAGES
 
 MONTH = {name[:n]: at for at, name in enumerate(english.MONTHS, 1) for n in (3, len(name))} | {"sept": 9}
 MONTH_NAME = "|".join(sorted(MONTH, key=len, reverse=True))
-# Names of days by their distance from today: a name that contains another comes first.
+# (name, distance from today in days); a name that contains another one comes first.
 _SPOKEN_DAYS = tuple(
     (away, tuple(chain.from_iterable(each.NEAR_DAYS[away] for each in EASTERN))) for away in (-2, 2, -1, 1, 0)
 )
@@ -44,7 +43,7 @@ _WEEKDAYS = {
 _DAY = "(mon|tue|wed|thu|fri|sat|sun)(?:day|s|nesday|rs|rsday|urday|sday)?"
 _DAY_JAPANESE = "([月火水木金土日])曜日?"
 _WEEK_CHINESE = "(?:周|週|星期|礼拜|禮拜)"
-# What makes of a name of a day another word: `그제야` (only then), `大前天` (three days ago), `后天性` (acquired).
+# Letters that make another word of a day's name: `그제야` (only then), `大前天` (three days ago), `后天性` (acquired).
 _EXACT = {"그제": "그제(?!서?야)", "前天": "(?<!大)前天", "后天": "(?<!大)后天(?!性)", "後天": "(?<!大)後天(?!性)"}
 _ENGLISH_DAYS = {
     -2: r"\bday before yesterday\b", 2: r"\bday after tomorrow\b", -1: r"\byesterday\b", 1: r"\btomorrow\b",
@@ -61,7 +60,7 @@ _SPELLED: tuple[tuple[str, re.Pattern[str]], ...] = (
         "eu",
         lazy(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?({MONTH_NAME})\b\.?(?:,?\s+(\d{{4}}))?", re.IGNORECASE),
     ),
-    # Behind a letter of a script that may write no space (`は2/5`), not behind "of", "about" and "the ...th".
+    # After a letter of a script without spaces (`は2/5`), but not after "of", "about" and "the ...th".
     (
         "slash",
         lazy(r"(?<![\d/.#-])(?<![^\W가-힣ぁ-ヿ一-鿿])(?<![의の약約제第])(\d{1,2})/(\d{1,2})(?![\d/%]|\.\d)"),
@@ -71,8 +70,8 @@ _SPOKEN = tuple(
     (away, lazy("|".join((_ENGLISH_DAYS[away], *(_EXACT.get(name, name) for name in names))), re.IGNORECASE))
     for away, names in _SPOKEN_DAYS
 )
-# A day of a week: of the next week, of the last one, the last of its name (`past`), the coming one (`due`), or one that
-# is near (`near`). `周三` after a number counts weeks (`一周三次`).
+# A day of the week: in the next week, in the last week, the latest one (`past`), the coming one (`due`), or the nearest
+# one (`near`). `周三` after a number counts weeks (`一周三次`).
 _ENGLISH_OF_WEEK: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("next", lazy(rf"\bnext\s+{_DAY}\b", re.IGNORECASE)),
     ("last", lazy(rf"\b(?:last\s+week(?:['’]s)?\s+(?:on\s+)?{_DAY}|{_DAY}\s+(?:of\s+)?last\s+week)\b", re.IGNORECASE)),
@@ -106,14 +105,14 @@ _EASTERN_OF_WEEK: tuple[tuple[str, re.Pattern[str]], ...] = (
 _EASTERN_RELATED = (
     r"오늘|내일|모레|어제|그저께|그제|요일|다음\s*주|[日天曜周週夜晩晚]|星期|礼拜|禮拜|あした|あさって|きのう|おととい"
 )
-_SPAN = timedelta(days=31)  # more than any form names from the day on which it was written
+_SPAN = timedelta(days=31)  # longer than the distance of any relative day
 _RELATED = lazy(rf"day\b|tomorrow|tonight|{_EASTERN_RELATED}|\b(?:mon|tue|wed|thu|fri|sat|sun)", re.IGNORECASE)
 _MONTHLY = lazy(r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)", re.IGNORECASE)
 _MAYBE = lazy(rf"\d|day\b|tomorrow|tonight|{_EASTERN_RELATED}", re.IGNORECASE)
 
 
 class Mention(NamedTuple):
-    """A day a text names: where (offsets), which, and whether the text itself spells the day of the month."""
+    """A day in a text: its offsets, the day, and whether the text states the day of the month."""
 
     start: int
     end: int
@@ -122,9 +121,9 @@ class Mention(NamedTuple):
 
 
 def find(text: str, written: date, future: bool = True) -> list[Mention]:
-    """Every day named in `text`, in order; overlapping readings keep the first found (the most explicit).
+    """Every day in `text`, in order. Of overlapping readings the most explicit one counts.
 
-    A day without a year is the next one on or after the day `written` when `future`, else the nearest.
+    A day without a year is the next one on or after `written` if `future`, else the nearest one.
     """
     if not _MAYBE.search(text):
         return []
@@ -153,7 +152,7 @@ def _all(text: str, written: date, future: bool) -> Iterator[Mention]:
     if not _RELATED.search(text):
         return
     if not date.min + _SPAN < written < date.max - _SPAN:
-        return  # the calendar has no day before the first year or after 9999
+        return  # the calendar of Python ends with the years 1 and 9999
     for away, pattern in _SPOKEN:
         for match in pattern.finditer(text):
             yield Mention(match.start(), match.end(), written + timedelta(days=away), False)
@@ -162,14 +161,15 @@ def _all(text: str, written: date, future: bool) -> Iterator[Mention]:
 
 
 def _days_of_week(text: str, forms: Iterable[tuple[str, re.Pattern[str]]]) -> Iterator[tuple[re.Match[str], str, int]]:
-    """(match, which week, 0 for Monday ... 6) of each day of a week, the most explicit first; they may overlap."""
+    """(match, which week, weekday from 0 for Monday) of each day of the week, the most explicit first; they may
+    overlap."""
     for week, pattern in forms:
         for match in pattern.finditer(text):
             yield match, week, _WEEKDAYS[next(filter(None, match.groups())).lower()]
 
 
 def _day_of_week(week: str, weekday: int, today: date) -> date:
-    """The day that is meant, as of `today`; one that is `near` is the coming one."""
+    """The date of a weekday, counted from `today`; `near` means the coming one."""
     monday = today - timedelta(days=today.weekday())
     if week == "next":
         return monday + timedelta(days=7 + weekday)
@@ -216,7 +216,7 @@ def _day(year: int, month: int, day: int) -> date | None:
 
 
 class Period(NamedTuple):
-    """A month or a year that a text names, and where: `year` is 0 where it names none, `month` is 0 for a year."""
+    """A month or a year in a text, with its offsets. `year`: 0 for a month without a year. `month`: 0 for a year."""
 
     start: int
     end: int
@@ -224,10 +224,10 @@ class Period(NamedTuple):
     month: int
 
 
-# A day by itself is no date: `5일` is five days as well, `the 5th` any fifth thing.
+# A day alone is no date: `5일` also means five days, and `the 5th` any fifth thing.
 _MONTH_YEAR = lazy(rf"\b({MONTH_NAME})\.?,?\s+(\d{{4}})\b", re.IGNORECASE)
 _EASTERN_MONTH = lazy(r"(?:(?<!\d)(\d{4})[년年]\s*)?(?<!\d)(\d{1,2})[월月]")
-# "in 2026" before a word that may be what is counted ("in 2026 places") is no year.
+# "in 2026" before a counted word ("in 2026 places") is no year.
 _AFTER_YEAR = (
     r"(?=\s*(?:$|[^\w\s])|\s+(?:the|a|an|we|it|they|and|or|but|because|to|for|by|at|on|with|as|is|was|are|were|will)\b)"
 )
@@ -235,7 +235,7 @@ _YEAR_OF = lazy(rf"\b(?:in|since|during)\s+(\d{{4}})\b{_AFTER_YEAR}|(?<!\d)(\d{{
 
 
 def periods(text: str) -> Iterator[Period]:
-    """The months and years that `text` names, those that a day belongs to as well."""
+    """The months and years in `text`, also those that belong to a day."""
     for match in _MONTH_YEAR.finditer(text):
         yield Period(*match.span(), int(match[2]), MONTH[match[1].lower()])
     for match in _EASTERN_MONTH.finditer(text):
@@ -244,11 +244,11 @@ def periods(text: str) -> Iterator[Period]:
         yield Period(*match.span(), int(match[1] or match[2]), 0)
 
 
-# -- what ends with a month, a year or a week ----------------------------------------------------------------
+# -- ends of months, years and weeks -------------------------------------------------------------------------
 
 
 class Ending(NamedTuple):
-    """Until when something holds, by the month, year or week that a text names, and where: `day` is the last of it."""
+    """A month, year or week until which something holds, with its offsets. `day`: its last day."""
 
     start: int
     end: int
@@ -257,7 +257,7 @@ class Ending(NamedTuple):
 
 _UNTIL = r"\b(?i:until|till|through|thru)\s+(?i:the\s+)?"
 _BY_THE_END = r"(?:\b(?i:until|till|through|thru|by)\s+(?:the\s+)?(?i:end)\s+of\s+(?i:the\s+)?)"
-# `may` and `march` are verbs too: a month begins with a capital, or follows the end.
+# `may` and `march` are also verbs: as months they have a capital letter, or follow a word like "end of".
 _MONTH_UNTIL = lazy(
     rf"(?:{_BY_THE_END}|{_UNTIL})(?P<month>{'|'.join(name.capitalize() for name in MONTH)}|{'|'.join(MONTH).upper()})\b"
     r"\.?(?:,?\s+(?P<year>20\d\d)\b|(?!,?\s+\d|[-_/]\w))"
@@ -268,7 +268,7 @@ _NAMED_UNTIL = lazy(
     rf"(?:{_BY_THE_END}(?P<which>(?:this|next)\s+)?|{_UNTIL}(?P<other>(?:this|next)\s+))(?P<unit>week|month|quarter|year)\b",
     re.IGNORECASE,
 )
-# `3월까지`, `9월 말까지`, `2026년까지`; `3月まで`, `2月末まで`; `到3月底`, `3月底前`. Its middle is no end.
+# `3월까지`, `9월 말까지`, `2026년까지`; `3月まで`, `2月末まで`; `到3月底`, `3月底前`. The middle of a month is no end.
 _EASTERN_UNTIL = lazy(
     r"(?:(?<!\d)(?P<year>\d{4})\s*[년年]\s*)?(?<!\d)(?P<month>\d{1,2})\s*(?:월\s*(?:말일?|중)?\s*까지"
     r"|月(?:末|いっぱい|中)?まで|月[底末](?:之前|以前|前(?![后後])|[为為]止))"
@@ -279,7 +279,7 @@ _EASTERN_YEAR_UNTIL = lazy(
     r"|(?:截?至|到)\s*(?P<year2>20\d\d)年[底末](?:[为為]止)?"
 )
 _BEFORE = "(?:之前|前(?![后後])|[内內])"
-# (unit, how many of it ahead, its names before what says until when).
+# (unit, how many of it ahead, its names before a word like "until").
 _SPOKEN_UNTIL: tuple[tuple[str, int, re.Pattern[str]], ...] = tuple(
     (unit, ahead, lazy(rf"(?:{korean})\s*말?\s*까지|(?:{japanese})まで|(?:{chinese})[底末]?{_BEFORE}"))
     for unit, ahead, korean, japanese, chinese in (
@@ -303,8 +303,10 @@ _MONTHS_OF = {"month": 1, "quarter": 3, "year": 12}
 
 
 def endings(text: str, written: date) -> list[Ending]:
-    """Until when `text` says that something holds, where it names no day but a month, a quarter, a year or a week: the
-    last day of it. A month without a year is the next one, the month `written` included."""
+    """The months, quarters, years and weeks until which something holds according to `text`.
+
+    A month without a year is the next one, counted from the month of `written`.
+    """
     if not _ENDS.search(text) or not date.min + 2 * _SPAN < written < date(9990, 1, 1):
         return []
     found: list[Ending] = []
@@ -339,7 +341,7 @@ def _last_of(year: int, month: int) -> date:
 
 
 def _end_of(unit: str, ahead: int, today: date) -> date:
-    """The last day of this week, month, quarter or year, or of the one that is so many `ahead`; weeks end on Sunday."""
+    """The last day of the week, month, quarter or year that lies `ahead` units in the future. Weeks end on Sunday."""
     if unit == "week":
         return today + timedelta(days=6 - today.weekday() + 7 * ahead)
     length = _MONTHS_OF[unit]
@@ -351,15 +353,15 @@ _FROM_NOW_ON = lazy("|".join(each.FROM_NOW_ON for each in LANGUAGES), re.IGNOREC
 
 
 def holds_from_now_on(text: str) -> bool:
-    """Whether a text states what is so again and again from now on: a day of the week in it is no single day."""
+    """Whether a text states a rule from now on, so that a day of the week in it means every week."""
     return _FROM_NOW_ON.search(text) is not None
 
 
 # -- spans of time that a question may mean ------------------------------------------------------------------
 
-# A question for `Jun` is about a person as often as about a month, so June and July have no short names.
+# `Jun` in a question is as often a person as a month, so June and July have no short names.
 _ASKED_MONTH = "|".join(name if len(name) < 5 else f"{name}|{name[:3]}" for name in english.MONTHS) + "|sept"
-# `may` and `march` are also a verb: as months they stand after a preposition or beside a number.
+# `may` and `march` are also verbs: as months they follow a preposition or stand beside a number.
 _NAMED = lazy(
     rf"(?:(?P<before>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?)?\b(?P<month>{_ASKED_MONTH})\b\.?"
     rf"(?:\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?!\d))?(?:,?\s+(?:of\s+)?(?P<year>(?:19|20)\d\d))?",
@@ -394,7 +396,7 @@ _SPAN_ENGLISH = (
     r"(?P<count>\d{1,4}|" + "|".join(word for word in sorted(_COUNTS, key=len, reverse=True) if word.isascii())
     + r")\s+(?P<unit>minute|hour|day|week|month|year)s?\b"
 )  # fmt: skip
-# A count that is a word follows no other word (`만두 주`); "이 주" is this week as often as two.
+# A number word does not follow another word (`만두 주`); "이 주" means this week as often as two weeks.
 _SPAN_EASTERN = (
     r"(?:(?P<count2>\d{1,4}|(?<![가-힣])(?:" + "|".join(
         word for word in sorted(_COUNTS, key=len, reverse=True) if not word.isascii() and word != "이"
@@ -418,11 +420,11 @@ _CUES = (
     "this",
     "ago",
     *english.WEEKDAYS,
-)  # without one of them an English text names no relative day
+)  # an English text without one of these has no relative day
 
 
 class Days(NamedTuple):
-    """Days a question names: a range, or a month (and day) of any year where `year` is 0."""
+    """Days in a question: a range, or a month (and day) of any year if `year` is 0."""
 
     first: date | None = None
     last: date | None = None
@@ -430,7 +432,7 @@ class Days(NamedTuple):
     day: int = 0
 
     def match(self, when: date) -> float:
-        """How well a day fits: 1 for a named day, less for a day soon after it, because a log is often late; else 0."""
+        """How well a day fits: 1 for a named day, less for a day soon after it, since logs are often late; else 0."""
         if self.first is not None and self.last is not None:
             if self.first <= when <= self.last:
                 return 1.0
@@ -456,12 +458,12 @@ class Days(NamedTuple):
         return 1.0
 
 
-# From a day that a question names on: `since Monday`, `3일 전 이후`, `先週から`.
+# From a named day on: `since Monday`, `3일 전 이후`, `先週から`.
 _SINCE = lazy(r"\bsince\b|이후|이래|부터|以来|以降|以后|以後|から", re.IGNORECASE)
 
 
 def days(text: str, today: date) -> list[Days]:
-    """The days a text names, relative ones resolved against `today`."""
+    """The days in a text, with relative days counted from `today`."""
     spans: list[Days] = []
     lower = text.lower()
     digits = any(c.isdigit() for c in text)
@@ -477,7 +479,7 @@ def days(text: str, today: date) -> list[Days]:
                 left = _WORDS_IN_ENGLISH[name].sub(" ", left)
             for word in words:
                 left = left.replace(word, " ")
-    # `회의 30분 전` is before a meeting: of minutes and hours only `ago`, or what a question begins with, is from now.
+    # `회의 30분 전` is before a meeting: minutes and hours count from now only with `ago` or at a question's start.
     spans += [
         span_back(ago.unit, ago.number, today)
         for ago in agos(text)
@@ -517,7 +519,7 @@ def days(text: str, today: date) -> list[Days]:
 
 
 class Back(NamedTuple):
-    """So many units of time back, and where in a text: `unit` is minute, hour, day, week, month or year."""
+    """A distance into the past, with its offsets in a text. `unit`: minute, hour, day, week, month or year."""
 
     start: int
     end: int
@@ -526,18 +528,18 @@ class Back(NamedTuple):
 
 
 def agos(text: str) -> Iterator[Back]:
-    """What a text says to be so long ago: `3 days ago`, `two hours ago`, `3일 전`, `이틀 전`, `한 시간 전`."""
+    """The distances into the past in a text: `3 days ago`, `two hours ago`, `3일 전`, `이틀 전`, `한 시간 전`."""
     if "전" in text or "前" in text or "ago" in text.lower():
         yield from _back(text, _AGO)
 
 
 def lasts(text: str) -> Iterator[Back]:
-    """The times up to now that a text names: `last 3 days`, `past two weeks`, `지난 3일`, `최근 한 달`."""
+    """The spans up to now in a text: `last 3 days`, `past two weeks`, `지난 3일`, `최근 한 달`."""
     if any(word in text for word in ("지난", "최근")) or any(word in text.lower() for word in ("last", "past")):
         for back in _back(text, _LAST):
             said = text[back.start : back.end]
             if not (said.startswith("지난") and said.endswith("일") and any(c.isdigit() for c in said)):
-                yield back  # `지난 3일` is the third of this month as often, `지난 3일간` is not
+                yield back  # `지난 3일` can also be the third of this month; `지난 3일간` cannot
 
 
 def _back(text: str, forms: Iterable[re.Pattern[str]]) -> Iterator[Back]:
@@ -556,8 +558,8 @@ def _back(text: str, forms: Iterable[re.Pattern[str]]) -> Iterator[Back]:
 
 
 def asked_days_of_week(text: str, lower: str, today: date) -> tuple[list[Days], str]:
-    """The days of a week that a question names, and the text without them. One that is `near` is the latest: most
-    questions are about what was."""
+    """The days of the week in a question, and the text without them. `near` means the latest, since most questions are
+    about the past."""
     if any(name in lower for name in english.WEEKDAYS):
         forms = _ENGLISH_OF_WEEK
     else:
@@ -567,7 +569,7 @@ def asked_days_of_week(text: str, lower: str, today: date) -> tuple[list[Days], 
     named: list[Days] = []
     left = text
     for match, week, weekday in _days_of_week(text, forms):
-        if left[match.start() : match.end()] == match[0]:  # no earlier form has read it
+        if left[match.start() : match.end()] == match[0]:  # not read by an earlier form
             latest = today - timedelta(days=(today.weekday() - weekday) % 7)
             if week == "near":
                 day = latest
@@ -579,7 +581,7 @@ def asked_days_of_week(text: str, lower: str, today: date) -> tuple[list[Days], 
 
 
 def _start(last: Back, today: date) -> date | None:
-    """The first day of a time up to `today`."""
+    """The first day of a span that ends `today`."""
     if last.unit in ("minute", "hour"):
         return span_back(last.unit, last.number, today).first
     return day_back(last.unit, last.number, today)
@@ -592,8 +594,8 @@ def _names_it(text: str, lower: str, name: str, words: tuple[str, ...]) -> bool:
 
 
 def month_days(year: int, month: int, day: int) -> Days:
-    """The days of a year's month, or its one `day` (0 for all). Without a year (0) the month and day of any; no
-    days where there is no such day."""
+    """The days of a month, or its one `day` (0 for all). With `year` 0 of any year. Empty for a day that does not
+    exist."""
     if not year:
         return Days(month=month, day=day)
     try:
@@ -606,8 +608,11 @@ def month_days(year: int, month: int, day: int) -> Days:
 
 
 def span_back(unit: str, count: int, today: date) -> Days:
-    """`count` units back: that day, that week (from Monday), that month, that year; of minutes and hours, whose moment
-    today is not known here, the days in which it may lie. The day of today where the calendar has no such time."""
+    """The day, week (from Monday), month or year that lies `count` units back.
+
+    For minutes and hours the days in which that moment may lie, since the time of day is unknown here. `today` if the
+    calendar has no such time.
+    """
     try:
         if unit in ("minute", "hour"):
             if unit == "hour":
@@ -630,7 +635,7 @@ def span_back(unit: str, count: int, today: date) -> Days:
 
 
 def day_back(unit: str, count: int, today: date) -> date | None:
-    """The day so many units before `today`; the last of its month where that is shorter. None before the year 1."""
+    """The day `count` units before `today`, or the last day of a shorter month. None before the year 1."""
     try:
         if unit in ("day", "week"):
             return today - timedelta(count * (7 if unit == "week" else 1))

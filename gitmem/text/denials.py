@@ -1,7 +1,7 @@
-"""Which words of a text turn what it says into its contrary, in English, Korean, Japanese and Chinese. Pure.
+"""Find the words that negate a text, in English, Korean, Japanese and Chinese. Pure.
 
-The words stand in the language modules as alternatives of a pattern: `DENIAL`, and `NO_DENIAL` for what only looks like
-one. Whether two texts contradict each other is not decided here (`memory/similarity`).
+The language modules have the words as regular expressions: `DENIAL`, and `NO_DENIAL` for words that only look like one.
+`memory/similarity` decides whether two texts contradict each other.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from gitmem.text.languages import languages_in
 
 @cache
 def _pattern(listed: str, languages: tuple[ModuleType, ...]) -> re.Pattern[str]:
-    """The words of one list of some languages; upper case is looked at in English alone."""
+    """One pattern for a list of several languages. Case is ignored in English only."""
     words = ((each, getattr(each, listed, "")) for each in languages)
     return re.compile("|".join(f"(?i:{forms})" if each is english else forms for each, forms in words if forms))
 
 
 def denials(text: str) -> frozenset[str]:
-    """The words of a text that turn what it says into its contrary, in lower case."""
+    """The negating words of a text, in lower case."""
     lower = unicodedata.normalize("NFC", text).lower()
     languages = languages_in(lower)
     plain = _pattern("NO_DENIAL", languages).sub(" ", lower)
@@ -31,6 +31,6 @@ def denials(text: str) -> frozenset[str]:
 
 
 def without_denials(text: str) -> str:
-    """A text with white space in place of the words that deny, and of those that stand beside one."""
+    """The text with a space in place of each negating word and of the words that belong to it."""
     languages = languages_in(text)
     return _pattern("DENIAL", languages).sub(" ", _pattern("BESIDE_DENIAL", languages).sub(" ", text))

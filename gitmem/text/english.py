@@ -1,13 +1,13 @@
 # ruff: noqa: SIM905, E501 - lists of a hundred quoted words, one a line, would not be read
-"""English words by what they do, each list under its name. Data alone: a list is read by whoever asks for its purpose.
+"""English words by their purpose, one list for each. Data only.
 
-Words are in lower case and NFKC. Where a list differs from another of nearly the same purpose, its comment says who
-reads it: what was learned or measured depends on it.
+Words are in lower case and NFKC. Lists of similar purpose stay apart because learned weights or
+measurements depend on each; the comment names the reader.
 """
 
 from __future__ import annotations
 
-# Words of a question that say nothing of its subject.
+# Question words without a subject: a search ignores them.
 STOP_WORDS = frozenset(
     "a an the is are was were be been being am do does did doing done have has had having of to in on at for from "
     "by with about as and or but if then than that this these those it its he she they them his her hers their "
@@ -16,18 +16,18 @@ STOP_WORDS = frozenset(
     "any all some such only own same s t d ll m re ve dont didnt doesnt isnt wasnt cant im ive id theyre youre whats "
     "hows wheres".split()
 )
-# Words that tell nothing of which matter two lines of a log speak: with what is said of any decision.
+# Words of any decision: they do not tell whether two log lines concern one matter.
 DECISION_FILLERS = frozenset(
     "the a an and or of to in on for with we i it is are was were be this that from at by as not no our my so then now "
     "will all any more than".split()
 )
-# Words of a conversation that are no topic of it, beside STOP_WORDS.
+# Words of a conversation that are never its topic.
 TOPIC_FILLERS = frozenset(
     "let like okay yes please thanks need needs want wants make use using because decide decided agree agreed noted "
     "said now today tomorrow yesterday always never also still only really maybe think know look looked get got goes "
     "going done one two first last".split()
 )
-# Words of the closed classes, contractions without their mark among them, and the adverbs that stand beside anything.
+# Function words (also contractions without the apostrophe) and general adverbs.
 FUNCTION_WORDS = frozenset(
     "about above across after against along among around as at before behind below beneath beside between beyond by "
     "despite down during except for from inside into like near of off on onto out outside over past per since than "
@@ -45,19 +45,20 @@ FUNCTION_WORDS = frozenset(
     "briefly quickly simply actually basically probably currently exactly usually help helps happy great good nice "
     "don doesn didn isn wasn won couldn wouldn shouldn aren haven hasn ve ll re".split()
 )
-# Words that have a capital letter without being a name.
+# Capitalised words that are not names.
 NOT_NAMES = frozenset(
     "the a an our we it this that these those there in on at for from by to of with and or if when after before "
     "all no not never always do don't use uses keep user users is are has have must should prefer prefers only each every "
     "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september "
     "october november december i he she they his her their my".split()
 )
-# What is said to an agent between one request and the next, and of no subject.
+# Courtesy between two requests to an agent.
 COURTESY = frozenset(
     "thanks thank thx ok okay yes yep yeah sure please hello hi hey bye morning good great nice fine cool perfect "
     "sounds continue go ahead next again done right".split()
 )
-# What greets, parts, praises and excuses where a prompt has no other word: `good night`, but not `the night shift`.
+# Greetings, farewells, praise and apologies; only for a prompt without any other word: `good night`, but not `the night
+# shift`.
 GREETING = frozenset(
     "night evening afternoon day weekend week year happy best awesome sorry welcome see soon later tomorrow back haha "
     "lol rock amazing wonderful congratulations congrats sleep well care luck lot much job work everyone all sec moment "
@@ -68,7 +69,7 @@ MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
     "december",
 )  # fmt: skip
-# Words by which a line tells when something is.
+# Words that say when something happens.
 TIME_WORDS = frozenset(
     (
         *"yesterday today tomorrow tonight last next ago week weekend month year since recently soon morning".split(),
@@ -76,7 +77,7 @@ TIME_WORDS = frozenset(
         *WEEKDAYS,
     )
 )
-# Times before today by their unit and how many of it back, as a question names them.
+# Names of past times -> (unit, how many of it back).
 TIMES_BACK = {
     ("year", 1): "last year", ("year", 0): "this year", ("month", 2): "month before last", ("month", 1): "last month",
     ("month", 0): "this month", ("week", 2): "week before last", ("week", 1): "last week", ("week", 0): "this week",
@@ -86,9 +87,9 @@ NUMBERS = {
     "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
     "eleven": 11, "twelve": 12, "twenty": 20,
 }  # fmt: skip
-# What counts before a unit of time as a number does: `a week ago`.
+# Words that stand for a number before a unit of time: `a week ago`.
 ARTICLES = {"a": 1, "an": 1, "a couple of": 2}
-# Alternatives of a pattern: what turns a text into its contrary, what only looks like that, and what stands beside it.
+# Regular expressions: DENIAL negates a text, NO_DENIAL only looks like it, BESIDE_DENIAL is part of the phrase.
 DENIAL = (
     r"\b(?:not|no|never|none|neither|nor|without|cannot|avoid\w*|refrain\w*|\w+n['’]t|dont|wont|stop(?:s|ped)?|disabl\w+|forbid\w*"
     r"|forbidden|prohibit\w*|banned)\b|\b(?:turn|switch|shut|is|are|be|keep|stay)\w{0,3}\s+(?:\w+\s+)?off\b"
@@ -98,9 +99,9 @@ NO_DENIAL = (
     r"|\bno\.\s*(?=\d)"
 )
 BESIDE_DENIAL = r"\b(?:any\s?more|longer)\b"
-# What names something as wrong, doubted or to be forgotten: a text with it does not say what it names.
+# Phrases that call a claim wrong or doubtful: a text with one does not state the claim.
 NAMED_WRONG = r"\b(?:wrong|false|untrue|incorrect|mistaken|outdated|obsolete|doubt\w*|disagree\w*|forget|ignore|who\s+(?:told|says|said)|pretend\w*|supposedly|allegedly)\b"
-# Units of a quantity: what they measure, and how many of its first unit one is. A month is no number of seconds.
+# Unit -> (what it measures, its size in the base unit). A month is no number of seconds.
 UNITS = {
     **dict.fromkeys("ms msec millisecond milliseconds".split(), ("s", 0.001)),
     **dict.fromkeys("s sec secs second seconds".split(), ("s", 1)),
@@ -129,27 +130,27 @@ UNITS = {
     "₩": ("krw", 1), "krw": ("krw", 1), "won": ("krw", 1), "¥": ("jpy", 1), "jpy": ("jpy", 1), "yen": ("jpy", 1),
     "cny": ("cny", 1), "rmb": ("cny", 1), "yuan": ("cny", 1), "chf": ("chf", 1), "sek": ("sek", 1),
 }  # fmt: skip
-# What a number is multiplied by.
+# Word after a number -> factor.
 POWERS = {"k": 10**3, "thousand": 10**3, "million": 10**6, "mn": 10**6, "bn": 10**9, "billion": 10**9}
 
-# Words of a question that asks of a day no more than what was done on it.
+# Words of a question for all events of a day.
 ASKED_OF_DAYS = frozenset(
     "happen happened happening happens do did done go going went on work worked working yesterday today tomorrow day "
     "days week weeks weekend month months year last past next previous ago log logs note notes summary summarize "
     "summarise recap recently monday tuesday wednesday thursday friday saturday sunday tell me show list anything "
     "something everything since".split()
 )
-# -- what a sentence of a talk does: alternatives of a pattern whose letters are of either case -----------------------
+# -- the role of a sentence in a conversation: regular expressions -----------------------
 
-# How an agent offers choices, and what makes an offer a choice: a bare yes settles none of them.
+# An agent offers choices (OFFER). A bare yes to such a sentence decides nothing.
 OFFER = r"\b(?:or|either|options?|could|can|would|alternatively|candidates?|suggest|propos\w+|prefer\w*|then)\b"
 CHOICE = r"\b(?:or|either|both|alternatively|options?)\b"
 POSSIBILITY = r"\b(?:could|can|would|might|may|should\s+we)\b"
-# How a sentence begins that sums up what is to hold.
+# Beginnings of a sentence that sums up a decision.
 DECISION_LEAD_INS = r"^\W*(?:so|then|to\s+(?:fix|sum|recap|record|confirm|summari[sz]e)\b|in\s+short|summary|recap|decided|final|noted|settled)\b[^.?!]{0,40}[:,]"
-# What a text names as gone, in whose place something else comes: the value is the group.
+# The replaced value in a phrase like "instead of X": the value is the group.
 GONE_VALUE = r"\b(?:instead\s+of|rather\s+than|in\s+place\s+of)\s+(?:(?:the|an?|using|use)\s+)*([\w.+#-]*\w)"
-# How an agent proposes one thing; what makes of it one step of the work, and what makes it hold all the same.
+# An agent proposes one thing (PROPOSAL); a step of the present work; a proposal that lasts beyond it.
 PROPOSAL = (
     r"^\W*(?:(?:so|then|in\s+that\s+case)\W+)?(?:i(?:(?:'|’)d|\s+would)?\s+(?:(?:also|strongly)\s+)?(?:suggest|propose|recommend|advise)\b"
     r"|my\s+(?:suggestion|proposal|recommendation|advice)\s*(?:is\b|[:,])|(?:i\s+think\s+)?we\s+should\b|let(?:'|’)s\b)"
@@ -160,14 +161,13 @@ WORK_STEP = (
     r"|mov(?:e|ing)|test(?:ing)?|see|wait(?:ing)?|ask(?:ing)?|split\w*|extract\w*|continu\w+|proceed\w*|do)\b"
 )
 STANDING = r"\b(?:every|always|never|only|each|from\s+now\s+on|by\s+default|nightly|daily|weekly|monthly|at\s+night|whenever|per|(?:mon|tues|wednes|thurs|fri|satur|sun)days?)\b"
-# What an agent says of its own work, and what it is sent for.
+# An agent reports its own work; a person sends it on an errand.
 OWN_WORK = r"^\W*(?:i|i'll|i've|i'm|let\s+me|done|switched|changed|added|fixed|set\s+up|updated|created|wrote|pushed|deployed|removed|moved|here)\b"
 ERRAND = (
     r"^\W*(?:please\s+)?(?:can|could|would|will)\s+you\b|^\W*(?:please\s+)?(?:explain|show|tell|summari[sz]e|describe|list|open|look|check|revert|write|make)\b"
     r"|^\W*(?:thanks?|thank\s+you|let\s+me|i'll|we\s+need\s+to\s+settle)\b"
 )
-# How a line begins that asks for work on a text, up to the colon behind which that text stands: it is no word of who
-# asks.
+# A request to translate or edit the text after the colon: that text is not the person's own statement.
 TEXT_WORK = (
     r"(?:(?:please|now|can\s+you|could\s+you|would\s+you)\s+)*(?:translate|proof-?read|rephrase|reword|paraphrase|summari[sz]e|rewrite|polish|shorten"
     r"|(?:fix|correct|check|improve)\s+(?:(?:the|my|this|its|any|all)\s+)*(?:grammar|spelling|typos?|wording|punctuation|english|korean|text|sentence))"
@@ -175,9 +175,9 @@ TEXT_WORK = (
     r"(?:\s+(?:text|sentence|paragraph|message|e-?mail|line|passage|note|draft)s?)?"
     r"(?:\s+(?:in|of|from|to|into|for|as|more|less|very|in\s+a|politely|formally|briefly|please)\b[^:：\n]{0,60})?"
 )
-# How somebody asks to remember what is said or quoted.
+# A request to remember the rest of the sentence.
 KEEP_THIS = r"^\W*(?:please\s+)?(?:remember|note|memori[sz]e|keep\s+in\s+mind|write\s+down|don't\s+forget)\b"
-# How somebody asks to remember what stands before, and says nothing else.
+# A sentence that only asks to remember the statement before it.
 REMEMBER_THAT = (
     r"(?:(?:and|so|please|also|just|always|can\s+you|could\s+you|would\s+you|will\s+you)[\s,]+)*"
     r"(?:(?:remember|memori[sz]e|note|don(?:'|’)t\s+forget|make\s+a\s+note\s+of)\s+(?:this|that|it)(?:\s+down)?"
@@ -185,19 +185,19 @@ REMEMBER_THAT = (
     r"|(?:save|store|put|add)\s+(?:this|that|it)\s+(?:to|in)\s+(?:your\s+|the\s+)?memory)"
     r"(?:[\s,]+(?:please|for\s+(?:me|later|next\s+time|the\s+future)|thanks|thank\s+you|ok|okay))*"
 )
-# What agrees and says no more; what agrees so little that `no` may take it back; what thanks.
+# Agreement only; weak agreement, which a following `no` takes back; thanks.
 AGREEMENT = (
     r"(?:ok|okay|yes|yep|yeah|sure|right|exactly|absolutely|perfect|great|good|nice|fine|agreed?|done|deal|gotcha|understood)"
     r"|(?:i|we)\s+(?:fully\s+|totally\s+)?agree(?:\s+with\s+(?:you|that|this))?|(?:that\s+)?(?:sounds|looks)\s+(?:good|great|right|fine)(?:\s+to\s+me)?"
     r"|good\s+(?:call|point|idea|catch)|makes\s+sense|fair\s+(?:enough|point)|got\s+it|works\s+for\s+me|no\s+objections?"
 )
-# How a person says yes to what was proposed, and nothing else.
+# A sentence that only accepts a proposal.
 CONFIRMATION = (
     r"(?:(?:yes|yep|yeah|sure|ok|okay|right|exactly|absolutely|agreed|perfect|great|good|sounds\s+good|makes\s+sense|good\s+idea)[\W_]*)*"
     r"(?:(?:please[\W_]*)?(?:let(?:'|’)s\s+)?do\s+(?:that|it|so|exactly\s+that)|(?:let(?:'|’)s\s+)?go\s+(?:ahead|with\s+(?:that|it))|please\s+do|let(?:'|’)s\s+go\s+with\s+(?:that|it))"
     r"(?:[\W_]+(?:please|then|thanks|thank\s+you))*|(?:yes|yep|yeah|agreed|exactly|absolutely)(?:[\W_]+(?:please|agreed|exactly|absolutely))*"
 )
-# How an agent acknowledges what it was told, and says that it will comply.
+# An agent acknowledges an instruction.
 ACKNOWLEDGEMENT = (
     r"^\W*(?:(?:noted|understood|got\s+it|will\s+do|sure(?:\s+thing)?|okay|ok|of\s+course|certainly|absolutely|alright|all\s+right|"
     r"roger|acknowledged|thanks(?:\s+for\s+(?:the|letting)[^.,;:!]*)?|i(?:'|’)?ll\s+remember(?:\s+that)?|"
@@ -205,10 +205,10 @@ ACKNOWLEDGEMENT = (
 )
 FAINT_AGREEMENT = r"(?:ok(?:ay)?|great|good|nice|fine|perfect|thanks?|thank\s+you|thx)\b"
 THANKS = r"thanks?|thx|thank\s+you|great|perfect"
-# What refuses at the beginning of an answer, and anywhere in it.
+# A refusal at the beginning of an answer (REFUSAL), and anywhere in it.
 REFUSAL = r"^\W*(?:no|nope|nah|not|don't|rather|wait|hmm+|hold\s+on|actually)\b"
 DECLINING = r"\bbut\s+(?:no|not|i\s+don't|we\s+can't|let's\s+not)\b|\bno\s+thanks?\b"
-# How a sentence begins that gives the reason of the one before it, and one that says what follows from it.
+# Beginnings of a sentence that gives the reason of the one before; of one that states a consequence.
 REASON_LEAD_INS = (
     r"because|since|as\s+(?:we|the|it|they)\b|due\s+to|(?:the|our|my)\s+(?:main\s+)?reason(?:ing|s)?\b|reason\b|rationale|otherwise|or\s+else"
     r"|that\s+way|this\s+(?:way|avoids|keeps|lets|prevents|saves|means)|that(?:'s|\s+is)\s+because|(?:it|this)(?:'s|\s+is)\s+because"
@@ -216,12 +216,12 @@ REASON_LEAD_INS = (
 CONSEQUENCE_LEAD_INS = (
     r"so\b|therefore|hence|thus|that(?:'s|\s+is)\s+why|for\s+(?:that|this)\s+reason|because\s+of\s+(?:that|this)"
 )
-# How a sentence begins that goes on with the talk instead of saying why.
+# Beginnings of a sentence that changes the subject, so that it gives no reason.
 GOING_ON = (
     r"please|let\s*me|let's|let\s+us|i(?:'ll|\s+will|'m|\s+am)|now\b|next\b|then\b|also\b|and\b|but\b|ok\b|okay|thanks|thank\s+you|can\s+you|could\s+you"
     r"|(?:go\s+ahead|add|update|fix|run|write|make|change|check|remove|move|rename|create|start|use|implement|tell|show|do)\b"
 )
-# What opens a turn of a talk and says nothing, and how a sentence begins that is of the other person or only kind.
+# Empty openings of a turn; beginnings of a sentence about the other person or of a mere pleasantry.
 INTERJECTIONS = (
     r"hey|hi|hello|yeah|yes|yep|yup|no|nah|oh|well|wow|woah|whoa|aw+|haha+|so|and|but|thanks|thank you|sure|totally"
     r"|absolutely|definitely|exactly|right|cool|nice|great|awesome|woo+(?:hoo)?|btw|by the way|actually|honestly"
@@ -233,10 +233,10 @@ PLEASANTRIES = (
     r"|i(?:'m| am) here for|i(?:'ll| will) (?:definitely |totally )?(?:check|let you|keep you|be there|cheer|look)|i (?:agree|hope you|bet|can imagine|totally get|understand|get it|see|hear you|wish you)\b"
     r"|can't wait to (?:see|hear)|same here|me too|enjoy|wishing|i'd love to (?:see|hear|join|come|try)"
 )
-# What gives a reason anywhere in a text.
+# Words of a reason anywhere in a text.
 REASON = r"\b(?:because|due to|so that|in order to|to avoid|reason(?:ing)? (?:is|was))\b|\breason:"
-# What names a decision, or what bounds one, in a heading or a label.
+# Words for a decision or a constraint in a heading or a label.
 DECISION_NAMES = "decision|decided|constraint|policy"
 
-# What says that something holds from now on, again and again: a day of the week beside it is no single day.
+# Phrases that something holds from now on: a day of the week beside one means every week.
 FROM_NOW_ON = r"\b(?:from\s+(?:now|here|today)\s+on(?:wards?)?|going\s+forward|henceforth)\b"

@@ -1,4 +1,4 @@
-"""The language modules in one order, for whoever reads a list that each of them has; which of them a text may need."""
+"""The four language modules in a fixed order, and which of them a text needs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from types import ModuleType
 from gitmem.text import chinese, english, japanese, korean
 
 LANGUAGES = (english, korean, japanese, chinese)
-# Those whose words are looked for as parts of a text too.
+# Languages written without spaces, or with particles joined to words: their words are searched as parts of a text.
 EASTERN = (korean, japanese, chinese)
 
 
@@ -16,7 +16,7 @@ def _has(text: str, first: str, last: str) -> bool:
 
 
 def languages_in(text: str) -> tuple[ModuleType, ...]:
-    """The languages whose words can stand in a text, by its scripts; English always."""
+    """The modules of the languages that a text may contain, judged by its scripts; English is always among them."""
     if text.isascii():
         return (english,)
     hangul = (korean,) if _has(text, "ㄱ", "ㆎ") or _has(text, "가", "힣") else ()
@@ -25,7 +25,7 @@ def languages_in(text: str) -> tuple[ModuleType, ...]:
 
 
 def language_of(text: str) -> str:
-    """The language of a text by its script, as a code: ko where it has Hangul, ja Kana, zh Han, else en."""
+    """The language code of a text by its script: ko with Hangul, else ja with Kana, else zh with Han, else en."""
     if text.isascii():
         return "en"
     if _has(text, "가", "힣"):

@@ -1,8 +1,7 @@
-"""Days and moments as a person names them, for options and calls: `2026-02-05`, `yesterday`, `지난주`, `3 days ago`,
-`3 Nov`, `11월 3일`, `2 hours ago`.
+"""Read a time that a person typed as an option: `2026-02-05`, `yesterday`, `지난주`, `3 days ago`, `11월 3일`.
 
-The whole text has to be the name of a time; words that merely hold one are refused. A revision, where one is taken too,
-comes before a day. A day or month without its year is the latest that is not after today.
+The whole text must be a time; a text that only contains one is refused. For an option that also takes a revision, the
+revision is tried first. A day or month without a year is the latest one that is not after today.
 """
 
 # A search imports this: annotations are not postponed, and no pattern is compiled before its first use.
@@ -28,8 +27,8 @@ from gitmem.text.dates import (
 )
 
 FORMS = "YYYY-MM-DD, yesterday, last week, 3 days ago, 3 Nov, 어제, 지난주, 3일 전, 11월 3일"
-MAX_TIME = 100  # characters of the name of a time
-LEAP_YEARS_APART = 8  # at most: 1896 and 1904
+MAX_TIME_CHARS = 100
+MAX_YEARS_TO_LEAP_YEAR = 8  # from 1896 to 1904
 _NOW = ("now", "지금")
 _CALENDAR = (
     lazy(r"(?P<year>\d{4})[-./](?P<month>\d{1,2})(?:[-./](?P<day>\d{1,2}))?"),
@@ -42,14 +41,14 @@ _WEEKDAY = lazy(r"(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)
 
 
 def first_day(text: str, now: datetime, option: str = "--since") -> date | None:
-    """The first day of the time that `text` names as of `now`, None for no text. Raises UsageError, naming `option`."""
+    """The first day of the time `text`, relative to `now`; None for "". Raises UsageError that names `option`."""
     if not text:
         return None
     return _days_named(text, now, option).first
 
 
 def last_day(text: str, now: datetime, option: str = "--until") -> date | None:
-    """The last day of it: `last week` ends on Sunday. Raises UsageError, naming `option`."""
+    """The last day of the time `text` (`last week` ends on Sunday). Raises UsageError that names `option`."""
     if not text:
         return None
     return _days_named(text, now, option).last
@@ -63,14 +62,14 @@ def _days_named(text: str, now: datetime, option: str) -> Days:
 
 
 def named_days(text: str, now: datetime) -> Days | None:
-    """The days that the whole of `text` names, as of `now`; None for any other text.
+    """The days of the time `text`, relative to `now`; None if the whole text is no time.
 
     `2026-02-05`, a day near today (`yesterday`, `어제`), a week, month or year (`last week`, `지난주`, `11월`,
     `2025`), a day of the calendar (`3 Nov`, `11월 3일`), the day so many units of time back (`3 days ago`,
     `2 hours ago`, `이틀 전`), the days up to today (`last 3 days`, `최근 일주일`), or a day of a week (`last Friday`,
     `지난주 금요일`, `월요일`).
     """
-    if len(text) > MAX_TIME:
+    if len(text) > MAX_TIME_CHARS:
         return None
     text, today = " ".join(text.split()).lower(), now.date()
     if text in _NOW:
@@ -90,8 +89,7 @@ def named_days(text: str, now: datetime) -> Days | None:
 
 
 def beginning(text: str, now: datetime) -> datetime | None:
-    """The start of the time that the whole `text` names: the moment, or midnight of the first day; None for any other
-    text."""
+    """The start of the time `text`: a moment, or midnight of its first day; None if the whole text is no time."""
     if (moment := _to_the_minute(text, now)) is not None:
         return moment
     days = named_days(text, now)
@@ -101,8 +99,8 @@ def beginning(text: str, now: datetime) -> datetime | None:
 
 
 def _to_the_minute(text: str, now: datetime) -> datetime | None:
-    """The moment so many minutes or hours ago that `text` names."""
-    if len(text) > MAX_TIME:
+    """The moment of a text like `2 hours ago`, exact to the minute; None for any other text."""
+    if len(text) > MAX_TIME_CHARS:
         return None
     text = " ".join(text.split()).lower()
     ago = _whole_match(text, agos(text))
@@ -112,12 +110,12 @@ def _to_the_minute(text: str, now: datetime) -> datetime | None:
 
 
 def _whole_match(text: str, found: Iterable[Back]) -> Back | None:
-    """What the whole of `text` says of it."""
+    """The distance that covers the whole text; None if there is none."""
     return next((back for back in found if (back.start, back.end) == (0, len(text))), None)
 
 
 def _before(back: Back, now: datetime) -> datetime | None:
-    """The moment so long before `now`; None before the year 1."""
+    """The moment that lies `back` before `now`; None before the year 1."""
     if back.unit in ("minute", "hour"):
         try:
             return now - timedelta(minutes=back.number * (60 if back.unit == "hour" else 1))
@@ -136,7 +134,7 @@ def _days(first: datetime | None, last: date | None) -> Days | None:
 
 
 def _of_calendar(text: str, today: date) -> Days | None:
-    """A day, month or year of the calendar; where the year is not said, the latest that has begun by `today`."""
+    """A day, month or year of the calendar; without a year the latest one that has begun by `today`."""
     match = next(filter(None, (form.fullmatch(text) for form in _CALENDAR)), None)
     if match is None:
         return None
@@ -149,7 +147,7 @@ def _of_calendar(text: str, today: date) -> Days | None:
     month = MONTH.get(groups["month"]) or int(groups["month"])
     if not 1 <= month <= 12 or (groups.get("day") and not day) or (groups["year"] and not year):
         return None
-    for candidate in [year] if year else range(today.year, max(0, today.year - LEAP_YEARS_APART - 1), -1):
+    for candidate in [year] if year else range(today.year, max(0, today.year - MAX_YEARS_TO_LEAP_YEAR - 1), -1):
         days = month_days(candidate, month, day)
         if days.first is not None and (year or days.first <= today):
             return days
@@ -166,7 +164,7 @@ def _of_week(text: str, today: date) -> Days | None:
 
 
 def moment(text: str, now: datetime) -> datetime | None:
-    """The end of the days that `text` names, or the moment it gives; None for any other text."""
+    """The end of the days of `text`, or its moment; None if the whole text is no time."""
     if (moment := _to_the_minute(text, now)) is not None:
         return moment
     days = named_days(text, now)

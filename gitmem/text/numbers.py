@@ -1,8 +1,8 @@
-"""Numbers in a text, as they stand and with their units, in English, Korean, Japanese and Chinese. Pure.
+"""Read the numbers of a text, with and without units, in English, Korean, Japanese and Chinese. Pure.
 
-`numbers` gives the spellings by which one text is checked against another. `quantities` gives values that can be
-compared: 90 s, 1.5 min, 90초 and 1분 30초 are told apart or put together by whoever asks, from values in one unit.
-Neither reads a date, a clock or a version as a quantity.
+`numbers` returns spellings, by which one text is checked against another. `quantities` returns values in one unit for
+each kind of quantity, so that 90 s, 1.5 min, 90초 and 1분 30초 compare as equal. Dates, clock times and versions are
+no quantities.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ NUMBER = lazy(DIGITS)
 NUMBER_WORDS = english.NUMBERS | korean.NUMBERS
 _UNITS = {unit: meant for each in LANGUAGES for unit, meant in each.UNITS.items()}
 _POWERS = {word: power for each in LANGUAGES for word, power in each.POWERS.items()}
-# Korean numbers in words that stand before hours, weeks and months (`두 시간`, `석 달`); before 분 they count people.
+# Korean number words before hours, weeks and months (`두 시간`, `석 달`); before 분 they count people.
 _NATIVE = tuple(word for word in korean.COUNTS if word not in ("일", "이", "삼"))
 _NATIVE_UNITS = ("시간", "주", "주일", "달")
 _HAN = {digit: value for value, digit in enumerate("一二三四五六七八九十", 1)} | {"两": 2, "兩": 2}
-_LONGEST_WITH_A_LETTER = 5  # digits that one letter is the unit of: `8503061d` is a hash
+_MAX_DIGITS_BEFORE_LETTER = 5  # of a quantity whose unit is one letter: `8503061d` is a hash
 
 
 def _any(words: Iterable[str]) -> str:
@@ -35,7 +35,7 @@ def _any(words: Iterable[str]) -> str:
 _AMOUNT = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:[.,]\d+)?"
 _LATIN_UNITS = [unit for unit in _UNITS if unit.isascii() and unit.isalpha()]
 _KOREAN_END = rf"(?![가-힣])|(?=(?:{_any(particle for particle in korean.PARTICLES if particle != '과')})(?![가-힣]))"
-# A unit of Latin letters ends where they end; a Korean one apart from its number ends with its word (`1.3 초과`).
+# A unit of Latin letters ends with its letters. A Korean unit after a space ends with its word (`1.3 초과`).
 _POWER = (
     rf"\s?(?:{_any(word for word in _POWERS if not word.isascii())})"
     rf"|\s?(?:{_any(word for word in _POWERS if word.isascii())})(?![A-Za-z])"
@@ -63,10 +63,10 @@ _CALENDAR = lazy(r"\d{4}\s?(?:년|年)|(?:\d{1,2}(?:월|月)\s?)\d{1,2}(?:일|�
 
 
 class Quantity(NamedTuple):
-    """A number with what it counts: where it stands, its value, and its unit, "" for none.
+    """A number with its unit, and its offsets in the text. `unit`: "" for none.
 
     `unit`: `s` (time up to weeks), `month` (quarters and years too), `byte`, `%`, `m`, `g`, `l`, or a currency's code
-    in lower case. `high` is the end of a range, None where the number is no range.
+    in lower case. `high`: the end of a range, None for a single number.
     """
 
     start: int
@@ -77,7 +77,7 @@ class Quantity(NamedTuple):
 
 
 def numbers(text: str) -> set[str]:
-    """The numbers of a text, each as it stands and without leading zeros; no thousands separators."""
+    """The numbers of a text as spelled, without thousands separators; also without leading zeros."""
     spellings = set()
     for match in NUMBER.findall(text):
         spellings |= {match.replace(",", ""), plain_number(match)}
@@ -90,8 +90,11 @@ def plain_number(number: str) -> str:
 
 
 def quantities(text: str) -> list[Quantity]:
-    """The quantities of a text in order, each in the first unit of what it measures. Days of a calendar, clocks,
-    versions, addresses and digits of an identifier are none; `일` and `日` behind a number count days."""
+    """The quantities of a text in order, each in the base unit of its kind.
+
+    Dates, clock times, versions, addresses and digits of identifiers are no quantities. `일` and `日` after a number
+    count days.
+    """
     dated = [match.span() for match in _CALENDAR.finditer(text)]  # in order, apart from each other
     found = sorted([*_in_digits(text), *_in_words(text)], key=lambda each: each.start)
     kept = []
@@ -106,7 +109,7 @@ def _in_digits(text: str) -> list[Quantity]:
     found = []
     for match in _QUANTITY.finditer(text):
         said = match["unit2"] or match["unit"] or match["money"] or ""
-        if len(said) == 1 and said.isalpha() and said.isascii() and len(match["low"]) > _LONGEST_WITH_A_LETTER:
+        if len(said) == 1 and said.isalpha() and said.isascii() and len(match["low"]) > _MAX_DIGITS_BEFORE_LETTER:
             continue
         unit, factor = _meant(said)
         factor *= _power(match["power2"] or match["power"])
@@ -149,8 +152,8 @@ def _power(word: str | None) -> float:
 
 
 def _value(digits: str, has_unit: bool) -> float:
-    """The value of digits: a comma before three of them separates thousands, else it is a decimal sign, where a unit
-    says that this is one number."""
+    """The value of spelled digits. A comma before three digits separates thousands; another one is a decimal sign if a
+    unit follows."""
     if re.fullmatch(r"\d+,\d{1,2}", digits) and has_unit:
         return float(digits.replace(",", "."))
     return float(digits.replace(",", ""))

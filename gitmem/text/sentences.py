@@ -1,10 +1,10 @@
 # ruff: noqa: SIM905 - lists of a hundred quoted words, one a line, would not be read
-"""Where a sentence ends, in English, Korean, Japanese, Chinese and the European languages of Latin script.
+"""Split a text into sentences, in English, Korean, Japanese, Chinese and European languages of Latin script.
 
-The text given is one statement or paragraph; a line break in it is white space, and an empty line ends a sentence.
-Stops of abbreviations, numbers, versions, file names, addresses, initials and list numbers end none, nor does a stop
-within a code span, a pair of brackets or a quotation. In doubt the module does not cut: two sentences in one piece can
-be read, half a sentence cannot. It never changes a character.
+The text is one statement or paragraph: a line break is white space, and an empty line ends a sentence. The full stop of
+an abbreviation, number, version, file name, address, initial or list number ends no sentence, nor does one inside a
+code span, brackets or a quotation. In doubt the module does not split: two sentences in one piece can be read, half a
+sentence cannot. It never changes a character.
 """
 
 from __future__ import annotations
@@ -14,28 +14,28 @@ from collections.abc import Iterator
 
 from gitmem.lazy_patterns import lazy
 
-# Words written with a stop behind them that end no sentence.
+# Abbreviations that never end a sentence.
 ABBREVIATIONS = frozenset(
     "dr mr mrs ms mx prof hon gen sgt capt lt col vs cf viz approx appr ca circa eg ie esp incl excl resp dept "
     "bzw ggf evtl inkl exkl zzgl abzgl sog vgl bspw dh zb geb gest hr fr dipl ing frz engl dt ev bl.a t.ex dvs fd "
     "env mme mlle sra srta dña dott sig avv págs pág aprox bijv dhr".split()
 )
-# Words written with a stop behind them that end a sentence where the next word begins one.
+# Abbreviations that end a sentence if the next word begins one.
 CLOSING_ABBREVIATIONS = frozenset(
     "etc usw osv al kr inc ltd co corp llc bros jr sr a.m p.m u.s u.k e.u d.c ph.d m.sc b.sc st av ave blvd rd avg "
     "temp std mio mrd tsd jan feb apr jun jul aug sep sept oct okt nov dec dez".split()
 )
-# Words written with a stop behind them where a number follows.
+# Abbreviations before a number.
 NUMBER_ABBREVIATIONS = frozenset(
     "no nos nr nrs núm art arts fig figs abb tab eq eqs sec sect kap ch chap vol bd p pp pg s ss ver v rev ed iss ext "
     "tel max min ref op ziff abs st".split()
 )
-# Nouns that stand before the letter that names one thing: the stop of "plan B." ends a sentence.
+# Nouns before a letter that names a thing: the stop of "plan B." ends a sentence.
 LABELS = frozenset(
     "grade plan option type class group team tier level variant version model section appendix vitamin case phase "
     "variante klasse gruppe anhang alternative typ groupe annexe opción grupo".split()
 )
-# Words that open a sentence where they are written with a capital, in six languages: no name begins with one.
+# Capitalised words that begin a sentence, in six languages: no name begins with one.
 OPENERS = frozenset(
     "the a an this that these those it its he she they we i you there here if when while after before then so but and "
     "or as at in on for from with by to of not no yes all each every our my your their his her what who why how "
@@ -47,16 +47,16 @@ OPENERS = frozenset(
     "os uma ele ela eles mas não em com isso esta o e uno lui lei ma non questo questa "
     "het een hij zij wij maar als dan niet det ett han hon vi jag men och om när inte".split()
 )
-# The longest quotation or bracket that is one with its sentence, in characters; in a longer one sentences end.
+# In a quotation or bracket of more characters, sentences can end.
 LONGEST_PAIR = 300
-# Characters of what stands before the stop of a list's number: quotation marks, emphasis, `Step 12`.
+# Characters before the stop of a list number: quotation marks, emphasis, `Step 12`.
 LONGEST_LIST_MARK = 40
-# The highest number that a stop makes an ordinal, as in `am 3. kommt`: the days of a month.
+# The highest ordinal written with a stop, as in `am 3. kommt`: the last day of a month.
 HIGHEST_ORDINAL = 31
 
 _STOP = lazy(r"[.!?…]+|[。！？．｡]+[.!?…。！？．｡]*|\n[^\S\n]*\n\s*")
 _CLOSERS = lazy(r"[\"'”’»)\]}*_~`」』】）》〉]*")
-# No white space follows a wide stop: emphasis behind it closes only where it is open.
+# No white space follows a full-width stop: emphasis marks after it belong to it only if they close.
 _WIDE_CLOSERS = lazy(r"[\"'”’»)\]}」』】）》〉]*")
 _CODE = lazy(r"`+")
 _QUOTE = lazy(r"(?<![\w.!?,…)\]])\"(?=\S)|(?<=\S)\"(?![A-Za-z\d_])")
@@ -84,12 +84,12 @@ _BRACKET = lazy(r"[()\[\]{}「」『』【】（）《》“”«»]")
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a text in order, each without white space around it; line breaks within one stay."""
+    """The sentences of a text in order, stripped of white space. Line breaks inside a sentence stay."""
     return [text[start:end] for start, end in sentence_spans(text)]
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
-    """The (start, end) of each sentence: ordered, disjoint, white space alone between them.
+    """The (start, end) of each sentence, in order, with only white space between them.
 
     A piece without a letter or a digit (a row of dashes, an emoji) belongs to the sentence before it; a text without
     any is one piece.
@@ -112,7 +112,7 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
 
 
 def _ends(text: str) -> Iterator[int]:
-    """Where each sentence but the last ends, behind its stop and what closes with it."""
+    """The end of each sentence but the last, after its stop and the marks that close with it."""
     whole: list[tuple[int, int]] | None = None
     at, begin, number = 0, 0, 0  # `number`: the last number of a list within the text
     marks, counted = 0, 0  # the `**` before the place `counted`
@@ -149,8 +149,7 @@ def _ends(text: str) -> Iterator[int]:
 
 
 def _wholes(text: str) -> list[tuple[int, int]]:
-    """The stretches within which no sentence ends, in order: code spans, dates with stops, pairs of brackets and
-    quotation marks that are no longer than a sentence may be."""
+    """The spans in which no sentence ends, in order: code spans, dates with stops, short brackets and quotations."""
     ticks: dict[int, list[tuple[int, int]]] = {}
     for run in _CODE.finditer(text):
         ticks.setdefault(run.end() - run.start(), []).append(run.span())
@@ -178,7 +177,7 @@ def _wholes(text: str) -> list[tuple[int, int]]:
 
 
 def _outermost(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The pairs that stand in no other, in the order of their beginnings and of their ends."""
+    """The spans that no other span contains, in order."""
     outer: list[tuple[int, int]] = []
     for start, end in sorted(pairs, key=lambda pair: (pair[0], -pair[1])):
         if not outer or end > outer[-1][1]:
@@ -187,7 +186,7 @@ def _outermost(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _goes_on_in_korean(text: str, stop: int, after: int) -> bool:
-    """Whether a Korean sentence ends at a stop without white space behind it: `반영했다.다음은`."""
+    """Whether a Korean sentence ends at a stop without white space after it: `반영했다.다음은`."""
     return bool("가" <= text[after] <= "힣" and _KOREAN_END.search(text, max(0, stop - 3), stop))
 
 
@@ -205,7 +204,7 @@ def _counts(text: str, begin: int, stop: int, number: int) -> bool:
 
 
 def _is_end(text: str, begin: int, stop: str, at: int, end: int) -> bool:
-    """Whether a sentence that began at `begin` ends with the stop at `at`, closed at `end`."""
+    """Whether the sentence from `begin` ends with the stop at `at`; its closing marks end at `end`."""
     if len(text) - end < 80:
         after = text[end:].lstrip()
     else:
@@ -229,7 +228,7 @@ def _is_end(text: str, begin: int, stop: str, at: int, end: int) -> bool:
 
 
 def _full_stop_ends(text: str, begin: int, at: int, end: int, word: str) -> bool:
-    """Whether one full stop ends a sentence; `word`: the word behind it."""
+    """Whether a full stop ends a sentence. `word`: the word after it."""
     if at - begin < LONGEST_LIST_MARK and _LIST_MARK.match(text, begin, at):
         return False
     lower, opener = word.islower(), word.lower() in OPENERS and not word.islower()
@@ -254,7 +253,8 @@ def _full_stop_ends(text: str, begin: int, at: int, end: int, word: str) -> bool
 
 
 def _is_initial(text: str, begin: int, at: int, letter: str, word: str) -> bool:
-    """Whether one letter before a stop shortens a name or a word (`J. Smith`, `z. B.`), and names no grade or plan."""
+    """Whether a single letter before a stop is an initial or abbreviation (`J. Smith`, `z. B.`), not a grade or
+    plan."""
     if not letter.isascii():
         return False
     if letter.islower() or _INITIAL_BEFORE.search(text, max(begin, at - 4), at):

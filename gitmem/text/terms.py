@@ -1,7 +1,7 @@
-"""Words: how text becomes the terms of the index, and what is taken off a word: a stem, a Korean particle.
+"""Turn text into index terms: split it into words, stem them, remove Korean particles.
 
-Pure. The same rules cut documents and questions, so that what is written one way is found the other way.
-`search/question.py` says which terms of a question matter. Never sees a file or an index.
+Pure. Documents and questions are split by the same rules. `search/question.py` chooses the terms of a question that
+matter.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from itertools import chain, groupby, pairwise
 
 from gitmem.text import japanese, korean
 
-# One word with what joins the parts of identifiers. Ranges of scripts are compared, not compiled: a class of the
-# ideographs costs `re` 2 ms, each time a search starts.
+# A word with the signs that join the parts of an identifier. Scripts are compared by code points, since a character
+# class of the ideographs would cost `re` 2 ms at each start of a search.
 _WORD = re.compile(r"\w+(?:(?:[.\-/:@'’]|::)\w+)*")
 _PARTS = re.compile(r"[A-Z]+(?![a-z])[0-9]*|[A-Z]?[^\W\dA-Z_]+|[A-Z]+|\d+")
 _SEPARATORS = re.compile(r"[\W_]+")
-MAX_TERM_CHARACTERS = 64  # characters of a term; what is longer (base64, URLs) is cut there
-EDGES = "!\"#$%&'()*+,-./:;<=>?@[\\]^`{|}~"  # at either end of a word they say nothing
-KNOWN = 30_000  # words whose terms are remembered
+MAX_TERM_CHARACTERS = 64  # longer terms (base64, URLs) are cut
+EDGES = "!\"#$%&'()*+,-./:;<=>?@[\\]^`{|}~"  # ignored at both ends of a word
+MAX_CACHED_WORDS = 30_000
 
 HANGUL, HAN_KANA, OTHER, JOINT = "hangul", "han-kana", "other", "joint"
 
@@ -38,7 +38,7 @@ class _Terms(dict[str, tuple[str, ...]]):
         else:
             own_terms = tuple(term for token, script in tokens(compatible(piece)) for term in cut(token, script))
         if len(piece) <= MAX_TERM_CHARACTERS:
-            if len(self) >= KNOWN:
+            if len(self) >= MAX_CACHED_WORDS:
                 self.clear()
             self[piece] = own_terms
         return own_terms
@@ -48,7 +48,7 @@ _known = _Terms()
 
 
 def terms(text: str) -> list[str]:
-    """The terms of `text` in order, as often as they occur; each is letters, digits and `_` only.
+    """The terms of `text` in order, with repetitions; each has letters, digits and `_` only.
 
     Latin words are lower-cased and stemmed. Identifiers (`POSTGRES_URL`, `v2.3.0`, `memory/notes.md`,
     `camelCase`) give themselves, lower-cased with every separator as `_`, and their parts. Runs of Hangul,
@@ -59,18 +59,17 @@ def terms(text: str) -> list[str]:
 
 
 def latin_length(text: str) -> int:
-    """The length of a text in Latin letters: a syllable of Hangul says what two say, a sign of Kana or Han what
-    three."""
+    """The length of a text in Latin letters: a Hangul syllable counts two, a Kana or Han character three."""
     return len(text) + sum(1 if letter >= "\uac00" else 2 for letter in text if letter >= "\u1100")
 
 
 def is_number(word: str) -> bool:
-    """Whether a word is digits alone: the one kind that seldom comes again and is not worth remembering."""
+    """Whether a word has digits only. Such words rarely repeat, so they are not cached."""
     return word.isdigit() and word.isascii()
 
 
 def compatible(text: str) -> str:
-    """NFKC: full-width letters as ASCII, decomposed Hangul and half-width Kana composed."""
+    """The text in NFKC: full-width letters become ASCII, decomposed Hangul and half-width Kana are composed."""
     if text.isascii():
         return text
     import unicodedata
@@ -79,8 +78,8 @@ def compatible(text: str) -> str:
 
 
 def tokens(text: str) -> Iterator[tuple[str, str]]:
-    """(token, script) of a text that is `compatible`: a word of an alphabet or an identifier (`OTHER`), a run of
-    `HANGUL`, a run of `HAN_KANA`."""
+    """(token, script) of a text in `compatible` form: a run of `HANGUL`, a run of `HAN_KANA`, or a word or identifier
+    of another script (`OTHER`)."""
     for word in _WORD.findall(text):
         yield from _runs(word)
 
@@ -115,7 +114,7 @@ def _script(c: str) -> str:
 
 
 def cut(token: str, script: str) -> tuple[str, ...]:
-    """The terms of one of `tokens`."""
+    """The terms of a token of `tokens`."""
     if script != OTHER:
         return (*(a + b for a, b in pairwise(token)), token[-1])
     token = token.replace("’", "'")
@@ -136,26 +135,28 @@ def cut(token: str, script: str) -> tuple[str, ...]:
 
 
 def other_kana(term: str) -> str:
-    """A term of Hiragana in Katakana, one of Katakana in Hiragana: `りん` as `リン`. "" for any other, one with letters
-    of both, and one that is grammar in Hiragana (`ます`): its Katakana is another word."""
+    """A Hiragana term in Katakana, or a Katakana term in Hiragana: `リン` for `りん`.
+
+    "" for a term of another script or of both, and for Hiragana grammar (`ます`), whose Katakana is another word.
+    """
     bare = term.replace("ー", "")
     if not bare or not "ぁ" <= bare[0] <= "ヶ":
         return ""
     if all("ァ" <= letter <= "ヶ" for letter in bare):
-        other = "".join(letter if letter == "ー" else chr(ord(letter) - _KANA_APART) for letter in term)
+        other = "".join(letter if letter == "ー" else chr(ord(letter) - _KATAKANA_OFFSET) for letter in term)
         if other in japanese.GRAMMAR_PAIRS:
             return ""
         return other
     if all("ぁ" <= letter <= "ゖ" for letter in bare) and term not in japanese.GRAMMAR_PAIRS:
-        return "".join(letter if letter == "ー" else chr(ord(letter) + _KANA_APART) for letter in term)
+        return "".join(letter if letter == "ー" else chr(ord(letter) + _KATAKANA_OFFSET) for letter in term)
     return ""
 
 
-_KANA_APART = 0x60  # code points from a letter of Hiragana to its Katakana
+_KATAKANA_OFFSET = 0x60  # code point of a Katakana letter minus that of its Hiragana
 
 
 def fold(text: str) -> str:
-    """Without diacritics: `résumé` as `resume`."""
+    """The text without diacritics: `resume` for `résumé`."""
     import unicodedata
 
     return "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
@@ -168,13 +169,13 @@ _LONGEST_ENDING = max(map(len, korean.ENDINGS))
 
 
 def without_particle(word: str) -> str:
-    """A Korean noun without its particle; the word itself where there is none, or nothing would stay."""
+    """A Korean noun without its particle; the word itself if it has none, or nothing would be left."""
     ending = next((particle for particle in _PARTICLES if word.endswith(particle)), "")
     return word.removesuffix(ending) or word
 
 
 def without_ending(word: str) -> str:
-    """A Korean word of a question without its particle or ending, where at least two syllables stay."""
+    """A Korean word without its particle or ending, if at least two syllables are left."""
     for size in range(min(_LONGEST_ENDING, len(word) - 2), 0, -1):
         if word[-size:] in korean.ENDINGS:
             return word[:-size]
@@ -200,7 +201,7 @@ _STEP4 = (
 
 
 def stem(word: str) -> str:
-    """The stem of a lower-case English word; anything else comes back as it is."""
+    """The stem of a lower-case English word; any other text is returned unchanged."""
     if len(word) <= 2 or not word.isascii() or not word.isalpha():
         return word
     if word.endswith("s"):
