@@ -1,8 +1,8 @@
-"""An alert as questions to memory: its title, what it says, and which things it names. Pure, and bounded.
+"""Reads alerts and makes questions to memory of their title, their details and the things they name. Pure.
 
-Any text is an alert; JSON of any shape is read by the names of its keys, which covers Alertmanager, Grafana, PagerDuty
-and Sentry. An alert is written by whoever can make a monitored system fail: it is data, nothing in it is followed, and
-what is read of it has a limit everywhere.
+Any text is an alert. JSON of any shape is read by the names of its keys, which covers Alertmanager, Grafana, PagerDuty
+and Sentry. Whoever can make a monitored system fail can write an alert: it is data, nothing in it is followed, and
+every part that is read has a limit.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 MAX_BYTES = 1 << 20  # bytes of an alert
-MAX_ALERTS = 10  # alerts of one delivery that are looked for
+MAX_ALERTS = 10  # alerts that are read of one delivery
 MAX_VALUES = 500  # strings of one alert that are read
-MAX_DEPTH = 24  # of nested objects and lists
-LONGEST_VALUE = 400  # characters of one string that are read
-LONGEST_TITLE = 160  # characters
-LONGEST_DETAIL = 600  # characters of what an alert says beside its title
-MOST_NAMES = 8  # things of one alert
+MAX_DEPTH = 24  # levels of nested objects and lists
+MAX_VALUE_CHARACTERS = 400  # characters of one string that are read
+MAX_TITLE_CHARACTERS = 160
+MAX_DETAIL_CHARACTERS = 600
+MAX_NAMES = 8  # things that one alert names
 
-# Names of keys without case and signs: a title in the order of preference; what an alert says; which things it names.
+# Keys, in lower case and letters only: of titles, in order of preference; of details; of things that are named.
 TITLES = ("title", "summary", "alertname", "subject", "shortmessage", "message", "culprit", "name", "reason")
 DETAILS = frozenset(
     ("description", "details", "detail", "body", "msg", "text", "error", "exception", "value", "type", "transaction",
@@ -40,8 +40,8 @@ _NO_WORDS = re.compile(r"(?:https?://\S*|[0-9a-fA-F-]{16,}|[\d\s:.,TZ+/-]+|true|
 
 
 class Alert(NamedTuple):
-    """One alert. `title`: what it is called, for a person and a question. `detail`: what else it says. `names`: the
-    things it names (services, hosts)."""
+    """One alert. `detail`: its texts beside the title. `names`: the things that it names, such as services and
+    hosts."""
 
     title: str
     detail: str = ""
@@ -49,14 +49,14 @@ class Alert(NamedTuple):
 
     @property
     def questions(self) -> tuple[str, ...]:
-        """What memory is asked: the title alone, then with all the rest."""
+        """The questions to memory: the title, and the title with names and detail."""
         title = " ".join(_CAMEL.sub(" ", word) for word in self.title.split())
         whole = " ".join(part for part in (title, *self.names, self.detail) if part)
         return tuple(dict.fromkeys(question for question in (title, whole) if question))
 
 
 def alerts(data: bytes) -> list[Alert]:
-    """The alerts of a delivery, each once, MAX_ALERTS at most; [] for one without a word. Never fails."""
+    """The alerts of a delivery, each once, at most MAX_ALERTS; empty for one without a word. Raises nothing."""
     text = data[:MAX_BYTES].decode("utf-8", "replace").removeprefix("\ufeff")
     try:
         value = None
@@ -72,7 +72,7 @@ def alerts(data: bytes) -> list[Alert]:
 
 
 def _split(value: Any) -> list[Any]:
-    """The alerts of a delivery that may hold several; those that are over are left out where others go on."""
+    """The objects or texts of the alerts in a delivery. Resolved alerts are left out, unless all are resolved."""
     rows: list[Any] = []
     shared: dict[str, Any] = {}
     if isinstance(value, list):
@@ -105,16 +105,16 @@ def _of_object(value: Any) -> Alert:
         title = said[0]
     else:
         title = next(iter(details), "")
-    if not title:  # keys of nobody's form (`alert`, `제목`): a sentence before a word such as `critical`
+    if not title:  # unknown keys (`alert`, `제목`): prefer a sentence to a word such as `critical`
         unnamed = [text for text in others if text not in names]
         title = next((text for text in unnamed if " " in text), next(iter(unnamed), ""))
         details = dict.fromkeys(unnamed)
     rest = [text for text in dict.fromkeys([*said[1:], *details]) if text not in title]
-    return Alert(title[:LONGEST_TITLE], " ".join(rest)[:LONGEST_DETAIL], tuple(names)[:MOST_NAMES])
+    return Alert(title[:MAX_TITLE_CHARACTERS], " ".join(rest)[:MAX_DETAIL_CHARACTERS], tuple(names)[:MAX_NAMES])
 
 
 def _strings(value: Any) -> Iterator[tuple[str, str, str]]:
-    """(key above, key, text) of the strings in an object, the outer ones first, MAX_VALUES at most."""
+    """(key above, key, text) of each string in an object, outer ones first, at most MAX_VALUES."""
     level: list[tuple[str, str, Any]] = [("", "", value)]
     count = 0
     for _ in range(MAX_DEPTH):
@@ -135,19 +135,20 @@ def _strings(value: Any) -> Iterator[tuple[str, str, str]]:
 
 
 def _bare(key: object) -> str:
+    """A key in lower case, letters only."""
     return re.sub(r"[^a-z]", "", str(key)[:80].lower())
 
 
 def _plain(text: str) -> str:
-    """A text on one line, without control and direction characters, cut to LONGEST_VALUE."""
-    return " ".join(_CONTROL.sub(" ", text[: 4 * LONGEST_VALUE]).split())[:LONGEST_VALUE]
+    """A text on one line, without control and direction characters, cut to MAX_VALUE_CHARACTERS."""
+    return " ".join(_CONTROL.sub(" ", text[: 4 * MAX_VALUE_CHARACTERS]).split())[:MAX_VALUE_CHARACTERS]
 
 
 def _of_text(text: str) -> Alert:
-    """A plain text: its first line with a word is the title."""
-    lines = [line for part in text[: 100 * LONGEST_VALUE].splitlines() if (line := _plain(part))]
+    """The alert of a plain text; its first line that is not empty is the title."""
+    lines = [line for part in text[: 100 * MAX_VALUE_CHARACTERS].splitlines() if (line := _plain(part))]
     if not lines:
         return Alert("")
     title, rest = lines[0], lines[1:]
-    over = title[LONGEST_TITLE:]
-    return Alert(title[:LONGEST_TITLE], " ".join([over, *rest] if over else rest)[:LONGEST_DETAIL])
+    over = title[MAX_TITLE_CHARACTERS:]
+    return Alert(title[:MAX_TITLE_CHARACTERS], " ".join([over, *rest] if over else rest)[:MAX_DETAIL_CHARACTERS])

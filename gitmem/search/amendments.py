@@ -1,13 +1,13 @@
-"""The newest word on a matter: which of the lines that answer a question a later one replaces or ends.
+"""Links between the lines that answer a question: which later line replaces or ends which earlier one.
 
-What two lines are to each other is judged by `memory/relation`, and by nothing else, unless a person decided:
-`supersedes=ID` in the later line's comment names what it replaces, and nothing else is then asked of that line
-(`supersedes=nothing`: it replaces nothing). A link is made of the lines that answer, their trails, days and origins:
-the same snapshot and question have the same links after a rebuild and in every clone, and nothing is stored.
+`memory/relation` alone judges what two lines are to each other, unless a person decided it: the key `supersedes=ID` in
+a line's comment names what the line replaces, and that line is then not judged (`supersedes=nothing`: it replaces
+nothing). Links depend on the answering lines, their trails, days and origins only: one snapshot and question give the
+same links after a rebuild and in every clone. Nothing is stored.
 
-Nothing is deleted or hidden by a link. Of two lines on one property of one thing the later comes first; only where the
-judgement is nearly sure (`MARKED`) the older one is marked. What was reviewed is only replaced by what was reviewed;
-other links of it are proposed, and say so.
+A link deletes and hides nothing. Of two lines about one property of one thing the later comes first; the older one is
+marked only if the judgement is nearly sure (MARKED). Only a reviewed line replaces a reviewed line; any other link to a
+reviewed line is a proposal.
 """
 
 from __future__ import annotations
@@ -19,29 +19,28 @@ from gitmem.light_typing import NamedTuple
 from gitmem.text.telling import STOP
 from gitmem.text.terms import terms
 
-MARKED = 0.85  # probability that the older line is over, from which it is marked
-LIKELY = 0.25  # ... that both are of one property of one thing, from which the later comes first
-EVEN = 0.5  # ... that the two do not agree, from which the later one says so
-SCORE = 0.3  # share of the older line's score that the later one needs: it answers the question too
-SHARED = 0.2  # share of the words of the line that has fewer that the other needs to be judged
-ALIKE = 0.5  # ... and for Git to be asked when they were written, where they say no day
-UNDATED = 4  # pairs of such lines, those that share most
-JUDGED = 16  # pairs of lines that are judged, those that share most
-BEST = 20  # lines that may be replaced
-EARLY, LATE = "0001-01-01", "9999-12-31"  # days of lines of which it is not known yet which is the later
+MARKED = 0.85  # probability that the older line no longer holds, from which it is marked
+LIKELY = 0.25  # probability that both are about one property of one thing, from which the later comes first
+EVEN = 0.5  # probability that the two disagree, from which the later one says so
+SCORE = 0.3  # share of the older line's score that the later line needs for a link
+SHARED = 0.2  # share of the shorter line's words that the other line needs for the two to be judged
+ALIKE = 0.5  # the same share, for Git to be asked when lines without a day were written
+MAX_UNDATED_PAIRS = 4  # pairs of lines without a day that Git is asked about
+MAX_PAIRS = 16  # pairs of lines that are judged
+MAX_REPLACED = 20  # lines that may be replaced: the best ones
+EARLY, LATE = "0001-01-01", "9999-12-31"  # stand for days that are not known yet
 STEP = 1e-6
-_SPEAKER = lazy(r"\W*\w+(?: \w+)?[:：]\s")  # opens a turn of a talk, which tells what else happened
+_SPEAKER = lazy(r"\W*\w+(?: \w+)?[:：]\s")  # begins a turn of a conversation
 
 
 class Line(NamedTuple):
-    """A line that answers, as far as links need it.
+    """A line that answers the question, as links need it.
 
-    `day`: of the line, "" where nobody knows; `time`: of that day, "" where nobody knows. `place`: its file and line
-    number. `reviewed`: a person saw it. `named`: the positions of the lines that a person said it replaces, None where
-    nobody decided. `beside`: the positions of the lines that a person said hold beside it. `said`: what its statement
-    says, "" where that may not be told, and its trail. `written`: the ISO moment at which it was committed, asked of a
-    line of no day. `deciding`: it can be the last word on something; a question, a block of code and what repeats
-    another line cannot."""
+    `day`, `time`: when it was said, ISO, "" if unknown. `place`: its file and line number. `reviewed`: a person
+    reviewed it. `named`: positions of the lines that a person said it replaces, None if nobody did. `beside`: positions
+    of lines that a person said hold together with it. `said`: returns the text of its statement ("" for a secret) and
+    its trail. `written`: returns the ISO time of its commit. `deciding`: it may replace others; a question, a block of
+    code or a repeated line may not."""
 
     text: str
     day: str
@@ -59,9 +58,11 @@ class Line(NamedTuple):
 
 
 class Link(NamedTuple):
-    """`new` is the later word on the matter of `old` (positions among the lines); `proposed` where it takes a review
-    to hold. `over` is the probability that the older line is over, `differs` that the two do not agree. `day` is
-    that of the later line, "" where it is by hand and unknown."""
+    """The line at position `new` is later than the one at `old` and about the same.
+
+    `proposed`: it takes a review to hold. `over`: probability that the older line no longer holds. `differs`:
+    probability that the two disagree. `day`: of the later line, "" if a person made the link.
+    """
 
     new: int
     old: int
@@ -77,12 +78,12 @@ class Link(NamedTuple):
 
     @property
     def doubtful(self) -> bool:
-        """Whether an earlier line says otherwise, and nobody can say which holds."""
+        """Whether the two disagree and it is not known which of them holds."""
         return not self.marked and self.differs >= EVEN
 
 
 def links(lines: Sequence[Line]) -> list[Link]:
-    """Which line is the later word on the matter of which. `lines` are the best first."""
+    """The links between these lines. `lines`: best first."""
     made = []
     for new, later in enumerate(lines):
         if later.named is not None and later.deciding:
@@ -95,13 +96,13 @@ def links(lines: Sequence[Line]) -> list[Link]:
     return made
 
 
-Pair = tuple[int, int, Line, Line]  # the positions of the later line and of the earlier, and both as they are judged
+Pair = tuple[int, int, Line, Line]  # position of the later line, of the earlier line, and both as they are judged
 
 
 def _pairs(lines: Sequence[Line], words: Sequence[frozenset[str]]) -> Iterator[Pair]:
-    """Lines that share enough words to be compared, those that share most."""
+    """The MAX_PAIRS pairs of dated lines that share the most words."""
     found: list[tuple[float, int, int]] = []
-    for old, earlier in enumerate(lines[:BEST]):
+    for old, earlier in enumerate(lines[:MAX_REPLACED]):
         for new, later in enumerate(lines):
             if not earlier.day or not later.day or later.named is not None or not _is_later(later, earlier):
                 continue
@@ -110,24 +111,27 @@ def _pairs(lines: Sequence[Line], words: Sequence[frozenset[str]]) -> Iterator[P
             shared = _shared(words[old], words[new])
             if shared >= SHARED and later.score >= SCORE * earlier.score:
                 found.append((-shared, new, old))
-    for _, new, old in sorted(found)[:JUDGED]:
+    for _, new, old in sorted(found)[:MAX_PAIRS]:
         earlier, later = lines[old], lines[new]
-        if earlier.day == later.day:  # the order within the day is known
+        if earlier.day == later.day:  # `_is_later` knows the order within the day
             earlier, later = earlier._replace(day=f"{earlier.day}T00"), later._replace(day=f"{later.day}T01")
         yield new, old, later, earlier
 
 
 def _undated_pairs(lines: Sequence[Line], words: Sequence[frozenset[str]]) -> Iterator[Pair]:
-    """The same of lines of which one or both are of no day: of those that share most, Git says which was written later,
-    which takes a process each and is asked where one may be the later word on the other."""
+    """Pairs of which at least one line has no day; Git says which line was written later.
+
+    Asking Git takes a process, so this is done for MAX_UNDATED_PAIRS pairs that share the most words, and only if one
+    line may replace the other.
+    """
     found: list[tuple[float, int, int]] = []
-    for at, line in enumerate(lines[:BEST]):
+    for at, line in enumerate(lines[:MAX_REPLACED]):
         for other in range(at):
             if (line.day and lines[other].day) or other in line.beside or at in lines[other].beside:
                 continue
             if (shared := _shared(words[at], words[other])) >= ALIKE:
                 found.append((-shared, at, other))
-    for _, at, other in sorted(found)[:UNDATED]:
+    for _, at, other in sorted(found)[:MAX_UNDATED_PAIRS]:
         pair = [line._replace(day=line.day or EARLY) for line in (lines[at], lines[other])]
         later = [line._replace(day=LATE) for line in pair]
         if not _judged(later[1], pair[0]) and not _judged(later[0], pair[1]):
@@ -141,26 +145,26 @@ def _undated_pairs(lines: Sequence[Line], words: Sequence[frozenset[str]]) -> It
 
 
 def _of_moment(line: Line, moment: str) -> Line:
-    """A line as of an ISO moment; of two of one day the times tell which is later."""
+    """A line with an ISO time as its day."""
     return line._replace(day=moment, time=line.time or moment[10:])
 
 
 def _shared(one: frozenset[str], other: frozenset[str]) -> float:
-    """The share of the words of the line that has fewer that the other has too."""
+    """The share of the shorter line's words that the other line has; 0..1."""
     if one and other:
         return len(one & other) / min(len(one), len(other))
     return 0.0
 
 
 def _words(line: Line) -> Iterator[str]:
-    """The words of a line that tell it from others."""
+    """The words of a line without stop words, numbers and single letters."""
     for term in terms(line.text.lower()):
         if len(term) > 1 and term not in STOP and not term.isdigit():
             yield term
 
 
 def _judged(later: Line, earlier: Line) -> Link | None:
-    """What the later line does to the earlier one; None where they are of two things, or both hold."""
+    """The link of two lines, with positions 0; None if they are about different things, or if both hold."""
     from gitmem.memory.relation import Kind, Said, relation
 
     said = [Said(*line.said(), line.day, line.type) for line in (earlier, later)]
@@ -171,10 +175,10 @@ def _judged(later: Line, earlier: Line) -> Link | None:
     chances = judged.probabilities
     over = chances[Kind.REPLACES] + chances[Kind.ENDS]
     differs = over + chances[Kind.CONFLICTS]
-    if not judged.automatic:  # likely is not sure: the later line comes first, and the older one is not called over
+    if not judged.automatic:  # not sure enough to mark the older line
         over = min(over, MARKED - STEP)
     turns = _SPEAKER.match(said[0].text) and _SPEAKER.match(said[1].text)
-    if beside or turns:  # items of one list say different things, and turns of a talk tell what else happened
+    if beside or turns:  # items of one list and turns of a conversation rarely replace each other
         if differs >= MARKED:
             return Link(0, 0, False, over, differs, judged.reason)
         return None
@@ -184,7 +188,7 @@ def _judged(later: Line, earlier: Line) -> Link | None:
 
 
 def _is_later(one: Line, other: Line) -> bool:
-    """Whether a line is of a later day than another, of a later time of it, or stands below it in the log of it."""
+    """Whether a line is later than another one: by day, by time, or by its place in one log."""
     if one.day != other.day:
         return one.day > other.day
     if one.place[0] and one.place[0] == other.place[0]:
@@ -193,8 +197,11 @@ def _is_later(one: Line, other: Line) -> bool:
 
 
 def _proposed(later: Line, earlier: Line) -> bool:
-    """Whether a link only proposes: a reviewed line is replaced by one that is reviewed and of no worse origin, any
-    other by whatever a person or their agent said."""
+    """Whether the link of two lines is only a proposal.
+
+    A reviewed line is replaced only by a reviewed line of an origin no worse; any other line also by what a person or
+    an agent said.
+    """
     worse = _ORIGINS.index(later.origin) > _ORIGINS.index(earlier.origin)
     if earlier.reviewed:
         return worse or not later.reviewed
@@ -205,11 +212,11 @@ _ORIGINS = ("", "user", "agent", "tool", "web")
 
 
 def ordered(lines: Sequence[Line], made: Iterable[Link]) -> list[float]:
-    """The score of each line, a later word above that of what it is the later word on; that of a proposed one right
-    below it. The oldest first, so that the last word of several is above them all.
+    """The score of each line, raised so that a later line comes before the line it replaces, a proposed one right
+    after.
 
-    What may only propose to replace a line, itself or through others that it replaces, does not come before it but by
-    a better score of its own.
+    Links are taken oldest first, so that the latest of several lines comes before all of them. A line that may only
+    propose to replace another one, directly or through others, comes before it only by a better score of its own.
     """
     scores = [line.score for line in lines]
     in_order = sorted(made, key=lambda link: (_moment(lines[link.new]), _moment(lines[link.old])))
@@ -217,19 +224,21 @@ def ordered(lines: Sequence[Line], made: Iterable[Link]) -> list[float]:
     for link in in_order:
         wanted = scores[link.old] + (-STEP if link.proposed else STEP)
         bound = min((scores[at] - STEP * room for at, room in bounds.get(link.new, ())), default=wanted)
-        answers = lines[link.new].score / SCORE  # above nothing that answers so much better, by no chain of links
+        answers = lines[link.new].score / SCORE  # a chain of links does not raise it above much better lines
         scores[link.new] = max(scores[link.new], min(wanted, bound, answers))
     return scores
 
 
 def _moment(line: Line) -> tuple[str, str, int]:
-    """What the order of lines in time goes by."""
+    """Sort key of lines by time."""
     return line.day, line.time, line.place[1]
 
 
 def _bounds(lines: Sequence[Line], made: Sequence[Link]) -> dict[int, list[tuple[int, int]]]:
-    """The lines before which each may not come by its links, and how many steps below: one more than there are later
-    lines that may not either, which so keep their order."""
+    """Position of a line -> (position of a line it must not pass by its links, how many STEPs below that it stays).
+
+    The steps keep the order of several such lines by time.
+    """
     if not any(link.proposed for link in made):
         return {}
     reached: dict[int, set[int]] = {link.new: set() for link in made}

@@ -1,7 +1,7 @@
-"""Commits among the hits: one index out of that of memory and that of the history, and passages that are of commits.
+"""Commits among the hits of a search: joins the indexes of memory and history, and makes hits of commit messages.
 
-Both are searched as one, so that a commit and a line of memory are weighed by the same evidence. What is shown of a
-commit is read from Git by its oid: its subject, and the lines that matter without those that the gate would block.
+Both indexes are searched as one, so that a commit and a line of memory compete by the same evidence. The text of a hit
+is read from Git by its oid. Lines that the gate would block are left out.
 """
 
 from __future__ import annotations
@@ -33,25 +33,25 @@ from gitmem.text.terms import terms
 if TYPE_CHECKING:
     from gitmem.index.store import IndexReader
 
-ABBREVIATED = 7  # digits of an oid that name a commit
-NAMING = 32  # commits that name one, of which the messages are read
-REACH = 4  # reverts of reverts that are followed
-RECALLED = 8  # commits among the hits for a context, which has room for fewer: the gate reads each
-SOON = 2_000  # commits that are indexed on the way to a context: a second or two, once
+ABBREVIATED = 7  # digits of an abbreviated oid, at least
+MAX_NAMING = 32  # commits that name another one whose messages are read
+MAX_REVERTS = 4  # reverts of reverts that are followed
+MAX_RECALLED = 8  # commits among the hits for a context; the gate scans each of them
+MAX_INDEXED_NOW = 2_000  # commits that are indexed for a context, which takes a second or two, once
 NAMED = re.compile(rf"\b[0-9a-f]{{{ABBREVIATED},64}}\b")
 PICKED = re.compile(r"^\(cherry picked from commit [0-9a-f]+\)$", re.MULTILINE)
-READ = re.compile(r"Memory-(?:Cursor|Source): ")  # a trailer that names what was read, not what was changed
-REVERTS = re.compile(r"(?:This reverts commit|Reverts) ")  # a line that begins so takes back what it names next
-SPEAKS = re.compile(r"\brevert", re.IGNORECASE)  # of a revert, of which nothing else is known
+NO_CHANGE = re.compile(r"Memory-(?:Cursor|Source): ")  # trailers that name commits which were read, not changed
+REVERTS = re.compile(r"(?:This reverts commit|Reverts) ")  # stands before the oid of the reverted commit
+MENTIONS_REVERT = re.compile(r"\brevert", re.IGNORECASE)  # a line that talks about a revert
 PEOPLE = re.compile(r"(?:co-authored|signed-off|reviewed|acked|tested|reported|suggested)-by: |cc: ", re.IGNORECASE)
-NUMBER = re.compile(r" \(#\d+\)$")  # of a pull request, which a squash adds to the subject
+NUMBER = re.compile(r" \(#\d+\)$")  # the number of a pull request, which a squash merge adds to the subject
 BOT = re.compile(
     r"\[bot\]|\b(?:dependabot|renovate|greenkeeper|pyup|snyk|weblate|allcontributors|imgbot)\b|-bot\b", re.I
 )
 
 
 class State(NamedTuple):
-    """What a later commit made of one: "reverted", "amended" or "", and that commit's oid."""
+    """What a later commit did to a commit. `name`: "reverted", "amended" or "". `by`: oid of the later commit."""
 
     name: str = ""
     by: str = ""
@@ -60,14 +60,19 @@ class State(NamedTuple):
 def with_history(
     repo: Repository, config: Config, made: OpenIndex, how: str, bounds: Bounds | None = None
 ) -> OpenIndex:
-    """`made` with the history beside it, as `Query.history` says, brought up to date within the bounds."""
+    """The open index of memory joined with the index of the history, which is first brought up to date.
+
+    `how`: `Query.history`. `bounds`: how many commits may be indexed now.
+
+    Raises GitMemError with `how` "only" if the history cannot be read; else a note says so.
+    """
     try:
-        past = history.ready(repo, config, made.commit, bounds or Bounds(most=SOON if how == "known" else 0))
+        past = history.ready(repo, config, made.commit, bounds or Bounds(most=MAX_INDEXED_NOW if how == "known" else 0))
     except GitMemError as error:
         if how == "only":
             raise
         past = history.History(None, (), "", (f"no history: {error.message}",))
-    index = Joined(made, past, only=how == "only", most=RECALLED if how == "known" else 0)
+    index = Joined(made, past, only=how == "only", most=MAX_RECALLED if how == "known" else 0)
     if made.freshness.stale:
         stale = made.freshness
     else:
@@ -76,7 +81,7 @@ def with_history(
 
 
 class _Both(OpenIndex):
-    """Two indexes, closed as one."""
+    """The open indexes of memory and history, which are closed together."""
 
     __slots__ = ("_memory", "_past", "_repo")
 
@@ -90,21 +95,23 @@ class _Both(OpenIndex):
 
     @property
     def chunks(self) -> int:
-        """Memory's own: a code repository has thousands of commits beside a small memory."""
+        """The chunks of memory alone, because a code repository may have thousands of commits."""
         return self._memory.chunks
 
     def close(self, *, damaged: bool = False) -> None:
         self._memory.close(damaged=damaged)
         self._past.close()
-        if damaged:  # whichever of them is: both can be built again
+        if damaged:  # it is not known which one is; both can be built again
             from gitmem.index.history_indexer import discard
 
             discard(self._repo)
 
 
 class Joined(Index):
-    """What a search reads of an index, of two at once: the chunks of the history have the numbers after those of
-    memory. `most` are the commits an answer may have, 0 for no bound."""
+    """The indexes of memory and history as one index. The history's chunks are numbered after those of memory.
+
+    `only`: chunks of memory are not found. `most`: commits that an answer may have, 0 for no limit.
+    """
 
     def __init__(self, made: OpenIndex, past: history.History, *, only: bool, most: int) -> None:
         self.memory, self.snapshot_of_memory, self.past = made.index, made.snapshot, past
@@ -113,7 +120,7 @@ class Joined(Index):
             norms = made.snapshot.norms
         self.norms = (bytes(len(norms)) if only else norms) or b"\0"
         self.only, self.most = only, most
-        self.first = len(self.norms)  # what the number of a chunk of the history is raised by
+        self.first = len(self.norms)  # added to the number of a chunk of the history
         self.both = Snapshot(0, "", self.norms + past.norms)
         some = made.index or past.index
         if some is not None:
@@ -267,7 +274,9 @@ class PassagesWithCommits(Passages):
         super().__init__(*given)
         assert isinstance(self.index, Joined)
         self.past, self.most = self.index.past, self.index.most
-        if self.index.memory is not None and self.index.snapshot_of_memory is not None:  # though only commits are asked
+        if (
+            self.index.memory is not None and self.index.snapshot_of_memory is not None
+        ):  # also where only commits are found
             self.memory = facts_of(self.index.memory, self.index.snapshot_of_memory)
         self.commits: dict[str, tuple[Commit, Tip]] = {}
         self.touched: Mapping[str, Sequence[str]] = {}
@@ -288,7 +297,7 @@ class PassagesWithCommits(Passages):
             self.touched = {**self.touched, **self._touched(oids)}
 
     def _commit(self, oid: str) -> Commit | None:
-        """The commit, of the first repository that has it."""
+        """The commit from the first repository that has it; None if none has it or its message is too large."""
         for tip in self.past.tips if oid not in self.commits else ():
             try:
                 if tip.repo.sizes([oid]).get(oid, MAX_MEMORY_FILE_BYTES) < MAX_MEMORY_FILE_BYTES:
@@ -326,7 +335,7 @@ class PassagesWithCommits(Passages):
             return None
         state = self._state_of(strip.oid)
         priors = self._commit_priors(self.commits[strip.oid][0], state, file)
-        recorded = STATES[of_text(text, self.known(file))]  # of a fact that the message records
+        recorded = STATES[of_text(text, self.lapsed_of(file))]  # the state of the fact that the message records
         return Candidate(at, line, file, 0.0, priors, {}, state.name or recorded, file.when, 1.0)
 
     def _commit_priors(self, commit: Commit, state: State, file: File) -> tuple[tuple[str, float], ...]:
@@ -341,23 +350,26 @@ class PassagesWithCommits(Passages):
             priors.append(("bot", weights["bot"]))
         return tuple(priors)
 
-    def _state_of(self, oid: str, depth: int = REACH) -> State:
-        """What the snapshot's later commits made of one. Only a later commit can name its oid; by its subject one is
-        reverted by a commit that reaches it. A revert that was itself reverted does not count."""
+    def _state_of(self, oid: str, depth: int = MAX_REVERTS) -> State:
+        """What later commits of the snapshot did to a commit.
+
+        A message may name the commit by its oid, or a revert by its subject; the revert must then be a descendant. A
+        revert that was itself reverted does not count.
+        """
         if oid in self.states:
             return self.states[oid]
-        self.states[oid] = State()  # while it is looked for, and where nothing is found
+        self.states[oid] = State()  # ends a circle of reverts
         index, commit = self.past.index, self._commit(oid)
         if index is None or commit is None or not depth:
             return State()
         by_subject = self._others(oid, ["revert", *terms(commit.subject)])
-        by_oid = stored.naming(index, oid[:ABBREVIATED], self.past.norms, NAMING)
+        by_oid = stored.naming(index, oid[:ABBREVIATED], self.past.norms, MAX_NAMING)
         found = State()
         for other in dict.fromkeys([*by_subject, *self._commits_of(by_oid)]):
             later = self._commit(other)
             if later is None or other == oid:
                 continue
-            name = _made_of(commit, later)
+            name = _state_named(commit, later)
             if name != "reverted" and _quotes(later, commit) and self._is_last(commit, later):
                 name = "reverted"
             if name == "reverted" and self._state_of(other, depth - 1).name != "reverted":
@@ -369,20 +381,21 @@ class PassagesWithCommits(Passages):
         return found
 
     def _commits_of(self, chunks: Sequence[int]) -> list[str]:
-        """The oids of these chunks' commits, in one order whenever they were indexed."""
+        """The oids of the commits of these chunks, sorted."""
         assert self.past.index is not None
         return sorted({place.oid for place in stored.commits_of(self.past.index, chunks).values()})
 
     def _others(self, oid: str, words: Sequence[str]) -> list[str]:
-        """The snapshot's commits, but one, in whose message these words follow each other; no more than some."""
+        """Oids of at most MAX_NAMING commits other than `oid` whose messages have these words one after the other."""
         assert self.past.index is not None
-        chunks = stored.phrase(self.past.index, words, self.past.norms, NAMING)
+        chunks = stored.phrase(self.past.index, words, self.past.norms, MAX_NAMING)
         return [other for other in self._commits_of(chunks) if other != oid]
 
     def _is_last(self, commit: Commit, revert: Commit) -> bool:
-        """Whether a revert that gives a subject alone means this commit: no other one of the subject comes between."""
+        """Whether a revert that names a subject means this commit: no other commit of that subject lies between
+        them."""
         reaches = self.commits[commit.oid][1].repo.is_ancestor
-        with suppress(GitMemError):  # a history that is damaged between the two says nothing
+        with suppress(GitMemError):  # if commits between the two are missing, the answer is no
             if not reaches(commit.oid, revert.oid):
                 return False
             others = map(self._commit, self._others(commit.oid, terms(commit.subject)))
@@ -397,7 +410,7 @@ class PassagesWithCommits(Passages):
         return [hit if hit.kind else next(files) for hit in hits]
 
     def _join(self, candidates: list[Candidate], limit: int) -> list[Hit]:
-        """Of each commit the best passage only."""
+        """The hits, at most one for each commit, reverted commits behind their reverts."""
         hits: list[Hit] = []
         seen: set[str] = set()
         for hit in super()._join(candidates, 3 * limit):
@@ -421,7 +434,7 @@ class PassagesWithCommits(Passages):
         )  # fmt: skip
 
     def _without_blocked_text(self, hit: Hit) -> Hit:
-        """A commit's hit without what the gate would block."""
+        """The hit of a commit without lines that the gate would block, and without names of people at its end."""
         from gitmem.gate.policy import MESSAGE
         from gitmem.gate.withholding import without_blocked
 
@@ -440,12 +453,12 @@ class PassagesWithCommits(Passages):
 
 
 def _moment(commit: Commit) -> tuple[datetime, str]:
-    """What says which of several commits is the latest, the same in every clone."""
+    """Sort key of commits by time; the same in every clone."""
     return commit.commit_date, commit.oid
 
 
 def _latest_first(hits: Sequence[Hit]) -> list[Hit]:
-    """The hits, each reverted or amended commit right behind the one that did so where that is a worse hit."""
+    """The hits, each commit that reverts or amends another hit moved right before it if it stood behind it."""
     ordered: list[Hit] = []
     left = list(hits)
     while left:
@@ -458,13 +471,15 @@ def _latest_first(hits: Sequence[Hit]) -> list[Hit]:
 
 
 def _quotes(later: Commit, commit: Commit) -> bool:
-    """Whether the subject is that of a revert of this commit, or of another one of the same subject."""
+    """Whether the later commit's subject is that of a revert of a commit with this commit's subject."""
     return f'Revert "{commit.subject}"' in (later.subject, NUMBER.sub("", later.subject))
 
 
-def _made_of(commit: Commit, later: Commit) -> str:
-    """What a message says it made of a commit that it names by its oid: "reverted" in Git's own sentence, "" where it
-    only speaks of a revert or is that of a merge, else "amended"."""
+def _state_named(commit: Commit, later: Commit) -> str:
+    """What a later commit's message says it did to a commit that it names by oid.
+
+    "reverted" if it has Git's own sentence; "" if it does not name the commit, only mentions a revert, or is of a
+    merge; else "amended"."""
     if len(later.parents) > 1:
         return ""
     said = ""
@@ -472,10 +487,10 @@ def _made_of(commit: Commit, later: Commit) -> str:
     for named in NAMED.finditer(message):
         if commit.oid.startswith(named[0]):
             before = message[message.rfind("\n", 0, named.start()) + 1 : named.start()]
-            if READ.match(before):
+            if NO_CHANGE.match(before):
                 continue
             if REVERTS.fullmatch(before):
                 return "reverted"
-            if not SPEAKS.search(before):
+            if not MENTIONS_REVERT.search(before):
                 said = "amended"
     return said

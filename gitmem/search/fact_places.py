@@ -1,4 +1,4 @@
-"""Where a fact stands that a question of `git mem eval` names by its id, whatever its line has become. Reads only."""
+"""Finds the lines of facts that the questions of `git mem eval` name by id. Reads only."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from gitmem.memory.similarity import terms
 from gitmem.memory.snapshot import tree_files
 from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, kind
 
-SAYS = 0.5  # share of a fact's terms that a line it cites must hold to answer for it
+MIN_SHARE = 0.5  # share of a fact's terms that the lines it cites must have to answer in its place
 Place = tuple[str, int, int]  # path, first line, last line
 
 
 class FactPlace(NamedTuple):
-    """The lines of a fact, the lines it cites that still say it, and its text."""
+    """`own`: the lines of a fact. `cited`: the lines it cites that still say it. `text`: of the fact."""
 
     own: tuple[Place, ...]
     cited: tuple[Place, ...]
@@ -30,7 +30,7 @@ class FactPlace(NamedTuple):
 
 
 class FactPlaces:
-    """The facts of MEMORY.md, its like and the archive, in the work tree or at `commit`; read when first asked."""
+    """The facts of each MEMORY.md and archive in the work tree or at `commit`; they are read at first use."""
 
     def __init__(self, repo: Repository, config: Config, commit: str = "") -> None:
         self._repo, self._config, self._commit = repo, config, commit
@@ -43,7 +43,7 @@ class FactPlaces:
         return [(path, fact) for path, data in contents for fact in memory_facts.parse(data).facts]
 
     def find(self, ident: str) -> FactPlace | None:
-        """Where the fact of this id stands, None where it is no more."""
+        """The place of the fact with this id; None if there is none."""
         found = self._by_id.get(ident)
         if not found:
             return None
@@ -65,21 +65,20 @@ class FactPlaces:
         return {path: blob_lines(data) for path, data in self._contents(lambda path: path in cited)}
 
     def _sources(self, fact: Fact) -> list[Place]:
+        """The lines that a fact cites and that have MIN_SHARE of its terms."""
         wanted = terms(fact.text)
         places = []
         for key, value in fact.meta:
-            span = None
-            if key == "src":
-                span = parse_span(value)
-            if span:
-                said = self._lines.get(span.path, ())[span.start_line - 1 : span.end_line]
-            else:
-                said = ()
-            if span and wanted and len(wanted & terms(" ".join(said))) >= SAYS * len(wanted):
+            span = parse_span(value) if key == "src" else None
+            if not span:
+                continue
+            said = self._lines.get(span.path, ())[span.start_line - 1 : span.end_line]
+            if wanted and len(wanted & terms(" ".join(said))) >= MIN_SHARE * len(wanted):
                 places.append((span.path, span.start_line, span.end_line))
         return places
 
     def _contents(self, wanted: Callable[[str], bool]) -> list[tuple[str, bytes]]:
+        """(path, bytes) of the memory files that are wanted, by path."""
         repo = self._repo
         if self._commit or repo.root is None:
             tree = repo.tree(self._commit or repo.resolve("HEAD"))

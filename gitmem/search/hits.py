@@ -1,6 +1,6 @@
-"""A passage as it is answered: its value, whether it is committed and by whom, and which of many fit a budget.
+"""The hits of a search: their values, whether they are committed and by whom, and which of them fit a budget.
 
-Finds and orders nothing; shows nothing.
+Nothing here searches, orders or shows hits.
 """
 
 from __future__ import annotations
@@ -18,12 +18,14 @@ if TYPE_CHECKING:
 
     from gitmem.memory.code_state import CitedCode
 
-BY_HAND = "by hand"  # why a line replaces another that its `supersedes` names
+BY_HAND = "by hand"  # the reason of a link that the key `supersedes` of a line made
 
 
 class Linked(NamedTuple):
-    """A line that amends a passage, or that a passage amends, the day it is of, and for what `reason` the two are
-    linked; `proposed` where it takes a review to hold. `of` is the line of the passage."""
+    """A line that amends a passage, or that a passage amends.
+
+    `date`: its day, ISO, "" if unknown. `proposed`: the link holds only once a person has reviewed it. `reason`: why
+    the two are linked. `of`: the line of the passage."""
 
     path: str
     start_line: int
@@ -40,7 +42,7 @@ class Linked(NamedTuple):
 
 
 class SourceLine(NamedTuple):
-    """The lines of a log that a fact was promoted from: `text` what they say, "" where the search did not find them."""
+    """The lines of a log that a fact was promoted from. `text`: "" if the search did not find these lines."""
 
     path: str
     start_line: int
@@ -49,17 +51,21 @@ class SourceLine(NamedTuple):
 
 
 class Hit(NamedTuple):
-    """A passage. `trail` is what it is about, from the outside in: the note's name, headings, parent items, a table's
-    header. `score` is 0..1, comparable within one answer; `state` "", "expired", "superseded", "promoted", or of one
-    that cites code "changed" or "gone", with what became of it in `code`; `amended_by`, `supersedes` and `differs`
-    (earlier lines that say otherwise, and nobody can say which holds) as far as the lines that answer tell, newest
-    first; `commit`, `author` only when blame was asked for, `branch` only across
-    branches.
+    """A passage that was found.
 
-    Of a fact that was promoted `sources` are the lines that it was promoted from, those that the search found first.
+    `heading`: the headings above it, joined by " > ". `score`: 0..1, comparable within one answer. `date`: ISO, "" if
+    unknown. `trust`: "committed", "uncommitted" or "promoted". `state`: "", "expired", "superseded", "promoted", or for
+    a passage that cites code "changed" or "gone"; `code`: what became of that code. `branch`: only in a search across
+    branches. `commit`, `author`: only with `Query.blame`. `amended_by`, `supersedes`, `differs`: other candidates of
+    the same search that replace it, that it replaces, and earlier ones that contradict it where neither is known to
+    hold; newest first. `trail`: what it is about, outermost first: the note's name, headings, parent items, a table's
+    header. `names`: the title, aliases and description of its note. `sources`: the lines that a fact was promoted from,
+    those that the search found first. `chunk`, `raw` (the line's own sum), `scale` (what the sum was divided by),
+    `evidence` and `priors`: what the score was computed from.
 
-    Of a commit (`kind` "commit") `path` and `blob` are "", the lines those of its message; `state` is "reverted",
-    "amended" or "", `by` the commit that says so, `repository` the clone it is of where that is another."""
+    For a commit `kind` is "commit", `path` and `blob` are "", and the lines are those of its message. `subject`: of the
+    commit. `state`: "reverted", "amended" or ""; `by`: the commit that did so. `repository`: the clone, if another one.
+    """
 
     path: str
     start_line: int
@@ -82,7 +88,7 @@ class Hit(NamedTuple):
     supersedes: tuple[Linked, ...] = ()
     differs: tuple[Linked, ...] = ()
     chunk: int = 0
-    raw: float = 0.0  # the line's own sum, and what it is divided by
+    raw: float = 0.0
     scale: float = 1.0
     evidence: tuple[float, ...] = ()
     priors: tuple[tuple[str, float], ...] = ()
@@ -92,34 +98,36 @@ class Hit(NamedTuple):
     by: str = ""
     repository: str = ""
     trail: tuple[str, ...] = ()
-    code: tuple[CitedCode, ...] = ()  # that it cites and that is not as it was
-    names: tuple[str, ...] = ()  # what else its note is called: aliases, description
+    code: tuple[CitedCode, ...] = ()
+    names: tuple[str, ...] = ()
     sources: tuple[SourceLine, ...] = ()
 
     @property
     def where(self) -> str:
-        """What it is about, as a person reads it: its headings, then parent items and a table's header."""
+        """What it is about, for a person: its headings, then its parent items and its table's header."""
         above = max((at for at, step in enumerate(self.trail, 1) if step in self.heading), default=0)
         return " > ".join([*([self.heading] if self.heading else []), *self.trail[above:]])
 
     @property
     def about(self) -> str:
-        """All that says what it is about, as one text."""
+        """Its trail and the names of its note as one text."""
         return " ".join((*self.trail, *self.names))
 
     @property
     def whole(self) -> str:
-        """Its text, and below it what the lines say that it was promoted from, where the search found them."""
+        """Its text, and below it the texts of the sources that the search found."""
         return "\n".join([self.text, *(source.text for source in self.sources if source.text)])
 
     @property
     def until(self) -> tuple[tuple[int, str], ...]:
-        """Each line that a later one surely replaces or ends -> the day of that one; without proposals."""
+        """(line, day) of each line that a later one replaces or ends, with the day of the later one; without
+        proposals."""
         return tuple(sorted({one.of: one.date for one in reversed(self.amended_by) if not one.proposed}.items()))
 
     @property
     def note(self) -> str:
-        """What a model must know before it believes a passage: which lines hold no longer, and who says otherwise."""
+        """What a model must know about the passage: what no longer holds, and which line contradicts it; "" for
+        nothing."""
         said = [one.words for one in self.code] or ([self.state] if self.state else [])
         said += [f"line {line} until {day}" for line, day in self.until]
         said += [f"an earlier line says otherwise, {one.path} line {one.start_line}" for one in self.differs[:1]]
@@ -127,8 +135,11 @@ class Hit(NamedTuple):
 
 
 def trusted(repo: Repository, hits: list[Hit], lines: Callable[[Hit], list[str]]) -> list[Hit]:
-    """Hits of the work tree, `uncommitted` where HEAD's version of the file has not their text. `lines` are those of
-    a hit's file as it was searched."""
+    """The hits of the work tree; `trust` becomes "uncommitted" where HEAD's version of the file lacks one of their
+    lines.
+
+    `lines`: returns the lines of a hit's file as it was searched.
+    """
     if not hits:
         return hits
     try:  # one process; `head()` would start another
@@ -151,8 +162,10 @@ def trusted(repo: Repository, hits: list[Hit], lines: Callable[[Hit], list[str]]
 
 
 def blamed(repo: Repository, hits: Sequence[Hit], commit: str) -> list[Hit]:
-    """The hits with who wrote them, as of `commit` ("": the work tree): of a fact the commit that first brought it, of
-    other lines the newest one that changed them."""
+    """The hits with commit and author, as of `commit` ("" for the work tree).
+
+    For a fact that is the commit that first brought it, for other lines the newest commit that changed one of them.
+    """
     from gitmem.memory.arrivals import LASTING, first_commits
     from gitmem.memory.fact import Fact, normalise
     from gitmem.paths import kind
@@ -178,14 +191,14 @@ def blamed(repo: Repository, hits: Sequence[Hit], commit: str) -> list[Hit]:
 
 
 def _touching(repo: Repository, hit: Hit, commit: str) -> list[str]:
-    """The commits that changed the lines of a hit last; none of lines that are in no commit."""
+    """The commits that last changed the lines of a hit; none for lines that are in no commit."""
     return [row.commit for row in repo.blame(hit.path, hit.start_line, hit.end_line, commit) if row.commit.strip("0")]
 
 
 def fitting(hits: Sequence[Hit], budget: int) -> tuple[tuple[Hit, ...], tuple[str, ...]]:
-    """The first hits whose texts have `budget` tokens at most, all where it is 0; notes on those that alone have more.
+    """The first hits whose texts have at most `budget` tokens together, and a note for each hit that alone has more.
 
-    A passage is whole or not there: cut, it would be half a fence or half a row.
+    `budget`: 0 for no limit. Hits are never cut, because half a fence or half a row of a table could not be read.
     """
     if not budget:
         return tuple(hits), ()
@@ -208,7 +221,8 @@ def fitting(hits: Sequence[Hit], budget: int) -> tuple[tuple[Hit, ...], tuple[st
 
 
 def text_lines(data: bytes) -> list[str]:
-    """The lines of a file as the index counted them. `document` is imported only for bytes that are not plain UTF-8."""
+    """The lines of a file, split as the index splits them. Bytes that are not plain UTF-8 need the import of
+    `document`."""
     if b"\0" not in data and b"\r" not in data and not data.startswith(b"\xef\xbb\xbf"):
         try:
             if not data:

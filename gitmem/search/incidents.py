@@ -1,9 +1,8 @@
-"""Incidents of the past that are like an alert: where memory tells them, what was done, and how it ended.
+"""Finds past incidents in memory that are like an alert: what happened, what was done, and how it ended.
 
-An incident is what stands together about one trouble: a section of a note or of a log, or an item of a list with what
-stands below it. It is found by its statements (`search`), held to the evidence by which memory answers any question,
-and counts where it tells of trouble and of at least one action. Nothing here is carried out: actions are told as they
-were written, as data.
+An incident is a section of a note or log, or an item of a list with its sub-items. A search finds its statements. It
+counts if it tells of trouble and of at least one action, and if the evidence that it answers the alert is as strong as
+for any other question. Actions are shown as they were written, as data; none is carried out.
 """
 
 from __future__ import annotations
@@ -26,14 +25,14 @@ from gitmem.search.question import parse
 from gitmem.search.search import Answer
 from gitmem.text.incident_words import ACTIONS, COLLECTIONS, DONE, IN_VAIN, OTHERS, OUTCOMES, OVER, TROUBLE
 
-MAX_INCIDENTS = 5  # of one delivery
-MAX_ACTIONS = 20  # of one incident
-LONGEST_SECTION = 200  # lines of an incident that are read
-LONGEST_LINE = 300  # characters of an action that are shown
-HITS = 20  # passages that a question asks for
-# How like an alert an incident as a whole is, at least: its cosine, and that plus the share of the question's telling
-# words that it takes up. Evidence alone is of one statement, and one word of it may be chance. Set on 58 alerts of two
-# memories; tests/cli/commands/test_seen.py holds them to a third one.
+MAX_INCIDENTS = 5  # incidents for one delivery of alerts
+MAX_ACTIONS = 20  # actions of one incident
+MAX_SECTION_LINES = 200  # lines of an incident that are read
+MAX_LINE_CHARACTERS = 300  # characters of an action that are shown
+HITS = 20  # hits of the search for one question
+# Thresholds for an incident as a whole: its cosine with the question; the cosine plus the share of the question's words
+# that it has. Evidence judges one statement only, where one shared word may be chance. Set on 58 alerts of two
+# memories; tests/cli/commands/test_seen.py checks them on a third one.
 NEAR, LIKE = 0.38, 0.6
 IN_VAIN_WORDS, OVER_WORDS, OPEN_WORDS = "did not help then", "helped then", "was left open then"
 _LABEL = re.compile(r"(?:\*\*|__)?([^:：*_]{2,24})(?:\*\*|__)?\s*[:：](?:\*\*|__)?\s*(.*)", re.DOTALL)
@@ -96,10 +95,10 @@ def incidents(
     alerts: Iterable[Alert], ask: Callable[[str], Answer], lines_of: Callable[[Hit, str], Sequence[str]], today: date,
     enough: float,
 ) -> list[Incident]:  # fmt: skip
-    """The incidents like these alerts, the likeliest first, MAX_INCIDENTS at most; each once.
+    """At most MAX_INCIDENTS incidents like these alerts, the likeliest first, each once.
 
-    `ask` searches memory. `lines_of` gives the lines of a file of memory (of the hit's repository), without what was
-    forgotten and without secrets. `enough` is the evidence (0..1) below which nothing is said.
+    `ask`: searches memory. `lines_of`: returns the lines of a file of the hit's repository, without forgotten texts and
+    secrets. `enough`: the least evidence of an incident, 0..1.
     """
     found: dict[tuple[str, str, int], Incident] = {}
     table = table_of_words()
@@ -140,13 +139,13 @@ def shown_title(alert: Alert) -> str:
 
 
 def _shown(text: str) -> str:
-    """A text of memory or of an alert as one line: cut, without markup, withheld where it is a secret or an order."""
+    """A text as one line of data: cut, without markup; withheld if it is a secret or an order to a model."""
     line = " ".join(text.split())
-    return one_line(screened(line[:LONGEST_LINE] + ("…" if len(line) > LONGEST_LINE else "")))
+    return one_line(screened(line[:MAX_LINE_CHARACTERS] + ("…" if len(line) > MAX_LINE_CHARACTERS else "")))
 
 
 def _places(hit: Hit) -> list[tuple[str, int, int]]:
-    """(path, first, last) of what a hit found: of a promoted fact the lines of the log too."""
+    """(path, first line, last line) of a hit and of the sources of its fact; none for a commit."""
     if hit.kind:
         return []
     here = [(hit.path, hit.start_line, hit.end_line)]
@@ -168,7 +167,7 @@ def _read(lines: Sequence[str], path: str) -> tuple[Statement, ...]:
 def _units(
     lines: Sequence[str], all_of: Sequence[Statement], path: str, first: int, last: int
 ) -> list[_Unit]:  # fmt: skip
-    """The incidents that lines `first` to `last` are part of, in order."""
+    """The incidents that lines `first` to `last` belong to, in order."""
     found: list[_Unit] = []
     for at, one in enumerate(all_of):
         within = one.says and one.first <= last and one.last >= first
@@ -180,12 +179,13 @@ def _units(
 
 
 def _unit(lines: Sequence[str], all_of: Sequence[Statement], path: str, at: int) -> _Unit | None:
-    """The incident that a statement is part of: an item with what stands below it, where the heading holds many or
-    the file is MEMORY.md; else the section, with the one above where its own heading only names a part."""
+    """The incident that the statement at index `at` belongs to; None if it belongs to none.
+
+    Below a heading of many incidents and in MEMORY.md that is an item with its sub-items. Elsewhere it is the section;
+    if its heading only names a part ("Actions"), it is the section above.
+    """
     here = all_of[at]
-    heading = ""
-    if here.above:
-        heading = here.above[-1]
+    heading = here.above[-1] if here.above else ""
     listed = COLLECTIONS.fullmatch(_name(heading)) is not None
     many = listed or kind(path) in (Kind.MEMORY, Kind.ARCHIVE)
     if here.form is Form.ROW or (many and here.form is not Form.ITEM):
@@ -208,7 +208,7 @@ def _unit(lines: Sequence[str], all_of: Sequence[Statement], path: str, at: int)
         begin = headings[start].line
     ends = [each.line for each in headings if start is not None and each.line > begin
             and each.level <= headings[start].level]  # fmt: skip
-    end = min([*ends[:1], begin + LONGEST_SECTION, len(lines) + 1])
+    end = min([*ends[:1], begin + MAX_SECTION_LINES, len(lines) + 1])
     within = tuple(one for one in all_of if one.says and begin <= one.first < end)
     if start is not None:
         title = headings[start].text
@@ -233,17 +233,18 @@ def _stands_below(all_of: Sequence[Statement], number: int, root: int) -> bool:
 
 
 def _name(step: str) -> str:
-    """A heading as it is compared: without a time, a colon, marks of emphasis."""
+    """A heading without its time, colon and marks of emphasis, for comparison."""
     return _TIME.sub("", step).strip().strip("*_#:： ").strip()
 
 
 def _is_part(heading: str) -> bool:
+    """Whether a heading names a part of an incident, such as its actions or its outcome."""
     name = _name(heading)
     return any(pattern.fullmatch(name) for pattern in (ACTIONS, OUTCOMES, OTHERS))
 
 
 def _titled(text: str) -> str:
-    """What an item calls its incident: what stands before its colon, else its first words."""
+    """The title of an incident that is an item: the text before its colon, else its first 80 characters."""
     label, colon, _ = text.partition(": ")
     if colon and 8 <= len(label) <= 80:
         return label
@@ -270,10 +271,7 @@ def _told(unit: _Unit, path: str) -> tuple[tuple[Action, ...], str, int] | None:
         role, text, open_box = _role(one, unit.outside)
         labelled = labelled or role == "action by label"
         if role.startswith("action"):
-            if open_box:
-                result = OPEN_WORDS
-            else:
-                result = _result_of_action(text)
+            result = OPEN_WORDS if open_box else _result_of_action(text)
             actions.append(Action(_shown(text.removeprefix(f"{unit.title}: ")), path, one.first, result))
         if role == "outcome" or (OVER.search(text) and not outcome and not IN_VAIN.search(text)):
             outcome, outcome_line = _ending(text), one.first
@@ -288,7 +286,7 @@ def _told(unit: _Unit, path: str) -> tuple[tuple[Action, ...], str, int] | None:
 
 
 def _ending(text: str) -> str:
-    """Of an outcome the sentences or clauses that tell it."""
+    """The sentence or clause of a text that tells the outcome; the whole text if none does."""
     parts = [part.strip() for part in re.split(r"(?<=[.!?。])\s+|[;；]\s*", text)]
     telling = [part for part in parts if OVER.search(part)]
     if telling and len(parts) > 1:
@@ -297,13 +295,13 @@ def _ending(text: str) -> str:
 
 
 def _role(one: Statement, outside: int) -> tuple[str, str, bool]:
-    """(role, text, whether it is a box that is not ticked): the role by the nearest label, parent or heading of the
-    incident that names one, else by its own words; "" for none. `outside` as `_Unit` has it."""
+    """(role, text, whether it is an unticked box) of a statement. `outside`: as in `_Unit`.
+
+    The role is "action", "action by label", "outcome" or "". The nearest label, parent item or heading that names a
+    role decides; without one the statement's own words do.
+    """
     box = _BOX.fullmatch(one.text)
-    if box:
-        text = box[2]
-    else:
-        text = one.text
+    text = box[2] if box else one.text
     label = _LABEL.fullmatch(_TIME.sub("", text, count=1) if _TIME.match(text) else text)
     open_box = box is not None and box[1] == " "
     steps = [*([label[1]] if label and label[2] else []), *reversed(one.parents), *reversed(one.above[outside:])]
@@ -327,8 +325,8 @@ def _role(one: Statement, outside: int) -> tuple[str, str, bool]:
 
 
 def _likely(asked: Sequence[Asked], unit: _Unit) -> float:
-    """The most evidence of a statement of the incident, with its title, for one of the questions; 0 where the incident
-    as a whole is not LIKE one of them."""
+    """The greatest evidence of one statement with the title for one of the questions, 0..1; 0 for an incident that as a
+    whole is like none of the questions."""
     texts = [one.text for one in unit.statements]
     whole = "\n".join([unit.title, *texts])
     if not any(_is_like(each, whole) for each in asked):
@@ -347,7 +345,8 @@ def _is_like(asked: Asked, text: str) -> bool:
 
 
 def _day(unit: _Unit, path: str, hit: Hit) -> str:
-    """The day of an incident: one that its title or its lines' heading names, its log's, else that of the hit."""
+    """The day of an incident, ISO: named in its title or first statement, else its log's, else the hit's; "" for
+    none."""
     for text in (unit.title, unit.statements[0].day, unit.statements[0].text):
         named = _NAMED_DAY.search(text)
         if named:

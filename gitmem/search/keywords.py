@@ -1,4 +1,4 @@
-"""The words a conversation is about: what an episode is called and filed under. Pure."""
+"""The topics of a conversation, which name its episode. Pure."""
 
 from __future__ import annotations
 
@@ -19,27 +19,24 @@ COMMON = english.TOPIC_FILLERS | english.FUNCTION_WORDS | korean.TOPIC_FILLERS |
 COPULA = re.compile(rf"(?:{korean.COPULA})$")
 PREDICATE = re.compile(rf"(?:{korean.PREDICATE_ENDINGS})$")
 MORE_PARTICLES = re.compile(rf"(?:{korean.TOPIC_PARTICLES})$")
-UNSURE = 0.5  # weight of a Korean word that may be none that names anything
-SHORT_PARTICLES = ("를", "는", "에")  # which end no noun of two syllables but few
+UNSURE = 0.5  # weight of a Korean word that may be no noun
+SHORT_PARTICLES = ("를", "는", "에")  # few nouns of two syllables end in one of these
 
 
 def topics(texts: Iterable[str]) -> list[str]:
-    """The words that come up most, told apart by their stem or without their particle, in their first spelling."""
+    """The most frequent words, most frequent first, each in its first spelling.
+
+    Words with one stem, or that differ in a Korean particle only, count as one.
+    """
     counts: Counter[str] = Counter()
     spelling: dict[str, str] = {}
     nouns: set[str] = set()  # Korean words that were seen with a particle: verbs and adverbs take none
     for text in texts:
         for word in WORD.findall(text):
-            if word[0] >= "가":
-                bare = _noun(word)
-            else:
-                bare = _word(word)
+            bare = _noun(word) if word[0] >= "가" else _word(word)
             stems = terms(bare)
             if stems and len(bare) > 1 and bare.lower() not in COMMON and bare.lower() not in STOP:
-                if bare.isascii():
-                    key = stems[0]
-                else:
-                    key = bare
+                key = stems[0] if bare.isascii() else bare
                 counts[key] += 1
                 nouns.update((key,) if bare != word else ())
                 spelling.setdefault(key, bare)
@@ -55,8 +52,7 @@ def topics(texts: Iterable[str]) -> list[str]:
 
 
 def _noun(word: str) -> str:
-    """A Korean word without its particle or the verb *to be*, "" for a verb, an adjective and what is left of one
-    syllable."""
+    """A Korean noun without its particle or copula; "" for a verb, an adjective, and a single syllable."""
     if word in COMMON:
         return ""
     noun = COPULA.sub("", word)
@@ -86,6 +82,6 @@ def _word(word: str) -> str:
 
 
 def slug(texts: Iterable[str]) -> str:
-    """Three of them, safe in a file name; "session" when there are none."""
+    """Up to three topics of the texts, joined for a file name; "session" without any."""
     words = [NO_SLUG.sub("-", word.lower()).strip("-") for word in topics(texts)]
     return "-".join([word for word in words if word][:3])[:60] or "session"

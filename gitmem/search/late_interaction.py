@@ -1,9 +1,9 @@
-"""Word by word: how near the nearest word of a line comes to each word of a question.
+"""Late interaction: for each word of a question, how similar is the most similar word of a line?
 
-A line's vector is the mean of its words, in which one word that answers is lost among twenty others. Here each word
-of the question looks for its own nearest. Words are compared by the signs of their numbers, a bit each, so that two
-take one exclusive or, and only the best lines are read this way (`Ranking.matched`). Pure; the words' signs come from
-the static table, whatever the embedder.
+A line's vector is the mean of its words, so one matching word is lost among twenty others; here each word of the
+question is matched by itself. Two words are compared by the signs of their vectors, one bit a dimension, with one
+exclusive or. Only the best lines are compared (`Ranking.matched`). The signs come from the static table, whatever the
+embedder in force. Pure.
 """
 
 from __future__ import annotations
@@ -20,34 +20,34 @@ MAX_WORDS = 200  # words of a line that are compared; a block of code may have t
 
 
 class WordVectors(Protocol):
-    """What the static embedder knows of a word."""
+    """The vectors of words, as the static embedder has them."""
 
     @property
     def dims(self) -> int: ...
 
     @property
     def signs(self) -> Mapping[str, int]:
-        """Of any word a bit a dimension; 0 for one it does not know."""
+        """Word -> the signs of its vector, one bit a dimension; 0 for an unknown word."""
 
     def length(self, word: str) -> float:
-        """Of the word's vector: frequent words have short ones."""
+        """The length of a word's vector; frequent words have short ones."""
 
     def embed_query(self, text: str) -> bytes:
-        """The text's vector of length 1, float32; zeros where it knows no word of it."""
+        """The vector of a text, float32, at length 1; zeros if no word is known."""
 
     def cosine(self, vector: Sequence[float], text: str) -> float:
-        """Of a vector of length 1 and the text's; 0 where it knows no word of it."""
+        """The cosine of a vector of length 1 and that of a text; 0 if no word is known."""
 
 
 class QuestionWords(NamedTuple):
-    """A question's words: their signs, and what each counts, together 1."""
+    """The words of a question. `signs`: of each word. `weights`: of each word; their sum is 1."""
 
     signs: tuple[int, ...]
     weights: tuple[float, ...]
 
 
 def question_words(text: str, rarity: Mapping[str, float], table: WordVectors) -> QuestionWords | None:
-    """The words of a question; None where the table knows none. `rarity` is how rare the snapshot's terms are."""
+    """The known words of a question; None if the table knows none. `rarity`: IDF of the question's terms."""
     most = max(rarity.values(), default=1.0)
     weighed: list[tuple[int, float]] = []
     for word in dict.fromkeys(words(text)):
@@ -61,7 +61,7 @@ def question_words(text: str, rarity: Mapping[str, float], table: WordVectors) -
 
 
 def probable_cosine(bits: int, dims: int) -> float:
-    """The cosine two words probably have, of whose signs so many differ."""
+    """The expected cosine of two words whose signs differ in `bits` of `dims` dimensions."""
     return sin(pi / 2 * (1 - 2 * bits / dims))
 
 
@@ -92,6 +92,7 @@ def matches(
 
 
 def _spread(values: list[float]) -> list[float]:
+    """The values scaled to 0..1; zeros if all are equal."""
     low = min(values, default=0.0)
     span = max(values, default=0.0) - low
     if span > 1e-9:

@@ -1,7 +1,8 @@
-"""The lane of words: which chunks of a snapshot a question's terms find, and where in them.
+"""The lexical lane: finds the chunks of a snapshot that have terms of a question, and the positions of these terms.
 
-BM25 with the statistics of the snapshot, not of the index, so that an answer does not depend on what else was ever
-indexed. Positions are only taken out for the chunks that are looked at line by line. Pure but for the index it asks.
+The score is BM25 with the statistics of the snapshot, not of the whole index, so that an answer does not depend on what
+else was ever indexed. Positions are computed only for the chunks whose lines are scored. Reads the index; writes
+nothing.
 """
 
 from __future__ import annotations
@@ -22,9 +23,11 @@ if TYPE_CHECKING:
 
 
 class Term(NamedTuple):
-    """A term that was looked for: its share of the question's `weight` among chunks, how rare it is among lines, and
-    `rows`, its occurrences as `IndexReader.occurrences` has them, those of the snapshot only; `counts` says how many of
-    them are in each chunk."""
+    """A term that was looked up.
+
+    `weight`: its share of the question's IDF over chunks, 0..1. `rarity`: its IDF over lines. `rows`: its occurrences
+    in the snapshot, as `IndexReader.occurrences` returns them. `counts`: chunk -> number of these.
+    """
 
     text: str
     weight: float
@@ -34,7 +37,7 @@ class Term(NamedTuple):
 
 
 class Lexical(NamedTuple):
-    """`scores` are 0..1, of every chunk that has a term."""
+    """The result of the lexical lane. `scores`: chunk -> score, 0..1, for every chunk that has a term."""
 
     scores: dict[int, float]
     terms: list[Term]
@@ -44,7 +47,8 @@ NOTHING = Lexical({}, [])
 
 
 def retrieve(index: IndexReader, norms: bytes, question: Question, ranking: Ranking) -> Lexical:
-    """The chunks of `norms` that have a term of the question."""
+    """The scores of the chunks that have a term of the question. `norms`: one byte a chunk, 0 for one outside the
+    snapshot, else 1 plus its words divided by LENGTH_STEP."""
     chunks = len(norms) - norms.count(0)
     if not chunks or not question.terms:
         return NOTHING
@@ -62,11 +66,11 @@ def retrieve(index: IndexReader, norms: bytes, question: Question, ranking: Rank
                 rows = sorted({*rows, *_rows(index, other, False, norms, whole)})
         counts = Counter([row >> PLACE_BITS for row in rows])
         if question.pasted and not counts:
-            continue  # most words of a pasted log are in no memory; what it lacks says nothing of what is asked
+            continue  # memory has few words of a pasted log, and lacking them is no evidence
         weight = idf(chunks, len(counts))
         mass += weight
         postings.append((term, rows, counts, weight))
-    # BM25's part of one occurrence by the byte of the chunk's length: nearly every chunk has a term once.
+    # What one occurrence adds, by the byte of the chunk's length: nearly every chunk has a term just once.
     floor = ranking.k1 * (1 - ranking.b)
     slope = ranking.k1 * ranking.b * LENGTH_STEP / max(1.0, words / chunks)
     lengths = [floor + slope * (norm - 1) for norm in range(256)]
@@ -78,10 +82,7 @@ def retrieve(index: IndexReader, norms: bytes, question: Question, ranking: Rank
         shares = [share * part for part in once]
         for chunk, count in counts.items():
             norm = norms[chunk]
-            if count == 1:
-                part = shares[norm]
-            else:
-                part = share * (count / (count + lengths[norm]))
+            part = shares[norm] if count == 1 else share * (count / (count + lengths[norm]))
             scores[chunk] = scores.get(chunk, 0.0) + part
         bodies = len(rows) - sum([row & 1 for row in rows])
         terms.append(Term(term, share, idf(lines, min(bodies, lines)), rows, counts))
@@ -89,7 +90,7 @@ def retrieve(index: IndexReader, norms: bytes, question: Question, ranking: Rank
 
 
 def _terms_to_look_up(index: IndexReader, question: Question, chunks: int, common: int) -> list[str]:
-    """The terms to look for: without those that are in very many chunks, where there are rarer ones."""
+    """The terms to look up. Terms in more than `common` chunks are left out if a rarer one is in memory."""
     terms = list(question.terms)
     if chunks <= common:
         return terms
@@ -101,7 +102,8 @@ def _terms_to_look_up(index: IndexReader, question: Question, chunks: int, commo
 
 
 def _rows(index: IndexReader, term: str, prefix: bool, norms: bytes, whole: bool) -> list[int]:
-    """The occurrences of a term in the chunks of `norms`; of a prefix, those of all words that begin with it."""
+    """The occurrences of a term in the chunks of `norms`. `prefix`: of all words that begin with it. `whole`: the
+    snapshot has every chunk of the index."""
     if prefix:
         rows = [row for word, _ in index.starting(term, 200) for row in index.occurrences(word)]
         rows.sort()
@@ -114,8 +116,11 @@ def _rows(index: IndexReader, term: str, prefix: bool, norms: bytes, whole: bool
 
 
 def best(scores: dict[int, float], terms: Iterable[Term], count: int) -> list[int]:
-    """The `count` chunks of the highest scores, best first. Where not all of equal ones fit, those in which the terms
-    stand first: which chunks answer does not depend on the order in which they were added to an index."""
+    """The `count` chunks with the highest scores, best first.
+
+    Of chunks with equal scores those come first in which the terms stand earlier, so that the result does not depend
+    on the order in which chunks were indexed.
+    """
     if len(scores) <= count:
         return sorted(scores, key=lambda chunk: (-scores[chunk], chunk))
     from heapq import nlargest
@@ -130,7 +135,7 @@ def best(scores: dict[int, float], terms: Iterable[Term], count: int) -> list[in
 
 
 def _first_position(rows: list[int], chunk: int) -> int:
-    """Where a term stands first in a chunk; past its end where it does not."""
+    """The first position of a term in a chunk; 1 << PLACE_BITS if the chunk lacks it. `rows`: of the term."""
     at = bisect_left(rows, chunk << PLACE_BITS)
     if at < len(rows):
         return min(rows[at] - (chunk << PLACE_BITS), 1 << PLACE_BITS)
@@ -138,7 +143,8 @@ def _first_position(rows: list[int], chunk: int) -> int:
 
 
 def standing(terms: Iterable[Term], chunks: Iterable[int]) -> tuple[list[Positions], list[Positions]]:
-    """Where the terms stand in the bodies of these chunks, and where in their trails: a value a term each."""
+    """The positions of each term in the bodies of these chunks, and those in their trails; both in the order of
+    `terms`."""
     wanted = sorted(set(chunks))
     bodies: list[Positions] = []
     trails: list[Positions] = []

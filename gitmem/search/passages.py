@@ -1,7 +1,7 @@
-"""From scored lines to hits: reads the text, judges expiry, adds the priors, joins neighbours, drops near-duplicates.
+"""Makes hits of scored lines: reads their text, leaves out expired ones, adds priors, joins neighbours, drops repeats.
 
-The text is that of the blob or the work-tree file the index names, checked by its hash: a damaged index can lose a
-hit, never invent one. A fenced block is never cut. Never ranks by anything that is not in `ranking`.
+The text comes from the blob or work-tree file that the index names, and its hash is checked: a damaged index can lose a
+hit but never invent one. A fenced block is never cut. The order depends on nothing but the constants of `ranking`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from gitmem.search.hits import BY_HAND, Hit, Linked, SourceLine, blamed, text_li
 from gitmem.search.promoted_facts import Citing, citing, fact_of
 from gitmem.search.question import Question
 from gitmem.search.scoring import RankedLine, ScoredLines, Strip, with_matches
-from gitmem.search.validity import Held, day, held, last_day, over, stood
+from gitmem.search.validity import Period, day, held_during, last_day, past_periods, period_of
 from gitmem.search.weights import Ranking
 from gitmem.text.dates import Days
 from gitmem.text.languages import LANGUAGES
@@ -42,31 +42,36 @@ if TYPE_CHECKING:
     from gitmem.memory.code_state import CitedCode
     from gitmem.memory.statements import Statement
 
-GONE_AFTER = 5  # candidates that stand and come before what cites code that is gone
-DEEPEST = 1 << 30  # no heading is of a deeper level
-WITHHELD = "[a line with a secret]"
-DEEPEST_SHOWN = 8  # items above a line that are read with it
+BEFORE_GONE_CODE = 5  # candidates that come before a candidate that cites deleted code
+ANY_LEVEL = 1 << 30  # above the level of any heading
+WITHHELD = "[a line with a secret]"  # stands in place of the line
+MAX_PARENT_ITEMS = 8  # parent items of a line that are matched together with it
 NAMES = ("title", "name", "aliases", "description")  # front matter that says what a note is called
-LAPSED = 0.5  # of the score of a line that no longer holds, where the question is about now
-BELOW = 64  # lines below a line that its statement may have at least
-SECTION = 400  # lines above a passage that are read for what it is about
-PLAIN, UNSAID = Shape(), Held()
+LAPSED_SHARE = 0.5  # of its score a line keeps that no longer holds, where the question is about now
+MIN_LINES_BELOW = 64  # lines below a line that are read for its statement, at least
+WINDOW_LINES = 400  # lines of a file that are read for statements at a time
+EMPTY_SHAPE, NO_PERIOD = Shape(), Period()
 STATES = {State.HOLDS: "", State.ENDED: "expired", State.REPLACED: "superseded", State.FORGOTTEN: "forgotten"}
-COMMIT = "//commit"  # the path of a commit's lines among those of files: no tree has one like it
+COMMIT = "//commit"  # stands for the path of lines of a commit message; no file has such a path
 _DECIDED = lazy(f"(?i:{'|'.join(each.DECISION_NAMES for each in LANGUAGES)})")
 _TIME = lazy(r"> ((?:[01]\d|2[0-3]):[0-5]\d)\b")
 _WORD = lazy(r"\w+")
-# Sections of an episode (`sessions/episode.py`): what was decided, and words that find it and answer nothing.
+# Headings of an episode's sections (`sessions/episode.py`): its decisions, and its topics, which answer no question.
 DECISIONS, WORD_LISTS = "Decisions", "Topics"
 _DECIDED_TYPES = frozenset({"decision", "constraint", "policy"})
 
 
-# (position, strip, text) of some lines -> how well each has the question's words, alone and with its neighbours.
+# (position, strip, text) of lines -> how well each matches the question's words: by itself, with its neighbours; 0..1.
 Matcher = Callable[[Sequence[tuple[int, int, str]]], Sequence[tuple[float, float]]]
 
 
 class Filters(NamedTuple):
-    """Which lines may be hits. `past`: the question is about the past, so expired facts count."""
+    """Which lines may be hits.
+
+    `past`: the question is about the past, so expired facts count. `promoted`: episodes that a digest replaces count.
+    `keep`: whether a path may be shown; it is asked about the files of commits only, since other files were selected
+    before. `scope`: a folder, "" for all; the other fields are those of `Query` and `Question`.
+    """
 
     types: tuple[str, ...]
     tags: tuple[str, ...]
@@ -77,21 +82,24 @@ class Filters(NamedTuple):
     today: date
     days: tuple[Days, ...]
     past: bool
-    promoted: bool = False  # episodes that are in a digest count too
-    keep: Callable[[str], bool] | None = None  # which paths: those of files were chosen already, a commit's were not
+    promoted: bool = False
+    keep: Callable[[str], bool] | None = None
     forgotten: Forgotten = NOTHING
-    promoted_lines: bool = False  # as `Query` has it
-    scope: str = ""  # only what holds for this folder or one below it; "" for all
+    promoted_lines: bool = False
+    scope: str = ""
 
     @property
     def narrow(self) -> bool:
-        """Whether lines of the pool may well be left out."""
+        """Whether the query has a filter that leaves out many lines of the pool."""
         return bool(self.types or self.tags or self.since or self.until or self.scope)
 
 
 class SearchedMemory:
-    """Where passages are read: as of `commit`, "" for the work tree. `memory`: (path, oid) of the snapshot's MEMORY.md
-    and archives, which say what no longer holds."""
+    """The snapshot in which a search reads its passages.
+
+    `commit`: "" for the work tree. `memory`: (path, oid) of MEMORY.md and its archives, whose facts say what no longer
+    holds.
+    """
 
     __slots__ = ("commit", "config", "index", "memory", "repo")
 
@@ -106,12 +114,12 @@ class SearchedMemory:
 
 
 def facts_of(index: IndexReader, snapshot: Snapshot) -> list[tuple[str, str]]:
-    """(path, oid) of a snapshot's MEMORY.md and archives."""
+    """(path, oid) of each MEMORY.md and each archive of a snapshot."""
     return [file for file in index.files(snapshot) if kind(file[0]) in (Kind.MEMORY, Kind.ARCHIVE)]
 
 
 class File(NamedTuple):
-    """A file that was read: its lines, shape, date and front matter."""
+    """A file that was read. `front`: the keys of its front matter. `when`: the day in its name, None without one."""
 
     path: str
     oid: str
@@ -123,22 +131,27 @@ class File(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """A line that may be a hit."""
+    """A line that may be a hit.
 
-    at: int  # index into the scored lines
+    `at`: its index among the scored lines. `score`: orders the candidates; may lie outside 0..1. `meta`: the keys of
+    its file's front matter and its comment. `state`: as in `Hit`. `when`: the day it is of. `scale`: what its own score
+    was divided by. `repeats`: a line of a log says the same, so this line is no hit of its own.
+    """
+
+    at: int
     line: RankedLine
     file: File
-    score: float  # as it orders; shown as 0..1
+    score: float
     priors: tuple[tuple[str, float], ...]
     meta: dict[str, list[str]]
     state: str
     when: date | None
     scale: float
-    repeats: bool = False  # a part of what another candidate says
+    repeats: bool = False
 
 
 class Passages:
-    """The hits of one answer. Lives as long as the search."""
+    """Makes the hits of one search. What it reads is kept until the search ends."""
 
     def __init__(
         self,
@@ -163,20 +176,20 @@ class Passages:
         self.files: dict[tuple[str, str], File | None] = {}
         self.line_days: Mapping[tuple[str, str], Sequence[date]] = {}
         self.memory = source.memory
-        self.lapsed: dict[int, Lapsed] = {}  # by repository, 0 for the only one
-        # An older line -> what replaces or ends it; the other way round; a later line -> what it does not agree with.
+        self.lapsed: dict[int, Lapsed] = {}  # number of a repository -> facts that no longer hold; 0 is the only one
+        # Index of a line -> the lines that replace or end it; the lines that it replaces or ends; those it contradicts.
         self.amended: dict[int, list[tuple[Candidate, Link]]] = {}
         self.amending: dict[int, list[tuple[Candidate, Link]]] = {}
         self.differing: dict[int, list[tuple[Candidate, Link]]] = {}
         self.hidden: dict[str, AbstractSet[int]] = {}
         self.moments: dict[tuple[str, str, int], str] = {}
         self.statements: dict[tuple[str, str, int], Statement | None] = {}
-        # (last line that was read, headings put in front, statements) of a part of a file
+        # (path, oid, first line, window) -> (last line that was read, headings put in front, statements)
         self.windows: dict[tuple[str, str, int, int], tuple[int, int, Sequence[Statement]]] = {}
-        # Of the files that cite code, by the value of a `code` key what is not as it was when it was cited.
+        # (path, oid) of a file that cites code -> value of a `code` key -> what became of that code, if it changed.
         self.code: dict[tuple[str, str], dict[str, CitedCode]] = {}
-        self.asked: set[tuple[tuple[str, str], str]] = set()  # files and `code` values
-        self.over = over(filters.days, filters.today)
+        self.checked_code: set[tuple[tuple[str, str], str]] = set()  # ((path, oid), value of a `code` key)
+        self.past_periods = past_periods(filters.days, filters.today)
         self.sections: dict[tuple[str, str, int], Sequence[tuple[int, int, str]]] = {}
         self.headings: dict[tuple[str, str, int], str] = {}
         self.limit = 0
@@ -188,10 +201,10 @@ class Passages:
         return tuple(self._with_provenance(self._join(candidates, limit), blame))
 
     def _with_provenance(self, hits: list[Hit], blame: bool) -> list[Hit]:
-        """The hits with whether they are committed and, with `blame`, by whom."""
+        """The hits, marked where they are not committed; with `blame`, with commit and author."""
         if not self.commit:
             hits = trusted(self.repo, hits, lambda hit: self._lines(hit.path, hit.blob))
-            today = self.filters.today.isoformat()  # of a line in no commit yet, as `line_days` has it
+            today = self.filters.today.isoformat()  # the day of a line that is in no commit yet, as in `line_days`
             hits = [hit._replace(date=today) if hit.trust == "uncommitted" and not hit.date else hit for hit in hits]
         if blame:
             return blamed(self.repo, hits, self.commit)
@@ -200,6 +213,7 @@ class Passages:
     # -- reading ---------------------------------------------------------------------------------------------
 
     def _read(self, keys: Iterable[tuple[str, str]]) -> None:
+        """Read the files of these (path, oid) into `files`; None stands there for a file that cannot be read."""
         wanted = [key for key in dict.fromkeys(keys) if key not in self.files]
         if not wanted:
             return
@@ -210,11 +224,11 @@ class Passages:
             if data is None:
                 self.files[path, oid] = None
                 continue
-            shape = shapes.get(oid, PLAIN)
+            shape = shapes.get(oid, EMPTY_SHAPE)
             front: dict[str, list[str]] = {}
             for key, value in shape.keys:
                 front.setdefault(key, []).append(value)
-            if "stale_after" in front and "until" not in front:  # the Open Knowledge Format's word for it
+            if "stale_after" in front and "until" not in front:  # what the Open Knowledge Format calls `until`
                 front["until"] = [last_day(front["stale_after"][0])]
             when = log_date(path)
             if log_day(path, self.config.memory_daily):
@@ -224,11 +238,12 @@ class Passages:
             self.files[path, oid] = File(path, oid, text_lines(data), shape, front, when, of)
 
     def _contents(self, wanted: Sequence[tuple[str, str]]) -> Mapping[tuple[str, str], bytes]:
-        """The bytes of files, by (path, oid), of those that are in the snapshot."""
+        """(path, oid) -> the bytes of the file, for files that are in the snapshot."""
         return read(self.repo, wanted, self.commit)
 
     def _read_line_days(self) -> None:
-        """When the lines of files without a day in their name were written, if `--since` or `--until` asks for it."""
+        """Find the days on which lines were written, for files without a day in their name, if `--since` or `--until`
+        is given."""
         if not (self.filters.since or self.filters.until):
             return
         from gitmem.index.line_days import line_days
@@ -242,10 +257,10 @@ class Passages:
         return file.lines
 
     def _candidates(self) -> list[Candidate]:
-        """The best lines that may be hits, with their priors, best first. How many are read never depends on -n."""
+        """The lines that may be hits, with their priors, best first."""
         flags, scores = self.lines.flags, self.lines.scores
         ranked = [at for at, flag in enumerate(flags) if not flag & HEADING]
-        ranked.sort(key=scores.__getitem__, reverse=True)  # equal ones stay in their order
+        ranked.sort(key=scores.__getitem__, reverse=True)  # the sort is stable
         ranking = self.ranking
         if not self.filters.narrow:
             ranked = ranked[: ranking.read if self.limit <= ranking.few else ranking.read_many]
@@ -255,28 +270,30 @@ class Passages:
         self._gather_lapsed()
         candidates = [candidate for at in ranked if (candidate := self._candidate(at)) is not None]
         best = set(ranked[: ranking.matched])
-        # Never more for a larger -n; with filters all lines were read, and the best that passed are matched.
+        # How many are matched does not depend on -n. With filters all lines were read; the best that passed count.
         first = [candidate for candidate in candidates if self.filters.narrow or candidate.at in best][
             : ranking.matched
         ]
         candidates[: len(first)] = self._matched(first)
         scale = max([ranking.full, *(candidate.line.score for candidate in candidates)])
         candidates = [self._scored(candidate, scale) for candidate in candidates]
-        candidates = self._whole(candidates)
+        candidates = self._with_repeats_marked(candidates)
         if self.question is not None and self.question.only_days and any(strip.days == 1.0 for strip in self.strips):
             return self._day_by_day(candidates)
         candidates.sort(key=lambda c: (-c.score, c.at))
-        placed = self._asked_first(self._newest_first(candidates[: ranking.linked]))
+        placed = self._subject_first(self._newest_first(candidates[: ranking.linked]))
         ordered = sorted([*placed, *candidates[ranking.linked :]], key=lambda c: (-c.score, c.at))
         if any("code" in candidate.meta for candidate in ordered):
             return self._by_code(ordered)
         return ordered
 
     def _by_code(self, candidates: list[Candidate]) -> list[Candidate]:
-        """The same, what cites code that is gone behind the first that do not. Only what may be shown is asked of the
-        code: the file of each citation is read."""
-        first = candidates[: self.limit + 2 * GONE_AFTER]
-        self._ask_code(first)
+        """The candidates, with those that cite deleted code behind the first BEFORE_GONE_CODE others.
+
+        Only candidates that may be shown are checked, because each check reads the cited file.
+        """
+        first = candidates[: self.limit + 2 * BEFORE_GONE_CODE]
+        self._check_code(first)
         kept: list[Candidate] = []
         gone: list[Candidate] = []
         for candidate in first:
@@ -286,33 +303,33 @@ class Passages:
             return candidates
         least = 1.0
         if kept:
-            least = kept[:GONE_AFTER][-1].score - 1e-4
+            least = kept[:BEFORE_GONE_CODE][-1].score - 1e-4
         gone = [each._replace(score=min(each.score, least), state=each.state or "gone") for each in gone]
         return sorted([*kept, *gone, *candidates[len(first) :]], key=lambda c: (-c.score, c.at))
 
-    def _ask_code(self, candidates: Iterable[Candidate]) -> None:
-        """Ask what became of the code that these cite, where it is not known."""
+    def _check_code(self, candidates: Iterable[Candidate]) -> None:
+        """Find out what became of the code that these candidates cite, as far as it was not checked before."""
         fresh: dict[tuple[str, str], list[str]] = {}
         for candidate in candidates:
             key = candidate.file.path, candidate.file.oid
-            values = [value for value in candidate.meta.get("code", ()) if (key, value) not in self.asked]
+            values = [value for value in candidate.meta.get("code", ()) if (key, value) not in self.checked_code]
             if values:
                 fresh.setdefault(key, []).extend(values)
-                self.asked.update((key, value) for value in values)
+                self.checked_code.update((key, value) for value in values)
         for key, code in self._cited_code(fresh).items() if fresh else ():
             self.code.setdefault(key, {}).update(code)
 
     def _cited_code(
         self, cited: Mapping[tuple[str, str], Sequence[str]]
     ) -> Mapping[tuple[str, str], Mapping[str, CitedCode]]:
-        """What became of the code that files cite, by (path, oid)."""
+        """(path, oid) of a file -> value of its `code` key -> what became of that code."""
         from gitmem.claims.cited_code import cited_code
 
         values = dict.fromkeys(value for values in cited.values() for value in values)
         return dict.fromkeys(cited, cited_code(self.repo, values, self.commit))
 
     def _code_of(self, candidate: Candidate) -> list[CitedCode]:
-        """What is to be said of the code that a candidate cites."""
+        """What became of the code that a candidate cites; empty where it is as it was."""
         code = self.code.get((candidate.file.path, candidate.file.oid))
         if not code or "code" not in candidate.meta:
             return []
@@ -321,14 +338,16 @@ class Passages:
         return of_code([(key, value) for key, values in candidate.meta.items() for value in values], code)
 
     def _day_by_day(self, candidates: list[Candidate]) -> list[Candidate]:
-        """What the asked days' logs say, in order."""
+        """The candidates from the logs of the days that the question names, in order of day and line."""
         found = [candidate for candidate in candidates if self.strips[candidate.line.strip].days == 1.0]
         found.sort(key=lambda c: (c.file.when or self.filters.today, c.file.path, c.line.first))
         return [candidate._replace(score=1.0 - at / (len(found) + 1) / 2) for at, candidate in enumerate(found)]
 
-    def _whole(self, candidates: list[Candidate]) -> list[Candidate]:
-        """The same; the lines of episodes that repeat what a log has of the same conversation, whole, only stand beside
-        others from here on: the log's line answers for them."""
+    def _with_repeats_marked(self, candidates: list[Candidate]) -> list[Candidate]:
+        """The candidates; a line of an episode gets `repeats` where a log's line of the same session has all its text.
+
+        That log's line gets the better of both scores.
+        """
         logged: dict[str, list[int]] = {}
         for number, candidate in enumerate(candidates):
             if candidate.file.kind is Kind.DAILY:
@@ -352,8 +371,8 @@ class Passages:
         return "\n".join(_visible(text) for text in lines)
 
     def _newest_first(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
-        """The same, the later word on a matter above the earlier, unless the question is about the past or
-        about certain days."""
+        """The candidates, each later statement above the earlier ones that it amends, unless the question is about the
+        past or about certain days. Fills `amended`, `amending` and `differing`."""
         if self.question is None:
             return candidates
         positions: dict[str, int] = {}
@@ -375,8 +394,8 @@ class Passages:
         scores = amendments.ordered(lines, found)
         return [candidate._replace(score=score) for candidate, score in zip(candidates, scores, strict=True)]
 
-    def _asked_first(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
-        """The same, what is about the thing that was asked for above what is about another."""
+    def _subject_first(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+        """The candidates, those about the thing that the question names above those about another thing."""
         if self.question is None:
             return candidates
         lines = [
@@ -387,7 +406,7 @@ class Passages:
         return [candidate._replace(score=score) for candidate, score in zip(candidates, scores, strict=True)]
 
     def _reviewed(self, link: Link, new: Candidate, lines: Sequence[Line]) -> Link:
-        """The link, only proposed where a reviewed fact would be amended by one that is in no commit."""
+        """The link; only proposed if its old line is a reviewed fact and its new line is in no commit."""
         if link.proposed or self.commit or not lines[link.old].reviewed:
             return link
         if self.repo.head():
@@ -402,7 +421,7 @@ class Passages:
         return link._replace(proposed=True)
 
     def _line(self, candidate: Candidate, positions: Mapping[str, int]) -> Line:
-        """What links need of a candidate; `positions` are those of the ids that a line may name."""
+        """The candidate as `amendments` compares it. `positions`: id of a candidate -> its position among them."""
         file, meta = candidate.file, candidate.meta
         by_hand = meta.get("supersedes", ())
         stated = [*file.front.get("origin", ()), *meta.get("origin", ())]
@@ -423,8 +442,10 @@ class Passages:
         )
 
     def _said(self, candidate: Candidate) -> tuple[str, tuple[str, ...]]:
-        """What a candidate says, without its marker, and its trail. Nothing of lines with a secret, nor of such steps:
-        a reason quotes words of both."""
+        """The text of a candidate, without its list marker, and its trail; both empty for a line with a secret.
+
+        The reason of a link quotes words of both.
+        """
         file, line = candidate.file, candidate.line
         if not self._hidden(file).isdisjoint(range(line.first, line.last + 1)):
             return "", ()
@@ -434,7 +455,7 @@ class Passages:
         return statement.text, self._about(file, line.first)
 
     def _hidden(self, file: File) -> AbstractSet[int]:
-        """The lines of a file with a secret: the index has no words of them, an answer no text."""
+        """The numbers of the lines with a secret. The index holds none of their words, and no hit shows their text."""
         if not self.index.secrets(file.oid):
             return frozenset()
         if file.oid not in self.hidden:
@@ -444,8 +465,10 @@ class Passages:
         return self.hidden[file.oid]
 
     def _written(self, file: File, line: int) -> str:
-        """The moment at which a line was committed, in UTC, the end of today for one that is in no commit; "" where Git
-        cannot say."""
+        """The time at which a line was committed, ISO, in UTC.
+
+        The end of today for a line that is in no commit, "" where Git cannot tell.
+        """
         key = file.path, file.oid, line
         if key not in self.moments:
             self.moments[key] = self._committed(file, line)
@@ -455,7 +478,7 @@ class Passages:
         return written(self.repo, file.path, line, self.commit, self.filters.today)
 
     def _time(self, file: File, line: int) -> str:
-        """The time of day in the heading above a line of a log, "" where there is none."""
+        """The time of day, HH:MM, in the heading above a line of a log; "" where there is none."""
         found = None
         if file.kind is Kind.DAILY:
             found = _TIME.search(self._heading(file, line))
@@ -464,14 +487,15 @@ class Passages:
         return found[1]
 
     def _decides(self, candidate: Candidate) -> bool:
-        """Whether a line can be the last word on something: of an episode what was decided, of a commit nothing."""
+        """Whether a line may replace an earlier one. Of an episode only its decisions may; lines of commits and
+        archives may not."""
         file = candidate.file
         if file.kind is Kind.SESSION:
             return self._heading(file, candidate.line.first).endswith(DECISIONS)
         return file.path != COMMIT and file.kind is not Kind.ARCHIVE
 
     def _matched(self, candidates: list[Candidate]) -> list[Candidate]:
-        """The same, matched word by word."""
+        """The candidates with the evidence of `late_interaction`, if the query has a matcher."""
         if self.matcher is None or not candidates:
             return candidates
         lines = [(c.at, c.line.strip, self._with_trail(c)) for c in candidates]
@@ -481,11 +505,11 @@ class Passages:
         ]
 
     def _with_trail(self, candidate: Candidate) -> str:
-        """The lines of a candidate below those that say what it is about."""
+        """The headings, parent items and lines of a candidate as one text."""
         file = candidate.file
         above: list[str] = []
         parent = candidate.line.parent
-        while parent >= 0 and len(above) < DEEPEST_SHOWN:
+        while parent >= 0 and len(above) < MAX_PARENT_ITEMS:
             line = self.lines[parent]
             above.append("\n".join(file.lines[line.first - 1 : line.last]))
             parent = line.parent
@@ -493,18 +517,21 @@ class Passages:
         return "\n".join([self._heading(file, candidate.line.first), *reversed(above), *own])
 
     def _scored(self, candidate: Candidate, scale: float) -> Candidate:
+        """The candidate with its final score: its line's score divided by `scale`, weighted, plus its priors."""
         priors = sum(value for _, value in candidate.priors)
         score = self.ranking.similarity * candidate.line.score / scale + priors
-        if candidate.state in (STATES[State.ENDED], STATES[State.REPLACED]) and not (self.filters.past or self.over):
-            score *= LAPSED
+        if candidate.state in (STATES[State.ENDED], STATES[State.REPLACED]) and not (
+            self.filters.past or self.past_periods
+        ):
+            score *= LAPSED_SHARE
         return candidate._replace(score=score, scale=scale)
 
     def _gather_lapsed(self) -> None:
-        """What no longer holds, by the facts of each repository and its archives."""
+        """Fill `lapsed` from the facts of each repository's MEMORY.md and archives."""
         self._read(self.memory)
         files = [file for key in self.memory if (file := self.files[key]) is not None]
         if not any(state.may_lapse(line) for file in files for line in file.lines):
-            return  # as in most memories, where no file need be read as facts
+            return  # most memories have no such line, and then no file need be parsed for facts
         facts: dict[int, tuple[list[Statement], list[Statement]]] = {}
         for file in files:
             if file.kind is Kind.MEMORY or any(map(state.may_lapse, file.lines)):
@@ -515,16 +542,17 @@ class Passages:
             for repository, (memory, archive) in facts.items()
         }
 
-    def known(self, file: File) -> Lapsed:
-        """What no longer holds of the repository of a file."""
+    def lapsed_of(self, file: File) -> Lapsed:
+        """The facts that no longer hold in the repository of a file."""
         return self.lapsed.get(self._repository(file)) or Lapsed(self.filters.today)
 
     def _repository(self, file: File) -> int:
-        """Which repository a file is of, where there are several: facts of one say nothing of another's lines."""
+        """The number of the repository that a file belongs to. A fact of one repository does not end lines of
+        another."""
         return 0
 
     def _candidate(self, at: int) -> Candidate | None:
-        """A scored line that may be a hit, not scored with its priors yet; None for one that may not."""
+        """The candidate of a scored line, without its final score; None if the line cannot be a hit."""
         line = self.lines[at]
         strip = self.strips[line.strip]
         file = self.files.get((strip.path, strip.oid))
@@ -533,7 +561,7 @@ class Passages:
         return None
 
     def _candidate_of(self, at: int, line: RankedLine, file: File) -> Candidate | None:
-        """The same of the lines of a file; `at` is the scored line that led there."""
+        """The candidate of lines of a file, as `_candidate`. `at`: the index of the scored line that led there."""
         if file.kind is Kind.SESSION and self._heading(file, line.first).endswith(WORD_LISTS):
             return None
         if self._forgotten(file).says_only("\n".join(file.lines[line.first - 1 : line.last])):
@@ -547,16 +575,15 @@ class Passages:
                     own.setdefault(key, []).append(value)
                 meta.update(own)
         when = _when(meta, file)
-        state, whole = self._state(meta, file, line, when)
+        state, all_of_it = self._state(meta, file, line, when)
         filters = self.filters
-        if self.over or (state and filters.past):
-            then = self._held(meta, file, line)
-        else:
-            then = UNSAID
+        period = NO_PERIOD
+        if self.past_periods or (state and filters.past):
+            period = self._period(meta, file, line)
         if state == "promoted":
             if not filters.promoted:
                 return None
-        elif state and whole and not filters.expired and not (self.over and stood(then, when, self.over)):
+        elif state and all_of_it and not filters.expired and not held_during(period, when, self.past_periods):
             return None
         if filters.types and not set(filters.types) & set(meta.get("type", ())):
             return None
@@ -568,11 +595,12 @@ class Passages:
             when = when or self.line_days[file.path, file.oid][line.first - 1]
             if (filters.since and when < filters.since) or (filters.until and when > filters.until):
                 return None
-        priors = self._priors(meta, file, line, when, state, then)
+        priors = self._priors(meta, file, line, when, state, period)
         return Candidate(at, line, file, 0.0, priors, meta, state, when, 1.0)
 
     def _forgotten(self, file: File) -> Forgotten:
-        """The texts that are masked in a file. MEMORY.md as it is now is what people and hosts read in any case."""
+        """The forgotten texts that are masked in a file: none in the MEMORY.md of the work tree, which people and hosts
+        read anyway."""
         if file.kind is Kind.MEMORY and not self.commit:
             return NOTHING
         return self.filters.forgotten
@@ -580,22 +608,23 @@ class Passages:
     def _state(
         self, meta: dict[str, list[str]], file: File, line: RankedLine, when: date | None
     ) -> tuple[str, bool]:  # fmt: skip
-        """The state of a line as `Hit` has it, and whether all of the line has it."""
-        known = self.known(file)
+        """The state of a line, as in `Hit`, and whether all of the line is in that state."""
+        lapsed = self.lapsed_of(file)
         until = next(iter(meta.get("until", ())), "")
-        judged = state.of_lines(file.path, line.first, line.last, _lines_of(file, line), until, known, when)
+        judged = state.of_lines(file.path, line.first, line.last, _lines_of(file, line), until, lapsed, when)
         if judged.state is not State.HOLDS:
             return STATES[judged.state], judged.whole
         if file.kind is Kind.SESSION and file.front.get("promoted", [""])[0].lower() in ("true", "yes", "1"):
             return "promoted", True
         return "", True
 
-    def _held(self, meta: dict[str, list[str]], file: File, line: RankedLine) -> Held:
-        return held(meta, self.known(file).since.get(fact_id(_lines_of(file, line))))
+    def _period(self, meta: dict[str, list[str]], file: File, line: RankedLine) -> Period:
+        return period_of(meta, self.lapsed_of(file).since.get(fact_id(_lines_of(file, line))))
 
     def _priors(
-        self, meta: dict[str, list[str]], file: File, line: RankedLine, when: date | None, state: str, then: Held
+        self, meta: dict[str, list[str]], file: File, line: RankedLine, when: date | None, state: str, period: Period
     ) -> tuple[tuple[str, float], ...]:
+        """(name, value) of each prior of a line that is not 0: what its file, type, age and state add to its score."""
         weights = self.ranking.priors
         priors: list[tuple[str, float]] = []
         if file.kind is Kind.MEMORY:
@@ -618,16 +647,22 @@ class Passages:
             priors.append(("duplicate", weights["duplicate"]))
         if state and state != "promoted" and self.filters.past:
             priors.append(("past", weights["past"]))
-        # A fact that stands now may have stood then: only one whose line says since when, or until when, is judged.
-        if (then.start or then.end or state in ("expired", "superseded")) and stood(then, when, self.filters.days):
+        # A fact that holds now may have held in the period asked about: only a line that names a day is judged.
+        if (period.start or period.end or state in ("expired", "superseded")) and held_during(
+            period, when, self.filters.days
+        ):
             priors.append(("period", weights["period"]))
-        elif then.start and self.over and all(named.last and then.start > named.last for named in self.over):
+        elif (
+            period.start
+            and self.past_periods
+            and all(named.last and period.start > named.last for named in self.past_periods)
+        ):
             priors.append(("period", -weights["period"]))
         return tuple((name, value) for name, value in priors if value)
 
     def _heading(self, file: File, line: int) -> str:
-        """The headings above a line, the outer first: those of a section are put together once."""
-        above = bisect_right(file.shape.headings, (line, DEEPEST))
+        """The headings above a line as one text, the outermost first; "" without a heading."""
+        above = bisect_right(file.shape.headings, (line, ANY_LEVEL))
         key = file.path, file.oid, above
         if key not in self.headings:
             texts = [text for _, _, text in self._open_headings(file, above) if text]
@@ -635,7 +670,7 @@ class Passages:
         return self.headings[key]
 
     def _open_headings(self, file: File, above: int) -> Sequence[tuple[int, int, str]]:
-        """(line, level, text) of those of a file's first `above` headings that the line after them stands under."""
+        """(line, level, text) of the open headings after the first `above` headings of a file, the outermost first."""
         key = file.path, file.oid, above
         if key not in self.sections:
             found: list[tuple[int, int, str]] = []
@@ -648,7 +683,7 @@ class Passages:
         return self.sections[key]
 
     def _screened(self, file: File, steps: Sequence[str]) -> tuple[str, ...]:
-        """What a passage is about, without the steps that hold a secret: it is shown as its text is."""
+        """The steps of a trail, each step with a secret replaced by WITHHELD."""
         if not steps or not self.index.secrets(file.oid):
             return tuple(steps)
         from gitmem.gate.detectors.secrets.secrets import secret_lines
@@ -657,29 +692,32 @@ class Passages:
         return tuple(WITHHELD if number in hidden else step for number, step in enumerate(steps, 1))
 
     def _about(self, file: File, line: int) -> tuple[str, ...]:
-        """What a line is about, from the outside in: the note's name, headings, parent items, its table's header."""
+        """The trail of a line, the outermost step first: the note's name, headings, parent items, its table's
+        header."""
         statement = self._statement(file, line)
         if statement is None:
             return ()
         return self._screened(file, statement.trail)
 
     def _statement(self, file: File, line: int) -> Statement | None:
-        """The statement of a line, without its comment; None where none is read."""
+        """The statement that a line belongs to, without its comment; None where there is none."""
         key = file.path, file.oid, line
         if key not in self.statements:
             self.statements[key] = self._read_statement(file, line)
         return self.statements[key]
 
     def _read_statement(self, file: File, line: int) -> Statement | None:
-        """Read the section of a line once, in windows of SECTION lines with as many above: a long flat list would
-        otherwise be read anew for each hit."""
-        above = self._open_headings(file, bisect_right(file.shape.headings, (line, DEEPEST)))
-        window = (line - 1) // SECTION
-        first = max(above[-1][0] if above else file.shape.front + 1, (window - 1) * SECTION + 1)
+        """The statement of a line. Parses its section in windows of WINDOW_LINES lines, each with one window above it.
+
+        Windows are kept, because a long flat list would otherwise be parsed again for each hit.
+        """
+        above = self._open_headings(file, bisect_right(file.shape.headings, (line, ANY_LEVEL)))
+        window = (line - 1) // WINDOW_LINES
+        first = max(above[-1][0] if above else file.shape.front + 1, (window - 1) * WINDOW_LINES + 1)
         lines = file.lines
         last = line
-        most = max(line + BELOW, (window + 1) * SECTION)
-        while last < min(len(lines), most) and lines[last].strip():  # a table's head and a setext line need the next
+        most = max(line + MIN_LINES_BELOW, (window + 1) * WINDOW_LINES)
+        while last < min(len(lines), most) and lines[last].strip():  # table headers and setext headings need it
             last += 1
         key = file.path, file.oid, first, window
         reach, titles, found = self.windows.get(key, (0, 0, ()))
@@ -696,7 +734,10 @@ class Passages:
     # -- joining ---------------------------------------------------------------------------------------------
 
     def _join(self, candidates: list[Candidate], limit: int) -> list[Hit]:
-        """Each candidate, with neighbours that are nearly as good, once; near-duplicates of a better hit left out."""
+        """At most `limit` hits, best first: candidates joined with neighbours that score nearly as high.
+
+        A near-duplicate of a better hit is left out. A line that was promoted is shown below its fact.
+        """
         if not candidates:
             return []
         by_at = {candidate.at: candidate for candidate in candidates}
@@ -713,7 +754,7 @@ class Passages:
             places = {(one.file.path, one.line.first): one for one in candidates}
         else:
             places = {}
-        placed: dict[tuple[str, int], int] = {}  # where the hit of a fact is among `hits`
+        placed: dict[tuple[str, int], int] = {}  # (path, line) of a fact -> its position in `hits`
         for candidate in candidates:
             if candidate.at in used or candidate.repeats:
                 continue
@@ -723,7 +764,7 @@ class Passages:
             if promoted:
                 members = [promoted]
             else:
-                members = self._grow(candidate, by_at, used, slack)
+                members = self._with_neighbours(candidate, by_at, used, slack)
             used.update([candidate.at, *(member.at for member in members)])
             own = [(one.file.path, one.line.first) for one in members]
             hit = self._hit(members[0] if promoted else candidate, members)
@@ -744,7 +785,8 @@ class Passages:
         return hits
 
     def _citing(self, candidates: Sequence[Candidate]) -> Mapping[str, Sequence[Citing]]:
-        """The lines of logs that facts cite, by path; none where a line that was promoted may answer by itself."""
+        """Path of a log -> its lines that facts cite; empty with `Filters.promoted_lines`, where each line is its own
+        hit."""
         if self.filters.promoted_lines:
             return {}
         paths = {one.file.path for one in candidates if one.file.kind not in (Kind.MEMORY, Kind.ARCHIVE)}
@@ -756,12 +798,14 @@ class Passages:
     def _promoted_to(
         self, candidate: Candidate, facts: Mapping[str, Sequence[Citing]], places: Mapping[tuple[str, int], Candidate]
     ) -> Candidate | None:
-        """The fact that a line of a log was promoted to, as good an answer as the line; None where the line is none, or
-        where that fact may be no hit."""
+        """The candidate of the fact that a line of a log was promoted to, with a score at least as high as the line's.
+
+        None if the line was not promoted, or if that fact cannot be a hit.
+        """
         file, line = candidate.file, candidate.line
         if not facts or file.kind in (Kind.MEMORY, Kind.ARCHIVE):
             return None
-        if candidate.state == "promoted":  # who asks for the episodes of a digest gets them, and not the digest again
+        if candidate.state == "promoted":  # a search for the episodes of a digest does not get the digest instead
             return None
         cited = facts.get(file.path, ())
         fact = None
@@ -780,14 +824,17 @@ class Passages:
             known = made and made._replace(scale=candidate.scale)
         return known and known._replace(score=max(known.score, candidate.score))
 
-    def _grow(self, centre: Candidate, by_at: dict[int, Candidate], used: set[int], slack: float) -> list[Candidate]:
+    def _with_neighbours(
+        self, centre: Candidate, by_at: dict[int, Candidate], used: set[int], slack: float
+    ) -> list[Candidate]:
+        """A candidate and its neighbours that belong in one passage with it, in file order.
+
+        `slack`: how much lower than the centre's the score of a neighbour may be. `used`: indexes that other hits have.
+        """
         members = [centre]
         size = sum(len(centre.file.lines[n - 1]) for n in range(centre.line.first, centre.line.last + 1))
-        # A fact of MEMORY.md says all by itself; a short line elsewhere is often half of what was said.
-        if centre.file.kind is Kind.MEMORY:
-            least = 0
-        else:
-            least = self.ranking.short
+        # A fact of MEMORY.md is complete; a short line elsewhere is often half of a statement.
+        least = 0 if centre.file.kind is Kind.MEMORY else self.ranking.short
         while len(members) < self.ranking.joined:
             best = None
             for at in (members[0].at - 1, members[-1].at + 1):
@@ -817,18 +864,15 @@ class Passages:
         return members
 
     def _names_another(self, other: Candidate) -> bool:
-        """Whether a line names another thing than the one that was asked for: it stands in no passage about that."""
+        """Whether a line is about another thing than the one the question names; such lines are not joined."""
         return self.question is not None and subjects.names_another(self._text(other), self.question.text)
 
     def _of_one_item(self, other: Candidate, members: Sequence[Candidate]) -> bool:
-        """Whether a line may stand in one passage with these: it stands beside them below the same, or one of them is
-        what the other is about. Parts of two items are not joined."""
-        if other.line.flags & ROW:
-            rows = [member for member in members if member.line.flags & ROW]
-        else:
-            rows = []
+        """Whether a line may be joined with these: it is their sibling without lines below it, or the parent or child
+        of one of them. Rows of one table are never joined."""
+        rows = [member for member in members if member.line.flags & other.line.flags & ROW]
         if any(row.line.parent == other.line.parent for row in rows):
-            return False  # each row of a table is of a thing of its own
+            return False  # each row of a table is about another thing
         if any(other.at == member.line.parent or member.at == other.line.parent for member in members):
             return True
         beside = all(other.line.parent == member.line.parent for member in members)
@@ -838,11 +882,12 @@ class Passages:
         return at + 1 < len(self.lines) and self.lines.parents[at + 1] == at
 
     def _linked_to(self, other: Candidate, members: Sequence[Candidate]) -> bool:
-        """Whether a line amends one of these or the other way round: they do not stand in one passage."""
+        """Whether a line amends one of these, or is amended by one; such lines are not joined."""
         ends = [*self.amended.get(other.at, ()), *self.amending.get(other.at, ())]
         return any(member.at == end.at for end, _ in ends for member in members)
 
     def _hit(self, best: Candidate, members: list[Candidate]) -> Hit:
+        """The hit of consecutive candidates; everything but its text and lines is that of the `best` one."""
         file = best.file
         first, last = members[0].line.first, members[-1].line.last
         text = "\n".join(_visible(line) for line in file.lines[first - 1 : last])
@@ -852,7 +897,7 @@ class Passages:
         mask = self._forgotten(file).masked
         text = mask(text)
         meta = best.meta
-        self._ask_code(members)
+        self._check_code(members)
         code = tuple(dict.fromkeys(said for member in members for said in self._code_of(member)))
         return Hit(
             path=file.path,
@@ -888,19 +933,18 @@ class Passages:
     def _linked(
         self, members: list[Candidate], links: Mapping[int, Sequence[tuple[Candidate, Link]]], later: bool = False
     ) -> tuple[Linked, ...]:
-        """The other ends of the links of these lines, which are the `later` ones or the earlier; newest first, of one
-        file the best."""
+        """The other ends of the links of these lines, newest first; of each file the best one only.
+
+        `later`: the other ends are the later lines; one that names no day gets the day of the link, which Git tells.
+        """
         made: dict[str, Linked] = {}
         for member in members:
             for other, link in sorted(links.get(member.at, ()), key=lambda end: (end[1].proposed, -end[0].score)):
-                # of a line of no day, as Git has it
-                unsaid = ""
-                if later:
-                    unsaid = link.day
+                day = ""
                 if other.when:
                     day = other.when.isoformat()
-                else:
-                    day = unsaid
+                elif later:
+                    day = link.day
                 line, ident = other.line, fact_id(self._text(other))
                 reason = self._forgotten(other.file).masked(link.reason) or BY_HAND
                 made.setdefault(
@@ -912,6 +956,7 @@ class Passages:
         return tuple(sorted(made.values(), key=lambda linked: linked.date, reverse=True))
 
     def _chunk_of(self, line: RankedLine) -> int:
+        """The id of the chunk that a line stands in."""
         containing = 0
         for chunk, start, _, _ in self.strips[line.strip].chunks:
             if start > line.first:
@@ -921,7 +966,7 @@ class Passages:
 
 
 def written(repo: Repository, path: str, line: int, commit: str, today: date) -> str:
-    """The moment at which a line was written, as of a commit, "" for the work tree: as `Passages._written` has it."""
+    """The time at which a line was committed, as in `Passages._written`. `commit`: "" for the work tree."""
     try:
         (found,) = repo.blame(path, line, line, commit)
         if not found.commit.strip("0"):
@@ -936,23 +981,24 @@ def _lines_of(file: File, line: RankedLine) -> str:
 
 
 def _heading_lies_between(file: File, members: list[Candidate], other: Candidate) -> bool:
-    """Whether a heading lies between: a passage is of one section."""
+    """Whether a heading stands between the members and another line; a passage never spans two sections."""
     low = min(members[0].line.last, other.line.last)
     high = max(members[-1].line.first, other.line.first)
     return any(low < number <= high for number, _ in file.shape.headings)
 
 
 def _visible(line: str) -> str:
+    """A line without its comment."""
     if line.endswith("-->"):
         return parse_comment(line)[0]
     return line
 
 
 def _twins(words: frozenset[str], other: frozenset[str], share: float) -> bool:
-    """Nearly the same words: Jaccard of at least `share`.
+    """Whether two sets of words are nearly the same: their Jaccard index is at least `share`.
 
-    What looks the same to a reader, not what says the same: two passages whose numbers differ are twins here. And a
-    search does not pay for importing memory/similarity.py.
+    This judges looks, not meaning: two passages that differ in a number are twins. memory/similarity.py, which judges
+    meaning, would be slow to import.
     """
     if not words or min(len(words), len(other)) < share * max(len(words), len(other)):
         return words == other
@@ -961,13 +1007,13 @@ def _twins(words: frozenset[str], other: frozenset[str], share: float) -> bool:
 
 
 def _sources(meta: Mapping[str, Sequence[str]]) -> tuple[SourceLine, ...]:
-    """The lines that a fact cites."""
+    """The lines that the key `src` of a fact cites, without their text."""
     spans = (parse_span(value) for value in meta.get("src", ()))
     return tuple(SourceLine(span.path, span.start_line, span.end_line) for span in spans if span is not None)
 
 
 def _with_source(hit: Hit, found: Hit) -> Hit:
-    """The hit of a fact with the lines of a log that led to it, before those that were not found."""
+    """The hit of a fact with one more source: the lines of a log that the search found. Found sources come first."""
     source = SourceLine(found.path, found.start_line, found.end_line, found.text)
     others = [one for one in hit.sources if one.text or not _overlap(one, source)]
     before = [one for one in others if one.text]
@@ -979,7 +1025,7 @@ def _overlap(one: SourceLine, other: SourceLine) -> bool:
 
 
 def _holds_for(folder: str, meta: dict[str, list[str]], path: str) -> bool:
-    """Whether lines with these keys hold for a folder or one below it."""
+    """Whether the scope of lines with these keys is a folder or one below it."""
     from gitmem.memory.folder_scope import folder_of_keys
 
     return f"{folder_of_keys(meta, path)}/".startswith(f"{folder}/")
@@ -990,8 +1036,10 @@ def _tags(meta: dict[str, list[str]]) -> tuple[str, ...]:
 
 
 def _when(meta: dict[str, list[str]], file: File) -> date | None:
-    """The day a line is of: the one in the file's name, else its own `from` or `date`, else the one in its source's
-    name; None where none of these has one."""
+    """The day of a line: that in its file's name, else its key `from` or `date`, else that in the name of its source.
+
+    None where none of these names a day.
+    """
     if file.when is not None:
         return file.when
     for key in ("from", "date"):

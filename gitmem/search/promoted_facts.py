@@ -1,7 +1,7 @@
-"""Which fact a line of a log was promoted to: so that a search answers with the fact, and the log's line stands below.
+"""Finds the fact that a line of a log was promoted to, so that a search shows the fact with the line below it.
 
-Goes by the sources that facts cite in their comments, and by words: a line that says other things than the fact which
-cites it stays an answer of its own. Pure.
+A fact cites its sources in its comment. A cited line that says something else than the fact stays a hit of its own.
+Pure.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from gitmem.light_typing import NamedTuple
 from gitmem.memory.fact import decode, parse_comment
 from gitmem.text.terms import terms
 
-SAYS = 0.5  # share of a fact's words that a line must have to be what the fact says
-NO_MORE = 0.5  # share of a line's words that a fact must have for the line to say no more than the fact
+MIN_FACT_SHARE = 0.5  # share of a fact's words from which a line says what the fact says
+MIN_LINE_SHARE = 0.5  # share of a line's words from which a fact says what the line says
 _SOURCE = lazy(r"\bsrc=([^\s#]+)#L([0-9]{1,7})(?:-L([0-9]{1,7}))?")
 _ITEM = lazy(r"\s*(?:[-*+]|[0-9]{1,9}[.)])\s")
 
 
 class FactLine(NamedTuple):
-    """The lines of a fact in its file (`key`: path and blob), and what it says."""
+    """A fact in its file. `key`: path and blob. `first`, `last`: its lines, 1-based."""
 
     key: tuple[str, str]
     first: int
@@ -29,7 +29,7 @@ class FactLine(NamedTuple):
 
 
 class Citing(NamedTuple):
-    """Lines that a fact cites, 1-based."""
+    """Lines that a fact cites. `first`, `last`: 1-based, in the cited file."""
 
     first: int
     last: int
@@ -37,8 +37,8 @@ class Citing(NamedTuple):
 
 
 def citing(files: Iterable[tuple[tuple[str, str], Sequence[str]]], paths: Iterable[str]) -> dict[str, list[Citing]]:
-    """Path -> the lines of it that facts of these files cite, for the paths that are wanted. `files` are (path and
-    blob, lines) of long-term memory."""
+    """Path -> the lines of that file which facts cite. `files`: (key, lines) of each file with facts. `paths`: the
+    cited files that are wanted."""
     wanted = set(paths)
     found: dict[str, list[Citing]] = {}
     for key, lines in files:
@@ -59,7 +59,7 @@ def _sources(line: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _fact_at(key: tuple[str, str], lines: Sequence[str], last: int) -> FactLine:
-    """The fact whose comment stands on line `last`: from the line with its marker, or below a blank one, to there."""
+    """The fact whose comment ends line `last`. It begins at its list marker, or after a blank line."""
     first = last
     while first > 1 and not _ITEM.match(lines[first - 1]) and lines[first - 2].strip():
         first -= 1
@@ -68,8 +68,11 @@ def _fact_at(key: tuple[str, str], lines: Sequence[str], last: int) -> FactLine:
 
 
 def fact_of(here: Sequence[Citing], first: int, last: int, text: str) -> FactLine | None:
-    """The fact among those that cite lines `first` to `last` that says what they say, the one with most of their words;
-    None where they say something else."""
+    """The fact that cites lines `first` to `last` and says the same: the one with most of their words; None without
+    one.
+
+    `here`: citations of the file that has these lines. `text`: of the lines.
+    """
     own = set(terms(text))
     best, most = None, 0
     for one in here:
@@ -77,7 +80,7 @@ def fact_of(here: Sequence[Citing], first: int, last: int, text: str) -> FactLin
             continue
         said = set(terms(one.fact.text))
         both = len(own & said)
-        same = both >= SAYS * len(said) or both >= NO_MORE * len(own)
+        same = both >= MIN_FACT_SHARE * len(said) or both >= MIN_LINE_SHARE * len(own)
         if both > most and same:
             best, most = one.fact, both
     return best

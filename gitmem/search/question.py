@@ -1,7 +1,7 @@
-"""A question in natural language: which of its words matter, which days it names, what kind of answer it wants.
+"""Parses a question in natural language: its terms, the days it names, and the kind of answer it wants.
 
-Pure: text and today's date in, one value out. English, Korean, Japanese and Chinese. Nothing here is a filter: every
-cue is a weight in `search/weights.py`, because a question's words may be meant otherwise.
+Pure: the result depends on the text and today's date only. English, Korean, Japanese and Chinese. Nothing found here
+filters hits; each cue only adds a weight of `search/weights.py`, because it may be misread.
 """
 
 from __future__ import annotations
@@ -20,8 +20,11 @@ from gitmem.text.terms import HAN_KANA, HANGUL, compatible, other_kana, tokens, 
 
 
 class _Cue(NamedTuple):
-    """What a question shows that it wants: a pattern of English, searched where one of `hints` is there, or one of
-    some `words` of the languages that need no pattern."""
+    """A cue in a question's words.
+
+    `pattern`: of English; searched only if one of `hints` is in the text, which is faster. `words`: of the languages
+    that need no pattern.
+    """
 
     hints: tuple[str, ...]
     pattern: re.Pattern[str]
@@ -64,19 +67,22 @@ _IDENTIFIER = re.compile(
 )
 
 
-# Telling terms of a question, and the share of them that are numbers, from which it is taken for one with a pasted log.
-LONG, NUMBERS = 100, 1 / 3
-LOG_LINES = 3  # lines that begin with a time, from which a question beside them is taken for one with a pasted log
+# A question with more terms than this, of which this share are numbers, is taken for one with a pasted log.
+LOG_TERMS, LOG_NUMBERS_SHARE = 100, 1 / 3
+LOG_LINES = 3  # lines that begin with a time from which a question is taken for one with a pasted log
 _LOG_LINE = lazy(r"(?m)^[^\w\n]{0,3}(?:\d{4}[-/.]\d\d[-/.]\d\d[T ]|[A-Z][a-z]{2} +\d{1,2} )?\d\d:\d\d:\d\d\b(.*)$")
 _NUMBER = lazy(r"(?<![\w.])\d[\d.,:/-]*(?![\w.])")
 
 
 class Question(NamedTuple):
-    """What `parse` found. `terms` are those of the index, each once, in order; `content` is the text without stop
-    words, for the embedder; `exact` the terms that are identifiers; `prefixes` the single characters, which stand for
-    every pair that begins with them. `alternatives` has by term what stands for it as well: English stems of a Korean
-    word, the other Kana of a Japanese one. `only_days` says that it asks for nothing but the days it names, `pasted`
-    that it has a log in it: the numbers, which would outweigh what is asked, are no terms and in no text."""
+    """A parsed question.
+
+    `content`: the text without stop words, for the embedder. `terms`: its terms as the index has them, each once.
+    `exact`: the terms that are identifiers. `prefixes`: single characters, which stand for every pair that begins with
+    them. `alternatives`: term -> other terms with its meaning: English stems of a Korean word, the other Kana of a
+    Japanese one. `past`: it is about the past. `wants_time`, `wants_number`: it asks for one. `only_days`: it asks for
+    nothing but the days it names. `pasted`: it contains a log, whose numbers were removed from all fields.
+    """
 
     text: str
     content: str
@@ -94,18 +100,18 @@ class Question(NamedTuple):
     pasted: bool = False
 
 
-# What a question about days asks of them, and no more: `what happened yesterday?`, 어제 뭐 했지.
+# Words of a question that asks only for days: `what happened yesterday?`, 어제 뭐 했지.
 _EASTERN = lazy("|".join(sorted((*japanese.ASKED_OF_DAYS, *chinese.ASKED_OF_DAYS), key=len, reverse=True)))
 _DIGITS = re.compile(r"\d{4}[-./]\d{1,2}(?:[-./]\d{1,2})?|\d+(?:st|nd|rd|th|월|일|년|月|日|年|号)*")
 
 
 def _asks_only_for_days(kept: list[str]) -> bool:
-    """Whether nothing is left of a question without its days and what is asked of any day."""
-    left = [word for word in kept if word.lower() not in english.ASKED_OF_DAYS and not _is_of_days(word)]
-    return not left
+    """Whether all words of a question name days or ask what happened on them."""
+    return all(word.lower() in english.ASKED_OF_DAYS or _is_of_days(word) for word in kept)
 
 
 def _is_of_days(word: str) -> bool:
+    """Whether a word names a day, or asks about days in Korean, Japanese or Chinese."""
     if _DIGITS.fullmatch(word) or word[:3].lower() in MONTH:
         return not word.isascii() or word.lower() in MONTH or word[:1].isdigit()
     if word.isascii():
@@ -117,7 +123,7 @@ def _is_of_days(word: str) -> bool:
 
 
 def parse(text: str, today: date) -> Question:
-    """Any string is a question; one without words has no terms."""
+    """The parsed question. Any text is a question; one without words has no terms."""
     text = _without_numbers_of_log(compatible(text))
     wanted: dict[str, None] = {}
     dropped: dict[str, None] = {}
@@ -129,10 +135,7 @@ def parse(text: str, today: date) -> Question:
         parts, stop = telling(token, script)
         if script in (HANGUL, HAN_KANA):
             cjk += len(token)
-            if script == HANGUL:
-                word = without_ending(token)
-            else:
-                word = token
+            word = without_ending(token) if script == HANGUL else token
             if len(word) == 1:
                 prefixes.add(word)
             if script == HANGUL and not stop and (found := _english(word)):
@@ -143,15 +146,11 @@ def parse(text: str, today: date) -> Question:
             latin += len(token)
             if parts and _IDENTIFIER.match(token):
                 exact.add(parts[0])
-        if stop:
-            target = dropped
-        else:
-            target = wanted
-        target.update(dict.fromkeys(parts))
+        (dropped if stop else wanted).update(dict.fromkeys(parts))
         if not stop:
             kept.append(token)
     named = {term: None for term in wanted if not term.isdigit()}
-    pasted = len(wanted) > LONG and bool(named) and len(named) <= len(wanted) * (1 - NUMBERS)
+    pasted = len(wanted) > LOG_TERMS and bool(named) and len(named) <= len(wanted) * (1 - LOG_NUMBERS_SHARE)
     if pasted:
         wanted, kept = named, [word for word in kept if not word.isdigit()]
         text = " ".join(kept)
@@ -177,15 +176,17 @@ def parse(text: str, today: date) -> Question:
 
 
 def _without_numbers_of_log(text: str) -> str:
-    """A question without the numbers of the LOG_LINES or more lines of a log that stand beside its own: their times,
-    ids and counts would outweigh what is asked. Identifiers stay (`ERR_1042`, `v2.3.0`), and a log alone keeps all."""
+    """A question without the numbers of log lines in it, if it has LOG_LINES or more of them and other text.
+
+    Their times, ids and counts would outweigh the question. Identifiers stay (`ERR_1042`, `v2.3.0`).
+    """
     if "\n" not in text or len(_LOG_LINE.findall(text)) < LOG_LINES or not _LOG_LINE.sub("", text).strip():
         return text
     return _LOG_LINE.sub(lambda line: _NUMBER.sub(" ", line[1]), text)
 
 
 def _english(word: str) -> tuple[str, ...]:
-    """What stands for a Korean word. Imported here: most questions have none."""
+    """The English stems that a Korean word also stands for."""
     from gitmem.index.translations import english
 
     return english(word)

@@ -1,4 +1,4 @@
-"""Hits in the order a reranking model gives them."""
+"""Orders the hits of a search by a reranking model."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def reranked(
     scores = rerank(spec, answer.query, texts, config.model_seconds, environ)
     order = sorted(range(len(scores)), key=lambda at: (-scores[at], at))
     ranked = [_scored(answer.hits[at], round(scores[at], 4)) for at in order]
-    # What the model did not read keeps its order and comes after; its score would be of another kind.
+    # Hits that the model did not read come after; their own score is not comparable with the model's.
     ranked += [_scored(hit, 0.0) for hit in answer.hits[config.rerank_hits :]]
     hits, left_out = fitting(ranked[:limit], budget)
     return answer._replace(hits=hits, notes=(*answer.notes, *left_out))
 
 
 def _scored(hit: Hit, score: float) -> Hit:
-    """With the model's score; --explain keeps the one that search gave it."""
+    """The hit with the model's score; its explanation keeps the score of the search."""
     return hit._replace(score=score, explain={**hit.explain, "searched": hit.score} if hit.explain else None)

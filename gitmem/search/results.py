@@ -1,4 +1,4 @@
-"""An answer as the JSON of docs/json.md, and as the lines of a passage a person or a model is shown."""
+"""A search's answer as the JSON of docs/json.md, and excerpts of passages for people and models."""
 
 from __future__ import annotations
 
@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 ALWAYS = "path start_line end_line heading trail text score date? type? tags origin? trust blob id"
 WHERE_SAID = "state by branch commit author repository explain sources code amended_by supersedes differs"
 MAX_SHOWN_LINES = 12  # lines of a passage that a person sees
-
-
-WIDTH = 500  # characters of a line
+MAX_LINE_CHARACTERS = 500  # characters of a line that a person sees
 MAX_PASSAGE_CHARACTERS = 4000  # characters of a passage that a tool's answer has whole, and of a line that JSON has
 
 
@@ -36,8 +34,11 @@ def as_value(answer: Answer) -> dict[str, Any]:
 
 
 def hit_value(hit: Hit, query: str) -> dict[str, Any]:
-    """One hit; what is after `id` only where there is something to say. Of a line beyond `MAX_PASSAGE_CHARACTERS`
-    `text` has the part that matches, and `cut` says how many characters are left out."""
+    """One hit of docs/json.md: the fields of ALWAYS, and those of WHERE_SAID that are not empty.
+
+    Of a line longer than MAX_PASSAGE_CHARACTERS, `text` has the part that matches best; `cut` counts the characters
+    left out.
+    """
     text, cut = _without_long_lines(hit.text, query)
     value = json_object(hit, ALWAYS) | {"text": text}
     if hit.kind:
@@ -51,10 +52,13 @@ def hit_value(hit: Hit, query: str) -> dict[str, Any]:
 
 
 def excerpt(text: str, query: str) -> list[str]:
-    """A passage for a person: of a long one the lines with most of the query's words, of a long line the part around
-    the best match. What is left out is said."""
+    """The lines of a passage for a person.
+
+    Of a long passage these are the lines around the one with most of the query's words, of a long line the part with
+    most of them. Lines in between tell how much was left out.
+    """
     lines = text.split("\n")
-    if len(lines) <= MAX_SHOWN_LINES + 2 and len(text) <= WIDTH:
+    if len(lines) <= MAX_SHOWN_LINES + 2 and len(text) <= MAX_LINE_CHARACTERS:
         return lines
     marks = marked_words(query)
     before = after = 0
@@ -64,7 +68,6 @@ def excerpt(text: str, query: str) -> list[str]:
             2 * sum(word in line.lower() for word in whole) + len(marks.findall(line)) if marks else 0 for line in lines
         ]
         best = max(range(len(lines)), key=lambda at: (counts[at], -at))
-        before = 0
         if counts[best]:
             before = min(max(0, best - MAX_SHOWN_LINES // 2), len(lines) - MAX_SHOWN_LINES)
         after = len(lines) - before - MAX_SHOWN_LINES
@@ -77,25 +80,28 @@ def excerpt(text: str, query: str) -> list[str]:
 
 
 def shortened(text: str, query: str) -> str:
-    """A passage for a model: as it is, or where it has more than `MAX_PASSAGE_CHARACTERS` the part that matches."""
+    """The text of a passage for a model: whole, or its excerpt if it has more than MAX_PASSAGE_CHARACTERS."""
     if len(text) <= MAX_PASSAGE_CHARACTERS:
         return text
     return "\n".join(excerpt(text, query))
 
 
 def _narrow(line: str, marks: re.Pattern[str] | None) -> str:
-    if len(line) <= WIDTH:
+    """A line cut to MAX_LINE_CHARACTERS around its best part."""
+    if len(line) <= MAX_LINE_CHARACTERS:
         return line
-    begin = _densest(line, marks, WIDTH)
-    left = len(line) - begin - WIDTH
+    begin = _densest(line, marks, MAX_LINE_CHARACTERS)
+    left = len(line) - begin - MAX_LINE_CHARACTERS
     return (
-        ("... " if begin else "") + line[begin : begin + WIDTH] + (f" ... {left} more characters" if left > 0 else "")
+        ("... " if begin else "")
+        + line[begin : begin + MAX_LINE_CHARACTERS]
+        + (f" ... {left} more characters" if left > 0 else "")
     )
 
 
 def _without_long_lines(text: str, query: str) -> tuple[str, int]:
-    """A passage with each line of more than MAX_PASSAGE_CHARACTERS cut to the part that matches, between ellipses, and
-    how many characters are left out."""
+    """A passage, each line of more than MAX_PASSAGE_CHARACTERS cut to its best part between ellipses, and the number of
+    characters left out."""
     if len(text) <= MAX_PASSAGE_CHARACTERS:
         return text, 0
     marks = marked_words(query)
@@ -111,12 +117,11 @@ def _without_long_lines(text: str, query: str) -> tuple[str, int]:
 
 
 def _densest(line: str, marks: re.Pattern[str] | None, width: int) -> int:
-    """Where the part of `width` characters begins that has the most different words of the query, with a quarter of
-    them before its first; 0 where the line has none."""
-    if marks:
-        found = [(match.start(), match[0].lower()) for match in marks.finditer(line)]
-    else:
-        found = []
+    """The offset of the part of `width` characters that has the most different words of the query; 0 without any.
+
+    A quarter of the part stands before its first word.
+    """
+    found = [(match.start(), match[0].lower()) for match in marks.finditer(line)] if marks else []
     inside: Counter[str] = Counter()
     first, best, most = 0, 0, 0
     for at, word in found:

@@ -1,7 +1,4 @@
-"""What a score was made of, for `--explain`: the lanes, each kind of evidence, each prior, the settings in force.
-
-Changes no score, and is imported only where somebody asks.
-"""
+"""Explains a score for `--explain`: lanes, evidence, priors and the settings in force. Changes no score."""
 
 from __future__ import annotations
 
@@ -14,11 +11,10 @@ from gitmem.search.weights import SHIPPED, SIZES, Ranking
 
 
 def explained(hit: Hit, lanes: Mapping[str, Mapping[int, float]], ranking: Ranking) -> dict[str, Any]:
-    """Each lane's rank and score of the hit's chunk, what each kind of evidence added, each prior, and what the order
-    added: `score` is `fused` / `scale`, the priors and `order`.
+    """The rank and score of the hit's chunk in each lane, what each kind of evidence and each prior added, and `order`.
 
-    `lanes` are the scores of the chunks each lane found.
-    """
+    The score of the hit is `fused` / `scale` plus the priors plus `order`. `lanes`: name of a lane -> its chunks'
+    scores."""
     explanation: dict[str, Any] = {}
     for name, scores in lanes.items():
         ranks = sorted(scores, key=lambda c: (-scores[c], c))
@@ -32,22 +28,22 @@ def explained(hit: Hit, lanes: Mapping[str, Mapping[int, float]], ranking: Ranki
         for (name, weight), value in zip(ranking.weights.items(), hit.evidence, strict=False)
         if value
     }
-    # What no weight explains: the line has an identifier of the question as a whole.
+    # What no weight accounts for comes from an identifier of the question that the line has as a whole.
     exact = hit.raw - sum(weight * value for weight, value in zip(ranking.weights.values(), hit.evidence, strict=False))
     if exact > 0.01:
         explanation["evidence"]["exact"] = round(exact, 4)
     explanation["priors"] = {name: round(value, 4) for name, value in hit.priors if value}
     explanation["fused"] = round(hit.raw, 4)
     explanation["scale"] = round(hit.scale / ranking.similarity, 4)
-    # A later word on a matter, or a line about the asked thing, is put above another: no evidence of its own.
+    # Later statements and lines about the thing that was asked for were moved above others.
     own = ranking.similarity * hit.raw / hit.scale + sum(value for _, value in hit.priors)
     explanation["order"] = round(hit.score - own, 4)
     return explanation
 
 
 def settings_in_force(config: Config, ranking: Ranking) -> dict[str, Any]:
-    """What a score was made with, for --explain: the settings a person may change, what they come to, and `changed`:
-    those that are not as shipped, with what ships."""
+    """The settings in force for `--explain`: what a person may change, the resulting constants, and `changed`: the
+    shipped values of those that differ."""
     shipped = dict(keys())
     chosen = {git_name(name): getattr(config, name) for name in shipped if tunable(name)}
     constants = {name: value for name, value in ranking._asdict().items() if name not in ("weights", "priors")}

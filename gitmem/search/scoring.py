@@ -1,8 +1,11 @@
-"""How evidence becomes a score: the formula. Its constants are those of `ranking`.
+"""The formula that turns evidence into the score of a line. `Ranking` has its constants.
 
-Pure. Chunks are retrieved by two lanes and pooled; then each line of the pooled chunks is weighed by itself and with
-its surroundings (`weights.SIZES` lines to either side), in both lanes, each kind of evidence brought to 0..1 within the
-query (per-query min-max; reciprocal ranks were worse at every k), and summed with its weights.
+Two lanes retrieve chunks. Each line of these chunks is then compared with the question in both lanes, by itself and
+together with its neighbours (`weights.SIZES` lines to either side). Each kind of evidence is scaled to 0..1 within the
+query (min-max; reciprocal ranks were worse at every k), multiplied with its weight, and summed. Pure.
+
+A *unit* is what gets a score: a line, an item or a paragraph. A *strip* is a run of consecutive chunks of one blob. The
+*trail* of a unit is what it is about: the note's name, headings and parent items.
 """
 
 from __future__ import annotations
@@ -26,10 +29,12 @@ if TYPE_CHECKING:
 
 
 class Strip(NamedTuple):
-    """Consecutive chunks of one blob: (chunk id, its first line in the file, its lines, the line of its heading).
+    """A run of consecutive chunks of one blob.
 
-    `days`: how well the file's date matches the question's days, 0..1. `name`: the positions, among the question's
-    terms, of those that stand in the file's name; `whole_name`: whether the question has every word of the name."""
+    `chunks`: (chunk id, its first line in the file, its units, the line of its heading). `days`: how well the file's
+    date matches the question's days, 0..1. `name`: positions among the question's terms of those in the file's name.
+    `whole_name`: whether the question has every word of the name.
+    """
 
     path: str
     oid: str
@@ -40,8 +45,11 @@ class Strip(NamedTuple):
 
 
 class RankedLine(NamedTuple):
-    """One scored unit. `evidence` is what each weight was multiplied with, in the order of the weights; `parent` the
-    number of the unit that it is about, -1 where none is known."""
+    """A scored unit.
+
+    `strip`: the number of its strip. `first`, `last`: its lines. `evidence`: the value that each weight was multiplied
+    with, in the order of the weights. `parent`: the number of its parent unit, -1 without one.
+    """
 
     strip: int
     first: int
@@ -53,8 +61,11 @@ class RankedLine(NamedTuple):
 
 
 class ScoredLines:
-    """The scored units in order, as columns: a search reads a few dozen of thousands, and each is made a RankedLine
-    when it is asked for. `scores`, `flags` and `strips` may be read by themselves; `add` changes a score."""
+    """The scored units in order, as columns.
+
+    A search looks at a few dozen of thousands, so a unit becomes a RankedLine only when it is indexed. `scores`,
+    `flags`, `strips` and `parents` have one entry for each unit.
+    """
 
     __slots__ = ("_evidence", "_first", "_last", "flags", "parents", "scores", "strips")
 
@@ -74,23 +85,26 @@ class ScoredLines:
         return map(self.__getitem__, range(len(self)))
 
     def add(self, holding: Container[tuple[int, int]], gain: float) -> None:
-        """Raise the score of each unit whose (strip, first line) is among `holding`."""
+        """Add `gain` to the score of each unit whose (strip, first line) is among `holding`."""
         for at, place in enumerate(zip(self.strips, self._first, strict=True)):
             if place in holding:
                 self.scores[at] += gain
 
 
 NOTHING_NEAR: Mapping[int, float] = MappingProxyType({})
-Positions = dict[int, list[int]]  # chunk -> where in its body a term stands
+Positions = dict[int, list[int]]  # chunk -> the positions of a term in its body or trail
 
 
 def idf(chunks: int, frequency: int) -> float:
-    """BM25's weight of a term in `frequency` of `chunks` chunks."""
+    """The inverse document frequency of BM25 for a term that `frequency` of `chunks` chunks have."""
     return log(1 + (chunks - frequency + 0.5) / (frequency + 0.5))
 
 
 def _minmax(values: list[float], real: Sequence[bool], least: float = 0.0) -> list[float]:
-    """To 0..1 over the real entries. `least` keeps a small range small: noise is not blown up to 1."""
+    """The values scaled so that the real entries span 0..1.
+
+    `least`: the smallest span that becomes 1, so that noise stays small.
+    """
     known = [*compress(values, real)]
     low = min(known, default=0.0)
     span = max(max(known, default=0.0) - low, least)
@@ -100,12 +114,12 @@ def _minmax(values: list[float], real: Sequence[bool], least: float = 0.0) -> li
 
 
 class _Columns:
-    """The units of all strips in one row, a value a unit in each column.
+    """The units of all strips, as columns.
 
-    What is summed over windows of units has places for more: `max(SIZES)` empty ones wherever a window ends, which is
-    before and after a strip, between sections, and around an item with others below it. `places` says where the units
-    stand among these. `base` is chunk -> (the places of its units, their words, the chunk's place in `trails`) for each
-    place the chunk stands at. `below` is place -> the places of the units that stand below it, with how far.
+    Columns that are summed over windows have a *place* for each unit, and `max(SIZES)` empty places wherever a window
+    must end: before and after a strip, between sections, and around an item with children. `places`: the place of each
+    unit. `base`: chunk -> (places of its units, their words, the chunk's index in `trails`) for each occurrence of the
+    chunk. `below` and `above`: place -> (place, distance) of its descendants and ancestors.
     """
 
     def __init__(self) -> None:
@@ -114,22 +128,22 @@ class _Columns:
         self.last: list[int] = []
         self.flags: list[int] = []
         self.places: list[int] = []
-        self.parents: list[int] = []  # the number of the unit that a unit is about, -1 without
-        # A value a place:
+        self.parents: list[int] = []  # number of the parent unit, -1 without one
+        # One value for each place:
         self.words: list[int] = []
         self.labels: list[int] = []
         self.norms: list[float] = []
         self.vectors: list[bytes] = []
-        self.trail_of: list[int] = []  # a place -> its chunk's place in `trails`, -1 for an empty one
+        self.trail_of: list[int] = []  # index of the place's chunk in `trails`, -1 for an empty place
         self.base: dict[int, list[tuple[Sequence[int], Sequence[int], int]]] = {}
         self.below: dict[int, list[tuple[int, int]]] = {}
         self.above: dict[int, list[tuple[int, int]]] = {}
-        # One for each place of a chunk: what is known of its trail, and the places of its units.
+        # One entry for each occurrence of a chunk: its record, which has its trail, and the places of its units.
         self.trails: list[Packed] = []
         self.units_of: list[list[int]] = []
 
     def add_gap(self) -> None:
-        """Empty places."""
+        """Append the empty places that end a window."""
         pad = max(SIZES)
         self.words.extend([0] * pad)
         self.labels.extend([0] * pad)
@@ -138,7 +152,7 @@ class _Columns:
         self.trail_of.extend([-1] * pad)
 
     def add_chunk(self, strip: int, chunk: int, line: int, packed: Packed) -> None:
-        """The units of a chunk that begins at `line` of its file."""
+        """Append the units of a chunk that begins at `line` of its file."""
         count, number, trail = len(packed.first), len(self.places), len(self.trails)
         places: list[int] = []
         for begin, end in _groups(packed.up) if any(packed.up) else ((0, count),):
@@ -162,22 +176,22 @@ class _Columns:
         self.parents.extend([number + at - up if up else -1 for at, up in enumerate(packed.up)])
         for at, up in enumerate(packed.up):
             far, parent = 1, at - up if up else -1
-            while parent >= 0 and far <= DEEPEST:
+            while parent >= 0 and far <= MAX_ANCESTORS:
                 self.below.setdefault(places[parent], []).append((places[at], far))
                 self.above.setdefault(places[at], []).append((places[parent], far))
                 far, parent = far + 1, parent - packed.up[parent] if packed.up[parent] else -1
 
     def of_units(self, column: Sequence[Value]) -> list[Value]:
-        """Of a value a place that of each unit."""
+        """The entries of a column of places that belong to units, in the order of the units."""
         return list(map(column.__getitem__, self.places))
 
 
-DEEPEST = 8  # units above each other that are followed
+MAX_ANCESTORS = 8  # ancestors of a unit that are followed
 
 
 def _groups(up: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Runs of units whose windows do not reach into each other: an item with what stands below it, and what stands
-    between such items."""
+    """(begin, end) of runs of units whose windows do not overlap: an item with its descendants, and the units between
+    such items. `up`: how many units before it the parent of a unit stands, 0 without a parent."""
     begin, at, count = 0, 0, len(up)
     while at < count:
         end = at + 1
@@ -201,9 +215,11 @@ def score_lines(
     ranking: Ranking = SHIPPED,
     near: Mapping[int, float] = NOTHING_NEAR,
 ) -> ScoredLines:
-    """Every unit of the strips with its score, in order. `terms` are (idf, positions in bodies, positions in trails) of
-    the question's terms, `vector` the question's first `DIMS` numbers, of length 1; `near` are the cosines of chunks
-    with the question by another embedder than the static table, where one is in force.
+    """Every unit of the strips with its score, in order.
+
+    `terms`: (idf, positions in bodies, positions in trails) of each term of the question. `vector`: the first DIMS
+    numbers of the question's vector, at length 1; None without the vector lane. `near`: chunk -> cosine with the
+    question by the embedder in force, empty if that is the static table.
     """
     columns = _columns(strips)
     evidence = _evidence(columns, strips, question, terms, vector, ranking)
@@ -216,7 +232,7 @@ def score_lines(
 
 
 def _of_chunks(columns: _Columns, strips: Sequence[Strip], near: Mapping[int, float]) -> list[float]:
-    """The cosine of each unit's chunk, scaled to 0..1 over the units that are no headings; zeros without cosines."""
+    """For each unit the cosine of its chunk, scaled to 0..1 over units that are no headings; zeros without cosines."""
     values: list[float] = []
     if near:
         values = [
@@ -249,7 +265,7 @@ def _evidence(
     vector: Sequence[float] | None,
     ranking: Ranking,
 ) -> dict[str, list[float]]:
-    """Each kind of evidence by the name of its weight: a value a unit, 0..1 but for `long` (0..3)."""
+    """Name of a weight -> its evidence: one value for each unit, 0..1, for `long` 0..3."""
     flags, total = columns.flags, len(columns.flags)
     real = [not flag & HEADING for flag in flags]
     lexical, cover, (label, named), (trail, titled) = _lexical(terms, strips, columns, ranking)
@@ -275,7 +291,7 @@ def _evidence(
     evidence["number"] = _flagged(flags, NUMBER * question.wants_number)
     evidence["days"] = [strips[number].days for number in columns.strips]
     evidence["trail"], evidence["titled"] = trail, titled
-    evidence["match0"] = evidence["match1"] = [0.0] * total  # by `with_matches`, once the best lines are read
+    evidence["match0"] = evidence["match1"] = [0.0] * total  # `with_matches` sets these for the best lines
     return evidence
 
 
@@ -287,7 +303,7 @@ def _flagged(flags: Sequence[int], wanted: int) -> list[float]:
 
 
 def _after_questions(values: Sequence[float], columns: _Columns) -> list[float]:
-    """For each unit the value of the one before it in its strip, where that asks, else 0."""
+    """For each unit that follows a question in its strip the value of that question, else 0."""
     after = [0.0] * len(values)
     asking = [at for at, flag in enumerate(columns.flags[:-1]) if flag & ASKS]
     for at in asking:
@@ -297,8 +313,8 @@ def _after_questions(values: Sequence[float], columns: _Columns) -> list[float]:
 
 
 def with_matches(line: RankedLine, own: float, around: float, ranking: Ranking = SHIPPED) -> RankedLine:
-    """The line with what its words, and those of its neighbours, are to the question's (`late_interaction.matches`)."""
-    *evidence, _, _ = line.evidence  # they stand last in `weights.WEIGHTS`
+    """The line with the two scores of `late_interaction.matches` added: `own` of the line, `around` with neighbours."""
+    *evidence, _, _ = line.evidence  # match0 and match1 are the last two of `weights.WEIGHTS`
     gain = ranking.weights["match0"] * own + ranking.weights["match1"] * around
     return line._replace(score=line.score + gain, evidence=(*evidence, own, around))
 
@@ -312,18 +328,20 @@ def _lexical(
     list[list[float]], tuple[list[float], list[float]], tuple[list[float], list[float]],
     tuple[list[float], list[float]],
 ]:  # fmt: skip
-    """BM25 of each unit's window at each size; share of the terms' weight in the unit and within the middle window;
-    share of it in the label, and whether the question has the whole label or a whole step of the trail; share of it in
-    the trail, and whether a step of the trail is the whole question.
+    """The lexical evidence of each unit, as columns.
 
-    A word of a unit's trail counts as the unit's own, less the farther out it stands.
+    1. BM25 of the unit's window, for each size. 2. The share of the question's weight in the unit, and within two units
+    of it. 3. The share in the unit's label, and whether the question has the whole label or a whole step of the trail.
+    4. The share in the trail, and whether a step of the trail is the whole question.
+
+    A word of the trail counts as a word of the unit, less the farther out its step is.
     """
     total = len(columns.words)
     lengths = _lengths(columns.words)
     flat, slope = ranking.k1 * (1 - ranking.b), ranking.k1 * ranking.b
     scores = [[0.0] * total for _ in SIZES]
     cover, cover0, label, trail = [0.0] * total, [0.0] * total, [0.0] * total, [0.0] * total
-    label_words = [0] * total  # words of the label that the question has
+    label_words = [0] * total  # words of the label that are in the question
     steps = _Steps(columns)
     mass = sum(weight for weight, _, _ in terms) or 1.0
     names = _names(strips, columns)
@@ -364,7 +382,7 @@ def _lexical(
 
 
 def _names(strips: Sequence[Strip], columns: _Columns) -> dict[int, list[int]]:
-    """Position of a term -> the places of the units of files that have it in their name."""
+    """Position of a term -> the places of all units of files with this term in their name."""
     places: dict[int, list[int]] = {}
     if any(strip.name for strip in strips):
         for place, strip in zip(columns.places, columns.strips, strict=True):
@@ -374,18 +392,18 @@ def _names(strips: Sequence[Strip], columns: _Columns) -> dict[int, list[int]]:
 
 
 class _Steps:
-    """What the trails of the units have of a question, gathered term by term."""
+    """How much of a question the trails of the units have, gathered term by term."""
 
     def __init__(self, columns: _Columns) -> None:
         self.columns = columns
-        self.matched: dict[tuple[int, int], int] = {}  # (chunk's place in `trails`, step) -> asked words that it has
-        self.share: dict[tuple[int, int], float] = {}  # ... -> share of the question's weight there
-        self.in_unit: dict[int, int] = {}  # place of a unit with others below it -> its words that are asked
+        self.matched: dict[tuple[int, int], int] = {}  # (index in `trails`, step) -> words of the question in the step
+        self.share: dict[tuple[int, int], float] = {}  # (index in `trails`, step) -> share of the question's weight
+        self.in_unit: dict[int, int] = {}  # place of a unit with descendants -> words of the question in it
         self.share_in_unit: dict[int, float] = {}
-        self.gains: list[float] = []  # of each term so far, its share of the question's weight
+        self.gains: list[float] = []  # of each term so far: its share of the question's weight
 
     def of_term(self, gain: float, counts: dict[int, int], trails: Positions, ranking: Ranking) -> dict[int, float]:
-        """Place of a unit -> how near a term stands in its trail, 0..1: 1 in its parent or innermost heading."""
+        """Place of a unit -> how near a term stands in its trail, 0..1, highest in its parent or innermost heading."""
         columns = self.columns
         self.gains.append(gain)
         found: dict[int, float] = {}
@@ -407,35 +425,36 @@ class _Steps:
         return found
 
     def whole(self, strips: Sequence[Strip]) -> tuple[list[float], list[float]]:
-        """For each place 1 where the question has a whole step of the unit's trail, and where it is one."""
+        """For each place two values, 0 or 1: the question has a whole step of its trail; it is nothing but such a
+        step."""
         columns = self.columns
         whole, titled = [0.0] * len(columns.words), [0.0] * len(columns.words)
         for (trail, step), times in self.matched.items():
             if times >= columns.trails[trail].telling[step]:
                 self._mark(columns.units_of[trail], self.share[trail, step], whole, titled)
         for at, times in self.in_unit.items():
-            if times >= WHOLE * columns.words[at]:
+            if times >= WHOLE_ITEM_SHARE * columns.words[at]:
                 self._mark([place for place, _ in columns.below[at]], self.share_in_unit[at], whole, titled)
         shares = [sum(self.gains[number] for number in strip.name) for strip in strips]
         for place, strip in zip(columns.places, columns.strips, strict=True):
             if strips[strip].whole_name:
                 whole[place] = 1.0
-                titled[place] = max(titled[place], 1.0 if shares[strip] > ALL else 0.0)
+                titled[place] = max(titled[place], 1.0 if shares[strip] > WHOLE_QUESTION_SHARE else 0.0)
         return whole, titled
 
     def _mark(self, places: Iterable[int], share: float, whole: list[float], titled: list[float]) -> None:
         for at in places:
             whole[at] = 1.0
-            if share > ALL:
+            if share > WHOLE_QUESTION_SHARE:
                 titled[at] = 1.0
 
 
-WHOLE = 0.6  # share of an item's words, grammar among them, from which a question has all that tell
-ALL = 0.99  # share of a question's weight from which a step of a trail is the whole question
+WHOLE_ITEM_SHARE = 0.6  # share of an item's words from which a question has all that are not grammar
+WHOLE_QUESTION_SHARE = 0.99  # share of a question's weight from which a step of a trail is all of it
 
 
 def _steps_of(words: Sequence[int], offsets: Sequence[int]) -> set[int]:
-    """The steps of a trail in which these positions of words stand."""
+    """The steps of a trail that contain these positions. `words`: the number of words of each step."""
     found: set[int] = set()
     step = end = 0
     for offset in offsets:
@@ -448,15 +467,17 @@ def _steps_of(words: Sequence[int], offsets: Sequence[int]) -> set[int]:
 
 
 def _lengths(words: Sequence[int]) -> list[tuple[list[float], float]]:
-    """For each size the words within the window of each unit, and their mean over windows that have any: what BM25 adds
-    to a term's frequency below the line is k1 (1 - b + b length / mean)."""
+    """For each size the length of each window in words, and the mean length of windows that have any.
+
+    BM25's denominator is frequency + k1 (1 - b + b length / mean).
+    """
     sums = list(accumulate(words, initial=0))
     windows = [_windows(sums, size, len(words)) for size in SIZES]
     return [(lengths, sum(lengths) / ((len(lengths) - lengths.count(0)) or 1) or 1.0) for lengths in windows]
 
 
 def _occurrences(positions: Positions, columns: _Columns) -> tuple[dict[int, int], list[int]]:
-    """Place of a unit -> how often a term stands in it; and the place of each occurrence that stands in a label."""
+    """Place of a unit -> the number of occurrences of a term in it; and the place of each occurrence in a label."""
     counts: dict[int, int] = {}
     in_label: list[int] = []
     for chunk, offsets in positions.items():
@@ -476,7 +497,7 @@ def _occurrences(positions: Positions, columns: _Columns) -> tuple[dict[int, int
 
 
 def _occurrences_near(positions: dict[int, int], size: int, total: int) -> dict[int, int]:
-    """Unit -> occurrences within `size` units of it; by running sums where the term is frequent."""
+    """Place -> occurrences within `size` places of it. Frequent terms are counted by running sums."""
     if len(positions) * (2 * size + 1) > 2 * total:
         column = [0] * total
         for at, count in positions.items():
@@ -525,7 +546,7 @@ def _vector(vector: Sequence[float] | None, columns: _Columns, ranking: Ranking)
 def _trail_sums(
     vector: Sequence[float], columns: _Columns, line: Sequence[float], ranking: Ranking
 ) -> list[tuple[float, float, float]]:
-    """For each unit what its trail adds to a window's sum of products, of lengths and of squared lengths."""
+    """For each unit what its trail adds to its window: sum of products, of lengths, of squared lengths."""
     weight = ranking.trail_vector
     known = [at for at, packed in enumerate(columns.trails) if packed.trail_norm]
     vectors = [columns.trails[at].trail_vector for at in known]
@@ -539,7 +560,7 @@ def _trail_sums(
         if not own or not weight:
             added.append((0.0, 0.0, 0.0))
             continue
-        most = weight * own  # a long trail does not drown a short line
+        most = weight * own  # so that a long trail does not outweigh a short line
         trail = columns.trail_of[place]
         if trail in near:
             parts = [(near[trail], columns.trails[trail].trail_norm)]
@@ -553,7 +574,7 @@ def _trail_sums(
 
 
 def nearest(strips: Sequence[Strip], vector: Sequence[float]) -> float:
-    """The greatest cosine of the question and one line: a long chunk says little of what one of its lines means."""
+    """The greatest cosine of the question with any line. The vector of a long chunk says little about one line."""
     records = [packed for strip in strips for _, _, packed, _ in strip.chunks]
     lines = [each for packed in records for each, norm in zip(packed.vectors, packed.norms, strict=True) if norm]
     if not lines:
@@ -562,7 +583,7 @@ def nearest(strips: Sequence[Strip], vector: Sequence[float]) -> float:
 
 
 def _windows(sums: Sequence[float], size: int, total: int) -> list[float]:
-    """Sums over at-size..at+size from running sums (one longer than the column), cut at its ends."""
+    """The sum of the entries at-size..at+size for each `at`. `sums`: running sums of the column, which begin with 0."""
     middle = list(map(sub, sums[2 * size + 1 :], sums))
     if size == 0:
         return middle
@@ -572,8 +593,10 @@ def _windows(sums: Sequence[float], size: int, total: int) -> list[float]:
 
 
 def _doubt(evidence: dict[str, list[float]], enough: float) -> None:
-    """Where no line has `enough` of the question in its words, what they share is chance, and meaning has to say more:
-    brought to 0..1 the best of some chance matches looks as good as an answer."""
+    """Lower the lexical evidence if no line has the share `enough` of the question in its words.
+
+    Shared words are chance then, but scaled to 0..1 the best of some chance matches would look like an answer.
+    """
     share = min(1.0, max(evidence["cover0"], default=0.0) / enough)
     if share < 1:
         for size in SIZES:
@@ -588,13 +611,14 @@ def _impute(
     cosine: Sequence[float],
     ranking: Ranking,
 ) -> None:
-    """A line in another script than the question cannot share its words: that is no evidence against it.
+    """Raise the lexical evidence of lines in another script than the question's, which cannot share its words.
 
-    Such a line's lexical evidence is what its meaning says, where that is more, and the more so the less of the
-    question any line has in its own words. Without this a chance word of a line in the question's own script outranks
-    the note that answers it: of 40 English questions to 300 Korean notes among 300 English ones 9 are answered in the
-    first five, with it 32; undamped, lines of code take the place of Korean ones (Korean hit@5 .883 -> .874). It has to
-    be near by itself, too (`akin` to `translated`): the nearest of a pool always looks near beside the others.
+    Such a line gets its vector evidence as lexical evidence, if that is more. The less of the question any line has in
+    its words, the more of it. Without this, a chance word of a line in the question's script outranks the note that
+    answers: of 40 English questions to 300 Korean notes among 300 English ones 9 are answered in the first five hits,
+    with it 32. Undamped, lines of code take the place of Korean ones (Korean hit@5 .883 -> .874). The line's cosine
+    itself must lie above `akin`, and counts in full from `translated` on, because the nearest line of a pool always
+    looks near beside the others.
     """
     share = ranking.imputed * max(0.0, 1 - max(evidence["cover0"], default=0.0))
     if not share or not any(evidence["cover2"]):

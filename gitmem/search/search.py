@@ -1,8 +1,8 @@
-"""The flow of a search: which chunks, which of their lines, which passages; from one snapshot and nothing else.
+"""The flow of a search in one snapshot: retrieve chunks, score their lines, make hits of the best ones.
 
-Two lanes retrieve chunks: words (`lexical`) and meaning (`vector`). `scoring` weighs the
-lines of the pooled chunks, `passages` reads the best from Git or the work tree and makes hits of them. The pool does
-not depend on how many hits are asked for. Nothing here writes, prints or looks at a clock.
+Two lanes retrieve chunks: `lexical` by words and `vector` by meaning. `scoring` scores the lines of these chunks, and
+`passages` reads the best lines from Git or the work tree. Which chunks are scored does not depend on the number of hits
+asked for. Nothing here writes, prints or looks at a clock.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ if TYPE_CHECKING:
 
     from gitmem.index.store import IndexReader
 
-ALWAYS_SHOWN_HITS = 5  # hits that are shown whether or not they answer
+ALWAYS_SHOWN_HITS = 5  # hits that are shown even where none of them answers the question
 PASTED = "the question has a pasted log in it: its numbers are not looked for, and words alone are compared"
 EMPTY = "there is no memory here yet; 'git mem add TEXT' writes the first line"
 
 
-Opener = Callable[[str], OpenIndex]  # a commit, "" for now -> the index to ask
+Opener = Callable[[str], OpenIndex]  # a commit, "" for the work tree -> its index
 
 
 class Lane(StrEnum):
-    """Which lanes a search asks."""
+    """The lanes that a search uses."""
 
     BOTH = "both"
     LEXICAL = "lexical"
@@ -57,7 +57,16 @@ class Lane(StrEnum):
 
 
 class Query(NamedTuple):
-    """What is asked. `commit` is "" for the work tree; `branches` are (name, commit) to look across instead."""
+    """A search, with its words already read (`request.query_of`).
+
+    `limit`: hits at most. `commit`: "" for the work tree. `branches`: (name, commit) of each branch to search instead.
+    `paths`: globs. `types`, `tags`: a hit has one of each. `since`, `until`: first and last day of the hits. `expired`:
+    expired and superseded facts too. `min_score`: None for `mem.searchFloor`. `budget`: tokens of all hits, 0 for no
+    limit. `blame`: find author and commit of each hit. `explain`: say how each score came about. `everything`: more
+    than ALWAYS_SHOWN_HITS hits also where none comes near an answer. `history`: "with" commits too, "known" those
+    already indexed or indexed soon, "only" nothing else, "" none. `scope`: only lines that hold for this folder or one
+    below it, "" for all. `promoted_lines`: a line of a log that was promoted is a hit of its own beside its fact.
+    `forgotten`: texts that no hit shows."""
 
     text: str
     limit: int = 6
@@ -69,23 +78,27 @@ class Query(NamedTuple):
     since: date | None = None
     until: date | None = None
     expired: bool = False
-    min_score: float | None = None  # None: `mem.searchFloor`
+    min_score: float | None = None
     lane: Lane = Lane.BOTH
     budget: int = 0
     blame: bool = False
     explain: bool = False
-    everything: bool = False  # more than `ALWAYS_SHOWN_HITS` hits where none of these comes near an answer
-    history: str = ""  # "with": commits too, "known": where they are indexed or soon can be, "only": nothing else
-    scope: str = ""  # only what holds for this folder or one below it (`memory/folder_scope`); "" for all
-    promoted_lines: bool = False  # a line of a log that was promoted is a hit of its own, beside its fact
-    forgotten: Forgotten = NOTHING  # texts that are given to nobody (`provenance/forgotten_texts`)
+    everything: bool = False
+    history: str = ""
+    scope: str = ""
+    promoted_lines: bool = False
+    forgotten: Forgotten = NOTHING
 
 
 class Answer(NamedTuple):
-    """`at` is "worktree", "branches" or a commit; `lanes` those that answered; `answered` whether one of the first
-    `ALWAYS_SHOWN_HITS` hits takes up enough of the question (`evidence`); `notes` and `reason` (why stale) are for a
-    person; `settings` are those in force, only where `Query.explain` asked for them; `chunks` how many memory has;
-    `withheld` how many lines of its files hold a secret, and so are neither searched nor shown."""
+    """The hits of a search, best first.
+
+    `at`: "worktree", "branches" or a commit. `lanes`: the lanes that answered. `stale`: the index is behind the files;
+    `reason`: why, for a person. `notes`: sentences for a person. `settings`: the settings in force, empty without
+    `Query.explain`. `answered`: whether one of the first ALWAYS_SHOWN_HITS hits is likely to answer the question
+    (`evidence`). `chunks`: how many chunks memory has. `withheld`: lines with a secret, which are neither searched nor
+    shown.
+    """
 
     query: str
     at: str
@@ -100,10 +113,13 @@ class Answer(NamedTuple):
     withheld: int = 0
 
 
-class Evidence(NamedTuple):
-    """What the lanes found. `lexical` and `vector` are chunk id -> score (0..1, a cosine); `terms` those looked for;
-    `query_vector` and `table` as `vector.Vectors` has them; `lanes` those that answered; `notes` why one did not;
-    `answered` as `Answer` has it; `model_vector` as `Vectors.model`."""
+class Retrieved(NamedTuple):
+    """What the lanes found.
+
+    `lexical`: chunk id -> score, 0..1. `vector`: chunk id -> cosine. `terms`: the terms that were looked for.
+    `query_vector`, `table`, `model_vector`: `query`, `table` and `model` of `vector.Vectors`. `lanes`: the lanes that
+    answered. `notes`: why a lane did not. `answered`: as in `Answer`.
+    """
 
     lexical: dict[int, float]
     vector: dict[int, float]
@@ -124,11 +140,13 @@ def search(
     kept: IndexKeeper | None = None,
     opener: Opener | None = None,
 ) -> Answer:
-    """Search one snapshot, or several branches. Any text is a question; no hits is an answer. An index that is `kept`
-    stays open for the next search; `opener` gives that of a commit ("": now) where it is not the repository's own.
+    """Search one snapshot, or several branches. Any text is a question.
 
-    Raises GitMemError where the index is unusable or `--lane vector` has no embedder, UsageError for a type that is
-    none and that no line has (a note's front matter may name its own).
+    `kept`: keeps the index open for the next search. `opener`: returns the index of a commit; default: the index of
+    `repo`.
+
+    Raises GitMemError where the index is unusable or `--lane vector` has no embedder, UsageError for an unknown type
+    that no line has either.
     """
     if opener is None:
 
@@ -150,7 +168,7 @@ def search(
 
 
 def _search_one(repo: Repository, config: Config, query: Query, now: datetime, opener: Opener) -> Answer:
-    made = _opened(repo, config, query, opener)
+    made = _open_index(repo, config, query, opener)
     try:
         at = query.commit or "worktree"
         if query.commit:
@@ -163,35 +181,35 @@ def _search_one(repo: Repository, config: Config, query: Query, now: datetime, o
         ranking = in_force(config)
         try:
             with made.index.reading():
-                hits, evidence = _answer(repo, config, made, query, question, today, ranking)
+                hits, retrieved = _answer(repo, config, made, query, question, today, ranking)
                 withheld = made.index.withheld(made.snapshot)
         except IndexDamaged:
             made.close(damaged=True)
             discard(repo)
-            made = _opened(repo, config, query, opener)
+            made = _open_index(repo, config, query, opener)
             if made.index is None or made.snapshot is None:
                 raise
             with made.index.reading():
-                hits, evidence = _answer(repo, config, made, query, question, today, ranking)
+                hits, retrieved = _answer(repo, config, made, query, question, today, ranking)
                 withheld = made.index.withheld(made.snapshot)
         fresh = made.freshness
         empty = not hits and (made.snapshot is None or not made.snapshot.chunks)
-        notes = (*made.notes, *evidence.notes, *((EMPTY,) if empty else ()))
+        notes = (*made.notes, *retrieved.notes, *((EMPTY,) if empty else ()))
         settings: dict[str, Any] = {}
         if query.explain:
             from gitmem.search.score_explanation import settings_in_force
 
             settings = settings_in_force(config, ranking)
         return Answer(
-            query.text, at, evidence.lanes, fresh.stale, hits, fresh.reason, notes, settings, evidence.answered,
+            query.text, at, retrieved.lanes, fresh.stale, hits, fresh.reason, notes, settings, retrieved.answered,
             made.chunks, withheld,
         )  # fmt: skip
     finally:
         made.close()
 
 
-def _opened(repo: Repository, config: Config, query: Query, opener: Opener) -> OpenIndex:
-    """What the question is asked of: the snapshot, with the history it reaches where that is asked for."""
+def _open_index(repo: Repository, config: Config, query: Query, opener: Opener) -> OpenIndex:
+    """The open index of the query's snapshot, together with the index of its history if the query asks for commits."""
     made = opener(query.commit)
     if not query.history:
         return made
@@ -205,7 +223,7 @@ def _opened(repo: Repository, config: Config, query: Query, opener: Opener) -> O
 
 
 def _across(repo: Repository, config: Config, query: Query, now: datetime, opener: Opener) -> Answer:
-    """The best of several branches: a passage that several have is shown once, under the first that has it."""
+    """The best hits of several branches. A passage that several branches have is shown once, for the first of them."""
     answers = []
     for name, commit in query.branches:
         answer = _search_one(repo, config, query._replace(branches=(), commit=commit), now, opener)
@@ -238,7 +256,8 @@ def _across(repo: Repository, config: Config, query: Query, now: datetime, opene
 def _filters(
     query: Query, question: Question, today: date, floor: float, keep: Callable[[str], bool] | None
 ) -> Filters:
-    """What a query asks of its hits; `floor` is the score it takes where it names none."""
+    """The filters of a query. `floor`: the least score of a hit if the query names none. `keep`: whether it takes a
+    path."""
     return Filters(
         types=query.types,
         tags=query.tags,
@@ -265,7 +284,7 @@ def _answer(
     question: Question,
     today: date,
     ranking: Ranking,
-) -> tuple[tuple[Hit, ...], Evidence]:
+) -> tuple[tuple[Hit, ...], Retrieved]:
     index, snapshot = made.index, made.snapshot
     assert index is not None and snapshot is not None
     keep = _path_filter(query.paths)
@@ -273,56 +292,59 @@ def _answer(
         norms = index.select(snapshot, keep, everything=bool(query.paths))
     else:
         norms = snapshot.norms
-    evidence = retrieve(index, norms, query, question, config, ranking)
-    called = _named(index, snapshot, query, evidence, keep)
+    retrieved = retrieve(index, norms, query, question, config, ranking)
+    named_files = _named_files(index, snapshot, query, retrieved, keep)
     if question.only_days and not query.paths and (logs := _logs_of(index, snapshot, question)):
-        places, pool, whole = {}, [], {file: DAY for file in logs}  # what these days have is what is asked for
+        places, pool, whole_files = {}, [], {file: MAX_LOG_CHUNKS for file in logs}  # these days are the question
     else:
-        pool = _pool(evidence, ranking.pool)
+        pool = _pool(retrieved, ranking.pool)
         places = index.places(snapshot, pool)
-        whole = {file: NOTE for file in called.best}
+        whole_files = {file: MAX_NAMED_FILE_CHUNKS for file in named_files.likely}
         if question.days:
-            whole |= {file: DAY for file in _logs_of(index, snapshot, question)}
-    if not pool and not whole:
-        return (), evidence
-    strips = _strips(index, places, pool, question, keep, ranking.reach, whole, called)
-    if not whole and _nothing(evidence, strips, ranking):
-        return (), evidence
+            whole_files |= {file: MAX_LOG_CHUNKS for file in _logs_of(index, snapshot, question)}
+    if not pool and not whole_files:
+        return (), retrieved
+    strips = _strips(index, places, pool, question, keep, ranking.reach, whole_files, named_files)
+    if not whole_files and _is_unrelated(retrieved, strips, ranking):
+        return (), retrieved
     chunks = [chunk for strip in strips for chunk, _, _, _ in strip.chunks]
-    if evidence.model_vector is not None:
-        near = index.cosines(evidence.model_vector, chunks)
-    else:
-        near = {}
-    positions, trails = lexical.standing(evidence.terms, chunks)
-    rare = [(term.rarity, bodies, trail) for term, bodies, trail in zip(evidence.terms, positions, trails, strict=True)]
-    lines = scoring.score_lines(strips, question, rare, evidence.query_vector, ranking, near)
-    exact = [bodies for term, bodies in zip(evidence.terms, positions, strict=True) if term.text in question.exact]
-    _exact(lines, strips, exact, ranking.exact)
+    near: dict[int, float] = {}
+    if retrieved.model_vector is not None:
+        near = index.cosines(retrieved.model_vector, chunks)
+    positions, trails = lexical.standing(retrieved.terms, chunks)
+    rare = [
+        (term.rarity, bodies, trail) for term, bodies, trail in zip(retrieved.terms, positions, trails, strict=True)
+    ]
+    lines = scoring.score_lines(strips, question, rare, retrieved.query_vector, ranking, near)
+    exact = [bodies for term, bodies in zip(retrieved.terms, positions, strict=True) if term.text in question.exact]
+    _raise_exact_matches(lines, strips, exact, ranking.exact)
     filters = _filters(query, question, today, ranking.floor, keep)
     source = SearchedMemory(repo, config, index, made.commit, facts_of(index, snapshot))
     kind_of_passages: Callable[..., Passages] = made.passages or Passages
-    passages = kind_of_passages(source, strips, lines, filters, ranking, _matcher(evidence, question), question)
+    passages = kind_of_passages(source, strips, lines, filters, ranking, _matcher(retrieved, question), question)
     hits = passages.hits(query.limit, blame=query.blame)
     enough = config.context_evidence
-    found = _evidence_of(hits[:ALWAYS_SHOWN_HITS], question, evidence.table, enough, made.chunks)
+    found = _evidence_of(hits[:ALWAYS_SHOWN_HITS], question, retrieved.table, enough, made.chunks)
     answered = bool(hits) and found >= enough
     hits, left_out = fitting(
         hits if query.everything or found >= enough / 2 else hits[:ALWAYS_SHOWN_HITS], query.budget
     )
-    evidence = evidence._replace(notes=(*evidence.notes, *left_out), answered=answered)
+    retrieved = retrieved._replace(notes=(*retrieved.notes, *left_out), answered=answered)
     if query.explain:
         from gitmem.search.score_explanation import explained
 
-        lanes = {"lexical": evidence.lexical, "vector": evidence.vector}
+        lanes = {"lexical": retrieved.lexical, "vector": retrieved.vector}
         hits = tuple(hit._replace(explain=explained(hit, lanes, ranking)) for hit in hits)
-    return hits, evidence
+    return hits, retrieved
 
 
 def _evidence_of(
     hits: Sequence[Hit], question: Question, table: WordVectors | None, enough: float, chunks: int
 ) -> float:
-    """How likely one of the hits answers the question, 0..1 and seen no further than to `enough`; 1 for one of the days
-    that it names."""
+    """How likely one of the hits answers the question, 0..1; 1 for a hit of a day that the question names.
+
+    `enough`: the value at which the hits after it are not looked at; 0 turns this off. `chunks`: as in `Answer`.
+    """
     if not hits or not enough:
         return 0.0
     if question.days and any(_of_these_days(hit.date, question) for hit in hits):
@@ -334,6 +356,7 @@ def _evidence_of(
 
 
 def _of_these_days(day: str, question: Question) -> bool:
+    """Whether an ISO day is one that the question names; False for ""."""
     when = None
     if day:
         when = date.fromisoformat(day)
@@ -345,10 +368,10 @@ def _of_these_days(day: str, question: Question) -> bool:
 
 def retrieve(
     index: IndexReader, norms: bytes, query: Query, question: Question, config: Config, ranking: Ranking
-) -> Evidence:
-    """Both lanes over the chunks of `norms`, as far as `query.lane` wants them.
+) -> Retrieved:
+    """What the lanes of `query.lane` find among the chunks of `norms`.
 
-    Where the lane of meaning cannot answer, `notes` says so; with `--lane vector` its GitMemError is raised.
+    If the vector lane cannot answer, `notes` says so; with `--lane vector` its GitMemError is raised.
     """
     notes: list[str] = []
     words = lexical.NOTHING
@@ -358,7 +381,7 @@ def retrieve(
         lanes.append("lexical")
     near = vector.NOTHING
     if question.pasted and query.lane is Lane.BOTH:
-        notes.append(PASTED)  # the meaning of pages of a log is that of the log
+        notes.append(PASTED)  # the meaning of a pasted log is not that of the question
     elif query.lane is not Lane.LEXICAL:
         try:
             near = vector.retrieve(index, norms, question, config, ranking.pool)
@@ -373,107 +396,112 @@ def retrieve(
         else:
             if near.query is not None or near.scores:
                 lanes.append("vector")
-    return Evidence(
+    return Retrieved(
         words.scores, near.scores, words.terms, near.query, near.table, tuple(lanes), tuple(notes),
         model_vector=near.model,
     )  # fmt: skip
 
 
-def _matcher(evidence: Evidence, question: Question) -> Matcher | None:
-    """What compares lines with the question word by word; None without the vector lane."""
-    if evidence.table is None:
+def _matcher(retrieved: Retrieved, question: Question) -> Matcher | None:
+    """The function that compares lines with the question word by word; None without the vector lane."""
+    if retrieved.table is None:
         return None
-    table = evidence.table
-    rarity = {term.text: term.rarity for term in evidence.terms}
+    table = retrieved.table
+    rarity = {term.text: term.rarity for term in retrieved.terms}
     words = question_words(question.content, rarity, table)
     if not words:
         return None
     return lambda lines: matches(words, lines, table)
 
 
-def _pool(evidence: Evidence, pool: int) -> list[int]:
-    """The best chunks of each lane: neither can push the other's out."""
-    near = evidence.vector
+def _pool(retrieved: Retrieved, pool: int) -> list[int]:
+    """The ids of the best `pool` chunks of each lane, so that neither lane displaces the other's chunks."""
+    near = retrieved.vector
     return list(
         dict.fromkeys(
             [
-                *lexical.best(evidence.lexical, evidence.terms, pool),
+                *lexical.best(retrieved.lexical, retrieved.terms, pool),
                 *sorted(near, key=lambda chunk: (-near[chunk], chunk))[:pool],
             ]
         )
     )
 
 
-def _nothing(evidence: Evidence, strips: Sequence[Strip], ranking: Ranking) -> bool:
-    """No word of the question is there and nothing means anything like it, neither a chunk nor one of its lines."""
-    if evidence.lexical or max(evidence.vector.values(), default=0.0) >= ranking.unrelated:
+def _is_unrelated(retrieved: Retrieved, strips: Sequence[Strip], ranking: Ranking) -> bool:
+    """Whether memory has no word of the question, and no chunk or line whose meaning comes near it."""
+    if retrieved.lexical or max(retrieved.vector.values(), default=0.0) >= ranking.unrelated:
         return False
-    return evidence.query_vector is None or scoring.nearest(strips, evidence.query_vector) < ranking.akin
+    return retrieved.query_vector is None or scoring.nearest(strips, retrieved.query_vector) < ranking.akin
 
 
 def _path_filter(paths: Sequence[str]) -> Callable[[str], bool] | None:
+    """Whether a path matches one of the globs or lies below one; None without globs."""
     if not paths:
         return None
     globs = [path.rstrip("/") for path in paths]
-    typed = not all(glob.isascii() for glob in globs)  # names may be made of other code points than what was typed
-    if typed:
+    normalised = not all(glob.isascii() for glob in globs)  # a name on disk may spell a letter in other code points
+    if normalised:
         globs = [normalize("NFC", glob) for glob in globs]
 
     def keep(path: str) -> bool:
-        if typed:
+        if normalised:
             path = normalize("NFC", path)
         return any(fnmatchcase(path, glob) or path.startswith(glob + "/") for glob in globs)
 
     return keep
 
 
-NOTE, DAY = 12, 40  # chunks of a file that are looked at because of its name, and of a log because of its day
-LOGS = 14  # logs of the days that a question names, the newest
-BEST_NAMES = 5  # files that a question names whose chunks are candidates whatever they say
+MAX_NAMED_FILE_CHUNKS = 12  # chunks of a file that are scored because the question names the file
+MAX_LOG_CHUNKS = 40  # chunks of a log that are scored because the question names its day
+MAX_LOGS = 14  # newest logs of the days that a question names
+MAX_NAMED_FILES = 5  # files that a question names whose chunks are scored, whatever these say
+MIN_NAME_SHARE = 0.5  # share of the weight of a question that a file's name must have for its chunks to be scored
 
 
-class _Called(NamedTuple):
-    """Which files' names have words of a question: (path, oid) -> the positions of these among its terms; `whole` are
-    the files whose every word of the name is asked, `best` those whose chunks are candidates."""
+class _NamedFiles(NamedTuple):
+    """The files in whose names words of a question stand.
+
+    `words`: (path, oid) -> the positions of these words among the question's terms. `complete`: files of whose name the
+    question has every word. `likely`: the files whose first chunks are scored.
+    """
 
     words: Mapping[tuple[str, str], frozenset[int]]
-    whole: frozenset[tuple[str, str]]
-    best: tuple[tuple[str, str], ...]
+    complete: frozenset[tuple[str, str]]
+    likely: tuple[tuple[str, str], ...]
 
 
-def _named(
-    index: IndexReader, snapshot: Snapshot, query: Query, evidence: Evidence, keep: Callable[[str], bool] | None
-) -> _Called:
-    """The files that the question calls by their names."""
-    if query.lane is Lane.VECTOR or not evidence.terms:
-        return _Called({}, frozenset(), ())
-    numbers = {term.text: number for number, term in enumerate(evidence.terms)}
+def _named_files(
+    index: IndexReader, snapshot: Snapshot, query: Query, retrieved: Retrieved, keep: Callable[[str], bool] | None
+) -> _NamedFiles:
+    """The files that the question names; none with `--lane vector`."""
+    if query.lane is Lane.VECTOR or not retrieved.terms:
+        return _NamedFiles({}, frozenset(), ())
+    numbers = {term.text: number for number, term in enumerate(retrieved.terms)}
     found = {file: words for file, words in index.named(snapshot, numbers).items() if keep is None or keep(file[0])}
     if not found:
-        return _Called({}, frozenset(), ())
-    mass = sum(term.rarity for term in evidence.terms) or 1.0
-    share = {file: sum(evidence.terms[numbers[word]].rarity for word in words) / mass for file, words in found.items()}
-    whole = frozenset(
+        return _NamedFiles({}, frozenset(), ())
+    mass = sum(term.rarity for term in retrieved.terms) or 1.0
+    share = {file: sum(retrieved.terms[numbers[word]].rarity for word in words) / mass for file, words in found.items()}
+    complete = frozenset(
         file
         for file, words in found.items()
-        if kind(file[0]) is not Kind.SESSION  # whose name a program made of its words
+        if kind(file[0]) is not Kind.SESSION  # a program made its name of the words of the conversation
         and words >= set(terms(file_name_words(file[0])))
     )
-    likely = [file for file in found if file in whole or share[file] >= HALF_NAMED]
-    best = sorted(likely, key=lambda file: (-share[file], file not in whole, file))[:BEST_NAMES]
-    return _Called(
-        {file: frozenset(numbers[word] for word in words) for file, words in found.items()}, whole, tuple(best)
+    likely = [file for file in found if file in complete or share[file] >= MIN_NAME_SHARE]
+    likely.sort(key=lambda file: (-share[file], file not in complete, file))
+    return _NamedFiles(
+        {file: frozenset(numbers[word] for word in words) for file, words in found.items()},
+        complete,
+        tuple(likely[:MAX_NAMED_FILES]),
     )
-
-
-HALF_NAMED = 0.5  # share of a question's weight in a file's name from which its chunks are candidates
 
 
 def _logs_of(index: IndexReader, snapshot: Snapshot, question: Question) -> list[tuple[str, str]]:
-    """The logs of the days that a question names, in order: the newest `LOGS`."""
+    """(path, oid) of the newest MAX_LOGS logs of the days that a question names, in order of their days."""
     dated = [(when, path, oid) for path, oid in index.files(snapshot) if (when := log_date(path)) is not None]
     wanted = [row for row in dated if any(named.match(row[0]) == 1.0 for named in question.days)]
-    return [(path, oid) for _, path, oid in sorted(wanted)[-LOGS:]]
+    return [(path, oid) for _, path, oid in sorted(wanted)[-MAX_LOGS:]]
 
 
 def _strips(
@@ -483,11 +511,14 @@ def _strips(
     question: Question,
     keep: Callable[[str], bool] | None,
     reach: int,
-    whole: Mapping[tuple[str, str], int],
-    called: _Called,
+    whole_files: Mapping[tuple[str, str], int],
+    named_files: _NamedFiles,
 ) -> list[Strip]:
-    """The pooled chunks with those around them, and the first chunks of the files that are asked for as such (`whole`:
-    how many), as runs of consecutive chunks of one blob."""
+    """The chunks to be scored, as strips: runs of consecutive chunks of one blob.
+
+    These are the chunks of `pool` with `reach` chunks to either side, and the first chunks of `whole_files`, which maps
+    (path, oid) to their number.
+    """
     blobs: dict[tuple[str, str], dict[int, tuple[int, int, int]]] = {}
     for chunk in pool:
         shown = [
@@ -505,7 +536,7 @@ def _strips(
         first = max(0, place.ordinal - reach)
         for number, (neighbour, start, _, heading) in enumerate(rows, first):
             around[number] = (neighbour, start, heading)
-    for (path, oid), count in whole.items():
+    for (path, oid), count in whole_files.items():
         around = blobs.setdefault((path, oid), {})
         for number, (chunk, start, _, heading) in enumerate(index.neighbours(oid, 0, count)):
             around[number] = (chunk, start, heading)
@@ -516,13 +547,13 @@ def _strips(
         days = 0.0
         if when:
             days = max((named.match(when) for named in question.days), default=0.0)
-        name, all_of_it = called.words.get((path, oid), frozenset()), (path, oid) in called.whole
+        name, is_complete = named_files.words.get((path, oid), frozenset()), (path, oid) in named_files.complete
         run: list[tuple[int, int, Any, int]] = []
         before = -2
         for ordinal in sorted(around):
             chunk, start, heading = around[ordinal]
             if ordinal != before + 1 and run:
-                strips.append(Strip(path, oid, run, days, name, all_of_it))
+                strips.append(Strip(path, oid, run, days, name, is_complete))
                 run = []
             before = ordinal
             try:
@@ -532,13 +563,17 @@ def _strips(
                     Message("the index is damaged ({}).", "lines"), "'git mem index' builds it again."
                 ) from None
         if run:
-            strips.append(Strip(path, oid, run, days, name, all_of_it))
+            strips.append(Strip(path, oid, run, days, name, is_complete))
     return strips
 
 
-def _exact(lines: ScoredLines, strips: Sequence[Strip], wanted: Sequence[Positions], exact: float) -> None:
-    """A line with an identifier of the question (`wanted` says where they are), as a whole, comes before all lines
-    without."""
+def _raise_exact_matches(
+    lines: ScoredLines, strips: Sequence[Strip], wanted: Sequence[Positions], exact: float
+) -> None:
+    """Add `exact` to the score of each line that has an identifier of the question as a whole.
+
+    `wanted`: of each identifier, the positions in the chunks where it stands.
+    """
     if not any(wanted):
         return
     holding: set[tuple[int, int]] = set()

@@ -1,8 +1,7 @@
-"""Which of the lines that answer are about the thing that was asked for: ticket 4711 and not 4712, Acme and not Globex.
+"""Moves lines about the thing that the question names before lines about other things: ticket 4711 before 4712.
 
-Pure. A line that has an identifier of the question, in its text or its trail, comes before all that lack it. Of two
-lines that say nearly the same, the one with more of the question's words comes first: what tells them apart is what
-was asked. Nothing is left out.
+A line that has an identifier of the question in its text or trail comes before lines without it. Of two lines that say
+nearly the same, the one with more words of the question comes first. No line is left out. Pure.
 """
 
 from __future__ import annotations
@@ -14,18 +13,18 @@ from gitmem.light_typing import NamedTuple
 from gitmem.text.telling import telling
 from gitmem.text.terms import compatible, tokens
 
-STEP = 1e-6
+STEP = 1e-6  # difference of score that orders two lines
 ANSWERS = 0.5  # share of the best score that a line with the asked identifier needs to come before lines without
-ALIKE = 1 / 3  # share of the words of two lines together, numbers aside, from which they say nearly the same
-COMPARED = 20  # lines, the best, of which two may say nearly the same
+ALIKE = 1 / 3  # Jaccard index of the words of two lines, without numbers, from which they say nearly the same
+MAX_COMPARED = 20  # best lines that are compared with each other
 # Two capitalised words and more: the name of one person, place or work. A single one may open a sentence.
 _FULL_NAME = lazy(r"[A-ZÀ-Þ][\w'’-]*(?: [A-ZÀ-Þ][\w'’-]*)+")
 _NAMES_A_THING = lazy(r"(?!(?:19|20)\d\d$)\d{3,}")  # a number of three digits and more that is no year
-LONG_NUMBER = 3  # digits from which a number names a thing whatever word stands beside it
+LONG_NUMBER = 3  # digits from which a number names a thing by itself
 
 
 class Line(NamedTuple):
-    """A line that answers: its text, its score, and what reads its trail."""
+    """A line that answers the question. `trail`: returns its trail."""
 
     text: str
     score: float
@@ -33,7 +32,7 @@ class Line(NamedTuple):
 
 
 def ordered(lines: Sequence[Line], question: str) -> list[float]:
-    """The score of each line, those about the asked thing above the others. `lines` are the best first."""
+    """The score of each line, raised or lowered so that lines about the asked thing come first. `lines`: best first."""
     return _with_asked_words_first(lines, _with_identifiers_first(lines, question), question)
 
 
@@ -60,7 +59,7 @@ def _with_identifiers_first(lines: Sequence[Line], question: str) -> list[float]
     least = min((score for score, has in zip(scores, having, strict=True) if has), default=None)
     if least is None:
         return scores
-    # Those without that were above keep their order, right below the last with one.
+    # Lines without an identifier that were above move right below the last line with one, in their order.
     above = sorted((at for at, has in enumerate(having) if not has and scores[at] >= least), key=lambda at: -scores[at])
     for rank, at in enumerate(above, 1):
         scores[at] = least - STEP * rank
@@ -68,7 +67,7 @@ def _with_identifiers_first(lines: Sequence[Line], question: str) -> list[float]
 
 
 def names_another(text: str, question: str) -> bool:
-    """Whether a text names things by identifiers, the question too, and none is the same."""
+    """Whether a text and the question both name things by identifiers, and have none in common."""
     if not any(letter.isdigit() for letter in text) or not any(letter.isdigit() for letter in question):
         return False
     asked, own = _identifiers(question), _identifiers(text)
@@ -76,7 +75,7 @@ def names_another(text: str, question: str) -> bool:
 
 
 def _identifiers(text: str) -> frozenset[tuple[str, str]]:
-    """(what it numbers, "" where no word says so; number or identifier) of each thing that a text names by one."""
+    """(word, number or identifier) of each thing that a text names; the word tells what is numbered, "" without one."""
     from gitmem.memory.relation.tokens import ID, NUMBER
     from gitmem.memory.relation.tokens import tokens as read
 
@@ -103,7 +102,7 @@ def _names_one_of(asked: frozenset[tuple[str, str]], own: frozenset[tuple[str, s
 
 def _with_asked_words_first(lines: Sequence[Line], scores: list[float], question: str) -> list[float]:
     asked = frozenset(_words(question))
-    first = sorted(range(len(lines)), key=lambda at: -scores[at])[:COMPARED]
+    first = sorted(range(len(lines)), key=lambda at: -scores[at])[:MAX_COMPARED]
     words = {at: frozenset(_words(lines[at].text)) for at in first}
     telling_words = {at: frozenset(word for word in words[at] if not word.isdigit()) for at in first}
     about: dict[int, frozenset[str]] = {}

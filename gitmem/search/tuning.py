@@ -1,4 +1,4 @@
-"""A person's settings in place of the shipped constants of ranking."""
+"""Replaces constants of ranking by a person's settings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from gitmem.search.weights import BY_MODEL, LEXICAL, MEANING, NUMBERS, PRIORS, S
 
 
 def in_force(config: Config) -> Ranking:
-    """The ranking a person's settings ask for. Raises BadConfig for a `mem.searchWeight` that names nothing."""
+    """The constants of ranking with the settings in their place. Raises BadConfig for an unknown name in
+    `mem.searchWeight`."""
     weights, priors = dict(WEIGHTS), dict(PRIORS)
     priors["recent"], priors["importance"] = config.search_recency, config.search_importance
     numbers: dict[str, float] = {}
@@ -36,12 +37,12 @@ def in_force(config: Config) -> Ranking:
 
 
 def named(name: str) -> bool:
-    """Whether `mem.searchWeight` takes that name."""
+    """Whether `mem.searchWeight` takes this name."""
     return name in WEIGHTS or name in PRIORS or name in NUMBERS
 
 
 def names() -> str:
-    """All of them, for a message."""
+    """All names that `mem.searchWeight` takes, for a message."""
     return ", ".join([*WEIGHTS, *PRIORS, *NUMBERS])
 
 

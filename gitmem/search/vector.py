@@ -1,8 +1,8 @@
-"""The lane of meaning: which chunks of a snapshot are near a question, and the vector its lines are compared with.
+"""The vector lane: finds the chunks of a snapshot nearest to a question, and embeds the question for its lines.
 
-Chunks are compared by the vectors of the embedder in force, lines and words always by the static table: a model's
-vectors of lines find no more than those of its chunks (bench/RESULTS.md, "an embedder of one's own"). Pure but for
-the index and the embedder it asks; no model stands in for one that is missing.
+Chunks are compared by the embedder in force, lines and words always by the static table: a model's vectors of lines
+find no more than those of its chunks (bench/RESULTS.md, "an embedder of one's own"). If the embedder is missing, no
+other one takes its place.
 """
 
 from __future__ import annotations
@@ -24,9 +24,12 @@ if TYPE_CHECKING:
 
 
 class Vectors(NamedTuple):
-    """`scores` are the cosines (-1..1) of the nearest chunks; `query` the question's first `DIMS` numbers, by the
-    static table and at length 1, None where it knows no word of it; `table` that table, None without a question;
-    `model` the question's vector by the embedder in force, None where that is the table itself."""
+    """The result of the vector lane.
+
+    `scores`: chunk -> cosine, -1..1, of the nearest chunks. `query`: the first DIMS numbers of the question's vector by
+    the static table, at length 1; None if the table knows none of its words. `table`: the static table, None without a
+    question. `model`: the question's vector by the embedder in force, None if that is the table.
+    """
 
     scores: dict[int, float]
     query: list[float] | None
@@ -38,10 +41,10 @@ NOTHING = Vectors({}, None, None)
 
 
 def retrieve(index: IndexReader, norms: bytes, question: Question, config: Config, pool: int) -> Vectors:
-    """The `pool` chunks of `norms` nearest to the question, and its vector for the lines.
+    """The `pool` chunks of `norms` nearest to the question, and the question's vector for the lines.
 
-    `NOTHING` for an empty question and for a snapshot without chunks; no scores for a question without a word that the
-    embedder knows. Raises GitMemError where the index has no vectors, or their embedder cannot be used.
+    NOTHING for an empty question and for a snapshot without chunks; no scores if the embedder knows no word of the
+    question. Raises GitMemError if the index has no vectors or their embedder cannot be used.
     """
     if not question.text.strip() or not norms.strip(b"\0"):
         return NOTHING
@@ -63,8 +66,7 @@ def retrieve(index: IndexReader, norms: bytes, question: Question, config: Confi
 
 
 def of_table(question: Question, config: Config) -> Vectors:
-    """The question's vector for lines alone: what the static table, which needs nobody, says where no chunk is found by
-    meaning. `NOTHING` where the table is missing."""
+    """The question's vector by the static table, without scores of chunks; NOTHING if the table is missing."""
     from gitmem.models.embedding import open_embedder
 
     try:
@@ -75,7 +77,7 @@ def of_table(question: Question, config: Config) -> Vectors:
 
 
 def _shortened(vector: bytes) -> list[float] | None:
-    """The first `DIMS` numbers of a float32 vector, at length 1; None for one without any."""
+    """The first DIMS numbers of a float32 vector, scaled to length 1; None if all are 0."""
     numbers = array("f")
     numbers.frombytes(vector)
     length = hypot(*numbers[:DIMS])

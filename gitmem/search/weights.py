@@ -1,7 +1,7 @@
-"""The weights of ranking and its other constants as one frozen value, each with the measurement that set it.
+"""The weights and other constants of ranking, each with the measurement that set it.
 
-A constant that is a setting of its own (`mem.searchPool`) has its number in `config`; `tuning` puts a person's
-settings in place of what ships.
+A constant that is a setting (`mem.searchPool`) has its default in `config`. `tuning` replaces constants by a person's
+settings.
 
 The numbers come from `bench/quality.py`: five conversations (each tuned on the other four) and Korean notes; columns
 are R@5, share of relevant lines in 500/1000/2000 tokens, Korean hit@1, hit@5. docs/search.md explains them in words.
@@ -15,7 +15,7 @@ from types import MappingProxyType
 from gitmem.config import Config
 from gitmem.light_typing import NamedTuple
 
-_DEFAULT = Config._field_defaults  # a constant that is a setting has its number there
+_DEFAULT = Config._field_defaults
 
 SIZES = (0, 2, 8)  # lines to either side; with only 0: .567 R@5; 0,1,4: .724; 0,2,8: .737; five sizes: .734
 
@@ -53,12 +53,12 @@ WEIGHTS: Mapping[str, float] = MappingProxyType(
         "match1": 1.7,  # ... of the line and its neighbours; without both R@5 .763, .823/.873/.915, Korean hit@1 same
     }
 )
-# Whose weights `mem.searchLexical` and `mem.searchVector` share out; the rest are cues of neither lane.
+# The weights that `mem.searchLexical` and `mem.searchVector` scale; the other weights belong to neither lane.
 WORDS = ("lexical0", "lexical2", "lexical8", "cover0", "cover2", "answer")
 MEANING = ("vector0", "vector2", "vector8", "answer_vector", "match0", "match1")
-BY_MODEL = ("chunk",)  # of meaning too, but in no share as shipped: the static table says nothing there
+BY_MODEL = ("chunk",)  # scaled with MEANING, but counted in no share: the static table gives 0 there
 
-# Added to the score (0..1). Too small to move a dev set by a point; they order what is else equal.
+# Added to the score (0..1). Each is too small to move a development set by a point; they order equal lines.
 PRIORS: Mapping[str, float] = MappingProxyType(
     {
         "memory": 0.03,
@@ -70,9 +70,9 @@ PRIORS: Mapping[str, float] = MappingProxyType(
             "search_recency"
         ],  # times exp(-decay x days); by the date in the file's name, never by mtime
         "duplicate": -0.05,
-        "past": 0.1,  # expired or superseded, and the question is about the past
-        "period": 0.2,  # ... and it held in the days the question names
-        # Of commits (docs/adr/history-in-its-own-file.md): what a merge or a bot says stands elsewhere in better words.
+        "past": 0.1,  # the line is expired or superseded, and the question is about the past
+        "period": 0.2,  # the line held in the days that the question names
+        # Of commits (docs/adr/history-in-its-own-file.md): other texts say better what a merge or a bot says.
         "merge": -0.1,
         "bot": -0.1,
         "reverted": -0.05,
@@ -82,7 +82,7 @@ PRIORS: Mapping[str, float] = MappingProxyType(
 
 
 class Ranking(NamedTuple):
-    """What a score is made with. The defaults are what ships."""
+    """The constants of ranking. The defaults are the shipped values."""
 
     # BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009)
     k1: float = 1.2
@@ -90,39 +90,39 @@ class Ranking(NamedTuple):
     # The pool: this many of each lane's best chunks, whatever -n says, and `reach` chunks to either side of each.
     pool: int = _DEFAULT["search_pool"]
     reach: int = 1
-    common: int = 5000  # a term in more chunks than this is left out where rarer ones exist (time, not quality)
-    line_words: int = 25  # words of a line, about: how rare a term is among lines is judged by its occurrences
-    in_trail: float = 0.8  # of a word of the innermost step of a line's trail, what it counts as the line's own
-    outward: float = 0.8  # ... of each step farther out, times
-    in_name: float = 0.9  # ... of a word of the file's name
-    trail_vector: float = 0.25  # of the vectors of the trail beside the line's own
-    coherence: float = 0.2  # mean cosine of neighbouring lines: a window's length is estimated, not stored
+    common: int = 5000  # a term in more chunks is not looked up if a rarer one exists, to save time
+    line_words: int = 25  # mean words of a line, for the number of lines in the IDF over lines
+    in_trail: float = 0.8  # what a word of the innermost step of the trail counts, as if the line had it
+    outward: float = 0.8  # factor for each step farther out
+    in_name: float = 0.9  # what a word of the file's name counts
+    trail_vector: float = 0.25  # weight of the trail's vectors beside the line's own
+    coherence: float = 0.2  # mean cosine of neighbouring lines, from which the length of a window's vector is estimated
     enough: int = 20  # words from which a line is long enough to say something
     lengthy: int = 30  # words of a line for which `long` is 1
     least: float = 0.0  # least spread of lexical evidence; 0.2: R@1 .467 -> .484, Korean hit@5 .874 -> .854, so none
-    imputed: float = 0.8  # of a line's meaning, what stands in for words it cannot share (another script)
-    # Share of the question in a line's words from which words are believed in full, below it by that share: Korean
+    imputed: float = 0.8  # share of its vector evidence that a line in another script gets as lexical evidence
+    # Share of the question in the best line from which lexical evidence counts in full, below it in proportion: Korean
     # hit@5 .883 -> .893, R@5 .795 -> .807, paraphrase hit@5 .50 -> .55; R@5 .772 -> .775; 0.4 and 0.6 differ little
     half: float = 0.5
-    exact: float = 20.0  # a line with the question's identifier as a whole; more than all other evidence together
-    unrelated: float = 0.2  # cosine below which a chunk has nothing to do with a question it shares no word with
-    akin: float = 0.3  # ... and of a line, which a long chunk drowns; chance lines of a small memory have 0.16 at most
-    # ... and of a line in another script that says the same, about; with `akin` .65 -> .69 of the decisions' words in
+    exact: float = 20.0  # for a line with a whole identifier of the question; more than all other evidence
+    unrelated: float = 0.2  # cosine below which a chunk that shares no word with the question is unrelated to it
+    akin: float = 0.3  # the same for a line; chance lines of a small memory have 0.16 at most
+    # Cosine of a line in another script that says the same, about; with `akin` .65 -> .69 of the decisions' words in
     # 1,000 tokens of a memory in four languages, the share of English questions answered in Korean notes unchanged
     translated: float = 0.5
-    full: float = 15.0  # the sum that a score of 1.0 stands for, at least
-    similarity: float = _DEFAULT["search_similarity"]  # what the lines' own score counts beside the priors
+    full: float = 15.0  # the least sum of evidence that becomes a score of 1.0
+    similarity: float = _DEFAULT["search_similarity"]  # weight of the lines' own scores beside the priors
     decay: float = _DEFAULT["search_decay"]  # of recency, a day: half in 90 days
     floor: float = _DEFAULT["search_floor"]  # score below which a hit is left out
     read: int = 60  # lines whose text is read and judged, for at most `few` hits
     matched: int = 60  # lines that are matched word by word, whatever -n says; 100 are no better
-    linked: int = 60  # of the best lines, those of which one may amend another, whatever -n says
-    read_many: int = 150  # ... for more
+    linked: int = 60  # best lines that are compared for amendments, whatever -n says
+    read_many: int = 150  # the same for more hits
     few: int = 20
-    join: float = 0.1  # a neighbour joins a passage when it is this share of the spread below it: R@5 .743 -> .767
+    join: float = 0.1  # a neighbour joins if it scores lower by at most this share of the spread: R@5 .743 -> .767
     joined: int = 3  # lines of a passage at most
     short: int = 100  # characters below which a passage takes a neighbour in anyway
-    twins: float = 0.9  # Jaccard of words from which the second of two passages is left out
+    twins: float = 0.9  # Jaccard index of words from which the second of two passages is left out
     weights: Mapping[str, float] = WEIGHTS
     priors: Mapping[str, float] = PRIORS
 
@@ -145,7 +145,6 @@ NUMBERS = (
 )
 
 
-# What the weights of words and of meaning are to each other as shipped; together 1, and each the rounded share of its
-# names in WEIGHTS (a test says so).
+# The shipped shares of the two lanes; their sum is 1, and each is the rounded share of its names in WEIGHTS (tested).
 LEXICAL: float = _DEFAULT["search_lexical"]
 VECTOR: float = _DEFAULT["search_vector"]

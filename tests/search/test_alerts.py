@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitmem.search.alerts import (
-    LONGEST_DETAIL,
-    LONGEST_TITLE,
-    LONGEST_VALUE,
     MAX_ALERTS,
-    MOST_NAMES,
+    MAX_DETAIL_CHARACTERS,
+    MAX_NAMES,
+    MAX_TITLE_CHARACTERS,
+    MAX_VALUE_CHARACTERS,
     Alert,
     alerts,
 )
@@ -79,7 +79,11 @@ def test_a_huge_nested_or_odd_alert_is_bounded_and_shows_no_control_character() 
     assert alerts(b"[" * 100_000) and not alerts(b"[" * 500 + b"]" * 500)
     wide = {"title": "x " * 9000, "labels": {f"service{n}": "a" for n in range(5000)}, "msg": ["y " * 900] * 5000}
     (alert,) = read(wide)
-    assert len(alert.title) <= LONGEST_TITLE and len(alert.detail) <= LONGEST_DETAIL and len(alert.names) <= MOST_NAMES
+    assert (
+        len(alert.title) <= MAX_TITLE_CHARACTERS
+        and len(alert.detail) <= MAX_DETAIL_CHARACTERS
+        and len(alert.names) <= MAX_NAMES
+    )
     many = read({"alerts": [{"title": f"alert {n}"} for n in range(10_000)]})
     assert len(many) == MAX_ALERTS
     (odd,) = alerts(b'{"title": "a\\u001b[31m\\u202e\\u0000b", "msg": "\\ud800c"}')
@@ -102,7 +106,7 @@ def test_any_bytes_and_any_json_are_read_without_a_fault(value: object) -> None:
     found = alerts(value if isinstance(value, bytes) else json.dumps(value).encode())
     for alert in found:
         assert alert.title and alert.questions
-        assert all(len(text) <= LONGEST_VALUE for text in (*alert.names, alert.title))
+        assert all(len(text) <= MAX_VALUE_CHARACTERS for text in (*alert.names, alert.title))
         assert not any(ord(c) < 32 for text in alert.questions for c in text)
 
 

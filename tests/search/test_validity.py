@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from gitmem.search.validity import Held, day, held, last_day, over, stood
+from gitmem.search.validity import Period, day, held_during, last_day, past_periods, period_of
 from gitmem.text.dates import Days
 from tests.harness import Repo
 
@@ -16,25 +16,27 @@ MARCH = Days(month=3)
 
 def test_a_fact_holds_from_its_from_to_its_until_or_to_what_superseded_it() -> None:
     meta = {"from": ["2024-05-01"], "until": ["2025-08-31T10:00"]}
-    assert held(meta) == Held(date(2024, 5, 1), date(2025, 8, 31))
-    assert held(meta, date(2025, 1, 1)).end == date(2025, 1, 1)
-    assert held({"from": ["soon"]}) == Held()
+    assert period_of(meta) == Period(date(2024, 5, 1), date(2025, 8, 31))
+    assert period_of(meta, date(2025, 1, 1)).end == date(2025, 1, 1)
+    assert period_of({"from": ["soon"]}) == Period()
 
 
 def test_it_stood_on_a_day_of_a_period_that_it_overlaps() -> None:
-    assert stood(Held(date(2023, 1, 1), date(2024, 1, 1)), None, [YEAR])
-    assert stood(Held(date(2024, 12, 31)), None, [YEAR]) and stood(Held(None, date(2026, 1, 1)), None, [YEAR])
-    assert not stood(Held(date(2025, 1, 1)), None, [YEAR])
-    assert not stood(Held(None, date(2023, 12, 31)), date(2024, 5, 1), [YEAR])
+    assert held_during(Period(date(2023, 1, 1), date(2024, 1, 1)), None, [YEAR])
+    assert held_during(Period(date(2024, 12, 31)), None, [YEAR]) and held_during(
+        Period(None, date(2026, 1, 1)), None, [YEAR]
+    )
+    assert not held_during(Period(date(2025, 1, 1)), None, [YEAR])
+    assert not held_during(Period(None, date(2023, 12, 31)), date(2024, 5, 1), [YEAR])
 
 
 def test_without_days_of_its_own_the_day_of_its_log_counts() -> None:
-    assert stood(Held(), date(2024, 5, 1), [YEAR]) and not stood(Held(), date(2025, 5, 1), [YEAR])
-    assert stood(Held(date(2020, 3, 7)), None, [MARCH]) and not stood(Held(), None, [YEAR, MARCH])
+    assert held_during(Period(), date(2024, 5, 1), [YEAR]) and not held_during(Period(), date(2025, 5, 1), [YEAR])
+    assert held_during(Period(date(2020, 3, 7)), None, [MARCH]) and not held_during(Period(), None, [YEAR, MARCH])
 
 
 def test_only_periods_that_have_ended_are_over() -> None:
-    assert over([YEAR, MARCH], date(2025, 1, 1)) == (YEAR,) and over([YEAR], date(2024, 12, 31)) == ()
+    assert past_periods([YEAR, MARCH], date(2025, 1, 1)) == (YEAR,) and past_periods([YEAR], date(2024, 12, 31)) == ()
 
 
 def test_a_day_that_is_none_is_none() -> None:
