@@ -29,11 +29,12 @@ from gitmem.paths import AGENT_ENDINGS, LEADING_KEYS, LEADING_SETTINGS, TEXT_END
 if TYPE_CHECKING:
     from gitmem.git.repository import Repository
 
+# Hooks that may refuse, that change the commit message, and that update the index afterwards.
 GATES = ("pre-commit", "pre-merge-commit", "commit-msg", "pre-push", "pre-applypatch", "applypatch-msg")
-REFRESH = ("post-commit", "post-merge", "post-checkout", "post-rewrite")
 WRITING = ("prepare-commit-msg",)
+REFRESH = ("post-commit", "post-merge", "post-checkout", "post-rewrite")
 HOOKS = (*GATES, *WRITING, *REFRESH)
-SERVER = ("pre-receive",)
+SERVER = ("pre-receive",)  # hooks of a server's repository
 REMEMBERED = "hooks"  # file of the state folder with the names of the installed hooks
 SAVED = ".before-git-mem"  # suffix of a renamed hook that cannot hold our block
 BEGIN = "# >>> git mem >>> put here by `git mem install`; `git mem uninstall` takes it out"

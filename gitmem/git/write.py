@@ -49,7 +49,7 @@ WITHOUT_PASSPHRASE = (
     "sign something at a terminal first, so that the key's agent remembers it; or, in a clone that agents write to:"
     " git config commit.gpgsign false",
 )
-NOT_ANSWERED = (  # from where nobody is at a terminal: a key that waits for a touch, a window on another screen
+NOT_ANSWERED = (  # if nobody is at a terminal: a key waits for a touch, or a window is open on another screen
     "the commit is not signed: the signing program has not answered for {} seconds",
     WITHOUT_PASSPHRASE[1],
 )

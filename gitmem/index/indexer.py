@@ -21,7 +21,7 @@ from gitmem.git.worktree import locked
 from gitmem.index import db
 from gitmem.index.blob_indexer import BlobIndexer, Say, Work
 from gitmem.index.db.reader import Index
-from gitmem.index.db.values import Cut, EntryRow
+from gitmem.index.db.values import Cut, EntryRow, Snapshot
 from gitmem.index.index_file import Freshness, OpenIndex, cut_as_set, directory, discard
 from gitmem.index.worktree_record import record
 from gitmem.memory.snapshot import WorkTree, read_work_tree, tree_files, tree_key, work_tree_key, work_tree_of
@@ -177,53 +177,65 @@ class _Refresh:
     # -- for a search ----------------------------------------------------------------------------------------
 
     def ready(self, wanted: WantedSnapshot) -> OpenIndex:
-        key, commit, seen = wanted.key, wanted.commit, wanted.seen
+        """The index with the snapshot `wanted`, or with an older or temporary one if it cannot be updated."""
         index, reason = self._open()
-        if index is not None:
-            if self._current(index, key, seen):
-                return OpenIndex(index, index.snapshot(key), Freshness(), commit, tuple(self.work.notes))
-            if index.frozen:
-                reason = "the index cannot be written here"
-                self.unwritable = self.config.auto_index
-            elif not self.config.auto_index:
-                reason = "mem.autoIndex is off; 'git mem index' brings it up to date"
-        elif not reason and not self.config.auto_index:
-            reason = "there is no index; 'git mem index' builds it"
+        if index is not None and self._current(index, wanted.key, wanted.seen):
+            snapshot = index.snapshot(wanted.key)
+            return OpenIndex(index, snapshot, Freshness(), wanted.commit, tuple(self.work.notes))
         if not reason:
-            if index is not None:
-                index.close()
-                index = None
-            reason = self._update(wanted)
-            index, _ = self._open()
-            if reason == BUSY and (index is None or index.snapshot(key) is None):
-                # There is no older snapshot to answer from: wait longer for the process that builds it.
-                if index is not None:
-                    index.close()
-                self.wait = max(self.wait, FIRST_WAIT_SECONDS)
-                reason = self._update(wanted)
-                index, _ = self._open()
-            for _ in range(MAX_RETRIES):
-                if reason or (index is not None and index.snapshot(key) is not None):
-                    break
-                # Another process deleted the file between our write and our read.
-                if index is not None:
-                    index.close()
-                reason = self._update(wanted)
-                index, _ = self._open()
-            if index is None and not reason:
-                reason = BUSY
-        snapshot = None
-        if index is not None:
-            snapshot = index.snapshot(key)
-        if index is not None and snapshot is None and not commit:
-            moved = (old for old in index.keys("work:") if self._may_have_moved_from(work_tree_of(old)))
-            snapshot = next(map(index.snapshot, moved), None)
+            reason = self._why_not_to_update(index)
+        if not reason:
+            index, reason = self._updated(index, wanted)
+        snapshot = self._snapshot(index, wanted)
         if snapshot is None and self.unwritable and (temporary := self._temporary(wanted)) is not None:
             if index is not None:
                 index.close()
-            index, snapshot, reason = temporary, temporary.snapshot(key), self.work.unfinished
+            index, snapshot, reason = temporary, temporary.snapshot(wanted.key), self.work.unfinished
         fresh = Freshness(bool(reason), reason)
-        return OpenIndex(index, snapshot, fresh, commit, tuple(self.work.notes))
+        return OpenIndex(index, snapshot, fresh, wanted.commit, tuple(self.work.notes))
+
+    def _why_not_to_update(self, index: Index | None) -> str:
+        """Why the index must not be updated, "" if it may be."""
+        if index is not None and index.frozen:
+            self.unwritable = self.config.auto_index
+            return "the index cannot be written here"
+        if self.config.auto_index:
+            return ""
+        if index is None:
+            return "there is no index; 'git mem index' builds it"
+        return "mem.autoIndex is off; 'git mem index' brings it up to date"
+
+    def _updated(self, index: Index | None, wanted: WantedSnapshot) -> tuple[Index | None, str]:
+        """Update the index. Returns it, opened again, and why it is not up to date, "" if it is."""
+        index, reason = self._update_and_open(index, wanted)
+        if reason == BUSY and not _has(index, wanted.key):
+            # There is no older snapshot to answer from: wait longer for the process that builds it.
+            self.wait = max(self.wait, FIRST_WAIT_SECONDS)
+            index, reason = self._update_and_open(index, wanted)
+        for _ in range(MAX_RETRIES):
+            if reason or _has(index, wanted.key):
+                break
+            # Another process deleted the file between our write and our read.
+            index, reason = self._update_and_open(index, wanted)
+        if index is None and not reason:
+            reason = BUSY
+        return index, reason
+
+    def _update_and_open(self, index: Index | None, wanted: WantedSnapshot) -> tuple[Index | None, str]:
+        if index is not None:
+            index.close()
+        reason = self._update(wanted)
+        return self._open()[0], reason
+
+    def _snapshot(self, index: Index | None, wanted: WantedSnapshot) -> Snapshot | None:
+        """The snapshot `wanted`; for a work tree that was moved, the one of its old place; None if there is none."""
+        if index is None:
+            return None
+        snapshot = index.snapshot(wanted.key)
+        if snapshot is not None or wanted.commit:
+            return snapshot
+        moved = (old for old in index.keys("work:") if self._may_have_moved_from(work_tree_of(old)))
+        return next(map(index.snapshot, moved), None)
 
     def _may_have_moved_from(self, git_dir: Path) -> bool:
         """Whether this work tree may be the one of `git_dir`, which is gone: moved, or mounted elsewhere.
@@ -284,6 +296,7 @@ class _Refresh:
         return self.work.unfinished
 
     def _bring(self, wanted: WantedSnapshot) -> None:
+        """Bring one snapshot up to date, under the writer lock. Raises what `_update` translates."""
         blob_indexer = self._open_blob_indexer()
         try:
             if wanted.seen is None:
@@ -332,6 +345,7 @@ class _Refresh:
     # -- for `git mem index` ---------------------------------------------------------------------------------
 
     def everything(self, full: bool, revs: Sequence[str]) -> Work:
+        """Index the work tree, HEAD, the local branches and `revs`. A damaged index is deleted and built again."""
         try:
             return self._everything(full, revs)
         except IndexDamaged as error:
@@ -363,6 +377,7 @@ class _Refresh:
         return self.work
 
     def _all(self, blob_indexer: BlobIndexer, seen: WorkTree | None, began: int, revs: Sequence[str]) -> None:
+        """Record the work tree `seen`, then index all trees that are not covered, HEAD's first."""
         writer = blob_indexer.writer
         if seen is not None:
             record(blob_indexer, work_tree_key(self.repo), seen, began)
@@ -373,8 +388,8 @@ class _Refresh:
             trees["HEAD"] = self.repo.tree(head)
         for rev in revs:
             trees[rev] = self.repo.tree(self.repo.resolve(rev))
-        mark = ":" + tree_key("", self.extra)
-        done, left = set(covered.values()), set[str]()
+        mark = ":" + tree_key("", self.extra)  # other memory paths make other memory files of the same tree
+        done, left_out = set(covered.values()), set[str]()
         for name in sorted(trees, key=lambda name: name != "HEAD"):
             if trees[name] + mark in done:
                 continue
@@ -386,10 +401,10 @@ class _Refresh:
                 if name == "HEAD" or name in revs:
                     raise
                 self.work.notes.append(f"{name.removeprefix('refs/heads/')} is left out: {error.message}")
-                left.add(name)
+                left_out.add(name)
                 continue
             done.add(trees[name] + mark)
-        now = {name: tree + mark for name, tree in trees.items() if name not in left}
+        now = {name: tree + mark for name, tree in trees.items() if name not in left_out}
         if now != covered:
             with blob_indexer.transaction():
                 writer.cover(now)
@@ -419,6 +434,7 @@ class _Refresh:
         return blob_indexer.objects(files.values())
 
     def _tree(self, blob_indexer: BlobIndexer, key: str, tree: str) -> None:
+        """Index the memory files of a tree and record them as the snapshot `key`, if the time suffices."""
         files, layout = tree_files(self.repo, tree, self.extra)
         blob_indexer.names.update({oid: path for path, oid in files.items()})
         if not blob_indexer.objects(files.values()):
@@ -429,3 +445,7 @@ class _Refresh:
             writer = blob_indexer.writer
             writer.put_snapshot(key, rows, time.time_ns(), b"whole")
             writer.evict("tree:", MAX_TREE_SNAPSHOTS)
+
+
+def _has(index: Index | None, key: str) -> bool:
+    return index is not None and index.snapshot(key) is not None

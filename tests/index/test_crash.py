@@ -56,6 +56,7 @@ def child(repo: Repo, code: str) -> subprocess.Popen[bytes]:
         [sys.executable, "-c", INDEX + code],
         cwd=repo.path,
         env={**os.environ, "PYTHONPATH": str(SOURCE)},
+        stdin=subprocess.PIPE,  # a child that reads it waits, whatever the tests were started with
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )

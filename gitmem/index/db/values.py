@@ -71,9 +71,12 @@ class Cut(NamedTuple):
 
 
 class ChunkRow(NamedTuple):
-    """One chunk of a blob on its way in. Words are `terms.terms` joined by spaces, of the body those of its units
-    (`units.split`), in order; `lines` is `units.pack` of them, empty for a chunk the index has already; `text` is
-    what is embedded."""
+    """One chunk of a parsed blob.
+
+    `hash`: 16 bytes. `start`, `end`, `heading`: line numbers, 0 for no heading. `heading_words`, `body_words`: terms
+    (`terms.terms`) joined by spaces; those of the body are the words of its units. `length`: number of words. `lines`:
+    `units.pack`, empty if the index has the chunk. `text`: for the embedder.
+    """
 
     hash: bytes
     start: int
@@ -87,8 +90,11 @@ class ChunkRow(NamedTuple):
 
 
 class BlobRow(NamedTuple):
-    """One parsed blob on its way in; no chunks where `skipped` gives the reason. `secrets` counts lines that were
-    left out, `problems` what `document.decode` and the front matter complained of."""
+    """One parsed blob.
+
+    `bytes`: its size. `secrets`: number of lines with a secret. `problems`: number of problems of its encoding and
+    front matter. `skipped`: why it has no chunks, "" if it has.
+    """
 
     oid: str
     bytes: int
@@ -100,7 +106,7 @@ class BlobRow(NamedTuple):
 
 
 class EntryRow(NamedTuple):
-    """One path of a snapshot; `stat` is "" outside a work tree."""
+    """One path of a snapshot. `corpus` as in `schema`. `stat`: stat data of the file in a work tree, otherwise ""."""
 
     path: str
     oid: str
