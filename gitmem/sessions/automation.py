@@ -1,4 +1,4 @@
-"""What the session commands and the hooks of a host share: resets by the person's clock, models, promotion."""
+"""Steps that session commands and host hooks share: resets by the person's clock, models, promotion."""
 
 from __future__ import annotations
 
@@ -26,8 +26,11 @@ if TYPE_CHECKING:
 def end_due_sessions(
     repo: Repository, config: Config, now: datetime, transcript: Transcript | None = None, session: str = ""
 ) -> list[EndedSession]:
-    """End the sessions whose time is over (`mem.sessionReset`), by the person's clock; `transcript` is the one in hand,
-    of `session` or of the session it names. Nothing while another process is at it."""
+    """End the sessions that are due by `mem.sessionReset` and the person's clock.
+
+    `transcript`: a transcript that is already read, of `session` or of the session it names. Ends nothing while another
+    process does.
+    """
     if config.session_reset == "never":
         return []
     from gitmem.sessions.resets import end_due
@@ -45,7 +48,7 @@ def end_due_sessions(
 
 @dataclass(frozen=True, slots=True)
 class MissingModel:
-    """A model that could not be opened: it says so when it is asked, and the rules choose alone."""
+    """Stands for a model that could not be opened: `propose` raises its error, and the rules choose alone."""
 
     problem: GitMemError
     id: str = "missing"
@@ -55,7 +58,7 @@ class MissingModel:
 
 
 def model_of(repo: Repository, config: Config, when: datetime, environ: Mapping[str, str]) -> Model | None:
-    """The model that chooses besides the rules, None where none is configured."""
+    """The model that chooses lines besides the rules; None if none is configured."""
     if config.session_model in ("", "rules"):
         return None
     from gitmem.promotion.model_registry import model_setting, open_model
@@ -72,9 +75,9 @@ def model_of(repo: Repository, config: Config, when: datetime, environ: Mapping[
 def keep_value(
     store: Store, config: Config, key: str, text: str, when: datetime, hours: float, owner: Owner = PROJECT
 ) -> tuple[Value, tuple[Mask, ...]]:
-    """Keep a working value of its owner, and say what was masked of it; an empty one forgets the owner's key.
+    """Store a working value of its owner and return it with the masks that were applied; "" removes the key.
 
-    Secrets are masked, and an instruction aimed at the model is refused: the next session starts with it. Raises
+    Secrets are masked. An instruction aimed at the model is refused, since the next session would start with it. Raises
     UsageError, Refused.
     """
     from gitmem.gate.redaction import refuse_or_mask
@@ -93,7 +96,8 @@ def keep_value(
 
 
 def flushed_value(flushed: Flushed, ended: Sequence[EndedSession], episode: str = "") -> dict[str, object]:
-    """The JSON of docs/json.md, "session end": what a flush wrote, the episode, and the sessions that a reset ended."""
+    """The JSON of docs/json.md, "session end": the lines of a flush, the episode, and the sessions that a reset
+    ended."""
     from gitmem.gate.redaction import mask_counts
 
     return {
@@ -108,9 +112,9 @@ def flushed_value(flushed: Flushed, ended: Sequence[EndedSession], episode: str 
 
 
 def propose(repo: Repository, config: Config, paths: list[str], when: datetime, environ: Mapping[str, str]) -> Outcome:
-    """Commit the logs alone, then promote on a branch: what was decided can be reviewed at once.
+    """Commit the logs `paths`, then promote their lines on a branch for review.
 
-    Raises Changed where somebody writes the logs, commits or switches the branch meanwhile; nothing is promoted then.
+    Raises Changed, and promotes nothing, if somebody writes the logs, commits or switches the branch meanwhile.
     """
     from gitmem.git.transaction import CommitDraft, Reading, commit
     from gitmem.promotion.model_registry import promotion_model

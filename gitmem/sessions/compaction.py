@@ -1,7 +1,7 @@
-"""Making a transcript shorter without losing its thread: what to keep, what to leave, what tool output to trim.
+"""Shorten a transcript: which turns to keep, which to drop, which tool output to trim.
 
-Pure: turns in, turns out. A tool call and its result are kept or left together, because hosts refuse a transcript in
-which they are not. What is left out is summed up by `sessions/rolling_summary.py`.
+Pure: turns in, turns out. A tool call and its result are kept or dropped together, because hosts refuse a transcript
+with only one of them. `sessions/rolling_summary.py` summarises the dropped turns.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from datetime import datetime, timedelta
 from gitmem.hosts.transcript import By, Role, Turn
 from gitmem.models.token_count import estimate
 
-KEEP = 8  # spoken turns that stay verbatim
-TRIGGER_TURNS, TRIGGER_TOKENS = 12, 6_000  # compaction is worth its loss from here
-SOFT_LIMIT, HEAD, TAIL = 4_000, 1_500, 1_500  # characters of an old tool result: trimmed to head and tail
-KEEP_ASSISTANT = 3  # assistant turns whose tool results are not pruned
+KEEP = 8  # spoken turns that are kept verbatim
+TRIGGER_TURNS, TRIGGER_TOKENS = 12, 6_000  # from this size on compaction is worth its loss
+SOFT_LIMIT, HEAD, TAIL = 4_000, 1_500, 1_500  # characters; a longer old tool result is cut to its head and tail
+KEEP_ASSISTANT = 3  # the last assistant turns whose tool results are not pruned
 CLEARED = "[cleared: old tool output]"
 
 
-RESERVE, SOFT, SHARE = 20_000, 4_000, 0.75  # tokens a model keeps for its answer, those before them, share of a window
+RESERVE, SOFT, SHARE = 20_000, 4_000, 0.75  # tokens for the answer, tokens before these, share of the window
 
 
 def full(turns: Sequence[Turn], window: int, reserve: int = RESERVE, soft: int = SOFT, share: float = SHARE) -> str:
-    """Why a window of so many tokens is nearly full, "" when it is not or its size is unknown (0).
+    """Why a context window of `window` tokens is nearly full; "" if it is not, or its size is unknown (0).
 
-    It is from `share` of it on, and from `soft` tokens before the `reserve` at its end.
+    It is nearly full from `share` of the window on, and from `soft` tokens before the `reserve` at its end.
     """
     size = sum(estimate(turn.text) for turn in turns)
     full_at = min(window * share, max(0, window - reserve - soft))
@@ -36,7 +36,7 @@ def full(turns: Sequence[Turn], window: int, reserve: int = RESERVE, soft: int =
 
 
 def due(turns: Sequence[Turn], window: int = 0, reserve: int = RESERVE, soft: int = SOFT, share: float = SHARE) -> str:
-    """Why compaction is due, "" when it is not. `window` is the model's context in tokens, 0 when unknown."""
+    """Why compaction is due; "" if it is not. `window`: the model's context in tokens, 0 if unknown."""
     spoken = sum(1 for turn in turns if turn.role is not Role.TOOL and turn.by is By.SPEAKER)
     size = sum(estimate(turn.text) for turn in turns)
     if why := full(turns, window, reserve, soft, share):
@@ -50,14 +50,14 @@ def due(turns: Sequence[Turn], window: int = 0, reserve: int = RESERVE, soft: in
 
 @dataclass(frozen=True, slots=True)
 class Compacted:
-    """`kept` verbatim, after a summary of the `dropped`."""
+    """A compacted transcript. `kept`: turns that stay verbatim. `dropped`: earlier turns, to be summarised."""
 
     kept: tuple[Turn, ...]
     dropped: tuple[Turn, ...]
 
 
 def compact(turns: Sequence[Turn], *, keep: int = KEEP) -> Compacted:
-    """Keep the last `keep` spoken turns with their tool calls and results, and all since; leave the rest."""
+    """Keep the last `keep` spoken turns with their tool calls and results, and all later turns; drop the rest."""
     spoken = [at for at, turn in enumerate(turns) if turn.role is not Role.TOOL and turn.by is By.SPEAKER]
     spoken = _answers([at for at in spoken if turns[at].text or turns[at].calls], turns)
     cut = 0
@@ -78,16 +78,17 @@ def compact(turns: Sequence[Turn], *, keep: int = KEEP) -> Compacted:
 
 
 def _answers(places: Sequence[int], turns: Sequence[Turn]) -> list[int]:
-    """The places without those that go on with the answer before them."""
+    """The positions of turns without those that continue the answer before them."""
     return [at for at in places if not (at and turns[at].answer and turns[at].answer == turns[at - 1].answer)]
 
 
 def prune(
     turns: Sequence[Turn], *, now: datetime, ttl: timedelta = timedelta(seconds=600), hard: bool = False
 ) -> list[Turn]:
-    """Old tool results trimmed to head and tail (or, with `hard`, cleared); everything else as it is.
+    """The turns with old tool results cut to head and tail, or cleared with `hard`.
 
-    Old is: older than `ttl` where the turn has a time, and before the last KEEP_ASSISTANT assistant turns.
+    A result is old if it is older than `ttl` (when its turn has a time) and stands before the last KEEP_ASSISTANT
+    assistant turns.
     """
     assistants = _answers([at for at, turn in enumerate(turns) if turn.role is Role.ASSISTANT], turns)
     recent = 0
@@ -104,7 +105,7 @@ def prune(
 
 
 def trim(text: str) -> str:
-    """Head and tail of a long text, with what is missing counted."""
+    """The head and tail of a long text, with the number of missing characters between them."""
     if len(text) <= SOFT_LIMIT:
         return text
     return f"{text[:HEAD]}\n[... {len(text) - HEAD - TAIL} characters ...]\n{text[-TAIL:]}"

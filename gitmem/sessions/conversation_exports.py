@@ -1,8 +1,8 @@
-"""The archives that services give people of their data: which conversations they hold, and each as a transcript.
+"""Read the data archives of ChatGPT and Claude: list their conversations, and read each as a transcript.
 
-ChatGPT and Claude both send a zip with `conversations.json`, a list with an object a conversation (large accounts get
-several files). Of a private copy one conversation at a time is read. What a conversation attaches or cites is nobody's
-word and stays out, as do hidden messages and those of tools.
+Both services send a zip with `conversations.json`, a list of one object for each conversation (large accounts get
+several files). One conversation at a time is read, from a private copy. Attachments, citations, hidden messages and
+messages of tools are left out.
 """
 
 from __future__ import annotations
@@ -28,20 +28,19 @@ from gitmem.hosts.transcript_parser import as_spoken
 from gitmem.sessions.past_sessions import Listing, PastSession, Recording, in_order
 
 FILE = re.compile(r"(?:^|/)conversations[^/]*\.json$")  # `conversations.json`, `conversations-001.json`
-MAX_CONVERSATION_BYTES = 64 << 20  # bytes of one conversation; a longer one is not read
-PIECE = 1 << 20  # bytes of a file that are looked at together
+MAX_CONVERSATION_BYTES = 64 << 20  # a longer conversation is not read
+PIECE_BYTES = 1 << 20  # read at a time
 MARK = re.compile(rb'["{}]')
-STRING = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)  # the rest of a string, behind its first quote
+STRING = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)  # the rest of a string after its first quote
 NO_JSON, NO_CONVERSATION = "it is no JSON", "is no conversation"
-NOTHING = (f"cannot be read: {NO_JSON}", NO_CONVERSATION)  # of a file in which only such things stand nothing is known
+NOTHING = (f"cannot be read: {NO_JSON}", NO_CONVERSATION)  # reasons that do not tell which service a file is of
 Conversation = Mapping[str, Any]
 
 
 def exported(service: str, path: Path) -> Listing:
     """The conversations of an archive: a zip, a folder that was unpacked from one, or one of its files.
 
-    Raises UsageError where there is nothing of that name or it is no such archive, GitMemError for an archive that is
-    damaged or too large.
+    Raises UsageError if `path` does not exist or is no such archive, GitMemError for a damaged or too large archive.
     """
     sessions: list[PastSession] = []
     left: list[tuple[str, str]] = []
@@ -76,14 +75,14 @@ def _files(path: Path) -> list[tuple[str, IO[bytes]]]:
 
 
 def _conversations(file: IO[bytes]) -> Iterator[tuple[int, int]]:
-    """Where each conversation begins and ends: the objects of the outer list, or the one object the file is.
+    """The (start, end) of each conversation: an object of the outer list, or the only object of the file.
 
-    The file is read PIECE by PIECE, and nothing of it is kept: it may be of any length, blanks included.
+    The file may have any length: PIECE_BYTES are read at a time, and none are kept.
     """
     file.seek(0)
     depth = start = base = 0
-    inside = escaped = False  # inside a string; behind the backslash that the last piece ended with
-    while piece := file.read(PIECE):
+    inside = escaped = False  # inside a string; after a backslash at the end of the last piece
+    while piece := file.read(PIECE_BYTES):
         at = 0
         if escaped:
             at = 1
@@ -114,17 +113,17 @@ def _conversations(file: IO[bytes]) -> Iterator[tuple[int, int]]:
                     file.seek(here)
         base += len(piece)
     if depth:
-        yield start, base  # it was cut short: what is left is no JSON, which is said
+        yield start, base  # the file is cut short: the rest is reported as invalid JSON
 
 
 def _is_empty(file: IO[bytes]) -> bool:
-    """Whether a file is that of an account without conversations: an empty list."""
+    """Whether a file is an empty list, from an account without conversations."""
     file.seek(0)
     return b"".join(file.read(64).split()) == b"[]"
 
 
 def _described(service: str, name: str, file: IO[bytes], start: int, end: int) -> PastSession | str:
-    """One conversation by its contents, or why it is none to bring in. Raises OSError."""
+    """One conversation as a session, or the reason why it cannot be imported. Raises OSError."""
     ident, transcript = _parsed(service, _bytes(file, start, end))
     if not ident:
         return NO_CONVERSATION
@@ -159,7 +158,7 @@ def _bytes(file: IO[bytes], start: int, end: int) -> bytes:
 
 
 def _parsed(service: str, data: bytes) -> tuple[str, Transcript]:
-    """A conversation's id ("" for what is none of this service) and its turns. Raises OSError for what is no JSON."""
+    """A conversation's id and turns; the id is "" if it is not of this service. Raises OSError for invalid JSON."""
     try:
         value = json.loads(data)
     except (ValueError, RecursionError):
@@ -172,7 +171,7 @@ def _parsed(service: str, data: bytes) -> tuple[str, Transcript]:
 
 
 def _with_times(turns: Iterable[Turn], value: Conversation) -> Iterator[Turn]:
-    """The turns; one without a time has that of the turn before it, the first ones that of their conversation."""
+    """The turns, each with a time: its own, else that of the turn before, else that of the conversation."""
     at = next(filter(None, (time_of(value.get(key) or None) for key in TIMES)), None)
     for turn in turns:
         at = turn.at or at
@@ -180,14 +179,13 @@ def _with_times(turns: Iterable[Turn], value: Conversation) -> Iterator[Turn]:
 
 
 def _of_chatgpt(value: Conversation) -> Iterator[Turn]:
-    """The branch that was shown last, from its first message on: `mapping` is a tree of messages, `current_node` its
-    last leaf; where that is missing, the leaf that was said last.
-    (help.openai.com, "How do I export my ChatGPT history"; the form is that of 2025.)"""
+    """The turns of the branch that was shown last. `mapping` is a tree of messages, `current_node` its last leaf;
+    without it the newest leaf counts. (help.openai.com, "How do I export my ChatGPT history"; the form of 2025.)"""
     mapping = value.get("mapping")
     if not isinstance(mapping, dict):
         mapping = {}
     nodes = {key: node for key, node in mapping.items() if isinstance(node, dict)}
-    branch: dict[str, None] = {}  # in order; a tree that is none may lead in a circle
+    branch: dict[str, None] = {}  # in order; a damaged tree may contain a circle
     at = value.get("current_node")
     if not isinstance(at, str) or at not in nodes:
         parents = [node.get("parent") for node in nodes.values()]
@@ -217,7 +215,7 @@ def _chatgpt_turn(message: Conversation, key: str, number: int) -> Iterator[Turn
     if role is None or hidden or word(content, "content_type") not in ("text", "multimodal_text"):
         return
     if role is Role.ASSISTANT and word(message, "recipient") not in ("", "all"):
-        return  # what it asks of a tool
+        return  # a request to a tool
     parts = content.get("parts")
     text = "\n".join(filter(None, map(_part_text, parts if isinstance(parts, list) else [])))
     if text.strip():
@@ -225,7 +223,7 @@ def _chatgpt_turn(message: Conversation, key: str, number: int) -> Iterator[Turn
 
 
 def _part_text(part: Any) -> str:
-    """The words of a part: its text, or what was spoken; "" for a picture and the like."""
+    """The text of a message part, or the transcript of speech; "" for a picture or another kind."""
     if isinstance(part, str):
         return part
     spoken = _object(part)
@@ -235,8 +233,8 @@ def _part_text(part: Any) -> str:
 
 
 def _of_claude(value: Conversation) -> Iterator[Turn]:
-    """`chat_messages` in order; what is attached to one is in keys of its own. (support.claude.com, "How can I export
-    my Claude data"; the form is that of 2025.)"""
+    """The turns of `chat_messages`; attachments are in keys of their own. (support.claude.com, "How can I export my
+    Claude data"; the form of 2025.)"""
     messages = value.get("chat_messages")
     for number, message in enumerate(messages if isinstance(messages, list) else (), 1):
         if not isinstance(message, dict):
@@ -258,5 +256,5 @@ SERVICES: dict[str, Callable[[Conversation], Iterator[Turn]]] = {
     "chatgpt": _of_chatgpt,
     "claude-export": _of_claude,
 }
-TIMES = ("create_time", "created_at", "update_time", "updated_at")  # of a conversation, of either service, best first
+TIMES = ("create_time", "created_at", "update_time", "updated_at")  # keys of a conversation's time, best first
 TURNS_IN = {"chatgpt": "mapping", "claude-export": "chat_messages"}  # the key that every conversation of a service has

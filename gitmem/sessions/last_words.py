@@ -1,7 +1,6 @@
-"""Which statement of a matter is the last one: what a talk changed, and what it changed back.
+"""Find the last statement about each matter of a conversation: what it changed, and what it changed back.
 
-Compares statements in the order in which they were said, with the judgement of `memory/rivals.py`. Pure; it reads no
-file and writes none.
+Compares statements in the order of the conversation by the judgement of `memory/rivals.py`. Pure.
 """
 
 from __future__ import annotations
@@ -17,24 +16,24 @@ from gitmem.memory.rivals import Placed, judge, of_one_matter, surely_over
 if TYPE_CHECKING:
     from gitmem.sessions.selection import Selected
 
-NEW_LINE = 1_000_000  # first line number of statements that are not written yet: they are later than those of the file
+FIRST_NEW_LINE = 1_000_000  # line number of statements that are not written yet, after all lines of a file
 LAST_DAY = "9999-12-31"
 
 
 def row_of(item: Selected, number: int) -> Placed:
-    """A statement that is not written yet, as a line of a log behind all that stand there."""
+    """A statement that is not written yet, as a row after all lines of its log."""
     if item.turn.at:
         day = item.turn.at.date().isoformat()
     else:
         day = LAST_DAY
-    return Placed("", Fact(item.text, fact_id(item.text), NEW_LINE + number, "", (("type", item.type),)), day)
+    return Placed("", Fact(item.text, fact_id(item.text), FIRST_NEW_LINE + number, "", (("type", item.type),)), day)
 
 
 def changed_since(ids: AbstractSet[str], rows: Sequence[Placed], *, by_person: bool) -> bool:
-    """Whether a later statement replaced or ended the newest of those with one of these ids.
+    """Whether a later statement replaced or ended the newest row with one of these ids.
 
-    `rows`: in the order in which they were said. `by_person`: a person says the statement again. Then a later one that
-    only may replace it counts: a line too many costs little, and a log that ends with what no longer holds is wrong.
+    `rows`: in the order of the conversation. `by_person`: a person repeats the statement. Then a replacement that is
+    only possible counts too: an extra line costs little, and a log that ends with an outdated statement is wrong.
     """
     own = max((at for at, row in enumerate(rows) if row.fact.id in ids), default=-1)
     if own < 0:
@@ -44,7 +43,7 @@ def changed_since(ids: AbstractSet[str], rows: Sequence[Placed], *, by_person: b
 
 
 def in_force(selected: Sequence[Selected]) -> list[Selected]:
-    """The statements of one talk without those that a later one surely replaced, or says again."""
+    """The statements of a conversation without those that a later one surely replaced or repeats."""
     rows = [row_of(item, number) for number, item in enumerate(selected)]
     later_ids = [{row.fact.id for row in rows[number + 1 :]} for number in range(len(rows))]
     return [
@@ -56,7 +55,8 @@ def in_force(selected: Sequence[Selected]) -> list[Selected]:
 
 
 def _is_over(old: Placed, new: Placed, *, perhaps: bool) -> bool:
-    """Whether a later statement surely (`perhaps`: surely or perhaps) replaced or ended an earlier one."""
+    """Whether a later statement surely replaced or ended an earlier one; with `perhaps` a possible replacement
+    counts."""
     if not of_one_matter(old.fact.text, new.fact.text):
         return False
     if not perhaps:
@@ -65,6 +65,6 @@ def _is_over(old: Placed, new: Placed, *, perhaps: bool) -> bool:
 
 
 def _differ_in_one_word(one: str, other: str) -> bool:
-    """Whether two claims have one word each that the other has not, in one place: "use tabs" and "use spaces"."""
+    """Whether two claims differ in exactly one word in the same place: "use tabs" and "use spaces"."""
     first, second = claim(one).casefold().split(), claim(other).casefold().split()
     return len(first) == len(second) > 1 and sum(a != b for a, b in zip(first, second, strict=True)) == 1

@@ -1,7 +1,7 @@
-"""The life of an agent's session: flush what matters before a context is compacted, end with an episode.
+"""Flush a session's decisions to the daily log, and end it with an episode.
 
-Reads a transcript, writes only through the gate, appends only, and says the same thing once: what a session has
-already written is remembered (`sessions/state.py`), and what memory already holds is not written again.
+A flush reads a transcript and appends lines through the gate. It writes each fact once: `sessions/state.py` remembers
+the facts that a session wrote, and facts that memory already has are skipped.
 """
 
 from __future__ import annotations
@@ -58,15 +58,15 @@ if TYPE_CHECKING:
     from gitmem.gate.redaction import Mask
     from gitmem.memory.rivals import Rival
 
-FLUSH_WAIT = 5.0  # seconds for another flush of the session: a host waits for this one
-END_WAIT = 60.0  # seconds for the same: nobody waits for the end, and what it says is said nowhere else
-RECENT_DAYS = 7  # of logs in which a flush looks for what it would write
+FLUSH_WAIT_SECONDS = 5.0  # for the lock of the session; the host waits for a flush
+END_WAIT_SECONDS = 60.0  # the same at the end of a session, where nobody waits
+RECENT_DAYS = 7  # days of logs in which a flush looks for facts that it would repeat
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Whose transcript it is. `session` and `agent` are "" for the transcript's own and the configured one; `file` is
-    the host's, for a later reset, "" where it cannot be read again."""
+    """The origin of a transcript. `session`: "" for the transcript's own id. `agent`: "" for the configured one.
+    `file`: the host's file, for a later reset; "" if it cannot be read again."""
 
     session: str = ""
     agent: str = ""
@@ -75,7 +75,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class FlushedLine:
-    """One line a flush wrote: where, what, and the turn it was said in."""
+    """A line that a flush wrote: its place, its text, and the turn of its statement."""
 
     path: str
     line: int
@@ -86,25 +86,25 @@ class FlushedLine:
 
 @dataclass(frozen=True, slots=True)
 class Flushed:
-    """What a flush did: lines written, and texts that were left out with the reason."""
+    """The result of a flush: the written lines, and the texts that were left out, each with its reason."""
 
     kept: tuple[FlushedLine, ...]
     skipped: tuple[tuple[str, str], ...]
-    notes: tuple[str, ...] = ()  # what a model did not do
-    masks: tuple[Mask, ...] = ()  # what the gate masked of the lines
-    differs: tuple[Rival, ...] = ()  # what the lines repeat, replace, end or conflict with in MEMORY.md
+    notes: tuple[str, ...] = ()  # failures of a model
+    masks: tuple[Mask, ...] = ()  # what the gate masked in the lines
+    differs: tuple[Rival, ...] = ()  # facts of MEMORY.md that the lines repeat, replace, end or conflict with
 
 
 def flush(
     repo: Repository, config: Config, transcript: Transcript, source: Source = Source(), *, now: datetime,
-    model: Model | None = None, wait: float = FLUSH_WAIT,
+    model: Model | None = None, wait: float = FLUSH_WAIT_SECONDS,
 ) -> Flushed:  # fmt: skip
-    """Write what the transcript decided, promised, preferred or excepted to the agent's logs of the days it was said.
+    """Write the decisions, promises, preferences and exceptions of a transcript to the agent's daily logs.
 
-    A turn is read once, the agent's last ones when they are answered or the session ends; a fact that MEMORY.md or a
-    recent log holds is not written again. What the gate refuses is left out, with the reason, never quoted. A `model`
-    chooses more of the lines, and its failure is a note: what the rules choose is written all the same. `wait`: seconds
-    for another flush of the session. Raises GitMemError in a bare repository, Locked.
+    A line goes to the log of the day of its turn. Each turn is read once; the agent's last turns wait until a person
+    answers or the session ends. Facts that MEMORY.md or a recent log has are skipped. Text that the gate refuses is
+    left out with the reason and never quoted. A `model` chooses lines besides the rules; its failure becomes a note.
+    `wait`: seconds for the session's lock. Raises GitMemError in a bare repository, Locked.
     """
     session = name_of(transcript, source.session)
     with _of_session(repo, transcript, session, wait) as (root, state):
@@ -119,8 +119,7 @@ def flush(
 def _of_session(
     repo: Repository, transcript: Transcript, session: str, wait: float
 ) -> Iterator[tuple[Path, State]]:  # fmt: skip
-    """The work tree's root and what the session has given in the part that the transcript is of, while nobody else
-    writes for it."""
+    """The work tree's root and the state of the transcript's part of the session, with the session's lock held."""
     if repo.root is None:
         raise GitMemError("a bare repository has no memory files", "run it in a clone")
     with locked(repo.common_dir, lock_of(session), wait):
@@ -128,8 +127,8 @@ def _of_session(
 
 
 class FlushInput(NamedTuple):
-    """What a flush finds: the work tree, what the session has given before, the time, the model that chooses too, and
-    whether the session is over."""
+    """The input of a flush: the work tree, the session's state, the time, an optional model, and whether the session is
+    over."""
 
     root: Path
     state: State
@@ -139,7 +138,7 @@ class FlushInput(NamedTuple):
 
 
 def _flush(repo: Repository, config: Config, transcript: Transcript, source: Source, given: FlushInput) -> Flushed:
-    """`flush` of the named session, whose lock is held."""
+    """Do `flush` with the lock of the session held."""
     root, state, now, _, ended = given
     agent = source.agent or config.agent
     spoken = dated(transcript.spoken(), now, now, now.tzinfo)
@@ -165,7 +164,7 @@ def _flush(repo: Repository, config: Config, transcript: Transcript, source: Sou
     code = ReadCode(repo, transcript.turns)
 
     def write(items: Sequence[Selected]) -> list[tuple[Selected, str]]:
-        """Write the items; those that the gate refuses, each with what it says."""
+        """Write the items; returns those that the gate refused, each with its message."""
         entries = [_entry(item, source.session, code) for item in items]
         if entries:
             written = writing.log(repo, config, entries, now=now, agent=agent, topic="session")
@@ -182,7 +181,7 @@ def _flush(repo: Repository, config: Config, transcript: Transcript, source: Sou
 
     refused = write(new)
     skipped += [("(refused by the gate)", message) for _, message in refused]
-    # What settles the matter may stand where the rest of the line may not.
+    # The deciding sentence may pass the gate where the whole line does not.
     write([shorter for item, _ in refused if (shorter := item.alone()).text != item.text])
     state = replace(
         state,
@@ -195,8 +194,10 @@ def _flush(repo: Repository, config: Config, transcript: Transcript, source: Sou
 
 
 def unread(spoken: Sequence[Turn], known: AbstractSet[str]) -> list[Turn]:
-    """The turns that were not read before, with what repeats an earlier text between and behind them: a second `no`.
-    `known`: the keys of those that were read (`numbered`)."""
+    """The turns that were not read before, also turns that repeat an earlier text, such as a second `no`.
+
+    `known`: the keys of the turns that were read (`numbered`).
+    """
     new = [ident not in known for ident in numbered(map(key, spoken))]
     if True in new:
         first = new.index(True)
@@ -207,13 +208,13 @@ def unread(spoken: Sequence[Turn], known: AbstractSet[str]) -> list[Turn]:
 
 
 def _answered(spoken: Sequence[Turn]) -> Sequence[Turn]:
-    """The turns up to the last of a person: what the agent said since may still be agreed to or objected to."""
+    """The turns up to the person's last one; later turns of the agent may still be accepted or refused."""
     last = max((at for at, turn in enumerate(spoken) if turn.role is Role.USER), default=-1)
     return spoken[: last + 1]
 
 
 def _entry(item: Selected, session: str, code: ReadCode) -> Entry:
-    """The line of the log, with every turn that it was said in and the code that was open then and says it."""
+    """The log line of a statement, with the ids of its turns and the code that was open and contains it."""
     turns = [("turn", written_id(turn.id)) for turn in (item.turn, *item.others)]
     read = code.proposed(item.text, item.turn.line)
     return Entry(item.text, item.type, item.origin, (("session", written_id(session)), *turns, *read), item.turn.at)
@@ -222,8 +223,10 @@ def _entry(item: Selected, session: str, code: ReadCode) -> Entry:
 def _of_days(
     turns: Sequence[Turn], spoken: Sequence[Turn], agent: str, given: FlushInput
 ) -> tuple[list[Selected], tuple[str, ...]]:
-    """What is worth a line of `turns`, day by day: `tomorrow` is read as of the day on which it was said; and a model's
-    notes. `spoken` are all turns, those that were read before too."""
+    """The statements of `turns` that are worth a line, day by day, and a model's notes.
+
+    Each day is selected by itself, so that `tomorrow` counts from it. `spoken`: all turns, also those read before.
+    """
     selected: list[Selected] = []
     notes: list[str] = []
     places = {id(turn): at for at, turn in enumerate(spoken)}
@@ -240,8 +243,11 @@ def _of_days(
 
 
 def _new(selected: Iterable[Selected], known: Known) -> tuple[list[Selected], list[str]]:
-    """What is not held yet, each once, and the texts of the rest. A decision is held without its reason too; one that
-    another replaced since is not held: it was changed back."""
+    """The statements that memory does not have yet, each once, and the texts of the others.
+
+    A decision in memory counts even without its reason. One that was replaced since does not count: it was changed
+    back.
+    """
     seen = set(known.ids)
     rows = list(known.rows)
     new: list[Selected] = []
@@ -258,15 +264,18 @@ def _new(selected: Iterable[Selected], known: Known) -> tuple[list[Selected], li
 
 
 class Known(NamedTuple):
-    """What memory holds. `ids`: of facts and lines of logs. `rows`: these in the order in which they were said."""
+    """The contents of memory. `ids`: ids of facts and log lines. `rows`: the same as rows, in the order of their
+    days."""
 
     ids: frozenset[str]
     rows: tuple[Placed, ...]
 
 
 def _in_memory(root: Path, daily: Sequence[str], now: datetime, others: AbstractSet[date]) -> Known:
-    """The facts of MEMORY.md and the items of the logs of the last days and of `others`, whoever wrote them. `daily`:
-    patterns of more logs than those in memory/."""
+    """The facts of MEMORY.md and the items of the logs of the last RECENT_DAYS and of the days `others`, by any agent.
+
+    `daily`: patterns of daily logs outside memory/.
+    """
     rows: list[Placed] = []
     days = {now.date() - timedelta(days=back) for back in range(RECENT_DAYS)} | others
     for path in ("MEMORY.md", *log_files(root, daily, days)):
@@ -282,13 +291,13 @@ def _in_memory(root: Path, daily: Sequence[str], now: datetime, others: Abstract
 
 def end(
     repo: Repository, config: Config, transcript: Transcript, source: Source = Source(), *, now: datetime,
-    model: Model | None = None, wait: float = END_WAIT,
+    model: Model | None = None, wait: float = END_WAIT_SECONDS,
 ) -> tuple[Flushed, str]:  # fmt: skip
-    """Flush, then write the session's episode; its path, "" when nothing was said but small talk.
+    """Flush, then write the session's episode. Returns the flush and the episode's path, "" for small talk only.
 
-    A part of a session has one episode however often it ends: ends and flushes wait for each other, and one that knows
-    nothing new (an older reading of the transcript, say) leaves the episode that is there. A session that begins again
-    without its old turns is a new part (`state.with_part_of`). `wait` as in `flush`. Raises what `flush` and
+    A part of a session has one episode, however often it ends. Ends and flushes wait for each other. An end without new
+    turns (from an older reading of the transcript, say) leaves the episode as it is. A session that starts again
+    without its old turns is a new part (`state.with_part_of`). `wait`: as in `flush`. Raises what `flush` and
     `write_episode` raise.
     """
     session = name_of(transcript, source.session)
@@ -315,5 +324,5 @@ def end(
 
 
 def paths_of(kept: Sequence[FlushedLine]) -> list[str]:
-    """The logs that a flush wrote to, sorted."""
+    """The paths of the logs that a flush wrote to, sorted."""
     return sorted({line.path for line in kept})

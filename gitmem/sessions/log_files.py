@@ -1,4 +1,4 @@
-"""The daily logs that lie in a work tree, below memory/ and by a pattern of `[memory] daily`. Reads names alone."""
+"""List the daily logs of a work tree, below memory/ and by the patterns of `[memory] daily`. Reads names only."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from gitmem.paths import Kind, daily_glob, kind, log_date, log_day
 
 
 def log_files(root: Path, patterns: Iterable[str], days: Collection[date] | None = None) -> dict[str, date]:
-    """Each daily log's path and day, sorted; of `days` alone where they are given. A linked memory/ has none."""
+    """Path -> day of each daily log, sorted. `days`: only logs of these days, None for all. A linked memory/ has
+    none."""
     found: dict[str, date] = {}
     folder = root / "memory"
     for name in os.listdir(folder) if folder.is_dir() and not folder.is_symlink() else ():

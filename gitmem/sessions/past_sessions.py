@@ -1,6 +1,6 @@
-"""Old sessions on this machine: which files hold one, of which project and day, before any of them is read whole.
+"""List the old sessions on this machine: file, project and day of each.
 
-Only the beginning of each file is read to list it, so that ten thousand are a list of names and days.
+Only the beginning of each file is read, so that ten thousand sessions can be listed.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from gitmem.hosts.transcript_parser import parse
 from gitmem.regular_file import read_regular, read_start
 from gitmem.sessions.state import name_of
 
-HEAD = 64 << 10  # bytes of a transcript that are read to list it; a longer first turn makes it be read whole
+HEAD_BYTES = 64 << 10  # read to list a transcript; a transcript with a longer first turn is read whole
 ENDINGS = (".jsonl", ".json", ".sqlite", ".db")
 
 
 class Recording(NamedTuple):
-    """What a session's file holds: its turns, and the SHA-256 (64 hex) of the bytes they were read from."""
+    """The turns of a session's file, and the SHA-256 (64 hex digits) of its bytes."""
 
     transcript: Transcript
     sha256: str
@@ -37,9 +37,11 @@ class Recording(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PastSession:
-    """An old session: its name, when it began (local time), where it stands, for a person, and the name of that file
-    wherever it lies, the folder it worked in ("" where the host does not say), and how it is read. Reading raises
-    OSError. A host that writes a new file when a session is resumed makes several of one name."""
+    """An old session: its name, its start (local time), its place for a person, its file name without the folder, the
+    folder it worked in ("" if unknown), and a function that reads it and raises OSError.
+
+    A host that writes a new file for a resumed session makes several sessions of one name.
+    """
 
     name: str
     start: datetime
@@ -51,26 +53,26 @@ class PastSession:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """The sessions, the earliest first, and (file, reason) for each file that holds none."""
+    """The sessions, the earliest first, and (file, reason) for each file without one."""
 
     sessions: tuple[PastSession, ...]
     left: tuple[tuple[str, str], ...] = ()
 
     def of_project(self, folder: Path) -> Listing:
-        """The sessions that worked in this folder or below it."""
+        """The sessions that worked in this folder or a folder below it."""
         top = folder.absolute()
         inside = (s for s in self.sessions if s.project and Path(s.project).is_relative_to(top))
         return replace(self, sessions=tuple(inside))
 
 
 def importable_hosts() -> list[str]:
-    """The names of the hosts whose transcripts can be read."""
+    """The names of the hosts whose transcripts can be imported."""
     known = ((name, host_named(name)) for name in HOSTS)
     return [name for name, host in known if host.entries is not None or host.whole is not None]
 
 
 def files_of_host(name: str, home: Path) -> list[Path]:
-    """The files in which the host `name` keeps its sessions below a person's `home`; none where it has none."""
+    """The session files of the host `name` below the folder `home`."""
     files: set[Path] = set()
     host = host_named(name)
     for pattern in (*host.transcripts, *(host.database.paths if host.database is not None else ())):
@@ -79,9 +81,9 @@ def files_of_host(name: str, home: Path) -> list[Path]:
 
 
 def files_below(path: Path) -> list[Path]:
-    """The transcripts a person named: one file, or all below a folder; links to folders are not followed.
+    """The transcripts at `path`: one file, or all files below a folder. Links to folders are not followed.
 
-    Raises UsageError where there is nothing of that name.
+    Raises UsageError if `path` does not exist.
     """
     if path.is_dir():
         return sorted(file for file in path.rglob("*") if file.suffix in ENDINGS and file.is_file())
@@ -91,7 +93,7 @@ def files_below(path: Path) -> list[Path]:
 
 
 def listed(files: Iterable[Path]) -> Listing:
-    """The sessions of these files, by the beginning of each."""
+    """The sessions of these files, read from the beginning of each."""
     sessions: list[PastSession] = []
     left: list[tuple[str, str]] = []
     for path in files:
@@ -110,7 +112,7 @@ def listed(files: Iterable[Path]) -> Listing:
 
 
 def in_order(sessions: Iterable[PastSession]) -> tuple[PastSession, ...]:
-    """The earliest first."""
+    """The sessions, the earliest first."""
     return tuple(sorted(sessions, key=lambda session: (session.start, session.place)))
 
 
@@ -131,9 +133,11 @@ def _stored(path: Path) -> list[PastSession]:
 
 
 def _described(path: Path) -> list[PastSession]:
-    """A file's session by its beginning; by the whole file where that does not say enough. [] where nothing in it
-    is a turn. Raises OSError."""
-    head, whole = read_start(path, HEAD)
+    """A file's session, from its beginning or, if that is not enough, from the whole file.
+
+    [] for a file without turns. Raises OSError.
+    """
+    head, whole = read_start(path, HEAD_BYTES)
     if not whole:
         head = head[: head.rfind(b"\n") + 1]
     transcript = parse(head)
@@ -159,7 +163,7 @@ def _recording(data: bytes) -> Recording:
 
 
 def _project(head: bytes) -> str:
-    """The folder the first entry names that names one: `cwd`, in the entry or in what it holds."""
+    """The folder of the first `cwd` in the entries or inside them; "" if there is none."""
     for line in head.split(b"\n"):
         if b'"cwd"' not in line:
             continue

@@ -1,10 +1,9 @@
-"""What a session said and nobody could write yet: a note of each, which the next event of any session writes.
+"""Notes of sessions that could not be written yet; the next event of any session writes them.
 
-A note is left before a session is written and taken away afterwards, so that a lock that is held, a time that is over
-and a process that is killed lose nothing. It names the host's transcript where that is a file, else it holds what was
-said and not read yet, with its secrets masked. Notes lie in the folder of the sessions' state (0700, files 0600),
-MAX_NOTES and MAX_BYTES of them at most; what is dropped is said. Writing one twice is writing it once: flush and end
-know what they have written.
+A note is made before a session is written and deleted afterwards, so that a held lock, a time limit or a killed process
+loses nothing. A note names the host's transcript if that is a file; else it contains the unread turns with masked
+secrets. Notes are in the folder of the sessions' state (mode 0700, files 0600), at most MAX_NOTES and MAX_BYTES;
+dropped sessions are reported. Writing a note twice has no further effect, since flush and end remember what they wrote.
 """
 
 from __future__ import annotations
@@ -31,21 +30,21 @@ from gitmem.sessions.pending_names import ENDING, FOLDER
 from gitmem.sessions.rolling_summary import key
 from gitmem.sessions.state import file_of, load_state, name_of, write_private
 
-MAX_NOTES = 64  # notes of one repository; the oldest are dropped first
-MAX_BYTES = 16 << 20  # bytes of all notes together
-MAX_COPY = 1 << 20  # bytes of the turns that one note holds; the oldest are dropped first
-LONGEST_TURN = 64 << 10  # bytes of one turn in a note; a longer one is left out
-MAX_TRIES = 3  # times an event tries to write a note; after them a person does
+MAX_NOTES = 64  # of one repository; the oldest are dropped first
+MAX_BYTES = 16 << 20  # of all notes together
+MAX_COPY_BYTES = 1 << 20  # of the turns in one note; the oldest are dropped first
+MAX_TURN_BYTES = 64 << 10  # a longer turn is left out of a note
+MAX_TRIES = 3  # by events; after that a person writes the note
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
     """A session that waits to be written.
 
-    `name`: the note's file. `session`, `agent`: as in `Source`. `at`: when it was left. `ended`: the session ended, so
-    that its episode is to be written too. `file`: the host's transcript, "" where `turns` holds what was said. `start`:
-    what was said before it is of another memory, None for nothing. `tries`: how often an event began to write it.
-    `cut`: turns that were too many for the note.
+    `name`: the note's file. `session`, `agent`: as in `Source`. `at`: when the note was made. `ended`: the session
+    ended, so its episode is due too. `file`: the host's transcript, "" if `turns` has the turns. `start`: earlier turns
+    belong to another memory, None if there are none. `tries`: the number of events that began to write it. `cut`: the
+    number of turns that were left out.
     """
 
     name: str
@@ -62,7 +61,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What became of a note: what was written, its episode ("" for none), or `problem`, why it still waits."""
+    """The result for a note: the written lines, the episode ("" for none), or `problem`, why it still waits."""
 
     note: Note
     flushed: Flushed = field(default_factory=lambda: Flushed((), ()))
@@ -71,7 +70,7 @@ class Written:
 
 
 class Leaving(NamedTuple):
-    """How a note is left: the time, whether the session `ended`, and `start` as in `Note`."""
+    """Details of a new note: the time, whether the session `ended`, and `start` as in `Note`."""
 
     now: datetime
     ended: bool = False
@@ -81,17 +80,17 @@ class Leaving(NamedTuple):
 def leave(
     repo: Repository, transcript: Transcript, source: Source, how: Leaving
 ) -> tuple[str, tuple[str, ...]]:  # fmt: skip
-    """Leave a note of a session before it is written: the note's name, "" where nothing is to be written, and the names
-    of the sessions whose notes had to go for it.
+    """Make a note of a session before it is written.
 
-    An older note of the session that says no more goes. Raises GitMemError, OSError.
+    Returns the note's name ("" if there is nothing to write) and the names of sessions whose notes were dropped for it.
+    An older note of the session that has nothing more is deleted. Raises GitMemError, OSError.
     """
     common = repo.common_dir
     session = name_of(transcript, source.session)
     turns: tuple[Turn, ...] = ()
     cut = 0
     if not source.file:
-        spoken = transcript.spoken()  # an episode is of all of them
+        spoken = transcript.spoken()  # an episode covers all turns
         if how.ended:
             new = spoken
         else:
@@ -109,8 +108,8 @@ def leave(
 
 
 def _copied(new: Sequence[Turn], spoken: Sequence[Turn]) -> tuple[tuple[Turn, ...], int]:
-    """The turns that are to be read with those right before them, masked and within MAX_COPY, and how many of them are
-    left out for their size."""
+    """The unread turns with the turns right before them, masked and within MAX_COPY_BYTES; and how many were left
+    out."""
     from gitmem.gate.policy import Policy
     from gitmem.gate.redaction import redact
 
@@ -119,7 +118,7 @@ def _copied(new: Sequence[Turn], spoken: Sequence[Turn]) -> tuple[tuple[Turn, ..
     size, cut = 0, 0
     for turn in reversed(spoken[max(0, first - KEEP) :]):
         length = len(turn.text.encode("utf-8", "replace"))
-        if length > LONGEST_TURN or size + length > MAX_COPY:
+        if length > MAX_TURN_BYTES or size + length > MAX_COPY_BYTES:
             cut += 1
             continue
         size += length
@@ -128,7 +127,7 @@ def _copied(new: Sequence[Turn], spoken: Sequence[Turn]) -> tuple[tuple[Turn, ..
 
 
 def _says_no_more(older: Note, newer: Note) -> bool:
-    """Whether all that an older note of the same session would write is written by the newer one."""
+    """Whether the newer note covers everything that an older note of the same session would write."""
     if older.ended and not newer.ended:
         return False
     if older.file or newer.file:
@@ -137,7 +136,7 @@ def _says_no_more(older: Note, newer: Note) -> bool:
 
 
 def _bounded(common_dir: Path, newest: str) -> tuple[str, ...]:
-    """Drop the oldest notes beyond the limits; the sessions of those."""
+    """Delete the oldest notes beyond the limits; returns their sessions."""
     folder = common_dir / FOLDER
     dropped: list[str] = []
     there = notes(common_dir)
@@ -159,7 +158,7 @@ def _size(path: Path) -> int:
 
 
 def _save(common_dir: Path, note: Note) -> None:
-    """Write a note: a line of what it is, then a turn a line. No one waits for the disk."""
+    """Write a note: a line with its fields, then one line for each turn. Does not wait for the disk."""
     head = {
         "session": note.session, "at": note.at.isoformat(), "ended": note.ended, "agent": note.agent,
         "file": note.file, "start": note.start.isoformat() if note.start else "", "tries": note.tries, "cut": note.cut,
@@ -176,13 +175,13 @@ def _save(common_dir: Path, note: Note) -> None:
 
 
 def done(common_dir: Path, name: str) -> None:
-    """Take a note away: what it is of has been written."""
+    """Delete a note after its session was written."""
     if name:
         (common_dir / FOLDER / name).unlink(missing_ok=True)
 
 
 def notes(common_dir: Path) -> list[Note]:
-    """The notes that wait, the oldest first; what is no note of ours is left out."""
+    """The waiting notes, the oldest first; files of another form are ignored."""
     folder = common_dir / FOLDER
     if not folder.is_dir() or folder.is_symlink():
         return []
@@ -216,11 +215,11 @@ def write_pending(
     repo: Repository, config: Config, now: datetime, *, model: Model | None = None, largest: int | None = None,
     tries: int | None = MAX_TRIES, wait: float = 0,
 ) -> Iterator[Written]:  # fmt: skip
-    """Write the sessions that wait, the oldest first, and give what became of each.
+    """Write the waiting sessions, the oldest first; yields the result for each.
 
-    Where another process writes for longer than `wait` seconds, all of them wait on. Notes of transcripts longer than
-    `largest` bytes, and those that were tried `tries` times, are left alone (None for no such limit). Raises nothing
-    of a single note but what ends the process, TimeoutError among it.
+    If another process holds the lock for longer than `wait` seconds, all of them keep waiting. Notes of transcripts
+    longer than `largest` bytes and notes that were tried `tries` times are skipped; None for no such limit. An error of
+    one note is part of its result; only TimeoutError and errors that end the process are raised.
     """
     for note in notes(repo.common_dir):
         too_long = largest is not None and note.file and _size(Path(note.file)) > largest
@@ -228,7 +227,7 @@ def write_pending(
             continue
         try:
             with locked(repo.common_dir, "write", wait):
-                pass  # a writer waits for much longer than an event of a host has
+                pass  # a writer waits longer than a host's event may take
         except GitMemError as error:
             yield Written(note, problem=error.message)
             return
@@ -238,11 +237,11 @@ def write_pending(
 def _written(
     repo: Repository, config: Config, note: Note, now: datetime, model: Model | None, wait: float
 ) -> Written:  # fmt: skip
-    """Write one note and take it away; where that fails it stays, with the reason."""
+    """Write one note and delete it. A note that fails stays; the result has the reason."""
     common = repo.common_dir
     source = Source(note.session, note.agent, note.file)
     try:
-        _save(common, replace(note, tries=note.tries + 1))  # before it: the process may be ended in the middle
+        _save(common, replace(note, tries=note.tries + 1))  # counted first: the process may be killed while it writes
         transcript = _transcript(note)
         if note.ended:
             flushed, episode = end(repo, config, transcript, source, now=now, model=model, wait=wait)
@@ -260,7 +259,7 @@ def _written(
 
 
 def _transcript(note: Note) -> Transcript:
-    """What a note is of. Raises OSError."""
+    """The transcript of a note. Raises OSError."""
     if not note.file:
         return Transcript(note.turns, note.session)
     return since(parse(read_regular(Path(note.file))), note.start)

@@ -1,4 +1,4 @@
-"""The sessions that wait to be written, by the first line of each note of sessions/pending.py. Reads only."""
+"""List the sessions that wait to be written, from the first line of each note of sessions/pending.py. Reads only."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pathlib import Path
 from gitmem.errors import OutsideRepository
 from gitmem.git.worktree import read_bytes
 
-FOLDER = "gitmem/sessions"  # in the Git directory, as of sessions/state.py
+FOLDER = "gitmem/sessions"  # in the Git directory; the same as in sessions/state.py
 ENDING = ".pending"
-HEAD = 64 << 10  # bytes in which the first line of a note ends
+HEAD = 64 << 10  # the first line of a note is shorter
 
 
 def waiting_sessions(common_dir: Path) -> list[tuple[datetime, str]]:
-    """(when it was left, the session's name) of each note, the oldest first; what is no note of ours is left out."""
+    """(time of the note, session name) of each note, the oldest first; files of another form are ignored."""
     folder = common_dir / FOLDER
     if not folder.is_dir() or folder.is_symlink():
         return []

@@ -1,8 +1,8 @@
-"""The code that a session read or edited just before something was said, as citations that are proposed.
+"""Propose citations of the code that a session read or edited just before a statement.
 
-Nothing is guessed: a place is proposed only where the text names an identifier, a path or a number that stands in lines
-of a file which the session had open, and the file or the identifier by its name. Nobody has confirmed it, so it marks
-nothing; `git mem confirm` makes it a citation.
+A place is proposed only if the text names an identifier, a path or a number in lines of a file that the session had
+open, and also names the file or the identifier. A proposal is unconfirmed and marks nothing; `git mem confirm` makes it
+a citation.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from gitmem.hosts.transcript import FileRead, Turn
 from gitmem.memory.document import blob_lines
 from gitmem.paths import MAX_MEMORY_FILE_BYTES
 
-LINE = 500  # characters of a line of code that are looked at
-RECENT = 20  # files that are looked at, the last ones that the session had open before the words
-MOST_PROPOSED = 2  # places that are proposed for one line
+MAX_LINE_CHARS = 500  # of a line of code; the rest is ignored
+MAX_FILES = 20  # the last files that the session opened before the statement
+MAX_PROPOSED = 2  # places for one log line
 
 
 class ReadCode:
-    """What the turns of a session had open."""
+    """The files that the turns of a session had open."""
 
     def __init__(self, repo: Repository, turns: Sequence[Turn]) -> None:
         self.repo = repo
@@ -35,12 +35,12 @@ class ReadCode:
         self._lines: dict[str, list[str]] = {}
 
     def proposed(self, text: str, line: int) -> list[tuple[str, str]]:
-        """The `read` keys of what was said at a line of the transcript."""
+        """The `read` keys for a statement at a line of the transcript."""
         words = own_words(text)
-        before = [file for at, file in self._read if at <= line][-RECENT:]
+        before = [file for at, file in self._read if at <= line][-MAX_FILES:]
         if not words or not before:
             return []
-        found: dict[str, int] = {}  # a place, with how many words of the text stand there
+        found: dict[str, int] = {}  # place -> number of words of the text in it
         for file in reversed(before):
             path = self._path(file)
             if path:
@@ -49,11 +49,11 @@ class ReadCode:
                 number, count = (0, 0)
             if count:
                 found.setdefault(f"{path}:{number}", count)
-        best = sorted(found, key=lambda place: -found[place])[:MOST_PROPOSED]
+        best = sorted(found, key=lambda place: -found[place])[:MAX_PROPOSED]
         return [(PROPOSED, value) for place in best if (value := self._anchored(place))]
 
     def _path(self, file: FileRead) -> str:
-        """The path in the repository, "" for a file outside of it and for memory."""
+        """The path in the repository; "" for a file outside of it, and for memory files."""
         root = self.repo.root
         if root is None:
             return ""
@@ -67,7 +67,7 @@ class ReadCode:
         return str(path)
 
     def _best(self, path: str, file: FileRead, words: set[str], text: str) -> tuple[int, int]:
-        """The line that was open and has most words of the text, and how many; (0, 0) for none that tells."""
+        """The open line with most words of the text, and their number; (0, 0) if no line is specific enough."""
         if path not in self._lines:
             try:
                 assert self.repo.root is not None
@@ -84,7 +84,7 @@ class ReadCode:
         forms = {word: re.compile(rf"(?<![\w.]){re.escape(word)}(?!\w)") for word in words}
         best, most = 0, 0
         for number in range(first, last + 1):
-            there = {word for word, form in forms.items() if form.search(lines[number - 1][:LINE])}
+            there = {word for word, form in forms.items() if form.search(lines[number - 1][:MAX_LINE_CHARS])}
             tells = named or any(not word.replace(".", "").isdigit() for word in there)
             if tells and len(there) > most:
                 best, most = number, len(there)
@@ -93,5 +93,5 @@ class ReadCode:
     def _anchored(self, place: str) -> str:
         try:
             return compose(anchor(self.repo, place))
-        except GitMemError:  # it is not tracked, or holds secrets by its name
+        except GitMemError:  # the file is untracked, or its name says that it has secrets
             return ""

@@ -1,4 +1,4 @@
-"""Which facts of MEMORY.md sessions were given most often, and which never: for `receipts` and `status`."""
+"""The facts of MEMORY.md that sessions were given most often, and never; for `receipts` and `status`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def recalled(repo: Repository, config: Config, counts: Mapping[str, int]) -> tuple[list[Fact], list[Fact]]:
-    """The facts of MEMORY.md that were given most often, best first, and those that never were."""
+    """The facts of MEMORY.md that sessions were given, the most often first, and the facts that none was given."""
     from gitmem.errors import MissingFile
     from gitmem.memory.facts import parse_lines
     from gitmem.memory.show import read
@@ -29,7 +29,7 @@ def recalled(repo: Repository, config: Config, counts: Mapping[str, int]) -> tup
 
 
 def shown(repo: Repository, config: Config, counts: Mapping[str, int]) -> tuple[list[Fact], list[Fact]]:
-    """The same without the text of facts that the gate would block."""
+    """As `recalled`, with the text of facts removed that the gate would block."""
     from gitmem.gate.withholding import without_blocked
 
     most, never = recalled(repo, config, counts)

@@ -1,7 +1,7 @@
-"""Which parts of memory a session was given already: keys without text, in the Git directory, private, never committed.
+"""Remember which parts of memory a session was given: keys without text, in the Git directory, private, uncommitted.
 
-A session that begins, goes on after a compaction or was cleared has nothing of what it was given before. A file that is
-damaged or gone costs a repetition, never a wrong answer.
+A session that starts, was cleared, or was compacted has lost the parts that it was given before. A damaged or missing
+file causes a repetition, never a wrong answer.
 """
 
 from __future__ import annotations
@@ -14,16 +14,19 @@ from pathlib import Path
 from gitmem.errors import GitMemError
 from gitmem.sessions.state import read_private, recalled_file, write_private
 
-MAX_KEYS = 2_000  # keys of a session; the oldest go first
+MAX_KEYS = 2_000  # of a session; the oldest are dropped first
 
 
 @dataclass(frozen=True, slots=True)
 class RecalledParts:
-    """`keys` of the parts, oldest first; `answered` whether a prompt of the session was answered from memory yet,
-    `started` whether it was told what memory says as it began. `places`: (scope, path) of the files that the parts
-    stand in. `mark`: that of the transcript (`session_contents.mark_of`) as a part was given last, "" where it is not
-    known. `compacting`: a compaction was announced since. `compacted`: one happened. `at`: seconds since 1970 when a
-    part was given last, 0 where nobody knows."""
+    """The parts of memory that a session was given.
+
+    `keys`: keys of the parts, the oldest first. `answered`: a prompt of the session was answered from memory.
+    `started`: the session got a context at its start. `places`: (scope, path) of the files of the parts.
+    `mark`: the mark of the transcript (`session_contents.mark_of`) when the last part was given, "" if unknown.
+    `compacting`: the host announced a compaction since. `compacted`: a compaction happened. `at`: when the last part
+    was given, in seconds since 1970, 0 if unknown.
+    """
 
     keys: tuple[str, ...] = ()
     answered: bool = False
@@ -35,10 +38,11 @@ class RecalledParts:
     at: float = 0.0
 
     def after(self, mark: str) -> RecalledParts:
-        """What the session still has where its transcript has this mark; none of it where older turns were lost.
+        """The parts that the session still has when its transcript has this mark; none if older turns were lost.
 
-        A host may announce a compaction before every request and carry out none (Gemini CLI): where the transcript is
-        the same, nothing was lost."""
+        A host may announce a compaction before each request without doing one (Gemini CLI): an unchanged transcript has
+        lost nothing.
+        """
         known = bool(self.mark and mark)
         if (known and self.mark != mark) or (self.compacting and not known):
             return RecalledParts(mark=mark, compacted=True)
@@ -46,7 +50,7 @@ class RecalledParts:
 
 
 def load(common_dir: Path, session: str) -> RecalledParts:
-    """What the session was given; nothing for one without a name, a new one, or a damaged file."""
+    """The parts that the session was given; none for a session without a name, a new one, or a damaged file."""
     if not session:
         return RecalledParts()
     try:
@@ -62,7 +66,7 @@ def load(common_dir: Path, session: str) -> RecalledParts:
 
 
 def begin(common_dir: Path, session: str, given: RecalledParts, at: float) -> None:
-    """Remember what a session is given as it starts, and nothing from before. `at` as in `RecalledParts`."""
+    """Store the parts that a session is given at its start, and forget older ones. `at`: as in `RecalledParts`."""
     _save(common_dir, session, replace(given, at=at))
 
 
@@ -70,15 +74,14 @@ def add(
     common_dir: Path, session: str, before: RecalledParts, keys: Sequence[str], places: Iterable[tuple[str, str]],
     at: float,
 ) -> None:  # fmt: skip
-    """Remember what a prompt of the session was answered with, besides what it has (`before`). `at` as in
-    `RecalledParts`."""
+    """Store the parts that a prompt was answered with, in addition to `before`. `at`: as in `RecalledParts`."""
     all_keys, all_places = dict.fromkeys([*before.keys, *keys]), dict.fromkeys([*before.places, *places])
     after = replace(before, keys=tuple(all_keys), places=tuple(all_places), answered=True, at=at)
     _save(common_dir, session, after)
 
 
 def announce_compaction(common_dir: Path, session: str) -> None:
-    """Remember that the session is about to lose its older turns, and what it was given in them."""
+    """Store that a compaction is announced: the session may lose older turns and the parts in them."""
     _save(common_dir, session, replace(load(common_dir, session), compacting=True))
 
 
@@ -93,4 +96,4 @@ def _save(common_dir: Path, session: str, parts: RecalledParts) -> None:
     try:
         write_private(common_dir, recalled_file(session), json.dumps(value).encode(), durable=False)
     except (GitMemError, OSError):
-        return  # a Git directory that cannot be written to: the session is told something twice
+        return  # the Git directory is read-only: the session may be given a part twice

@@ -1,7 +1,7 @@
-"""What memory cost and gave, a line a context or search of a session: in the Git directory, private, bounded, no text.
+"""Receipts: one line for each context or search that a session was given. In the Git directory, private, without text.
 
-A line has the time, the session, which parts (the ids of their texts), the tokens by layer and the milliseconds. A file
-that is damaged, or cannot be written, costs figures and stops nothing.
+A line has the time, the session, the ids of the parts, the tokens by layer and the milliseconds. A damaged or read-only
+file loses figures and stops nothing.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from gitmem.git.worktree import locked, read_bytes, state_dir, write_atomic
 from gitmem.memory.fact import fact_id
 
 FILE = "receipts.jsonl"
-MAX_FILE_BYTES = 1 << 20  # bytes of the file: the older half goes when it has more
-NAME = 80  # characters of a session's name
+MAX_FILE_BYTES = 1 << 20  # a larger file loses its older half
+MAX_NAME_CHARS = 80  # of a session's name
 MAX_PARTS = 200  # of one receipt
-SEARCH = "search"  # stands for the layer of what a search gave
-WAIT = 0.2  # seconds for another that writes
+SEARCH = "search"  # the layer of a search's hits
+LOCK_WAIT_SECONDS = 0.2
 
 
 class Receipt(NamedTuple):
-    """One context or search. `kind` says which: "start", "prompt" or "context" of a session, or "search"."""
+    """The receipt of a context or a search. `kind`: "start", "prompt" or "context" of a session, or "search"."""
 
     at: datetime
     session: str
@@ -43,15 +43,15 @@ class Receipt(NamedTuple):
         return sum(self.tokens.values())
 
     def as_value(self) -> dict[str, object]:
-        """The JSON of docs/json.md, "receipts"; a line of the file."""
+        """The JSON of docs/json.md, "receipts", which is also a line of the file."""
         return {
-            "at": self.at.isoformat(timespec="seconds"), "session": self.session[:NAME], "kind": self.kind,
+            "at": self.at.isoformat(timespec="seconds"), "session": self.session[:MAX_NAME_CHARS], "kind": self.kind,
             "ms": self.milliseconds, "tokens": dict(self.tokens), "parts": list(self.parts[:MAX_PARTS]),
         }  # fmt: skip
 
 
 class Totals(NamedTuple):
-    """What receipts come to: tokens on an average day that has any, by layer in all, how often each part was given."""
+    """Sums over receipts: the mean tokens of a day with receipts, tokens by layer, and the count of each part."""
 
     receipts: int
     tokens_a_day: int
@@ -60,11 +60,11 @@ class Totals(NamedTuple):
 
 
 def record(common_dir: Path, receipt: Receipt) -> None:
-    """Append a line; nothing happens where that cannot be done."""
+    """Append a receipt to the file. Does nothing if the file cannot be written."""
     line = json.dumps(receipt.as_value(), ensure_ascii=True, separators=(",", ":")).encode("ascii") + b"\n"
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | system.NOFOLLOW | system.NONBLOCK | system.RAW
     try:
-        with locked(common_dir, "receipts", WAIT):
+        with locked(common_dir, "receipts", LOCK_WAIT_SECONDS):
             folder = state_dir(common_dir)
             with os.fdopen(os.open(folder / FILE, flags, 0o600), "ab") as file:
                 file.write(line)
@@ -77,7 +77,7 @@ def record(common_dir: Path, receipt: Receipt) -> None:
 
 
 def read(common_dir: Path, session: str = "", since: date | None = None) -> list[Receipt]:
-    """The receipts, oldest first: of one session, from one day on, where these are given."""
+    """The receipts, the oldest first. `session`: only of this session, "" for all. `since`: only from this day on."""
     try:
         data = read_bytes(common_dir / "gitmem", FILE, 2 * MAX_FILE_BYTES)
     except (OSError, OutsideRepository):
@@ -85,7 +85,8 @@ def read(common_dir: Path, session: str = "", since: date | None = None) -> list
     return [
         receipt
         for receipt in _receipts(data)
-        if (not session or receipt.session == session[:NAME]) and (since is None or receipt.at.date() >= since)
+        if (not session or receipt.session == session[:MAX_NAME_CHARS])
+        and (since is None or receipt.at.date() >= since)
     ]
 
 
@@ -102,7 +103,7 @@ def _receipts(data: bytes) -> Iterator[Receipt]:
 
 
 def by_session(receipts: Iterable[Receipt]) -> dict[str, list[Receipt]]:
-    """Session -> its receipts, in their order; the sessions in the order of their first one."""
+    """Session -> its receipts in order; the sessions in the order of their first receipt."""
     found: dict[str, list[Receipt]] = {}
     for receipt in receipts:
         found.setdefault(receipt.session, []).append(receipt)
@@ -110,7 +111,7 @@ def by_session(receipts: Iterable[Receipt]) -> dict[str, list[Receipt]]:
 
 
 def totals(receipts: Sequence[Receipt]) -> Totals:
-    """What they come to."""
+    """The sums over the receipts."""
     tokens: Counter[str] = Counter()
     counts: Counter[str] = Counter()
     for receipt in receipts:
@@ -121,7 +122,7 @@ def totals(receipts: Sequence[Receipt]) -> Totals:
 
 
 def of_parts(given: Iterable[tuple[str, str, int]]) -> tuple[dict[str, int], list[str]]:
-    """The tokens by layer and the ids of parts, given as (layer, text, tokens)."""
+    """The tokens by layer and the ids of the parts. `given`: (layer, text, tokens) of each part."""
     tokens: dict[str, int] = {}
     ids = []
     for layer, text, count in given:
@@ -131,7 +132,7 @@ def of_parts(given: Iterable[tuple[str, str, int]]) -> tuple[dict[str, int], lis
 
 
 def left_of(ceiling: int, common_dir: Path, session: str, budget: int) -> int:
-    """The budget of a context, no more than a session has left of its ceiling (0: it has none)."""
+    """The smaller of `budget` and the tokens that a session has left of its ceiling. `ceiling`: 0 for none."""
     if not ceiling or not session:
         return budget
     spent = sum(receipt.total for receipt in read(common_dir, session) if receipt.kind != SEARCH)

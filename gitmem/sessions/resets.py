@@ -1,5 +1,6 @@
-"""Ending the sessions that nobody ended: those whose day or whose time is over (`mem.sessionReset`), with a flush and
-an episode each. What a session says afterwards is a new part of it, with an episode of its own.
+"""End the sessions that nobody ended and that are due by `mem.sessionReset`, each with a flush and an episode.
+
+Later turns of such a session are a new part with an episode of its own.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from gitmem.hosts.transcript_parser import parse
 from gitmem.json_values import json_object
 from gitmem.regular_file import read_regular
 from gitmem.sessions.lifecycle import Source, end
-from gitmem.sessions.rolling_summary import MARKS, key
+from gitmem.sessions.rolling_summary import MARK_TURNS, key
 from gitmem.sessions.state import State, all_states, load_state, save_state
 
-LocalTime = Callable[[datetime], datetime]  # a time of day without a zone -> the same in the person's zone, that day
+LocalTime = Callable[[datetime], datetime]  # a time without a zone -> the same time in the person's zone on that day
 
 
 class Reset(StrEnum):
@@ -36,9 +37,9 @@ class Reset(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class EndedSession:
-    """A session that was ended: why, its episode ("" when nothing was said), how many lines it still wrote.
+    """A session that was ended: the reason, its episode ("" for a session without statements), and its written lines.
 
-    `problem` says what kept it from being ended in full.
+    `problem`: why it was not ended completely, "" if it was.
     """
 
     session: str
@@ -55,10 +56,10 @@ class EndedSession:
 def reason_to_end(
     policy: Reset, seen: datetime, now: datetime, *, hour: int, minutes: int, local: LocalTime
 ) -> str:  # fmt: skip
-    """Why a session that was last active at `seen` is over at `now`, "" while it is not.
+    """Why a session that was last active at `seen` is over at `now`; "" if it is not.
 
-    Daily: `hour` o'clock of the person's day passed since. Idle: `minutes` passed. `local` takes the offset of that
-    day (daylight saving time changes it).
+    Daily: `hour` o'clock in the person's zone has passed since. Idle: `minutes` have passed since. `local` applies the
+    offset of the day, which daylight saving time changes.
     """
     if seen >= now:
         return ""
@@ -70,7 +71,7 @@ def reason_to_end(
 
 
 def _day_began(now: datetime, hour: int, local: LocalTime) -> datetime:
-    """The latest `hour` o'clock that is not after `now`."""
+    """The latest `hour` o'clock at or before `now`."""
     today = datetime.combine(now.date(), time(hour))
     start = local(today)
     if start <= now:
@@ -81,10 +82,11 @@ def _day_began(now: datetime, hour: int, local: LocalTime) -> datetime:
 def end_due(
     repo: Repository, config: Config, now: datetime, local: LocalTime, transcripts: Mapping[str, Transcript]
 ) -> list[EndedSession]:
-    """End every session that is over at `now`; `transcripts` are those in hand, by the session's name.
+    """End each session that is over at `now`.
 
-    The episode is of the day on which the session was last active. Twice is the same as once. Raises Locked while
-    another process is at it; what keeps one session from being ended is said in its value.
+    `transcripts`: session name -> transcript that is already read. The episode gets the day of the session's last
+    activity. A second call has no effect. Raises Locked while another process ends sessions; a failure of one session
+    is in its `problem`.
     """
     policy = Reset(config.session_reset)
     if policy is Reset.NEVER or repo.root is None or not (repo.common_dir / "gitmem/sessions").is_dir():
@@ -112,21 +114,21 @@ def _end(
     try:
         flushed, path = end(repo, config, old, Source(session=state.name), now=state.seen, wait=0)
         kept = len(flushed.kept)
-    except Locked as error:  # it is over all the same, and the next event ends it
+    except Locked as error:  # the next event ends it
         return EndedSession(state.name, reason, problem=error.message)
     except GitMemError as error:
         problem = error.message
     last = load_state(repo.common_dir, state.name)
     keys = tuple(key(turn) for turn in old.spoken())
     after = replace(
-        last, part=last.part + bool(keys), closed=keys[-MARKS:] or last.closed, seen=state.seen, ended=True
+        last, part=last.part + bool(keys), closed=keys[-MARK_TURNS:] or last.closed, seen=state.seen, ended=True
     )  # fmt: skip
     save_state(repo.common_dir, state.name, after)
     return EndedSession(state.name, reason, path, kept, problem)
 
 
 def _remembered(state: State) -> tuple[Transcript, str]:
-    """The transcript a session's state names, and why it cannot be read ("" where it can, or none is named)."""
+    """The transcript that a session's state names, and why it cannot be read ("" if it can, or none is named)."""
     if not state.transcript:
         return Transcript(()), ""
     try:
@@ -136,7 +138,7 @@ def _remembered(state: State) -> tuple[Transcript, str]:
 
 
 def _until(transcript: Transcript, state: State, seen: datetime) -> Transcript:
-    """The turns up to the session's last activity: by their time, else those that were read by then."""
+    """The turns up to the session's last activity, by their times, else by which turns were read then."""
     spoken = {id(turn) for turn in transcript.spoken()}
     turns: list[Turn] = []
     for turn in transcript.turns:

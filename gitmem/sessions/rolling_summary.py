@@ -1,8 +1,8 @@
-"""The rolling summary of a session: what was said before the recent turns, a turn at a time, in bounded space. Pure.
+"""The rolling summary of a session: its older turns in bounded space, updated turn by turn. Pure.
 
-Extractive: it says only sentences that were said, and none of a line with a secret. A turn is folded in once and the
-state after n turns depends on those turns alone, so a summary kept between runs is the one a fresh start would make,
-and it still knows what a host has since dropped from its transcript. `sessions/state.py` keeps it.
+The summary consists of sentences of the session, none from a line with a secret. Each turn is added once, and the state
+after n turns depends on these turns only. So a stored summary equals one made from the start, and it also covers turns
+that the host has removed from its transcript. `sessions/state.py` stores it.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from gitmem.text.terms import cut
 from gitmem.text.terms import tokens as words
 
 SUMMARY_TOKENS = 400
-SHORTEST, LONGEST = 8, 400  # characters of a sentence that can tell something
-LINES = 80  # sentences that are kept in the running; cut back to these whenever there are twice as many
-TERMS = 600  # terms that are counted; cut back whenever there are twice as many
-SAME = 0.75  # share of the shorter sentence's terms that the longer one has, from which they say the same
-MARKS = 16  # turns by which the place in a transcript is found again
+MIN_SENTENCE_CHARS, MAX_SENTENCE_CHARS = 8, 400
+KEPT_SENTENCES = 80  # cut back to this number when there are twice as many
+KEPT_TERMS = 600  # with counts; cut back to this number when there are twice as many
+SAME_SHARE = 0.75  # of the shorter sentence's terms in the longer one, from which they say the same
+MARK_TURNS = 16  # the last turns whose keys find the place in a transcript again
 
 
 class SummaryLine(NamedTuple):
-    """A sentence, who said it, and its place among all sentences of the session."""
+    """A sentence with its speaker and its number among all sentences of the session."""
 
     number: int
     role: str
@@ -42,9 +42,9 @@ class SummaryLine(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Rolling:
-    """The summary so far: sentences worth keeping in order, how often terms came up, and which turns are in it.
+    """The state of a summary: the kept sentences in order, and the counts of terms.
 
-    `turns` counts the turns folded in, `first` and `marks` are keys of the first and of the last of them.
+    `turns`: the number of turns in the summary. `first`, `marks`: the keys of the first and of the last of them.
     """
 
     lines: tuple[SummaryLine, ...] = ()
@@ -56,7 +56,7 @@ class Rolling:
 
 
 def fold(state: Rolling, turns: Iterable[Turn]) -> Rolling:
-    """The summary with these turns in it as well; tool output says nothing here. Folding in two steps is one step."""
+    """The summary with these turns added, without tool output. Adding in two steps gives the same as in one."""
     lines, counts = list(state.lines), dict(state.counts)
     known = {line.text for line in lines}
     own = {line.text: _terms(line.text) for line in lines}
@@ -64,7 +64,7 @@ def fold(state: Rolling, turns: Iterable[Turn]) -> Rolling:
     for turn in turns:
         if turn.role is Role.TOOL or not turn.text:
             continue
-        count, first, marks = count + 1, first or key(turn), [*marks[-MARKS + 1 :], key(turn)]
+        count, first, marks = count + 1, first or key(turn), [*marks[-MARK_TURNS + 1 :], key(turn)]
         for role, text in sentences(turn):
             said += 1
             own.setdefault(text, _terms(text))
@@ -73,19 +73,21 @@ def fold(state: Rolling, turns: Iterable[Turn]) -> Rolling:
             if text not in known:
                 known.add(text)
                 lines.append(SummaryLine(said, role, text))
-        if len(counts) > 2 * TERMS:
-            counts = dict(sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:TERMS])
-        if len(lines) > 2 * LINES:
+        if len(counts) > 2 * KEPT_TERMS:
+            counts = dict(sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:KEPT_TERMS])
+        if len(lines) > 2 * KEPT_SENTENCES:
             lines.sort(key=lambda line: (-weight(own[line.text], line.text, counts), line.number))
-            lines = sorted(lines[:LINES])
+            lines = sorted(lines[:KEPT_SENTENCES])
             known = {line.text for line in lines}
             own = {line.text: own[line.text] for line in lines}
     return Rolling(tuple(lines), counts, count, said, first, tuple(marks))
 
 
 def sentences(turn: Turn) -> list[tuple[str, str]]:
-    """(who, sentence) of a turn, without lines that hold a secret and without what the turn quotes or was given; an
-    earlier summary's lines name who said them."""
+    """(speaker, sentence) of a turn, without lines with a secret, quotations and inserted text.
+
+    The lines of an earlier summary name their speakers.
+    """
     from gitmem.gate.quoting import HIDDEN, without_secrets
 
     parts = []
@@ -101,14 +103,16 @@ def sentences(turn: Turn) -> list[tuple[str, str]]:
                     role, part = (head, rest)
                 else:
                     role, part = ("assistant", part)
-            if SHORTEST <= len(part) <= LONGEST and part != HIDDEN:
+            if MIN_SENTENCE_CHARS <= len(part) <= MAX_SENTENCE_CHARS and part != HIDDEN:
                 parts.append((role, part))
     return parts
 
 
 def weight(own: Collection[str], text: str, counts: Mapping[str, int], focus: Collection[str] = ()) -> float:
-    """How much a sentence tells: the mean log frequency of its terms in the whole (a word used throughout tells what
-    the conversation is about), more where it shares words with `focus`, damped for questions."""
+    """The weight of a sentence: the mean log count of its terms, since frequent words are the topic of a session.
+
+    Words of `focus` add to it; a question gets less.
+    """
     if not own:
         return 0.0
     mean = sum(math.log1p(counts.get(term, 0)) for term in own) / math.sqrt(len(own) + 4)
@@ -117,13 +121,15 @@ def weight(own: Collection[str], text: str, counts: Mapping[str, int], focus: Co
 
 
 def render(state: Rolling, budget: int = SUMMARY_TOKENS, focus: str = "") -> str:
-    """`best` as `- who: sentence` lines, "" when there are none."""
+    """The sentences of `best` as lines `- speaker: sentence`; "" if there are none."""
     return "\n".join(f"- {line.role}: {line.text}" for line in best(state, budget, focus))
 
 
 def best(state: Rolling, budget: int, focus: str = "") -> list[SummaryLine]:
-    """The most telling sentences within `budget` tokens in the order they were said, none that says nearly what
-    another says, those that share words with `focus` first."""
+    """The sentences of most weight within `budget` tokens, in the order of the session, without near-repetitions.
+
+    Sentences that share words with `focus` are chosen first.
+    """
     wanted = _terms(focus)
     own = {line: _terms(line.text) for line in state.lines}
     ranked = sorted(
@@ -140,25 +146,25 @@ def best(state: Rolling, budget: int, focus: str = "") -> list[SummaryLine]:
 
 
 def _terms(text: str) -> frozenset[str]:
-    """The terms of a text without the words that say nothing of a subject."""
+    """The terms of a text without stop words."""
     kept = ((token, script) for token, script in words(text) if token.lower() not in STOP and token not in STOP_KOREAN)
     return frozenset(term for token, script in kept for term in cut(token, script))
 
 
 def _adds_little(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether the shorter of two sentences of a summary adds little. `repeats` of memory/similarity.py asks more, since
-    what it drops is a fact; here the terms are kept as a turn is folded in, so that the words need not be."""
+    """Whether the shorter of two sentences repeats the longer one. Works on stored terms. `repeats` of
+    memory/similarity.py is stricter, since it drops facts."""
     least = min(len(one), len(other))
     if least > 2:
-        return len(one & other) >= SAME * least
+        return len(one & other) >= SAME_SHARE * least
     return one == other
 
 
 def resume(state: Rolling, turns: Sequence[Turn], keep: int = KEEP) -> Rolling:
-    """The summary of a transcript without its last `keep` spoken turns, going on from what `state` has of it.
+    """The summary of a transcript without its last `keep` spoken turns, continued from `state`.
 
-    A transcript whose first turn is another one was cut by its host: what is left is newer, and earlier summaries in
-    it are used only where nothing is remembered.
+    If the first turn differs, the host has cut the transcript and the rest is newer. Summaries of the host in the
+    transcript are used only if `state` is empty.
     """
     spoken = [turn for turn in turns if turn.role is not Role.TOOL and turn.text and turn.by is By.SPEAKER]
     if keep:
@@ -169,16 +175,16 @@ def resume(state: Rolling, turns: Sequence[Turn], keep: int = KEEP) -> Rolling:
         return fold(state, [turn for turn in turns if turn.by is By.SUMMARY])
     keys = [key(turn) for turn in older]
     if state.turns and keys and keys[0] == state.first:
-        if keys[: state.turns][-MARKS:] == list(state.marks):
+        if keys[: state.turns][-MARK_TURNS:] == list(state.marks):
             return fold(state, older[state.turns :])
-        return fold(Rolling(), older)  # turns were edited or fewer are asked for: begin again, all are here
+        return fold(Rolling(), older)  # turns were edited, or `keep` is larger: start again, since all turns are here
     if not state.turns:
         return fold(Rolling(), [turn for turn in turns if turn.by is By.SUMMARY] + older)
     return fold(state, older[after(keys, state.marks) :])
 
 
 def after(keys: Sequence[str], marks: Sequence[str]) -> int:
-    """How many of `keys` are in the summary already: those up to where its last marks end."""
+    """The number of `keys` that the summary contains: those up to its last mark."""
     for at in range(len(keys), 0, -1):
         length = min(at, len(marks))
         if length and tuple(keys[at - length : at]) == tuple(marks[-length:]):
@@ -187,13 +193,12 @@ def after(keys: Sequence[str], marks: Sequence[str]) -> int:
 
 
 def key(turn: Turn) -> str:
-    """What tells a turn apart, by its text: line numbers change when a transcript is compacted."""
+    """The key of a turn, made from its text, since line numbers change when a transcript is compacted."""
     return hashlib.sha256(f"{turn.role}\0{turn.text}".encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def numbered(keys: Iterable[str]) -> list[str]:
-    """The keys of turns in their order, the second and later ones of one text with their number: said again, it is
-    another turn."""
+    """The keys of turns in order; repeated keys get a number, since a repeated text is another turn."""
     counts: Counter[str] = Counter()
     found = []
     for each in keys:
@@ -203,14 +208,14 @@ def numbered(keys: Iterable[str]) -> list[str]:
 
 
 def dump(state: Rolling) -> bytes:
-    """A state as JSON; `load` reads it."""
+    """The state as JSON for `load`."""
     value = {"version": 1, "lines": [list(line) for line in state.lines], "counts": dict(state.counts)}
     value |= {"turns": state.turns, "said": state.said, "first": state.first, "marks": list(state.marks)}
     return json.dumps(value).encode()
 
 
 def load(data: bytes) -> Rolling:
-    """The state, an empty one when it is damaged or of another version."""
+    """The state from its JSON; an empty one for damaged data or another version."""
     try:
         value = json.loads(data)
         if value["version"] != 1:

@@ -1,10 +1,9 @@
-"""Which sentences of a conversation are worth a line of the log: always what was said, never a model's wording.
+"""Choose the sentences of a conversation that are worth a log line. Lines quote the conversation, never a model.
 
-The rules of promotion choose, and a model may add to them. A decision brings its reason along, where that stands right
-behind it (`because`, `때문이다`, `理由は`, or plainly the next sentence) or right before it (`so we`, `所以`).
-What a person asks to remember (`Remember this.` behind it) is worth a line whatever it says, and the request is none.
-What a turn quotes or fences is nobody's word (`hosts/pasted_text.py`): a sentence that quotes a statement is judged by
-the rest of it.
+The rules of promotion choose, and a model may add sentences. A decision takes its reason along if that is right after
+it (`because`, `때문이다`, `理由は`, or simply the next sentence) or right before it (`so we`, `所以`). A sentence
+before "Remember this." is always worth a line; the request itself is not. Quoted and fenced text is ignored
+(`hosts/pasted_text.py`), and a sentence that quotes a statement is judged by the rest of it.
 """
 
 from __future__ import annotations
@@ -27,20 +26,20 @@ from gitmem.sessions.echoes import acknowledges
 from gitmem.text.languages import EASTERN, LANGUAGES
 from gitmem.text.sentences import sentences as split_sentences
 
-MIN_SENTENCE_CHARACTERS = 6  # characters of a sentence
+MIN_SENTENCE_CHARACTERS = 6
 KEPT_TYPES = frozenset(
     ("decision", "preference", "constraint", "deadline", "todo", "rule", "policy", "exception", "lesson", "profile",
      "goal", "fact")
 )  # fmt: skip
-MARKED = 2  # sentences of a reason that say so themselves
+MAX_REASON_SENTENCES = 2  # with words like "because"
 WIDE_STOPS = ("。", "！", "？")
-ENDS = (".", "!", "?", ":", ";", *WIDE_STOPS)  # of a sentence; a person often writes none
-NOT_SAID = ("```", "|", "<", "#", ">")  # how a line begins that is markup
+SENTENCE_ENDS = (".", "!", "?", ":", ";", *WIDE_STOPS)
+MARKUP_STARTS = ("```", "|", "<", "#", ">")  # of a line that is markup
 
 REASON = re.compile(rf"^\W*(?:{'|'.join(each.REASON_LEAD_INS for each in LANGUAGES)})", re.I)
 REASON_END = re.compile(rf"(?:{'|'.join(each.REASON_ENDS for each in EASTERN)})\W*$")
 CONSEQUENCE = re.compile(rf"^\W*(?:{'|'.join(each.CONSEQUENCE_LEAD_INS for each in LANGUAGES)})", re.I)
-# What goes on with the conversation instead of saying why: questions, requests, plans, thanks.
+# Sentences that change the subject, so that they give no reason: questions, requests, plans, thanks.
 GOES_ON = re.compile(
     rf"[?？]\W*$|{'|'.join(each.GOING_ON_ENDS for each in EASTERN)}"
     rf"|^\W*(?:{'|'.join(each.GOING_ON for each in LANGUAGES)})",
@@ -169,7 +168,7 @@ def _as_one_line(said: Sequence[Sentence], settled: Settlement) -> Selected:
     is the agent's word, whatever the person added."""
     core, parts = said[settled.core], [said[at] for at in settled.places]
     texts = [part.text for part in parts]
-    text = _join_sentences([*(each if each.endswith(ENDS) else f"{each}." for each in texts[:-1]), texts[-1]])
+    text = _join_sentences([*(each if each.endswith(SENTENCE_ENDS) else f"{each}." for each in texts[:-1]), texts[-1]])
     others = dict.fromkeys(part.turn for part in parts if part.turn is not core.turn)
     origin = "agent"
     if all(part.turn.role is Role.USER for part in parts):
@@ -199,7 +198,7 @@ def _may_be_line(each: Sentence) -> bool:
     return (
         len(each.own) >= MIN_SENTENCE_CHARACTERS
         and len(each.text) <= MAX_SENTENCE_CHARACTERS
-        and not each.text.startswith(NOT_SAID)
+        and not each.text.startswith(MARKUP_STARTS)
     )
 
 
@@ -278,12 +277,13 @@ def _reason_before(said: Sequence[Sentence], at: int, taken: set[int]) -> list[i
 def _reason_after(said: Sequence[Sentence], at: int, chosen: dict[int, str]) -> list[int]:
     """The places of the sentences behind the one at `at` that say why, in the same turn.
 
-    Those that say so themselves (at most MARKED of them, from the next line too); else the next sentence of the same
-    line, unless it is worth a line of its own, goes on with the conversation, or keeps the whole from being promoted.
+    Those that say so themselves (at most MAX_REASON_SENTENCES of them, from the next line too); else the next sentence
+    of the same line, unless it is worth a line of its own, goes on with the conversation, or keeps the whole from being
+    promoted.
     """
     length = len(said[at].text)
     marked: list[int] = []
-    for place in range(at + 1, min(at + 1 + MARKED, len(said))):
+    for place in range(at + 1, min(at + 1 + MAX_REASON_SENTENCES, len(said))):
         sentence = said[place]
         length += 1 + len(sentence.text)
         near = sentence.turn is said[at].turn and sentence.paragraph <= said[at].paragraph + 1

@@ -37,7 +37,7 @@ from gitmem.sessions.log_files import log_files
 from gitmem.sessions.past_sessions import PastSession
 from gitmem.sessions.rolling_summary import key
 from gitmem.sessions.selection import Selected, select
-from gitmem.sessions.state import FORGOTTEN, load_state, lock_of, part_name, save_state, touched
+from gitmem.sessions.state import MAX_QUIET_TIME, load_state, lock_of, part_name, save_state, touched
 from gitmem.sessions.written_ids import written_id, written_session
 
 # Sessions of one write: so much work is lost where an import is interrupted, and no more is held.
@@ -340,7 +340,7 @@ class _Importer:
         """Let a flush of the same session, should it go on, read on from here. Of a session that is older than what
         is remembered of any, nothing is kept."""
         last = item.turns[-1].at
-        if last is None or self._now - last > FORGOTTEN:
+        if last is None or self._now - last > MAX_QUIET_TIME:
             return
         common, name = self._repo.common_dir, item.session.name
         with locked(common, lock_of(name), STATE_WAIT):

@@ -1,7 +1,7 @@
-"""What a running session remembers of itself, in the Git directory (`gitmem/sessions/`): private, never committed.
+"""The stored state of a session, in the Git directory (`gitmem/sessions/`), private, never committed.
 
-Which turns were read, which facts were written, when it was last active, and the rolling summary of what was said. A
-file that is damaged or gone costs work, never a wrong answer.
+It has the keys of the turns that were read, the ids of written facts, the time of the last activity, and the rolling
+summary. A damaged or missing file causes work, never a wrong answer.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from gitmem.hosts.transcript_parser import parse
 from gitmem.regular_file import read_regular
 from gitmem.sessions import rolling_summary
 from gitmem.sessions.compaction import KEEP
-from gitmem.sessions.rolling_summary import MARKS, Rolling
+from gitmem.sessions.rolling_summary import MARK_TURNS, Rolling
 
-MAX_FILE_BYTES = 4 << 20  # bytes of one file
-MAX_REREAD_BYTES = 16 << 20  # bytes of a transcript that a start reads again
+MAX_FILE_BYTES = 4 << 20
+MAX_REREAD_BYTES = 16 << 20  # a longer transcript is not read again at a start
 RECALLED = ".recalled.json"
-FORGOTTEN = timedelta(days=180)  # a session that was quiet for so long is forgotten; its log and episode stay
-ENDED_PARTS = 20  # ended parts of a session that are remembered; a transcript of an older one begins a new part
-TURNS_OF_PART = 1_000  # keys of an ended part's turns that are remembered, the last ones
+MAX_QUIET_TIME = timedelta(days=180)  # then the state is deleted; the log and the episode stay
+MAX_ENDED_PARTS = 20  # that are stored; a transcript of an older part begins a new one
+MAX_PART_KEYS = 1_000  # keys of an ended part that are stored, those of its last turns
 
 
 class EndedPart(NamedTuple):
-    """A part of a session that has ended. `part`: its number. `closed`: as `State.closed` was in it. `turns`: keys of
-    the turns its episode was made of. `at`: when the last of them was said, None where the host gives no time."""
+    """An ended part of a session. `part`: its number. `closed`: the `State.closed` of that part. `turns`: keys of the
+    turns in its episode. `at`: the time of the last of them, None if the host gives none."""
 
     part: int
     closed: tuple[str, ...]
@@ -45,13 +45,13 @@ class EndedPart(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What a session has already given: keys of the turns that were read (`rolling_summary.numbered`), ids of the facts
-    that were written.
+    """The state of a session: the keys of the turns that were read (`rolling_summary.numbered`), the ids of written
+    facts.
 
-    `transcript` is the host's file, `seen` when the session was last active, `closed` the keys of the last turns of
-    its parts that were ended by a reset, `part` the number of the present one, `ended` whether it has its episode.
-    `parts`: the parts that have ended, each once, in the order in which they ended. A part that begins without the
-    turns of the others has `turns` of its own: a yes in it is another yes.
+    `transcript`: the host's file. `seen`: the time of the last activity. `closed`: the keys of the last turns of parts
+    that a reset ended. `part`: the number of the present part. `ended`: the present part has its episode.
+    `parts`: the ended parts in the order of their ends. A part without the turns of earlier parts has `turns` of its
+    own, so that a repeated answer in it counts as a new turn.
     """
 
     turns: frozenset[str] = frozenset()
@@ -66,7 +66,7 @@ class State:
 
 
 def name_of(transcript: Transcript, session: str = "") -> str:
-    """The session's name: the one given, the transcript's own, else one made of its first turn."""
+    """The name of a session: `session`, else the transcript's own id, else one made from its first turn."""
     if session or transcript.session:
         return session or transcript.session
     first = next((turn for turn in transcript.turns if turn.text and turn.by is By.SPEAKER), None)
@@ -76,27 +76,27 @@ def name_of(transcript: Transcript, session: str = "") -> str:
 
 
 def file_of(session: str) -> str:
-    """A file name for a session's name, which somebody else chose."""
+    """The file name for a session's name, which may have any characters."""
     return hashlib.sha256(session.encode("utf-8", "surrogateescape")).hexdigest()[:24]
 
 
 def recalled_file(session: str) -> str:
-    """The file with what the session was given of memory (`sessions/recalled_parts.py`)."""
+    """The name of the file with the parts of memory that the session was given (`sessions/recalled_parts.py`)."""
     return f"{file_of(session)}{RECALLED}"
 
 
 def lock_of(session: str) -> str:
-    """The name of the lock that whoever reads and writes a session's state holds."""
+    """The name of the lock for reading and writing a session's state."""
     return f"session-{file_of(session)}"
 
 
 def lock_of_giving(session: str) -> str:
-    """The name of the lock that an event holds while it gives the session a context and records what it gave."""
+    """The name of the lock for giving a session a context and recording its parts."""
     return f"giving-{file_of(session)}"
 
 
 def load_state(common_dir: Path, session: str) -> State:
-    """What the session has already given; nothing when it is new or its file is damaged."""
+    """The state of the session; an empty one for a new session or a damaged file."""
     return _state(read_private(common_dir, f"{file_of(session)}.json"))
 
 
@@ -127,7 +127,7 @@ def _part(value: dict[str, object]) -> EndedPart:
 
 
 def save_state(common_dir: Path, session: str, state: State) -> None:
-    """Remember it, privately."""
+    """Store the state in a private file."""
     value = {
         "turns": sorted(state.turns), "facts": sorted(state.facts), "name": session, "transcript": state.transcript,
         "seen": state.seen.isoformat() if state.seen else "", "part": state.part, "closed": list(state.closed),
@@ -143,11 +143,11 @@ def touched(state: State, now: datetime, transcript: str) -> State:
 
 
 def all_states(common_dir: Path, now: datetime) -> list[State]:
-    """Every session that is remembered, the quietest first; those quiet for half a year are forgotten on the way."""
+    """All stored sessions, the longest inactive first. Deletes those inactive for MAX_QUIET_TIME."""
     states = []
     for path in _files(common_dir):
         state = _state(read_private(common_dir, path.name))
-        if state.seen is not None and now - state.seen > FORGOTTEN:
+        if state.seen is not None and now - state.seen > MAX_QUIET_TIME:
             path.unlink(missing_ok=True)
             for lock in (lock_of(state.name), lock_of_giving(state.name)):
                 (common_dir / "gitmem" / f"{lock}.lock").unlink(missing_ok=True)
@@ -167,18 +167,18 @@ def _files(common_dir: Path) -> Iterator[Path]:
 
 
 def part_name(session: str, part: int) -> str:
-    """What the parts of a session are called that a reset has cut: `s1`, `s1#2`, `s1#3`."""
+    """The name of a part of a session: `s1` for the first, then `s1#2`, `s1#3`."""
     if part == 1:
         return session
     return f"{session}#{part}"
 
 
 def with_part_of(state: State, transcript: Transcript) -> State:
-    """The state in the part that a transcript is of.
+    """The state in the part that the transcript belongs to.
 
-    A transcript that holds the last turns of an ended part goes on with that part. One that has none of them begins a
-    new part where the present one has ended: a host may keep a session's id when its person starts anew (OpenClaw's
-    `/new`). One with nothing but turns of an ended part is an older reading of it; one without turns says nothing.
+    A transcript with the last turns of an ended part continues that part. A transcript without them begins a new part
+    if the present one has ended: a host may keep the session id when a person starts again (OpenClaw's `/new`). A
+    transcript with only turns of an ended part is an older reading of it. One without turns changes nothing.
     """
     spoken = transcript.spoken()
     if not spoken or not state.parts:
@@ -194,7 +194,7 @@ def with_part_of(state: State, transcript: Transcript) -> State:
 
 
 def _in_new_part(state: State) -> State:
-    """The state in a part that begins now; one that runs goes on, whatever it has lost has no episode yet."""
+    """The state in a new part, or in the present one if that has no episode yet."""
     if all(each.part != state.part for each in state.parts):
         return state
     number = max(each.part for each in state.parts) + 1
@@ -202,7 +202,7 @@ def _in_new_part(state: State) -> State:
 
 
 def _in_ended_part(state: State, ended: EndedPart, keys: Sequence[str]) -> State:
-    """The state in a part that has ended, or in the running one where a reset began that after these turns."""
+    """The state in an ended part, or in the running part that a reset began after these turns."""
     running = all(each.part != state.part for each in state.parts)
     cut_by_reset = running and rolling_summary.after(keys, state.closed) == len(keys) > 0
     if state.part == ended.part or cut_by_reset:
@@ -212,10 +212,10 @@ def _in_ended_part(state: State, ended: EndedPart, keys: Sequence[str]) -> State
 
 
 def _end_in(ended: EndedPart, keys: Sequence[str], spoken: Sequence[Turn]) -> int:
-    """How many of the turns stand up to the last one of an ended part, 0 where they have it not."""
+    """The number of turns up to the last turn of an ended part; 0 if the turns do not contain it."""
     if _is_later(ended, spoken):
         return 0
-    return rolling_summary.after(keys, ended.turns[-MARKS:])
+    return rolling_summary.after(keys, ended.turns[-MARK_TURNS:])
 
 
 def _is_older_reading(ended: EndedPart, keys: Sequence[str], spoken: Sequence[Turn]) -> bool:
@@ -223,25 +223,25 @@ def _is_older_reading(ended: EndedPart, keys: Sequence[str], spoken: Sequence[Tu
 
 
 def _is_later(ended: EndedPart, spoken: Sequence[Turn]) -> bool:
-    """Whether every turn was said after an ended part: what is said again later is no old turn."""
+    """Whether all turns are later than an ended part, so that a repeated text is a new turn."""
     times = [turn.at for turn in spoken]
     return ended.at is not None and all(at is not None and at > ended.at for at in times)
 
 
 def with_ended_part(state: State, spoken: Sequence[Turn]) -> State:
-    """The state whose present part has ended with these turns; with no turns, or an older reading, as it is."""
-    keys = tuple(rolling_summary.key(turn) for turn in spoken)[-TURNS_OF_PART:]
+    """The state with the present part ended by these turns; unchanged without turns or for an older reading."""
+    keys = tuple(rolling_summary.key(turn) for turn in spoken)[-MAX_PART_KEYS:]
     own = next((each for each in state.parts if each.part == state.part), None)
     if not keys or (own is not None and set(keys) <= set(own.turns)):
         return replace(state, ended=True)
     others = [each for each in state.parts if each.part != state.part]
     ended = EndedPart(state.part, state.closed, keys, spoken[-1].at)
-    return replace(state, ended=True, parts=(*others, ended)[-ENDED_PARTS:])
+    return replace(state, ended=True, parts=(*others, ended)[-MAX_ENDED_PARTS:])
 
 
 def present(common_dir: Path, transcript: Transcript, session: str = "") -> Transcript:
-    """The transcript since the last reset of its session, under the name of the part that it is of (`with_part_of`);
-    all of it without a reset."""
+    """The turns since the last reset of the session, under the name of their part (`with_part_of`); all turns without a
+    reset."""
     name = name_of(transcript, session)
     state = with_part_of(load_state(common_dir, name), transcript)
     if state.part == 1:
@@ -255,7 +255,7 @@ def present(common_dir: Path, transcript: Transcript, session: str = "") -> Tran
 
 
 def part_at_start(common_dir: Path, transcript: Transcript, session: str) -> str:
-    """The name of the part of `session` that begins or goes on with all the turns the host has; none: a new one."""
+    """The name of the part of `session` that the transcript begins or continues; a new part without turns."""
     state = load_state(common_dir, session)
     if transcript.spoken():
         state = with_part_of(state, transcript)
@@ -270,9 +270,10 @@ def _is_spoken(transcript: Transcript, at: int) -> bool:
 
 
 def summary(common_dir: Path, transcript: Transcript, session: str = "", *, keep: int = KEEP) -> Rolling:
-    """The rolling summary of all but the last `keep` spoken turns since the last reset: only what is new is read, and
-    it is kept for the next time. `rolling_summary.render(summary(...), budget, focus)` is its text. Where nothing can
-    be written it is made anew.
+    """The rolling summary of the turns since the last reset without the last `keep` spoken ones.
+
+    Only new turns are read, and the summary is stored; in a read-only Git directory it is made from all turns.
+    `rolling_summary.render(summary(...), budget, focus)` is its text.
     """
     transcript = present(common_dir, transcript, session)
     name = f"{file_of(transcript.session)}.summary.json"
@@ -287,8 +288,7 @@ def summary(common_dir: Path, transcript: Transcript, session: str = "", *, keep
 
 
 def so_far(common_dir: Path, state: State) -> Rolling:
-    """The summary of all a session has said since its last reset, the recent turns too, as far as its transcript can
-    still be read; nothing is kept."""
+    """The summary of all turns since the last reset, as far as the transcript can still be read; stores nothing."""
     name = f"{file_of(part_name(state.name, state.part))}.summary.json"
     before = rolling_summary.load(read_private(common_dir, name))
     try:
@@ -303,7 +303,7 @@ def so_far(common_dir: Path, state: State) -> Rolling:
 
 
 def read_private(common_dir: Path, name: str) -> bytes:
-    """A file of the sessions' folder, b"" where it cannot be read."""
+    """The bytes of a file in the sessions' folder; b"" if it cannot be read."""
     try:
         return read_bytes(common_dir / "gitmem/sessions", name, MAX_FILE_BYTES)
     except (OSError, OutsideRepository):
@@ -311,9 +311,9 @@ def read_private(common_dir: Path, name: str) -> bytes:
 
 
 def write_private(common_dir: Path, name: str, data: bytes, *, durable: bool = True) -> None:
-    """Replace a file of the sessions' folder, readable by its owner alone. Raises GitMemError, OSError.
+    """Replace a file in the sessions' folder, with mode 0600. Raises GitMemError, OSError.
 
-    One that is not `durable` may be the old one again after the machine has crashed, and nobody waits for the disk.
+    Without `durable` the call does not wait for the disk, and after a crash of the machine the old file may be back.
     """
     folder = state_dir(common_dir) / "sessions"
     folder.mkdir(mode=0o700, exist_ok=True)

@@ -1,9 +1,8 @@
-"""Working memory of running sessions: small values by key, in the Git directory, never committed.
+"""Working memory of sessions: small values by key, in the Git directory, never committed.
 
-A value belongs to a session and an agent (`Owner`); a value without a session is the project's. Keys are hierarchical
-(`entity:name:phase`), normalised, and expire; an expired value is dropped when it is met. Each value is a file of its
-own, written atomically, so that processes never see half a value; a process that lives long keeps what it read or wrote
-in memory for as long as the file stays as it was.
+A value belongs to a session and an agent (`Owner`); a value without a session belongs to the project. Keys are
+hierarchical (`entity:name:phase`) and normalised. Values expire, and an expired value is deleted when it is read. Each
+value is a file of its own, written atomically. A long-lived process caches values as long as their files do not change.
 """
 
 from __future__ import annotations
@@ -24,25 +23,25 @@ from gitmem.git.worktree import read_bytes, state_dir, write_atomic
 from gitmem.messages import Message
 from gitmem.paths import agent_name
 
-MAX_PARTS = 4  # parts of a key: entity:name:phase:sub
-MAX_STORED_PARTS = 5  # parts of a key that an earlier version may have stored; such a value is read, not written
-MAX_VALUE_BYTES = 64_000  # bytes of one value
-MAX_VALUES = 1_000  # values of one session, or of the project, that hold at a time
-MAX_FILES = 10_000  # values of one repository, those that have ended included
-MAX_SESSION_NAME = 200  # characters of a session's name
+MAX_PARTS = 4  # of a key: entity:name:phase:sub
+MAX_STORED_PARTS = 5  # of a key that an earlier version stored; such a value can be read, not written
+MAX_VALUE_BYTES = 64_000
+MAX_VALUES = 1_000  # of one session or of the project, without expired ones
+MAX_FILES = 10_000  # of one repository, with expired ones
+MAX_SESSION_NAME = 200  # characters
 HOURS = 24.0
 
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Whose a value is, or who reads. `session`: the session's name, "" for the whole project; `agent`: the agent's
-    name, "" for every agent."""
+    """The owner of a value, or a reader. `session`: the session's name, "" for the project. `agent`: the agent's name,
+    "" for every agent."""
 
     session: str = ""
     agent: str = ""
 
     def sees(self, value: Value) -> bool:
-        """Whether this reader is given the value: the project's and its own session's, of no other agent."""
+        """Whether this reader may read the value: one of the project or of its own session, and of no other agent."""
         return value.owner.session in ("", self.session) and value.owner.agent in ("", self.agent)
 
 
@@ -50,7 +49,7 @@ PROJECT = Owner()
 
 
 class SessionValue(TypedDict):
-    """A value as JSON (docs/json.md). `at` and `until`: ISO 8601; `session`: None for a value of the project; `agent`:
+    """A value as JSON (docs/json.md). `at`, `until`: ISO 8601. `session`: None for a value of the project. `agent`:
     None for a value of every agent."""
 
     key: str
@@ -62,7 +61,7 @@ class SessionValue(TypedDict):
 
 
 def owner_of(session: str, agent: str) -> Owner:
-    """The owner with both names in their one spelling. Raises UsageError for a name that is none."""
+    """The owner with both names normalised. Raises UsageError for an invalid name."""
     name = unicodedata.normalize("NFC", session).strip()
     if len(name) > MAX_SESSION_NAME or any(unicodedata.category(character)[0] == "C" for character in name):
         raise UsageError(
@@ -73,7 +72,7 @@ def owner_of(session: str, agent: str) -> Owner:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """A value with its key as it was normalised, when it was set, when it ends, and whose it is."""
+    """A stored value: normalised key, text, time of setting, time of expiry, owner."""
 
     key: str
     text: str
@@ -91,12 +90,12 @@ def as_value(value: Value) -> SessionValue:
 
 
 def normalise(key: str) -> str:
-    """`Entity: Name :phase` -> `entity:name:phase`. Raises UsageError for what is no key."""
+    """The normalised key: `entity:name:phase` for `Entity: Name :phase`. Raises UsageError for an invalid key."""
     return _normalised(key, MAX_PARTS)
 
 
 def key_to_read(key: str) -> str:
-    """The same for a key that is only read or dropped: an earlier version stored keys of five parts."""
+    """As `normalise`, for reading and deleting: an earlier version stored keys of five parts."""
     return _normalised(key, MAX_STORED_PARTS)
 
 
@@ -113,7 +112,7 @@ def _normalised(key: str, most: int) -> str:
 
 
 def is_below(key: str, prefix: str) -> bool:
-    """Whether a normalised key is the prefix or stands below it; "" is above every key."""
+    """Whether a normalised key equals `prefix` or is below it; every key is below ""."""
     wanted = ":".join(map(_plain, prefix.strip().strip(":").split(":")))
     return not wanted or f"{key}:".startswith(f"{wanted}:")
 
@@ -122,13 +121,13 @@ def _plain(part: str) -> str:
     return " ".join(unicodedata.normalize("NFC", part).casefold().split())
 
 
-FileStamp = tuple[int, int, int]  # inode, time, size of a file
+FileStamp = tuple[int, int, int]  # inode, modification time, size
 
 
 class Store:
-    """The values of one repository (and one profile); a cache in memory before the files, written through.
+    """The values of one repository and profile, with a write-through cache.
 
-    Reading makes no folder. Raises GitMemError where that of the values is a link or another user's.
+    Reading creates no folder. Raises GitMemError if the folder is a link or belongs to another user.
     """
 
     def __init__(self, common_dir: Path, profile: str = "") -> None:
@@ -136,11 +135,11 @@ class Store:
         if os.path.lexists(common_dir / "gitmem"):
             state_dir(common_dir, make=False)
         self._folder = common_dir / "gitmem" / ("working" if not profile else f"working-{_hash(profile)}")
-        self._cache: dict[str, tuple[Value, FileStamp]] = {}  # by file name
+        self._cache: dict[str, tuple[Value, FileStamp]] = {}  # file name -> value
 
     def set(self, key: str, text: str, now: datetime, hours: float = HOURS, owner: Owner = PROJECT) -> Value:
-        """Keep a value for `hours`. Raises UsageError when it is too large, `hours` is not positive, or the owner has
-        too many."""
+        """Store a value for `hours`. Raises UsageError if it is too large, `hours` is not positive, or the owner has
+        MAX_VALUES."""
         key = normalise(key)
         if len(text.encode("utf-8", "surrogateescape")) > MAX_VALUE_BYTES:
             raise UsageError(f"a session value holds at most {MAX_VALUE_BYTES} bytes", "put longer text into a note")
@@ -169,8 +168,10 @@ class Store:
         return value
 
     def get(self, key: str, now: datetime, reader: Owner = PROJECT) -> Value | None:
-        """The value that this reader sees, None when there is none or it has ended: the session's before the
-        project's, and the agent's own before that of every agent."""
+        """The value of a key for this reader; None if there is none or it has expired.
+
+        A value of the session wins over one of the project, and one of the agent over one of every agent.
+        """
         key = key_to_read(key)
         for owner in _owners_seen_by(reader):
             value = self._value(key, owner, now)
@@ -179,7 +180,7 @@ class Store:
         return None
 
     def _value(self, key: str, owner: Owner, now: datetime) -> Value | None:
-        """The value of exactly this owner."""
+        """The value of exactly this owner, or None."""
         name = _file_name(key, owner)
         stamp = self._stamp(name)
         known = self._cache.get(name)
@@ -195,8 +196,10 @@ class Store:
         return value
 
     def list(self, prefix: str, now: datetime, reader: Owner = PROJECT) -> list[Value]:
-        """The values below `prefix` ("" for all) that this reader sees, by key: of one key the one that `get` gives.
-        What has ended is dropped on the way."""
+        """The values below `prefix` ("" for all) for this reader, by key; for each key the one that `get` returns.
+
+        Deletes expired values.
+        """
         own = _session_prefix(reader.session)
         names = [name for name in self._names() if "-" not in name or (own and name.startswith(own))]
         seen: dict[str, Value] = {}
@@ -207,25 +210,24 @@ class Store:
         return [seen[key] for key in sorted(seen) if is_below(key, prefix)]
 
     def of_everybody(self, prefix: str, now: datetime) -> Sequence[Value]:
-        """Every value below `prefix`, whoever's it is, by key and owner: for the person whose repository it is."""
+        """All values below `prefix`, of every owner, by key and owner; for the person who owns the repository."""
         values = (value for _, value in self._holding(self._names(), now) if is_below(value.key, prefix))
         return sorted(values, key=lambda value: (value.key, value.owner.session, value.owner.agent))
 
     def drop(self, key: str, owner: Owner = PROJECT) -> None:
-        """Forget the value of exactly this owner."""
+        """Delete the value of exactly this owner."""
         self._remove(_file_name(key_to_read(key), owner))
 
     def clear(self) -> None:
-        """Forget all: what a switch of profile does, so that nothing is carried over."""
+        """Delete all values, as for a switch between profiles."""
         self._cache.clear()
         for file in self._folder.iterdir() if self._folder.is_dir() else ():
             file.unlink(missing_ok=True)
 
     def _make_room(self, owner: Owner, now: datetime) -> None:
-        """Raise UsageError where no further value of this owner has room.
+        """Raise UsageError if the owner cannot store another value.
 
-        A session's first value looks at everybody's, so that the values of sessions that nobody asks for any more do
-        not outlive their time.
+        The first value of a session checks all files, so that expired values of forgotten sessions are deleted.
         """
         names = self._names()
         own = [name for name in names if _is_of(name, owner)]
@@ -242,7 +244,7 @@ class Store:
             )
 
     def _holding(self, names: Iterable[str], now: datetime) -> Iterator[tuple[str, Value]]:
-        """(file, value) of these files that have not ended; those that have are dropped."""
+        """(file, value) of these files without expired values, which are deleted."""
         for name in names:
             value = self._read(name)
             if value is None:
@@ -258,7 +260,7 @@ class Store:
         return sorted(p.name for p in self._folder.iterdir() if p.is_file())
 
     def _forget_ended(self, name: str) -> None:
-        """Forget a value that has ended; where nothing can be written, another does it."""
+        """Delete an expired value; in a read-only folder it stays."""
         with suppress(GitMemError):
             self._remove(name)
 
@@ -280,30 +282,33 @@ class Store:
         try:
             record = json.loads(read_bytes(self._folder, name, 4 * MAX_VALUE_BYTES))
             at, until = datetime.fromisoformat(record["at"]), datetime.fromisoformat(record["until"])
-            owner = Owner(str(record.get("session", "")), str(record.get("agent", "")))  # absent: the project's
-            whole = at.tzinfo is not None and until.tzinfo is not None  # as `set` writes them
+            owner = Owner(
+                str(record.get("session", "")), str(record.get("agent", ""))
+            )  # missing in older files: the project's
+            whole = at.tzinfo is not None and until.tzinfo is not None  # `set` writes both with a zone
             if not whole:
                 return None
             return Value(str(record["key"]), str(record["text"]), at, until, owner)
         except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, GitMemError):
-            return None  # damaged, or put there by somebody else
+            return None  # damaged, or not ours
 
 
 def _owners_seen_by(reader: Owner) -> list[Owner]:
-    """The owners whose values a reader is given, the nearest first."""
+    """The owners whose values a reader may read, the most specific first."""
     sessions = dict.fromkeys((reader.session, ""))
     agents = dict.fromkeys((reader.agent, ""))
     return [Owner(session, agent) for session in sessions for agent in agents]
 
 
 def _nearness(value: Value) -> tuple[bool, bool]:
-    """What of two values of one key wins: a session's over the project's, one agent's over that of every agent."""
+    """Sort key of values of one key: a session's value wins over the project's, one agent's over every agent's."""
     return bool(value.owner.session), bool(value.owner.agent)
 
 
 def drop_saying(common_dir: Path, texts: Iterable[str]) -> list[str]:
-    """Forget every value, of whatever profile, that says one of these texts, letter case and white space aside; the
-    keys that held them, in order. What cannot be removed is not named.
+    """Delete the values of all profiles that contain one of these texts, ignoring case and white space.
+
+    Returns the keys of the deleted values in order; a value that cannot be deleted is left out.
     """
     wanted = [folded for text in texts if (folded := _plain(text))]
     dropped = []
@@ -322,8 +327,8 @@ def drop_saying(common_dir: Path, texts: Iterable[str]) -> list[str]:
 
 
 def _file_name(key: str, owner: Owner) -> str:
-    """The file of a value. A project's value of every agent has the name that it had before values had owners; a
-    session's names begin with the session, so that a session's values are found without reading the others."""
+    """The file name of a value. A session's file names begin with the session, so that they are found without reading
+    others. A value of the project and every agent has the name that values had before they had owners."""
     return _session_prefix(owner.session) + _hash(f"{key}\0{owner.agent}" if owner.agent else key)
 
 
@@ -334,7 +339,7 @@ def _session_prefix(session: str) -> str:
 
 
 def _is_of(name: str, owner: Owner) -> bool:
-    """Whether a file may be of the owner's session, or of the project."""
+    """Whether a file may belong to the owner's session, or to the project."""
     if owner.session:
         return name.startswith(_session_prefix(owner.session))
     return "-" not in name

@@ -1,7 +1,7 @@
-"""The ids of sessions and turns as they are written: a host or a transcript chose them, and models read a comment.
+"""Make ids of sessions and turns safe to write: a host chose them, and models read the comments that contain them.
 
-An id that is no plain word of letters, digits and signs, or that the gate would refuse, becomes a neutral one made of
-its hash: no line is lost for the id of its turn. Equal ids are written alike.
+An id with unusual characters, or one that the gate would refuse, is replaced by a neutral id made from its hash, so
+that no line is lost because of an id. Equal ids give equal results.
 """
 
 from __future__ import annotations
@@ -16,28 +16,29 @@ from gitmem.errors import Refused
 PLAIN = re.compile(r"[A-Za-z0-9][\w.:#/@+-]{0,127}", re.ASCII)
 PART = re.compile(r"#[0-9]{1,6}\Z")
 WORDS = re.compile(r"[A-Za-z]{3,}")
-FEW_WORDS = 1  # words in a row of an id that say nothing: `msg_01H`, `call`, `s1#2`
+MAX_WORDS_IN_ROW = 1  # of an id without a meaning: `msg_01H`, `call`, `s1#2`
 HASH_LENGTH = 12  # hex digits
-LOG = "memory/x.md"  # what kind of file an id is written to
+LOG = "memory/x.md"  # the path by which the gate judges an id
 
 
 @lru_cache(1 << 10)
 def written_id(ident: str) -> str:
-    """The id as it may stand in a comment: itself, else `id-` and the first digits of its SHA-256; "" for none."""
-    if not ident or (PLAIN.fullmatch(ident) and (len(WORDS.findall(ident)) <= FEW_WORDS or _passes(ident))):
+    """The id for a comment: itself if it is safe, else `id-` and the first HASH_LENGTH digits of its SHA-256; "" for
+    ""."""
+    if not ident or (PLAIN.fullmatch(ident) and (len(WORDS.findall(ident)) <= MAX_WORDS_IN_ROW or _passes(ident))):
         return ident
     return _neutral_id(ident)
 
 
 def written_session(name: str) -> str:
-    """The name of a session or of a part of one (`state.part_name`) as an episode has it: the id as in the lines of its
-    log, with the number of the part."""
+    """The name of a session or of its part (`state.part_name`) for an episode: the same id as in its log lines, with
+    the number of the part."""
     session, part = _without_part(name)
     return f"{written_id(session)}{part}"
 
 
 def spellings(name: str) -> tuple[str, str]:
-    """The two forms in which the name of a session or of a part may stand in a file; asks no gate."""
+    """The two forms in which a file may have the name of a session or of its part, found without the gate."""
     session, part = _without_part(name)
     return name, f"{_neutral_id(session)}{part}" if session else name
 
@@ -55,7 +56,7 @@ def _without_part(name: str) -> tuple[str, str]:
 
 
 def _passes(ident: str) -> bool:
-    """Whether the gate lets the id through as it is."""
+    """Whether the gate accepts the id unchanged."""
     from gitmem.gate.redaction import refuse_or_mask
 
     try:

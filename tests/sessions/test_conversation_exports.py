@@ -271,7 +271,7 @@ def test_a_dry_run_that_says_why_a_line_is_refused_does_not_name_the_option_for_
 def test_conversations_are_found_wherever_a_piece_of_the_file_ends(
     cut: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(conversation_exports, "PIECE", cut)
+    monkeypatch.setattr(conversation_exports, "PIECE_BYTES", cut)
     rows = [{"a": 'x"{}\\'}, {"b": {"c": "\\\\"}, "d": '"'}, {}]
     data = b"  [" + b" , ".join(json.dumps(row).encode() for row in rows) + b"]"
     (tmp_path / "x").write_bytes(data)

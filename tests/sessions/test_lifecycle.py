@@ -221,7 +221,7 @@ def test_a_session_that_is_forgotten_leaves_no_lock(repo: Repo, git: Repository)
     with locked(git.common_dir, state.lock_of_giving(name)):
         locks = [*folder.glob("session-*.lock"), *folder.glob("giving-*.lock")]
     assert len(locks) == 2
-    state.all_states(git.common_dir, NOW + state.FORGOTTEN * 2)
+    state.all_states(git.common_dir, NOW + state.MAX_QUIET_TIME * 2)
     assert not any(lock.exists() for lock in locks) and not list((folder / "sessions").iterdir())
 
 

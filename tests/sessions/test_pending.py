@@ -165,14 +165,14 @@ def test_a_copy_is_private_holds_no_secret_and_is_in_bounds(memory: Repo) -> Non
     secret = "ghp_" + "".join("wJ7kQ2mZ9xR4tY8pL1vB5nC3dF6gH0sA1eU2"[:36])
     long = turns(
         f"Our token is {secret}.",
-        "x" * (pending.LONGEST_TURN + 1),
+        "x" * (pending.MAX_TURN_BYTES + 1),
         *[f"{n} " + "가" * 9000 for n in range(60)],
         DECIDED,
     )
     name, dropped = leave(repo, long, Source("s1"), Leaving(NOW))
     path = folder(memory) / name
     assert path.stat().st_mode & 0o077 == 0 and folder(memory).stat().st_mode & 0o077 == 0 and dropped == ()
-    assert secret not in path.read_text() and path.stat().st_size < pending.MAX_COPY + (1 << 16)
+    assert secret not in path.read_text() and path.stat().st_size < pending.MAX_COPY_BYTES + (1 << 16)
     (note,) = notes(repo.common_dir)
     assert note.turns[-1].text == DECIDED and note.cut > 0 and note.cut + len(note.turns) == len(long.turns)
 

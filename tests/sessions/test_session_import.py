@@ -17,7 +17,7 @@ from gitmem.git.repository import Repository
 from gitmem.hosts.transcript_parser import parse
 from gitmem.sessions import session_import
 from gitmem.sessions.lifecycle import end, flush
-from gitmem.sessions.past_sessions import HEAD, Listing, files_below, files_of_host, importable_hosts, listed
+from gitmem.sessions.past_sessions import HEAD_BYTES, Listing, files_below, files_of_host, importable_hosts, listed
 from gitmem.sessions.session_import import Done, ImportedSession, ImportOptions, import_sessions
 from tests.harness import SOURCE, Repo
 
@@ -251,15 +251,15 @@ def test_a_file_that_is_gone_when_it_is_read_is_left_out(repo: Repo, git: Reposi
 
 def test_only_the_beginning_of_a_long_transcript_is_read_to_list_it(tmp_path: Path) -> None:
     path = session_file(
-        tmp_path / "t", "s1", datetime(2026, 1, 9, 9, tzinfo=UTC), ["x" * 1000] * (HEAD // 500), cwd="/p"
+        tmp_path / "t", "s1", datetime(2026, 1, 9, 9, tzinfo=UTC), ["x" * 1000] * (HEAD_BYTES // 500), cwd="/p"
     )
     (session,) = listed([path]).sessions
     assert (session.name, session.project, session.start) == ("s1", "/p", datetime(2026, 1, 9, 9, tzinfo=UTC))
-    assert len(session.read().transcript.turns) == HEAD // 500
+    assert len(session.read().transcript.turns) == HEAD_BYTES // 500
 
 
 def test_a_first_turn_longer_than_the_beginning_is_read_whole(tmp_path: Path) -> None:
-    path = session_file(tmp_path / "t", "s1", datetime(2026, 1, 9, 9, tzinfo=UTC), ["x" * 2 * HEAD, "Good."])
+    path = session_file(tmp_path / "t", "s1", datetime(2026, 1, 9, 9, tzinfo=UTC), ["x" * 2 * HEAD_BYTES, "Good."])
     assert [session.name for session in listed([path]).sessions] == ["s1"]
 
 
