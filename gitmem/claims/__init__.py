@@ -1,1 +1,1 @@
-"""What lines of memory and of agents' instructions say about the repository, and whether its tree still agrees."""
+"""Check the claims that memory and instruction files make about the repository against the files of a commit."""

@@ -40,9 +40,7 @@ def parse_comment(text: str) -> tuple[str, Meta]:
     start = text.rfind("<!--")
     while start > 0 and text[start - 1] in " \t":
         start -= 1
-    match = None
-    if start >= 0:
-        match = COMMENT.match(text, start)
+    match = COMMENT.match(text, max(start, 0))
     if match is None:
         return text.rstrip(), ()
     pairs = [pair.partition("=") for pair in (match.group(1) or "").split()]

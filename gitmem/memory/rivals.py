@@ -60,8 +60,8 @@ class Rival:
 
     `kind`: "same", "replaces", "ends" or "conflicts" (`relation.Kind`): what the later of the two does to the earlier.
     `reason`: why, as a sentence for a person. `later`: whether `new` is the later of the two. `automatic`: whether a
-    program may act on it without a person: the score is high, and the earlier one is neither written by hand or pinned
-    nor about health.
+    program may act on it without a person: the score is high, the earlier one is neither pinned nor written by hand,
+    and none is about health.
     """
 
     new: Placed

@@ -1,4 +1,4 @@
-"""The full check: what stood once and is gone is said, and what never claimed anything is not."""
+"""The full check: it reports things that existed once and are gone, and nothing that is no claim."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def sure(repo: Repo) -> list[tuple[str, int, str]]:
     return [(one.path, one.line, one.claim) for one in found(repo) if one.sure]
 
 
-def test_a_path_that_stood_is_gone_with_the_commit_that_took_it(repo: Repo) -> None:
+def test_a_removed_path_is_gone_with_the_commit_that_removed_it(repo: Repo) -> None:
     repo.commit(
         "o", {"src/door.py": DOOR, "src/wall.py": "x = 1\n", "CLAUDE.md": "# House\n\n- Doors: `src/door.py`\n"}
     )
@@ -41,7 +41,7 @@ def test_a_path_that_stood_is_gone_with_the_commit_that_took_it(repo: Repo) -> N
     )  # fmt: skip
 
 
-def test_a_rename_is_said_with_its_new_path(repo: Repo) -> None:
+def test_a_rename_is_reported_with_the_new_path(repo: Repo) -> None:
     repo.commit("o", {"src/door.py": DOOR * 9, "AGENTS.md": "Doors: `src/door.py`.\n"})
     repo.git("mv", "src/door.py", "src/gate.py")
     repo.commit("renamed")
@@ -107,7 +107,7 @@ def test_a_daily_log_is_a_record_and_is_not_judged(repo: Repo) -> None:
     assert found(repo) == []
 
 
-def test_what_is_found_from_the_files_folder_or_by_its_end_stands(repo: Repo) -> None:
+def test_a_path_is_found_from_the_folder_of_the_file_or_by_its_end(repo: Repo) -> None:
     files = {"web/src/door.ts": "x", "web/CLAUDE.md": "`src/door.js`, `door.ts`\n", "CLAUDE.md": "`src/door.ts`\n"}
     repo.commit("o", files)
     assert found(repo) == []
@@ -121,7 +121,7 @@ def test_a_language_version_that_a_manifest_contradicts_changed(repo: Repo) -> N
     assert (one.kind, one.state, one.claim) == ("version", "changed", "Python 3.10")
 
 
-def test_a_drawing_of_which_less_than_half_stands_is_one_finding(repo: Repo) -> None:
+def test_a_diagram_of_which_less_than_half_exists_is_one_finding(repo: Repo) -> None:
     drawing = "```\nhouse/\n├── rooms/\n│   ├── hall.py\n│   └── attic.py\n├── door.py\n└── wall.py\n```\n"
     files = {f"house/{path}": "x = 1\n" for path in ("rooms/hall.py", "rooms/attic.py", "door.py", "wall.py")}
     repo.commit("o", {**files, "CLAUDE.md": drawing})
@@ -132,14 +132,14 @@ def test_a_drawing_of_which_less_than_half_stands_is_one_finding(repo: Repo) -> 
     assert (one.kind, one.line, one.sure) == ("diagram", 3, True) and "of 5 entries" in one.evidence
 
 
-def test_a_drawing_that_never_stood_is_a_suspicion(repo: Repo) -> None:
+def test_a_diagram_that_never_existed_is_a_suspicion(repo: Repo) -> None:
     drawing = "```\nboat/\n├── mast/\n│   ├── sail.py\n│   └── rope.py\n├── keel.py\n└── oar.py\n```\n"
     repo.commit("o", {"house/door.py": "x = 1\n", "CLAUDE.md": drawing})
     (one,) = found(repo)
     assert (one.kind, one.sure) == ("diagram", False)
 
 
-def test_a_skill_that_speaks_of_no_repository_is_not_judged_and_one_that_speaks_of_this_is(repo: Repo) -> None:
+def test_a_skill_is_judged_only_if_it_describes_this_repository(repo: Repo) -> None:
     own = "See `src/wall.py`, `src/roof.py` and `src/door.py`.\n"
     other = "Begin with `src/index.ts` and `src/door.py`, see `references/more.md`.\n"
     repo.commit(
@@ -172,7 +172,7 @@ def test_what_is_for_people_or_is_made_is_not_accused(repo: Repo, path: str, lin
 
 
 @pytest.mark.parametrize("code", ["“open_door”", "open_door를 연다", "# open_door\n", "x.open_door()"])
-def test_a_name_stands_wherever_code_has_it_as_a_word(repo: Repo, code: str) -> None:
+def test_a_name_is_found_if_code_has_it_as_a_word(repo: Repo, code: str) -> None:
     repo.commit("o", {"src/door.py": DOOR, "CLAUDE.md": "Call `open_door()`.\n"})
     repo.commit("other", {"src/door.py": f"text = '''{code}'''\n"})
     assert found(repo) == []
@@ -217,7 +217,7 @@ def test_the_layout_of_what_is_to_be_made_is_no_picture_of_a_folder_of_that_shap
     assert found(repo) == []
 
 
-def test_common_words_make_no_example_of_a_path_two_levels_deep_whose_folder_stands(repo: Repo) -> None:
+def test_common_words_make_no_example_of_a_deep_path_whose_folder_exists(repo: Repo) -> None:
     files = {"docs/house/doors.md": "# Doors\n", "docs/house/walls.md": "# Walls\n"}
     lines = "Keep your format as in `docs/house/STYLE.md`.\nFor example `docs/house/OTHER.md`.\n"
     repo.commit("o", {**files, "CLAUDE.md": lines})
@@ -244,7 +244,7 @@ def test_at_least_a_version_a_repository_a_package_and_an_example_are_not_accuse
     assert found(repo) == []
 
 
-def test_a_name_is_asked_of_the_commit_that_first_had_the_words_though_the_line_moved_later(repo: Repo) -> None:
+def test_a_name_is_looked_up_in_the_commit_that_first_had_the_words(repo: Repo) -> None:
     repo.commit("o", {"src/door.py": DOOR, "CLAUDE.md": "Call `open_door()`.\n"})
     repo.commit("unlocked", {"src/door.py": DOOR.replace("open_door", "unlock")})
     repo.git("mv", "CLAUDE.md", "AGENTS.md")
@@ -263,7 +263,9 @@ def test_a_name_is_asked_of_the_commit_that_first_had_the_words_though_the_line_
         ("It writes the keys to `src/door.py`.", False),
     ],
 )
-def test_what_stood_is_made_only_where_a_word_right_before_it_says_so(repo: Repo, line: str, said: bool) -> None:
+def test_a_thing_that_existed_is_made_only_if_the_word_right_before_it_says_so(
+    repo: Repo, line: str, said: bool
+) -> None:
     repo.commit("o", {"src/door.py": DOOR, "src/wall.py": "x = 1\n", "CLAUDE.md": line + "\n"})
     repo.git("rm", "-q", "src/door.py")
     repo.commit("away")
@@ -280,7 +282,7 @@ def test_what_stood_is_made_only_where_a_word_right_before_it_says_so(repo: Repo
         ("- `src/wall.py`: `paint_wall()` and more", "paint_wall()"),
     ],
 )
-def test_what_never_stood_is_said_where_its_form_alone_makes_it_false(repo: Repo, line: str, claim: str) -> None:
+def test_a_thing_that_never_existed_is_reported_if_its_form_makes_it_false(repo: Repo, line: str, claim: str) -> None:
     repo.commit("o", {"src/wall.py": "x = 1\n", "CLAUDE.md": line + "\n"})
     assert [one[2] for one in sure(repo)] == [claim]
 
@@ -303,7 +305,7 @@ def test_what_is_quoted_in_range_elsewhere_or_planned_is_not_accused(
     assert found(repo) == []
 
 
-def test_a_path_that_moved_and_is_found_by_its_end_only_is_said_with_its_new_place(repo: Repo) -> None:
+def test_a_moved_path_that_is_found_by_its_end_is_reported_with_its_new_place(repo: Repo) -> None:
     repo.commit("o", {"src/door.py": DOOR * 9, "CLAUDE.md": "Doors: `src/door.py`.\n", "x": "x"})
     (repo.path / "house").mkdir()
     repo.git("mv", "src", "house/src")
@@ -339,7 +341,7 @@ def test_names_that_only_a_cmake_file_has_stand(repo: Repo) -> None:
     assert found(repo) == []
 
 
-def test_a_folder_that_a_list_item_is_about_is_said_where_the_one_above_it_stands(repo: Repo) -> None:
+def test_a_missing_folder_that_a_list_item_is_about_is_reported_if_its_parent_exists(repo: Repo) -> None:
     lines = "- `house/attic`: where the trunks are\n- Put it into `house/cellar` or so.\n"
     repo.commit("o", {"house/door.py": DOOR, "CLAUDE.md": lines})
     assert sure(repo) == [("CLAUDE.md", 1, "house/attic")]
@@ -391,7 +393,7 @@ def test_a_module_that_is_called_history_is_code(repo: Repo) -> None:
     assert found(repo) == []
 
 
-def test_a_library_that_was_brought_along_once_is_no_path_of_this_repository(repo: Repo) -> None:
+def test_a_library_that_was_vendored_once_is_no_path_of_this_repository(repo: Repo) -> None:
     repo.commit(
         "o", {"vendor/house/door/x.go": "x", "src/wall.py": "x = 1\n", "CLAUDE.md": "Tests use `house/door`.\n"}
     )

@@ -1,4 +1,4 @@
-"""Citations of code: their spelling, and what becomes of them."""
+"""Citations of code: their form, and how they are checked."""
 
 from __future__ import annotations
 

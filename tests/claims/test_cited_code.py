@@ -1,4 +1,4 @@
-"""What is said of cited code where a fact is shown: cheap, of the snapshot asked, and silent where nothing is known."""
+"""The state of cited code beside a shown fact: read cheaply from the snapshot, and silent if it is unknown."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_what_never_was_in_this_history_and_what_lies_behind_a_link_are_unknown(
     assert words(opened, value) == []
 
 
-def test_what_git_was_asked_is_remembered_and_a_spoiled_memory_is_made_again(repo: Repo, opened: Repository) -> None:
+def test_departures_are_cached_and_a_damaged_cache_is_made_again(repo: Repo, opened: Repository) -> None:
     value = compose(anchor(opened, "src/limit.py:4-7"))
     folder = Path(repo.path / ".git/gitmem")
     folder.mkdir(exist_ok=True)

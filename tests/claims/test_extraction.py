@@ -1,4 +1,4 @@
-"""What lines claim, and which words claim nothing."""
+"""Which claims are extracted from lines, and which words are no claims."""
 
 from __future__ import annotations
 

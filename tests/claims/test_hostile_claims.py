@@ -1,4 +1,4 @@
-"""A repository that wants the checker to work, to talk or to read past it."""
+"""Repositories that try to make the check slow, to put text into its output, or to escape it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def test_names_with_control_characters_open_no_line_and_no_command(repo: Repo) -
         assert "\x1b" not in said and all(not line.startswith("::error::x") for line in said.split("\n"))
 
 
-def test_a_huge_file_is_left_out_and_that_is_said(repo: Repo) -> None:
+def test_a_huge_file_is_left_out_and_reported(repo: Repo) -> None:
     repo.commit("o", {"CLAUDE.md": "`src/a.py`\n" * 120_000})
     done = repo.mem("check", "--json")
     assert json.loads(done.stdout) == {"findings": []} and "1 MiB" in done.stderr

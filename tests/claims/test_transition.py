@@ -1,4 +1,4 @@
-"""What a change makes false: true at the base, false at the head, and nothing else."""
+"""A change is reported for claims that are true at the base and false at the head, and for no others."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def broken(repo: Repo) -> list[Finding]:
         ("src/door.py", FILES["src/door.py"].replace("HOUSE_KEY", "HOME_KEY"), "HOUSE_KEY"),
     ],
 )
-def test_a_name_that_goes_is_said_at_its_line(repo: Repo, path: str, text: str, claim: str) -> None:
+def test_a_removed_name_is_reported_at_its_line(repo: Repo, path: str, text: str, claim: str) -> None:
     repo.commit("o", FILES)
     repo.commit("change", {path: text})
     assert [one.claim for one in broken(repo)] == [claim]
@@ -66,14 +66,14 @@ def test_a_moved_folder_is_one_cause_with_its_new_place(repo: Repo) -> None:
     assert len(grouped(ones, 1)[0]) == 1 and grouped(ones, 1)[1] == 1
 
 
-def test_a_change_that_mends_its_lines_too_is_silent(repo: Repo) -> None:
+def test_a_change_that_corrects_its_lines_too_has_no_findings(repo: Repo) -> None:
     repo.commit("o", FILES)
     repo.git("mv", "src/door.py", "src/gate.py")
     repo.commit("both", {"CLAUDE.md": TEXT.replace("src/door.py", "src/gate.py")})
     assert broken(repo) == []
 
 
-def test_a_change_that_breaks_nothing_is_silent(repo: Repo) -> None:
+def test_a_change_that_breaks_nothing_has_no_findings(repo: Repo) -> None:
     repo.commit("o", FILES)
     repo.commit("more", {"src/door.py": FILES["src/door.py"] + "y = 2\n", "src/new.py": "z = 3\n"})
     assert broken(repo) == []

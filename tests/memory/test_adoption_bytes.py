@@ -1,4 +1,4 @@
-"""Adoption, a commit, undo and uninstall leave every byte of what was there, and take in what is memory alone."""
+"""Adoption, a commit, undo and uninstall change no byte of existing files, and adopt only what is memory."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def test_one_folder_of_a_repository_of_code_is_its_memory(repo: Repo) -> None:
         assert repo.mem("init", "--in", folder, check=False).returncode == 2
 
 
-def test_naming_a_folder_in_a_repository_of_notes_is_said_to_narrow_memory(repo: Repo) -> None:
+def test_a_folder_named_in_a_repository_of_notes_reports_that_it_narrows_memory(repo: Repo) -> None:
     repo.commit("notes", {f"{name}.md": "# A note\n" for name in "abc"})
     repo.mem("init", "--in", "docs/memory")
     repo.mem("install")

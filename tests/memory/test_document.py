@@ -1,4 +1,4 @@
-"""Any bytes become a document with exact lines."""
+"""Any bytes can be parsed as a document with exact lines."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_a_file_over_one_mebibyte_is_skipped_with_the_reason() -> None:
     assert not parse(b"a" * MAX_MEMORY_FILE_BYTES).skipped
 
 
-def test_byte_order_mark_and_lone_carriage_returns_are_said() -> None:
+def test_byte_order_mark_and_lone_carriage_returns_are_problems() -> None:
     assert faults(b"\xef\xbb\xbf# a\n") == [Fault.BOM]
     assert parse(b"\xef\xbb\xbf# a\n").headings[0].text == "a"
     assert faults(b"a\rb\r") == [Fault.CR]

@@ -1,4 +1,4 @@
-"""The `<!-- mem ... -->` comment: what is written is read back, whatever the values are."""
+"""The `<!-- mem ... -->` comment: parsing returns what was written, for any values."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_one_id_for_a_fact_whoever_computes_it() -> None:
     assert len(fact.id) == 12 and text_hash(text).startswith(fact.id)
 
 
-def test_no_value_can_end_the_comment_it_stands_in() -> None:
+def test_no_value_can_end_its_comment() -> None:
     assert encode("a--b") == "a-%2Db" and encode("a->b") == "a-%3Eb"
     assert encode("-") == "-" and encode("a>b") == "a>b"
     assert encode("\udc80") == "%80"

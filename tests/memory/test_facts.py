@@ -1,4 +1,4 @@
-"""MEMORY.md as facts: what is edited, what is moved, and that everything else stays byte for byte."""
+"""Edit and archive facts of MEMORY.md; all other lines stay byte for byte."""
 
 from __future__ import annotations
 
@@ -231,7 +231,7 @@ def test_the_budget_moves_the_least_important_oldest_facts_and_drops_nothing() -
     assert max(facts.importance(m.fact) for m in moved) <= min(facts.importance(f) for f in after.facts)
 
 
-def test_pinned_facts_and_kept_ones_are_never_moved() -> None:
+def test_pinned_facts_and_facts_to_keep_are_never_moved() -> None:
     memory = facts.parse(b"- a <!-- mem pinned=true -->\n- b\n- c\n")
     after, moved = facts.fit(memory, TODAY, budget=1, keep=[memory.facts[1].id])
     assert texts(after) == ["a", "b"]
@@ -379,7 +379,7 @@ def test_a_fact_is_of_the_day_it_says_or_of_its_log(comment: str, day: str) -> N
         ),
     ],
 )
-def test_a_new_fact_stands_below_its_heading(before: bytes, kind: str, heading: str, after: bytes) -> None:
+def test_a_new_fact_is_inserted_below_its_heading(before: bytes, kind: str, heading: str, after: bytes) -> None:
     made = facts.add(parsed(before), "new", [("type", kind)] if kind else [], heading)
     assert made.data() == after
 
@@ -482,7 +482,7 @@ def test_an_archive_is_parsed_as_often_for_a_hundred_entries_as_for_ten(monkeypa
     assert times[0] == times[1]
 
 
-def test_a_pinned_fact_never_goes_to_the_archive_by_itself_nor_with_what_stands_above_it() -> None:
+def test_a_pinned_fact_never_moves_to_the_archive_alone_or_with_its_parent() -> None:
     memory = facts.parse(
         b"- over <!-- mem until=2025-01-01 -->\n"
         b"- over and pinned <!-- mem until=2025-01-01 pinned=true -->\n"

@@ -1,4 +1,4 @@
-"""Only memory files are read, whatever the way in (docs/threats.md, A46)."""
+"""Every command and tool reads memory files only (docs/threats.md, A46)."""
 
 from __future__ import annotations
 

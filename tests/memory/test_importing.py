@@ -1,4 +1,4 @@
-"""`git mem import notes`: memories of other tools come in through the gate, with their history, and nothing is lost."""
+"""`git mem import notes`: memories of other tools pass the gate, keep their history, and no file is lost."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_an_openclaw_workspace_comes_with_its_history(target: Repo, tmp_path: Pa
     assert target.git("ls-files", "run.sh") == ""
 
 
-def test_what_else_is_in_an_openclaw_workspace_comes_along_or_is_said(target: Repo, tmp_path: Path) -> None:
+def test_other_files_of_an_openclaw_workspace_are_imported_or_reported(target: Repo, tmp_path: Path) -> None:
     there = fill(tmp_path / "claw", {
         "MEMORY.md": "- Old fact.\n", "SOUL.md": "Brief.\n", "IDENTITY.md": "- Name: Otter\n", "BOOT.md": "Say hello.\n",
         "HEARTBEAT.md": "Look at the mail.\n", "DREAMS.md": "I slept.\n", "skills/mail/SKILL.md": "# Mail\n",
@@ -108,7 +108,7 @@ def test_a_claude_memory_folder_keeps_its_links(target: Repo, tmp_path: Path) ->
     assert "8080" in target.read("memory/debugging.md")
 
 
-def test_notes_go_below_memory_and_what_the_gate_refuses_is_said(target: Repo, tmp_path: Path) -> None:
+def test_notes_go_below_memory_and_refused_files_are_reported(target: Repo, tmp_path: Path) -> None:
     there = fill(tmp_path / "notes", {
         "work/plan.md": "# Plan\n\nShip it.\n", "2026-02-05.md": "# 2026-02-05\n", "bad.md": f"token {TOKEN}\n",
         "photo.png": "x", ".obsidian/x.md": "setting\n",
@@ -124,7 +124,7 @@ def test_notes_go_below_memory_and_what_the_gate_refuses_is_said(target: Repo, t
     assert TOKEN not in json.dumps(done) and not (target.path / "memory/bad.md").exists()
 
 
-def test_what_an_import_masks_is_said_and_kept_on_request(target: Repo, tmp_path: Path) -> None:
+def test_masked_secrets_of_an_import_are_reported_and_kept_on_request(target: Repo, tmp_path: Path) -> None:
     there = fill(tmp_path / "notes", {"team.md": "- The plumber is at 010-3948-5712.\n", "plan.md": "- Ship it.\n"})
     said = target.mem("import", "notes", str(there)).stdout
     assert "masked in team.md: phone-number (line 1)\n" in said and said.count("masked") == 2
@@ -179,13 +179,13 @@ def test_a_folder_that_is_not_there_or_the_target_itself_is_refused(repo: Repo, 
     assert repo.mem("import", "notes", ".", check=False).returncode == 2
 
 
-def test_shapes_are_told_by_names_alone() -> None:
+def test_the_shape_of_a_folder_depends_on_names_only() -> None:
     assert shape_of(["MEMORY.md", "memory/2026-01-01.md"]) is Shape.WORKSPACE
     assert shape_of(["MEMORY.md", "debugging.md"]) is Shape.CLAUDE
     assert shape_of(["a.md", "b/c.md"]) is Shape.NOTES
 
 
-def test_what_is_hostile_in_a_folder_is_left_and_said_and_odd_names_are_spelled(target: Repo, tmp_path: Path) -> None:
+def test_hostile_files_are_skipped_and_reported_and_odd_names_are_escaped(target: Repo, tmp_path: Path) -> None:
     there = fill(tmp_path / "odd", {
         "memory.md": "- Likes tea.\n", "memory/2026-02-05.md": "# 2026-02-05\n\n- tea\n", "big.md": "x" * 1_100_000,
         "memory/we\nird.md": "odd\n", "node_modules/p/README.md": "package\n",
@@ -241,7 +241,7 @@ def test_pictures_that_notes_show_come_along_and_no_others(target: Repo, tmp_pat
     assert [row["reason"] for row in again["left"] if row["from"] != "img/d.jpg"] == ["is not Markdown"] * 2
 
 
-def test_links_lead_where_the_files_went(target: Repo, tmp_path: Path) -> None:
+def test_links_follow_the_moved_files(target: Repo, tmp_path: Path) -> None:
     there = fill(tmp_path / "claude", {
         "MEMORY.md": "- Oak: [why](oak.md#why), [all](<wood list.md>)\n\n![mast](mast.png)\n[web](https://a.example/oak.md)\n\n[o]: oak.md\n",
         "oak.md": "Back to [memory](MEMORY.md), [list](wood%20list.md), [gone](gone.md), `x`\n", "wood list.md": "- pine\n",
@@ -272,7 +272,7 @@ def test_what_was_masked_is_named_by_rule_and_line_and_all_files_with_v(target: 
     assert value["masked"] == ["team.md"] and value["masks"][0] == {"from": "team.md", "rule": "email", "line": 3}
 
 
-def test_what_git_ignores_here_is_left_out_of_a_history_and_said(repo: Repo, tmp_path: Path) -> None:
+def test_files_that_git_ignores_are_left_out_of_an_imported_history_and_reported(repo: Repo, tmp_path: Path) -> None:
     repo.commit("start", {".gitignore": "*.png\n"})
     there = Repo(tmp_path / "vault")
     there.write("a.md", "# A\n\n![a](a.png)\n")

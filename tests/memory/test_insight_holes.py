@@ -1,4 +1,4 @@
-"""A hole is a value that a pipeline had none for; what says something is none."""
+"""A hole is a missing value of a pipeline; text with a meaning is no hole."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_what_says_something_is_no_hole(text: str) -> None:
     assert holes(text) == []
 
 
-def test_what_is_missing_is_told_with_its_field_and_not_without_end() -> None:
+def test_holes_are_reported_with_their_field_and_their_number_is_limited() -> None:
     told = [str(hole) for hole in holes("margin: ?, revenue 0.00, owner:")]
     assert told == ["'?' behind 'margin'", "'0.00' behind 'revenue'", "no value behind 'owner'"]
     assert [str(hole) for hole in holes("{name} rose")] == ["'{name}' at the beginning"]

@@ -1,4 +1,4 @@
-"""Insights: newest first, once an entity and day, bounded, complete, and through the gate."""
+"""Insights: newest first, one for an entity and day, a limited number, complete, and through the gate."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.harness import Repo
 DAY = {"GITMEM_NOW": "2026-02-07T12:00:00+00:00"}
 
 
-def test_the_newest_stands_first_under_its_own_heading(repo: Repo) -> None:
+def test_the_newest_insight_comes_first_below_its_heading(repo: Repo) -> None:
     repo.write("MEMORY.md", "# Memory\n\n## Decisions\n\n- REST\n")
     repo.mem("insight", "[ACME] margin fell to 3 % in Q2", env={"GITMEM_NOW": "2026-02-06T12:00:00+00:00"})
     done = repo.mem("insight", "[Globex]", "orders", "doubled", "--json", env=DAY)

@@ -1,4 +1,4 @@
-"""Links of Markdown files."""
+"""Find and rewrite the links of Markdown files."""
 
 from __future__ import annotations
 

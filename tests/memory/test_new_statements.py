@@ -1,4 +1,4 @@
-"""Every writer says which facts a new statement repeats, replaces or conflicts with; none refuses or replaces for it."""
+"""Every command that writes reports the rivals of a new statement; none refuses or replaces because of them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_add_says_nothing_of_something_else(memory: Repo, text: str) -> None:
     assert answer(memory, "add", "--type", "fact", text)["differs"] == []
 
 
-def test_a_line_of_the_log_that_repeats_a_fact_is_said_and_not_asked_about(memory: Repo) -> None:
+def test_a_log_line_that_repeats_a_fact_is_reported_without_a_question(memory: Repo) -> None:
     said = memory.mem("add", f"{OLD}!", env=NOW).stderr
     assert f"repeats MEMORY.md:5 '{OLD}'" in said and "settle" not in said
 

@@ -1,4 +1,4 @@
-"""The judgement of two statements: what tells things apart, what replaces, what ends, and what a person is asked."""
+"""The judgement of two statements: two things, replacements, ends, conflicts, and when a person is asked."""
 
 from __future__ import annotations
 
@@ -123,7 +123,9 @@ def test_one_of_several_is_not_asked_about(old: str, new: str) -> None:
         ("部署在周四而不是周二", "部署在周二"),
     ],
 )
-def test_a_value_that_the_earlier_statement_calls_gone_is_not_the_same_and_not_acted_on(old: str, new: str) -> None:
+def test_a_value_that_the_earlier_statement_calls_replaced_is_no_repetition_and_not_acted_on(
+    old: str, new: str
+) -> None:
     found = relation(old, new)
     assert found.kind is not Kind.SAME and found.probabilities[Kind.SAME] == 0.0 and not found.automatic
 
@@ -134,7 +136,7 @@ def test_a_name_and_its_version_are_one_value() -> None:
 
 
 @pytest.mark.parametrize(("old", "new"), OTHER_THINGS)
-def test_what_is_said_of_another_thing_is_never_acted_on(old: str, new: str) -> None:
+def test_a_statement_about_another_thing_is_never_acted_on(old: str, new: str) -> None:
     assert not relation(old, new).automatic and not relation(new, old).automatic
     assert relation(old, new).kind not in (Kind.SAME, Kind.ENDS)
 
@@ -192,7 +194,7 @@ def test_the_reason_names_the_property_and_both_values() -> None:
         ("请求上限是 600 次", "请求上限由 600 次改为 900 次"),
     ],
 )
-def test_a_later_text_that_names_the_value_that_went_is_automatic(old: str, new: str) -> None:
+def test_a_later_text_that_names_the_old_value_is_automatic(old: str, new: str) -> None:
     assert relation(old, new).kind is Kind.REPLACES and relation(old, new).automatic
 
 
@@ -346,7 +348,7 @@ PARTS = st.lists(
 
 
 @given(PARTS, PARTS)
-def test_every_two_tokens_that_say_the_same_are_held_against_each_other(one: list[str], other: list[str]) -> None:
+def test_any_two_tokens_with_the_same_meaning_are_compared(one: list[str], other: list[str]) -> None:
     a, b = read(" ".join(one)).content, read(" ".join(other)).content
     places = places_of(b)
     for token in a:
@@ -440,7 +442,7 @@ def test_two_sources_that_name_the_value_alone_are_still_asked_about() -> None:
         ("문자 메시지는 Twilio를 쓴다", "문자 메시지는 Twilio에서 Vonage로 바꿨다"),
     ],
 )
-def test_a_text_that_names_the_tool_that_went_and_the_one_that_came_surely_replaces(old: str, new: str) -> None:
+def test_a_text_that_names_the_old_and_the_new_tool_surely_replaces(old: str, new: str) -> None:
     found = relation(old, new)
     assert found.kind is Kind.REPLACES and found.automatic and (found.old, found.new) == ("Twilio", "Vonage")
 

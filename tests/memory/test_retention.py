@@ -1,4 +1,4 @@
-"""How long facts of a type last: given when a fact is written, shortened by a clone within bounds, told before it ends."""
+"""Retention: the last day of a new fact by its type, limits for a clone, and facts that end soon."""
 
 from __future__ import annotations
 

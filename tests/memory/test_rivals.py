@@ -1,4 +1,4 @@
-"""Which facts a statement repeats, replaces or conflicts with: candidates, judgement, what a person settled."""
+"""Find the facts that a statement repeats, replaces or conflicts with; settled pairs are left out."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_what_is_pinned_by_hand_or_of_health_is_never_automatic() -> None:
     assert not any(rival.automatic for rival in found(f"- {dose} <!-- mem {src} -->\n", now))
 
 
-def test_the_archive_is_not_what_a_statement_is_held_against() -> None:
+def test_a_statement_is_not_compared_with_archived_facts() -> None:
     rows = placed("memory/archive/2026.md", parse(b"- The port is 8080\n").facts)
     statement = Placed("MEMORY.md", Fact("The port is 9090", "x", 1), "2026-06-01")
     assert rivals.rivals([statement], Standing(rows, TODAY)) == []

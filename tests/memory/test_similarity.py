@@ -1,4 +1,4 @@
-"""The same, of one matter, or contradicting: one rule in four languages."""
+"""Near-duplicates and repetitions of texts in four languages."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_other_spelling_of_one_text_is_the_same(one: str, other: str) -> None:
 
 
 @pytest.mark.parametrize(("one", "other"), OTHER_MATTERS)
-def test_what_speaks_of_other_matters_neither_repeats_nor_is_the_same(one: str, other: str) -> None:
+def test_texts_about_other_matters_neither_repeat_nor_equal_each_other(one: str, other: str) -> None:
     assert not same(one, other) and not repeats(one, other)
 
 
@@ -100,7 +100,7 @@ def test_marks_in_front_of_a_text_say_nothing(marks: str) -> None:
     assert not same(marks + text, text.replace("prefers", "does not like"))
 
 
-def test_a_part_whose_value_another_one_names_in_a_reason_alone_is_no_repetition() -> None:
+def test_a_part_whose_value_is_in_a_reason_of_another_one_is_no_repetition() -> None:
     reasoned = "- the gateway is at port 7200, because 7100 is taken by Grafana."
     assert not repeats("- The gateway is at port 7100.", reasoned)
     assert repeats("- The gateway is at port 7200.", reasoned)

@@ -87,14 +87,14 @@ def test_lines_that_also_say_something_else_have_the_state_in_part_only() -> Non
     assert of_lines(path, 5, 5, "- The port is 8081.", "", known) == LinesState(State.HOLDS)
 
 
-def test_what_is_said_after_a_fact_ended_was_said_again_and_holds() -> None:
+def test_a_line_written_after_a_fact_ended_states_it_again_and_holds() -> None:
     known = lapsed(read(["- The gym closes at 22:00. <!-- mem until=2025-12-31 -->"]), (), date(2026, 1, 5))
     said = "- The gym closes at 22:00."
     for day, there in ((date(2025, 12, 1), State.ENDED), (None, State.ENDED), (date(2026, 1, 2), State.HOLDS)):
         assert of_lines("memory/x.md", 1, 1, said, "", known, day).state is there
 
 
-def test_a_fact_that_stands_in_memory_beside_its_archived_copy_was_said_again_and_holds() -> None:
+def test_a_fact_of_memory_with_an_archived_copy_was_stated_again_and_holds() -> None:
     memory = ["- The pager is 4411", f"- The pager is 4422 <!-- mem supersedes={fact_id('The pager is 4411')} -->"]
     known = lapsed(read(memory), read(["- The pager is 4411 <!-- mem superseded-by=x -->"]), date(2026, 1, 5))
     assert of_lines("MEMORY.md", 1, 1, memory[0], "", known).state is State.HOLDS

@@ -1,4 +1,4 @@
-"""A document as statements: every line in exactly one, each with what it is about."""
+"""Split a document into statements: every line is in exactly one of them, each with its trail."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_line_that_ends_in_a_colon_is_what_its_list_is_about() -> None:
     ]  # fmt: skip
 
 
-def test_what_stands_behind_the_list_of_a_colon_line_is_not_about_it() -> None:
+def test_a_paragraph_after_the_list_of_a_colon_line_is_not_about_that_line() -> None:
     found = said("Flour comes from:\n- the mill\n\n> bake at dawn")
     assert [(one.text, one.parents) for one in found[1:]] == [
         ("the mill", ("Flour comes from",)), ("bake at dawn", ()),
@@ -101,7 +101,7 @@ def test_a_metadata_comment_ends_the_last_line(text: str, meta: object) -> None:
     assert (one.text, one.meta) == ("one two", meta)
 
 
-def test_what_stands_below_a_metadata_comment_is_another_statement() -> None:
+def test_a_line_below_a_metadata_comment_is_another_statement() -> None:
     found = said("- one <!-- mem type=rule -->\n  below")
     assert [(one.text, one.parents) for one in found] == [("one", ()), ("below", ("one",))]
 
@@ -156,9 +156,7 @@ SECTION = ["## Own", "", "- item", "  - below", "", "end:", "- of the list"]
 
 
 @given(st.lists(ROWS, max_size=12), st.lists(ROWS, max_size=12))
-def test_the_trail_of_a_section_is_the_same_whatever_else_stands_in_the_file(
-    above: list[str], below: list[str]
-) -> None:
+def test_the_trail_of_a_section_does_not_depend_on_the_rest_of_the_file(above: list[str], below: list[str]) -> None:
     # Nothing above is left open (a fence, a comment), and nothing there is a heading.
     before = ["# File", *[row for row in above if not row.strip().startswith(("`", "~", "<", "#", "="))], ""]
     alone = [one.trail for one in read(["# File", "", *SECTION]) if one.says]

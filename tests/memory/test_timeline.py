@@ -1,4 +1,4 @@
-"""`git mem log`: days, sections and what came of them."""
+"""`git mem log`: days, their sections, and the facts that cite them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_a_day_has_its_sections_and_the_facts_promoted_from_it(repo: Repo) -> No
     assert f"  => {FACT}  MEMORY.md:5\n" in out
 
 
-def test_newest_first_within_the_days_asked_for_and_what_is_not_committed_too(repo: Repo) -> None:
+def test_the_newest_of_the_requested_days_comes_first_with_uncommitted_lines(repo: Repo) -> None:
     record_log(repo)
     repo.write("memory/2026-02-06.codex.md", "# 2026-02-06\n\n## 1:30 PM – 점심\n\n- 커밋 전\n")
     repo.write("memory/2026-02-07.md", "loose line\n")
@@ -50,7 +50,7 @@ def test_nothing_in_a_log_reaches_the_terminal_raw_and_links_are_not_followed(re
     assert "\x1b" not in out and "\u202e" not in out and "root:" not in out
 
 
-def test_bad_dates_are_a_usage_error_and_nothing_is_said(repo: Repo) -> None:
+def test_bad_dates_are_a_usage_error_without_output(repo: Repo) -> None:
     repo.commit("start", {"MEMORY.md": "# Memory\n"})
     assert repo.mem("log", "--since", "soon", check=False).returncode == 2
     done = repo.mem("log")

@@ -1,4 +1,4 @@
-"""`git mem init` and `git mem add`: laid out once, appended for ever, nothing overwritten."""
+"""`git mem init` and `git mem add`: files are created once, lines are appended, nothing is overwritten."""
 
 from __future__ import annotations
 
