@@ -247,7 +247,7 @@ class _Reader:
         self.trail.enter(heading, len(self.out))
         text, meta = _joined([heading.text])
         self.out.append(Statement(
-            Form.HEADING, heading.line, last, text, self.trail.outside(heading.level), meta=meta,
+            Form.HEADING, heading.line, last, text, self.trail.outside(), meta=meta,
             heading=self.trail.line, day=self.trail.day, time=self.trail.time,
         ))  # fmt: skip
         return last
@@ -437,7 +437,7 @@ class _Trail:
         self.day = next((day for _, _, day, _ in reversed(self.open) if day), "")
         self.time = next((time for _, _, _, time in reversed(self.open) if time), "")
 
-    def outside(self, level: int) -> tuple[str, ...]:
+    def outside(self) -> tuple[str, ...]:
         """The trail of the innermost heading itself: `above` without its own topic."""
         return self._topics(self.open[:-1])
 
