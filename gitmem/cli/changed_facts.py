@@ -1,4 +1,4 @@
-"""Facts that changed between two commits, as lines for a person: of `changes` and `bisect`."""
+"""Facts that changed between two commits as lines for a person; `changes` and `bisect` print them."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ STYLE = {
 
 
 def lines_of(changes: Sequence[FactChange], on: bool) -> Iterator[str]:
-    """Each file's path, then its changes with who made them; in colour where that is `on`.
+    """One line for each file's path and, below it, one for each change, with its author and commit. `on`: in colour.
 
-    An edited fact is one line with its words marked; two texts with little in common are two lines. The keys of its
-    comment that differ are named.
+    An edited fact has the changed words marked in its line; where old and new text have little in common, the old text
+    is a line of its own above it. Changed keys of the fact's comment are named.
     """
     path = ""
     for change in changes:
@@ -36,11 +36,13 @@ def lines_of(changes: Sequence[FactChange], on: bool) -> Iterator[str]:
             path = change.path
             yield f"{paint(escape(path, ''), 'path', on)}\n"
         sign = paint(SIGNS[change.op], STYLE[change.op], on)
-        who = ""
-        if doer(change):
-            who = f" by {change.who}"
-        archived = archives(change) and change.op is not Op.EXPIRED
-        tail = ("archived" if archived else f"{change.op}{who}") + (f", {change.commit[:12]}" if change.commit else "")
+        tail = str(change.op)
+        if archives(change) and change.op is not Op.EXPIRED:
+            tail = "archived"
+        elif doer(change):
+            tail += f" by {change.who}"
+        if change.commit:
+            tail += f", {change.commit[:12]}"
         if change.fact.trail:
             tail += f" in {' > '.join(change.fact.trail)}"
         text = escape(change.fact.text, "")
@@ -61,7 +63,7 @@ def lines_of(changes: Sequence[FactChange], on: bool) -> Iterator[str]:
 
 
 def marked(piece: Piece, on: bool) -> str:
-    """A piece of a difference for a terminal, as `git diff --word-diff` marks it: `[-what went-]`, `{+what came+}`."""
+    """A piece of a word difference, marked as `git diff --word-diff` marks it: `[-removed-]`, `{+added+}`."""
     text = escape(piece.text, "")
     if piece.sign == "=":
         return text

@@ -1,7 +1,7 @@
-"""What a shell offers for the words of a command: files of memory, revisions, types, tags, settings, agents.
+"""Shell completion of a command's words: memory files, revisions, types, tags, settings, agents.
 
-Each takes what click hands over and the beginning of a word, and answers with the words that begin so. A completion
-says nothing and fails at nothing: where a repository or a file cannot be read it offers less.
+Each function takes click's context and parameter and the beginning of a word, and returns the words that begin with it.
+A completion never prints and never raises: it returns fewer words where a repository or a file cannot be read.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from gitmem.config import Config
     from gitmem.git.opening import Repository
 
-# Of the names of times, those that are one word.
+# Names of days that are one word: "today", "yesterday" and the Korean ones.
 DAYS = (english.TIMES_BACK["day", 0], english.TIMES_BACK["day", 1], *korean.NEAR_DAYS[0], *korean.NEAR_DAYS[-1])
-MAX_FILES_FOR_TAGS = 2000  # files of memory that are looked at for tags
-BYTES = 1 << 20  # of one file
+MAX_FILES_FOR_TAGS = 2000  # memory files that are read for tags
+MAX_FILE_BYTES = 1 << 20  # bytes of a memory file; a larger one is not read for tags
 _TAGS = re.compile(r"<!--[^>]*?\btags=([^\s>]+)")
 _LOG = re.compile(r"memory/\d{4}-\d{2}-\d{2}\.([^./]+)\.md")
 
@@ -33,7 +33,7 @@ Completer = Callable[["click.Context", "click.Parameter", str], list[str]]
 def _completer(words: Callable[[Repository, Config, str], Iterable[str]]) -> Completer:
     @wraps(words)
     def complete(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-        from gitmem.environment import opened
+        from gitmem.environment import opened  # every command imports this module, and few complete a word
 
         folder = ctx.find_root().params.get("directory")
         try:
@@ -44,7 +44,7 @@ def _completer(words: Callable[[Repository, Config, str], Iterable[str]]) -> Com
                 offered = dict.fromkeys(words(repo, config, incomplete))
             finally:
                 repo.close()
-        except Exception:  # noqa: BLE001 - whatever it is, a traceback would land in the line that is being typed
+        except Exception:  # noqa: BLE001 - a traceback would land in the line that is being typed
             return []
         return [word for word in offered if word.startswith(incomplete) and word.isprintable()]
 
@@ -53,7 +53,7 @@ def _completer(words: Callable[[Repository, Config, str], Iterable[str]]) -> Com
 
 @_completer
 def paths(repo: Repository, config: Config, incomplete: str) -> Iterable[str]:
-    """Files of memory, as they are typed in this folder."""
+    """Memory files, relative to the current folder."""
     if repo.root is None:
         return []
     return [os.path.relpath(repo.root / path) for path in _files(repo, config)]
@@ -61,20 +61,20 @@ def paths(repo: Repository, config: Config, incomplete: str) -> Iterable[str]:
 
 @_completer
 def revisions(repo: Repository, config: Config, incomplete: str) -> Iterable[str]:
-    """HEAD, branches and tags, then days by name."""
+    """HEAD, branches and tags, then names of days."""
     return [*_refs(repo), *DAYS]
 
 
 @_completer
 def days(repo: Repository, config: Config, incomplete: str) -> Iterable[str]:
-    """Days by name, then those of the daily logs, the newest first."""
+    """Names of days, then the dates of daily logs, the newest first."""
     logs = {match[0] for path in _files(repo, config) if (match := re.search(r"\d{4}-\d{2}-\d{2}", path))}
     return [*DAYS, *sorted(logs, reverse=True)]
 
 
 @_completer
 def ranges(repo: Repository, config: Config, incomplete: str) -> Iterable[str]:
-    """The revisions a range may begin with; after `..`, those it may end with."""
+    """Revisions that begin a range; after `..`, revisions that end it."""
     base, dots, _ = incomplete.rpartition("..")
     return [f"{base}{dots}{name}" if dots else f"{name}.." for name in _refs(repo)]
 
@@ -87,13 +87,13 @@ def branches(repo: Repository, config: Config, incomplete: str) -> Iterable[str]
 
 @_completer
 def tags(repo: Repository, config: Config, incomplete: str) -> Iterable[str]:
-    """Tags that lines of memory have."""
+    """Tags in the comments of memory's lines, sorted."""
     from gitmem.git.worktree import read_files
 
     if repo.root is None:
         return []
     found: set[str] = set()
-    for _, data in read_files(repo.root, _files(repo, config)[:MAX_FILES_FOR_TAGS], BYTES):
+    for _, data in read_files(repo.root, _files(repo, config)[:MAX_FILES_FOR_TAGS], MAX_FILE_BYTES):
         if isinstance(data, bytes):
             for value in _TAGS.findall(data.decode("utf-8", "replace")):
                 found.update(value.split(","))
@@ -102,20 +102,20 @@ def tags(repo: Repository, config: Config, incomplete: str) -> Iterable[str]:
 
 @_completer
 def agents(repo: Repository, config: Config, incomplete: str) -> Iterable[str]:
-    """Agents that have a daily log, and the configured one."""
+    """Agents with a daily log, and the configured agent; sorted."""
     names = {match[1] for path in _files(repo, config) if (match := _LOG.fullmatch(path))}
-    return sorted(names | ({config.agent} if config.agent else set()))
+    return sorted(filter(None, {*names, config.agent}))
 
 
 def types(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """Types of facts."""
+    """The types of facts."""
     from gitmem.memory.fact import TYPES
 
     return [name for name in TYPES if name.startswith(incomplete)]
 
 
 def settings(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """Keys of the settings, whatever their case."""
+    """Keys of settings; the case of the typed word does not matter."""
     from gitmem.config import git_name, keys
 
     names = [git_name(name) for name, _ in keys()]

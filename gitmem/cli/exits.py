@@ -1,7 +1,6 @@
-"""Every way out of a command as an exit code: a refusal in words, a reader that left, an interrupt, a bug.
+"""Run a command and return its exit code (`errors.Exit`): a refusal, an interrupt, a closed pipe or a bug each has one.
 
-The numbers are `errors.Exit`. Of a Git hook that we installed Git sees 0 or 1: its file (`git/hook_files`) makes 1 of
-every refusal.
+Git sees only 0 or 1 from a hook that we installed: the hook file (`git/hook_files`) turns every other code into 1.
 """
 
 from __future__ import annotations
@@ -11,29 +10,34 @@ import os
 import sys
 from collections.abc import Callable
 
-from gitmem.cli.terminal import say
+from gitmem.cli.terminal import say, write_crash_log
 from gitmem.errors import Exit, GitMemError, UsageError
 from gitmem.light_typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from typing import NoReturn
 
-# What is wrong with the disk, or with a path that was typed: no bug.
-SURROUNDINGS = frozenset(
+# Errors of the disk or of a path that a person typed. Every other OSError counts as a bug.
+EXTERNAL_ERRORS = frozenset(
     (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EFBIG, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR,
      errno.EISDIR, errno.EACCES, errno.EPERM, errno.ENXIO, errno.ENODEV)
 )  # fmt: skip
 MAX_PATH_CHARACTERS = 200  # characters of a path in a message
-# What to type next where the error says nothing of it.
-FULL, FORBIDDEN = "df -h shows what is free", "ls -ld shows who may write there"
-HINTS = {
-    errno.ENOSPC: FULL, errno.EDQUOT: FULL, errno.EFBIG: FULL, errno.EROFS: FORBIDDEN, errno.EACCES: FORBIDDEN,
-    errno.EPERM: FORBIDDEN, errno.ENOENT: "ls shows what there is", errno.ENOTDIR: "ls shows what there is",
+DISK_FULL = "df -h shows what is free"
+NO_PERMISSION = "ls -ld shows who may write there"
+NO_FILE = "ls shows what there is"
+HINTS = {  # errno -> the hint to print where the error has none
+    errno.ENOSPC: DISK_FULL, errno.EDQUOT: DISK_FULL, errno.EFBIG: DISK_FULL,
+    errno.EROFS: NO_PERMISSION, errno.EACCES: NO_PERMISSION, errno.EPERM: NO_PERMISSION,
+    errno.ENOENT: NO_FILE, errno.ENOTDIR: NO_FILE,
 }  # fmt: skip
 
 
 def ending(run: Callable[[], int | None], command: str = "git mem") -> int:
-    """Run a command and return its exit code. Never raises. `command`: the command that a hint names."""
+    """Run a command, print its error if it fails, and return its exit code. Never raises.
+
+    `command`: the command that a hint names, such as "git mem add".
+    """
     try:
         code = run()
         sys.stdout.flush()
@@ -48,13 +52,14 @@ def ending(run: Callable[[], int | None], command: str = "git mem") -> int:
     except (BrokenPipeError, SystemExit) as error:
         if isinstance(error, SystemExit) and not error.code:
             return Exit.DONE
-        # The reader left (click turns that into SystemExit): end as a process that SIGPIPE ended, never as success.
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - nothing more to say
+        # The reader closed the pipe (click turns that into SystemExit): return the status of a process that SIGPIPE
+        # ended, never success.
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - it stays open until the process ends
         return 128 + 13
     except OSError as error:
-        if error.errno not in SURROUNDINGS:
+        if error.errno not in EXTERNAL_ERRORS:
             return _bug(error)
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - what is left in its buffer would fail again
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - writing the rest of the buffer would fail again
         name = ""
         if isinstance(error.filename, (str, bytes)):
             name = os.fsdecode(error.filename)
@@ -68,17 +73,15 @@ def ending(run: Callable[[], int | None], command: str = "git mem") -> int:
 
 def _quoted(path: str) -> str:
     """A space and the path in quotation marks, cut at `MAX_PATH_CHARACTERS`; "" for no path."""
-    if not path:
-        return ""
-    if len(path) <= MAX_PATH_CHARACTERS:
-        shown = path
-    else:
-        shown = f"{path[:MAX_PATH_CHARACTERS]}..."
-    return f" '{shown}'"
+    if len(path) > MAX_PATH_CHARACTERS:
+        path = f"{path[:MAX_PATH_CHARACTERS]}..."
+    if path:
+        return f" '{path}'"
+    return ""
 
 
 def _hint(error: GitMemError, command: str) -> str:
-    """What to type next after an error that does not say it; "" after a refusal, whose words do."""
+    """The hint for an error that has none of its own; "" for a refusal, whose message says enough."""
     if isinstance(error, UsageError):
         return f"'{command} -h' shows its options."
     if isinstance(error.__context__, OSError) and error.__context__.errno in HINTS:
@@ -89,14 +92,12 @@ def _hint(error: GitMemError, command: str) -> str:
 
 
 def _bug(error: Exception) -> int:
-    from gitmem.cli.terminal import write_crash_log
-
     say(f"git mem: a bug: {type(error).__name__}; details in {write_crash_log(error)}")
     return Exit.BUG
 
 
 def leave(code: int) -> NoReturn:
-    """End the process now: what was opened is closed, and to take a whole interpreter apart takes 10 ms."""
+    """Flush the output and end the process at once, without the interpreter's own shutdown, which takes 10 ms."""
     try:
         sys.stdout.flush()
         sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""The API of a forge as the person at this terminal may use it: the environment's token, else that of `gh`."""
+"""The client for a forge's API, with the token of the environment, else the token of the `gh` program."""
 
 from __future__ import annotations
 
@@ -11,21 +11,19 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from gitmem.review.forges.forge import Client, Forge
 
-GH_SECONDS = 10  # for a program that only reads a file or a key ring
+GH_SECONDS = 10  # time limit of `gh auth token`, which only reads a file or a key ring
 
 
 def client_here(forge: Forge) -> Client | None:
-    """The client of a forge, None without a token.
-
-    `gh auth token` is asked at a terminal only: an agent or a job uses a token that it was given.
-    """
+    """The client for a forge's API, None without a token. `gh` is asked for a token at a terminal only: an agent or a
+    job has to be given one in the environment."""
     from gitmem.review.forges.location import client_of, token_of
 
     return client_of(forge, token_of(forge, os.environ, gh_token), time.sleep)
 
 
 def gh_token(host: str) -> str:
-    """What `gh auth token` says for a host, "" where nobody is at a terminal, there is no `gh` or it knows none."""
+    """The token that `gh auth token` prints for a host; "" without a terminal, without `gh`, or if `gh` has none."""
     if not host or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return ""
     try:

@@ -1,7 +1,8 @@
-"""Git's hooks, as the lines in the hook files call them. A gate ends with 0 or refuses; the hook file makes
-every refusal 1. The rest exit with 0.
+"""Run one Git hook; the lines in Git's hook files call this. A gate returns 0 or refuses the commit or push, and the
+hook file turns every refusal into exit code 1. All other hooks return 0.
 
-Starts without click: every commit waits for this. `cli/commands/hook.py` is the same for `git mem hook`.
+It starts without click, since every commit waits for it, and each hook imports inside its function what the other hooks
+do not need. `git mem hook` (`commands/hook.py`) calls the same `run`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from gitmem.cli import index_hooks
 from gitmem.cli.exits import ending
@@ -22,45 +23,45 @@ from gitmem.config import Config, load
 from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError, UsageError
 from gitmem.gate.detectors.finding import Finding
-from gitmem.gate.scan import Report
+from gitmem.gate.detectors.registry import DETECTORS
+from gitmem.gate.examine import Blob
+from gitmem.gate.policy import MESSAGE, Policy
+from gitmem.gate.scan import Report, held_before, once_each, scan, scan_source, set_apart
 from gitmem.git.hook_files import GATES, HOOKS, REFRESH, SERVER, WRITING
 from gitmem.git.objects import Change
 from gitmem.git.opening import Repository, open_repository
 
-if TYPE_CHECKING:
-    from gitmem.gate.policy import Policy
-
-FRAMEWORK = "--pre-commit"  # the word by which pre-commit's hook for pushes says that standard input is not Git's
-GONE = "--gone"  # the word by which post-commit asks to be told whether the gates still stand
-CITED = "--cited"  # the word by which post-commit asks which facts cite what the commit touches
-MOST_CITED = 5  # facts that are named after a commit; the others are counted
-STAGED = ("pre-commit", "pre-merge-commit", "pre-applypatch")
-MESSAGES = ("commit-msg", "applypatch-msg")
-# Below the scissors line that Git shows; core.commentChar and core.commentString say what it begins with.
-SHOWN_DIFF = re.compile(r"^(\S+) -{24} >8 -{24}\n(?:\1[^\n]*\n)*diff ", re.MULTILINE)
+FRAMEWORK = "--pre-commit"  # word of a pre-push hook that the pre-commit framework runs: stdin does not come from Git
+GONE = "--gone"  # word of a post-commit hook: say which of our hooks are missing
+CITED = "--cited"  # word of a post-commit hook: say which facts cite code that the commit changes
+MAX_CITED_FACTS = 5  # facts that are named after a commit; the others are counted
+STAGED = ("pre-commit", "pre-merge-commit", "pre-applypatch")  # hooks that scan staged content
+MESSAGES = ("commit-msg", "applypatch-msg")  # hooks that scan the commit message
+# The scissors line of `git commit --verbose` and the diff below it. core.commentChar or core.commentString begins it.
+VERBOSE_DIFF = re.compile(r"^(\S+) -{24} >8 -{24}\n(?:\1[^\n]*\n)*diff ", re.MULTILINE)
 
 
 def main(argv: list[str]) -> NoReturn:
-    """`python -m gitmem hook NAME [WORD...]`: every way out is an exit code, as in `gitmem.cli.main`."""
+    """Run `python -m gitmem hook NAME [WORD...]` and end the process with the hook's exit code."""
     sys.exit(run(argv))
 
 
 def run(argv: list[str]) -> int:
-    """Run one hook and return its exit code. Never raises."""
-
-    def named() -> int:
-        if not argv or argv[0] not in (*HOOKS, *SERVER):
-            raise UsageError("there is no such hook", f"one of {', '.join((*HOOKS, *SERVER))}")
-        return run_hook(argv[0], tuple(word for word in argv[1:] if word != "--"))
-
-    return ending(named)
+    """Run one hook and return its exit code. `argv`: the hook's name and its words. Never raises."""
+    name = ""
+    if argv:
+        name = argv[0]
+    words = tuple(word for word in argv[1:] if word != "--")
+    return ending(lambda: run_hook(name, words))
 
 
 def run_hook(name: str, words: tuple[str, ...]) -> int:
-    """One hook's exit code: a gate returns 1 for findings and raises where it could not run; others log their errors.
+    """Run one hook and return its exit code: 1 if a gate found something, else 0.
 
-    Raises UsageError for an unknown name.
+    Raises GitMemError if a gate could not run, UsageError for an unknown name. Other hooks log their errors.
     """
+    if name not in (*HOOKS, *SERVER):
+        raise UsageError("there is no such hook", f"one of {', '.join((*HOOKS, *SERVER))}")
     if name in GATES or name in SERVER:
         return gate(name, words)
     if GONE in words:
@@ -75,8 +76,7 @@ def run_hook(name: str, words: tuple[str, ...]) -> int:
     if name in REFRESH:
         index_hooks.run(name, words)
         return Exit.DONE
-    if name not in WRITING:
-        raise UsageError("there is no such hook", f"one of {', '.join((*HOOKS, *SERVER))}")
+    assert name in WRITING, name
     try:
         prepare(words)
     except Exception as error:  # noqa: BLE001 - a commit that exists must not look failed
@@ -85,20 +85,22 @@ def run_hook(name: str, words: tuple[str, ...]) -> int:
 
 
 def hook_repository() -> Repository:
-    """The repository Git runs the hook in."""
+    """The repository in which Git runs the hook."""
     return open_repository(Path.cwd(), os.environ)
 
 
 def settings(repo: Repository) -> Config:
-    """The user's own settings: what a hook needs of them is nothing a clone may set."""
+    """The user's own settings. A clone's tracked settings (.gitmem.toml) are not read: no hook needs one of them."""
     return load(repo.user_config())
 
 
 def gate(name: str, words: tuple[str, ...]) -> int:
-    """Scan what the hook is about; say what was found on stderr, and remember a refusal for who did not see it."""
+    """Scan what the hook guards and print the findings on stderr. Returns 1 if one of them blocks, else 0.
+
+    A refusal is recorded, so that `git mem status` can show it. Raises GitMemError if the scan could not run.
+    """
     from gitmem.gate import last_refusal
     from gitmem.gate.report import blocking_words, hook_lines
-    from gitmem.gate.scan import once_each
 
     repo = hook_repository()
     try:
@@ -112,26 +114,25 @@ def gate(name: str, words: tuple[str, ...]) -> int:
         sys.stderr.write(printable(line + "\n").decode())
     if report.blocked:
         last_refusal.record(repo.common_dir, name, blocking_words(report), now())
-    else:
-        last_refusal.passed(repo.common_dir, name)
-    if report.blocked:
         return Exit.FINDINGS
+    last_refusal.passed(repo.common_dir, name)
     return Exit.DONE
 
 
 def gated(repo: Repository, name: str, words: tuple[str, ...]) -> tuple[str, Report]:
-    """The report of what a hook is about, and which hook it was for: pre-commit runs that of a push as another."""
+    """(the hook's name, its report). The name becomes "pre-push" where a blocking finding is in commits that the
+    pre-commit framework pushes: it runs its pre-push stage as another hook. Raises UsageError for an unknown name."""
     today = now().date()
     if name in STAGED:
         report = scan_staged(repo, words, today, merging=name == "pre-merge-commit")
-        if os.environ.get("PRE_COMMIT_TO_REF"):  # the framework's pre-push stage, or somebody who says it is
+        if os.environ.get("PRE_COMMIT_TO_REF"):  # the framework's pre-push stage
             pushed = scan_named_range(repo, today)
             if pushed.blocked:
                 name = "pre-push"
             report = merged_reports([report, pushed])
     elif name in MESSAGES:
         report = scan_message(repo, words, today)
-        if name == "commit-msg" and "pre-commit" in say_gone(repo):  # its work is done here
+        if name == "commit-msg" and "pre-commit" in say_gone(repo):  # commit-msg does the work of a missing pre-commit
             report = merged_reports([report, scan_staged(repo, (), today)])
     elif name == "pre-push":
         say_gone(repo)
@@ -147,7 +148,7 @@ def gated(repo: Repository, name: str, words: tuple[str, ...]) -> tuple[str, Rep
 
 
 def say_gone(repo: Repository) -> str:
-    """Say on stderr which of the hooks that were installed here are gone, and return it; "" where all of them stand."""
+    """Print on stderr which of the installed hooks are missing, and return that text; "" if none is missing."""
     from gitmem.gate.setup_checks import hook_check
     from gitmem.git.hook_files import hooks_folder, remembered
 
@@ -161,18 +162,19 @@ def say_gone(repo: Repository) -> str:
 
 
 def say_cited(repo: Repository) -> None:
-    """Say on stderr which facts cite code that the commit at HEAD changed, moved or took away."""
+    """Print on stderr which facts cite code that the commit at HEAD changed, moved or removed."""
     from gitmem.claims.touched_citations import touched_facts
     from gitmem.plural import counted
 
     parents = repo.commit("HEAD").parents
-    if parents:
-        found = touched_facts(repo, parents[0], repo.head() or "", settings(repo).memory_daily)
-    else:
-        found = []
+    if not parents:
+        return
+    found = touched_facts(repo, parents[0], repo.head() or "", settings(repo).memory_daily)
     lines = [f"git mem: {one.path}:{one.fact.line}: {'; '.join(each.words for each in one.code)}" for one in found]
-    if len(lines) > MOST_CITED:
-        lines[MOST_CITED:] = [f"git mem: {counted(len(lines) - MOST_CITED, 'more fact')} cite what this commit touches"]
+    if len(lines) > MAX_CITED_FACTS:
+        lines[MAX_CITED_FACTS:] = [
+            f"git mem: {counted(len(lines) - MAX_CITED_FACTS, 'more fact')} cite what this commit touches"
+        ]
     if lines:
         lines.append("hint: what is still true: git mem confirm PATH:LINE; what is not: git mem edit PATH:LINE")
     for line in lines:
@@ -180,10 +182,10 @@ def say_cited(repo: Repository) -> None:
 
 
 def scan_staged(repo: Repository, names: tuple[str, ...], today: date, *, merging: bool = False) -> Report:
-    """What is staged; with `names` (the framework's --all-files) the staged content of those too."""
+    """Scan what is staged. `names`: paths whose staged content is scanned too, changed or not (the framework's
+    --all-files). `merging`: the commit will be a merge."""
     from gitmem.gate import sources
     from gitmem.gate.changes.staging import merge_heads
-    from gitmem.gate.scan import held_before, scan_source, set_apart
 
     policy = sources.staged_policy(repo, today, merging=merging)
     report = scan_source(sources.staged(repo, policy, names, merging=merging), policy, workers=2)
@@ -195,13 +197,10 @@ def scan_staged(repo: Repository, names: tuple[str, ...], today: date, *, mergin
 
 
 def scan_message(repo: Repository, words: tuple[str, ...], today: date) -> Report:
-    """The message, and what needs it: the rules about the past, which a trailer answers."""
+    """Scan the message in the file `words[0]`, and check the rules that a trailer of the message can satisfy, such as
+    changes of old daily logs. Raises UsageError without a file, GitMemError if it cannot be read."""
     from gitmem.gate import redaction_record, sources
     from gitmem.gate.changes.staging import change_findings, staged_change, staged_history
-    from gitmem.gate.detectors.registry import DETECTORS
-    from gitmem.gate.examine import Blob
-    from gitmem.gate.policy import MESSAGE
-    from gitmem.gate.scan import scan
 
     if not words:
         raise UsageError("commit-msg needs the message's file")
@@ -210,7 +209,7 @@ def scan_message(repo: Repository, words: tuple[str, ...], today: date) -> Repor
         data = file.read_bytes()
     except OSError as error:
         raise GitMemError(f"cannot read the message: {error.strerror}") from None
-    user_config = repo.user_config()  # each question of Git is a process
+    user_config = repo.user_config()  # read once, since each call starts git
     policy = sources.staged_policy(repo, today, user_config=user_config)
     staging = staged_change(repo, policy)
     edited = os.environ.get("GIT_EDITOR") != ":"
@@ -226,15 +225,16 @@ def scan_message(repo: Repository, words: tuple[str, ...], today: date) -> Repor
 
 
 def without_diff(message: str, *, edited: bool, staged: Callable[[], frozenset[str]]) -> str:
-    """The message without the diff that `git commit --verbose` shows below it.
+    """The message without the diff that `git commit --verbose` puts below it.
 
-    Git takes it out again only where an editor was opened (`edited`; where none is, Git sets GIT_EDITOR to `:` for its
-    hooks, githooks(5)). What stands below a scissors line otherwise stays in the commit, and so is part of the message.
-    A diff may be made up, and stay: of one only the lines go that stand in the files before or after (`staged`).
+    `edited`: an editor was opened (else Git sets GIT_EDITOR to `:` for its hooks, githooks(5)); only then does Git
+    remove the diff from the message, so otherwise the text is returned unchanged. `staged`: returns the lines of the
+    changed files, old and new. A line of the diff is removed only if it is one of these, since a person can write a
+    false diff into a message.
     """
     shown = None
     if edited:
-        shown = SHOWN_DIFF.search(message)
+        shown = VERBOSE_DIFF.search(message)
     if shown is None:
         return message
     known = staged()
@@ -243,41 +243,36 @@ def without_diff(message: str, *, edited: bool, staged: Callable[[], frozenset[s
 
 
 def staged_lines(repo: Repository, changes: Iterable[Change]) -> frozenset[str]:
-    """The lines of the files that a commit changes, as they were and as they will be."""
+    """The lines of the files that a commit changes, of the old and of the new versions."""
     oids = {oid for change in changes for oid in (change.old_oid, change.new_oid) if oid.strip("0")}
     texts = (data.decode("utf-8", "replace") for _, data in repo.read_many(sorted(oids)) if data is not None)
     return frozenset(line for text in texts for line in text.split("\n"))
 
 
 def scan_push(repo: Repository, words: tuple[str, ...], today: date) -> Report:
-    """Every commit the push brings that the remote has not, its annotated tags and its notes."""
+    """Scan the commits of a push that the remote lacks, and its annotated tags and notes. `words[0]`: the remote."""
     from gitmem.gate import sources, tags_and_notes
-    from gitmem.gate.scan import scan, scan_source
 
     lines = sys.stdin.read().splitlines()
+    remote = ""
+    if words:
+        remote = words[0]
     reports = [scan(tags_and_notes.pushed(repo, sources.push_updates(lines)), policy_of_head(repo, today))]
-    for base, tip, revs in sources.pushed(repo, lines, words[0] if words else ""):
+    for base, tip, revs in sources.pushed(repo, lines, remote):
         policy = sources.pushed_policy(repo, base, tip, today)
         reports.append(scan_source(sources.commits(repo, revs, policy, base), policy, workers=2))
     return merged_reports(reports)
 
 
 def scan_framework_push(repo: Repository, today: date) -> Report:
-    """The range that pre-commit names, and whatever else the remote lacks of the local branches.
-
-    pre-commit hands over the first ref of a push, and none of a remote's first push.
-    """
+    """Scan the range that the pre-commit framework names, and all other commits of local branches that the remote
+    lacks: the framework names only the first ref of a push, and none at the first push to a remote."""
     from gitmem.gate import sources
-    from gitmem.gate.scan import scan_source
 
     named = os.environ.get("PRE_COMMIT_TO_REF", "")
+    reports, tip = [], ""
     if named:
-        reports = [scan_named_range(repo, today)]
-    else:
-        reports = []
-    tip = ""
-    if named:
-        tip = repo.resolve(named)
+        reports, tip = [scan_named_range(repo, today)], repo.resolve(named)
     start = os.environ.get("PRE_COMMIT_FROM_REF", "")
     remote = os.environ.get("PRE_COMMIT_REMOTE_NAME", "")
     base = sources.default_branch(repo, remote)
@@ -288,9 +283,8 @@ def scan_framework_push(repo: Repository, today: date) -> Report:
 
 
 def scan_named_range(repo: Repository, today: date) -> Report:
-    """The range that pre-commit names; one that does not start anywhere known is everything up to its end."""
+    """Scan the range that the pre-commit framework names; without a start, all commits up to its end."""
     from gitmem.gate import sources
-    from gitmem.gate.scan import scan_source
 
     tip = repo.resolve(os.environ["PRE_COMMIT_TO_REF"])
     start = os.environ.get("PRE_COMMIT_FROM_REF", "")
@@ -302,9 +296,9 @@ def scan_named_range(repo: Repository, today: date) -> Report:
 
 
 def scan_received(repo: Repository, today: date) -> Report:
-    """On the server: what was pushed, held to what the ref was before. Nothing in a push can except itself."""
+    """On the server: scan what was pushed, with the settings and exceptions of the ref before the push, so that a push
+    cannot add an exception for itself."""
     from gitmem.gate import sources, tags_and_notes
-    from gitmem.gate.scan import scan, scan_source
     from gitmem.git.revision import CommitRange
 
     lines = sys.stdin.read().splitlines()
@@ -316,9 +310,8 @@ def scan_received(repo: Repository, today: date) -> Report:
 
 
 def policy_of_head(repo: Repository, today: date) -> Policy:
-    """What the texts beside commits are held to: they belong to no tree of their own."""
+    """The policy of HEAD's tree, for tags and notes, which have no tree of their own; the default one without HEAD."""
     from gitmem.gate import sources
-    from gitmem.gate.policy import Policy
 
     head = repo.head()
     if head:
@@ -327,7 +320,7 @@ def policy_of_head(repo: Repository, today: date) -> Policy:
 
 
 def merged_reports(reports: list[Report]) -> Report:
-    """Several refs' reports as one, each finding once."""
+    """The reports of several refs as one, with each finding once."""
     whole = Report()
     for report in reports:
         whole = replace(
@@ -344,16 +337,17 @@ def merged_reports(reports: list[Report]) -> Report:
 
 
 def agent_findings(repo: Repository, config: Config, message: str) -> list[Finding]:
-    """What the message of an agent's memory change lacks."""
+    """Findings for the trailers that the message of an agent's memory change lacks."""
     from gitmem.provenance import agent_trailers
 
     return agent_trailers.check(repo, config, message)
 
 
 def prepare(words: tuple[str, ...]) -> None:
-    """prepare-commit-msg: who the agent is and why it writes, as trailers."""
+    """Run prepare-commit-msg: add trailers with the agent's name and reason to the message in the file `words[0]`;
+    `words[1]` is the source of the message. Does nothing without words."""
     from gitmem.provenance import agent_trailers
 
-    repo = hook_repository()
     if words:
-        agent_trailers.prepare(repo, settings(repo), Path(words[0]))
+        repo = hook_repository()
+        agent_trailers.prepare(repo, settings(repo), Path(words[0]), next(iter(words[1:]), ""))

@@ -1,6 +1,7 @@
-"""`git mem session hook EVENT [--host HOST]` without click: a host waits for it before every prompt.
+"""Run `git mem session hook EVENT [--host HOST]` without click, since a host waits for it before every prompt.
 
-Whatever is wrong, in the installation too, the exit code is 0 and the reason a line of the log.
+The exit code is always 0. Every error, even one of a broken installation, becomes a line of the log; so what may fail
+to import is imported inside functions.
 """
 
 from __future__ import annotations
@@ -21,35 +22,34 @@ if TYPE_CHECKING:
     from gitmem.config import Config
     from gitmem.git.opening import Repository
 
-USER = "--user"  # hosts/host.py has it; that module is not loaded for this
-ANSWERED = ("SessionStart", "UserPromptSubmit", "SubagentStart")  # events that memory has something to say to
+USER = "--user"  # equal to hosts.host.USER, whose module takes long to import
+EVENTS_WITH_CONTEXT = ("SessionStart", "UserPromptSubmit", "SubagentStart")  # events that are answered with memory
 
 
 def run(words: Sequence[str]) -> bool:
-    """Carry out the event that the words name; False, with nothing done, where click must read them.
+    """Handle the event that the words name: `EVENT` or `EVENT --host HOST`, either with `--user`. Never raises.
 
-    Never raises.
+    Returns False, with nothing done, for other words: click has to read those.
     """
-    event, host, plain = _read([word for word in words if word != USER])
-    if not plain:
+    match [word for word in words if word != USER]:
+        case [event]:
+            host = "claude"
+        case [event, "--host", host]:
+            pass
+        case _:
+            return False
+    if event.startswith("-"):
         return False
     try:
         carry_out(event, host, user=USER in words)
-    except Exception as error:  # noqa: BLE001 - a host's turn must not break on our account
+    except Exception as error:  # noqa: BLE001 - an error of ours must not stop the host's turn
         _log(event, error)
     return True
 
 
-def _read(words: Sequence[str]) -> tuple[str, str, bool]:
-    """(event, host, whether they are spelled plainly): `EVENT` or `EVENT --host HOST`; `--user` may stand with them."""
-    if len(words) not in (1, 3) or words[0].startswith("-") or (len(words) == 3 and words[1] != "--host"):
-        return "", "", False
-    return words[0], words[2] if len(words) == 3 else "claude", True
-
-
 def carry_out(event: str, host: str, *, user: bool = False) -> None:
-    """Handle the event, or say on standard error that there is none of that name: to a host, the exit code of a
-    mistyped word would stop the turn. `user`: the hook stands in the person's own settings."""
+    """Handle the event; print a line on stderr if the host has no event of that name, because an error's exit code
+    would stop the host's turn. `user`: the hook stands in the person's own settings."""
     from gitmem.agents.host_events import EVENTS, handle
     from gitmem.hosts.registry import HOSTS, host_named
 
@@ -63,17 +63,18 @@ def carry_out(event: str, host: str, *, user: bool = False) -> None:
 
 
 def _opened(event: str) -> tuple[Repository, Config]:
+    """The repository and settings. Imports what a context needs while git looks for the repository."""
     from gitmem.environment import look_up, opened
 
     here = look_up()
-    if event in ANSWERED:
-        import gitmem.context.request  # noqa: F401 - git is at work meanwhile
+    if event in EVENTS_WITH_CONTEXT:
+        import gitmem.context.request  # noqa: F401
     return opened(here=here)
 
 
 def _log(event: str, error: Exception) -> None:
-    """The kind of the error, in the log of the project that the host names, else of the current folder: of a
-    repository with a log or an index alone, so that nothing is made in another."""
+    """Write the error's type to the log of the project that the host names, else of the current folder. Writes only
+    where the repository has our state folder, so that none is created elsewhere."""
     named = (path for name, path in os.environ.items() if name.endswith("_PROJECT_DIR") and os.path.isdir(path))
     command = ["git", "-C", next(named, "."), "rev-parse", "--path-format=absolute", "--git-common-dir"]
     try:
@@ -88,8 +89,8 @@ def _log(event: str, error: Exception) -> None:
 
 
 def main(words: Sequence[str]) -> None:
-    """Run and leave with 0, or return where click must read the words."""
+    """Run the event and end the process with 0; return if click has to read the words."""
     if run(words):
         with suppress(OSError):
             sys.stdout.flush()
-        os._exit(0)  # to take a whole interpreter apart takes 10 ms
+        os._exit(0)  # without the interpreter's own shutdown, which takes 10 ms

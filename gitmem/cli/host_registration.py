@@ -1,4 +1,5 @@
-"""`git mem install --agent`: write a host's registration, or say what would be written."""
+"""Register with agents' hosts and leave them (`git mem install --agent`, `git mem uninstall`): write our MCP server,
+hooks and instructions into their files, or take them out. Entries of others are never changed."""
 
 from __future__ import annotations
 
@@ -26,14 +27,18 @@ from gitmem.hosts.own_memory import bringing, is_kept_here, kept_here, remembere
 from gitmem.hosts.registry import HOSTS, all_hosts, host_named
 from gitmem.plural import counted
 
-FOUND = "found"  # in the place of a host's name: those that are on this machine
-AGENTS = [*HOSTS, FOUND]
-VALIDATOR_SECONDS = 60
+FOUND = "found"  # in place of a host's name: all hosts whose program is on the PATH
+AGENTS = [*HOSTS, FOUND]  # values of --agent
+VALIDATOR_SECONDS = 60  # time limit of the command by which a host checks its own settings
 
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """What registering with one host changed, or would change, and `problem`, why nothing was."""
+    """What registering with one host, or leaving it, changed or would change.
+
+    `changes`: the files with their new texts. `problem`: why a file was not changed, "" without one. `hint`: what to
+    type about the problem.
+    """
 
     host: str
     changes: Sequence[registration.Change] = ()
@@ -50,44 +55,57 @@ def register(
     repo: Repository, names: Sequence[str], *, dry_run: bool, as_json: bool, remove: bool = False,
     own_memory: bool = False,
 ) -> int:  # fmt: skip
-    """Register with these hosts (or leave them): only our own entries change; files of others are kept.
+    """Register with the named hosts in this project, or with `remove` leave them, and print what changed.
 
-    `own_memory` has a host keep what it remembers by itself in memory/HOST here, and nothing else; leaving a host takes
-    that back too. One that cannot be registered with leaves the others as they are; the exit code says so. Of one host
-    alone it raises GitMemError.
+    `own_memory`: only set the setting by which a host keeps its own memory in memory/HOST here; leaving a host takes it
+    back. A host with a problem does not stop the others. Returns 3 if a host had a problem, else 0. Raises GitMemError
+    in a bare repository and for the problem of a single host, UsageError if no host is named or found.
     """
     if repo.root is None:
         raise GitMemError("an agent works in a work tree, and the repository is bare", "run it in a clone")
     hosts = [host_named(name) for name in _hosts_named(repo.root, names, remove)]
     program, notes = _program()
     setup = Setup(str(repo.root), program, remove, system.POSIX)
-    if own_memory:
-        hosts = [_keeping_its_memory_here(host) for host in hosts]
-    elif remove:
-        hosts = [_with_own_memory(host) for host in hosts]
-    leaving = {host.name for host in hosts}
     staying: list[Host] = []
     if remove:
+        leaving = {host.name for host in hosts}
         staying = [host for host in all_hosts() if host.name not in leaving and _is_here(repo.root, host)]
+    if own_memory:
+        hosts = [_only_own_memory(host) for host in hosts]
+    elif remove:
+        hosts = [_with_own_memory(host) for host in hosts]
     done = [_register(repo.root, host, setup, dry_run, staying) for host in hosts]
-    if remove and FOUND in names:  # a host that shares its file with one before it
+    if remove and FOUND in names:  # without hosts whose file another host shares and has changed already
         done = [each for each in done if each.changes or each.problem or each.host in names]
     if len(done) == 1 and done[0].problem and not done[0].changes:
         raise GitMemError(done[0].problem, done[0].hint)
-    if as_json:
-        values = [each.as_value(dry_run) for each in done]
-        write_json(values[0] if FOUND not in names and len(values) == 1 else {"agents": values})
-    else:
-        for each in done:
-            _show(each, setup, dry_run)
     if own_memory and not dry_run:
         home = Path(os.path.expanduser("~"))
-        kept = [remembered(host, home, repo.root) for host in hosts]
-        notes = [f"what it has stays where it is: {bringing(has)} brings it along" for has in kept if has is not None]
-    elif not remove and not dry_run:
+        found = filter(None, (remembered(host, home, repo.root) for host in hosts))
+        notes = [f"what it has stays where it is: {bringing(memory)} brings it along" for memory in found]
+    _show_all(done, names, setup, dry_run=dry_run, as_json=as_json)
+    if not (own_memory or remove or dry_run):
         notes += [note for host in hosts for note in _first_steps(repo.root, host)]
         notes += [f"{check.detail}; {check.hint}" for host in hosts if (check := started_below(host, repo.root))]
-        notes += [] if all(each.problem for each in done) else _server_problem(repo.root, program)
+        if not all(each.problem for each in done):
+            notes += _server_problem(repo.root, program)
+    return _say_notes(done, notes, remove)
+
+
+def _show_all(
+    done: Sequence[Registration], names: Sequence[str], setup: Setup, *, dry_run: bool, as_json: bool
+) -> None:
+    """Print what changed for each host; in JSON one object if one host was named, else a list of objects."""
+    if not as_json:
+        for each in done:
+            _show(each, setup, dry_run)
+        return
+    values = [each.as_value(dry_run) for each in done]
+    write_json(values[0] if len(values) == 1 and FOUND not in names else {"agents": values})
+
+
+def _say_notes(done: Sequence[Registration], notes: Sequence[str], remove: bool) -> int:
+    """Print the notes, unless hosts were left (`remove`), and return the exit code."""
     if not remove:
         for note in notes:
             say(escape(f"note: {note}"))
@@ -97,15 +115,16 @@ def register(
 
 
 def _with_own_memory(host: Host) -> Host:
-    """The host with the setting by which it keeps its own memory here among its files."""
+    """The host, with the setting by which it keeps its own memory here among its files, if it has one."""
     own = host.own_memory
     if own is None or not own.setting:
         return host
     return replace(host, registration=(*host.registration, RegistrationFile(own.settings, kept_here, names_us=False)))
 
 
-def _keeping_its_memory_here(host: Host) -> Host:
-    """The host with that setting alone. Raises UsageError for one that has none."""
+def _only_own_memory(host: Host) -> Host:
+    """The host, with the setting by which it keeps its own memory here as its only file. Raises UsageError if it has no
+    such setting."""
     if host.own_memory is None or not host.own_memory.setting:
         able = ", ".join(each.name for each in all_hosts() if each.own_memory is not None and each.own_memory.setting)
         raise UsageError(f"{host.name} cannot be told where it keeps its own memory", f"--own-memory goes with {able}")
@@ -113,30 +132,27 @@ def _keeping_its_memory_here(host: Host) -> Host:
 
 
 def agents_for_user(names: Sequence[str]) -> Sequence[str]:
-    """The hosts named with `--user`. Raises UsageError where none is."""
+    """The hosts named with `--user`. Raises UsageError if none is named."""
     if not names:
         raise UsageError("--user goes with --agent", "git mem install --agent claude --user")
     return names
 
 
 def register_for_user(names: Sequence[str], *, dry_run: bool, as_json: bool, remove: bool = False) -> int:
-    """Register with these hosts in the person's own settings, for all projects; or leave them there.
+    """Register with the named hosts in the person's own settings, for all projects, or with `remove` leave them there.
 
-    Raises UsageError for a host that has no such settings, GitMemError as `register`.
+    Prints what changed. Returns 3 if a host had a problem, else 0. Raises UsageError for a host that is not registered
+    in a person's settings, GitMemError for the problem of a single host.
     """
     known = {host.name: host for host in all_hosts() if host.personal}
-    registered = [name for name, host in known.items() if is_registered_for_user(host)]
     if remove:
-        there = registered
+        found = [name for name, host in known.items() if is_registered_for_user(host)]
     else:
-        there = [name for name in hosts_on_path() if name in known]
-    chosen = dict.fromkeys(name for given in names for name in (there if given == FOUND else [given]))
-    unable = [name for name in chosen if name not in known]
+        found = [name for name in hosts_on_path() if name in known]
+    chosen = dict.fromkeys(name for given in names for name in (found if given == FOUND else [given]))
+    unable = [f"{name} is not registered in a person's own settings" for name in chosen if name not in known]
     if unable or not chosen:
-        what = "no agent's host was found"
-        if unable:
-            what = f"{unable[0]} is not registered in a person's own settings"
-        raise UsageError(what, f"--user goes with {', '.join(known)}")
+        raise UsageError([*unable, "no agent's host was found"][0], f"--user goes with {', '.join(known)}")
     program, notes = _program()
     setup = Setup("", program, remove, system.POSIX, user=True)
     hosts = [replace(known[name], registration=known[name].personal) for name in chosen]
@@ -144,26 +160,16 @@ def register_for_user(names: Sequence[str], *, dry_run: bool, as_json: bool, rem
     done = [_register(home, host, setup, dry_run) for host in hosts]
     if len(done) == 1 and done[0].problem:
         raise GitMemError(done[0].problem, done[0].hint)
-    if as_json:
-        values = [each.as_value(dry_run) for each in done]
-        write_json(values[0] if len(values) == 1 and FOUND not in names else {"agents": values})
-    else:
-        for each in done:
-            _show(each, setup, dry_run)
-    if not remove:
-        notes += [f"the tools of {host.name}: {host.personal_tools}" for host in hosts if host.personal_tools]
-        notes.append("in a project without memory the hooks do nothing; where a project has its own, those are run")
-        for note in notes:
-            say(escape(f"note: {note}"))
-    if any(each.problem for each in done):
-        return Exit.CANNOT_RUN
-    return Exit.DONE
+    _show_all(done, names, setup, dry_run=dry_run, as_json=as_json)
+    notes += [f"the tools of {host.name}: {host.personal_tools}" for host in hosts if host.personal_tools]
+    notes.append("in a project without memory the hooks do nothing; where a project has its own, those are run")
+    return _say_notes(done, notes, remove)
 
 
 def leave_project(repo: Repository, *, dry_run: bool) -> list[Registration]:
-    """Take every host's entries out of the files of this project: MCP servers, hooks, the block of AGENTS.md, the
-    setting by which a host keeps its own memory here. The files in the person's home stay (`leave_home`). One entry for
-    each host that changes, or whose file is refused."""
+    """Take our entries out of every host's files in this project: MCP servers, hooks, the block of AGENTS.md, and the
+    setting by which a host keeps its own memory here. Files in the person's home stay (`leave_home`). Returns one entry
+    for each host that changes or has a problem. `dry_run`: change nothing."""
     if repo.root is None:
         return []
     setup = Setup(str(repo.root), _program()[0], remove=True, posix=system.POSIX)
@@ -172,7 +178,7 @@ def leave_project(repo: Repository, *, dry_run: bool) -> list[Registration]:
         here = tuple(file for file in host.registration if not file.path.startswith("~/"))
         if is_kept_here(host, repo.root) or any(_holds_us(repo.root, file.path) for file in here):
             done.append(_register(repo.root, replace(host, registration=here), setup, dry_run))
-    seen: set[str] = set()  # a dry run finds the entry that hosts share once for each of them
+    seen: set[str] = set()  # paths; a dry run finds an entry that hosts share once for each host
     for at, each in enumerate(done):
         done[at] = replace(each, changes=[change for change in each.changes if change.path not in seen])
         seen.update(change.path for change in each.changes if dry_run)
@@ -180,7 +186,8 @@ def leave_project(repo: Repository, *, dry_run: bool) -> list[Registration]:
 
 
 def leave_home(*, dry_run: bool) -> list[Registration]:
-    """The same for the files in the person's home, which serve all projects. With `dry_run`: what would be changed."""
+    """Take our entries out of every host's files in the person's home, which serve all projects. Returns one entry for
+    each host that changes or has a problem. `dry_run`: change nothing."""
     home = Path(os.path.expanduser("~"))
     setup = Setup("", _program()[0], remove=True, posix=system.POSIX, user=True)
     done = []
@@ -193,20 +200,20 @@ def leave_home(*, dry_run: bool) -> list[Registration]:
 
 def show_left(done: Registration, dry_run: bool) -> None:
     """Print what leaving a host changed, or would change."""
+    take, remove = ("would take", "would remove") if dry_run else ("took", "removed")
     for change in done.changes:
         if change.text:
-            what = f"{'would take' if dry_run else 'took'} our entries out of {change.path}"
+            write(escape(f"{done.host}: {take} our entries out of {change.path}\n"))
         else:
-            what = f"{'would remove' if dry_run else 'removed'} {change.path}"
-        write(escape(f"{done.host}: {what}\n"))
+            write(escape(f"{done.host}: {remove} {change.path}\n"))
     if done.problem:
         say(escape(f"git mem: {done.host}: {done.problem}"))
         say(escape(f"hint: {done.hint or 'take the entries named git-mem out of it by hand'}"))
 
 
 def _hosts_named(root: Path, names: Sequence[str], remove: bool) -> list[str]:
-    """The hosts by name, each once; for FOUND those whose program is on the PATH, or with `remove` those that are
-    registered here. Raises UsageError where there is none."""
+    """The named hosts, each once. FOUND stands for the hosts whose program is on the PATH, with `remove` for the hosts
+    that are registered here. Raises UsageError if there is none."""
     found = dict.fromkeys(name for name in names if name != FOUND)
     if FOUND in names:
         registered = (host.name for host in all_hosts() if any(_holds_us(root, path) for path in host.paths))
@@ -220,6 +227,7 @@ def _hosts_named(root: Path, names: Sequence[str], remove: bool) -> list[str]:
 
 
 def _holds_us(root: Path, path: str, words: str = registration.NAME) -> bool:
+    """Whether a host's file names git mem, or holds other `words`; False if it cannot be read."""
     try:
         return words in _read(root, path)
     except GitMemError:
@@ -227,7 +235,8 @@ def _holds_us(root: Path, path: str, words: str = registration.NAME) -> bool:
 
 
 def _is_here(root: Path, host: Host) -> bool:
-    """Whether a host is registered here: by a file that no other reads, or by its name in a command."""
+    """Whether a host is registered here: a file that only this host reads names us, or a shared file has a command with
+    the host's name."""
     shared = {path for other in all_hosts() if other is not host for path in other.paths}
     option = registration.command_option(host)
     own = any(_holds_us(root, path) for path in host.paths if path not in shared)
@@ -235,15 +244,14 @@ def _is_here(root: Path, host: Host) -> bool:
 
 
 def _register(root: Path, host: Host, setup: Setup, dry_run: bool, staying: Sequence[Host] = ()) -> Registration:
-    """Write what changes for one host. Where one of its files is refused nothing of it is written; a host that is
-    removed loses what is in its others."""
+    """Write the changes for one host, unless `dry_run`. If one of its files cannot be changed, nothing is written; when
+    a host is left, its other files are still changed. `staying`: hosts whose entries in shared files are kept."""
+    parts = [host]
     if setup.remove:
-        files = [replace(host, registration=(file,)) for file in host.registration]
-    else:
-        files = [host]
+        parts = [replace(host, registration=(file,)) for file in host.registration]
     done: list[registration.Change] = []
-    refused = None
-    for each in files:
+    problem = hint = ""
+    for each in parts:
         try:
             changes = _changes(root, each, setup, staying)
             if not dry_run:
@@ -251,17 +259,21 @@ def _register(root: Path, host: Host, setup: Setup, dry_run: bool, staying: Sequ
                     _write(root, change)
             done += changes
         except GitMemError as error:
-            refused = error
-    return Registration(host.name, done, *((refused.message, refused.hint) if refused else ()))
+            problem, hint = error.message, error.hint
+    return Registration(host.name, done, problem, hint)
 
 
 def _show(done: Registration, setup: Setup, dry_run: bool) -> None:
+    """Print the changed files of one host, or with `dry_run` the texts that they would have; then what to do next."""
     host, changes = done.host, done.changes
+    would = ""
+    if dry_run:
+        would = "would "
     for change in changes:
         verb = "remove"
         if change.text:
             verb = "write"
-        write(escape(f"{'would ' if dry_run else ''}{verb} {change.path}\n"))
+        write(escape(f"{would}{verb} {change.path}\n"))
         if dry_run and change.text:
             write("".join(escape(f"    {line}\n") for line in change.text.splitlines()))
     if done.problem:
@@ -269,17 +281,17 @@ def _show(done: Registration, setup: Setup, dry_run: bool) -> None:
         if done.hint:
             say(escape(f"hint: {done.hint}"))
         return
-    if changes and not setup.remove and not dry_run:
+    if not changes:
+        write(f"{host} is {'not registered' if setup.remove else 'registered already'}\n")
+    elif not setup.remove and not dry_run:
         where = " in this folder"
         if setup.user:
             where = ""
         write(f"next: start {host}{where} again; it may ask whether you trust the server and the hooks\n")
-    if not changes:
-        write(f"{host} is {'not registered' if setup.remove else 'registered already'}\n")
 
 
 def is_registered(repo: Repository, name: str) -> bool:
-    """Whether there is nothing that `register` would write. Raises GitMemError for a file that would be refused."""
+    """Whether `register` would write nothing for a host. Raises GitMemError for a file that cannot be changed."""
     if repo.root is None:
         return False
     return not _changes(repo.root, host_named(name), Setup(str(repo.root), _program()[0], posix=system.POSIX))
@@ -291,18 +303,20 @@ def hosts_on_path() -> list[str]:
 
 
 def _changes(root: Path, host: Host, setup: Setup, staying: Sequence[Host] = ()) -> list[registration.Change]:
+    """The files of a host that registering, or leaving it, changes. Raises GitMemError for a file that cannot be
+    changed."""
     texts = {path: _read(root, path) for path in host.paths}
     used = [file for file in host.registration if _is_used(root, file, texts[file.path])]
     return registration.plan(replace(host, registration=tuple(used)), texts, setup, staying)
 
 
 def _is_used(root: Path, file: RegistrationFile, text: str) -> bool:
-    """Whether a file is written and looked at: its product is used in the project, or we are in it already."""
+    """Whether a host's file matters here: the product that reads it is used in the project, or it names us already."""
     return not file.only_with or (root / file.only_with).is_dir() or registration.NAME in text
 
 
 def _program() -> tuple[str, list[str]]:
-    """What a host is told to start, and what a person should know of it."""
+    """(the program that a host is told to start, notes about it for the person)."""
     if shutil.which("git-mem") is not None:
         return "git-mem", []
     here = Path(sys.executable).with_name("git-mem")
@@ -312,11 +326,9 @@ def _program() -> tuple[str, list[str]]:
 
 
 def _first_steps(root: Path, host: Host) -> list[str]:
-    """What a host asks of a person first, and whether it accepts what was written where it can say so."""
-    if host.trust:
-        notes = [host.trust]
-    else:
-        notes = []
+    """Notes: what the person has to confirm in the host first, and whether the host rejects the written settings (if it
+    has a command that checks them)."""
+    notes = list(filter(None, (host.trust,)))
     if host.validator and shutil.which(host.validator[0]) is not None:
         try:
             done = subprocess.run(
@@ -330,24 +342,25 @@ def _first_steps(root: Path, host: Host) -> list[str]:
 
 
 def _server_problem(root: Path, program: str) -> list[str]:
-    """Why a host would get no tools; [] where the server answers, which is said."""
+    """Start the MCP server and print how many tools it has. Returns a note if it does not answer, else []."""
     if shutil.which(program) is None:
         return []
     try:
         say(f"the MCP server answers: {counted(count_tools([program, 'mcp'], root), 'tool')}")
     except GitMemError as error:
-        return [f"{error.message}{': ' if error.hint else ''}{error.hint}"]
+        return [": ".join(filter(None, (error.message, error.hint)))]
     return []
 
 
 def _place(root: Path, path: str) -> tuple[Path, str]:
-    """(folder, path in it): home for `~/`, else the work tree. Neither is left through a link."""
+    """(folder, path in it): the home folder for `~/...`, else the work tree. No link may lead out of either."""
     if path.startswith("~/"):
-        return (Path(os.path.expanduser("~")), path[2:])
-    return (root, path)
+        return Path(os.path.expanduser("~")), path[2:]
+    return root, path
 
 
 def _read(root: Path, path: str) -> str:
+    """The text of a host's file, "" without one. Raises GitMemError if it cannot be read."""
     folder, name = _place(root, path)
     try:
         return read_bytes(folder, name).decode("utf-8")
@@ -358,6 +371,8 @@ def _read(root: Path, path: str) -> str:
 
 
 def _write(root: Path, change: registration.Change) -> None:
+    """Write a host's file, executable if it is a script; without a text remove it, and the folders that become
+    empty."""
     folder, name = _place(root, change.path)
     if change.text:
         write_atomic(folder, name, change.text.encode())
@@ -367,7 +382,7 @@ def _write(root: Path, change: registration.Change) -> None:
     else:
         place = resolve(folder, name)
         place.unlink(missing_ok=True)
-        with suppress(OSError):  # a folder that holds something else stays, and what is above it
+        with suppress(OSError):  # the first folder that is not empty ends it
             for parent in place.parents:
                 if parent == folder:
                     break

@@ -1,7 +1,8 @@
-"""Git's hooks that bring the search index up to date: Git has its answer at once, the work is done by a process apart.
+"""Git hooks that bring the search index up to date. The hook returns at once; a child process does the work.
 
-One such process works at a time, and looks again when another hook came by meanwhile, so the last commit of many is
-not missed. Whatever goes wrong is a line in `gitmem/hooks.log`; a search mends what is missing.
+One such process works at a time. A hook that runs meanwhile leaves a mark file, and the process then starts over, so
+that the index has the last of many commits. Every error becomes a line in `gitmem/hooks.log`; the next search repairs
+the index. Imports are inside functions because Git waits for the import of this module.
 """
 
 from __future__ import annotations
@@ -18,21 +19,22 @@ if TYPE_CHECKING:
     from gitmem.config import Config
     from gitmem.git.opening import Repository
 
-FOREGROUND = "GITMEM_FOREGROUND"  # set: the hook ends when the work is done, as tests and measurements want it
-SECONDS = 3.0  # what a Git command may wait for us at most where it does wait; the next search does the rest
-APART_SECONDS = 600.0  # what a process apart may work
-APART_WAIT = 30.0  # seconds it waits for another that writes the index
-AGAIN = "refresh.again"  # in the state folder: a hook came by
+FOREGROUND = "GITMEM_FOREGROUND"  # if set, the hook does the work itself; for tests and measurements
+SECONDS = 3.0  # limit of the work in the hook itself, for which Git waits
+WAIT = 0.2  # seconds that the hook itself waits for another process that writes the index
+DETACHED_SECONDS = 600.0  # limit of the work in a child process
+DETACHED_WAIT = 30.0  # seconds that the child process waits for another process that writes the index
+AGAIN = "refresh.again"  # file in the state folder: a hook ran while the index was brought up to date
 
 
 def main(argv: list[str]) -> NoReturn:
-    """`python -m gitmem hook post-NAME [WORD...]`: ends with 0, whatever happens."""
+    """Run `python -m gitmem hook post-NAME [WORD...]`. Always ends the process with 0."""
     run(argv[0], argv[1:])
     sys.exit(0)
 
 
 def run(name: str, words: Sequence[str]) -> None:
-    """What the hook does: the index, and after a commit the promotion that its `--promote=MODE` asks for."""
+    """Bring the index up to date, and start the promotion that `--promote=MODE` of a post-commit hook asks for."""
     start(name)
     promote = next((word.removeprefix("--promote=") for word in words if word.startswith("--promote=")), "")
     if name == "post-commit" and promote:
@@ -40,33 +42,33 @@ def run(name: str, words: Sequence[str]) -> None:
 
 
 def start(name: str) -> None:
-    """Bring the index up to date, in a process apart unless `FOREGROUND` is set."""
+    """Bring the index up to date: in a child process, or in this one if `FOREGROUND` is set or there is no fork."""
     if FOREGROUND in os.environ or not hasattr(os, "fork"):
         refresh_in_process(name)
         return
     try:
         if os.fork():
             return
-    except OSError:  # no more processes: the next search does it
+    except OSError:  # no process can be started; the next search brings the index up to date
         return
     try:
         os.setsid()
         nothing = os.open(os.devnull, os.O_RDWR)
         for handle in (0, 1, 2):
             os.dup2(nothing, handle)
-        os.environ.pop("GIT_INDEX_FILE", None)  # Git may delete it now; what is staged is no part of the index
+        os.environ.pop("GIT_INDEX_FILE", None)  # Git may delete that file now; the index does not need staged content
         _refresh_detached(name)
     finally:
         os._exit(0)
 
 
 def refresh_in_process(name: str) -> None:
-    """Bring the index up to date in this process, in the time a Git command may wait."""
+    """Bring the index up to date in this process, within SECONDS. Never raises; errors are logged."""
     repo = None
     try:
         repo, config = _opened()
         if config.auto_index:
-            _refresh(repo, config, name, SECONDS, 0.2)
+            _refresh(repo, config, name, SECONDS, WAIT)
     except Exception as error:  # noqa: BLE001 - a commit that exists must not look failed
         log(name, error)
     finally:
@@ -75,10 +77,11 @@ def refresh_in_process(name: str) -> None:
 
 
 def _refresh_detached(name: str) -> None:
-    """As `refresh_in_process`, with time; leaves the work to another process that does it, which then does it again.
+    """Bring the index up to date within DETACHED_SECONDS; if another process is doing it, leave the mark file that
+    makes it start over.
 
-    It makes no folder: a repository that is removed meanwhile stays removed, and one that neither `install` nor a
-    search has made the state folder of waits for its first search.
+    Never raises, and never creates the state folder: a repository that was removed meanwhile must stay removed, and one
+    without a state folder is indexed by its first search.
     """
     try:
         from contextlib import ExitStack
@@ -94,7 +97,7 @@ def _refresh_detached(name: str) -> None:
             return
         mark = state_dir(repo.common_dir, make=False) / AGAIN
         os.close(os.open(mark, os.O_WRONLY | os.O_CREAT | system.NOFOLLOW | system.RAW, 0o600))
-        # The one at work looks for the mark after it has let go of the lock: it cannot miss this one.
+        # The other process looks for the mark after it has released the lock, so it cannot miss this one.
         while mark.exists():
             with ExitStack() as turn:
                 try:
@@ -102,7 +105,7 @@ def _refresh_detached(name: str) -> None:
                 except Locked:
                     return
                 mark.unlink(missing_ok=True)
-                _refresh(repo, config, name, APART_SECONDS, APART_WAIT, make=False)
+                _refresh(repo, config, name, DETACHED_SECONDS, DETACHED_WAIT, make=False)
     except Exception as error:  # noqa: BLE001 - as above
         log(name, error)
 
@@ -117,28 +120,27 @@ def _refresh(repo: Repository, config: Config, name: str, budget: float, wait: f
     from gitmem.index import indexer
 
     work = indexer.refresh(repo, config, bounds=indexer.Bounds(budget, wait, make))
-    for note in [*work.notes, *([work.unfinished] if work.unfinished else [])]:
+    for note in filter(None, (*work.notes, work.unfinished)):
         _write(repo, name, note)
 
 
 def promotion(name: str, mode: str) -> None:
-    """After a commit, start the promotion that `install --promote` asked for: apart as well."""
+    """Start the promotion of `git mem install --promote=MODE` in a process of its own. Never raises."""
     try:
-        from gitmem.cli.promotion_hook import start as begin
+        from gitmem.cli import promotion_hook
 
-        begin(mode)
+        promotion_hook.start(mode)
     except Exception as error:  # noqa: BLE001 - as above
         log(name, error)
 
 
 def log(name: str, error: BaseException) -> None:
-    """One line in `gitmem/hooks.log` of the Git directory; where that cannot be written, nothing."""
+    """Write one line to `gitmem/hooks.log` in the Git directory; nothing if that cannot be written."""
     from gitmem.errors import GitMemError
 
+    words = type(error).__name__
     if isinstance(error, GitMemError):
         words = error.message
-    else:
-        words = type(error).__name__
     try:
         _write(_opened()[0], name, words)
     except (OSError, GitMemError):

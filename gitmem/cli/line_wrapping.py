@@ -1,7 +1,7 @@
-"""Lines for a terminal, wrapped to its width: continuation lines stand below the text that they continue.
+"""Wrap lines to the width of a terminal, with continuation lines indented to the text that they continue.
 
-Wraps at spaces and, in Japanese and Chinese, between letters. A wide letter counts as two columns, a colour code as
-none. A word that is wider than the terminal stays whole: a path or an address must stay one word to copy.
+Lines break at spaces and, in Japanese and Chinese, between letters. A wide letter counts as two columns, a colour code
+as none. A word that is wider than the terminal is not broken, so that a path or an address can be copied.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ import unicodedata
 from collections.abc import Iterator
 
 COLOUR_CODE = re.compile(r"\x1b\[[0-9;]*m")
-# A label and at least two spaces ("index     "), or a sign ("  + ", "- [ ] ", "  12  "): what follows is the text.
+# What stands before the text of a line: a label and at least two spaces ("index     "), or a sign ("  + ", "- [ ] ").
 LABEL = re.compile(r"\s*(?:\S+(?: \S+){0,2}\s{2,}|[-+~>x*!] (?:\[.\] )?)")
-MAX_LABEL_COLUMNS = 24  # a wider label leaves too little room beside it: its text continues at the indent
-CONTINUED_INDENT = 2  # more columns than the line's own indent, where the line has no label
-# Letters of Japanese and Chinese, between which a line may be broken: Korean has spaces between its words.
+MAX_LABEL_COLUMNS = 24  # columns of a label; continuation lines are not indented by a wider one
+CONTINUED_INDENT = 2  # columns by which a continuation line is indented more than its line, where that has no label
+# Letters of Japanese and Chinese, between which a line may break. Korean puts spaces between words.
 UNSPACED = "\u2e80-\u2fdf\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 CLOSING = "\u3001\u3002\uff0c\uff0e\uff1a\uff1b\uff1f\uff01\uff09\u300d\u300f\u3011\u3009\u300b\u2019\u201d\u30fb\u30fc"
 PIECE = re.compile(rf" *(?:[{UNSPACED}]|[^{UNSPACED} ]+)?(?:\x1b\[[0-9;]*m|[{CLOSING}),.:;?!\]}}])* *", re.DOTALL)
-MIN_WIDTH = 40  # columns; a narrower terminal wraps by itself
+MIN_WIDTH = 40  # columns; in a narrower terminal lines are not wrapped
 
 
 def letter_columns(letter: str) -> int:
@@ -42,11 +42,11 @@ def columns_of(text: str) -> int:
 
 
 def terminal_width() -> int:
-    """The columns of the terminal on standard output; 0 where it is no terminal, or a very narrow one."""
+    """The columns of the terminal on standard output; 0 without a terminal, or if it is narrower than MIN_WIDTH."""
     try:
-        width = 0
-        if sys.stdout.isatty():
-            width = os.get_terminal_size(sys.stdout.fileno()).columns
+        if not sys.stdout.isatty():
+            return 0
+        width = os.get_terminal_size(sys.stdout.fileno()).columns
     except (OSError, ValueError):
         return 0
     if width >= MIN_WIDTH:
@@ -55,7 +55,7 @@ def terminal_width() -> int:
 
 
 def wrapped(text: str, width: int) -> str:
-    """`text` with each of its lines wrapped to `width` columns; as it is where `width` is 0."""
+    """`text` with each line wrapped to `width` columns; unchanged if `width` is 0."""
     if not width:
         return text
     return "".join("\n".join(_wrapped_line(line, width)) + "\n" for line in text.splitlines())
@@ -79,9 +79,12 @@ def _wrapped_line(line: str, width: int) -> Iterator[str]:
 
 
 def _hanging_indent(line: str, width: int) -> int:
-    """The column at which the continuation of a line stands."""
+    """The column at which continuation lines of `line` begin: after its label, else a little right of its indent; never
+    more than a third of the width."""
     label = LABEL.match(line)
     if label and 0 < (columns := columns_of(label[0])) <= min(MAX_LABEL_COLUMNS, width // 3):
         return columns
-    own = len(line) - len(line.lstrip(" "))
-    return min(own if own >= CONTINUED_INDENT * 2 else own + CONTINUED_INDENT, width // 3)
+    indent = len(line) - len(line.lstrip(" "))
+    if indent < CONTINUED_INDENT * 2:
+        indent += CONTINUED_INDENT
+    return min(indent, width // 3)

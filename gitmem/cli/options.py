@@ -1,9 +1,10 @@
-"""What every command shares: options, and the repository of the command that runs."""
+"""Options that several commands share, and `open_here`, which opens the repository of the command that runs."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import Any
 
 import click
@@ -12,7 +13,7 @@ from gitmem.cli import completions
 from gitmem.cli.command_registry import SECTIONS
 from gitmem.cli.terminal import say, say_warnings
 from gitmem.config import Config
-from gitmem.environment import cache_folder, enter, now, opened, settings, tracked_text
+from gitmem.environment import opened
 from gitmem.git.opening import Repository, RepositoryLookup
 from gitmem.paths import agent_name
 
@@ -25,7 +26,7 @@ colour_option = click.option(
 
 
 def agent_option(help: str = "Who writes (mem.agent).") -> Decorator:
-    """`--agent NAME`, in the spelling of `paths.agent_name`: a name no log could have is a usage error."""
+    """`--agent NAME`, spelled as `paths.agent_name` spells it; a name that no daily log can have is a usage error."""
     return click.option(
         "--agent", default="", callback=lambda ctx, option, name: agent_name(name), help=help,
         shell_complete=completions.agents,
@@ -33,17 +34,17 @@ def agent_option(help: str = "Who writes (mem.agent).") -> Decorator:
 
 
 def at_option(help: str) -> Decorator:
-    """`--at REV|DATE`, "" where it is not given (`git/revision` reads it)."""
+    """`--at REV|DATE`, "" without the option; `commit_at` reads it."""
     return click.option("--at", default="", shell_complete=completions.revisions, metavar="REV|DATE", help=help)
 
 
 def since_option(help: str) -> Decorator:
-    """`--since REV|DATE`, "" where it is not given (`promotion/logs.since` reads it)."""
+    """`--since REV|DATE`, "" without the option; `promotion.logs.since` reads it."""
     return click.option("--since", metavar="REV|DATE", shell_complete=completions.revisions, default="", help=help)
 
 
 def branch_option() -> Decorator:
-    """`--branch NAME`, "" where it is not given (`git/branch_worktree`)."""
+    """`--branch NAME`, "" without the option; `git.branch_worktree` commits on that branch."""
     return click.option(
         "--branch", metavar="NAME", shell_complete=completions.branches, default="",
         help="Commit on branch NAME, from a temporary work tree.",
@@ -51,91 +52,86 @@ def branch_option() -> Decorator:
 
 
 def cites_option() -> Decorator:
-    """`--cites PATH:LINES`, repeatable (`claims/anchoring` reads it)."""
+    """`--cites PATH:LINES`, repeatable; `claims.anchoring` reads it."""
     return click.option(
         "--cites", multiple=True, metavar="PATH:LINES|PATH#SYMBOL", help="Code that it is true of; at most three.",
     )  # fmt: skip
 
 
 def keep_option(help: str = "pii: write personal data as it is (mem.onPersonal).") -> Decorator:
-    """`--keep pii`; `keeping` puts it in force."""
+    """`--keep pii`; `keeping` applies it to the settings."""
     return click.option("--keep", type=click.Choice(["pii"]), help=help)
 
 
 def keeping(config: Config, keep: str | None) -> Config:
-    """The settings with `--keep` in force."""
+    """The settings with the option `--keep` applied: personal data is then written without a mask."""
     if keep:
         return config._replace(on_personal="keep")
     return config
 
 
-# What a repository's own gate and set-up say is about the repository they stand in, whatever profile is in force.
+# Commands that always work in the repository of the current folder, and never in that of the profile in force.
 HERE = frozenset((*SECTIONS["Gate"], *SECTIONS["Set up"], "init", "redact", "profile"))
+# Commands that write to memory: they name the profile's repository where it is not that of the current folder.
+WRITERS = frozenset((*SECTIONS["Write"], *SECTIONS["Promote"], "import", "sync", "publish"))
+SETTINGS_SHOWN = frozenset(("config", "doctor"))  # commands that print the warnings about settings themselves
 
 
 def open_here(
-    overrides: Mapping[str, str] | None = None, *, stay: bool = False, here: RepositoryLookup | None = None
+    overrides: Mapping[str, str | None] | None = None, *, stay: bool = False, here: RepositoryLookup | None = None
 ) -> tuple[Repository, Config]:
-    """What `environment.opened` gives, closed at the exit of the command; a profile that was named, the gate and the
-    set-up stay where they are. `here` is what `environment.look_up` began to look for."""
+    """The repository and settings of `environment.opened`; the repository is closed when the command ends.
+
+    `overrides`: settings by name, in place of the configured ones; empty values are left out. `stay`: do not go to the
+    repository of the profile in force; so do the commands of HERE, and every command with `--profile`, which has gone
+    there already. `here`: a lookup that `environment.look_up` began. Warnings about settings are printed to standard
+    error.
+    """
     context = click.get_current_context(silent=True)
-    root = None
-    if context:
+    profile, command = "", ""
+    if context is not None:
         root = context.find_root()
-    stay = stay or bool(root and (root.params.get("profile") or root.invoked_subcommand in HERE))
-    stood = _stood()
-    repo, config = opened(overrides, stay=stay, here=here)
+        profile, command = root.params.get("profile") or "", root.invoked_subcommand or ""
+    folder = _current_folder()
+    given = {name: value for name, value in (overrides or {}).items() if value}
+    repo, config = opened(given, stay=stay or bool(profile) or command in HERE, here=here)
     if context is not None:
         context.call_on_close(repo.close)
-    if not (root and root.invoked_subcommand in SETTINGS_SHOWN):
+    if command not in SETTINGS_SHOWN:
         say_warnings(config.warnings)
-    if root and root.invoked_subcommand in WRITERS and config.profile and _stood() != stood:
+    if command in WRITERS and config.profile and _current_folder() != folder:
         say(f"in the memory of profile '{config.profile}': {repo.root}")
     return repo, config
 
 
 def own_commits(repo: Repository) -> str:
-    """The range of a command that was given none (`git.upstream.default_range`), said on standard error."""
-    from gitmem.git.upstream import default_range
+    """The range for a command that was given none (`git.upstream.default_range`); it is printed to standard error."""
+    from gitmem.git.upstream import default_range  # few commands take a range
 
     span = default_range(repo)
     say(f"git mem: {span}")
     return span
 
 
+def commit_at(repo: Repository, at: str, moment: datetime) -> str:
+    """The oid that `--at REV|DATE` names at `moment`; "" without the option. Raises UnknownRevision, UsageError."""
+    if not at:
+        return ""
+    from gitmem.git.revision import resolve_at  # the fastest commands do not take --at
+
+    return resolve_at(repo, at, moment)
+
+
 def say_if_detached(repo: Repository, commit: str) -> None:
-    """Say that no branch holds what was committed just now, where none is checked out."""
+    """Say that no branch has the new commit, where no branch is checked out. `commit`: its oid, "" for none."""
     if commit and repo.branch() is None:
         say("note: no branch is checked out, so none holds this commit")
         say(f"hint: git branch NAME {commit[:12]}")
 
 
-def _stood() -> str:
-    """The current folder, "" where it is gone: a profile in force changes it."""
+def _current_folder() -> str:
+    """The current folder, "" where it was removed. Entering a profile's repository changes it."""
     try:
         return os.getcwd()
     except OSError:
         return ""
-
-
-WRITERS = frozenset((*SECTIONS["Write"], *SECTIONS["Promote"], "import", "sync", "publish"))
-SETTINGS_SHOWN = frozenset(("config", "doctor"))  # they say it themselves
-
-__all__ = [
-    "HERE",
-    "Decorator",
-    "agent_option",
-    "at_option",
-    "cache_folder",
-    "cites_option",
-    "colour_option",
-    "enter",
-    "json_option",
-    "keep_option",
-    "keeping",
-    "now",
-    "open_here",
-    "own_commits",
-    "settings",
-    "tracked_text",
-]

@@ -1,4 +1,4 @@
-"""`PATH:LINE` and `PATH:A-B` as a person types and reads them, relative to the folder they are in."""
+"""Read and write `PATH:LINE` and `PATH:A-B`. Typed paths are relative to the current folder."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from gitmem.git.objects import Span
 from gitmem.git.opening import Repository
 from gitmem.git.worktree import relative
 from gitmem.memory.fact import parse_span
+from gitmem.plural import line_range
 
 
 def place(repo: Repository, typed: str) -> tuple[str, int]:
-    """(repository path, line) of `PATH:LINE`. Raises UsageError, OutsideRepository."""
+    """(repository path, line) of `PATH:LINE`. Raises UsageError for text without one line, OutsideRepository."""
     path, first, last = lines(repo, typed)
     if not first or first != last:
         raise UsageError(f"'{typed}' names no line", "write PATH:LINE, for example MEMORY.md:17")
@@ -21,8 +22,11 @@ def place(repo: Repository, typed: str) -> tuple[str, int]:
 
 
 def lines(repo: Repository, typed: str) -> tuple[str, int, int]:
-    """(repository path, first line, last line) of `PATH`, `PATH:A`, `PATH:A-B`, or of a source as a fact's comment has
-    it (`PATH#LA-LB@blob`, the lines as they are now); no lines are 0, 0."""
+    """(repository path, first line, last line) of `PATH`, `PATH:A` or `PATH:A-B`; both lines are 0 for `PATH`.
+
+    A source in a fact's comment (`PATH#LA-LB@blob`) is read too; its lines count in the file as it is now. Raises
+    UsageError for an empty path or a range that ends before it begins, OutsideRepository.
+    """
     source = parse_span(typed)
     if source is not None:
         return _path(repo, source.path), source.start_line, source.end_line
@@ -37,15 +41,13 @@ def lines(repo: Repository, typed: str) -> tuple[str, int, int]:
 
 
 def place_of(span: Span) -> str:
-    """The lines of a source as `PATH:A-B`, which `git mem show` takes."""
-    last = ""
-    if span.end_line != span.start_line:
-        last = f"-{span.end_line}"
-    return f"{span.path}:{span.start_line}{last}"
+    """A span as `PATH:A-B`, or `PATH:A` for one line; `git mem show` reads it."""
+    return f"{span.path}:{line_range(span.start_line, span.end_line)}"
 
 
 def _path(repo: Repository, typed: str) -> str:
-    """A path as typed in this folder; or, where nothing is there, as our own answers spell it: from the top."""
+    """The repository path of a typed path: relative to the current folder if a file is there, else to the repository's
+    root, as our own output spells paths."""
     if repo.root is None:
         return typed
     here = relative(repo.root, typed, Path.cwd())

@@ -1,6 +1,6 @@
-"""Promotion after a commit: started detached, bounded in time, its result written where `git mem status` finds it.
+"""Promotion after a commit, in a detached process with a time limit. Its result is recorded for `git mem status`.
 
-The commit never waits for it and never fails because of it.
+The commit never waits for the promotion and never fails because of it.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from gitmem.plural import counted
 from gitmem.promotion.promote import BRANCH, Mode, Outcome, Request, promote
 from gitmem.regular_file import read_regular
 
-RECORD = "promotion.json"  # in the state folder: what the last run did
-RECORD_LIMIT = 1 << 16  # bytes of it
-PLACES = {"stage": "staged"}  # where the facts of a mode are; else they are committed
-PERSON = "git-mem"  # Memory-Agent of a promotion that nobody typed
+RECORD = "promotion.json"  # file in the state folder with the outcome of the last run
+RECORD_LIMIT = 1 << 16  # bytes of the record that are read
+DEFAULT_AGENT = "git-mem"  # Memory-Agent of these promotions without mem.agent
+EXTRA_SECONDS = 60  # seconds of a run beside those of the model (mem.modelSeconds)
 
 
 def start(mode: str) -> None:
-    """Start `promote --background MODE` detached when HEAD changed a daily log and promoted nothing itself.
+    """Start `git mem promote --background MODE` as a detached process if the commit at HEAD changed a daily log.
 
-    Not for a commit of `git mem sync` in its temporary work tree: that is gone before the promotion is done.
+    Does nothing in the temporary work tree of `git mem sync`, which is removed before the promotion would be done.
     """
     repo, config = open_here(stay=True)
     head = repo.head()
@@ -51,20 +51,21 @@ def start(mode: str) -> None:
 
 
 def _touches_logs(repo: Repository, head: str, daily: Sequence[str]) -> bool:
-    parents = repo.commit(head).parents
-    changes = repo.changes(parents[0] if parents else "", head)
+    """Whether a commit changes a daily log. `daily`: patterns of daily logs."""
+    parent = next(iter(repo.commit(head).parents), "")
+    changes = repo.changes(parent, head)
     return any(log_day(change.path, daily) for change in changes)
 
 
 def run(mode: str) -> None:
-    """One promotion, recorded: what it did, or why it could not."""
-    from gitmem.promotion.model_registry import promotion_model
+    """Promote once and record the outcome, or why the promotion failed."""
+    from gitmem.promotion.model_registry import promotion_model  # `start`, for which a commit waits, needs no model
 
     repo, config = open_here(stay=True)
     if hasattr(signal, "SIGALRM"):
-        signal.signal(signal.SIGALRM, _late)
-        signal.alarm(config.model_seconds + 60)
-    request = Request(mode=Mode(mode), branch=BRANCH, agent=config.agent or PERSON)
+        signal.signal(signal.SIGALRM, _stop)
+        signal.alarm(config.model_seconds + EXTRA_SECONDS)
+    request = Request(mode=Mode(mode), branch=BRANCH, agent=config.agent or DEFAULT_AGENT)
     at = now().isoformat(timespec="seconds")
     try:
         model, policy = promotion_model(repo, config, now().date(), os.environ)
@@ -72,7 +73,7 @@ def run(mode: str) -> None:
     except GitMemError as error:
         record_run(repo.common_dir, {"at": at, "mode": mode, "facts": 0, "problem": error.message})
         return
-    except Exception as error:  # noqa: BLE001 - nobody is there to see it; status shows that it failed
+    except Exception as error:  # noqa: BLE001 - nobody sees the output of this process; `git mem status` shows the record
         record_run(repo.common_dir, {"at": at, "mode": mode, "facts": 0, "problem": f"a bug: {type(error).__name__}"})
         return
     record_run(repo.common_dir, {"at": at, "mode": mode, **_summary(outcome)})
@@ -88,19 +89,20 @@ def _summary(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _late(signum: int, frame: object) -> None:
+def _stop(signum: int, frame: object) -> None:
+    """End the promotion when its time is over."""
     raise GitMemError("the promotion took longer than mem.modelSeconds allows and was stopped")
 
 
 def record_run(common_dir: Path, record: Mapping[str, Any]) -> None:
-    """Note what a run did, for `git mem status`; the record of the run before is replaced as a whole."""
+    """Write the outcome of a run for `git mem status`, in place of the record of the run before."""
     text = json.dumps(record, ensure_ascii=True)
     write_atomic(state_dir(common_dir), RECORD, text.encode("ascii"), private=True)
 
 
 def last_run(common_dir: Path) -> dict[str, Any]:
-    """What the last run did: `at`, `mode`, `facts`, and `commits`, `why_nothing` or `problem`; empty where none ran
-    by itself yet, or its record cannot be read."""
+    """The record of the last run: `at`, `mode`, `facts`, and `commits`, `why_nothing` or `problem`. Empty before the
+    first run, or if the record cannot be read."""
     try:
         record = json.loads(read_regular(common_dir / "gitmem" / RECORD, RECORD_LIMIT))
     except (OSError, ValueError, RecursionError):
@@ -111,15 +113,14 @@ def last_run(common_dir: Path) -> dict[str, Any]:
 
 
 def last_run_in_words(common_dir: Path) -> str:
-    """One line for `git mem status`, "" where no promotion ran by itself yet."""
+    """The record of the last run in one line, for `git mem status`; "" before the first run."""
     record = last_run(common_dir)
     if not record:
         return ""
-    outcome = record.get("problem") or record.get("why_nothing")
-    if not outcome:
-        if record.get("branch"):
-            place = f"on {record['branch']}"
-        else:
-            place = PLACES.get(str(record.get("mode")), "committed")
-        outcome = f"{counted(int(record.get('facts') or 0), 'fact')} {place}"
-    return f"{record.get('at')}: {outcome}"
+    place = "committed"
+    if record.get("branch"):
+        place = f"on {record['branch']}"
+    elif record.get("mode") == Mode.STAGE:
+        place = "staged"
+    facts = f"{counted(int(record.get('facts') or 0), 'fact')} {place}"
+    return f"{record.get('at')}: {record.get('problem') or record.get('why_nothing') or facts}"

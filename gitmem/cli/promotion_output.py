@@ -1,4 +1,4 @@
-"""A promotion in words, for the commands that run one: `promote`, `session compact`, the action that proposes."""
+"""The outcome of a promotion in words, for `promote`, `session flush` and the action that proposes a promotion."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from gitmem.promotion.outcome import not_repeatable
 from gitmem.promotion.plan import Refused, Why
 from gitmem.promotion.promote import Mode, Outcome
 
-EXAMPLES = 10  # candidates of one reason that `--explain` shows
-WIDTH = 300  # characters of a candidate's text there
-MAX_NAMED_FACTS = 5  # facts that wait for a person, whose ids are said without `--explain`
-WAITING = 50  # ... that wait for a person, who has to see their ids
+MAX_EXAMPLES = 10  # refused candidates of one reason that `--explain` shows
+MAX_WAITING_EXAMPLES = 50  # the same for candidates that wait for a person, who needs their ids
+MAX_TEXT_CHARS = 300  # characters of a refused candidate's text
+MAX_WAITING_IDS = 5  # ids of waiting candidates that are shown without `--explain`
 
 
 def as_text(outcome: Outcome, explain: bool) -> str:
-    """For a person: what was promoted, then (with --explain) what was not and why."""
+    """The outcome for a person: the promoted facts, then the notes; with `explain` also the refused candidates, each
+    with the check that stopped it."""
     lines = []
     for item in outcome.plan.approved:
         operation = item.operation
@@ -33,8 +34,7 @@ def as_text(outcome: Outcome, explain: bool) -> str:
     lines += [f"note: {note}" for note in outcome.notes]
     lines += [f"not read: {item.path} ({item.reason})" for item in outcome.skipped]
     if explain:
-        hidden = not_repeatable(outcome)
-        lines += explanation(outcome.plan.refused, hidden)
+        lines += explanation(outcome.plan.refused, not_repeatable(outcome))
     count = len(outcome.plan.approved)
     if not count:
         lines.append(f"nothing to promote: {outcome.why_nothing}")
@@ -48,23 +48,23 @@ def as_text(outcome: Outcome, explain: bool) -> str:
             where = f" on {outcome.branch}"
         facts = counted(count, "fact")
         lines.append(f"promoted {facts}{where}: {', '.join(oid[:12] for oid in outcome.commits)}")
-    over = len(outcome.plan.stopped(Why.LIMIT))
-    if over and count:
-        lines.append(f"{over} more wait for the next run: git mem promote")
-    held = outcome.plan.stopped(Why.ORIGIN)
-    if held and not explain:
-        idents = " ".join(fact_id(item.operation.text) for item in held[:MAX_NAMED_FACTS])
-        more = ""
-        if len(held) > MAX_NAMED_FACTS:
-            more = f" and {len(held) - MAX_NAMED_FACTS} more (--json has all)"
+    over_limit = len(outcome.plan.stopped(Why.LIMIT))
+    if over_limit and count:
+        lines.append(f"{over_limit} more wait for the next run: git mem promote")
+    waiting = outcome.plan.stopped(Why.ORIGIN)
+    if waiting and not explain:
+        idents = " ".join(fact_id(item.operation.text) for item in waiting[:MAX_WAITING_IDS])
+        if len(waiting) > MAX_WAITING_IDS:
+            idents += f" and {len(waiting) - MAX_WAITING_IDS} more (--json has all)"
         lines.append(
-            f"{len(held)} from the web or a tool wait for a person, who lets one in with --accept ID: {idents}{more}"
+            f"{len(waiting)} from the web or a tool wait for a person, who lets one in with --accept ID: {idents}"
         )
     return escape("\n".join(lines) + "\n")
 
 
 def explanation(refused: Sequence[Refused], hidden: Container[str]) -> list[str]:
-    """What was not promoted, by the check that stopped it and its reason: how many, and EXAMPLES of each."""
+    """The refused candidates by check and reason: their number and at most MAX_EXAMPLES of each (MAX_WAITING_EXAMPLES
+    of those that wait for a person). `hidden`: texts of candidates that must not be shown."""
     groups: dict[tuple[str, str], list[Refused]] = {}
     for item in refused:
         reason = ""
@@ -73,11 +73,8 @@ def explanation(refused: Sequence[Refused], hidden: Container[str]) -> list[str]
         groups.setdefault((str(item.why), reason), []).append(item)
     lines = []
     for (why, reason), items in sorted(groups.items(), key=lambda pair: -len(pair[1])):
-        if why == Why.ORIGIN:
-            shown = WAITING
-        else:
-            shown = EXAMPLES
-        lines.append(f"{why}{f', {reason}' if reason else ''}: {counted(len(items), 'candidate')}")
+        shown = MAX_WAITING_EXAMPLES if why == Why.ORIGIN else MAX_EXAMPLES
+        lines.append(f"{', '.join(filter(None, (why, reason)))}: {counted(len(items), 'candidate')}")
         lines += [explained(item, item.operation.text not in hidden) for item in items[:shown]]
         if len(items) > shown:
             lines.append(f"          and {len(items) - shown} more: --json has all")
@@ -85,18 +82,11 @@ def explanation(refused: Sequence[Refused], hidden: Container[str]) -> list[str]
 
 
 def explained(item: Refused, shown: bool = True) -> str:
-    """One candidate and the check that stopped it."""
-    span = None
-    if item.operation.sources:
-        span = item.operation.sources[0]
-    where = "-"
-    if span:
-        where = place_of(span)
+    """One refused candidate: its text ("[not shown]" if not `shown`), its first source, the check that stopped it."""
+    where = next(map(place_of, item.operation.sources), "-")
     text = "[not shown]"
     if shown and item.operation.text:
         text = item.operation.text
-    if len(text) <= WIDTH:
-        text = text
-    else:
-        text = f"{text[:WIDTH]} ..."
+    if len(text) > MAX_TEXT_CHARS:
+        text = f"{text[:MAX_TEXT_CHARS]} ..."
     return f"skipped   {text}\n          {where}\n          {item.why}: {item.reason}"

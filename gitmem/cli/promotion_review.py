@@ -1,4 +1,4 @@
-"""`git mem promote --interactive`: one candidate at a time, on a terminal, as `git add -p` asks for hunks."""
+"""`git mem promote --interactive`: ask about one candidate after the other on a terminal, as `git add -p` does."""
 
 from __future__ import annotations
 
@@ -30,12 +30,10 @@ q - quit: promote what was accepted, leave the rest for next time
 def promote_interactively(
     repo: Repository, config: Config, model: Model, policy: Policy, request: Request
 ) -> tuple[Outcome | None, int]:
-    """Ask for each candidate, and promote those accepted; `Reviewed-by` names the person.
+    """Ask about each candidate and promote the accepted ones; the commit's `Reviewed-by` names the person.
 
-    Returns the outcome, None where nothing was accepted, and how many of the accepted facts were refused all the same:
-    what they cite changed meanwhile.
-
-    Raises UsageError for an agent, and what `promote` raises.
+    Returns the outcome (None if nothing was accepted) and the number of accepted facts that were refused after all,
+    because their source changed meanwhile. Raises UsageError if an agent runs it, and what `promote` raises.
     """
     ensure_person(config)
     review = Review(repo, config, policy, request, Recorded(model), now())
@@ -43,18 +41,18 @@ def promote_interactively(
     candidates = offered(proposed.plan)
     if not candidates:
         return proposed, 0
-    taken: list[Offered] = []
+    accepted: list[Offered] = []
     for number, candidate in enumerate(candidates, 1):
         _show(candidate)
         answer = _ask(review, proposed.plan, candidate, f"({number}/{len(candidates)})")
         if answer is None:
             break
-        taken += answer
-    if not taken:
+        accepted += answer
+    if not accepted:
         say("nothing was promoted")
         return None, 0
-    outcome = review.accept(proposed.plan, taken, left=len(taken) < len(candidates))
-    return outcome, len(taken) - len(outcome.plan.approved)
+    outcome = review.accept(proposed.plan, accepted, left=len(accepted) < len(candidates))
+    return outcome, len(accepted) - len(outcome.plan.approved)
 
 
 def _show(candidate: Offered) -> None:
@@ -69,7 +67,8 @@ def _show(candidate: Offered) -> None:
 
 
 def key_of(question: str) -> str:
-    """The key that a person types; the end of input is to quit, as for `git add -p`."""
+    """The key that the person types, in lower case; "q" at the end of input, as in `git add -p`. Raises click.Abort for
+    Ctrl-C."""
     try:
         return str(click.prompt(question, prompt_suffix=" ", err=True)).strip().lower()[:1]
     except click.Abort as stop:
@@ -80,7 +79,7 @@ def key_of(question: str) -> str:
 
 
 def _ask(review: Review, plan: Plan, candidate: Offered, where: str) -> list[Offered] | None:
-    """The candidate as it is to be promoted, [] for not now, None to quit."""
+    """Ask until there is an answer: [the candidate, edited or not] to promote it, [] for not now, None to quit."""
     text = candidate.operation.text
     while True:
         key = key_of(f"{where} promote this fact [{KEYS}]?")
@@ -95,7 +94,7 @@ def _ask(review: Review, plan: Plan, candidate: Offered, where: str) -> list[Off
             continue
         try:
             text = normalise(edited(review.repo, text) or "") or text
-        except UsageError as error:  # what was accepted before is not lost for that
+        except UsageError as error:  # asked again, so that the answers before are not lost
             say(f"{error.message}; {error.hint}")
             continue
         changed = replace(candidate, operation=replace(candidate.operation, text=text))

@@ -1,4 +1,4 @@
-"""Whether the MCP server that a host is told to start answers: start it, list its tools, stop it."""
+"""Check the MCP server that a host is told to start: start it, list its tools, stop it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 
 from gitmem.errors import GitMemError
 
-SECONDS = 30  # for the first answer: a host gives as much
+SECONDS = 30  # time limit of the check; a host waits as long for the first answer
 CLIENT = {
     "protocolVersion": "2025-06-18",
     "capabilities": {},
@@ -28,7 +28,8 @@ MESSAGES = (
 
 
 def count_tools(command: Sequence[str], folder: Path, seconds: float = SECONDS) -> int:
-    """How many tools the server lists that `command` starts in `folder`. Raises GitMemError where none answers."""
+    """The number of tools of the server that `command` starts in `folder`. Raises GitMemError if it cannot be started
+    or does not answer within `seconds`."""
     try:
         server = subprocess.Popen(
             command, cwd=folder, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0
@@ -50,7 +51,8 @@ def count_tools(command: Sequence[str], folder: Path, seconds: float = SECONDS) 
 
 
 def _answers(handle: int, deadline: float) -> Iterator[Any]:
-    """The JSON lines a server writes, until it ends or it is late."""
+    """The JSON values that a server writes, one a line, until it closes the pipe or the deadline passes (seconds of the
+    monotonic clock)."""
     data = b""
     while (left := deadline - time.monotonic()) > 0 and select.select([handle], [], [], left)[0]:
         part = os.read(handle, 1 << 16)
@@ -63,13 +65,8 @@ def _answers(handle: int, deadline: float) -> Iterator[Any]:
 
 
 def _tools(answer: Any) -> list[Any] | None:
-    """The tools an answer lists, None for another."""
-    result = None
-    if isinstance(answer, dict) and answer.get("id") == 2:
-        result = answer.get("result")
-    tools = None
-    if isinstance(result, dict):
-        tools = result.get("tools")
-    if not isinstance(tools, list):
-        return None
-    return tools
+    """The tools in the answer to `tools/list`; None for every other message."""
+    match answer:
+        case {"id": 2, "result": {"tools": list(tools)}}:
+            return tools
+    return None

@@ -1,8 +1,8 @@
-"""What `git mem uninstall` asks about: what is left of git mem beside hooks and registrations, and how each part goes.
+"""The parts that `git mem uninstall` asks about before it removes them.
 
-The parts are the search index, other state, hosts' registrations in the person's home, the person's own settings, and
-the record of `git mem undo`, which goes last. Memory files, sessions that are not written yet, and lines that were
-rescued from a file are never removed.
+They are the search index, other state in the Git directory, the person's own settings, and the record of `git mem
+undo`, which is removed last. Memory files, sessions that are not written yet, and lines that were rescued from a
+replaced file are never removed.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from gitmem.cli.terminal import some_of
 from gitmem.errors import GitFailed, GitMemError
 from gitmem.git.binary import first_line
 from gitmem.git.opening import Repository
@@ -22,18 +23,18 @@ from gitmem.git.undo_record import last_write, load
 from gitmem.plural import counted
 from gitmem.sessions.pending_names import ENDING
 
-INDEX = "index."  # what the names of the search index's files begin with
-UNDO = "undo-"  # the same of undo's record, one file for each work tree
-KEYS_NAMED = 6  # settings that a question names; the others are counted
+INDEX_PREFIX = "index."  # the beginning of the names of the search index's files
+UNDO_PREFIX = "undo-"  # the beginning of the names of undo's records, one file a work tree
+MAX_NAMED_KEYS = 6  # settings that a question names; the others are counted
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One part that is left.
+    """One part that `git mem uninstall` can remove.
 
-    `name`: its word in JSON. `words`: what it is, for a question and a report. `default`: the answer for Enter.
-    `remove`: takes it out; raises GitMemError. `all_projects`: it serves other repositories too, so that --purge leaves
-    it.
+    `name`: the part in JSON. `words`: the part for a person, in a question and in the report. `remove`: removes it;
+    raises GitMemError. `default`: the answer to the question for Enter. `all_projects`: the part serves other
+    repositories too, so --purge keeps it.
     """
 
     name: str
@@ -44,7 +45,7 @@ class Part:
 
 
 def state_folder(repo: Repository) -> Path | None:
-    """The folder of our state; None where there is none. Raises GitMemError where it is a link."""
+    """The folder `gitmem/` in the Git directory; None without one. Raises GitMemError if it is a symbolic link."""
     folder = repo.common_dir / "gitmem"
     if folder.is_symlink():
         raise GitMemError(f"'{folder}' is a link and is not followed", "remove it yourself")
@@ -54,28 +55,32 @@ def state_folder(repo: Repository) -> Path | None:
 
 
 def kept_files(repo: Repository) -> list[Path]:
-    """Files of our state that hold words nobody has elsewhere: notes of sessions that wait to be written, and text that
-    a program wrote into a file while git mem replaced it."""
+    """Files of our state with text that stands nowhere else: notes of sessions that wait to be written, and text that a
+    program wrote into a file while git mem replaced the file. They are never removed."""
     folder = state_folder(repo)
     if folder is None:
         return []
+    kept = list(folder.glob(f"{LATE}-*"))
     sessions = folder / "sessions"
-    waiting = sessions.glob(f"*{ENDING}") if sessions.is_dir() and not sessions.is_symlink() else ()
-    return sorted([*waiting, *folder.glob(f"{LATE}-*")])
+    if sessions.is_dir() and not sessions.is_symlink():
+        kept += sessions.glob(f"*{ENDING}")
+    return sorted(kept)
 
 
 def state_parts(repo: Repository) -> Iterator[Part]:
-    """The index and the other state of this repository, without undo's record."""
+    """The search index and the other state of this repository, each if there is any; without undo's record."""
     folder = state_folder(repo)
     if folder is None:
         return
     kept = kept_files(repo)
-    index = [path for path in folder.iterdir() if path.name.startswith(INDEX)]
+    index = [path for path in folder.iterdir() if path.name.startswith(INDEX_PREFIX)]
     if index:
         size = sum(path.lstat().st_size for path in index)
         words = f"the search index ({size / (1 << 20):.1f} MB; it is built again from Git at any time)"
         yield Part("index", words, lambda: _remove(index), default=True)
-    others = [path for path in folder.iterdir() if not path.name.startswith((INDEX, UNDO)) and path not in kept]
+    others = [
+        path for path in folder.iterdir() if not path.name.startswith((INDEX_PREFIX, UNDO_PREFIX)) and path not in kept
+    ]
     others = [path for path in others if not (path.is_dir() and _holds_only(path, kept))]
     if others:
         words = "the state of sessions, receipts, logs and other records in .git/gitmem"
@@ -83,23 +88,21 @@ def state_parts(repo: Repository) -> Iterator[Part]:
 
 
 def undo_part(repo: Repository) -> Part | None:
-    """The record of `git mem undo`; None where there is none."""
+    """The record of `git mem undo`; None without one."""
     folder = state_folder(repo)
-    if folder is not None:
-        files = sorted(folder.glob(f"{UNDO}*"))
-    else:
-        files = []
+    if folder is None:
+        return None
+    files = sorted(folder.glob(f"{UNDO_PREFIX}*"))
     if not files:
         return None
-    writes = len(load(repo))
-    able = "of other work trees"
+    use = "of other work trees"
     if last_write(repo):
-        able = f"it can still take back {counted(writes, 'write')}"
-    return Part("undo", f"the record of git mem undo ({able})", lambda: _remove(files))
+        use = f"it can still take back {counted(len(load(repo)), 'write')}"
+    return Part("undo", f"the record of git mem undo ({use})", lambda: _remove(files))
 
 
 def remove_folder(repo: Repository) -> bool:
-    """Remove the folder of our state where it is empty; whether it is gone."""
+    """Remove the folder of our state if it is empty. Returns whether there is no such folder any more."""
     folder = state_folder(repo)
     if folder is None:
         return True
@@ -111,15 +114,11 @@ def remove_folder(repo: Repository) -> bool:
 
 
 def settings_part(environ: Mapping[str, str]) -> Part | None:
-    """The person's own `mem.*` settings in Git's global configuration; None where there are none."""
+    """The person's own `mem.*` settings in Git's global configuration; None without any."""
     keys = _global_keys(environ)
     if not keys:
         return None
-    named = ", ".join(keys[:KEYS_NAMED])
-    more = ""
-    if len(keys) > KEYS_NAMED:
-        more = f" and {len(keys) - KEYS_NAMED} more"
-    words = f"your own settings for all repositories ({named}{more})"
+    words = f"your own settings for all repositories ({some_of(keys, MAX_NAMED_KEYS)})"
     return Part("settings", words, lambda: _unset(keys, environ), all_projects=True)
 
 
@@ -140,12 +139,13 @@ def _unset(keys: Sequence[str], environ: Mapping[str, str]) -> None:
 
 
 def _holds_only(folder: Path, kept: Sequence[Path]) -> bool:
-    """Whether there is nothing in a folder but files that are kept."""
+    """Whether every file in a folder is one of `kept`; False for an empty `kept` and for a link."""
     return not folder.is_symlink() and bool(kept) and all(path in kept for path in folder.iterdir())
 
 
 def _remove(paths: Sequence[Path], kept: Sequence[Path] = ()) -> None:
-    """Remove files and folders; of a folder that holds something kept, the rest. Links are removed, not followed."""
+    """Remove files and folders, except the files of `kept` and the folders that hold them. Links are removed, not
+    followed. Raises GitMemError."""
     for path in paths:
         try:
             if path.is_symlink() or not path.is_dir():

@@ -1,6 +1,7 @@
-"""What a person or a program reads: escaping, colour, pager, editor, JSON, progress, crash logs.
+"""Output of the commands and input from an editor: escaping, colour, pager, JSON, progress, crash logs.
 
-Answers go to stdout, everything else to stderr. Nothing that came from a repository is printed without `escape`.
+Results go to stdout, everything else to stderr. No text of a repository is printed without `escape`. Every command and
+host hook imports this module, so what only some of them need is imported inside functions.
 """
 
 from __future__ import annotations
@@ -24,8 +25,10 @@ if TYPE_CHECKING:
     from gitmem.git.opening import Repository
     from gitmem.memory.rivals import Rival
 
-MAX_RIVALS = 10  # pairs of statements that one answer of a writer names
-STYLES = {
+MAX_RIVALS = 10  # facts that a command names after a write because the new statement repeats or contradicts them
+MIN_PROGRESS_ITEMS = 200  # items from which on `progress` shows a counter
+PROGRESS_STEP = 50  # items between two updates of the counter
+STYLES = {  # style -> parameters of the terminal's colour code
     "path": "35",
     "line": "32",
     "match": "1;31",
@@ -35,27 +38,28 @@ STYLES = {
     "good": "32",
     "warn": "33",
 }
-
-
-SEVERITY = re.compile(r"^((?:accepted: )?\S[^\n]*?:\d+:\d+: )(block|warn)(?= )", re.MULTILINE)  # of gate.report's lines
+# The severity in a line of a scan's report (`gate.report.as_text`).
+SEVERITY = re.compile(r"^((?:accepted: )?\S[^\n]*?:\d+:\d+: )(block|warn)(?= )", re.MULTILINE)
 
 
 def escape(text: str, keep: str = "\n\t") -> str:
-    """Control, bidirectional and other invisible characters as `\\x1b`, `\\u202e`; lone surrogates as `\\udc80`.
+    """`text` with control, bidirectional and invisible characters spelled as `\\x1b` or `\\u202e`, and lone surrogates
+    as `\\udc80`, so that a terminal or a CI log shows them and does not obey them (docs/threats.md, A32).
 
-    What a terminal or a CI log would obey is shown instead (docs/threats.md, A32).
+    `keep`: characters that are not spelled out.
     """
     if text.isascii() and text.isprintable():
         return text
-    return "".join(c if c in keep or not _hostile(c) else _spell(c) for c in text)
+    return "".join(c if c in keep or not _is_hostile(c) else _spell(c) for c in text)
 
 
-def _hostile(c: str) -> bool:
+def _is_hostile(c: str) -> bool:
+    """Whether a terminal could obey a character or would not show it."""
     code = ord(c)
     return (
         code < 0x20
         or 0x7F <= code < 0xA0
-        or code in (0x061C, 0x180E)  # marks of direction and of vowels that are not seen
+        or code in (0x061C, 0x180E)  # invisible: Arabic letter mark, Mongolian vowel separator
         or 0x200B <= code <= 0x200F
         or 0x2028 <= code <= 0x202E
         or 0x2060 <= code <= 0x206F
@@ -77,12 +81,13 @@ def _spell(c: str) -> str:
 
 
 def printable(text: str) -> bytes:
-    """UTF-8 that always encodes: what is not Unicode text is spelled out."""
+    """`text` as UTF-8; lone surrogates, which UTF-8 cannot encode, are spelled out."""
     return text.encode("utf-8", "backslashreplace")
 
 
 def colour(when: str, stream: TextIO | None = None) -> bool:
-    """Whether to colour: `when` is auto, always or never; NO_COLOR and dumb terminals turn `auto` off."""
+    """Whether to print in colour. `when`: "auto" (on a terminal, without NO_COLOR and TERM=dumb), "always" or "never".
+    `stream`: None for stdout."""
     if when != "auto":
         return when == "always"
     if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
@@ -91,14 +96,14 @@ def colour(when: str, stream: TextIO | None = None) -> bool:
 
 
 def paint(text: str, style: str, on: bool) -> str:
-    """`text` in a style of STYLES when `on`."""
+    """`text` in a style of STYLES; unchanged if not `on`."""
     if on:
         return f"\x1b[{STYLES[style]}m{text}\x1b[m"
     return text
 
 
 def paint_severities(report: str) -> str:
-    """A scan's report with `block` in red and `warn` in yellow, where standard output takes colour."""
+    """A scan's report with `block` in red and `warn` in yellow; unchanged if stdout takes no colour."""
     if not colour("auto"):
         return report
     styles = {"block": "bad", "warn": "warn"}
@@ -106,45 +111,45 @@ def paint_severities(report: str) -> str:
 
 
 def json_text(value: Any, *, lines: bool = False) -> str:
-    """One JSON value and a line end, indented unless `lines` (JSON Lines). Keys in the order given."""
+    """A value as JSON, with a newline at the end. `lines`: on one line (JSON Lines); else indented."""
     text = json.dumps(value, ensure_ascii=False, indent=None if lines else 2)
     if not text.isascii() or "\x7f" in text:  # DEL is ASCII and a terminal obeys it
-        # What a terminal would obey, and lone surrogates, have an ASCII spelling in JSON: the value is the same.
-        text = "".join(c if c == "\n" or not _hostile(c) else json.dumps(c)[1:-1] for c in text)
+        # JSON can spell hostile characters and lone surrogates in ASCII; the value stays the same.
+        text = "".join(c if c == "\n" or not _is_hostile(c) else json.dumps(c)[1:-1] for c in text)
     return text + "\n"
 
 
 def write_json(value: Any, *, lines: bool = False) -> None:
-    """`json_text` of a value on stdout; of our own values as `json_value` has them."""
-    page(json_text(json_value(value), lines=lines))
+    """Print a value on stdout as `json_text` spells it, through the pager on a terminal."""
+    page(json_text(value, lines=lines))
 
 
 def write(text: str) -> None:
-    """Text on stdout, always encodable."""
+    """Print text on stdout, whatever characters it has."""
     sys.stdout.flush()
     sys.stdout.buffer.write(printable(text))
     sys.stdout.buffer.flush()
 
 
 def say(text: str) -> None:
-    """A line for the person on stderr, escaped."""
+    """Print one line on stderr, escaped."""
     sys.stderr.write(printable(escape(text) + "\n").decode())
     sys.stderr.flush()
 
 
 def say_progress(words: str) -> None:
-    """How far a run of a model is, a line on stderr."""
+    """Print on stderr how far a run of a model is."""
     say(f"git mem: {words}")
 
 
 def say_warnings(warnings: Sequence[str]) -> None:
-    """Say what of the settings is not understood or not allowed (`Config.warnings`), the first three."""
+    """Print the first three warnings about settings that are unknown or not allowed (`Config.warnings`)."""
     for warning in warnings[:3]:
         say(f"git mem: {warning}")
 
 
 def say_masked(masks: Sequence[Mask]) -> None:
-    """Say what the gate masked of what was given, and how to keep it; nothing where nothing was."""
+    """Print what the gate masked in a text, and which option keeps it. Prints nothing without masks."""
     if masks:
         from gitmem.gate.redaction import masked_words
 
@@ -152,7 +157,8 @@ def say_masked(masks: Sequence[Mask]) -> None:
 
 
 def say_differs(rivals: Iterable[Rival], *, each: bool = True) -> None:
-    """Say which facts new statements repeat, replace, end or conflict with; `each` names the statement too."""
+    """Print which facts the new statements repeat, replace, end or contradict, MAX_RIVALS of them. `each`: name the new
+    statement's place too."""
     from gitmem.memory.rivals import placed_sentence, sentence
 
     found = list(rivals)
@@ -162,11 +168,19 @@ def say_differs(rivals: Iterable[Rival], *, each: bool = True) -> None:
         say(f"and {len(found) - MAX_RIVALS} more: git mem settle lists them")
 
 
-def page(text: str, *, wrap: bool = False) -> None:
-    """`write`, on a terminal that `text` does not fit through Git's pager (GIT_PAGER, the user's own core.pager, PAGER,
-    less -FRX). `wrap`: on a terminal, lines are wrapped to its width (what a program or a model reads is not).
+def some_of(names: Sequence[str], limit: int) -> str:
+    """The first `limit` names, separated by commas, and the number of the others: "a, b and 3 more"."""
+    shown = ", ".join(names[:limit])
+    if len(names) > limit:
+        return f"{shown} and {len(names) - limit} more"
+    return shown
 
-    Git is asked outside the repository: a command of the clone's configuration is never run.
+
+def page(text: str, *, wrap: bool = False) -> None:
+    """Print text on stdout: through Git's pager if stdout is a terminal and the text has more lines than fit.
+
+    The pager is GIT_PAGER, the user's own core.pager, PAGER, or `less -FRX`. Git names it outside the repository, so
+    that no command of the clone's configuration is run. `wrap`: wrap lines to the width of a terminal.
     """
     if not sys.stdout.isatty():
         write(text)
@@ -181,19 +195,19 @@ def page(text: str, *, wrap: bool = False) -> None:
     import subprocess
 
     outside = {name: value for name, value in os.environ.items() if name not in ("GIT_DIR", "GIT_WORK_TREE")}
-    asked = subprocess.run(["git", "-C", "/", "var", "GIT_PAGER"], capture_output=True, text=True, env=outside)
-    command = asked.stdout.strip() or "less"
+    named = subprocess.run(["git", "-C", "/", "var", "GIT_PAGER"], capture_output=True, text=True, env=outside)
+    command = named.stdout.strip() or "less"
     if command == "cat":
         write(text)
         return
     sys.stdout.flush()
     env = {"LESS": "FRX", "LV": "-c", **os.environ}
-    # The command is a person's own; a pager that ends early has shown enough, and `communicate` takes that as done.
+    # The command is the user's own. `communicate` does not fail if the pager ends before it has read everything.
     subprocess.Popen(command, shell=True, stdin=subprocess.PIPE, env=env).communicate(printable(text))  # noqa: S602
 
 
 def _fits(text: str) -> bool:
-    """Whether the terminal shows all of `text` and a prompt below it."""
+    """Whether the terminal has enough lines for all of `text` and a prompt below it."""
     from gitmem.cli.line_wrapping import columns_of
 
     size = os.get_terminal_size(sys.stdout.fileno())
@@ -201,10 +215,10 @@ def _fits(text: str) -> bool:
 
 
 def edited(repo: Repository, text: str) -> str | None:
-    """What a person makes of `text` in Git's editor; None where it was not saved.
+    """Open `text` in Git's editor and return the text that the person saved; None if they did not save.
 
-    The editor is what Git's own settings say, arguments and shell syntax too: sh runs it, as for Git. Raises UsageError
-    for a text that is not UTF-8, before or after, and an editor that ends with a failure.
+    sh runs the editor's command, as for Git, so it may hold arguments and shell syntax. Raises UsageError if the text
+    is not UTF-8, before or after, or if the editor fails.
     """
     import tempfile
 
@@ -220,7 +234,7 @@ def edited(repo: Repository, text: str) -> str | None:
     with tempfile.TemporaryDirectory(prefix="git-mem-") as folder:
         file = Path(folder, "text.md")
         file.write_bytes(data)
-        os.utime(file, ns=(0, 0))  # so that a text saved unchanged differs from one that was not saved
+        os.utime(file, ns=(0, 0))  # tells a text that was saved unchanged from one that was not saved
         _edit(editor, file)
         if not file.stat().st_mtime_ns:
             return None
@@ -231,7 +245,7 @@ def edited(repo: Repository, text: str) -> str | None:
 
 
 def _edit(editor: str, file: Path) -> None:
-    """Open a file in an editor and wait for its end. Raises UsageError where that cannot be or fails."""
+    """Open a file in an editor and wait until it ends. Raises UsageError if the editor cannot be started or fails."""
     import shutil
     import subprocess
 
@@ -248,7 +262,7 @@ def _edit(editor: str, file: Path) -> None:
 
 
 def _shell_of_git() -> str:
-    """The sh that comes with Git for Windows, which is not on the PATH there."""
+    """The path of the sh that Git for Windows ships, which is not on the PATH; "sh" where there is none."""
     import subprocess
 
     found = subprocess.run(["git", "--exec-path"], capture_output=True, text=True).stdout.strip()
@@ -257,12 +271,12 @@ def _shell_of_git() -> str:
 
 
 def progress(items: Iterable[Any], total: int, what: str) -> Iterator[Any]:
-    """Yield `items`, with a counter on stderr when it is a terminal and the work is long."""
-    if not sys.stderr.isatty() or total < 200:
+    """Yield `items`. With MIN_PROGRESS_ITEMS or more, show a counter on stderr if that is a terminal."""
+    if not sys.stderr.isatty() or total < MIN_PROGRESS_ITEMS:
         yield from items
         return
     for number, item in enumerate(items, 1):
-        if number % 50 == 0 or number == total:
+        if number % PROGRESS_STEP == 0 or number == total:
             sys.stderr.write(f"\r{what}: {number}/{total}")
             sys.stderr.flush()
         yield item
@@ -270,8 +284,8 @@ def progress(items: Iterable[Any], total: int, what: str) -> Iterator[Any]:
 
 
 class ProgressLine:
-    """One line on a terminal's standard error that says how far a work is, from a second after its start on. `clear`
-    it before anything else is written."""
+    """A line on stderr that tells how far a task is: on a terminal only, and from one second after its start. `clear`
+    it before anything else is printed."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -279,14 +293,14 @@ class ProgressLine:
         self._shown = False
 
     def say(self, text: str) -> None:
-        """Show a text in place of the one before."""
+        """Replace the text of the line."""
         if self._clock() - self._start >= 1.0 and sys.stderr.isatty():
             sys.stderr.write(f"\r\x1b[K{text}")
             sys.stderr.flush()
             self._shown = True
 
     def clear(self) -> None:
-        """Take the line away."""
+        """Remove the line."""
         if self._shown:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
@@ -294,10 +308,10 @@ class ProgressLine:
 
 
 def write_crash_log(error: BaseException) -> str:
-    """Write traceback and versions to a private file and return its path.
+    """Write the traceback and the versions to a private file and return its path.
 
-    Frames carry file, line and function; no values, no source text of memory, and not the exception's message
-    (it may quote what was scanned).
+    The file has no values and not the exception's message, which may quote memory: only the file, line and function of
+    each frame, and the exception's type.
     """
     import platform
     import tempfile
@@ -316,8 +330,8 @@ def write_crash_log(error: BaseException) -> str:
 
 
 def open_missing() -> None:
-    """Open on nothing what of standard input, output and error is closed: a file that is opened next would take its
-    place, and what a library prints would be written into it."""
+    """Open the null device for each of standard input, output and error that is closed. Otherwise the next opened file
+    would get that number, and what a library prints would be written into it."""
     for handle, name, mode in ((0, "stdin", "r"), (1, "stdout", "w"), (2, "stderr", "w")):
         if getattr(sys, name) is None:
             try:
@@ -327,5 +341,5 @@ def open_missing() -> None:
                 if nothing != handle:
                     os.dup2(nothing, handle)
                     os.close(nothing)
-                os.set_inheritable(handle, True)  # as the real ones are: git's are not to be taken either
-            setattr(sys, name, open(handle, mode, encoding="utf-8", closefd=False))  # noqa: SIM115 - as long as we run
+                os.set_inheritable(handle, True)  # so that git inherits open ones, too
+            setattr(sys, name, open(handle, mode, encoding="utf-8", closefd=False))  # noqa: SIM115 - until the end

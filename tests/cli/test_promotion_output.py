@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitmem.cli.promotion_output import EXAMPLES, WAITING, WIDTH, explanation
+from gitmem.cli.promotion_output import MAX_EXAMPLES, MAX_TEXT_CHARS, MAX_WAITING_EXAMPLES, explanation
 from gitmem.git.objects import Span
 from gitmem.promotion.plan import Refused, Why
 from gitmem.promotion.proposal import Op, Operation
@@ -22,13 +22,13 @@ def test_a_hundred_thousand_candidates_are_some_lines() -> None:
     assert heads == [
         "model, speaks against it: 100000 candidates", "origin: 5000 candidates", "covered: 3 candidates",
     ]  # fmt: skip
-    assert sum(line.startswith("skipped") for line in lines) == EXAMPLES + WAITING + 3
+    assert sum(line.startswith("skipped") for line in lines) == MAX_EXAMPLES + MAX_WAITING_EXAMPLES + 3
     assert [line.strip() for line in lines if "more: --json has all" in line] == [
-        f"and {100_000 - EXAMPLES} more: --json has all", f"and {5_000 - WAITING} more: --json has all",
+        f"and {100_000 - MAX_EXAMPLES} more: --json has all", f"and {5_000 - MAX_WAITING_EXAMPLES} more: --json has all",
     ]  # fmt: skip
 
 
 def test_a_long_text_is_cut_and_a_hidden_one_is_not_shown() -> None:
     lines = explanation([refused(1, Why.SHAPE, "too long", "x" * 9_000)], set())
-    assert max(map(len, "\n".join(lines).split("\n"))) < WIDTH + 20
+    assert max(map(len, "\n".join(lines).split("\n"))) < MAX_TEXT_CHARS + 20
     assert "[not shown]" in "\n".join(explanation([refused(1, Why.GATE, "a secret", "key")], {"key"}))

@@ -1,7 +1,7 @@
-"""`git mem action`: what the composite actions run. They hold no logic; everything they decide is decided here.
+"""`git mem action`: the commands that the composite actions run. The actions themselves hold no logic.
 
-Reads GITHUB_* and the event's payload, writes annotations, the step summary and outputs. Hidden: people use the
-commands behind it (`scan`, `index`, `review`, `promote`, `publish`).
+Each command reads GITHUB_* and the event's payload, and writes annotations, the step summary and step outputs. The
+group is hidden: people use `scan`, `index`, `review`, `promote` and `publish`.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ import re
 import secrets
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, timedelta
 from pathlib import Path
@@ -26,13 +24,13 @@ from gitmem.cli.commands.consolidate import as_text as consolidation_text
 from gitmem.cli.options import open_here
 from gitmem.cli.promotion_output import as_text
 from gitmem.cli.terminal import escape, say, write
-from gitmem.config import TRACKED
+from gitmem.config import TRACKED, Config
 from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError, ModelUnavailable, UnknownRevision
 from gitmem.gate import exceptions, gitlab_report, report, sources
 from gitmem.gate.detectors.finding import Severity
 from gitmem.gate.detectors.registry import WITH_PLUGINS
-from gitmem.gate.policy import MESSAGE
+from gitmem.gate.policy import MESSAGE, Policy
 from gitmem.gate.report import code, order, workflow_command
 from gitmem.gate.scan import Report, once_each, scan_source
 from gitmem.git import merge_driver
@@ -46,6 +44,7 @@ from gitmem.promotion import consolidation
 from gitmem.promotion.model_registry import promotion_model
 from gitmem.promotion.past_consolidations import last_consolidation
 from gitmem.promotion.promote import Mode, Request, promote
+from gitmem.promotion.proposal import Model
 from gitmem.provenance.forgotten_texts import forgotten_texts
 from gitmem.regular_file import writable_file
 from gitmem.review import comment_commands, proposals, publish
@@ -62,12 +61,13 @@ from gitmem.review.review import Review, as_report, review, suggestions
 from gitmem.review.review_value import as_value
 from gitmem.system import make_folder, remove_folder
 
-WEEK = timedelta(days=6, hours=12)  # between two consolidations: a schedule that starts a little early still runs
-SUMMARY_LIMIT = 1_000_000  # GitHub takes 1 MiB a step
+# The least time between two weekly consolidations; half a day under a week, since a schedule may start early.
+WEEK = timedelta(days=6, hours=12)
+MAX_SUMMARY_BYTES = 1_000_000  # bytes of a step summary; GitHub's limit is 1 MiB a step
 
 
 class _Actions(click.Group):
-    """Commands whose refusals are annotations as well: the page of a run shows those, and not what stderr says."""
+    """Commands that print their errors as annotations too, since the page of a run shows annotations and no stderr."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -78,19 +78,18 @@ class _Actions(click.Group):
 
 
 def error_annotation(error: GitMemError) -> str:
-    """A refusal as a workflow command of GitHub.
+    """An error as a workflow command of GitHub, which the page of a run shows.
 
-    When the message names our settings or exceptions file, the command points at that file and at the line in the
-    message (line 1 when the message has none).
+    If the message names our settings or exceptions file, the annotation points at that file, at the line that the
+    message names, else at line 1.
     """
+    words = error.message
     if error.hint:
-        words = f"{error.message} (hint: {error.hint})"
-    else:
-        words = error.message
-    file = next((name for name in (exceptions.FILE, TRACKED) if name in words), "")
-    line = re.search(r"\bline (\d{1,6})\b", words)
+        words += f" (hint: {error.hint})"
     fields = {"title": "git mem"}
+    file = next((name for name in (exceptions.FILE, TRACKED) if name in words), "")
     if file:
+        line = re.search(r"\bline (\d{1,6})\b", words)
         fields |= {"file": file, "line": line[1] if line else "1"}
     return workflow_command("error", fields, words, escape) + "\n"
 
@@ -101,36 +100,37 @@ def command() -> None:
 
 
 def read_event() -> Event:
-    """The event of this run. Raises GitMemError outside GitHub Actions and GitLab CI."""
+    """The event that started this run. Raises GitMemError if its payload cannot be read, or outside of CI."""
     path = os.environ.get("GITHUB_EVENT_PATH", "")
     if not path and os.environ.get("GITLAB_CI") == "true":
         return gitlab_ci.parse(os.environ)
-    try:
-        if path:
+    payload = {}
+    if path:
+        try:
             payload = json.loads(Path(path).read_bytes())
-        else:
-            payload = {}
-    except (OSError, ValueError):
-        raise GitMemError("the event's payload cannot be read", "this command runs inside GitHub Actions") from None
-    return github_events.parse(os.environ, payload if isinstance(payload, dict) else {})
+        except (OSError, ValueError):
+            raise GitMemError("the event's payload cannot be read", "this command runs inside GitHub Actions") from None
+    if not isinstance(payload, dict):
+        payload = {}
+    return github_events.parse(os.environ, payload)
 
 
 def commits_of(repo: Repository, event: Event) -> CommitRange:
-    """What to look at, judged by the tip of the branch that takes it; base "" for all of history. Raises GitMemError
-    when the clone is too shallow.
+    """The commits that the event brings, with the settings of the branch that they go to; base "" for all of history.
 
-    `base` and `head` inputs win. Where the event names no base (a new branch) or a base that a force-push took away,
-    it is where the default branch was left; on the default branch itself, or where no branch is named, all of history:
-    never nothing. Whether a shallow clone holds all of the range is the scan's to say.
+    GITMEM_BASE and GITMEM_HEAD (the inputs `base` and `head`) come before the event. If the event names no base (a new
+    branch), or one that a force-push removed, the range begins where the branch left the default branch. On the default
+    branch, or without a branch, it is all of history; it is never empty. Raises GitMemError if the clone lacks a named
+    commit; whether a shallow clone holds the whole range is checked by the scan.
     """
     head = os.environ.get("GITMEM_HEAD") or event.head or "HEAD"
-    tip = _have(repo, head)
+    tip = _resolve(repo, head)
     given = os.environ.get("GITMEM_BASE", "")
     base = given or event.base
     if event.number and base:
-        return towards(repo, _have(repo, base), tip)
+        return towards(repo, _resolve(repo, base), tip)
     if given or (event.name == "merge_group" and base):
-        start = _have(repo, given or base)
+        start = _resolve(repo, given or base)
         return CommitRange(start, tip, start)
     if base:
         try:
@@ -147,7 +147,8 @@ def commits_of(repo: Repository, event: Event) -> CommitRange:
     return CommitRange("", tip)
 
 
-def _have(repo: Repository, rev: str) -> str:
+def _resolve(repo: Repository, rev: str) -> str:
+    """The oid of a commit. Raises GitMemError if the clone lacks it."""
     try:
         return repo.resolve(rev)
     except UnknownRevision:
@@ -157,7 +158,7 @@ def _have(repo: Repository, rev: str) -> str:
 
 
 def output(**values: str) -> None:
-    """Write step outputs, each behind a random delimiter, so that no value can name another output."""
+    """Write step outputs, each between random delimiters, so that a value cannot set another output."""
     path = os.environ.get("GITHUB_OUTPUT")
     if not path:
         return
@@ -168,13 +169,13 @@ def output(**values: str) -> None:
 
 
 def summarise(markdown: str) -> None:
-    """Append to the step summary, within its limit."""
+    """Append Markdown to the step summary, cut at MAX_SUMMARY_BYTES."""
     path = os.environ.get("GITHUB_STEP_SUMMARY")
     if not path:
         return
     data = markdown.encode("utf-8", "backslashreplace")
-    if len(data) > SUMMARY_LIMIT:
-        data = data[:SUMMARY_LIMIT].rsplit(b"\n", 1)[0] + b"\n\n(cut: the summary holds 1 MiB)\n"
+    if len(data) > MAX_SUMMARY_BYTES:
+        data = data[:MAX_SUMMARY_BYTES].rsplit(b"\n", 1)[0] + b"\n\n(cut: the summary holds 1 MiB)\n"
     with open(path, "ab") as file:
         file.write(data + b"\n")
 
@@ -195,7 +196,7 @@ def scan_command(sarif: str | None, code_quality: str | None, sast: str | None, 
     if plugins:
         policy = replace(policy, detectors=WITH_PLUGINS)
     result = once_each(scan_source(sources.commits_beyond(repo, base, tip, policy), policy, workers=2))
-    write(report.as_text(result, escape) if in_gitlab() else report.as_annotations(result, escape))
+    write_findings(result)
     text = report.as_markdown(result, escape, f"Memory scan of {base[:12] or 'the beginning'}..{tip[:12]}")
     summarise(text)
     if sarif:
@@ -205,19 +206,23 @@ def scan_command(sarif: str | None, code_quality: str | None, sast: str | None, 
     if sast:
         times = (started.astimezone(UTC), now().astimezone(UTC))
         write_report(sast, gitlab_report.as_sast(result, __version__, *times))
-    if severity == "warn":
-        failed = bool(result.findings)
-    else:
-        failed = result.blocked
+    failed = result.blocked or (severity == "warn" and bool(result.findings))
     if os.environ.get("GITMEM_CHECK") == "true":
         put_check(forge_and_client()[1], "memory scan", tip, result, text, failed)
     where = ""
     if sarif:
         where = os.path.relpath(sarif, os.environ.get("GITHUB_WORKSPACE") or ".")
-    output(findings=str(len(result.findings)), sarif=where, result="failed" if failed else "clean")
+    output(findings=str(len(result.findings)), sarif=where, result=_result(failed))
     if failed:
         return Exit.FINDINGS
     return Exit.DONE
+
+
+def _result(failed: bool) -> str:
+    """The word of a step output for a check."""
+    if failed:
+        return "failed"
+    return "clean"
 
 
 def in_gitlab() -> bool:
@@ -225,8 +230,16 @@ def in_gitlab() -> bool:
     return os.environ.get("GITLAB_CI") == "true" and not os.environ.get("GITHUB_ACTIONS")
 
 
+def write_findings(result: Report) -> None:
+    """Print the findings: as annotations of GitHub, or as text in GitLab CI."""
+    if in_gitlab():
+        write(report.as_text(result, escape))
+    else:
+        write(report.as_annotations(result, escape))
+
+
 def write_report(path: str, text: str) -> None:
-    """Write a report to a file that a caller named. Raises GitMemError where it cannot be written."""
+    """Write a report to a file that an option names. Raises GitMemError if it cannot be written."""
     try:
         writable_file(Path(path)).write_text(text, encoding="utf-8", errors="backslashreplace")
     except OSError as error:
@@ -247,21 +260,22 @@ def cache_key_command() -> int:
 
 
 def with_pull(repo: Repository, event: Event, client: Client | None) -> Event:
-    """The event with its proposal, where it names one by the `pull-request` input or is the end of another workflow's
-    run on one. Its commits are fetched as data: nothing of them is checked out or run.
+    """The event with the number, base and head of its pull request: the one that GITMEM_PULL_REQUEST (the input
+    `pull-request`) names, or the one that another workflow ran on (a `workflow_run` event).
 
-    An event of another kind comes back as it is, and so does a run whose proposal has gone or moved on meanwhile (with
-    no head: there is nothing to look at). Raises GitMemError for an input that is no number, ForgeError.
+    The pull request's commits are fetched; nothing of them is checked out or run. Every other event is returned
+    unchanged. If no open pull request has the other workflow's head any more, the event is returned without base and
+    head. Raises GitMemError for an input that is not a number or without a token, ForgeError.
     """
-    asked = os.environ.get("GITMEM_PULL_REQUEST", "").strip()
-    if not asked and event.name != "workflow_run":
+    number = os.environ.get("GITMEM_PULL_REQUEST", "").strip()
+    if not number and event.name != "workflow_run":
         return event
     if client is None:
         raise GitMemError("a pull request is asked of the API, and there is no token", "give the action a token")
-    if asked:
-        if not asked.isdecimal() or not asked.isascii():
+    if number:
+        if not number.isdecimal() or not number.isascii():
             raise GitMemError("pull-request is no number", "pull-request: ${{ inputs.number }}, for example")
-        pull = client.pull(int(asked))
+        pull = client.pull(int(number))
     else:
         assert isinstance(client, GitHubClient)
         at_head = None
@@ -276,15 +290,16 @@ def with_pull(repo: Repository, event: Event, client: Client | None) -> Event:
     return replace(event, number=pull.number, base=pull.start, head=pull.head, fork=fork)
 
 
-MARKER = "<!-- git-mem:review -->"
-DEFAULT_TOKEN = (
+MARKER = "<!-- git-mem:review -->"  # in our comment of a review; the next review replaces the comment that has it
+DEFAULT_TOKEN = (  # a note in the text of a pull request
     "Pushes with the default token of Actions start no checks. This proposal was scanned before it was pushed; give "
     "the action a `token` of a GitHub App or a fine-grained one for checks of its own."
 )
 
 
 def forge_and_client() -> tuple[Forge, Client | None]:
-    """The forge whose CI this is, and its API when there is a token. Raises GitMemError outside CI."""
+    """The forge whose CI runs this, and the client for its API (None without a token). Raises GitMemError outside of
+    CI."""
     forge = forge_of("", os.environ)
     if forge is None:
         raise GitMemError("neither GITHUB_REPOSITORY nor CI_PROJECT_PATH is set", "this command runs inside CI")
@@ -292,7 +307,7 @@ def forge_and_client() -> tuple[Forge, Client | None]:
 
 
 def identity() -> None:
-    """Commits of an action are the bot's, unless the workflow says otherwise."""
+    """Make the bot of GitHub Actions the author and committer, unless the workflow sets them."""
     for role in ("AUTHOR", "COMMITTER"):
         os.environ.setdefault(f"GIT_{role}_NAME", "github-actions[bot]")
         os.environ.setdefault(f"GIT_{role}_EMAIL", "41898282+github-actions[bot]@users.noreply.github.com")
@@ -316,8 +331,8 @@ def review_command(markdown: str | None, json_file: str | None) -> int:
     if review is None:
         output(verdict="", comment="")
         return Exit.DONE
-    told = as_report(review)
-    write(report.as_text(told, escape) if in_gitlab() else report.as_annotations(told, escape))
+    findings = as_report(review)
+    write_findings(findings)
     whole = as_markdown(review, forge)
     if markdown:
         write_report(markdown, whole)
@@ -326,19 +341,19 @@ def review_command(markdown: str | None, json_file: str | None) -> int:
     text = as_comment(review, forge, elsewhere=_elsewhere(markdown))
     comment = _comment(client, event, text)
     _suggest(client, event, review)
-    summarise(as_comment(review, forge, limit=SUMMARY_LIMIT, elsewhere=_elsewhere(markdown), size=_bytes))
+    summarise(as_comment(review, forge, limit=MAX_SUMMARY_BYTES, elsewhere=_elsewhere(markdown), size=_bytes))
     if in_gitlab() and not comment:
         write(escape(whole))
-    put_check(client, "memory review", review.head, told, text, review.failed)
-    output(verdict="failed" if review.failed else "clean", comment=comment)
+    put_check(client, "memory review", review.head, findings, text, review.failed)
+    output(verdict=_result(review.failed), comment=comment)
     if review.failed:
         return Exit.FINDINGS
     return Exit.DONE
 
 
 def put_check(client: Client | None, name: str, head: str, result: Report, summary: str, failed: bool) -> None:
-    """A check run with each finding on its line, where the action is asked for one (GITMEM_CHECK). Nobody's check fails
-    because this one could not be written: that is said."""
+    """Write a check run with each finding on its line, if the action has to (GITMEM_CHECK). If it cannot be written,
+    that is printed on stderr, and the command goes on."""
     if os.environ.get("GITMEM_CHECK", "") != "true":
         return
     if not isinstance(client, GitHubClient):
@@ -381,7 +396,8 @@ def comment_command() -> int:
     done = comment_commands.carry_out(run, event.number, event.comment)
     say(escape(f"git mem: {done.state}: {done.words}", ""))
     if done.state is not comment_commands.State.IGNORED:
-        client.react(event.comment, "confused" if done.state is comment_commands.State.REFUSED else "+1")
+        refused = done.state is comment_commands.State.REFUSED
+        client.react(event.comment, "confused" if refused else "+1")
     if done.answer:
         marker = f"<!-- git-mem:command {event.comment} -->"
         client.put_comment(event.number, marker, f"`/mem`: {code(done.words)}")
@@ -390,8 +406,8 @@ def comment_command() -> int:
 
 
 def _reviewed(event: Event, client: Client | None) -> tuple[Event, Review | None]:
-    """The event with its proposal, and the review of what it brings: None for a run of another workflow whose proposal
-    has gone or moved on. Raises GitMemError."""
+    """(the event with its pull request, the review of its commits). The review is None after another workflow's run
+    whose head no open pull request has any more. Raises GitMemError."""
     repo, config = open_here()
     event = with_pull(repo, event, client)
     if event.name == "workflow_run" and not event.head:
@@ -406,18 +422,19 @@ def _bytes(text: str) -> int:
 
 
 def _elsewhere(markdown: str | None) -> str:
-    """Markdown that says where the whole review is: this run's page, with its summary and artifact."""
+    """Markdown with a link to the whole review on this run's page; "" outside of GitHub Actions. `markdown`: the file
+    of the artifact, None without one."""
     server, repository, run = (os.environ.get(f"GITHUB_{key}", "") for key in ("SERVER_URL", "REPOSITORY", "RUN_ID"))
     if not (server and repository and run.isdigit()):
         return ""
-    kept = "the step summary"
+    places = "the step summary"
     if markdown:
-        kept = "the step summary and the artifact `memory-review`"
-    return f"All of it: {kept} of [this run]({server}/{repository}/actions/runs/{run})"
+        places = "the step summary and the artifact `memory-review`"
+    return f"All of it: {places} of [this run]({server}/{repository}/actions/runs/{run})"
 
 
 def _no_review(event: Event, error: GitMemError) -> str:
-    """The comment in place of a review that could not be made."""
+    """The text of the comment if the review could not be made."""
     hint = ""
     if error.hint:
         hint = f"\n\n{plain(error.hint)}"
@@ -426,7 +443,8 @@ def _no_review(event: Event, error: GitMemError) -> str:
 
 
 def _comment(client: Client | None, event: Event, text: str) -> str:
-    """Put the comment where there is a proposal and a token; its id, "" with a word on stderr where that fails."""
+    """Write the comment and return its id. "" without a pull request or a token, and, with a line on stderr, if writing
+    fails."""
     if client is None or not event.may_comment:
         return ""
     try:
@@ -439,8 +457,8 @@ def _comment(client: Client | None, event: Event, text: str) -> str:
 
 
 def _suggest(client: Client | None, event: Event, review: Review) -> None:
-    """Suggest the lines that a mask mends, where there is a proposal and a token. Nobody's check fails because that
-    could not be done: that is said."""
+    """Suggest the masked lines in the pull request, if there is one and a token. If that fails, a line is printed on
+    stderr, and the command goes on."""
     if client is None or not event.may_comment:
         return
     try:
@@ -464,14 +482,17 @@ def promote_command(branch: str, limit: int, model_name: str, often: str) -> int
     """
     key = os.environ.pop("GITMEM_API_KEY", "").strip()
     if read_event().of_fork:
-        said = "nothing is promoted for a fork's pull request: it gets no secrets, and its token may not push"
-        say(f"git mem: {said}")
-        summarise(f"### Promotion\n\n{said[:1].upper()}{said[1:]}.\n")
+        reason = "nothing is promoted for a fork's pull request: it gets no secrets, and its token may not push"
+        say(f"git mem: {reason}")
+        summarise(f"### Promotion\n\n{reason[:1].upper()}{reason[1:]}.\n")
         output(facts="0", declined="0", consolidation="", **{"pull-request": ""})
         return Exit.DONE
     try:
         _propose(branch, limit, model_name, key)
-        output(consolidation=_propose_consolidation(branch, model_name, key) if often == "weekly" else "")
+        number = ""
+        if often == "weekly":
+            number = _propose_consolidation(branch, model_name, key)
+        output(consolidation=number)
         return Exit.DONE
     except ModelUnavailable as error:
         hint = error.hint
@@ -481,29 +502,24 @@ def promote_command(branch: str, limit: int, model_name: str, often: str) -> int
 
 
 def _propose(branch: str, limit: int, model_name: str, key: str) -> None:
-    """The promotion of `promote_command`, outside of forks."""
+    """Promote on a branch and keep one pull request of it. `key`: the key for an `http:` model, "" without one."""
     identity()
-    repo, config = open_here({"model": model_name} if model_name else {})
+    repo, config = open_here({"model": model_name})
     forge, client = forge_and_client()
     if client is None:
         raise GitMemError("there is no token to push and open a pull request with", "give the action a token")
     base = client.default_branch()
     if branch == base:
         raise GitMemError(f"'{branch}' is the default branch, which is never pushed to", "name another branch")
-    start = _have(repo, f"refs/remotes/origin/{base}")
-    merge_driver.set_up(repo, sys.executable, config.memory_daily)  # the branch takes in what its base gained
+    start = _resolve(repo, f"refs/remotes/origin/{base}")
+    merge_driver.set_up(repo, sys.executable, config.memory_daily)  # for the merge of the base into the branch
     declined = 0
     if proposals.fetch(repo, client, branch, os.environ):
         declined = proposals.record_rejection(repo, config, client, branch, start)
-    with _key_file(key) as file:  # read when the model is opened
-        if file:
-            opened = config._replace(http_key_file=file)
-        else:
-            opened = config
-        model, policy = promotion_model(repo, opened, now().date(), os.environ)
+    model, policy = _model(repo, config, key)
     outcome = promote(repo, config, model, policy, Request(mode=Mode.BRANCH, limit=limit, branch=branch), now())
-    told = _without(key, escape(as_text(outcome, True))).replace("```", chr(39) * 3)
-    summarise(f"### Promotion\n\n```text\n{told}```\n")
+    text = _without(key, escape(as_text(outcome, True))).replace("```", chr(39) * 3)
+    summarise(f"### Promotion\n\n```text\n{text}```\n")
     tip = dict(repo.refs()).get(f"refs/heads/{branch}", "")
     facts, number = 0, ""
     layout = layout_at(repo, tip or start, config)
@@ -514,7 +530,6 @@ def _propose(branch: str, limit: int, model_name: str, key: str) -> None:
         title = f"memory: {counted(facts, 'fact')} from the daily logs"
         proposal = publish.Proposal(branch, base, title=title, notes=(DEFAULT_TOKEN,))
         done = publish.publish(repo, forge, client, proposal, layout=layout, today=now().date(), environ=os.environ)
-        number = ""
         if done.pull:
             number = str(done.pull.number)
         say(f"git mem: {counted(facts, 'fact')} on '{branch}', pull request #{number}")
@@ -524,33 +539,28 @@ def _propose(branch: str, limit: int, model_name: str, key: str) -> None:
 
 
 def _propose_consolidation(promotion: str, model_name: str, key: str) -> str:
-    """Consolidate on `memory/consolidate` where the last consolidation is a week old, and keep one pull request of it;
-    its number, "" for none. `promotion`: the branch of the promotion, which must be another one."""
+    """Consolidate on the branch `memory/consolidate` if the last consolidation is a week old, and keep one pull request
+    of it. Returns its number, "" without one. `promotion`: the branch of the promotion, which must be another one."""
     branch = consolidation.BRANCH
-    repo, config = open_here({"model": model_name} if model_name else {})
+    repo, config = open_here({"model": model_name})
     forge, client = forge_and_client()
     assert client is not None  # the promotion needed it too, and set the merge driver up
     base = client.default_branch()
     if branch in (promotion, base):
         raise GitMemError(f"'{branch}' is the branch of consolidations", "branch: memory/promote")
-    start = _have(repo, f"refs/remotes/origin/{base}")
+    start = _resolve(repo, f"refs/remotes/origin/{base}")
     tip = proposals.fetch(repo, client, branch, os.environ)
-    last = last_consolidation(repo, [start, *([tip] if tip else [])])
+    last = last_consolidation(repo, list(filter(None, (start, tip))))
     if last is not None and now() - last < WEEK:
         summarise(f"### Consolidation\n\nThe last one was on {last.date()}: the next one is due a week after it.\n")
         return ""
     declined = 0
     if tip:
         declined = proposals.take_back_declined_consolidations(repo, client, branch, start)
-    with _key_file(key) as file:
-        if file:
-            opened = config._replace(http_key_file=file)
-        else:
-            opened = config
-        model, policy = promotion_model(repo, opened, now().date(), os.environ)
+    model, policy = _model(repo, config, key)
     outcome = consolidation.consolidate(repo, config, model, policy, consolidation.Request(branch=branch), now())
-    told = forgotten_texts(repo).masked(_without(key, consolidation_text(outcome, False))).replace("```", chr(39) * 3)
-    summarise(f"### Consolidation\n\n```text\n{told}```\n")
+    text = forgotten_texts(repo).masked(_without(key, consolidation_text(outcome, False))).replace("```", chr(39) * 3)
+    summarise(f"### Consolidation\n\n```text\n{text}```\n")
     tip = dict(repo.refs()).get(f"refs/heads/{branch}", "")
     meeting = ""
     if tip:
@@ -571,22 +581,21 @@ def _propose_consolidation(promotion: str, model_name: str, key: str) -> str:
     return number
 
 
-@contextmanager
-def _key_file(key: str) -> Iterator[str]:
-    """A file only this user can read that holds the key as long as the block runs; "" for no key."""
+def _model(repo: Repository, config: Config, key: str) -> tuple[Model, Policy]:
+    """The model and policy of a promotion. The model reads its key, "" for none, from a file that only this user can
+    read, and that is removed once the model is open."""
     if not key:
-        yield ""
-        return
+        return promotion_model(repo, config, now().date(), os.environ)
     folder = make_folder()
     try:
         write_atomic(folder, "key", key.encode(), private=True)
-        yield str(folder / "key")
+        return promotion_model(repo, config._replace(http_key_file=str(folder / "key")), now().date(), os.environ)
     finally:
         remove_folder(folder)
 
 
 def _without(key: str, text: str) -> str:
-    """A text in which the key, which a server may repeat in its answer, is masked."""
+    """`text` with the key masked, since a server may repeat it in its answer."""
     if key:
         return text.replace(key, "***")
     return text
@@ -600,10 +609,10 @@ def merge_command() -> int:
     _, client = forge_and_client()
     if client is None:
         raise GitMemError("there is no token to push with", "give the action a token")
-    base = _have(repo, f"refs/remotes/origin/{client.default_branch()}")
+    base = _resolve(repo, f"refs/remotes/origin/{client.default_branch()}")
     merge = proposals.BaseMerge(config, client, base, os.environ, now().date())
     done = proposals.merge_into_open(repo, merge, sys.executable)
-    lines = [f"- #{row.number}: {row.state}" + (f", {row.why}" if row.why else "") for row in done]
+    lines = [f"- #{row.number}: {', '.join(filter(None, (row.state, row.why)))}" for row in done]
     summarise("### Open memory pull requests\n\n" + ("\n".join(lines) or "none") + "\n")
     for row in done:
         say(f"git mem: #{row.number} {row.branch}: {row.state} {row.why}".rstrip())

@@ -10,7 +10,6 @@ import click
 
 from gitmem.claims.anchoring import anchors
 from gitmem.cli import completions
-from gitmem.cli.forge_access import client_here
 from gitmem.cli.options import agent_option, cites_option, json_option, keep_option, keeping, open_here, say_if_detached
 from gitmem.cli.terminal import edited, escape, say, say_differs, say_masked, write, write_json
 from gitmem.config import Config
@@ -23,10 +22,9 @@ from gitmem.memory.snapshot import read_work_tree
 from gitmem.memory.writing import NewLine, as_value
 from gitmem.plural import counted
 from gitmem.provenance.trailers import message_of_line
-from gitmem.review import contribution
 
-OFFERED = ("organisation", "user")
-EXPLAINED = "# One line of memory. Lines that begin with # are left out; an empty text adds nothing.\n"
+OTHER_MEMORIES = ("organisation", "user")  # values of --to that offer the line to another memory
+EDITOR_COMMENT = "# One line of memory. Lines that begin with # are left out; an empty text adds nothing.\n"
 
 
 class AddOptions(NamedTuple):
@@ -94,7 +92,7 @@ def command(**given: Any) -> None:
         words = _edited(repo, words)
     elif not options.text:
         raise UsageError("say what to add", 'git mem add "what happened", or git mem add --edit')
-    if options.to in OFFERED:
+    if options.to in OTHER_MEMORIES:
         if options.cites:
             raise UsageError("--cites goes without --to organisation and user", "that memory has no such code")
         if options.commit:
@@ -107,7 +105,7 @@ def command(**given: Any) -> None:
 
 
 def _add(repo: Repository, config: Config, words: str, options: AddOptions) -> None:
-    """Write the line, and say where it stands, what was masked and what is no longer searched."""
+    """Write the line, commit it if asked, and print its place, what was masked and what is no longer searched."""
     before = _notes(repo, config)
     line = writing.NewLine(
         words,
@@ -129,47 +127,60 @@ def _add(repo: Repository, config: Config, words: str, options: AddOptions) -> N
     else:
         added, others = writing.add(repo, config, line, now=now()), False
     if options.as_json:
-        write_json(as_value(added) | ({"commit": commit or None} if options.commit else {}))
+        value = as_value(added)
+        if options.commit:
+            value["commit"] = commit or None
+        write_json(value)
     else:
         write(f"{added.path}:{added.line}\n")
-        if options.commit:
-            say(f"committed {commit[:12]}" if commit else "it says so already; nothing was committed")
+        if commit:
+            say(f"committed {commit[:12]}")
+        elif options.commit:
+            say("it says so already; nothing was committed")
         say_if_detached(repo, commit)
     if others:
         say(f"note: other edits of {escape(added.path, '')} that were not committed are in that commit too")
     say_masked(added.masks)
     if not options.as_json:
         say_differs(added.differs, each=False)
-    left = before and len(before - _searched(repo, config))
-    if left:
-        rest = counted(left, "other Markdown file is", "other Markdown files are")
-        say(f"note: memory is what is in memory/ from now on; {rest} no longer searched")
+    dropped = before and len(before - _searched(repo, config))
+    if dropped:
+        files = counted(dropped, "other Markdown file is", "other Markdown files are")
+        say(f"note: memory is what is in memory/ from now on; {files} no longer searched")
         say("hint: git mem init --adopt keeps them searched and gated")
 
 
 def _edited(repo: Repository, words: str) -> str:
-    """What a person makes of `words` in Git's editor; lines that begin with `#` are not part of it."""
+    """`words` as the person edited them in Git's editor, without lines that begin with `#`. Raises UsageError without a
+    terminal, and for an empty text."""
     if "GIT_EDITOR" not in os.environ and not sys.stdin.isatty():
         raise UsageError("--edit needs a terminal", 'git mem add "what happened"')
-    kept = [line for line in (edited(repo, f"{words}\n{EXPLAINED}") or "").splitlines() if not line.startswith("#")]
+    kept = [
+        line for line in (edited(repo, f"{words}\n{EDITOR_COMMENT}") or "").splitlines() if not line.startswith("#")
+    ]
     if not "".join(kept).strip():
         raise UsageError("there is nothing to add: the text was left empty")
     return "\n".join(kept)
 
 
 def _notes(repo: Repository, config: Config) -> set[str]:
-    """What is searched where there is neither MEMORY.md nor memory/: the first line of memory changes that."""
+    """The files that are searched if there is neither MEMORY.md nor memory/ yet, else nothing. The first line of memory
+    changes which files are searched."""
     if repo.root is None or (repo.root / "MEMORY.md").exists() or (repo.root / "memory").exists():
         return set()
     return _searched(repo, config)
 
 
 def _searched(repo: Repository, config: Config) -> set[str]:
+    """The paths of the files that are searched."""
     return set(read_work_tree(repo, config.memory_paths).file_stats)
 
 
 def _offer(config: Config, words: str, options: AddOptions) -> None:
-    """Offer the line to another memory, and say what happened to it."""
+    """Offer the line to another memory, and print the outcome."""
+    from gitmem.cli.forge_access import client_here  # a line for this memory needs no forge
+    from gitmem.review import contribution
+
     offered = contribution.offer(
         config,
         options.to,
@@ -186,6 +197,7 @@ def _offer(config: Config, words: str, options: AddOptions) -> None:
     if offered.branch:
         branches = f" on {offered.branch}, to {offered.base}"
     say(escape(f"{options.to}: {offered.state}{branches}", ""))
-    address = offered.then or (offered.pull.url if offered.pull else "")
-    if offered.then or offered.pull:
-        write(escape(address, "") + "\n")
+    if offered.then:
+        write(escape(offered.then, "") + "\n")
+    elif offered.pull:
+        write(escape(offered.pull.url, "") + "\n")

@@ -1,4 +1,4 @@
-"""`git mem allow`: one reviewed exception more."""
+"""`git mem allow`: write an exception from the gate, with a reason, to .gitmem-allow.toml."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from gitmem.git.worktree import relative
 from gitmem.plural import counted
 from gitmem.regular_file import read_regular
 
-MIN_FINGERPRINT_DIGITS = 8  # hex digits of a fingerprint that may stand for it
+MIN_FINGERPRINT_DIGITS = 8  # hex digits of a fingerprint that have to be given
 
 
 class AllowOptions(NamedTuple):
@@ -105,10 +105,9 @@ def command(**given: Any) -> None:
     if not options.reason.strip() and not options.baseline:
         raise UsageError("an exception needs a reason", "--reason 'why this is no danger'")
     today = now().date()
+    last = today + exceptions.LIFETIME
     if options.until:
         last = exceptions.parse_date(options.until)
-    else:
-        last = today + exceptions.LIFETIME
     if last < today:
         raise UsageError(f"{last} has passed", "--until takes a day to come")
     if options.baseline:
@@ -120,7 +119,7 @@ def command(**given: Any) -> None:
 
 
 def _except_finding(repo: Repository, options: AllowOptions, today: date, last: date) -> None:
-    """The exception for the finding that FINGERPRINT names."""
+    """Write the exception for the finding that FINGERPRINT names. `last`: its last day. Raises UsageError."""
     wanted = options.fingerprint.lower()
     if len(wanted) < MIN_FINGERPRINT_DIGITS or set(wanted) - set("0123456789abcdef"):
         raise UsageError(f"'{options.fingerprint}' is no fingerprint", "git mem scan prints one below each finding")
@@ -140,7 +139,8 @@ def _except_finding(repo: Repository, options: AllowOptions, today: date, last: 
 
 
 def _whole_file(repo: Repository, options: AllowOptions, today: date, last: date) -> None:
-    """The exception for all that a rule finds in one file, as it is staged and in the work tree."""
+    """Write the exception for all findings of a rule in one file, staged and in the work tree. `last`: its last day.
+    Raises UsageError."""
     rule = options.rule
     if not rule or not options.file:
         words = "a rule is excepted in one file, never everywhere"
@@ -152,7 +152,7 @@ def _whole_file(repo: Repository, options: AllowOptions, today: date, last: date
 
     def find(known: str, salt: str) -> list[exceptions.Entry]:
         prints: dict[str, None] = {}
-        for policy, source in _of_file(repo, path, today):
+        for policy, source in _versions(repo, path, today):
             findings = scan_source(source, replace(policy, allow=exceptions.Allowlist(salt))).findings
             prints.update((f.fingerprint, None) for f in findings if (f.rule, f.path) == (rule, path))
         if not prints:
@@ -170,8 +170,8 @@ def _whole_file(repo: Repository, options: AllowOptions, today: date, last: date
         _say_next(options.dry_run)
 
 
-def _of_file(repo: Repository, path: str, today: date) -> Iterator[tuple[Policy, Source]]:
-    """One file of the work tree as it lies there, and as it is staged."""
+def _versions(repo: Repository, path: str, today: date) -> Iterator[tuple[Policy, Source]]:
+    """The file in the work tree, and as it is staged if it is; each with its policy."""
     work, staged = sources.worktree_policy(repo, today), sources.staged_policy(repo, today)
     yield work, sources.paths(repo, [path], work)
     entry = next((entry for entry in repo.staged() if entry.path == path and entry.mode not in LINKS), None)
@@ -180,7 +180,8 @@ def _of_file(repo: Repository, path: str, today: date) -> Iterator[tuple[Policy,
 
 
 def _import(repo: Repository, options: AllowOptions, today: date, last: date) -> None:
-    """Exceptions for what a baseline of detect-secrets names and our detectors find too."""
+    """Write exceptions for the rows of a detect-secrets baseline that our detectors find too. `last`: their last
+    day."""
     try:
         rows = baseline.parse(read_regular(Path(options.baseline)).decode("utf-8"))
     except (OSError, UnicodeDecodeError):
@@ -210,7 +211,7 @@ def _import(repo: Repository, options: AllowOptions, today: date, last: date) ->
 
 
 def _accept_standing(repo: Repository, options: AllowOptions, today: date) -> None:
-    """Write the baseline anew from what stands in HEAD; what was listed and is gone drops out."""
+    """Replace the baseline by the findings of HEAD."""
     policy = sources.worktree_policy(repo, today)
     text = exceptions_text(Reading(repo))
     new, rows = adoption_baseline.accepting_head(repo, policy, text, secrets.token_hex(16))
@@ -230,7 +231,7 @@ def _accept_standing(repo: Repository, options: AllowOptions, today: date) -> No
 
 
 def _prune(repo: Repository, options: AllowOptions, today: date) -> None:
-    """Drop the rows of the baseline whose finding is gone from HEAD."""
+    """Drop the rows of the baseline whose finding HEAD no longer has."""
     policy = sources.worktree_policy(repo, today)
     text = exceptions_text(Reading(repo))
     gone = sorted(adoption_baseline.gone_rows(repo, policy))
@@ -248,7 +249,8 @@ def _prune(repo: Repository, options: AllowOptions, today: date) -> None:
 
 
 def _replace_file(repo: Repository, text: str, new: str, dry_run: bool) -> None:
-    """Write the exceptions file anew, which held `text`; nothing where that is the same, or on a dry run."""
+    """Replace the text of the exceptions file, unless it is equal or on a dry run. Raises Changed if the file no longer
+    holds `text`."""
     if new == text or dry_run:
         return
 
@@ -261,7 +263,7 @@ def _replace_file(repo: Repository, text: str, new: str, dry_run: bool) -> None:
 
 
 def _inspected(repo: Repository, path: str, policy: Policy) -> Inspection | str:
-    """What the detectors find in a file of the work tree that a baseline names, or why nobody looked."""
+    """The findings in a file of the work tree, or the reason why the file was not scanned."""
     if not policy.concerns(path):
         return "the gate does not read that file"
     try:
@@ -291,17 +293,15 @@ def _say_next(dry_run: bool) -> None:
 def _excepted(
     repo: Repository, find: Callable[[str, str], list[exceptions.Entry]], dry_run: bool
 ) -> list[exceptions.Entry]:
-    """Write the exceptions that `find` makes, given the salt of scans until now and the salt to use; the exceptions.
+    """Write the exceptions that `find(known salt, new salt)` returns, and return them. `known salt` is that of earlier
+    scans; the new one differs only for a new file.
 
-    They are looked for before the file is locked: a history takes its time. Raises Changed where somebody gave the
-    file another salt meanwhile, and as `find`.
+    `find` runs before the file is locked, because scanning a history takes long. Raises Changed if the file got another
+    salt meanwhile, and what `find` raises.
     """
     text = exceptions_text(Reading(repo))
     known = exceptions.parse(text).salt
-    if text.strip():
-        salt = known
-    else:
-        salt = secrets.token_hex(16)
+    salt = known if text.strip() else secrets.token_hex(16)
     made = find(known, salt)
     if dry_run or not made:
         return made
@@ -313,7 +313,8 @@ def _excepted(
 
 
 def _places(repo: Repository, today: date, span: str | None, history: bool) -> list[Place]:
-    """Where a finding may be: staged, in the message being written, in the work tree, in a range, in history."""
+    """Where a finding is looked for: in what is staged and the message being written, in the work tree, in the range
+    `span` ("" or None for none), and in all of history if `history`."""
     staged, work = sources.staged_policy(repo, today), sources.worktree_policy(repo, today)
 
     def staged_now() -> Source:
@@ -331,6 +332,7 @@ def _places(repo: Repository, today: date, span: str | None, history: bool) -> l
 
 
 def _message(repo: Repository) -> list[Blob]:
+    """The commit message being written, [] without one."""
     try:
         return [Blob(MESSAGE, (repo.git_dir / "COMMIT_EDITMSG").read_bytes())]
     except OSError:

@@ -1,4 +1,4 @@
-"""`git mem bisect`: the commit at which memory lost or won an answer."""
+"""`git mem bisect`: find the commit at which search lost or gained an answer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from gitmem.cli.changed_facts import lines_of
-from gitmem.cli.options import colour_option, json_option, open_here
+from gitmem.cli.options import colour_option, commit_at, json_option, open_here
 from gitmem.cli.terminal import colour as coloured
 from gitmem.cli.terminal import escape, page, paint, say, write_json
 from gitmem.config import Config
@@ -61,24 +61,21 @@ def command(
     repo, config = open_here()
     moment = now()
     newest = resolve_at(repo, until, moment)
-    oldest = ""
-    if since:
-        oldest = resolve_at(repo, since, moment)
-    commits = _line(repo, newest, oldest)
+    oldest = commit_at(repo, since, moment)
+    commits = _first_parents(repo, newest, oldest)
     expected = _expected(repo, config, expect, oldest or newest)
-    asked = " ".join(question)
+    words = " ".join(question)
 
     def rank(commit: str) -> int:
-        return place_of(search(repo, config, Query(asked, limit=limit, commit=commit), moment).hits, expected)
+        return place_of(search(repo, config, Query(words, limit=limit, commit=commit), moment).hits, expected)
 
     turn = last_turn(commits, rank)
+    changes: list[FactChange] = []
     if turn.at:
         changes = _changes(repo, config, turn, moment)
-    else:
-        changes = []
     mask = forgotten_texts(repo)
     if as_json:
-        write_json(mask.without(_value(repo, asked, expected, turn, changes)))
+        write_json(mask.without(_value(repo, words, expected, turn, changes)))
     else:
         _show(repo, turn, changes, newest, mask, coloured(colour))
         say(f"{counted(len(turn.ranks), 'commit')} tried of {len(commits)}")
@@ -89,8 +86,9 @@ def command(
     return Exit.FINDINGS
 
 
-def _line(repo: Repository, newest: str, oldest: str) -> list[str]:
-    """The first parents from `newest` back to `oldest`, to the first commit where that is ""."""
+def _first_parents(repo: Repository, newest: str, oldest: str) -> list[str]:
+    """The first parents from `newest` back to `oldest`, both included; back to the first commit if `oldest` is "".
+    Raises UsageError if `oldest` is not among them."""
     commits = []
     for oid in repo.reaches(newest, first_parent=True):
         commits.append(oid)
@@ -102,26 +100,28 @@ def _line(repo: Repository, newest: str, oldest: str) -> list[str]:
 
 
 def _expected(repo: Repository, config: Config, text: str, commit: str) -> str:
-    """The text to expect: that of a line at `commit`, as a hit shows it, where a line is named."""
-    named = PLACE.match(text)
-    if named is None:
+    """The text that a hit must have: `text` itself, or if it is PATH:LINE the text of that line at `commit`, without
+    its list mark and comment. Raises UsageError for an empty text, and for a line that the gate would block."""
+    place = PLACE.match(text)
+    if place is None:
         if not text.strip():
             raise UsageError("--expect is empty", "what should the answer say?")
         return text
 
-    path, number = named[1], int(named[2])
+    path, number = place[1], int(place[2])
     lines = read(repo, config, path, commit).lines
-    said = ""
+    line = ""
     if 0 < number <= len(lines):
-        said = unmarked(parse_comment(lines[number - 1])[0])
-    if not said.strip():
+        line = unmarked(parse_comment(lines[number - 1])[0])
+    if not line.strip():
         raise UsageError(f"{path} has nothing on line {number} at {commit[:12]}", "--from says of which commit it is")
     if without_blocked(lines, path)[number - 1] == WITHHELD:
         raise UsageError(f"the gate would block line {number} of {path}", "search shows it nowhere; expect another one")
-    return said
+    return line
 
 
 def _changes(repo: Repository, config: Config, turn: Turn, moment: datetime) -> list[FactChange]:
+    """The facts that changed at the turning commit, without text that the gate would block."""
     changes = fact_changes(repo, turn.before, turn.at, layout_at(repo, turn.at, config), moment.date())
     return [
         replace(change, old=_without_blocked_text(change.old, change), new=_without_blocked_text(change.new, change))
@@ -130,7 +130,7 @@ def _changes(repo: Repository, config: Config, turn: Turn, moment: datetime) -> 
 
 
 def _without_blocked_text(fact: Fact | None, change: FactChange) -> Fact | None:
-    """A fact without what the gate would block: its text, or its comment."""
+    """A fact with each part that the gate would block withheld: its text, its headings, its comment."""
     if fact is None:
         return None
     text, *values = without_blocked([fact.text, *(value for _, value in fact.meta)], change.path)
@@ -138,15 +138,15 @@ def _without_blocked_text(fact: Fact | None, change: FactChange) -> Fact | None:
     return fact._replace(text=text, trail=trail, meta=() if WITHHELD in values else fact.meta)
 
 
-def _of_commit(commit: Commit) -> tuple[str, str, str]:
-    """(author's name, author as Git writes it, subject) without what the gate would block."""
+def _author_and_subject(commit: Commit) -> tuple[str, str, str]:
+    """(author's name, author as `NAME <EMAIL>`, subject), each withheld if the gate would block it."""
     author = commit.author
     name, whole, subject = without_blocked([author.name, f"{author.name} <{author.email}>", commit.subject], MESSAGE)
     return name, whole, subject
 
 
 def _outcome(turn: Turn) -> str:
-    """Whether the line was "won" or "lost" at the turning commit; "" when there is no such commit."""
+    """Whether the answer was "won" or "lost" at the turning commit; "" without such a commit."""
     if not turn.at:
         return ""
     if turn.ranks[turn.at]:
@@ -157,22 +157,20 @@ def _outcome(turn: Turn) -> str:
 def _value(
     repo: Repository, asked: str, expected: str, turn: Turn, changes: Sequence[FactChange]
 ) -> dict[str, Any]:  # fmt: skip
-
-    commit = None
+    """The JSON of docs/json.md, "bisect"."""
+    author, subject, date = None, None, None
     if turn.at:
         commit = repo.commit(turn.at)
-    if commit:
-        _, author, subject = _of_commit(commit)
-    else:
-        _, author, subject = ("", "", "")
+        _, author, subject = _author_and_subject(commit)
+        date = commit.commit_date.isoformat()
     return {
         "question": asked,
         "expected": expected,
         "outcome": _outcome(turn) or "unchanged",
         "commit": turn.at or None,
-        "subject": subject if commit else None,
-        "author": author if commit else None,
-        "date": commit.commit_date.isoformat() if commit else None,
+        "subject": subject,
+        "author": author,
+        "date": date,
         "before": turn.before or None,
         "tried": [{"commit": oid, "rank": rank or None} for oid, rank in turn.ranks.items()],
         "facts": [as_value(change) for change in changes],
@@ -182,23 +180,29 @@ def _value(
 def _show(
     repo: Repository, turn: Turn, changes: Sequence[FactChange], newest: str, mask: Forgotten, on: bool
 ) -> None:  # fmt: skip
-
+    """Print the turning commit and the facts that changed in it, or that there is none. `newest`: the newest commit."""
     if not turn.at:
-        there = turn.ranks.get(newest)
-        say("the answer is there at every commit that was tried" if there else "no commit that was tried answers so")
+        if turn.ranks.get(newest):
+            say("the answer is there at every commit that was tried")
+        else:
+            say("no commit that was tried answers so")
         return
     commit, outcome = repo.commit(turn.at), _outcome(turn)
     rank = max(turn.ranks[turn.at], turn.ranks[turn.before])
-    author, _, subject = _of_commit(commit)
+    author, _, subject = _author_and_subject(commit)
+    when = "until"
+    if outcome == "won":
+        when = "since"
     rows = [
         ("commit", f"{turn.at[:12]}  {commit.commit_date:%Y-%m-%d %H:%M}"),
         ("author", author),
         ("subject", subject),
-        ("hit", f"{rank} {'since' if outcome == 'won' else 'until'} then, none of the first ones on the other side"),
+        ("hit", f"{rank} {when} then, none of the first ones on the other side"),
     ]
     out = [paint(f"The answer was {outcome}", "heading", on), ""]
     out += [f"  {paint(f'{name:<9}', 'dim', on)}{escape(value, '')}" for name, value in rows]
     out += ["", paint("Facts changed in it", "heading", on), ""]
     none = "  none: lines of logs and notes did, or the day passed that ended a fact\n"
-    shown = "".join(lines_of(without_forgotten(changes, mask), on)) or none  # marks within a text would hide it
+    # Facts are masked before they are marked: `mask.masked` would not find a text with marks in it.
+    shown = "".join(lines_of(without_forgotten(changes, mask), on)) or none
     page(mask.masked("".join(f"{row}\n" for row in out)) + shown, wrap=True)

@@ -1,4 +1,4 @@
-"""`git mem changes`: what happened to facts between two commits."""
+"""`git mem changes`: list the facts that changed between two commits."""
 
 from __future__ import annotations
 

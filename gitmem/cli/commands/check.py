@@ -1,4 +1,4 @@
-"""`git mem check`: which lines of memory and of agents' instructions are not true of the code any more."""
+"""`git mem check`: find the lines of memory and of agents' instructions that the code no longer bears out."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def command(ctx: click.Context, /, **given: Any) -> None:
     for note in notes:
         say(f"note: {note}")
     if options.fix:
-        findings = _mended(repo, findings)
+        findings = _fix(repo, findings)
     if options.new_baseline:
         _write_baseline(repo, findings)
         return
@@ -87,16 +87,15 @@ def command(ctx: click.Context, /, **given: Any) -> None:
 
 
 def _found(repo: Repository, config: Config, options: CheckOptions) -> tuple[list[Finding], int, list[str]]:
-    """(the findings that are asked for, how many claims were looked at, what was not)."""
+    """(the findings that the options ask for, the number of claims that were checked, notes on what was not)."""
     head = repo.head()
     if head is None:
         return [], 0, ["there is no commit yet"]
     base = ""
     if options.base:
         base = repo.resolve(options.base)
-    read = documents.read(
-        repo, head, config.memory_daily, [path.strip("/").removeprefix("./") for path in options.paths]
-    )
+    paths = [path.strip("/").removeprefix("./") for path in options.paths]
+    read = documents.read(repo, head, config.memory_daily, paths)
     if base:
         findings, notes = became_false(repo, repo.merge_base(base, head) or base, head, read)
         return findings, len(read.claims), [*read.notes, *notes]
@@ -107,14 +106,15 @@ def _found(repo: Repository, config: Config, options: CheckOptions) -> tuple[lis
 
 
 def _line(one: Finding) -> str:
+    """A finding in one line."""
     mark = "suspect"
     if one.sure:
         mark = one.state.value
     return escape(f"{one.path}:{one.line}: {mark} {one.kind} {words_of(one)}", "") + "\n"
 
 
-def _mended(repo: Repository, findings: list[Finding]) -> list[Finding]:
-    """Write the renames, and return what is left."""
+def _fix(repo: Repository, findings: list[Finding]) -> list[Finding]:
+    """Write the new paths of renames, in one commit, and return the other findings."""
     done, commit = mend(repo, findings)
     if commit:
         say(f"committed {commit[:12]}: {counted(len(done), 'path')} of {counted(len(findings), 'finding')}")
@@ -124,5 +124,6 @@ def _mended(repo: Repository, findings: list[Finding]) -> list[Finding]:
 
 
 def _write_baseline(repo: Repository, findings: Sequence[Finding]) -> None:
+    """Write the findings to the baseline, so that later checks leave them out."""
     baseline.write(repo, findings)
     say(f"{baseline.PATH}: {counted(len(findings), 'finding')}; commit it")

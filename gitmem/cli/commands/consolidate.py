@@ -1,4 +1,4 @@
-"""`git mem consolidate`: what memory says twice, what was replaced, what nobody asks for, digests of old episodes."""
+"""`git mem consolidate`: merge repeated facts, archive replaced ones, lower unused ones, and digest old episodes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def command(since: str, dry_run: bool, model: str | None, branch: str, as_json: 
     git mem consolidate --since 2026-01-01
     git mem consolidate --branch memory/consolidate
     """
-    repo, config = open_here({"model": model} if model else {})
+    repo, config = open_here({"model": model})
     request = Request(since=since, dry_run=dry_run, branch=branch, receipts=receipts_of(repo))
     chosen, policy = promotion_model(repo, config, now().date(), os.environ, say_progress)
     outcome = consolidate(repo, config, chosen, policy, request, now())
@@ -49,12 +49,17 @@ def command(since: str, dry_run: bool, model: str | None, branch: str, as_json: 
     if as_json:
         write_json(mask.without(as_value(outcome, dry_run=dry_run)))
         return
-    (page if dry_run else write)(mask.masked(as_text(outcome, dry_run)))
-    say_if_detached(repo, outcome.commit if not outcome.branch else "")
+    text = mask.masked(as_text(outcome, dry_run))
+    if dry_run:
+        page(text)
+        return
+    write(text)
+    if not outcome.branch:
+        say_if_detached(repo, outcome.commit)
 
 
 def as_text(outcome: Outcome, dry_run: bool) -> str:
-    """For a person: what was done, then what is asked, then the commit."""
+    """The outcome for a person: what was changed, the pairs to settle, the notes, then the commit."""
     lines = [f"merge    {_at(each.gone)} into {_at(each.kept)}: {each.gone.text}" for each in outcome.merges]
     for done in outcome.replaced:
         lines.append(f"replace  {_at(done.gone)} {done.gone.text}")

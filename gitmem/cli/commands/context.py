@@ -1,4 +1,4 @@
-"""`git mem context`: one block of memory for a model."""
+"""`git mem context`: assemble one block of memory for a model."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ import click
 from gitmem.cli.options import at_option, json_option, open_here
 from gitmem.cli.terminal import escape, page, say, write_json
 from gitmem.config import Config
-from gitmem.context.assembly import Context, ContextRequest
-from gitmem.context.condensing import merger
+from gitmem.context.assembly import Context, Request
 from gitmem.context.layer_limits import PRESETS, Layer
 from gitmem.context.request import MAX_AGE, build, place, repository_path, request_of, staged_of, value_of
 from gitmem.environment import cache_folder, now
@@ -24,7 +23,7 @@ from gitmem.hosts.transcript import Transcript
 from gitmem.sessions import receipts
 from gitmem.sessions.state import name_of
 
-PROMPT_BYTES = 1 << 20  # of a prompt from standard input
+MAX_PROMPT_BYTES = 1 << 20  # bytes of a prompt that are read from standard input
 
 
 class ContextOptions(NamedTuple):
@@ -95,7 +94,7 @@ def command(**given: Any) -> None:
     git mem context --staged --json
     """
     options = ContextOptions(**given)
-    repo, config = open_here({"context_preset": options.preset} if options.preset else None)
+    repo, config = open_here({"context_preset": options.preset})
     request = _request(options, repo, config)
     began = time.monotonic()
     context = build(repo, config, request, now(), options.at, environ=os.environ, cache=cache_folder())
@@ -104,17 +103,20 @@ def command(**given: Any) -> None:
     for note in context.notes:
         say(f"git mem: {note}")
     if options.as_json:
-        write_json({**value_of(context, options.max_age), **({"text": ""} if options.dry_run else {})})
+        value = value_of(context, options.max_age)
+        if options.dry_run:
+            value["text"] = ""
+        write_json(value)
     else:
         _show(context, options.dry_run)
 
 
-def _request(options: ContextOptions, repo: Repository, config: Config) -> ContextRequest:
-    """What the options ask for. Raises UsageError for an --include that is no place, GitMemError for a transcript that
-    cannot be read, and what `merger` raises for a model that cannot be had."""
+def _request(options: ContextOptions, repo: Repository, config: Config) -> Request:
+    """The request that the options describe. Raises UsageError for an --include that is no place, GitMemError for a
+    transcript that cannot be read, and what `merger` raises for a model that cannot be opened."""
     prompt = " ".join(options.prompt)
     if prompt == "-":
-        prompt = sys.stdin.buffer.read(PROMPT_BYTES).decode("utf-8", "replace")
+        prompt = sys.stdin.buffer.read(MAX_PROMPT_BYTES).decode("utf-8", "replace")
     request = request_of(
         config,
         prompt,
@@ -132,19 +134,21 @@ def _request(options: ContextOptions, repo: Repository, config: Config) -> Conte
         characters=max(1, options.max_characters - 1) if options.max_characters else 0,  # the last line's end is one
     )
     if options.merge:
+        from gitmem.context.condensing import merger  # most contexts are not condensed by a model
+
         request = replace(request, merge=merger(repo, config, options.merge, now(), os.environ))
     return request
 
 
 def _receipt(repo: Repository, transcript: Transcript, context: Context, began: float) -> None:
-    """Keep what the session was given, without its text."""
+    """Record what the session was given, without its text. `began`: seconds of the monotonic clock."""
     tokens, parts = receipts.of_parts([(part.layer.value, part.content, part.tokens) for part in context.parts])
     took = round(1000 * (time.monotonic() - began))
     receipts.record(repo.common_dir, receipts.Receipt(now(), name_of(transcript), "context", took, tokens, parts))
 
 
 def _show(context: Context, dry_run: bool) -> None:
-    """The text, or with `dry_run` a row for each part of it; limits and scopes that failed on standard error."""
+    """Print the text, or with `dry_run` a row for each of its parts; limits and failed scopes go to standard error."""
     for limit in context.limits:
         say(f"git mem: {limit}")
     for scope in context.scopes:
@@ -153,18 +157,10 @@ def _show(context: Context, dry_run: bool) -> None:
     if dry_run:
         out = []
         for part in context.parts:
-            where = ""
-            if part.path:
-                where = f"{part.path}:{part.start_line}"
-            out.append(
-                f"{part.relevance:.2f}  {part.tokens:>5}  {part.layer.value:<9}  {_plain(where or part.label)}\n"
-            )
+            where = f"{part.path}:{part.start_line}" if part.path else part.label
+            out.append(f"{part.relevance:.2f}  {part.tokens:>5}  {part.layer.value:<9}  {escape(where, keep='')}\n")
         page("".join(out) + f"{context.tokens} tokens of {context.budget}\n")
     elif context.text:
         page(context.text + "\n")
     elif not any(why.startswith("over") for _, why in context.dropped):
         say('git mem: memory has nothing for this yet; write some: git mem add "what happened"')
-
-
-def _plain(text: str) -> str:
-    return escape(text, keep="")

@@ -1,4 +1,4 @@
-"""`git mem doctor`: compare the index with Git; say what is wrong and what to type."""
+"""`git mem doctor`: compare the index with Git and check the set-up; print what is wrong and what to type."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import click
 from gitmem.agents import host_checks
 from gitmem.cli.forge_access import client_here
 from gitmem.cli.options import json_option, open_here
-from gitmem.cli.terminal import colour, escape, page, paint, say, write_json
+from gitmem.cli.terminal import colour, escape, page, paint, say, some_of, write_json
 from gitmem.config import Config
 from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError, MissingFile
@@ -29,7 +29,7 @@ from gitmem.review import publish, remote_protection
 from gitmem.review.forges.github import GitHubClient
 from gitmem.review.forges.location import forge_of
 
-MAX_ENDING_FACTS = 10  # facts that end soon, and folders with memory, named by `doctor`
+MAX_NAMED = 10  # facts that end soon, or folders with memory, that one check names
 
 
 @click.command()
@@ -70,11 +70,10 @@ def command(repair: bool, remote: bool, as_json: bool) -> int:
         out: list[str] = []
         for check in checks:
             detail = check.wrong or check.detail
+            state = paint("ok", "good", on) + "   "
             if check.wrong:
                 state = paint("wrong", "bad", on)
-            else:
-                state = paint("ok", "good", on) + "   "
-            out.append(f"{state}  {escape(check.name)}{': ' if detail else ''}{escape(detail)}")
+            out.append(f"{state}  {': '.join(map(escape, filter(None, (check.name, detail))))}")
             if check.hint:
                 out += [f"       {escape(check.hint)}"]
         page("".join(f"{line}\n" for line in out), wrap=True)
@@ -84,40 +83,34 @@ def command(repair: bool, remote: bool, as_json: bool) -> int:
 
 
 def _endings(repo: Repository, config: Config) -> Check:
-    """Which facts of MEMORY.md end soon; nothing is wrong with that."""
+    """A check, never wrong, that names the facts of MEMORY.md that end soon."""
     try:
         soon = ending_soon(parse_lines(read(repo, config, "MEMORY.md", "").lines).facts, now().date())
     except MissingFile:
         soon = []
-    shown = ", ".join(f"MEMORY.md:{fact.line} on {day}" for day, fact in soon[:MAX_ENDING_FACTS])
-    more = ""
-    if len(soon) > MAX_ENDING_FACTS:
-        more = f" and {len(soon) - MAX_ENDING_FACTS} more"
-    detail = f"{counted(len(soon), 'fact')} in the next {SOON_DAYS} days" + (f": {shown}{more}" if soon else "")
-    hint = ""
+    detail, hint = f"{counted(len(soon), 'fact')} in the next {SOON_DAYS} days", ""
     if soon:
+        detail += f": {some_of([f'MEMORY.md:{fact.line} on {day}' for day, fact in soon], MAX_NAMED)}"
         hint = "git mem edit PATH:LINE --until DAY --reason WHY keeps one"
     return Check("endings", hint=hint, detail=detail)
 
 
 def _unread_folders(repo: Repository, config: Config) -> list[Check]:
-    """The memory of folders (`packages/api/memory/`) that no setting takes as memory; nothing where there is none."""
-    if repo.root is not None:
-        globs = unread_folders(repo, config.memory_paths)
-    else:
-        globs = []
+    """A check, never wrong, that names folders of memory (`packages/api/memory/`) that no setting includes; [] without
+    any."""
+    if repo.root is None:
+        return []
+    globs = unread_folders(repo, config.memory_paths)
     if not globs:
         return []
-    more = ""
-    if len(globs) > MAX_ENDING_FACTS:
-        more = f" and {len(globs) - MAX_ENDING_FACTS} more"
-    detail = f"nothing reads {', '.join(globs[:MAX_ENDING_FACTS])}{more}"
-    listed = json.dumps(globs[:MAX_ENDING_FACTS], ensure_ascii=False)
+    detail = f"nothing reads {some_of(globs, MAX_NAMED)}"
+    listed = json.dumps(globs[:MAX_NAMED], ensure_ascii=False)
     return [Check("folders", detail=detail, hint=f"where that is memory: [memory] paths = {listed} in .gitmem.toml")]
 
 
 def _remote(repo: Repository) -> list[Check]:
-    """The checks of what GitHub keeps of the default branch. Raises GitMemError where it cannot be asked."""
+    """Checks of the protection of GitHub's default branch. Raises GitMemError if `origin` is not at GitHub or there is
+    no token."""
     forge = forge_of(publish.remote_url(repo, "origin"), os.environ)
     client = None
     if forge:

@@ -1,4 +1,4 @@
-"""`git mem edit`: correct one fact, or say how long it holds."""
+"""`git mem edit`: correct one fact, or set how long it holds."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def command(**given: Any) -> None:
     git mem edit MEMORY.md:17 --over --reason "phase 1 ended"
     """
     options = EditOptions(**given)
-    asked = [bool(options.text), options.pin is not None, options.until is not None, options.over]
-    if sum(asked) != 1 or (options.supersede and not options.text):
+    changes = [bool(options.text), options.pin is not None, options.until is not None, options.over]
+    if sum(changes) != 1 or (options.supersede and not options.text):
         raise UsageError("what is to become of it?", "give its new TEXT, or one of --pin, --unpin, --until, --over")
     repo, config = open_here()
     path, line = parse_place(repo, options.place)
@@ -77,7 +77,7 @@ def command(**given: Any) -> None:
 
 
 def _replaced(repo: Repository, config: Config, place: tuple[str, int], options: EditOptions) -> Correction:
-    """Put the new text in the place of the fact, or beside it as what supersedes it."""
+    """Replace the text of the fact at `place`, or with --supersede add a fact that supersedes it."""
     text = " ".join(options.text)
     if options.supersede:
         return corrections.supersede(repo, config, place, text, options.reason, now().date())
@@ -85,13 +85,12 @@ def _replaced(repo: Repository, config: Config, place: tuple[str, int], options:
 
 
 def _lasting(repo: Repository, config: Config, place: tuple[str, int], options: EditOptions) -> Correction:
-    """Change how long the fact at `place` stays."""
+    """Pin or unpin the fact at `place`, or set its last day."""
     if options.pin is not None:
         plan = lifetimes.pin_plan(config, *place, options.pin, options.reason)
     elif options.until is not None:
-        if options.until == "never":
-            last = None
-        else:
+        last = None
+        if options.until != "never":
             last = parse_date(options.until)
         plan = lifetimes.until_plan(config, *place, last, options.reason)
     else:

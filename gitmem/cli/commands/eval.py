@@ -1,4 +1,4 @@
-"""`git mem eval`: how well search answers questions whose answers are known."""
+"""`git mem eval`: measure how well search answers questions whose answers are known."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ from typing import Any, NamedTuple, TypeVar
 
 import click
 
-from gitmem.cli.options import at_option, json_option, open_here
-from gitmem.cli.terminal import edited, escape, page, progress, say, say_progress, write, write_json
+from gitmem.cli.options import at_option, commit_at, json_option, open_here
+from gitmem.cli.terminal import edited, escape, page, progress, say, say_progress, some_of, write, write_json
 from gitmem.config import Config
 from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError, UsageError
 from gitmem.git.repository import Repository
-from gitmem.git.revision import resolve_at
 from gitmem.git.worktree import state_dir, write_atomic
 from gitmem.index import indexer
 from gitmem.json_values import json_object
@@ -36,6 +35,7 @@ from gitmem.search.evaluation import LabelledQuestion, QuestionResult, Summary, 
 from gitmem.search.fact_places import FactPlaces
 from gitmem.search.search import Lane, Query
 
+MAX_MISSING_PATHS = 3  # expected files that memory lacks, named in a note
 Value = TypeVar("Value")
 
 
@@ -107,42 +107,40 @@ def command(**given: Any) -> int:
 
 
 def _make(options: EvalOptions) -> int:
-    """Make the questions of a person's own facts, or those that facts lack since the last time."""
+    """Write questions about the facts of this memory, and add questions for facts that have none yet.
+
+    Raises GitMemError without a fact, or if the person did not save the questions in the editor.
+    """
     repo, config = open_here()
     place = options.qrels or state_dir(repo.common_dir) / question_runs.QUESTIONS
-    if place.exists():
-        before = _read(place, rows)
-    else:
-        before = []
+    before = _read(place, rows) if place.exists() else []
     known = {question.fact: question.query for _, question in before if question.fact}
     asked = questions.asked_facts(FactPlaces(repo, config).facts, now().date(), known)
     if not asked:
         raise GitMemError("there is no fact to ask about", "git mem promote, or git mem add --to memory")
     if options.model:
         asked = _by_model(repo, config, asked, known, options.model)
-    if options.edit is not None:
-        edit = options.edit
-    else:
+    edit = options.edit
+    if edit is None:
         edit = sys.stdin.isatty() and sys.stdout.isatty()
     if edit:
         text = edited(repo, questions.review_text(asked))
         if text is None:
             raise GitMemError("the questions were not saved; nothing was written", "git mem eval --make --no-edit")
         asked = questions.reviewed(text, asked)
-    said = [item for item in asked if item.question or edit or item.fact.id in known]
-    data = questions.file_text(said, before).encode()
+    kept = [item for item in asked if item.question or edit or item.fact.id in known]
+    data = questions.file_text(kept, before).encode()
     real = writable_file(place)
     write_atomic(real.parent, real.name, data, private=options.qrels is None)
     asked = [item for item in asked if item.question]
     new = sum(item.fact.id not in known for item in asked)
-    if options.qrels is None:
-        shown = ""
-    else:
-        shown = f" {quote(str(options.qrels))}"
     if options.as_json:
         write_json({"questions": len(asked), "new": new, "path": str(place)})
     else:
-        write(escape(f"{counted(len(asked), 'question')}, {new} new, in {place}\nnext: git mem eval{shown}\n"))
+        then = "git mem eval"
+        if options.qrels is not None:
+            then += f" {quote(str(options.qrels))}"
+        write(escape(f"{counted(len(asked), 'question')}, {new} new, in {place}\nnext: {then}\n"))
     return Exit.DONE
 
 
@@ -176,25 +174,26 @@ def _own_questions(repo: Repository) -> Path:
 def _still_asked(
     repo: Repository, config: Config, questions: Sequence[LabelledQuestion], commit: str
 ) -> list[LabelledQuestion]:
-    """The questions without those about a fact that `commit` ("" for the work tree) lacks; how many, is said.
+    """The questions without those about a fact that `commit` ("" for the work tree) lacks; their number is printed.
 
-    Raises GitMemError where none is left.
+    Raises GitMemError if no question is left.
     """
     places = FactPlaces(repo, config, commit)
     asked = [question for question in questions if not question.fact or places.find(question.fact)]
     if len(asked) < len(questions):
-        left = counted(len(questions) - len(asked), "question")
-        say(f"{left} left out: the fact is there no more (git mem eval --make)")
+        dropped = counted(len(questions) - len(asked), "question")
+        say(f"{dropped} left out: the fact is there no more (git mem eval --make)")
     if not asked:
         raise GitMemError("no question is about a fact that is there", "git mem eval --make")
     return asked
 
 
 def _evaluate(options: EvalOptions) -> int:
-    """Ask the questions of a file with each variant of the settings and print the figures; the exit code.
+    """Search for the questions with each variant of the settings and print the figures. Returns 1 if a figure is below
+    its floor, else 0.
 
-    Raises UsageError for what is no question, floor or setting, GitMemError for a file that cannot be read,
-    UnknownRevision for a commit that is none.
+    Raises UsageError for an invalid question, floor or setting, GitMemError for a file that cannot be read,
+    UnknownRevision.
     """
     floors = evaluation.floors(options.floor)
     if options.compare and (options.ab or options.what_if):
@@ -204,7 +203,7 @@ def _evaluate(options: EvalOptions) -> int:
     variants = evaluation.variants(config, options.ab)
     moment = now()
     query = Query(
-        "", commit=resolve_at(repo, options.at, moment) if options.at else "", lane=Lane(options.lane),
+        "", commit=commit_at(repo, options.at, moment), lane=Lane(options.lane),
         history="with" if options.history else "",
     )  # fmt: skip
     asked = _still_asked(repo, config, questions, query.commit)
@@ -215,24 +214,23 @@ def _evaluate(options: EvalOptions) -> int:
 
     columns: dict[str, Mapping[str, Summary]] = {}
     if options.compare:
-        old = ask(query._replace(commit=resolve_at(repo, options.compare, moment)), config, options.compare)
+        old = ask(query._replace(commit=commit_at(repo, options.compare, moment)), config, options.compare)
         columns[options.compare] = evaluation.summarise(old)
     runs = _each_variant(repo, config, variants, lambda name, settings: ask(query, settings, name))
     for (name, _), run in zip(variants, runs, strict=True):
         columns[name or options.at or "now"] = evaluation.summarise(run)
-    for name, changed in _otherwise(query).items() if options.what_if else ():
-        columns[name] = evaluation.summarise(ask(changed, config, name))
+    if options.what_if:
+        for name, changed in _other_lanes(query).items():
+            columns[name] = evaluation.summarise(ask(changed, config, name))
+    gained: list[str] = []
+    lost: list[str] = []
     if options.compare:
         gained, lost = evaluation.gained_and_lost(old, runs[0])
-    else:
-        gained, lost = ([], [])
     since = None
     if query == Query("") and not (options.qrels or options.ab or options.compare):
         since = compare_and_keep(repo, config, runs[0], moment)
         if since:
-            gained, lost = (list(since.gained), list(since.lost))
-        else:
-            gained, lost = (gained, lost)
+            gained, lost = list(since.gained), list(since.lost)
     _show(columns, gained, lost, since, options.as_json)
     below = [_below(run, name, floors) for (name, _), run in zip(variants, runs, strict=True)]
     if any(below):
@@ -240,8 +238,8 @@ def _evaluate(options: EvalOptions) -> int:
     return Exit.DONE
 
 
-def _otherwise(query: Query) -> dict[str, Query]:
-    """The searches that `--what-if` compares with the one in force."""
+def _other_lanes(query: Query) -> dict[str, Query]:
+    """The searches that `--what-if` compares with `query`: by words or by meaning alone, with or without history."""
     return {
         "words alone": query._replace(lane=Lane.LEXICAL),
         "meaning alone": query._replace(lane=Lane.VECTOR),
@@ -255,13 +253,11 @@ def _show(
     if as_json:
         write_json({**as_value(columns, gained, lost), "since": since.as_value if since else None})
         return
+    rows: list[str] = []
     if since and since.figures:
-        rows = [f"{since.sentence}\n"]
-    else:
-        rows = []
-    rows += [
-        f"{label}: {escape(text)}\n" for label, queries in (("gained", gained), ("lost", lost)) for text in queries
-    ]
+        rows.append(f"{since.sentence}\n")
+    rows += [f"gained: {escape(text)}\n" for text in gained]
+    rows += [f"lost: {escape(text)}\n" for text in lost]
     page(render(columns) + "".join(rows))
 
 
@@ -270,37 +266,37 @@ def _questions(qrels: Path) -> list[LabelledQuestion]:
 
 
 def _read(qrels: Path, parse: Callable[[str], list[Value]]) -> list[Value]:
-    """A file of questions. Raises GitMemError where it cannot be read, UsageError for what is no question."""
+    """Read and parse a file of questions. Raises GitMemError if it cannot be read, UsageError for an invalid question,
+    with the name of the file."""
     try:
         return parse(read_regular(qrels).decode("utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise GitMemError(f"cannot read '{qrels}': {reason}") from None
+    except OSError as error:
+        raise GitMemError(f"cannot read '{qrels}': {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise GitMemError(f"cannot read '{qrels}': it is not UTF-8") from None
     except UsageError as error:
         raise UsageError(f"{qrels}, {error.message}", error.hint) from None
 
 
 def _with_progress(questions: Sequence[LabelledQuestion], name: str) -> Iterable[LabelledQuestion]:
-    """The questions, one by one, with a bar of how many there are."""
+    """Yield the questions, with a counter on a terminal. `name`: the variant that is searched."""
     return progress(questions, len(questions), f"questions {name}".strip())
 
 
 def _say_missing(paths: Sequence[str]) -> None:
+    """Print the expected files that this memory lacks."""
     if paths:
-        more = ""
-        if len(paths) > 3:
-            more = f" and {len(paths) - 3} more"
-        say(f"note: not in this memory, so never found: {', '.join(paths[:3])}{more}")
+        say(f"note: not in this memory, so never found: {some_of(paths, MAX_MISSING_PATHS)}")
 
 
 def _each_variant(
     repo: Repository,
     config: Config,
     variants: Sequence[tuple[str, Config]],
-    ask: Callable[[str, Config], list[QuestionResult]],
-) -> list[list[QuestionResult]]:
-    """The results of each (name, settings), each with an index of its own chunk size; in the end the index is as
-    `config` has it, whatever happens."""
+    ask: Callable[[str, Config], list[Result]],
+) -> list[list[Result]]:
+    """The results for each (name, settings). The index is built anew for settings that change it, and at the end, even
+    after an error, it is that of `config` again."""
     indexed = config
     runs = []
     try:
@@ -316,18 +312,21 @@ def _each_variant(
     return runs
 
 
-def _below(run: list[QuestionResult], name: str, floors: Sequence[tuple[str, float]]) -> bool:
-    """Whether a figure is below its floor; each that is is said."""
+def _below(run: list[Result], name: str, floors: Sequence[tuple[str, float]]) -> bool:
+    """Whether a figure is below its floor; each such figure is printed. `name`: the variant, "" for none."""
     figures = summarise(run)["all"].figures
     missed = [(figure, least) for figure, least in floors if figures[figure] < least]
+    variant = ""
+    if name:
+        variant = f" with {name}"
     for figure, least in missed:
-        say(f"{figure} is {figures[figure]:.3f}, below {least:g}" + (f" with {name}" if name else ""))
+        say(f"{figure} is {figures[figure]:.3f}, below {least:g}{variant}")
     return bool(missed)
 
 
 def promotion(facts: Path, model: str, as_json: bool) -> int:
-    """The figures of the promotion model on the rows of `facts`."""
-    repo, config = open_here({"model": model} if model else {})
+    """Print the figures of the promotion model on the rows of the file `facts`. `model`: "" for the configured one."""
+    repo, config = open_here({"model": model})
     proposer, _ = promotion_model(repo, config, now().date(), os.environ, say_progress)
     quality, notes = evaluate_promotion(facts, proposer)
     for note in notes:
@@ -370,7 +369,7 @@ def as_value(columns: Mapping[str, Mapping[str, Summary]], gained: list[str], lo
 
 
 def render(columns: Mapping[str, Mapping[str, Summary]]) -> str:
-    """A table with one row for each category and run; the rows of one category stand together."""
+    """A table with one row for each category and run, sorted by category."""
     first = next(iter(columns.values()))
     figures = list(first["all"].figures)
     category_width = max(map(len, first))

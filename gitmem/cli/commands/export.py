@@ -1,4 +1,4 @@
-"""`git mem export`: memory in the formats that others read."""
+"""`git mem export`: write memory in formats that other programs read."""
 
 from __future__ import annotations
 
@@ -6,20 +6,24 @@ from pathlib import Path
 
 import click
 
-from gitmem.cli.options import at_option, json_option, now, open_here
+from gitmem.cli.options import at_option, commit_at, json_option, open_here
 from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.config import Config
+from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError, UsageError
 from gitmem.exchange import okf_export
 from gitmem.exchange.new_folder import ensure_free, write_new_folder
 from gitmem.exchange.okf_export import Bundle
 from gitmem.git.repository import Repository
-from gitmem.git.revision import resolve_at
 from gitmem.memory.snapshot import read_work_tree
 from gitmem.paths import is_memory
 from gitmem.plural import counted
 
-A_SKILL = "a folder memory/skills/NAME with a SKILL.md, committed, is one"
+# What cannot be exported because it is missing, and the hint, by form.
+MISSING = {
+    "okf": ("memory", "git add memory && git commit"),
+    "skills": ("procedure in memory/skills", "a folder memory/skills/NAME with a SKILL.md, committed, is one"),
+}
 
 
 @click.command()
@@ -52,7 +56,7 @@ def command(form: str, folder: Path, root: str, at: str, dry_run: bool, as_json:
     if _would_be_memory(repo, config, real):
         raise UsageError(f"'{folder}' is memory itself", "name a folder beside it")
     moment = now()
-    commit = resolve_at(repo, at, moment) if at else repo.head()
+    commit = commit_at(repo, at, moment) or repo.head()
     if commit is None:
         raise GitMemError("there is no commit to export", "git commit")
     if form == "okf":
@@ -60,10 +64,8 @@ def command(form: str, folder: Path, root: str, at: str, dry_run: bool, as_json:
     else:
         bundle = okf_export.skill_bundle(repo, config, commit, moment.date())
     if not bundle.files:
-        raise GitMemError(
-            f"there is no {'procedure in memory/skills' if form == 'skills' else 'memory'} to export in that commit",
-            A_SKILL if form == "skills" else "git add memory && git commit",
-        )
+        missing, hint = MISSING[form]
+        raise GitMemError(f"there is no {missing} to export in that commit", hint)
     if not dry_run:
         write_new_folder(folder, bundle.files)
     if as_json:
@@ -80,11 +82,8 @@ def command(form: str, folder: Path, root: str, at: str, dry_run: bool, as_json:
 
 
 def _would_be_memory(repo: Repository, config: Config, real: Path) -> bool:
-    """Whether Markdown in a folder would be memory of this work tree."""
-    root = None
-    if repo.root is not None:
-        root = repo.root.resolve()
-    if root is None or not real.is_relative_to(root):
+    """Whether Markdown in the folder `real` would be memory of this work tree."""
+    if repo.root is None or not real.is_relative_to(root := repo.root.resolve()):
         return False
     inside = (real.relative_to(root) / "x.md").as_posix()
     return is_memory(inside, read_work_tree(repo, config.memory_paths).layout) and not repo.ignored([inside])
@@ -98,7 +97,7 @@ def _show(bundle: Bundle, folder: Path, commit: str, *, dry_run: bool) -> None:
     facts = ""
     if bundle.facts:
         facts = f" ({counted(bundle.facts, 'fact')} among them)"
-    would = "wrote"
+    verb = "wrote"
     if dry_run:
-        would = "would write"
-    write(escape(f"{would} {counted(len(bundle.files), 'file')}{facts} of {commit[:12]} to {folder}\n"))
+        verb = "would write"
+    write(escape(f"{verb} {counted(len(bundle.files), 'file')}{facts} of {commit[:12]} to {folder}\n"))

@@ -8,14 +8,13 @@ from collections.abc import Sequence
 import click
 
 from gitmem.cli import completions
-from gitmem.cli.options import at_option, json_option, open_here, say_if_detached
+from gitmem.cli.options import at_option, commit_at, json_option, open_here, say_if_detached
 from gitmem.cli.places import place as parse_place
-from gitmem.cli.terminal import escape, say, write, write_json
+from gitmem.cli.terminal import escape, say, some_of, write, write_json
 from gitmem.config import Config
 from gitmem.environment import now
 from gitmem.errors import Exit, Refused, UsageError
 from gitmem.git.opening import Repository
-from gitmem.git.revision import resolve_at
 from gitmem.index import indexer
 from gitmem.plural import counted
 from gitmem.provenance import corrections, erasure, purge
@@ -25,7 +24,7 @@ from gitmem.provenance.purge import Purge, Target
 from gitmem.provenance.remaining_copies import remaining_lines
 from gitmem.sessions.working_memory import drop_saying
 
-MAX_NAMED_LINES = 10  # lines named that still say what was forgotten
+MAX_NAMED_LINES = 10  # lines that one sentence names; the others are counted
 HISTORY = "history, other branches and other clones still hold it"
 
 
@@ -60,18 +59,17 @@ def command(
     repo, config = open_here()
     path, line = parse_place(repo, place)
     if purge:
-        target = Target(path, line, reason, resolve_at(repo, at, now()) if at else "")
+        target = Target(path, line, reason, commit_at(repo, at, now()))
         return _purge(repo, config, target, ask=not yes, dry_run=dry_run, as_json=as_json)
     if everywhere:
         erased = erasure.forget_everywhere(repo, config, path, line, reason, dry_run=dry_run)
-        if dry_run:
-            values = []
-        else:
+        values: list[str] = []
+        if not dry_run:
             values = drop_saying(repo.common_dir, erased.texts)
         if as_json:
             write_json({**erasure.erasure_value(erased), "session_values": values})
         else:
-            _tell_erasure(erased, dry_run)
+            _show_erasure(erased, dry_run)
             for key in values:
                 say(f"the session value {escape(key, '')} said it, and is dropped")
         return Exit.DONE
@@ -83,16 +81,19 @@ def command(
         say(f"1 fact would go{_below(done)}; nothing was changed")
     else:
         say_if_detached(repo, done.commit)
-        _tell(done, path, line, [place for item in done.taken for place in remaining_lines(repo, config, item)])
+        _show_forgotten(
+            done, path, line, [place for item in done.taken for place in remaining_lines(repo, config, item)]
+        )
     return Exit.DONE
 
 
 def _purge(repo: Repository, config: Config, target: Target, *, ask: bool, dry_run: bool, as_json: bool) -> int:
-    """Purge, or say what would be purged; 1 where something of the text is left."""
+    """Purge after a question, or with `dry_run` print what would be purged. Returns 1 if the text is still somewhere,
+    else 0. Raises UsageError if nobody can be asked, Refused if the answer is no."""
     if dry_run or ask:
         planned = purge.plan(repo, config, target)
         if not (dry_run and as_json):
-            _tell_plan(planned)
+            _show_plan(planned)
         if dry_run:
             if as_json:
                 write_json(_purge_value(planned, ()))
@@ -113,7 +114,7 @@ def _purge(repo: Repository, config: Config, target: Target, *, ask: bool, dry_r
                 write(f"{escape(row.path, '')}:{row.line} {row.change}\n")
         for path in done.paths:
             write(f"{escape(path, '')} in history\n")
-        _tell_purge(done)
+        _show_purge(done)
     if done.left:
         return Exit.FINDINGS
     return Exit.DONE
@@ -123,8 +124,8 @@ def _purge_value(done: Purge, values: Sequence[str]) -> dict[str, object]:
     return {**purge.as_value(done), "session_values": list(values)}
 
 
-def _tell_plan(planned: Purge) -> None:
-    """What a purge would rewrite, without the text."""
+def _show_plan(planned: Purge) -> None:
+    """Print what a purge would rewrite, without the text."""
     for path in planned.paths:
         write(f"{escape(path, '')}\n")
     objects = f"{counted(planned.blobs, 'version')} of files, {counted(planned.commits, 'commit message')}"
@@ -137,7 +138,7 @@ def _tell_plan(planned: Purge) -> None:
     say("a copy made before (git clone --mirror) holds the text as well: delete it when all is well")
 
 
-def _tell_purge(done: Purge) -> None:
+def _show_purge(done: Purge) -> None:
     say(f"purged from {counted(done.blobs, 'version')} of files and {counted(done.commits + done.tags, 'message')}")
     if done.signed:
         say(f"{counted(done.signed, 'signature')} of commits and tags are gone: sign again what must be signed")
@@ -151,7 +152,8 @@ def _tell_purge(done: Purge) -> None:
     say("next: whoever has a clone makes a new one; ask the forge to remove cached commits and pull requests")
 
 
-def _tell(done: Correction, path: str, line: int, remaining: Sequence[tuple[str, int]]) -> None:
+def _show_forgotten(done: Correction, path: str, line: int, remaining: Sequence[tuple[str, int]]) -> None:
+    """Print the commit, and the lines (`remaining`) that still have the text."""
     write(f"{done.commit[:12]} {escape(path, '')}:{line}\n")
     say(f"forgotten{_below(done)}; it will not be promoted again, and history and other clones still hold it")
     if remaining:
@@ -161,36 +163,39 @@ def _tell(done: Correction, path: str, line: int, remaining: Sequence[tuple[str,
 
 
 def _below(done: Correction) -> str:
-    """What went with the facts, in words."""
-    below = [fact for item in done.taken for fact in item.below]
-    lines = ", ".join(str(fact.line) for fact in below[:MAX_NAMED_LINES]) + (
-        ", ..." if len(below) > MAX_NAMED_LINES else ""
-    )
-    if not below:
+    """A clause with the nested facts that were removed with their fact; "" without any."""
+    lines = [str(fact.line) for item in done.taken for fact in item.below]
+    if not lines:
         return ""
-    return f", with the {counted(len(below), 'fact')} below it (line {lines})"
+    facts = counted(len(lines), "fact")
+    if len(lines) > MAX_NAMED_LINES:
+        lines[MAX_NAMED_LINES:] = ["..."]
+    return f", with the {facts} below it (line {', '.join(lines)})"
 
 
-def _tell_erasure(done: Erasure, dry_run: bool) -> None:
+def _show_erasure(done: Erasure, dry_run: bool) -> None:
+    """Print the changed lines, renamed files and lines that still have the text."""
     oid = done.correction.commit[:12]
     for row in done.lines:
         place = f"{escape(row.path, '')}:{row.line}"
-        write(f"{place}: {row.change} {escape(row.text, '')}\n" if dry_run else f"{oid} {place} {row.change}\n")
+        if dry_run:
+            write(f"{place}: {row.change} {escape(row.text, '')}\n")
+        else:
+            write(f"{oid} {place} {row.change}\n")
     count = counted(len(done.lines), "line")
     if dry_run:
         say(f"{count} would go or be masked; nothing was changed")
     else:
         say(f"forgotten in {count}; it will not be promoted again, and {HISTORY}")
     for old, new in done.renamed:
-        say(f"{escape(new, '')} has a new name" + (f": it was {escape(old, '')}" if dry_run else ""))
+        if dry_run:
+            say(f"{escape(new, '')} has a new name: it was {escape(old, '')}")
+        else:
+            say(f"{escape(new, '')} has a new name")
     if done.left:
         say(f"left as they are: {_places([(row.path, row.line) for row in done.left])}")
         say("hint: these are other facts that say more, sources of other facts, or instruction files")
 
 
 def _places(places: Sequence[tuple[str, int]]) -> str:
-    shown = ", ".join(f"{path}:{number}" for path, number in places[:MAX_NAMED_LINES])
-    more = ""
-    if len(places) > MAX_NAMED_LINES:
-        more = f" and {len(places) - MAX_NAMED_LINES} more"
-    return escape(f"{shown}{more}", "")
+    return escape(some_of([f"{path}:{number}" for path, number in places], MAX_NAMED_LINES), "")

@@ -1,4 +1,4 @@
-"""`git mem help`: the help of a command, by the name people try first."""
+"""`git mem help`: print the help of git mem or of a command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`git mem hook NAME`: what the lines in Git's hooks call."""
+"""`git mem hook NAME`: run one Git hook, as the lines in Git's hook files do (`cli/git_hooks`)."""
 
 from __future__ import annotations
 

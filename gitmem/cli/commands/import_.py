@@ -1,4 +1,4 @@
-"""`git mem import`: notes, bundles and skills as documents; old sessions of hosts and archives as episodes and logs."""
+"""`git mem import`: import notes, bundles and skills as documents, and old sessions as episodes and daily logs."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 
 import click
 
-from gitmem.cli.options import agent_option, json_option, now, open_here
+from gitmem.cli.options import agent_option, json_option, keeping, open_here
 from gitmem.cli.terminal import escape, progress, say, say_differs, say_masked, write, write_json
+from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError, UsageError
 from gitmem.exchange.agent_skills import read_skills
 from gitmem.exchange.claude_memories import read_memories
@@ -30,11 +31,12 @@ from gitmem.sessions.conversation_exports import SERVICES, exported
 from gitmem.sessions.past_sessions import Listing, PastSession, files_below, files_of_host, importable_hosts, listed
 from gitmem.sessions.session_import import Done, ImportedSession, ImportOptions, Totals, import_sessions
 
-INTO = re.compile(r"[\w-]+")  # a folder of memory/
-DOCUMENTS = ("notes", "okf", "skills")  # sources of documents; the others are of sessions
-CLAUDE = "claude-export"  # its archive has conversations, and notes of what the service remembered
-OF_SESSIONS = ("project", "yes", "agent", "committing")  # options that mean nothing to documents
-OF_DOCUMENTS = ("name", "instructions", "keep", "no_history", "into")
+INTO = re.compile(r"[\w-]+")  # the name of a folder in memory/
+DOCUMENTS = ("notes", "okf", "skills")  # sources of documents; all other sources have sessions
+CLAUDE = "claude-export"  # a source whose archive has sessions, and notes of what the service remembered
+SESSION_OPTIONS = ("project", "yes", "agent", "committing")  # options that an import of documents refuses
+DOCUMENT_OPTIONS = ("name", "instructions", "keep", "no_history", "into")  # options that an import of sessions refuses
+UNREADABLE = "cannot be read"  # the beginning of the reason why a file that cannot be read was left out
 
 
 class ImportCommand(NamedTuple):
@@ -57,7 +59,10 @@ class ImportCommand(NamedTuple):
 
 
 class NotesImport(NamedTuple):
-    """What is asked of an import of notes."""
+    """The folder and options of an import of notes.
+
+    `history`: import the commits of a Git repository too. `into`: the folder of memory/ for all notes, "" for none.
+    """
 
     source: Path
     history: bool
@@ -110,28 +115,26 @@ def command(**given: Any) -> int:
     git mem import chatgpt export.zip --dry-run
     """
     options = ImportCommand(**given)
-    of_documents = options.source in DOCUMENTS
-    for name in OF_SESSIONS if of_documents else OF_DOCUMENTS:
+    has_documents = options.source in DOCUMENTS
+    for name in SESSION_OPTIONS if has_documents else DOCUMENT_OPTIONS:
         if getattr(options, name) and (name, options.source) != ("keep", CLAUDE):
-            if name == "committing":
-                option = "commit"
-            else:
-                option = name.replace("_", "-")
+            option = {"committing": "commit"}.get(name, name.replace("_", "-"))
             raise UsageError(f"--{option} says nothing about {options.source}", "leave it out")
-    if of_documents:
-        return _bring_documents(options)
+    if has_documents:
+        return _import_documents(options)
     remembered = _remembered(options)
-    listing = _listing(options, remembered is not None)
+    listing = _listing(options, may_be_empty=remembered is not None)
     if options.project is not None:
         listing = listing.of_project(options.project)
     if options.path is None and not options.yes:
         _show_listing(listing, options)
         return Exit.DONE
-    return _bring(listing, options, remembered)
+    return _import_sessions(listing, options, remembered)
 
 
-def _bring_documents(options: ImportCommand) -> int:
-    """Import notes, a bundle or skills; 1 where something was left out that is no mere attachment."""
+def _import_documents(options: ImportCommand) -> int:
+    """Import notes, a bundle or skills. Returns 1 if a file was left out for an unexpected reason, else 0. Raises
+    UsageError for options that do not go together."""
     if options.path is None:
         raise UsageError("the folder to import is missing", f"git mem import {options.source} FOLDER --dry-run")
     if (options.name or options.instructions) and options.source != "okf":
@@ -142,19 +145,18 @@ def _bring_documents(options: ImportCommand) -> int:
         raise UsageError("--into goes with notes, and names one folder", "--into claude")
     if options.source == "notes":
         history = not (options.no_history or options.into)
-        asked = NotesImport(
-            options.path, history, options.keep, options.verbose, options.dry_run, options.as_json, options.into
+        return _import_notes(
+            NotesImport(
+                options.path, history, options.keep, options.verbose, options.dry_run, options.as_json, options.into
+            )
         )
-        return bring_notes(asked)
     repo, config = open_here()
-    if options.keep:
-        config = config._replace(on_personal="keep")
+    config = keeping(config, options.keep)
     if options.source == "okf":
         if repo.root is not None:
             ensure_elsewhere(options.path, repo.root, options.source)
         bundle = read_bundle(options.path, options.name, config.memory_paths)
-        given = options.instructions
-        plan = planned(repo, config, bundle.arrivals, bundle.left, bundle.notes, instructions=given)
+        plan = planned(repo, config, bundle.arrivals, bundle.left, bundle.notes, instructions=options.instructions)
     else:
         plan = planned(repo, config, *read_skills(options.path), instructions=True)
     before = memory_bytes(repo)
@@ -162,7 +164,8 @@ def _bring_documents(options: ImportCommand) -> int:
         bring(repo, plan)
     differs = since(repo, before, now().date())
     if options.as_json:
-        write_json(plan.as_value(options.source, dry_run=options.dry_run) | {"differs": differs})
+        value = plan.as_value(options.source, dry_run=options.dry_run)
+        write_json(value | {"differs": list(map(rival_value, differs))})
     else:
         _show_documents(plan, options)
         say_differs(differs)
@@ -172,45 +175,60 @@ def _bring_documents(options: ImportCommand) -> int:
 
 
 def _show_documents(plan: DocumentImport, options: ImportCommand) -> None:
-    would = "imported "
+    """Print what was imported, or would be; what was left out or masked goes to standard error."""
+    verb = "imported"
     if options.dry_run:
-        would = "would import "
-    for file in plan.files if options.verbose or options.dry_run else ():
-        write(escape(f"{would}{file.path}" + (f" (from {file.name})" if file.name != file.path else ""), "") + "\n")
+        verb = "would import"
+    if options.verbose or options.dry_run:
+        for file in plan.files:
+            write(f"{verb} {_with_source(file.path, file.name)}\n")
     for name, reason in plan.left:
         say(f"git mem: {name} is left out: {reason}")
+    hint = " (--keep pii)"
+    if options.keep:
+        hint = ""
     for name, masks in plan.masked:
-        say(f"git mem: masked in {name}: {masked_places(masks)}" + ("" if options.keep else " (--keep pii)"))
+        say(f"git mem: masked in {name}: {masked_places(masks)}{hint}")
     for note in plan.notes:
         say(f"git mem: {note}")
-    write(f"{would}{counted(len(plan.files), 'file')}, {len(plan.same)} there already, {len(plan.left)} left out\n")
+    write(f"{verb} {counted(len(plan.files), 'file')}, {len(plan.same)} there already, {len(plan.left)} left out\n")
     if plan.files and not options.dry_run:
         write("next: look at them (git status), then git add and git commit\n")
 
 
-def bring_notes(asked: NotesImport) -> int:
-    """Import into the memory here; 1 where the gate, or what is there already, left something out."""
+def _with_source(path: str, name: str) -> str:
+    """A path in memory, and in parentheses the name of the imported file if that is another one."""
+    if name != path:
+        path += f" (from {name})"
+    return escape(path, "")
+
+
+def _import_notes(asked: NotesImport) -> int:
+    """Import notes into the memory of this repository. Returns 1 if a file was left out for an unexpected reason, else
+    0. Raises GitMemError in a bare repository, UsageError for a folder without Markdown."""
     repo, config = open_here()
     if repo.root is None:
         raise GitMemError("a bare repository holds no memory files", "run it in a clone")
-    if asked.keep:
-        config = config._replace(on_personal="keep")
-    plan = importing.plan_import(asked.source, config, os.environ, repo.root, asked.into)
+    config = keeping(config, asked.keep)
+    plan = importing.look_at(asked.source, config, os.environ, repo.root, asked.into)
     if not plan.files and not any(name.endswith(".md") for name, _ in plan.left):
         raise UsageError(f"there is no Markdown in '{plan.source}'", "name a folder of notes")
     plan = importing.without_ignored(repo, replace(plan, history=plan.history and asked.history))
     before = memory_bytes(repo)
-    if asked.dry_run:
-        commit = ""
-    else:
-        commit = importing.import_files(repo, plan, now(), os.environ).commit
-    return tell_notes(plan, asked, repo.root, commit, (), since(repo, before, now().date()))
+    commit = ""
+    if not asked.dry_run:
+        commit = importing.bring(repo, plan, now(), os.environ).commit
+    return show_notes(plan, asked, repo.root, commit, (), since(repo, before, now().date()))
 
 
-def tell_notes(
+def show_notes(
     plan: Plan, asked: NotesImport, root: Path, commit: str, written: tuple[str, ...], differs: Sequence[Rival] = ()
 ) -> int:
-    """Say what came of an import of notes; the exit code, 1 where something was left out for a reason to look at."""
+    """Print the outcome of an import of notes. Returns 1 if a file was left out for an unexpected reason, else 0.
+
+    `commit`: the commit with the notes' history, "" without one. `written`: files of a new memory that were written
+    beside the notes. `differs`: facts that the notes repeat or contradict.
+    """
     if asked.as_json:
         found = {"differs": differs}
         write_json(as_value(plan, root, commit, written, asked.dry_run) | found)
@@ -223,70 +241,66 @@ def tell_notes(
 
 
 def _show_notes(plan: Plan, asked: NotesImport) -> None:
-    """What comes along, what does not and what was masked. Files that nobody need look into are named with `verbose`
-    only."""
-    would = "imported"
+    """Print what was imported, left out and masked. Files that were left out for an expected reason are counted; with
+    `verbose` every file is named."""
+    verb = "imported"
     if asked.dry_run:
-        would = "would import"
-    for name, to, _ in plan.files if asked.verbose else ():
-        if to in plan.same:
-            done = "there already"
-        else:
-            done = would
-        write(escape(f"{done} {to}" + (f" (from {name})" if to != name else ""), "") + "\n")
+        verb = "would import"
+    if asked.verbose:
+        for name, to, _ in plan.files:
+            write(f"{'there already' if to in plan.same else verb} {_with_source(to, name)}\n")
     for name, reason in plan.left:
         if asked.verbose or reason not in EXPECTED:
             write(escape(f"left out {name}: {reason}", "") + "\n")
     for name, masks in plan.masked:
         write(escape(f"masked in {name}: {masked_places(masks)}", "") + "\n")
-    if plan.masked:
-        first = "remove what was masked and "
-        if asked.dry_run:
-            first = ""
-        write(f"to keep personal data: {first}import again with --keep pii\n")
+    if plan.masked and asked.dry_run:
+        write("to keep personal data: import again with --keep pii\n")
+    elif plan.masked:
+        write("to keep personal data: remove what was masked and import again with --keep pii\n")
     if not asked.verbose:
         for reason, number in Counter(reason for _, reason in plan.left if reason in EXPECTED).items():
             write(f"left out {number}: {'each ' if number > 1 else ''}{reason}\n")
+    setting = "[memory] daily in .gitmem.toml"
+    if plan.settings is None:
+        setting = "once [memory] daily names it"
     for pattern, number in plan.daily:
-        named = "once [memory] daily names it"
-        if plan.settings is not None:
-            named = "[memory] daily in .gitmem.toml"
-        write(escape(f"log: {counted(number, 'daily log')} by {pattern} ({named})", "") + "\n")
+        write(escape(f"log: {counted(number, 'daily log')} by {pattern} ({setting})", "") + "\n")
     if plan.daily and plan.settings is None:
         say("note: .gitmem.toml has a [memory] table already: add these patterns to its daily by hand")
     new = [name for name, to, _ in plan.files if to not in plan.same]
     pictures = sum(not name.endswith(".md") for name in new)
-    shown = ""
+    words = f"{verb} {counted(len(new), 'file')}"
     if pictures:
-        shown = f", {counted(pictures, 'picture')} that the gate cannot read among them,"
-    history = "without history"
+        words += f", {counted(pictures, 'picture')} that the gate cannot read among them,"
     if plan.history:
-        history = "with their history"
-    more = " (-v names all)"
-    if asked.verbose:
-        more = ""
-    there = ""
+        words += " with their history,"
+    else:
+        words += " without history,"
     if plan.same:
-        there = f" {len(plan.same)} there already,"
-    write(f"{would} {counted(len(new), 'file')}{shown} {history},{there} {len(plan.left)} left out{more}\n")
+        words += f" {len(plan.same)} there already,"
+    words += f" {len(plan.left)} left out"
+    if not asked.verbose:
+        words += " (-v names all)"
+    write(f"{words}\n")
     if new and not plan.history and not asked.dry_run:
         write("next: look at them (git status), then git add and git commit\n")
 
 
 def _remembered(options: ImportCommand) -> DocumentImport | None:
-    """What the archive's service remembered, as notes; None where it holds nothing of that."""
+    """The notes that the archive's service remembered; None if the archive has none."""
     if options.source != CLAUDE or options.path is None:
         return None
     arrivals, left = read_memories(options.path)
     if not arrivals and not left:
         return None
     repo, config = open_here()
-    return planned(repo, config._replace(on_personal="keep") if options.keep else config, arrivals, left)
+    return planned(repo, keeping(config, options.keep), arrivals, left)
 
 
-def _listing(options: ImportCommand, others: bool) -> Listing:
-    """The sessions that PATH holds, or the host's on this machine. With `others`, that an archive holds none is no
-    error: it has something else."""
+def _listing(options: ImportCommand, *, may_be_empty: bool) -> Listing:
+    """The sessions in PATH, or those of the host on this machine. Raises UsageError if PATH has none; `may_be_empty`:
+    an archive without sessions has something else to import."""
     if options.source in SERVICES:
         if options.path is None:
             hint = f"git mem import {options.source} ARCHIVE.zip --dry-run"
@@ -294,22 +308,21 @@ def _listing(options: ImportCommand, others: bool) -> Listing:
         try:
             return exported(options.source, options.path)
         except UsageError:
-            if not others:
+            if not may_be_empty:
                 raise
             return Listing(())
     if options.path:
         listing = listed(files_below(options.path))
-        if not listing.sessions and not any(reason.startswith("cannot be read") for _, reason in listing.left):
-            hint = (
-                f"name a transcript, or a folder of them; 'git mem import {options.source}' lists those on this machine"
-            )
-            raise UsageError(f"there is no session of a known host in '{options.path}'", hint)
+        if not listing.sessions and not any(reason.startswith(UNREADABLE) for _, reason in listing.left):
+            here = f"'git mem import {options.source}' lists those on this machine"
+            words = f"there is no session of a known host in '{options.path}'"
+            raise UsageError(words, f"name a transcript, or a folder of them; {here}")
         return listing
     return listed(files_of_host(options.source, Path(os.path.expanduser("~"))))
 
 
-def _bring(listing: Listing, options: ImportCommand, remembered: DocumentImport | None) -> int:
-    """Import the sessions that were found and what was remembered; 1 where something was left out."""
+def _import_sessions(listing: Listing, options: ImportCommand, remembered: DocumentImport | None) -> int:
+    """Import the sessions, and the notes that the service remembered. Returns 1 if something was left out, else 0."""
     if options.committing and options.dry_run:
         raise UsageError("a dry run commits nothing", "leave --commit or --dry-run away")
     repo, config = open_here()
@@ -329,10 +342,8 @@ def _bring(listing: Listing, options: ImportCommand, remembered: DocumentImport 
             else:
                 _show(outcome, options, each=each)
     differs = (*since(repo, before, now().date()), *of_texts(repo, lines, now().date()))
-    unread = [(place, reason) for place, reason in listing.left if reason.startswith("cannot be read")]
+    unread = [(place, reason) for place, reason in listing.left if reason.startswith(UNREADABLE)]
     failed = bool(totals.sessions[Done.FAILED] or unread or (remembered is not None and remembered.left))
-    for place, reason in () if options.as_json else unread:
-        say(f"git mem: {place} is left out: {reason}")
     if options.as_json:
         left = [{"from": place, "reason": reason} for place, reason in listing.left]
         value: dict[str, object] = {"source": options.source, "sessions": values, "left": left}
@@ -341,6 +352,8 @@ def _bring(listing: Listing, options: ImportCommand, remembered: DocumentImport 
         value |= {"totals": totals, "differs": differs, "dry_run": options.dry_run}
         write_json(value)
     else:
+        for place, reason in unread:
+            say(f"git mem: {place} is left out: {reason}")
         if remembered is not None:
             _show_documents(remembered, options)
         _show_totals(totals, listing, options, each=each)
@@ -351,7 +364,7 @@ def _bring(listing: Listing, options: ImportCommand, remembered: DocumentImport 
 
 
 def _show(outcome: ImportedSession, options: ImportCommand, *, each: bool) -> None:
-    """A line for a session that was imported (with `each`), and for one that was left out with the reason."""
+    """Print a line for a session that was left out, and with `each` for one that was imported and its refused lines."""
     place = escape(outcome.session.place, "")
     if outcome.problem:
         say(f"git mem: {place} is left out: {outcome.problem}")
@@ -366,32 +379,35 @@ def _show(outcome: ImportedSession, options: ImportCommand, *, each: bool) -> No
 
 
 def _show_totals(totals: Totals, listing: Listing, options: ImportCommand, *, each: bool) -> None:
-    would = "imported "
+    """Print how many sessions and lines were imported, were there already, or were left out."""
+    verb = "imported"
     if options.dry_run:
-        would = "would import "
+        verb = "would import"
     counts = totals.sessions
-    write(f"{would}{counted(counts['imported'], 'session')}, {counted(totals.lines, 'line')} of daily logs\n")
+    write(f"{verb} {counted(counts['imported'], 'session')}, {counted(totals.lines, 'line')} of daily logs\n")
     for state in ("there already", "nothing was said", "left out"):
         if counts[state]:
             write(f"{counted(counts[state], 'session')}: {state}\n")
     say_masked(totals.masks)
     if totals.refused:
-        write(f"{counted(totals.refused, 'line')} refused by the gate{'' if each else ': -v says why'}\n")
-    if listing.left:
-        what = "file"
-        if options.source in SERVICES:
-            what = "conversation"
-        write(f"{counted(len(listing.left), what)} without a turn{'' if what != 'file' else ' of a known host'}\n")
+        hint = ""
+        if not each:
+            hint = ": -v says why"
+        write(f"{counted(totals.refused, 'line')} refused by the gate{hint}\n")
+    if listing.left and options.source in SERVICES:
+        write(f"{counted(len(listing.left), 'conversation')} without a turn\n")
+    elif listing.left:
+        write(f"{counted(len(listing.left), 'file')} without a turn of a known host\n")
     if counts["imported"] and not options.dry_run and not options.committing:
         write('next: git add memory; git commit -m "memory: old sessions"\n')
 
 
 def _show_listing(listing: Listing, options: ImportCommand) -> None:
-    """What is on this machine, project by project; nothing is read further or written."""
-    of_project: dict[str, list[PastSession]] = {}
+    """Print the sessions on this machine, project by project. Nothing is imported."""
+    by_project: dict[str, list[PastSession]] = {}
     for session in listing.sessions:
-        of_project.setdefault(session.project, []).append(session)
-    rows = sorted(of_project.items(), key=lambda row: row[0])
+        by_project.setdefault(session.project, []).append(session)
+    rows = sorted(by_project.items())
     if options.as_json:
         write_json(
             {"source": options.source, "projects": [
@@ -406,11 +422,11 @@ def _show_listing(listing: Listing, options: ImportCommand) -> None:
     if not rows:
         say(f"git mem: no session of {options.source} is on this machine; name a file or a folder of them")
         return
-    only = ""
+    typed = f"git mem import {options.source}"
     if options.project:
-        only = f" --project {quote(str(options.project))}"
-    write(f"nothing is written yet: git mem import {options.source}{only} --yes imports them")
-    write("\n" if only else ", --project FOLDER those of one project\n")
+        write(f"nothing is written yet: {typed} --project {quote(str(options.project))} --yes imports them\n")
+    else:
+        write(f"nothing is written yet: {typed} --yes imports them, --project FOLDER those of one project\n")
 
 
 def _day(session: PastSession) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from gitmem.cli import index_hooks
 from gitmem.cli.options import json_option, open_here
 from gitmem.cli.terminal import ProgressLine, say, write, write_json
 from gitmem.errors import Exit, UsageError
@@ -24,11 +25,9 @@ def command(full: bool, revs: tuple[str, ...], prune: bool, hook: bool, as_json:
     Git at any time.
     """
     if hook:
-        from gitmem.cli import index_hooks
-
         index_hooks.refresh_in_process("index")
         return Exit.DONE
-    from gitmem.index import indexer
+    from gitmem.index import indexer  # a hook with mem.autoIndex=false needs none
 
     if prune and (full or revs):
         raise UsageError("--prune stands alone", "git mem index --prune")
@@ -46,9 +45,8 @@ def command(full: bool, revs: tuple[str, ...], prune: bool, hook: bool, as_json:
     if as_json:
         write_json(work)
     elif prune:
-        write(
-            f"dropped {counted(work.removed_blobs, 'version')} of files and {counted(work.removed_chunks, 'chunk')}\n"
-        )
+        files = counted(work.removed_blobs, "version")
+        write(f"dropped {files} of files and {counted(work.removed_chunks, 'chunk')}\n")
     elif work.blobs or work.embedded or work.commits:
         chunks = counted(work.chunks, "new chunk")
         write(f"indexed {counted(work.blobs, 'file')}: {chunks}, {work.embedded} embedded\n")

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from gitmem.cli.commands.import_ import NotesImport, tell_notes
+from gitmem.cli.commands.import_ import NotesImport, show_notes
 from gitmem.cli.options import json_option, keeping
 from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.config import Config
@@ -106,7 +106,7 @@ def command(**given: Any) -> int:
 
 
 def _lay_out(options: InitOptions) -> None:
-    """Write what a memory lacks, with the notes that are there adopted or not, and say what was done."""
+    """Write the files that a memory lacks, adopt the notes in the folder or not, and print what was done."""
     quiet = options.as_json or options.dry_run
     place = place_for(options.folder, os.environ)
     if options.inside:
@@ -114,24 +114,20 @@ def _lay_out(options: InitOptions) -> None:
         return
     notes = _notes(place, options.adopt)
     adopted = notes is not None and bool(notes.notes) and _is_adopted(notes, options.adopt, quiet=quiet)
-    if notes and adopted:
-        daily = [pattern for pattern, _ in notes.daily]
-    else:
-        daily = []
+    daily: list[str] = []
     settings = ""
     if adopted and notes:
-        settings = _settings(place, daily, notes.hosts)
+        daily = [pattern for pattern, _ in notes.daily]
+        settings = settings_text(_settings_now(place), daily, notes.hosts)
     daily = _patterns_in_settings(settings, daily)
-    if options.templates is None:
+    templates = options.templates
+    if templates is None:
         templates = not _is_code(place)
-    else:
-        templates = options.templates
     done = lay_out(
         place, os.environ, options.lang or _locale(), settings=settings, templates=templates, dry_run=options.dry_run
     )
-    adopting = (adopted or options.adopt) and not place.new and not options.dry_run
     accepted = 0
-    if adopting:
+    if (adopted or options.adopt) and not place.new and not options.dry_run:
         accepted = accept_head(done.root)
     if options.as_json:
         write_json(
@@ -156,26 +152,25 @@ def _lay_out(options: InitOptions) -> None:
     if accepted:
         write(f"accepted: {counted(accepted, 'finding')} of what HEAD has, listed in {ALLOWED}: git mem scan --all\n")
     if not options.dry_run:
-        if options.folder.resolve() == Path.cwd():
-            there = ""
-        else:
-            there = f"cd {quote(str(options.folder))}; "
+        enter = ""
+        if options.folder.resolve() != Path.cwd():
+            enter = f"cd {quote(str(options.folder))}; "
         scan = ""
         if adopted:
             scan = "git mem scan; "
-        write(escape(f'next: {there}git mem install; {scan}git mem add "..."; git add -A; git commit\n'))
+        write(escape(f'next: {enter}git mem install; {scan}git mem add "..."; git add -A; git commit\n'))
 
 
 def _lay_out_inside(place: Place, options: InitOptions) -> None:
-    """Make one folder of a repository its memory, and say what was done."""
+    """Make one folder the memory of its repository, and print what was done. Raises UsageError for options that do not
+    go with --in."""
     if options.adopt is not None or options.templates:
         raise UsageError("--in goes without --adopt and --templates", "memory is what lies in the folder")
     folder = folder_name(options.inside)
     settings = folder_settings_text(_settings_now(place), folder)
     done = lay_out_folder(place, os.environ, folder, settings, dry_run=options.dry_run)
-    if place.new or options.dry_run:
-        accepted = 0
-    else:
+    accepted = 0
+    if not (place.new or options.dry_run):
         accepted = accept_head(done.root)
     if options.as_json:
         value = {"root": str(done.root), "initialised": done.initialised, "written": list(done.written), "kept": []}
@@ -195,7 +190,7 @@ def _lay_out_inside(place: Place, options: InitOptions) -> None:
 
 
 def accept_head(root: Path) -> int:
-    """Make what stands in HEAD the baseline of the gate, where there is none yet; how many findings that are."""
+    """Write the findings of HEAD to the gate's baseline, unless it has one. Returns their number."""
     repo = open_repository(root, os.environ)
     try:
         policy = sources.worktree_policy(repo, now().date())
@@ -211,7 +206,8 @@ def accept_head(root: Path) -> int:
 
 
 def _notes(place: Place, adopt: bool | None) -> Folder | None:
-    """The files of a folder that is no memory yet (or is to be adopted); None where there is nothing to decide."""
+    """The files of a folder that is not a memory yet, or of any folder with --adopt (`adopt`); None if there is nothing
+    to decide."""
     if not place.root.is_dir() or (adopt is None and _has_memory(place.root)):
         return None
     with opened(place, os.environ) as repo:
@@ -219,7 +215,8 @@ def _notes(place: Place, adopt: bool | None) -> Folder | None:
 
 
 def _is_code(place: Place) -> bool:
-    """Whether a place holds more files of another kind than notes: it gets no files for instructions unasked."""
+    """Whether the folder has more files of other kinds than notes. Such a folder gets no instruction files by
+    default."""
     if place.new or not place.root.is_dir():
         return False
     with opened(place, os.environ) as repo:
@@ -231,6 +228,8 @@ def _has_memory(root: Path) -> bool:
 
 
 def _is_adopted(folder: Folder, adopt: bool | None, *, quiet: bool) -> bool:
+    """Whether the notes of the folder stay searched: what the option says, else what the person answers on a terminal,
+    else (or if `quiet`) whether the folder has mostly notes."""
     if adopt is not None:
         return adopt
     if quiet or not (sys.stdin.isatty() and sys.stderr.isatty()):
@@ -239,12 +238,8 @@ def _is_adopted(folder: Folder, adopt: bool | None, *, quiet: bool) -> bool:
     return click.confirm(f"{count} here: keep them searched and gated?", default=folder.mostly_notes, err=True)
 
 
-def _settings(place: Place, daily: Sequence[str], hosts: Sequence[str]) -> str:
-    return settings_text(_settings_now(place), daily, hosts)
-
-
 def _settings_now(place: Place) -> str:
-    """The text of .gitmem.toml, "" for none. Raises UsageError for one that is not UTF-8."""
+    """The text of .gitmem.toml, "" without one. Raises UsageError if it is not UTF-8."""
     try:
         if not place.root.is_dir():
             return ""
@@ -254,7 +249,7 @@ def _settings_now(place: Place) -> str:
 
 
 def _patterns_in_settings(settings: str, daily: Sequence[str]) -> list[str]:
-    """Those of some patterns of daily logs that the settings have; the others are said."""
+    """The patterns of daily logs that the settings have; the missing ones are printed."""
     lacking = lacking_patterns(settings, daily)
     if lacking:
         text = json.dumps(lacking, ensure_ascii=False)
@@ -263,7 +258,7 @@ def _patterns_in_settings(settings: str, daily: Sequence[str]) -> list[str]:
 
 
 def _show_unread_folders(root: Path) -> None:
-    """Name the memory of folders (`packages/api/memory/`) that no setting takes as memory, and what to type."""
+    """Print the folders of memory (`packages/api/memory/`) that no setting includes, and the setting that does."""
     if not (root / ".git").exists():  # a dry run of a new folder
         return
     opened = open_repository(root, os.environ)
@@ -277,7 +272,7 @@ def _show_unread_folders(root: Path) -> None:
 
 
 def _show_notes(folder: Folder, adopted: bool, daily: Sequence[str]) -> None:
-    """Two lines: what is memory, what is not."""
+    """Print which files are memory (`in:`), which are daily logs (`log:`), and which are neither (`out:`)."""
     count = counted(len(folder.notes), "note")
     others = [f"{number} {reason}" for reason, number in folder.others]
     if adopted:
@@ -293,7 +288,8 @@ def _show_notes(folder: Folder, adopted: bool, daily: Sequence[str]) -> None:
 
 
 def _bring_into_new(options: InitOptions, source: Path) -> int:
-    """Import into the folder, which is made a repository where it is none, then lay out what is missing of a memory."""
+    """Import notes into the folder, then write the files that a memory lacks; makes a repository if there is none.
+    Returns the exit code of `show_notes`."""
     asked = NotesImport(source, not options.no_history, options.keep, options.verbose, options.dry_run, options.as_json)
     folder = options.folder.absolute()
     try:
@@ -309,7 +305,8 @@ def _bring_into_new(options: InitOptions, source: Path) -> int:
     config = keeping(config, asked.keep)
     plan = plan_import(asked.source, config, os.environ, root)
     plan = replace(plan, history=plan.history and asked.history)
-    commit, laid = "", None
+    commit = ""
+    written: tuple[str, ...] = ()
     if not inside and not asked.dry_run:
         init_repository(folder, os.environ)
     if inside or not asked.dry_run:
@@ -317,12 +314,13 @@ def _bring_into_new(options: InitOptions, source: Path) -> int:
         click.get_current_context().call_on_close(repo.close)
         plan = without_ignored(repo, plan)
     if not asked.dry_run:
-        commit = import_files(repo, plan, now(), os.environ).commit
-        laid = lay_out(place_for(folder, os.environ), os.environ, options.lang or _locale())
-    return tell_notes(plan, asked, root, commit, laid.written if laid else ())
+        commit = bring(repo, plan, now(), os.environ).commit
+        written = lay_out(place_for(folder, os.environ), os.environ, options.lang or _locale()).written
+    return show_notes(plan, asked, root, commit, written)
 
 
 def _locale() -> str:
+    """The language of the person's locale, of those that the templates have."""
     value = os.environ.get("LC_ALL") or os.environ.get("LC_MESSAGES") or os.environ.get("LANG") or ""
     if value.startswith("ko"):
         return "ko"

@@ -1,4 +1,4 @@
-"""`git mem insight`: one dated finding about an entity, for the end of a pipeline."""
+"""`git mem insight`: write one dated finding about an entity, as the last step of a pipeline."""
 
 from __future__ import annotations
 

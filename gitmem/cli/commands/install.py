@@ -1,4 +1,4 @@
-"""`git mem install`: Git hooks that keep the index fresh and hold memory to the gate."""
+"""`git mem install`: install the Git hooks that keep the index current and run the gate, or register with a host."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from gitmem.git import merge_driver
 from gitmem.git.opening import Repository
 from gitmem.git.worktree import state_dir
 
-LEFTHOOK = {  # the hooks that lefthook can run for us, with what it has to hand over
+LEFTHOOK = {  # hook that lefthook can run for us -> the rest of its `run:` line
     "pre-commit": "",
     "commit-msg": " {1}",
     "pre-push": " {1} {2}\n      use_stdin: true",
@@ -68,11 +68,10 @@ def command(
     folder = hooks.hooks_folder(repo)
     names = _hook_names(server=server, refresh_only=refresh_only)
     if not dry_run and not server:
-        state_dir(repo.common_dir)  # now, so that no hook makes it while a script already removes the repository
+        state_dir(repo.common_dir)  # created here, so that no hook creates it while a script removes the repository
     shared = hooks.is_shared(repo, folder)
-    if shared:
-        python = ""
-    else:
+    python = ""
+    if not shared:
         python = sys.executable
     only = ""
     if hooks.serves_others(repo, folder):
@@ -104,16 +103,17 @@ def _hook_names(*, server: bool, refresh_only: bool) -> tuple[str, ...]:
 
 
 def _may_use(folder: Path, *, ask: bool) -> bool:
-    """Whether our lines may stand in a folder of hooks that all repositories of the user share; asks on a terminal."""
-    said = f"'{folder}' serves all repositories (core.hooksPath): our lines there act in this repository only"
+    """Whether our lines may be put into a folder of hooks that all repositories of the user share. Asks the person on a
+    terminal; without one, or if not `ask`, prints a note and returns True."""
+    words = f"'{folder}' serves all repositories (core.hooksPath): our lines there act in this repository only"
     if not ask or not (sys.stdin.isatty() and sys.stderr.isatty()):
-        say(f"note: {escape(said, '')}")
+        say(f"note: {escape(words, '')}")
         return True
-    return click.confirm(f"{said}. Put them there?", default=True, err=True)
+    return click.confirm(f"{words}. Put them there?", default=True, err=True)
 
 
 def _beside_others(repo: Repository, folder: Path, names: Sequence[str]) -> Iterator[str]:
-    """What a person should know of programs that write hook files themselves."""
+    """Notes about husky and lefthook, which write hook files themselves, if the repository uses one of them."""
     if hooks.is_husky(folder):
         yield "note: husky writes .husky/_ anew, so our lines stand in the files of .husky, which it runs"
     file = hooks.lefthook_file(repo)
@@ -128,26 +128,32 @@ def _beside_others(repo: Repository, folder: Path, names: Sequence[str]) -> Iter
 
 
 def promoted(folder: Path) -> str:
-    """What an earlier `install --promote` set, so that installing again keeps it."""
+    """The mode that an earlier `git mem install --promote` set, so that installing again keeps it; "" for none."""
     try:
         text = (folder / "post-commit").read_text("utf-8", "replace")
     except OSError:
         return ""
     match = re.search(r"^gitmem_promote='(stage|branch|commit)'$", text, re.MULTILINE)
-    if not match:
-        return ""
-    return match.group(1)
+    if match:
+        return match[1]
+    return ""
 
 
 def show(steps: list[hooks.Step], folder: Path, dry: bool, as_json: bool, nothing: str, merging: str) -> None:
-    """Each hook and what was done to it; `merging` what was done to the merge driver, "" for nothing."""
+    """Print what was done to each hook, or the sentence `nothing`. `merging`: what was done to the merge driver, "" for
+    nothing. `dry`: nothing was done, only planned."""
     if as_json:
         done = [{"hook": step.path.name, "what": step.what} for step in steps]
         write_json({"folder": str(folder), "dry_run": dry, "hooks": done, "merge_driver": bool(merging)})
         return
+    would = ""
+    if dry:
+        would = "would be: "
     for step in steps:
-        write(escape(f"{'would be: ' if dry else ''}{step.path.name}: {step.what}") + "\n")
+        write(escape(f"{would}{step.path.name}: {step.what}") + "\n")
     if merging:
         where = f"{merge_driver.SECTION} in the configuration of this clone"
-        write(f"{'would be: ' if dry else ''}merge driver: {merging} ({where})\n")
-    write(escape(f"{nothing} in {folder}" if not steps else f"in {folder}") + "\n")
+        write(f"{would}merge driver: {merging} ({where})\n")
+    if not steps:
+        write(f"{nothing} ")
+    write(escape(f"in {folder}") + "\n")

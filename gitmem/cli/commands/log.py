@@ -1,15 +1,14 @@
-"""`git mem log`: the daily timeline."""
+"""`git mem log`: show the daily logs, day by day."""
 
 from __future__ import annotations
 
 import click
 
 from gitmem.cli import completions
-from gitmem.cli.options import at_option, colour_option, json_option, now, open_here
+from gitmem.cli.options import at_option, colour_option, commit_at, json_option, open_here
 from gitmem.cli.terminal import colour as coloured
 from gitmem.cli.terminal import escape, page, paint, say, write_json
-from gitmem.git.revision import resolve_at
-from gitmem.json_values import json_object
+from gitmem.environment import now
 from gitmem.memory import timeline
 from gitmem.memory.timeline import Day
 from gitmem.paths import agent_name
@@ -47,7 +46,7 @@ def command(since: str, until: str, agent: str, at: str, count: int | None, colo
         since=first_day(since, when),
         until=last_day(until, when),
         agent=agent_name(agent),
-        rev=resolve_at(repo, at, when) if at else "",
+        rev=commit_at(repo, at, when),
         daily=config.memory_daily,
         forgotten=forgotten_texts(repo),
     )[:count]
@@ -60,7 +59,7 @@ def command(since: str, until: str, agent: str, at: str, count: int | None, colo
         out += [""] * bool(number) + [paint(f"{day.day.isoformat()} {day.day:%A}", "heading", on)]
         for log in day.logs:
             for section in log.sections:
-                title = " ".join(text for text in (section.time, section.topic) if text)
+                title = " ".join(filter(None, (section.time, section.topic)))
                 who = ""
                 if log.agent:
                     who = f" [{log.agent}]"
@@ -71,13 +70,14 @@ def command(since: str, until: str, agent: str, at: str, count: int | None, colo
             arrow = paint("=>", "good", on)
             out.append(f"  {arrow} {escape(fact.text, '')}  {paint(escape(f'{path}:{fact.line}', ''), 'dim', on)}")
     page("".join(f"{line}\n" for line in out), wrap=True)
-    if not days:
-        say("no daily log here" + (" in that time" if since or until or agent else ""))
+    if not days and (since or until or agent):
+        say("no daily log here in that time")
+    elif not days:
+        say("no daily log here")
 
 
-def as_value(day: object) -> dict[str, object]:
+def as_value(day: Day) -> dict[str, object]:
     """The JSON of docs/json.md, "log"."""
-    assert isinstance(day, Day)
     return {
         "date": day.day.isoformat(),
         "logs": [

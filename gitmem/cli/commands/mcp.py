@@ -1,4 +1,4 @@
-"""`git mem mcp`: serve memory to an agent over stdio."""
+"""`git mem mcp`: serve memory to an agent over standard input and output."""
 
 from __future__ import annotations
 

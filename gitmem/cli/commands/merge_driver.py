@@ -1,4 +1,4 @@
-"""`git mem merge-driver`: Git calls it to merge one memory file (`merge=gitmem` in .gitattributes)."""
+"""`git mem merge-driver`: merge one memory file. Git runs it for files with `merge=gitmem` in .gitattributes."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from gitmem.review.merge.rival_confirms import settled
 if TYPE_CHECKING:
     from gitmem.git.encryption import GitCrypt
 
-# Length of marks from which Git merges what the two sides have in common (a criss-cross), two more for each level: the
-# result is the base of another merge and may hold no marks.
-VIRTUAL = 9
-MAX_MERGED_BYTES = 1 << 18  # bytes of a version above which only text is merged
+# The marker size with which Git merges two merge bases (a criss-cross merge); it grows by two for each further level.
+# The result becomes the base of another merge, so it must have no conflict markers.
+MIN_VIRTUAL_MARKER = 9
+MAX_MERGED_BYTES = 1 << 18  # bytes of a version; a larger one is merged as text, not fact by fact
 
 
 @click.command()
@@ -45,7 +45,6 @@ def command(ctx: click.Context, base: Path, ours: Path, theirs: Path, marker: in
     Ends with 1 where OURS holds marked conflicts. Git runs this; `git mem install` sets it up as: git-mem merge-driver
     -- %O %A %B %L %P
     """
-    # OURS is Git's own file in between, no memory file: no transaction, but on a full disk it stays whole.
 
     try:
         versions = [read_regular(file) for file in (base, ours, theirs)]
@@ -64,20 +63,21 @@ def command(ctx: click.Context, base: Path, ours: Path, theirs: Path, marker: in
             lambda b, o, t: merge_text(os.environ, o, b, t, marker=MARK), labels, _daily(path),
         )  # fmt: skip
         merged, conflicts = done.data, done.conflicts
-        if b" code=" in merged and not conflicts and marker < VIRTUAL:
+        if b" code=" in merged and not conflicts and marker < MIN_VIRTUAL_MARKER:
             merged = _settled(merged, versions)
-    if marker >= VIRTUAL:
+    if marker >= MIN_VIRTUAL_MARKER:
         merged, conflicts = with_base(merged, labels), 0
     merged = _stored_as(merged, versions, stored, path)
     real = ours.resolve()
-    write_atomic(real.parent, real.name, merged)
+    write_atomic(real.parent, real.name, merged)  # no transaction: OURS is a temporary file of Git, not memory
     if conflicts:
         say(f"{path}: {counted(conflicts, 'conflict')}, both texts are marked")
         ctx.exit(Exit.FINDINGS)
 
 
 def _texts(stored: Sequence[bytes], path: str) -> list[bytes]:
-    """The versions as texts: Git gives a merge driver what git-crypt encrypted. Raises GitMemError."""
+    """The versions, decrypted: Git gives a merge driver the bytes that git-crypt encrypted. Raises GitMemError if one
+    cannot be decrypted."""
     if not any(map(is_encrypted, stored)):
         return list(stored)
     git_crypt = _git_crypt()
@@ -92,16 +92,17 @@ def _texts(stored: Sequence[bytes], path: str) -> list[bytes]:
 
 
 def _stored_as(merged: bytes, texts: Sequence[bytes], stored: Sequence[bytes], path: str) -> bytes:
-    """The merged text as Git is to store it, without any filter: encrypted where one of its versions was."""
-    like = next((data for data in stored if is_encrypted(data)), None)
-    if like is None or not merged:
+    """The merged text as Git has to store it: encrypted if one of its versions was. Raises GitMemError if it cannot be
+    encrypted."""
+    encrypted = next((data for data in stored if is_encrypted(data)), None)
+    if encrypted is None or not merged:
         return merged
     if merged in texts and is_encrypted(same := stored[texts.index(merged)]):
         return same
     git_crypt = _git_crypt()
     data = None
     if git_crypt:
-        data = git_crypt.encrypted_as(merged, like)
+        data = git_crypt.encrypted_as(merged, encrypted)
     if data is None:
         raise GitMemError(f"git-crypt did not encrypt the merged text of '{path}'", "git-crypt status")
     return data
@@ -109,13 +110,15 @@ def _stored_as(merged: bytes, texts: Sequence[bytes], stored: Sequence[bytes], p
 
 @cache
 def _git_crypt() -> GitCrypt | None:
+    """git-crypt of this repository; None if it is not unlocked or not allowed."""
     repo, _ = opened(stay=True)
     repo.close()
     return repo.git_crypt()
 
 
 def _settled(merged: bytes, versions: Sequence[bytes]) -> bytes:
-    """Without the citations of one side that the merged code gives the lie to, where Git says what is merged."""
+    """`merged` without the citations of one side that do not hold in the merged code. Unchanged if Git does not name
+    the commit that is merged (GITHEAD_*)."""
     theirs = [name.removeprefix("GITHEAD_") for name in os.environ if name.startswith("GITHEAD_")]
     if len(theirs) != 1:
         return merged
@@ -140,7 +143,8 @@ def _settled(merged: bytes, versions: Sequence[bytes]) -> bytes:
 
 
 def _daily(path: str) -> Sequence[str]:
-    """The patterns of daily logs in force, where they say what a path is: elsewhere its place does."""
+    """The configured patterns of daily logs; () if the path's folder already tells its kind, or outside a
+    repository."""
     if kind(path) is not Kind.OTHER:
         return ()
     try:

@@ -1,4 +1,4 @@
-"""`git mem profile`: several agents or people on one machine, each with a memory of its own."""
+"""`git mem profile`: keep the memories of several agents or people on one machine apart."""
 
 from __future__ import annotations
 
@@ -45,7 +45,8 @@ def add_command(name: str, path: Path | None, agent: str, author: str, email: st
     known = profiles.read(user_settings(os.environ))
     if profiles.checked(name) in known:
         raise UsageError(f"there is a profile '{name}' already", f"git mem profile remove {name}")
-    root = Path(os.path.expanduser(path or _data() / name))
+    data = Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share") / "git-mem"
+    root = Path(os.path.expanduser(path or data / name))
     if str(root).startswith("~"):
         raise UsageError(f"'{root}' is in nobody's home folder", f"git mem profile add {name} PATH")
     root = root.absolute()
@@ -72,22 +73,20 @@ def add_command(name: str, path: Path | None, agent: str, author: str, email: st
         write(f"next: git mem profile switch {name}, or git mem --profile {name} ...\n")
 
 
-def _data() -> Path:
-    return Path(os.environ.get("XDG_DATA_HOME") or "~/.local/share") / "git-mem"
-
-
 def _is_repository(root: Path) -> bool:
+    """Whether `root` is the root of a repository's work tree."""
+    if not root.is_dir():
+        return False
     try:
-        discovered = None
-        if root.is_dir():
-            discovered = discover(root, os.environ).root
+        discovered = discover(root, os.environ).root
     except NotARepository:
         return False
     return discovered is not None and discovered.resolve() == root.resolve()
 
 
 def _ensure_apart_from_others(root: Path, known: dict[str, profiles.Profile]) -> None:
-    """Refuse a memory that another profile's is, or whose repository it shares (a linked work tree, a subfolder)."""
+    """Raise UsageError if the folder is another profile's memory, shares its repository (a linked work tree), or lies
+    in a repository."""
     real = root.resolve()
     mine = None
     if _is_repository(root):
@@ -177,11 +176,14 @@ def switch_command(name: str | None, nobody: bool, as_json: bool) -> None:
         configure(os.environ, "--replace-all", profiles.IN_FORCE, chosen.name)
     if as_json:
         write_json(shape(chosen, chosen.name) if chosen else None)
+    elif chosen:
+        write(escape(f"{chosen.name}  {chosen.root}\n"))
     else:
-        write(escape(f"{chosen.name}  {chosen.root}\n") if chosen else "no profile is in force\n")
+        write("no profile is in force\n")
 
 
 def _clear(profile: profiles.Profile) -> None:
+    """Clear the working values of a profile's sessions."""
     if not _is_repository(profile.root):
         return
     common = discover(profile.root, os.environ).common_dir

@@ -1,4 +1,4 @@
-"""`git mem promote`: facts from committed daily logs into MEMORY.md, each with its source."""
+"""`git mem promote`: promote facts from committed daily logs to MEMORY.md, each with its source."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from gitmem.promotion.outcome import as_value
 from gitmem.promotion.promote import Mode, Request, promote
 from gitmem.provenance.forgotten_texts import forgotten_texts
 
-BY_ITSELF = click.Choice(("commit", "commit-per-fact", "branch", "stage"))  # of a promotion that a commit starts
+HOOK_MODES = click.Choice(("commit", "commit-per-fact", "branch", "stage"))  # modes of a promotion that a hook starts
 
 
 class PromoteOptions(NamedTuple):
@@ -57,8 +57,8 @@ class PromoteOptions(NamedTuple):
 @click.option(
     "-i", "--interactive", is_flag=True, help="Ask for each fact: y to accept, e to edit, n to skip, q to quit."
 )
-@click.option("--hook", type=BY_ITSELF, metavar="MODE", hidden=True, help="From post-commit: start detached.")
-@click.option("--background", type=BY_ITSELF, metavar="MODE", hidden=True, help="What --hook started.")
+@click.option("--hook", type=HOOK_MODES, metavar="MODE", hidden=True, help="From post-commit: start detached.")
+@click.option("--background", type=HOOK_MODES, metavar="MODE", hidden=True, help="What --hook started.")
 @json_option
 def command(**given: Any) -> int:
     """Promote lasting facts from daily logs to MEMORY.md.
@@ -89,10 +89,9 @@ def command(**given: Any) -> int:
 
 
 def _promote(options: PromoteOptions) -> int:
-    """Promote and print the outcome; the exit code. Raises what `open_here`, `promotion_model` and `promote` raise."""
-    repo, config = open_here(
-        {name: value for name, value in (("model", options.model), ("model_use", options.use)) if value}
-    )
+    """Promote, interactively or at once, and print the outcome. Returns 1 if accepted facts were refused after all,
+    else 0. Raises what `open_here`, `promotion_model` and `promote` raise."""
+    repo, config = open_here({"model": options.model, "model_use": options.use})
     if options.dry_run:
         mode = Mode.NOTHING
     elif options.branch:
@@ -114,14 +113,18 @@ def _promote(options: PromoteOptions) -> int:
             write(as_text(reviewed, options.explain or refused > 0))
         if refused:
             say(f"git mem: {counted(refused, 'accepted fact')} not promoted; git mem promote --interactive offers anew")
-        if refused:
             return Exit.FINDINGS
         return Exit.DONE
     outcome = promote(repo, config, model, policy, request, now())
     mask = forgotten_texts(repo)  # a log may still say what was taken out of memory
     if options.as_json:
         write_json(mask.without(as_value(outcome)))
+        return Exit.DONE
+    text = mask.masked(as_text(outcome, options.explain))
+    if options.dry_run:
+        page(text)
     else:
-        (page if options.dry_run else write)(mask.masked(as_text(outcome, options.explain)))
-        say_if_detached(repo, outcome.commits[-1] if outcome.commits and mode is not Mode.BRANCH else "")
+        write(text)
+    if outcome.commits and mode is not Mode.BRANCH:
+        say_if_detached(repo, outcome.commits[-1])
     return Exit.DONE

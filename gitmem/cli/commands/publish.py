@@ -71,10 +71,10 @@ def command(pr: bool, remote: str, base: str, branch: str, title: str, as_json: 
     if as_json:
         write_json(publish.as_value(done))
     elif done.pull and forge:
-        done_what = "updated"
+        verb = "updated"
         if done.pull.created:
-            done_what = "opened"
-        say(f"{done_what} {forge.proposal} {forge.number_of(done.pull.number)}")
+            verb = "opened"
+        say(f"{verb} {forge.proposal} {forge.number_of(done.pull.number)}")
         write(escape(done.pull.url, "") + "\n")
     elif forge is None:
         say(f"pushed; '{remote}' is at no forge that is known here, so who reviews it types")

@@ -1,4 +1,4 @@
-"""`git mem receipts`: what sessions were given of memory, and what it cost them."""
+"""`git mem receipts`: show what sessions were given of memory, and how many tokens and milliseconds it took."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from gitmem.sessions.receipts import Receipt, by_session
 from gitmem.text.named_times import first_day
 
 COLUMNS = f"{'began':<16}  {'session':<24}  contexts  searches    tokens  median ms"
-MAX_FACTS_PER_KIND = 5  # facts of a kind, and sessions times four, that a person sees
+MAX_FACTS = 5  # facts shown of each list: given most often, never given
+MAX_SESSIONS = 20  # sessions shown, the newest
 
 
 @click.command()
@@ -52,20 +53,20 @@ def command(session: str, since: str, colour: str, as_json: bool) -> None:
     for title, facts in (("Given most often", most), ("Never given", never)):
         if facts:
             out += ["", paint(title, "heading", on)]
-            for fact in facts[:MAX_FACTS_PER_KIND]:
+            for fact in facts[:MAX_FACTS]:
                 times = ""
                 if fact.id in total.counts:
                     times = f"{total.counts[fact.id]}x"
                 out.append(f"  {paint(f'MEMORY.md:{fact.line}', 'path', on)}  {times:<4} {escape(fact.text, '')}")
-            if len(facts) > MAX_FACTS_PER_KIND:
-                out += [f"  and {len(facts) - MAX_FACTS_PER_KIND} more"]
+            if len(facts) > MAX_FACTS:
+                out += [f"  and {len(facts) - MAX_FACTS} more"]
     page("".join(f"{row}\n" for row in out), wrap=True)
 
 
 def _sessions(found: Sequence[Receipt]) -> list[str]:
-    """A row of COLUMNS for each of the last sessions."""
+    """A row of COLUMNS for each of the last MAX_SESSIONS sessions."""
     rows = []
-    for name, own in list(by_session(found).items())[-4 * MAX_FACTS_PER_KIND :]:
+    for name, own in list(by_session(found).items())[-MAX_SESSIONS:]:
         searches = sum(receipt.kind == "search" for receipt in own)
         middle = sorted(receipt.milliseconds for receipt in own)[len(own) // 2]
         tokens = sum(receipt.total for receipt in own)

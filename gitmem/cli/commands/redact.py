@@ -15,7 +15,7 @@ from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError, Refused
 from gitmem.gate import redaction_record, sources
 from gitmem.gate.detectors.finding import Finding, Severity
-from gitmem.gate.examine import Blob, Source, decode, scan_blob
+from gitmem.gate.examine import Blob, decode, scan_blob
 from gitmem.gate.policy import Policy
 from gitmem.gate.redaction import STRUCTURAL, STRUCTURAL_DETECTORS, Redaction, redaction
 from gitmem.gate.report import remedy
@@ -27,7 +27,7 @@ from gitmem.git.transaction import StagedText, is_committed, write_over, writer
 from gitmem.json_values import json_object
 
 COMMITS_KEEP_IT = "git mem scan --history names them, git rebase -i takes it out of those that are not pushed"
-MAX_LISTED_MASKS = 20  # masks of one file that are told one by one
+MAX_LISTED_MASKS = 20  # masks of one file that are listed; the others are counted
 
 
 @click.command()
@@ -51,14 +51,12 @@ def command(paths: tuple[str, ...], staged: bool, dry_run: bool, force: bool, as
         raise GitMemError("a bare repository has no files", "run it in a clone")
     today = now().date()
     names = [inside(repo, path) for path in paths]
+    planned: list[Plan] = []
     if staged:
         policy = sources.staged_policy(repo, today)
+        planned += _staged(repo, names, policy)
     else:
         policy = sources.worktree_policy(repo, today)
-    if staged:
-        planned = list(_staged(repo, names, policy))
-    else:
-        planned = []
     planned += _files(repo, names, policy, must=not staged)
     masked = [plan for plan in planned if plan.rules]
     if not force and not dry_run:
@@ -84,9 +82,11 @@ def command(paths: tuple[str, ...], staged: bool, dry_run: bool, force: bool, as
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is to become of one file, or of what is staged of it: `entry` is None for a file of the work tree.
+    """How one file, or its staged content, is masked.
 
-    `rules` is empty where nothing is masked; `left` are the findings that no mask mends.
+    `where`: "work tree" or "staged". `size`: characters of the text. `rules`: the rules whose findings are masked, ()
+    if nothing is. `left`: findings that no mask can fix. `entry`: the staged entry, None for a file of the work tree.
+    `before`: the bytes before the masks, b"" if nothing is masked.
     """
 
     path: str
@@ -112,31 +112,29 @@ class Plan:
 
 
 def refuse_excessive(plans: Sequence[Plan]) -> None:
-    """Raise Refused where the masks of a file take more of it than may be without asking; nothing is written then."""
+    """Raise Refused if the masks would take more of a file than is allowed without --force."""
     for plan in plans:
         if plan.redaction.excessive(plan.size):
-            if plan.redaction.whole:
-                taken = "all"
-            else:
-                taken = f"{plan.redaction.characters:,}"
+            characters = "all"
+            if not plan.redaction.whole:
+                characters = f"{plan.redaction.characters:,}"
             raise Refused(
-                f"nothing is masked: it would take {taken} of the {plan.size:,} characters of '{plan.path}'",
+                f"nothing is masked: it would take {characters} of the {plan.size:,} characters of '{plan.path}'",
                 "look first: git mem redact --dry-run shows each mask; --force masks it all the same",
             )
 
 
 def _files(repo: Repository, names: list[str], policy: Policy, must: bool) -> Iterator[Plan]:
+    """The plans for files of the work tree. `must`: a missing file is an error; else it is left out."""
     assert repo.root is not None
     present = [name for name in names if must or (repo.root / name).exists()]
     if present:
-        source = sources.paths(repo, present, policy)
-    else:
-        source = Source(iter(()))
-    for blob in source.blobs:
-        yield _plan(blob, "work tree", None, policy)
+        for blob in sources.paths(repo, present, policy).blobs:
+            yield _plan(blob, "work tree", None, policy)
 
 
 def _staged(repo: Repository, names: list[str], policy: Policy) -> Iterator[Plan]:
+    """The plans for the staged content of files, or of all memory files below folders."""
     entries = [e for e in repo.staged() if any(n in ("", e.path) or e.path.startswith(f"{n}/") for n in names)]
     for entry in entries:
         if entry.mode in LINKS or not (entry.path in names or policy.concerns(entry.path)):
@@ -146,8 +144,8 @@ def _staged(repo: Repository, names: list[str], policy: Policy) -> Iterator[Plan
 
 
 def _plan(blob: Blob, where: str, entry: Entry | None, policy: Policy) -> Plan:
-    """What masking makes of some bytes: nothing of what cannot be read, and of what is no text in any encoding we
-    read; neither is called clean."""
+    """The plan for one version of a file. A file that was not read, or is not text in a known encoding, is not masked
+    and has a finding in `left`."""
     path, data = blob.path, blob.data
     if blob.skipped:
         say(f"{path}: {blob.skipped}")
@@ -159,11 +157,12 @@ def _plan(blob: Blob, where: str, entry: Entry | None, policy: Policy) -> Plan:
         unread = Finding("not-text", Severity.BLOCK, path, 1, 1, 1, 1, problem)
         return Plan(path, where, len(text), Redaction(text), (), (*left, unread), entry)
     done = redaction(text, path, policy, leave=STRUCTURAL)
-    rules = (*done.rules, *(["not-text"] if problem else []))
+    rules = (*done.rules, "not-text") if problem else done.rules
     return Plan(path, where, len(text), done, rules, left, entry, data if rules else b"")
 
 
 def _write(repo: Repository, plans: Sequence[Plan], daily: Sequence[str]) -> None:
+    """Write the masked texts, and remove the unmasked ones from the record of `git mem undo`."""
     files = [plan for plan in plans if plan.entry is None]
     staged = [StagedText(plan.entry, plan.data) for plan in plans if plan.entry is not None]
     write_over(

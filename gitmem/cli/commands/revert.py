@@ -1,4 +1,4 @@
-"""`git mem revert`: take back every fact that came from a bad source."""
+"""`git mem revert`: remove every fact that came from one source."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ def command(**given: Any) -> None:
 
 
 def _selector(options: RevertOptions, repo: Repository) -> Selector:
-    """The source that is named. Raises UsageError unless it is exactly one, UnknownRevision for a commit that is none,
-    and what `places.lines` raises for a place that is none."""
+    """The source that the options name. Raises UsageError unless they name exactly one, UnknownRevision for an unknown
+    commit, and what `places.lines` raises for an invalid place."""
     values = {
         By.SOURCE: options.source,
         By.COMMIT: options.rev,
@@ -90,14 +90,17 @@ def _selector(options: RevertOptions, repo: Repository) -> Selector:
 
 
 def _show(correction: Correction, selector: Selector, options: RevertOptions) -> None:
-    """Each fact that went and what came back for it; on standard error what it comes to."""
+    """Print each removed fact and the fact that was restored for it; on standard error how many were removed."""
     on, out = coloured(options.colour), []
     for item in correction.taken:
         where = f"{paint(escape(item.path, ''), 'path', on)}:{paint(str(item.fact.line), 'line', on)}"
         out.append(f"{where}: {paint('-', 'bad', on)} {escape(item.fact.text, '')}\n")
         if item.restored:
             out.append(f"{where}: {paint('+', 'good', on)} {escape(item.restored, '')}\n")
-    (page if options.dry_run else write)("".join(out))
+    if options.dry_run:
+        page("".join(out))
+    else:
+        write("".join(out))
     facts = counted(len(correction.taken), "fact")
     if not correction.taken:
         say(f"no fact comes from {selector}")

@@ -1,4 +1,4 @@
-"""`git mem review`: what a memory change does, for the person who has to say yes."""
+"""`git mem review`: show what a change does to memory, for the person who has to approve it."""
 
 from __future__ import annotations
 
@@ -68,7 +68,8 @@ def command(ctx: click.Context, span: str, form: str, as_json: bool) -> None:
 
 
 def _forge(repo: Repository) -> Forge | None:
-    """Where links lead: the forge of `origin`; None where there is none, and places are named instead."""
+    """The forge that links lead to: that of `origin`, else of CI; None without one, and the review then has no
+    links."""
     try:
         return forge_of(remote_url(repo, "origin"), os.environ)
     except GitMemError:

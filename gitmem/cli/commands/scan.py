@@ -1,23 +1,24 @@
-"""`git mem scan`: secrets, personal data, instructions to the model and hidden text in memory files."""
+"""`git mem scan`: find secrets, personal data, instructions to the model and hidden text in memory files."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
 
 from gitmem import __version__
-from gitmem.cli import completions, terminal
+from gitmem.cli import completions
 from gitmem.cli.options import open_here
-from gitmem.cli.terminal import escape, json_text
+from gitmem.cli.terminal import escape, json_text, page, paint_severities, write_json
 from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError, UsageError
 from gitmem.gate import explanation, sources, trial
-from gitmem.gate.detectors.finding import Severity
+from gitmem.gate.detectors.finding import Finding, Severity
 from gitmem.gate.detectors.registry import WITH_PLUGINS
 from gitmem.gate.detectors.rule_file import Rule, parse_rules
 from gitmem.gate.examine import Before, Blob, Source, decode, not_text
@@ -30,28 +31,17 @@ from gitmem.git.worktree import relative
 from gitmem.plural import counted
 from gitmem.regular_file import read_input, read_regular
 
-WORKERS = 2
-TRIAL = 200  # commits of a trial without a number
+WORKERS = 2  # processes that scan
+TRIAL_COMMITS = 200  # commits of --trial without a number
+COUNTER_STEP = 50  # versions of files between two updates of the counter
 
-
-def _text(report: Report, *, accepted: bool = False) -> str:
-    return as_text(report, escape, accepted=accepted)
-
-
-def _json(report: Report) -> str:
-    return json_text(as_value(report))
-
-
-def _sarif(report: Report) -> str:
-    return as_sarif(report, __version__)
-
-
-def _github(report: Report) -> str:
-    return as_annotations(report, escape)
-
-
-# How a scan answers: the report in, the text for stdout out.
-FORMATS: dict[str, Callable[[Report], str]] = {"text": _text, "json": _json, "sarif": _sarif, "github": _github}
+# Name of the format -> the function that renders a report for stdout.
+FORMATS: dict[str, Callable[[Report], str]] = {
+    "text": lambda report: as_text(report, escape),
+    "json": lambda report: json_text(as_value(report)),
+    "sarif": lambda report: as_sarif(report, __version__),
+    "github": lambda report: as_annotations(report, escape),
+}
 
 
 class ScanOptions(NamedTuple):
@@ -97,8 +87,8 @@ class ScanOptions(NamedTuple):
 )
 @click.option("--audit", is_flag=True, help="List the exceptions; exit 1 when one has ended.")
 @click.option(
-    "--trial", is_flag=False, flag_value=TRIAL, type=click.IntRange(1), metavar="[N]", default=None,
-    help=f"Of the last N commits ({TRIAL}), which the gate would have refused, and why. Always exits 0.",
+    "--trial", is_flag=False, flag_value=TRIAL_COMMITS, type=click.IntRange(1), metavar="[N]", default=None,
+    help=f"Of the last N commits ({TRIAL_COMMITS}), which the gate would have refused, and why. Always exits 0.",
 )  # fmt: skip
 @click.option(
     "--explain", metavar="FILE:LINE", default="",
@@ -116,25 +106,14 @@ def command(**given: Any) -> int:
     git mem scan --range origin/main..HEAD
     """
     options = ScanOptions(**given)
-    if (
-        sum(
-            [
-                bool(options.paths),
-                options.staged,
-                bool(options.span),
-                options.history,
-                bool(options.trial or options.explain),
-            ]
-        )
-        > 1
-    ):
+    given_sources = (options.paths, options.staged, options.span, options.history, options.trial or options.explain)
+    if sum(map(bool, given_sources)) > 1:
         raise UsageError(
             "PATH, --staged, --range, --history, --trial and --explain are different questions", "ask one at a time"
         )
     repo, _ = open_here()
-    if options.as_json:
-        form = "json"
-    else:
+    form = "json"
+    if not options.as_json:
         form = options.form
     if options.audit:
         return show_audit(repo, form)
@@ -155,17 +134,13 @@ def command(**given: Any) -> int:
     if options.severity == "block":
         report = replace(report, findings=tuple(f for f in report.findings if f.severity is Severity.BLOCK))
     render(report, form, accepted=options.everything)
-    if options.severity == "warn":
-        failed = bool(report.findings)
-    else:
-        failed = report.blocked
-    if failed:
+    if report.blocked or (options.severity == "warn" and report.findings):
         return Exit.FINDINGS
     return Exit.DONE
 
 
 def choose(repo: Repository, options: ScanOptions) -> tuple[Policy, Source]:
-    """The policy and the source that the options name."""
+    """The source that the options name, and its policy. Without options: all memory files of the work tree."""
     today = now().date()
     if options.staged:
         policy = sources.staged_policy(repo, today)
@@ -175,15 +150,10 @@ def choose(repo: Repository, options: ScanOptions) -> tuple[Policy, Source]:
         policy = sources.range_policy(repo, chosen, today)
         source = sources.commits_beyond(repo, chosen.base, chosen.tip, policy)
     elif options.history:
-        head = repo.head()
-        if head:
-            policy = sources.tree_policy(repo, head, today)
-        else:
-            policy = Policy(today=today)
-        if head:
+        policy = _policy_of_head(repo, today)
+        source = Source(iter(()))
+        if repo.head():
             source = sources.whole_commits(repo, sources.everything(repo), policy)
-        else:
-            source = Source(iter(()))
     elif options.message and not options.paths:
         policy = sources.staged_policy(repo, today)
         source = Source(iter(()))
@@ -193,8 +163,17 @@ def choose(repo: Repository, options: ScanOptions) -> tuple[Policy, Source]:
     return policy, source
 
 
+def _policy_of_head(repo: Repository, today: date) -> Policy:
+    """The policy of HEAD's tree; the default one without a commit."""
+    head = repo.head()
+    if head:
+        return sources.tree_policy(repo, head, today)
+    return Policy(today=today)
+
+
 def inside(repo: Repository, path: str) -> str:
-    """The repository-relative spelling of a path typed here."""
+    """The repository path of a typed path, "" for the root. Raises GitMemError in a bare repository,
+    OutsideRepository."""
     if repo.root is None:
         raise GitMemError("a bare repository has no files", "scan a range: git mem scan --history")
     place = relative(repo.root, path, Path.cwd())
@@ -204,15 +183,16 @@ def inside(repo: Repository, path: str) -> str:
 
 
 def _with_message(blobs: Iterator[Blob], name: str) -> Iterator[Blob]:
+    """The commit message in the file `name` ("-": standard input), then the blobs."""
     yield Blob(MESSAGE, read_input(Path(name), sys.stdin.buffer))
     yield from blobs
 
 
 def _counted(blobs: Iterator[Blob]) -> Iterator[Blob]:
-    """The blobs, with a counter on a terminal."""
+    """Yield the blobs, with a counter on stderr if that is a terminal."""
     show = sys.stderr.isatty()
     for number, blob in enumerate(blobs, 1):
-        if show and number % 50 == 0:
+        if show and number % COUNTER_STEP == 0:
             sys.stderr.write(f"\rscanned {number}")
             sys.stderr.flush()
         yield blob
@@ -221,7 +201,7 @@ def _counted(blobs: Iterator[Blob]) -> Iterator[Blob]:
 
 
 def read_rules(name: str) -> tuple[Rule, ...]:
-    """The token rules of a file the user named. Raises GitMemError."""
+    """The token rules in a file that the user named. Raises GitMemError if it cannot be read."""
     try:
         return tuple(parse_rules(read_regular(Path(name)).decode("utf-8")))
     except (OSError, UnicodeDecodeError):
@@ -229,15 +209,17 @@ def read_rules(name: str) -> tuple[Rule, ...]:
 
 
 def render(report: Report, form: str, *, accepted: bool = False) -> None:
-    """The report on stdout; as text with what the baseline accepts, where that is wanted (JSON has it always)."""
+    """Print the report on stdout. `accepted`: text has the findings that the baseline accepts, too (JSON always
+    has)."""
     if form == "text":
-        terminal.page(terminal.paint_severities(_text(report, accepted=accepted)), wrap=True)
+        page(paint_severities(as_text(report, escape, accepted=accepted)), wrap=True)
     else:
-        terminal.page(FORMATS[form](report))
+        page(FORMATS[form](report))
 
 
 def show_explanation(repo: Repository, place: str, form: str) -> int:
-    """Why the gate judges one line of the work tree as it does."""
+    """Print why the gate judges the line FILE:LINE of the work tree (`place`) as it does. Returns 1 if the line would
+    be blocked, else 0. Raises UsageError, and GitMemError for a file that is not read."""
     name, _, number = place.rpartition(":")
     if not name or not number.isdecimal() or form not in ("text", "json"):
         raise UsageError(f"'{place}' is not a line of a file", "git mem scan --explain FILE:LINE, as text or --json")
@@ -246,48 +228,42 @@ def show_explanation(repo: Repository, place: str, form: str) -> int:
     if blob.skipped:
         raise GitMemError(f"'{name}' is not read: {blob.skipped}")
     text, problem = decode(blob.data)
+    more: list[Finding] = []
     if problem:
-        more = [not_text(blob, problem, policy)]
-    else:
-        more = []
+        more.append(not_text(blob, problem, policy))
     explained = explanation.explain(text, blob.path, int(number), policy, more)
     if form == "json":
-        terminal.write_json(explanation.as_value(explained))
+        write_json(explanation.as_value(explained))
     else:
-        terminal.page(explanation.as_text(explained, terminal.escape), wrap=True)
+        page(explanation.as_text(explained, escape), wrap=True)
     if explained.blocks:
         return Exit.FINDINGS
     return Exit.DONE
 
 
 def show_trial(repo: Repository, number: int, form: str) -> int:
-    """What the gate would have said to the last commits, as if it had stood there; writes nothing."""
+    """Print which of the last `number` commits the gate would have refused, and why. Always returns 0. Raises
+    UsageError for a format without trials."""
     if form not in ("text", "json"):
         raise UsageError(f"a trial has no format '{form}'", "--format text or --json")
-    today = now().date()
-    head = repo.head()
-    if head:
-        policy = sources.tree_policy(repo, head, today)
-    else:
-        policy = Policy(today=today)
+    policy = _policy_of_head(repo, now().date())
     source, commits = sources.last_commits(repo, number, policy)
     report = scan_source(replace(source, blobs=_counted(source.blobs)), policy, workers=WORKERS)
+    before = Before(lambda path: ())
     if commits:
         before = sources.before_commit(repo, commits[0])
-    else:
-        before = Before(lambda path: ())
     paths = {finding.path for finding in report.findings if finding.path != MESSAGE}
-    stood = {row for path in paths for row in rows_of_file(path, before.texts(path), policy)}
-    result = trial.trial_of(report, commits, stood)
+    found_before = {row for path in paths for row in rows_of_file(path, before.texts(path), policy)}
+    result = trial.trial_of(report, commits, found_before)
     if form == "json":
-        terminal.write_json(trial.as_value(result))
+        write_json(trial.as_value(result))
     else:
-        terminal.page(trial.as_text(result, terminal.escape), wrap=True)
+        page(trial.as_text(result, escape), wrap=True)
     return Exit.DONE
 
 
 def show_audit(repo: Repository, form: str) -> int:
-    """Every exception with its state: active, or ended."""
+    """Print every exception with its state, active or ended. Returns 1 if one has ended, else 0."""
     today = now().date()
     if repo.root:
         policy = sources.worktree_policy(repo, today)
@@ -295,7 +271,7 @@ def show_audit(repo: Repository, form: str) -> int:
         policy = sources.tree_policy(repo, repo.head() or "", today)
     rows = [(entry, "ended" if entry.expired(today) else "active") for entry in policy.allow.entries]
     if form == "json":
-        terminal.write_json({"exceptions": [_audit_value(entry, state) for entry, state in rows]})
+        write_json({"exceptions": [_audit_value(entry, state) for entry, state in rows]})
     else:
         out = []
         for entry, state in rows:
@@ -304,21 +280,19 @@ def show_audit(repo: Repository, form: str) -> int:
                 until = entry.until.isoformat()
             texts = entry.fingerprint or f"{counted(len(entry.fingerprints), 'text')} of the file:"
             line = f"{state} {until} {texts} {entry.rule} {entry.path}: {entry.reason}"
-            out.append(terminal.escape(line, keep="") + "\n")
-        terminal.page("".join(out) or "no exceptions\n", wrap=True)
+            out.append(escape(line, keep="") + "\n")
+        page("".join(out) or "no exceptions\n", wrap=True)
     if any(state == "ended" for _, state in rows):
         return Exit.FINDINGS
     return Exit.DONE
 
 
 def _audit_value(entry: Entry, state: str) -> dict[str, object]:
-    until = None
-    if entry.until:
-        until = entry.until.isoformat()
-    prints: dict[str, object] = {}
-    if entry.for_file:
-        prints = {"fingerprints": list(entry.fingerprints)}
-    return {
+    """An item of `exceptions` of docs/json.md, "scan --audit"."""
+    value: dict[str, object] = {
         "fingerprint": entry.fingerprint, "rule": entry.rule, "path": entry.path, "reason": entry.reason,
-        "until": until, "state": state, **prints,
+        "until": entry.until.isoformat() if entry.until else None, "state": state,
     }  # fmt: skip
+    if entry.for_file:
+        value["fingerprints"] = list(entry.fingerprints)
+    return value

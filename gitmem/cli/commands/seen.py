@@ -1,4 +1,4 @@
-"""`git mem seen`: past incidents that are like an alert, and what was done about them."""
+"""`git mem seen`: find past incidents that are like an alert, and what was done about them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from pathlib import Path
 
 import click
 
-from gitmem.cli.options import json_option, now, open_here
+from gitmem.cli.options import json_option, open_here
 from gitmem.cli.terminal import escape, page, say, write_json
+from gitmem.environment import now
 from gitmem.gate.quoting import without_secrets
 from gitmem.memory.show import read
 from gitmem.provenance.forgotten_texts import forgotten_texts
@@ -63,16 +64,15 @@ def command(file: Path, as_json: bool) -> int:
 
 
 def shown(one: Incident) -> list[str]:
-    """An incident as Markdown: a heading, how it ended, and the actions as a checklist."""
-    if one.date and one.date not in one.title:
-        title = f"{one.date} {one.title}"
-    else:
-        title = one.title
+    """An incident as lines of Markdown: a heading, how it ended, and the actions as a checklist."""
+    title = one.title
+    if one.date and one.date not in title:
+        title = f"{one.date} {title}"
     lines = ["", f"## {title} ({one.path}:{one.first})", "", f'Like the alert "{one.alert}".']
     if one.outcome:
         lines[-1] += f" It ended so: {one.outcome} ({one.path}:{one.outcome_line})"
     lines.append("")
     for action in one.actions:
-        note = "; ".join(part for part in (one.date, action.outcome) if part)
-        lines.append(f"- [ ] {action.text} ({action.path}:{action.line}{f'; {note}' if note else ''})")
+        notes = "; ".join(filter(None, (f"{action.path}:{action.line}", one.date, action.outcome)))
+        lines.append(f"- [ ] {action.text} ({notes})")
     return lines

@@ -1,4 +1,7 @@
-"""`git mem server`: one search for an organisation, over PostgreSQL."""
+"""`git mem server`: serve one search over an organisation's repositories, from PostgreSQL.
+
+The commands import the server's modules inside functions, since they need the packages of the extra `server`.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ from gitmem.errors import Exit, GitMemError, UsageError
 from gitmem.plural import counted
 from gitmem.server.settings import PORT, Settings
 
-TRIED = "local"  # the tenant of a server that is tried
+DEV_TENANT = "local"  # the one tenant of `git mem server dev`
 
 
 @click.group()
@@ -35,6 +38,7 @@ def command(context: click.Context, file: Path | None) -> None:
 
 
 def _settings(context: click.Context) -> Settings:
+    """The server's settings, from --config and the environment. Raises GitMemError without the extra `server`."""
     from importlib.util import find_spec
 
     if not all(map(find_spec, ("psycopg_pool", "starlette", "uvicorn", "mcp", "numpy", "prometheus_client"))):
@@ -63,13 +67,12 @@ def dev(context: click.Context, folder: Path, repositories: tuple[str, ...], por
 
     with development(folder, port, say) as settings:
         with administration(settings.secret("OWNER_DATABASE_URL")) as owner:
-            tenant = owner.tenant(TRIED, make=True)
+            tenant = owner.tenant(DEV_TENANT, make=True)
             for place in repositories:
                 local = Path(place).expanduser()
+                address = place
                 if local.exists():
                     address = os.path.abspath(local)
-                else:
-                    address = place
                 owner.add_repository(tenant, os.path.basename(address.rstrip("/")).removesuffix(".git"), address)
             owner.revoke(tenant, "dev")
             token = owner.new_token(tenant, "dev", "admin", (), 0, now())
@@ -241,10 +244,11 @@ def approximate(context: click.Context, tenant: str, drop: bool, as_json: bool) 
     """
     with _owner(context) as owner:
         count = owner.approximate(owner.tenant(tenant), drop=drop)
+    state = "dropped" if drop else "there"
     if as_json:
-        write_json({"dropped" if drop else "there": count})
+        write_json({state: count})
     else:
-        write(f"{counted(count, 'index', 'indexes')} {'dropped' if drop else 'there'}\n")
+        write(f"{counted(count, 'index', 'indexes')} {state}\n")
     return Exit.DONE
 
 
@@ -260,6 +264,7 @@ def rebuild(context: click.Context, tenant: str) -> int:
 
 
 def _owner(context: click.Context) -> Any:
+    """A context manager for the database's administration, as the owner of its tables."""
     settings = _settings(context)
     from gitmem.server.administration import administration
 
@@ -267,9 +272,11 @@ def _owner(context: click.Context) -> Any:
 
 
 def _table(rows: list[dict[str, Any]], as_json: bool, empty: str) -> None:
+    """Print the rows, as JSON or with the values of each row on one line; `empty` without rows."""
     if as_json:
         write_json(rows)
-    elif not rows:
+        return
+    if not rows:
         say(empty)
-    for row in rows if not as_json else ():
+    for row in rows:
         write("  ".join(escape(str(value), "") for value in row.values() if value not in (None, "", [])) + "\n")

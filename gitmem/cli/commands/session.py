@@ -1,4 +1,7 @@
-"""`git mem session`: what a session keeps, from its start to its end, by hand or as the hooks of an agent's host."""
+"""`git mem session`: keep what an agent's session decided, from its start to its end, by hand or from a host's hooks.
+
+The commands import inside functions what only some of them need: agents call `get` and `set` often.
+"""
 
 from __future__ import annotations
 
@@ -30,9 +33,9 @@ if TYPE_CHECKING:
     from gitmem.sessions.resets import EndedSession
     from gitmem.sessions.working_memory import SessionValue, Value
 
-HOOKED = [host.name for host in all_hosts() if host.hooks is not None]  # hosts with hooks of their own
-RETRY_WAIT = 5.0  # seconds for another git mem that is at work
-CENTURY = 100 * 365 * 86_400  # seconds; what is asked to be older than that is older than everything
+HOSTS_WITH_HOOKS = [host.name for host in all_hosts() if host.hooks is not None]
+RETRY_WAIT = 5.0  # seconds that `retry` waits for another git mem that writes
+MAX_AGE_SECONDS = 100 * 365 * 86_400  # greater ages in options are cut to this, since `timedelta` has a limit
 
 transcript_argument = click.argument("transcript", type=click.Path(path_type=Path))
 session_option = click.option("--session", "session", default="", help="The session's id (default: the transcript's).")
@@ -56,7 +59,7 @@ def command() -> None:
 
 
 def read(path: Path) -> tuple[bytes, Transcript]:
-    """A transcript's bytes and turns. Raises GitMemError when it cannot be read."""
+    """(bytes, transcript) of a file, "-" for standard input. Raises GitMemError if it cannot be read."""
     data = read_input(path, sys.stdin.buffer)
     conversation = parse(data)
     if conversation.skipped and not conversation.turns:
@@ -91,10 +94,7 @@ def flush_command(
     ended = end_due_sessions(repo, config, when, conversation, session)
     why = ""
     if if_due:
-        if window is None:
-            size = config.session_window
-        else:
-            size = window
+        size = config.session_window if window is None else window
         if not size:
             raise UsageError("the size of the model's context is unknown", "--window 200000, or mem.sessionWindow")
         why = full(conversation.turns, size, config.session_reserve, config.session_soft, config.session_share)
@@ -112,7 +112,7 @@ def flush_command(
 
 
 def show_report(report: Report, as_json: bool, *, of_flush: bool = False) -> None:
-    """Print a report, as JSON or in words; `of_flush` adds the keys that a flush alone has."""
+    """Print a report, as JSON or in words. `of_flush`: with the JSON keys that only `flush` has."""
     if as_json:
         report.write_json(of_flush=of_flush)
     else:
@@ -120,14 +120,14 @@ def show_report(report: Report, as_json: bool, *, of_flush: bool = False) -> Non
 
 
 def place(transcript: Path) -> str:
-    """Where a later reset finds the transcript; nowhere when it came from standard input."""
+    """The path under which a later reset finds the transcript; "" for standard input."""
     if str(transcript) == "-":
         return ""
     return str(transcript.absolute())
 
 
 def say_ended(ended: Sequence[EndedSession]) -> None:
-    """On standard error: which sessions a reset ended."""
+    """Print on standard error which sessions a reset ended."""
     for session in ended:
         where = session.episode or session.problem or "nothing was said"
         say(f"git mem: session {escape(session.session, keep='')} ended, {session.reason}: {escape(where, keep='')}")
@@ -135,8 +135,12 @@ def say_ended(ended: Sequence[EndedSession]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a session command did: lines written, its episode, sessions a reset ended; of a flush also why it was due
-    and what promotion it proposed."""
+    """What `flush` or `end` did.
+
+    `flushed`: the lines that were written. `ended`: the sessions that a reset ended. `episode`: the path of the
+    episode, "" without one. `due`: why a flush was due, "" if that was not asked. `promotion`: the promotion that a
+    flush proposed, None without one.
+    """
 
     flushed: Flushed
     ended: Sequence[EndedSession]
@@ -145,7 +149,7 @@ class Report:
     promotion: Outcome | None = None
 
     def write_json(self, *, of_flush: bool) -> None:
-        """The JSON of docs/json.md; `due` and `promotion` are keys of a flush alone."""
+        """Print the JSON of docs/json.md. `of_flush`: with the keys `due` and `promotion`."""
         from gitmem.promotion.outcome import as_value
         from gitmem.sessions.automation import flushed_value
 
@@ -155,7 +159,7 @@ class Report:
         write_json(value)
 
     def write_text(self) -> None:
-        """The same for a person."""
+        """Print the report for a person."""
         say_ended(self.ended)
         for note in self.flushed.notes:
             say(f"git mem: {escape(note, keep='')}")
@@ -241,7 +245,7 @@ def _pending_value(each: Written) -> dict[str, object]:
 
 
 def _show_pending(each: Written, dry_run: bool) -> None:
-    """A line for a session that waits, or what became of it."""
+    """Print a line for a session that waits, or for what became of it."""
     name = escape(each.note.session, keep="")
     if each.note.cut:
         say(f"git mem: session {name}: not kept for their size: {counted(each.note.cut, 'turn')}")
@@ -250,8 +254,8 @@ def _show_pending(each: Written, dry_run: bool) -> None:
     elif each.problem:
         say(f"git mem: session {name} still waits: {escape(each.problem, keep='')}")
     else:
-        lines = counted(len(each.flushed.kept), "line")
-        write(f"{name}: {lines}{escape(f', {each.episode}', keep='') if each.episode else ''}\n")
+        written = filter(None, (counted(len(each.flushed.kept), "line"), escape(each.episode, keep="")))
+        write(f"{name}: {', '.join(written)}\n")
         say_masked(each.flushed.masks)
 
 
@@ -268,7 +272,7 @@ def distill_command(days: int, dry_run: bool, as_json: bool) -> None:
     from gitmem.sessions.distill import MEMORY, distill
 
     repo, config = open_here()
-    done = distill(repo, config, now=now(), older_than=min(days, CENTURY // 86_400), dry_run=dry_run)
+    done = distill(repo, config, now=now(), older_than=min(days, MAX_AGE_SECONDS // 86_400), dry_run=dry_run)
     if as_json:
         skipped = [{"path": path, "reason": reason} for path, reason in done.skipped]
         write_json(
@@ -282,8 +286,9 @@ def distill_command(days: int, dry_run: bool, as_json: bool) -> None:
         write("no episode is old enough\n")
         return
     write(escape(f"{'would write ' if dry_run else f'{MEMORY}:{done.line}  '}{done.text}\n"))
+    verb = "would mark" if dry_run else "marked"
     for path in done.episodes:
-        write(escape(f"{'would mark' if dry_run else 'marked'} {path}\n"))
+        write(escape(f"{verb} {path}\n"))
 
 
 class CompactOptions(NamedTuple):
@@ -328,10 +333,7 @@ def compact_command(**given: Any) -> None:
     repo, config = open_here()
     when = now()
     say_ended(end_due_sessions(repo, config, when, transcript, options.session))
-    if options.window is None:
-        size = config.session_window
-    else:
-        size = options.window
+    size = config.session_window if options.window is None else options.window
     reason = due(transcript.turns, size, config.session_reserve, config.session_soft, config.session_share)
     flush(
         repo, config, transcript, Source(options.session, options.agent, place(options.transcript)), now=when,
@@ -369,18 +371,19 @@ def prune_command(transcript: Path, target: Path | None, in_place: bool, ttl: in
 
     data, conversation = read(transcript)
     rewritable(conversation)
-    after = prune(conversation.turns, now=now(), ttl=timedelta(seconds=min(ttl, CENTURY)), hard=hard)
+    after = prune(conversation.turns, now=now(), ttl=timedelta(seconds=min(ttl, MAX_AGE_SECONDS)), hard=hard)
     put(pruned(data, conversation.turns, after), transcript, target, in_place)
 
 
 def rewritable(conversation: Transcript) -> None:
-    """Raise UsageError for a transcript without lines of its own."""
+    """Raise UsageError for a transcript that is one JSON object: only a file with a line for each turn is rewritten."""
     if not conversation.lines:
         raise UsageError("a transcript that is one JSON object is read, not rewritten")
 
 
 def put(data: bytes, source: Path, target: Path | None, in_place: bool) -> None:
-    """Write a transcript where the options say, without the secrets that were said in it."""
+    """Write a transcript with its secrets masked: to `target`, over `source` if `in_place`, else to stdout. Raises
+    UsageError for options that do not go together, GitMemError if it cannot be written."""
     from gitmem.gate.policy import Policy
     from gitmem.gate.redaction import redact
     from gitmem.hosts.transcript_editing import masked
@@ -415,7 +418,7 @@ def start_command(agent: str, as_json: bool) -> None:
     from gitmem.context.request import build, request_of
     from gitmem.sessions.automation import end_due_sessions
 
-    repo, config = open_here({"agent": agent} if agent else None)
+    repo, config = open_here({"agent": agent})
     when = now()
     ended = end_due_sessions(repo, config, when)
     made = build(
@@ -438,7 +441,7 @@ def start_command(agent: str, as_json: bool) -> None:
 
 @command.command("hook", context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
 @click.argument("event")
-@click.option("--host", default="claude", show_default=True, help=f"Whose JSON it is: {', '.join(HOOKED)}.")
+@click.option("--host", default="claude", show_default=True, help=f"Whose JSON it is: {', '.join(HOSTS_WITH_HOOKS)}.")
 @click.option("--user", is_flag=True, help="The hook stands in the person's own settings, not in a project's.")
 def hook_command(event: str, host: str, user: bool) -> None:
     """Handle EVENT of an agent's host.
@@ -501,19 +504,18 @@ def get_command(key: str, session: str, agent: str, as_json: bool) -> int:
     store = Store(repo.common_dir, config.profile)
     value = store.get(key, now(), owner_of(session, agent or config.agent))
     if value:
-        value = _without_forgotten(repo, [value])[0]
-    else:
-        value = None
-    if as_json:
-        write_json(shape(value) if value else None)
-    elif value:
-        write(escape(value.text) + "\n")
-    else:
-        say(escape(f"git mem: there is no value of '{key}'", ""))
-        if any(other.key == key_to_read(key) for other in store.of_everybody(key, now())):
-            say("hint: it is another session's or agent's: git mem session list")
-    if value:
+        (value,) = _without_forgotten(repo, [value])
+        if as_json:
+            write_json(shape(value))
+        else:
+            write(escape(value.text) + "\n")
         return 0
+    if as_json:
+        write_json(None)
+        return 1
+    say(escape(f"git mem: there is no value of '{key}'", ""))
+    if any(other.key == key_to_read(key) for other in store.of_everybody(key, now())):
+        say("hint: it is another session's or agent's: git mem session list")
     return 1
 
 
@@ -531,30 +533,32 @@ def list_command(prefix: str, session: str, agent: str, as_json: bool) -> None:
 
     repo, config = open_here()
     store = Store(repo.common_dir, config.profile)
+    found: Sequence[Value] = store.of_everybody(prefix, now())
     if session or agent:
-        found: Sequence[Value] = store.list(prefix, now(), owner_of(session, agent or config.agent))
-    else:
-        found = store.of_everybody(prefix, now())
+        found = store.list(prefix, now(), owner_of(session, agent or config.agent))
     values = _without_forgotten(repo, found)
     if as_json:
         write_json({"values": [shape(value) for value in values]})
         return
     if not values:
-        say(escape(f"there are no working values below '{prefix}'" if prefix else "there are no working values", ""))
+        below = ""
+        if prefix:
+            below = f" below '{prefix}'"
+        say(escape(f"there are no working values{below}", ""))
     page("".join(escape(f"{value.key}  {value.text}{_whose(value)}", keep="") + "\n" for value in values), wrap=True)
 
 
 def _whose(value: Value) -> str:
-    """Whose value it is, in words; "" for the project's."""
+    """The session and agent of a value, in parentheses; "" for a value of the project."""
     names = (("session", value.owner.session), ("agent", value.owner.agent))
     words = ", ".join(f"{what} {name}" for what, name in names if name)
-    if not words:
-        return ""
-    return f"  ({words})"
+    if words:
+        return f"  ({words})"
+    return ""
 
 
 def _without_forgotten(repo: Repository, values: Iterable[Value]) -> list[Value]:
-    """The values without what a person took out of memory."""
+    """The values, without texts that a person removed from memory."""
     from gitmem.provenance.forgotten_texts import forgotten_texts
 
     mask = forgotten_texts(repo)
@@ -562,7 +566,7 @@ def _without_forgotten(repo: Repository, values: Iterable[Value]) -> list[Value]
 
 
 def shape(value: Value) -> SessionValue:
-    """A working value of docs/json.md."""
+    """The JSON of a working value (docs/json.md)."""
     from gitmem.sessions.working_memory import as_value
 
     return as_value(value)

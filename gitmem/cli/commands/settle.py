@@ -1,4 +1,4 @@
-"""`git mem settle`: the statements of memory that may not both hold, and what a person says of them."""
+"""`git mem settle`: list pairs of statements that may not both hold, and record what a person answers."""
 
 from __future__ import annotations
 
@@ -72,10 +72,7 @@ def command(
     answers = [name for name, chosen in given.items() if chosen]
     if len(answers) > 1:
         raise UsageError(f"--{answers[0]} and --{answers[1]} are two answers", "git mem settle 1 --later")
-    answer = None
-    if answers:
-        answer = answers[0]
-    options = SettleOptions(pairs, answer, interactive, reason, dry_run, as_json)
+    options = SettleOptions(pairs, next(iter(answers), None), interactive, reason, dry_run, as_json)
     if bool(options.pairs) != bool(options.answer):
         raise UsageError("which pair, and what of it?", "git mem settle 1 --later, --earlier, --both or --same")
     if options.interactive and (options.pairs or options.as_json or options.dry_run):
@@ -92,6 +89,7 @@ def command(
 
 
 def _list(pairs: Sequence[Rival], as_json: bool) -> None:
+    """Print the open pairs, numbered."""
     shown = [without_secrets(pair) for pair in pairs]
     if as_json:
         write_json({"pairs": [as_value(pair, number) for number, pair in enumerate(shown, 1)]})
@@ -105,8 +103,9 @@ def _list(pairs: Sequence[Rival], as_json: bool) -> None:
 
 
 def _text(pair: Rival, number: str) -> str:
-    """A pair in three lines: what it is and why, the earlier statement, the later one, each behind what it is about."""
-    lines = [f"{number:<3} {pair.kind}" + (f": {pair.reason}" if pair.reason else "")]
+    """A pair in three lines: its kind and reason, the earlier statement, the later one; each statement after its
+    heading."""
+    lines = [f"{number:<3} {': '.join(filter(None, (pair.kind, pair.reason)))}"]
     for name, row in zip(("earlier", "later"), pair.earlier_first, strict=True):
         place = f"{row.path}:{row.fact.line}"
         above = "".join(f"{step}: " for step in quoting.without_secrets(naming_steps(row.fact.trail)[-1:]))
@@ -115,7 +114,8 @@ def _text(pair: Rival, number: str) -> str:
 
 
 def _answer(repo: Repository, config: Config, found: Sequence[Rival], options: SettleOptions) -> None:
-    """Record one answer for each of the pairs that were named."""
+    """Record the answer for each of the named pairs, and print it. Raises UsageError if an agent answers, or for a pair
+    that is not open."""
     ensure_person(config)
     answer = Answer(options.answer or "")
     named = list(dict.fromkeys(chosen(found, given) for given in options.pairs))
@@ -124,10 +124,11 @@ def _answer(repo: Repository, config: Config, found: Sequence[Rival], options: S
     else:
         done = []
         with undo_record.together():
-            for pair in named:  # an answer moves lines, and may settle another pair as well
-                there = next((each for each in open_pairs(repo, config, now().date()) if _is_of(each, pair)), None)
-                if there is not None:
-                    done.append(settle(repo, config, there, answer, now().date(), options.reason))
+            for pair in named:  # listed anew each time: an answer moves lines, and may settle another pair as well
+                pairs = open_pairs(repo, config, now().date())
+                current = next((each for each in pairs if _is_same_pair(each, pair)), None)
+                if current is not None:
+                    done.append(settle(repo, config, current, answer, now().date(), options.reason))
         if len(done) < len(named):
             say(f"{counted(len(named) - len(done), 'pair')} settled by the answers before: git mem settle")
     if options.as_json:
@@ -138,29 +139,29 @@ def _answer(repo: Repository, config: Config, found: Sequence[Rival], options: S
         write_json({"settled": rows, "dry_run": options.dry_run})
         return
     for each in done:
-        write(_said(each, options.dry_run))
+        write(_outcome(each, options.dry_run))
     if not options.dry_run:
         say_if_detached(repo, done[-1].commit)
         if not all(each.commit for each in done):
             say("not committed, since memory has other edits that are not: git commit")
 
 
-def _is_of(one: Rival, other: Rival) -> bool:
-    """Whether two pairs are of the same two statements, wherever these stand now."""
+def _is_same_pair(one: Rival, other: Rival) -> bool:
+    """Whether two pairs have the same two statements, on whatever lines."""
     return {one.new.fact.id, one.old.fact.id} == {other.new.fact.id, other.old.fact.id}
 
 
-def _said(done: Settled, dry_run: bool) -> str:
+def _outcome(done: Settled, dry_run: bool) -> str:
+    """A settled pair in one line: the commit, the places, the answer."""
     places = ", ".join(f"{row.path}:{row.fact.line}" for row in done.pair.earlier_first)
-    if dry_run:
-        head = "would settle"
-    else:
+    head = "would settle"
+    if not dry_run:
         head = done.commit[:12] or "settled"
     return escape(f"{head} {places}: {WORDS[done.answer]}\n")
 
 
 def _interactively(repo: Repository, config: Config, found: Sequence[Rival], reason: str) -> None:
-    """Ask about one pair after the other, and record each answer at once."""
+    """Ask about one pair after the other, and record each answer at once. Raises UsageError if an agent runs it."""
     ensure_person(config)
     if not found:
         say("no statements of memory wait for an answer")
@@ -176,4 +177,4 @@ def _interactively(repo: Repository, config: Config, found: Sequence[Rival], rea
             except Changed:
                 say("an earlier answer settled that one")
                 continue
-            write(_said(done, dry_run=False))
+            write(_outcome(done, dry_run=False))

@@ -1,4 +1,4 @@
-"""`git mem setup`: everything a new machine needs, one plain command at a time."""
+"""`git mem setup`: set a memory up on a new machine, with one plain command for each step."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from gitmem.cli.options import json_option
 from gitmem.cli.terminal import escape, say, write, write_json
 from gitmem.errors import Exit, NotARepository, UsageError
 from gitmem.gate.quoting import without_secrets
+from gitmem.gate.setup_checks import Check
 from gitmem.git import hook_files
 from gitmem.git.opening import Repository, open_repository
 from gitmem.git.other_memories import shown_url
@@ -27,15 +28,18 @@ from gitmem.hosts.own_memory import is_kept_here, remembered
 from gitmem.hosts.registry import HOSTS, host_named
 from gitmem.paths import is_memory, layout_of
 
-OURS = (".gitattributes", ".gitmem.toml", "memory/.gitkeep")  # what `git mem init` writes beside memory
-NEXT = "next: "  # what `git mem init` says last
+OURS = (".gitattributes", ".gitmem.toml", "memory/.gitkeep")  # files that `git mem init` writes beside memory files
+NEXT = "next: "  # the beginning of lines in which our commands say what to type next
 STEPS = ("repository", "hooks", "commit", "agents", "memories", "fact", "check")
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thing to do: the commands a person would type for it, in order, and where `git-mem` is ours. No commands:
-    nothing is to be done, and `why` says why."""
+    """One step of the setup.
+
+    `commands`: the words of each command that a person would type for it, in order; `git-mem` is this program; () if
+    there is nothing to do. `why`: the reason why there is nothing to do.
+    """
 
     name: str
     commands: tuple[tuple[str, ...], ...] = ()
@@ -58,9 +62,10 @@ class Choices:
 
     @property
     def asks(self) -> bool:
-        """Whether a person answers at a terminal."""
-        told = self.yes or self.dry_run or self.as_json
-        return not told and sys.stdin.isatty() and sys.stderr.isatty()
+        """Whether questions are asked: at a terminal, without --yes, --dry-run and --json."""
+        if self.yes or self.dry_run or self.as_json:
+            return False
+        return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 @click.command()
@@ -90,7 +95,7 @@ def command(**given: Any) -> int:
     git mem setup --yes --agent claude --fact "Invoices are in UTC"
     """
     choices = Choices(**given)
-    if not choices.clone:  # which is a repository of its own, wherever it is
+    if not choices.clone:  # a clone is a repository of its own in any folder
         _ensure_not_inside(choices.folder)
     runs = (choices.yes or choices.asks) and not choices.dry_run
     done: list[dict[str, object]] = []
@@ -114,29 +119,29 @@ def command(**given: Any) -> int:
 
 
 def _what_next(choices: Choices) -> str:
-    """What a person can do with the memory that now stands, one command a line."""
-    if choices.folder.resolve() == Path.cwd():
-        enter = []
+    """What a person can type now that memory is set up, one command a line."""
+    steps = []
+    if choices.folder.resolve() != Path.cwd():
+        steps.append(f"cd {shlex.quote(str(choices.folder))}")
+    if choices.agents or hosts_on_path():
+        steps.append("start your agent and tell it something to keep")
     else:
-        enter = [f"cd {shlex.quote(str(choices.folder))}"]
-    hosts = choices.agents or tuple(hosts_on_path())
-    write_first = 'git mem add "what is to be kept"'
-    if hosts:
-        write_first = "start your agent and tell it something to keep"
-    steps = [*enter, write_first, "git mem search 'a question'", "git mem ui", "git mem undo"]
+        steps.append('git mem add "what is to be kept"')
+    steps += ["git mem search 'a question'", "git mem ui", "git mem undo"]
     notes = {
         "git mem ui": "memory in a browser: what is kept, by whom, from where",
         "git mem undo": "takes back what git mem wrote last",
     }
     width = max(len(step) for step in steps if step in notes) + 2
-    rows = [f"  {step:<{width}}{notes[step]}" if step in notes else f"  {step}" for step in steps]
+    rows = [f"  {step:<{width}}{notes.get(step, '')}".rstrip() for step in steps]
     return "\n".join(["", "memory is set up; from here on:", *rows, ""])
 
 
 def _take(step: Step, choices: Choices, title: str, *, runs: bool, quiet: bool) -> str:
-    """Say, ask and run a step: `done`, `nothing to do`, `skipped`, `would run` or `failed`.
+    """Print a step, ask about it and run it. Returns `done`, `nothing to do`, `skipped`, `would run` or `failed`.
 
-    Where the folder is no repository, nothing but making it runs: the rest would be done to another one.
+    While the folder is not a repository, only the step "repository" runs: the others would change the repository around
+    it.
     """
     if step.name in choices.skip:
         step = Step(step.name, (), "skipped")
@@ -163,20 +168,15 @@ def _take(step: Step, choices: Choices, title: str, *, runs: bool, quiet: bool) 
 def _run(words: tuple[str, ...], folder: Path, *, quiet: bool) -> int:
     """Run a command in the folder and return its exit status.
 
-    The output of our own commands is shown without the lines that say what to type next, because setup takes that step
+    The output of our own commands is shown without the lines that say what to type next, because setup does that step
     itself. `quiet`: show no output.
     """
-    ours = words[0] == "git-mem"
-    run = [sys.executable, "-P", "-m", "gitmem", *words[1:]] if ours else words
-    at = None
-    if folder.is_dir():
-        at = folder
-    stdout = None
+    command, stdout = list(words), None
+    if words[0] == "git-mem":
+        command, stdout = [sys.executable, "-P", "-m", "gitmem", *words[1:]], subprocess.PIPE
     if quiet:
         stdout = subprocess.DEVNULL
-    elif ours:
-        stdout = subprocess.PIPE
-    done = subprocess.run(run, cwd=at, stdout=stdout, check=False)
+    done = subprocess.run(command, cwd=folder if folder.is_dir() else None, stdout=stdout, check=False)
     for line in (done.stdout or b"").decode("utf-8", "replace").splitlines(keepends=True):
         if not line.startswith(NEXT):
             write(line)
@@ -185,35 +185,37 @@ def _run(words: tuple[str, ...], folder: Path, *, quiet: bool) -> int:
 
 
 def _shown_command(words: tuple[str, ...]) -> str:
-    """The command as it is shown: an address may hold a token, and a fact that the gate refuses a secret."""
+    """The command as it is printed, without a token in an address and without a secret in a fact."""
     if words[:2] == ("git", "clone"):
-        shown = tuple(map(shown_url, words))
-    else:
-        shown = words
-    if "--" in shown:
-        shown = (*shown[:-1], without_secrets([shown[-1]])[0])
-    return shlex.join(("git", "mem", *shown[1:]) if shown[0] == "git-mem" else shown)
+        words = tuple(map(shown_url, words))
+    if "--" in words:
+        words = (*words[:-1], without_secrets([words[-1]])[0])
+    if words[0] == "git-mem":
+        words = ("git", "mem", *words[1:])
+    return shlex.join(words)
 
 
-# -- the steps, each as it stands when it is reached ---------------------------------------------------------
+# -- the steps ---------------------------------------------------------------------------------------------------
 
 
 def _steps(choices: Choices) -> Iterator[Step]:
+    """The steps in order. Each is made when it is reached, from what the steps before have done."""
     yield _repository(choices)
     yield _hooks(choices.folder)
-    yield _commit(choices.folder)  # after the hooks, which scan it
+    yield _commit(choices.folder)  # after the hooks, so that they scan the commit
     hosts = choices.agents or tuple(hosts_on_path())
     yield _agents(choices.folder, hosts)
     yield _memories(choices, hosts)
     fact = choices.fact
     if choices.asks and not fact and "fact" not in choices.skip and _repo(choices.folder) is not None:
         fact = click.prompt("a first fact (Enter for none)", default="", show_default=False, err=True)
+    first_check: tuple[str, ...] = ("git-mem", "index")
     if fact:
         yield Step("fact", (("git-mem", "add", "--to", "memory", "--", fact),))
+        first_check = ("git-mem", "search", "--", fact)
     else:
         yield Step("fact", (), "none was given")
-    asked = ("git-mem", "search", "--", fact) if fact else ("git-mem", "index")
-    yield Step("check", (asked, ("git-mem", "doctor")))
+    yield Step("check", (first_check, ("git-mem", "doctor")))
 
 
 def _repository(choices: Choices) -> Step:
@@ -229,6 +231,7 @@ def _repository(choices: Choices) -> Step:
 
 
 def _repo(folder: Path) -> Repository | None:
+    """The repository of a folder; None without one."""
     try:
         if not folder.is_dir():
             return None
@@ -238,11 +241,11 @@ def _repo(folder: Path) -> Repository | None:
 
 
 def _ensure_not_inside(folder: Path) -> None:
-    """Raise UsageError for a folder within the work tree of a repository: its root is what is set up."""
-    there = folder.absolute()
-    while not there.is_dir():
-        there = there.parent
-    repo = _repo(there)
+    """Raise UsageError for a folder inside the work tree of a repository, since only the root can be set up."""
+    existing = folder.absolute()
+    while not existing.is_dir():
+        existing = existing.parent
+    repo = _repo(existing)
     if repo is None or repo.root is None:
         return
     root = repo.root.resolve()
@@ -253,20 +256,21 @@ def _ensure_not_inside(folder: Path) -> None:
 
 
 def _commit(folder: Path) -> Step:
-    """The commit of what `git mem init` wrote."""
+    """The first commit, of the files that `git mem init` wrote; nothing to do if there is a commit already."""
     repo = _repo(folder)
     if repo is None or repo.root is None:
         return Step("commit", (), "after the repository is made")
     staged = [entry.path for entry in repo.staged()]
     layout = layout_of(staged)
-    # of a commit that was refused: what was mended since is added anew
+    # Without a commit, staged files are of a first commit that was refused: they are added again as they are now.
+    refused: list[str] = []
     if repo.head() is None:
-        left = staged
-    else:
-        left = []
-    new = sorted(path for path in {*repo.untracked(), *left} if is_memory(path, layout) or path in OURS)
-    if repo.head() is not None or not new:
-        return Step("commit", (), "what is there is yours to commit" if new else "there already")
+        refused = staged
+    new = sorted(path for path in {*repo.untracked(), *refused} if is_memory(path, layout) or path in OURS)
+    if not new:
+        return Step("commit")
+    if repo.head() is not None:
+        return Step("commit", (), "what is there is yours to commit")
     return Step("commit", (("git", "add", "--", *new), ("git", "commit", "--quiet", "-m", "memory: begin")))
 
 
@@ -291,13 +295,12 @@ def _agents(folder: Path, hosts: tuple[str, ...]) -> Step:
 
 
 def _memories(choices: Choices, hosts: tuple[str, ...]) -> Step:
-    """What the hosts have remembered of the folder by themselves: a person is asked, and left alone by default."""
+    """The import of what hosts have remembered of the folder by themselves. The person is asked about each host; the
+    default is to leave it."""
     repo = _repo(choices.folder)
+    named: list[tuple[str, Check]] = []
     if repo is not None:
-        found = own_memories(repo)
-    else:
-        found = []
-    named = [(name, check) for check in found if (name := check.name.rpartition(" ")[2]) in hosts]
+        named = [(name, check) for check in own_memories(repo) if (name := check.name.rpartition(" ")[2]) in hosts]
     if not named:
         return Step("memories", (), "no host has a memory of its own that is not here")
     if not choices.asks or "memories" in choices.skip:
@@ -309,10 +312,10 @@ def _memories(choices: Choices, hosts: tuple[str, ...]) -> Step:
         assert repo is not None and repo.root is not None
         has = remembered(host, home, repo.root)
         assert has is not None and host.own_memory is not None
-        able = bool(host.own_memory.setting) and not is_kept_here(host, repo.root)
-        ways = click.Choice(["along", "here", "leave"] if able else ["along", "leave"])
-        said = f"{check.detail}. Bring it along" + (", keep it here from now on as well" if able else "")
-        answer = click.prompt(f"{said}, or leave it", type=ways, default="leave", err=True)
+        question, answers = f"{check.detail}. Bring it along", ["along", "leave"]
+        if host.own_memory.setting and not is_kept_here(host, repo.root):
+            question, answers = f"{question}, keep it here from now on as well", ["along", "here", "leave"]
+        answer = click.prompt(f"{question}, or leave it", type=click.Choice(answers), default="leave", err=True)
         if answer != "leave":
             commands.append(("git-mem", "import", "notes", str(has.folder), "--into", name))
         if answer == "here":

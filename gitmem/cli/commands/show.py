@@ -1,16 +1,15 @@
-"""`git mem show`: lines of a memory file, now or then."""
+"""`git mem show`: print lines of a memory file, as it is or as it was."""
 
 from __future__ import annotations
 
 import click
 
 from gitmem.cli import completions
-from gitmem.cli.options import at_option, colour_option, json_option, open_here
+from gitmem.cli.options import at_option, colour_option, commit_at, json_option, open_here
 from gitmem.cli.places import lines as parse_place
 from gitmem.cli.terminal import colour as coloured
 from gitmem.cli.terminal import escape, page, paint, write_json
 from gitmem.environment import now
-from gitmem.git.revision import resolve_at
 from gitmem.memory.show import as_value, read, statement_at
 from gitmem.provenance.forgotten_texts import forgotten_texts
 
@@ -33,7 +32,7 @@ def command(place: str, at: str, colour: str, as_json: bool) -> None:
     """
     repo, config = open_here()
     path, first, last = parse_place(repo, place)
-    memory_file = read(repo, config, path, resolve_at(repo, at, now()) if at else "", forgotten_texts(repo))
+    memory_file = read(repo, config, path, commit_at(repo, at, now()), forgotten_texts(repo))
     if first and first == last:
         first, last = statement_at(memory_file, first)
     value = as_value(memory_file, first, last)

@@ -1,9 +1,8 @@
-"""`git mem status`: what is indexed, what is not, and why."""
+"""`git mem status`: show what is indexed, and how the gate, the hooks and the sessions stand."""
 
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
 
 import click
 
@@ -35,18 +34,21 @@ def command(as_json: bool) -> None:
     """
     repo, config = open_here()
     status = index_status.status(repo, config)
-    gate = None
+    gate, hooks = None, None
     if repo.root is not None:
         gate = counts(repo, now().date())
-    hooks = None
-    if repo.root is not None:
         hooks = hook_check(repo, hooks_folder(repo))
     refused = last_refusal.read(repo.common_dir)
     consolidated = due_consolidation.load(repo.common_dir)
     if as_json:
-        more: dict[str, Any] = {"hooks": hooks.wrong if hooks else "", "promotion": last_run(repo.common_dir) or None}
-        more |= {"consolidation": consolidated, "refused": refused}
-        write_json({**json_object(status), "gate": gate, **more})
+        write_json({
+            **asdict(status),
+            "gate": asdict(gate) if gate else None,
+            "hooks": hooks.wrong if hooks else "",
+            "promotion": last_run(repo.common_dir) or None,
+            "consolidation": consolidated.as_value(),
+            "refused": asdict(refused) if refused else None,
+        })  # fmt: skip
         return
     lines = _index_lines(status)
     if status.commits:
@@ -65,13 +67,16 @@ def command(as_json: bool) -> None:
     if recalled := _receipts_in_words(repo, config):
         lines.append(f"receipts  {recalled}")
     for odd in status.odd:
-        lines.append(f"! {odd.path}: {odd.reason}" + (f"\n    {odd.hint}" if odd.hint else ""))
+        hint = ""
+        if odd.hint:
+            hint = f"\n    {odd.hint}"
+        lines.append(f"! {odd.path}: {odd.reason}{hint}")
     on = colour("auto")
     page("\n".join(_painted(escape(line), on) for line in lines) + "\n", wrap=True)
 
 
 def _painted(line: str, on: bool) -> str:
-    """A line of the answer; in colour where it says that something is wrong."""
+    """A line of the output; in colour if it tells of a problem."""
     if line.startswith(("hooks ", "refused ")):
         return paint(line, "bad", on)
     if line.startswith("! "):
@@ -80,36 +85,32 @@ def _painted(line: str, on: bool) -> str:
 
 
 def _index_lines(status: Status) -> list[str]:
-    """The rows about the search index: its state, files, chunks, vectors, branches and left-out secrets."""
+    """The lines about the search index: its state, files, chunks, vectors, branches and left-out secrets."""
     if not status.exists:
         return [f"no index yet; {counted(status.files, 'memory file')}; the first search builds it, or 'git mem index'"]
     behind = [name for name, current in status.branches if not current]
+    state, branches = "current", "all indexed"
+    if behind:
+        state, branches = "has the work tree", f"not indexed yet: {', '.join(behind)}; a search there does it"
     if status.stale:
         state = f"stale: {status.reason}"
-    else:
-        state = "current"
-        if behind:
-            state = "has the work tree"
-    lines = []
-    lines.append(f"index     {status.path} ({status.bytes / 1e6:.1f} MB), {state}")
-    lines.append(f"files     {status.indexed} of {status.files} indexed, {status.ignored} ignored by Git")
-    lines.append(f"chunks    {status.chunks}")
-    if status.wanted == status.embedder:
-        changing = ""
-    else:
-        changing = f"; {status.wanted} after 'git mem index'"
-    lines.append(f"vectors   {status.vectors} by {status.embedder or 'no embedder'}{changing}")
-    rest = "all indexed"
-    if behind:
-        rest = f"not indexed yet: {', '.join(behind)}; a search there does it"
-    lines.append(f"branches  {len(status.branches)}, {rest}")
+    embedder = status.embedder or "no embedder"
+    if status.wanted != status.embedder:
+        embedder += f"; {status.wanted} after 'git mem index'"
+    lines = [
+        f"index     {status.path} ({status.bytes / 1e6:.1f} MB), {state}",
+        f"files     {status.indexed} of {status.files} indexed, {status.ignored} ignored by Git",
+        f"chunks    {status.chunks}",
+        f"vectors   {status.vectors} by {embedder}",
+        f"branches  {len(status.branches)}, {branches}",
+    ]
     if status.secret_lines:
         lines.append(f"secrets   left out: {counted(status.secret_lines, 'line')}")
     return lines
 
 
 def _receipts_in_words(repo: Repository, config: Config) -> str:
-    """What the sessions of the last week were given, "" where they left no receipts."""
+    """What the sessions of the last week were given; "" without receipts."""
     found = receipts.read(repo.common_dir, since=now().date() - timedelta(days=6))
     if not found:
         return ""
@@ -122,15 +123,14 @@ def _receipts_in_words(repo: Repository, config: Config) -> str:
 
 
 def _gate_in_words(gate: Counts) -> str:
-    """What the gate finds in the work tree, and what to type where it finds something."""
-    counts = f"{gate.blocking} blocking, {counted(gate.warnings, 'warning')} in {counted(gate.files, 'file')}"
-    rest = ""
+    """The gate's findings in the work tree, and the command to type if there are any."""
+    parts = [f"{gate.blocking} blocking, {counted(gate.warnings, 'warning')} in {counted(gate.files, 'file')}"]
     if gate.accepted:
-        rest = f"; {gate.accepted} accepted at adoption"
+        parts.append(f"{gate.accepted} accepted at adoption")
     if gate.gone:
-        rest += f"; {counted(gate.gone, 'row')} of the baseline gone: git mem allow --prune"
-    rest += "" if gate.whole else "; more are not looked at here"
-    then = ""
+        parts.append(f"{counted(gate.gone, 'row')} of the baseline gone: git mem allow --prune")
+    if not gate.whole:
+        parts.append("more are not looked at here")
     if gate.blocking or gate.warnings or not gate.whole:
-        then = "; git mem scan"
-    return f"{gate.mode}: {counts}{rest}{then}"
+        parts.append("git mem scan")
+    return f"{gate.mode}: {'; '.join(parts)}"

@@ -1,4 +1,4 @@
-"""`git mem sync`: this clone and a remote become equal."""
+"""`git mem sync`: make a branch of this clone and of a remote equal."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 import click
 
 from gitmem.cli.options import json_option, open_here
-from gitmem.cli.terminal import escape, say, say_differs, write, write_json
+from gitmem.cli.terminal import escape, say, say_differs, some_of, write, write_json
 from gitmem.environment import now
 from gitmem.errors import Exit, GitMemError
 from gitmem.exchange.sync import Synced, remote_of, sync
@@ -47,17 +47,16 @@ def command(remote: str, commit: bool, dry_run: bool, quiet: bool, timer: str | 
     git mem sync --timer systemd | sh     # every 15 minutes, by itself
     """
     repo, config = open_here()
-
     if timer:
         if repo.root is None:
             raise GitMemError("a bare repository has nothing to sync", "run it in a clone")
-        named = ""
+        name = ""
         if remote:
-            named = remote_of(repo, remote, unattended=True).name
-        write(text_of(timer, repo.root, sys.executable, every, named))
+            name = remote_of(repo, remote, unattended=True).name
+        write(text_of(timer, repo.root, sys.executable, every, name))
         return Exit.DONE
-    there = remote_of(repo, remote, unattended=not sys.stdin.isatty())
-    done = sync(repo, config, there, today=now().date(), python=sys.executable, commit=commit, dry_run=dry_run)
+    chosen = remote_of(repo, remote, unattended=not sys.stdin.isatty())
+    done = sync(repo, config, chosen, today=now().date(), python=sys.executable, commit=commit, dry_run=dry_run)
     if as_json:
         write_json(done)
     else:
@@ -68,6 +67,7 @@ def command(remote: str, commit: bool, dry_run: bool, quiet: bool, timer: str | 
 
 
 def _say(done: Synced, quiet: bool) -> None:
+    """Print on standard error what was received and sent, or why nothing was. `quiet`: nothing if nothing changed."""
     name = escape(f"{done.remote}/{done.branch}", "")
     if done.state == "offline":
         say(f"offline: {counted(done.waiting, 'commit')} for {name} will go next time")
@@ -77,21 +77,23 @@ def _say(done: Synced, quiet: bool) -> None:
         say(f"hint: git pull {escape(done.remote, '')} {escape(done.branch, '')}, settle it, then git mem sync")
     elif done.state == "uncommitted":
         say(f"nothing was merged: {_names(done.paths)} is edited or not committed here, and {name} has it too")
-        ours = set(done.paths) <= set(done.uncommitted)
-        say("hint: git mem sync --commit" if ours else "hint: commit it, or move it away, then git mem sync")
+        if set(done.paths) <= set(done.uncommitted):
+            say("hint: git mem sync --commit")
+        else:
+            say("hint: commit it, or move it away, then git mem sync")
     elif done.received or done.sent or not quiet:
         would = ""
         if done.state == "would sync":
             would = "would be "
-        came, went = counted(done.received, "commit"), counted(done.sent, "commit")
         if done.received or done.sent:
-            say(f"{name}: {came} {would}received, {went} {would}sent")
+            received, sent = counted(done.received, "commit"), counted(done.sent, "commit")
+            say(f"{name}: {received} {would}received, {sent} {would}sent")
         else:
             say(f"{name}: nothing new on either side")
+    where = ""
+    if done.paths:
+        where = f" of {_names(done.paths)}"
     for kept in done.kept:
-        where = ""
-        if done.paths:
-            where = f" of {_names(done.paths)}"
         say(f"both sides changed the same text{where}: theirs stands, yours is on {kept}")
         say(f"hint: git diff HEAD {kept}; git merge {kept} takes yours instead")
     say_differs(done.differs)
@@ -100,6 +102,4 @@ def _say(done: Synced, quiet: bool) -> None:
 
 
 def _names(paths: tuple[str, ...]) -> str:
-    shown = ", ".join(f"'{path}'" for path in paths[:MAX_NAMED_PATHS])
-    more = len(paths) - MAX_NAMED_PATHS
-    return escape(shown + (f" and {more} more" if more > 0 else ""), "")
+    return escape(some_of([f"'{path}'" for path in paths], MAX_NAMED_PATHS), "")

@@ -1,8 +1,13 @@
-"""`git mem ui`: look at memory in a browser, and put it right."""
+"""`git mem ui`: show memory in a browser, where it can be corrected.
+
+The pages' modules are imported inside functions, since they need the packages of the extra `ui`.
+"""
 
 from __future__ import annotations
 
 import os
+import threading
+import webbrowser
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -14,7 +19,7 @@ from gitmem.environment import now
 from gitmem.errors import GitMemError
 from gitmem.plural import counted
 
-NEEDED = ("starlette", "uvicorn", "jinja2")
+PACKAGES = ("starlette", "uvicorn", "jinja2")  # of the extra `ui`
 
 
 @click.command()
@@ -40,7 +45,7 @@ def command(port: int, no_browser: bool, read_only: bool, at: str, folder: Path 
     git mem ui --read-only --at 2026-03-01
     git mem ui --export audit --at v1.2
     """
-    if any(find_spec(name) is None for name in NEEDED):
+    if any(find_spec(name) is None for name in PACKAGES):
         raise GitMemError("the inspector needs the packages of the extra 'ui'", "pip install 'git-mem[ui]'")
     repo, _ = open_here()
     from gitmem.ui.local_server import bound, serve, site_of
@@ -62,23 +67,20 @@ def command(port: int, no_browser: bool, read_only: bool, at: str, folder: Path 
             at=at,
             crash_log=write_crash_log,
         )
-        serve(site, listening, lambda address: _tell(address, not no_browser))
+        serve(site, listening, lambda address: _show_address(address, browse=not no_browser))
 
 
 def _language() -> str:
-    """The language of the person's locale, of those that the pages have."""
+    """The language of the person's locale, if the pages have it, else their default."""
     from gitmem.ui.translation import language_of
 
     locale = next((value for name in ("LC_ALL", "LC_MESSAGES", "LANG") if (value := os.environ.get(name))), "")
     return language_of(locale.partition(".")[0].replace("_", "-"))
 
 
-def _tell(address: str, browse: bool) -> None:
-    """Print the address, and open it where that is wanted and there is a browser."""
+def _show_address(address: str, *, browse: bool) -> None:
+    """Print the address, and open it in a browser if `browse`."""
     write(escape(f"{address}\n"))
     say("for this machine alone; Ctrl+C ends it")
     if browse:
-        import threading
-        import webbrowser
-
         threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()

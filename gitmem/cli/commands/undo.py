@@ -1,4 +1,4 @@
-"""`git mem undo`: take back the last thing that git mem wrote here."""
+"""`git mem undo`: take back the last write of git mem in this work tree."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from gitmem.plural import counted
 from gitmem.provenance.ledger import PROMOTES
 from gitmem.provenance.undo import Undo, as_value, last_write, pass_over, undo
 
-SHOWN, SHOWN_OF_MANY = 20, 4  # lines of a file, and of one of many that were made
-MAX_FILES_UNASKED = 3  # files
-MAX_NAMED_PATHS = 3  # paths in a command
+MAX_LINES = 20  # lines shown of a file
+MAX_LINES_OF_NEW_FILE = 4  # lines shown of a new file, where the write made more than MANY_FILES
+MANY_FILES = 3  # files
+MAX_NAMED_PATHS = 3  # paths in the command that commits them
 
 
 @click.command()
@@ -50,20 +51,21 @@ def command(dry_run: bool, yes: bool, as_json: bool) -> int:
     if asks and not click.confirm("take this back?", err=True):
         say("nothing was changed")
         return 1
-    if dry_run:
-        done = plan
-    else:
+    done = plan
+    if not dry_run:
         done = undo(repo, config, plan)
     if as_json:
         write_json(as_value(done, dry_run))
     elif dry_run:
         say("nothing was changed")
     else:
-        where = ""
-        if done.branch:
-            where = f" on '{done.branch}'"
-        say(f"taken back in commit {done.commit[:12]}{where}" if done.commit else "taken back in the work tree")
-        say_if_detached(repo, done.commit if not done.branch else "")
+        if not done.commit:
+            say("taken back in the work tree")
+        elif done.branch:
+            say(f"taken back in commit {done.commit[:12]} on '{done.branch}'")
+        else:
+            say(f"taken back in commit {done.commit[:12]}")
+            say_if_detached(repo, done.commit)
         if done.held:
             say(f"HEAD still has it: {_commit_of(done.held)} takes it out there")
         if done.merge:
@@ -74,42 +76,36 @@ def command(dry_run: bool, yes: bool, as_json: bool) -> int:
 
 
 def _since(plan: Undo) -> str:
-    """What became of a write that was not committed."""
+    """Whether a write that git mem did not commit was committed by hand since, and in which commits."""
     if not plan.held:
         return "not committed"
-    part = " in part"
-    if len(plan.held) == len(plan.files):
-        part = ""
+    part = ""
+    if len(plan.held) < len(plan.files):
+        part = " in part"
     return f"committed by hand since{part}, in {', '.join(oid[:12] for oid in plan.held_in)}"
 
 
 def _commit_of(paths: Sequence[str]) -> str:
-    """The command that commits these files alone, as they are now."""
+    """The command that commits these files as they are now; for many files, one that commits all changed files."""
     if len(paths) <= MAX_NAMED_PATHS:
         return f"git commit -- {shlex.join(paths)}"
     return "git commit -a"
 
 
 def _show(plan: Undo) -> None:
+    """Print the write and the lines that would be taken back."""
+    what = _since(plan)
     if plan.commits:
         what = f'{plan.commits[0][:12]} "{plan.subject}"'
-    else:
-        what = _since(plan)
-    where = ""
     if plan.branch:
-        where = f" on '{plan.branch}'"
-    write(escape(f"written {plan.at}, {what}{where}\n"))
+        what += f" on '{plan.branch}'"
+    write(escape(f"written {plan.at}, {what}\n"))
     for file in plan.files:
-        lines = file.lines()
-        if file.then is None and len(plan.files) > MAX_FILES_UNASKED:
-            shown = SHOWN_OF_MANY
-        else:
-            shown = SHOWN
-        end = ""
-        if file.then is None:
-            end = " (the file goes)"
-        write(escape(f"{file.path}{end}\n"))
-        for line in lines[:shown]:
+        lines, limit, is_new = file.lines(), MAX_LINES, file.then is None
+        if is_new and len(plan.files) > MANY_FILES:
+            limit = MAX_LINES_OF_NEW_FILE
+        write(escape(f"{file.path}{' (the file goes)' if is_new else ''}\n"))
+        for line in lines[:limit]:
             write(f"  {escape(line, '')}\n")
-        if len(lines) > shown:
-            write(f"  and {counted(len(lines) - shown, 'line')} more\n")
+        if len(lines) > limit:
+            write(f"  and {counted(len(lines) - limit, 'line')} more\n")

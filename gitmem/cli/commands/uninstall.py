@@ -1,4 +1,4 @@
-"""`git mem uninstall`: leave git mem: hooks, merge driver and hosts' registrations at once; about the rest it asks."""
+"""`git mem uninstall`: remove hooks, the merge driver and hosts' registrations, and ask about everything else."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from gitmem.git import hook_files as hooks
 from gitmem.git import merge_driver
 from gitmem.git.opening import Repository
 
-# What each part became, as JSON has it; the words of a person's report.
-REMOVED, WOULD_REMOVE, KEPT = "removed", "would be removed", "kept"
-REMOVES = {"registrations": "--user", "index": "--purge", "state": "--purge", "undo": "--purge", "settings": "--yes"}
+REMOVED, WOULD_REMOVE, KEPT = "removed", "would be removed", "kept"  # states of a part in JSON
+# Part -> the option that removes it without a question.
+OPTIONS = {"registrations": "--user", "index": "--purge", "state": "--purge", "undo": "--purge", "settings": "--yes"}
 
 
 @click.command()
@@ -64,7 +64,7 @@ def command(dry_run: bool, yes: bool, purge: bool, agents: Sequence[str], user: 
         return register(repo, agents, dry_run=dry_run, as_json=as_json, remove=True)
     state_removal.state_folder(repo)  # a link is refused before anything is changed
     folder = hooks.hooks_folder(repo)
-    steps = _hooks_out(repo, dry_run)
+    steps = _remove_hooks(repo, dry_run)
     merging = merge_driver.take_out(repo, dry=dry_run)
     hosts = leave_project(repo, dry_run=dry_run)
     if not as_json:
@@ -72,15 +72,15 @@ def command(dry_run: bool, yes: bool, purge: bool, agents: Sequence[str], user: 
         for host in hosts:
             show_left(host, dry_run)
     asks = not (dry_run or yes or as_json) and sys.stdin.isatty() and sys.stderr.isatty()
-    rest: dict[str, str] = {}
+    states: dict[str, str] = {}  # part -> REMOVED, WOULD_REMOVE or KEPT
     problems = [f"{host.host}: {host.problem}" for host in hosts if host.problem]
     for part in _parts(repo):
         wanted = yes or (purge and not part.all_projects) or (user and part.name == "registrations")
         try:
-            rest[part.name] = _take(part, wanted=wanted, asks=asks, dry_run=dry_run, as_json=as_json, left=problems)
+            states[part.name] = _remove(part, wanted=wanted, asks=asks, dry_run=dry_run, as_json=as_json, left=problems)
         except GitMemError as error:
             problems.append(error.message)
-            rest[part.name] = KEPT
+            states[part.name] = KEPT
             if not as_json:
                 say(escape(f"git mem: {error.message}"))
     waiting = state_removal.kept_files(repo)
@@ -89,22 +89,20 @@ def command(dry_run: bool, yes: bool, purge: bool, agents: Sequence[str], user: 
         write_json({
             "folder": str(folder), "dry_run": dry_run,
             "hooks": [{"hook": step.path.name, "what": step.what} for step in steps], "merge_driver": merging,
-            "agents": [host.as_value(dry_run) for host in hosts], "rest": rest,
+            "agents": [host.as_value(dry_run) for host in hosts], "rest": states,
             "kept": [str(path) for path in waiting], "problems": problems,
         })  # fmt: skip
     else:
-        for line in _last_words(repo, rest, waiting, gone):
-            say(escape(line))
-        for line in _by_hand(repo):
+        for line in (*_kept(repo, states, waiting, gone), *_timers(repo)):
             say(escape(line))
     if problems:
         return Exit.CANNOT_RUN
     return Exit.DONE
 
 
-def _hooks_out(repo: Repository, dry_run: bool) -> list[hooks.Step]:
-    """Our lines go out of the folder in which Git looks for hooks, and of the repository's own, where they were put
-    before core.hooksPath named another."""
+def _remove_hooks(repo: Repository, dry_run: bool) -> list[hooks.Step]:
+    """Remove our lines from the hook files in Git's folder of hooks, and in the repository's own, which was used before
+    core.hooksPath was set. Returns what was done to each file."""
     only = hooks.git_directory(repo)
     folders = {folder.resolve(): folder for folder in (repo.common_dir / "hooks", hooks.hooks_folder(repo))}
     steps = [step for folder in folders.values() for step in hooks.uninstall(folder, only=only, dry=dry_run)]
@@ -114,7 +112,7 @@ def _hooks_out(repo: Repository, dry_run: bool) -> list[hooks.Step]:
 
 
 def _parts(repo: Repository) -> Iterator[Part]:
-    """What is left, in the order in which it is asked about: undo's record is the last."""
+    """The parts to ask about, in order; the record of `git mem undo` is the last."""
     at_home = leave_home(dry_run=True)
     if at_home:
         files = ", ".join(dict.fromkeys(change.path for host in at_home for change in host.changes))
@@ -130,15 +128,16 @@ def _parts(repo: Repository) -> Iterator[Part]:
 
 
 def _leave_home() -> None:
+    """Remove the registrations in the person's home. Raises GitMemError if one cannot be removed."""
     problems = [host for host in leave_home(dry_run=False) if host.problem]
     if problems:
         raise GitMemError(f"{problems[0].host}: {problems[0].problem}", problems[0].hint)
 
 
-def _take(part: Part, *, wanted: bool, asks: bool, dry_run: bool, as_json: bool, left: Sequence[str]) -> str:
-    """Remove a part where that is wanted or a person says so: REMOVED, WOULD_REMOVE or KEPT.
+def _remove(part: Part, *, wanted: bool, asks: bool, dry_run: bool, as_json: bool, left: Sequence[str]) -> str:
+    """Remove a part if an option asks for it (`wanted`), or the person says yes (`asks`). Returns its state.
 
-    Undo's record stays while something else could not be taken out.
+    The record of `git mem undo` is kept if something else could not be removed (`left`). Raises GitMemError.
     """
     if part.name == "undo" and left:
         wanted = asks = False
@@ -158,16 +157,15 @@ def _take(part: Part, *, wanted: bool, asks: bool, dry_run: bool, as_json: bool,
     return REMOVED
 
 
-def _last_words(repo: Repository, rest: dict[str, str], waiting: Sequence[object], gone: bool) -> Iterator[str]:
-    """What stays, and which command removes it."""
-    left = [name for name, state in rest.items() if state == KEPT]
-    if left:
-        typed = list(dict.fromkeys(REMOVES[name] for name in left))
-        if "--yes" in typed:
-            words = "--yes"
-        else:
-            words = " ".join(typed)
-        yield f"kept: {', '.join(left)}; git mem uninstall {words} removes them"
+def _kept(repo: Repository, states: dict[str, str], waiting: Sequence[object], gone: bool) -> Iterator[str]:
+    """The parts and files (`waiting`) that were kept, and the command that removes them; or (`gone`) that there are
+    none."""
+    kept = [name for name, state in states.items() if state == KEPT]
+    if kept:
+        options = list(dict.fromkeys(OPTIONS[name] for name in kept))
+        if "--yes" in options:
+            options = ["--yes"]
+        yield f"kept: {', '.join(kept)}; git mem uninstall {' '.join(options)} removes them"
     if waiting:
         yield f"kept, for no memory file has it yet: {', '.join(str(path) for path in waiting)}"
         yield "hint: git mem session retry writes what sessions left; read the rest, then remove it yourself"
@@ -175,8 +173,8 @@ def _last_words(repo: Repository, rest: dict[str, str], waiting: Sequence[object
         yield f"nothing of git mem is left in {repo.common_dir}; memory files and history are as they were"
 
 
-def _by_hand(repo: Repository) -> Iterator[str]:
-    """What a person set up with a command that git mem printed, and takes out with one."""
+def _timers(repo: Repository) -> Iterator[str]:
+    """Notes about timers for `git mem sync`, which a person set up and has to remove."""
     if repo.root is None:
         return
     for path in timer_files(repo.root, os.environ):

@@ -1,4 +1,4 @@
-"""`git mem verify`: does the provenance of promoted facts hold?"""
+"""`git mem verify`: check the provenance of promoted facts."""
 
 from __future__ import annotations
 
@@ -39,10 +39,9 @@ def command(ctx: click.Context, span: str, policy: bool, colour: str, as_json: b
     """
     repo, config = open_here()
     chosen = split_range(repo, span)
+    globs = config.memory_paths
     if chosen.base:
         globs = range_paths(repo, chosen)
-    else:
-        globs = config.memory_paths
     verdict = verify.verify(repo, chosen.base, chosen.tip, policy=policy, globs=globs)
     for note in verdict.notes:
         say(f"note: {note}")
@@ -56,17 +55,21 @@ def command(ctx: click.Context, span: str, policy: bool, colour: str, as_json: b
 
 
 def summary(verdict: Verdict) -> str:
-    """How many facts were checked, and in the words of `why` how each kind of them stands."""
+    """The numbers of checked facts, of findings, and of facts for each kind of support (in the words of `git mem
+    why`)."""
     counts = Counter(row.attribution.support for row in verdict.facts)
     kinds = ", ".join(f"{counts[support]} {words}" for support, words in WORDS.items() if counts[support])
     findings = "no finding"
     if verdict.flaws:
         findings = counted(len(verdict.flaws), "finding")
-    return f"{counted(verdict.checked, 'fact')} checked, {findings}" + (f" ({kinds})" if kinds else "")
+    text = f"{counted(verdict.checked, 'fact')} checked, {findings}"
+    if kinds:
+        return f"{text} ({kinds})"
+    return text
 
 
 def render(verdict: Verdict, on: bool) -> str:
-    """A line for each finding, and for each fact that was edited and may be: no text of memory."""
+    """A line for each finding, and for each fact with an allowed edit; without text of memory."""
     rows = [(flaw.path, flaw.line, paint(flaw.rule, "bad", on), flaw.message) for flaw in verdict.flaws]
     for row in verdict.facts:
         edit = row.attribution.edit

@@ -1,4 +1,4 @@
-"""`git mem watch`: refresh the index as memory files change."""
+"""`git mem watch`: bring the index up to date whenever memory files change."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from gitmem.cli.options import open_here
-from gitmem.cli.terminal import escape, say, write
+from gitmem.cli.terminal import escape, say, some_of, write
 from gitmem.config import TRACKED, Config
 from gitmem.environment import settings
 from gitmem.errors import GitMemError
@@ -17,7 +17,8 @@ from gitmem.git.opening import Repository
 from gitmem.index import freshness
 from gitmem.paths import Layout, is_memory
 
-MAX_PAUSES = 4  # times the pause, after which a stream of changes is not waited for any longer
+MAX_PAUSES = 4  # pauses after which the index is refreshed though files still change
+MAX_NAMED_PATHS = 5  # changed files that a line names; the others are counted
 
 
 @click.command()
@@ -47,17 +48,14 @@ def command(debounce: float) -> None:
         except GitMemError as error:  # locked, or a setting half written: the next change tries again
             say(f"git mem: {error.message}")
             continue
-        more = ""
-        if len(paths) > 5:
-            more = f" and {len(paths) - 5} more"
-        write(escape(f"indexed {', '.join(paths[:5])}{more}\n"))
+        write(escape(f"indexed {some_of(paths, MAX_NAMED_PATHS)}\n"))
 
 
 def _changes(root: Path, debounce: float) -> Iterator[list[str]]:
-    """Paths of memory files that changed, each time it has been quiet for `debounce` seconds."""
-    from watchfiles import watch
+    """Yield the paths of changed memory files, each time nothing has changed for `debounce` seconds."""
+    from watchfiles import watch  # a package of the extra `watch`
 
-    layout = Layout(notes=True)  # every *.md: what of it is memory the refresh itself decides
+    layout = Layout(notes=True)  # every *.md; the refresh decides which of them are memory
     pause = int(debounce * 1000)
     for changes in watch(
         root, watch_filter=lambda _, path: _is_watched(root, path, layout), debounce=pause * MAX_PAUSES, step=pause
@@ -66,6 +64,7 @@ def _changes(root: Path, debounce: float) -> Iterator[list[str]]:
 
 
 def _is_watched(root: Path, path: str, layout: Layout) -> bool:
+    """Whether a change of the file may change what is searched."""
     try:
         name = Path(path).relative_to(root)
     except ValueError:
@@ -76,7 +75,7 @@ def _is_watched(root: Path, path: str, layout: Layout) -> bool:
 
 
 def _refresh(repo: Repository, config: Config) -> None:
-    """What a search does first."""
+    """Bring the index up to date, as a search does first; print the reason if it cannot be current."""
     made = freshness.ready(repo, config)
     made.close()
     if made.freshness.stale:

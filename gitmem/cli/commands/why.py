@@ -1,4 +1,4 @@
-"""`git mem why`: where a line of memory comes from."""
+"""`git mem why`: show where a line of memory comes from."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gitmem.cli import completions
-from gitmem.cli.options import at_option, colour_option, json_option, open_here
+from gitmem.cli.options import at_option, colour_option, commit_at, json_option, open_here
 from gitmem.cli.terminal import colour as coloured
 from gitmem.cli.terminal import escape, page, paint, say, write_json
 from gitmem.environment import look_up, now
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gitmem.provenance.why import Answer
 
 
-CODE_LINES = 12  # lines of cited code that are shown as they were
+MAX_CODE_LINES = 12  # lines shown of cited code that has changed
 
 
 @click.command()
@@ -40,15 +40,14 @@ def command(place: str, at: str, colour: str, as_json: bool) -> None:
     git mem why MEMORY.md:17 --at v1.2
     git mem why MEMORY.md:17 --at 2026-03-01
     """
-    here = look_up()  # Git answers while the modules load
+    here = look_up()  # git looks for the repository while the imports below run
     from gitmem.cli.places import place as parse_place
-    from gitmem.git.revision import resolve_at
     from gitmem.provenance import why
 
     repo, config = open_here(here=here)
     path, line = parse_place(repo, place)
     moment = now()
-    answer = why.why(repo, config, path, line, resolve_at(repo, at, moment) if at else "", now=moment)
+    answer = why.why(repo, config, path, line, commit_at(repo, at, moment), now=moment)
     if as_json:
         for note in answer.notes:
             say(f"note: {note}")
@@ -58,7 +57,10 @@ def command(place: str, at: str, colour: str, as_json: bool) -> None:
 
 
 def render(answer: Answer, on: bool) -> str:
-    """The answer for a person: the line, a table of its commit and author, its support, and the quoted source lines."""
+    """The answer for a person: the line, a table with its commit and author, its support, its sources with their lines,
+    the cited code, and what amends it."""
+    from gitmem.provenance.grounding import Support
+
     lines = line_range(answer.line, answer.end_line)
     out = [f"{paint(escape(answer.path, ''), 'path', on)}:{paint(lines, 'line', on)}"]
     if answer.trail:
@@ -75,14 +77,13 @@ def render(answer: Answer, on: bool) -> str:
         *(("reviewer", name) for name in answer.reviewers),
     ]
     out += [f"  {paint(f'{name:<9}', 'dim', on)}{escape(value, '')}" for name, value in rows if value]
-    from gitmem.provenance.grounding import Support
-
-    good = answer.support is Support.IN_SOURCE
-    problem = ""
-    if answer.problem:
-        problem = f": {answer.problem}"
     if answer.sources or answer.edit:
-        out += ["", f"  {paint(escape(answer.words + problem, ''), 'good' if good and not problem else 'bad', on)}"]
+        words, style = answer.words, "bad"
+        if answer.problem:
+            words += f": {answer.problem}"
+        elif answer.support is Support.IN_SOURCE:
+            style = "good"
+        out += ["", f"  {paint(escape(words, ''), style, on)}"]
     for what, old, new in answer.edited:
         out.append(f"    {what} before  {escape(old, '') or 'nothing'}")
         out.append(f"    {what} now     {escape(new, '') or 'nothing'}")
@@ -94,11 +95,9 @@ def render(answer: Answer, on: bool) -> str:
             f"  {paint('taken from that session, as its comment says; no line of memory is its source', 'dim', on)}",
         ]
     elif not answer.sources and answer.commit and not answer.model:
-        by_hand = f"written directly by {answer.author.partition(' <')[0]}; no log line is cited as its source"
+        words = f"written directly by {answer.author.partition(' <')[0]}; no log line is cited as its source"
         if answer.agent:
             words = f"written by an agent, {answer.agent}: no source recorded"
-        else:
-            words = by_hand
         out += ["", f"  {paint(escape(words, ''), 'dim', on)}"]
     for one in answer.code:
         out += _cited(one, on)
@@ -121,47 +120,46 @@ def _commit(answer: Answer) -> str:
 
 
 def _cited(one: Compared, on: bool) -> list[str]:
-    """Code that the fact cites: what became of it, and what stood there where that is not there any more."""
+    """Code that the fact cites: its state, and its lines as they were if they have changed."""
     from gitmem.gate.quoting import without_secrets
 
-    good = one.state.value == "holds"
-    words = paint(escape(one.words, ""), "good" if good else "bad", on)
+    style, lines = "good", []
+    if one.state.value != "holds":
+        style, lines = "bad", without_secrets(list(one.then.lines))[:MAX_CODE_LINES]
+    words = paint(escape(one.words, ""), style, on)
     out = ["", f"  code {paint(escape(one.place, ''), 'path', on)}  {words}"]
-    if good:
-        lines = []
-    else:
-        lines = without_secrets(list(one.then.lines))[:CODE_LINES]
     return out + [f"    {escape(text, chr(9))}" for text in lines]
 
 
 def _amendment(word: str, end: Amendment, on: bool) -> list[str]:
-    """One link: the other line's place, day and text, and why the two are linked."""
+    """A line that amends this one or is amended by it: its place, day and text, and the reason of the link. `word`:
+    "amends" or "amended by"."""
     where = paint(f"{escape(end.path, '')}:{end.start_line}", "path", on)
-    about = [end.date, f"no longer there since after {end.commit[:12]}" if end.commit else "", end.reason]
-    sure = ""
+    gone = ""
+    if end.commit:
+        gone = f"no longer there since after {end.commit[:12]}"
     if end.proposed:
-        sure = "perhaps "
-    out = ["", f"  {sure}{word} {where}  {paint(' · '.join(filter(None, about)), 'dim', on)}"]
+        word = f"perhaps {word}"
+    about = " · ".join(filter(None, (end.date, gone, end.reason)))
+    out = ["", f"  {word} {where}  {paint(about, 'dim', on)}"]
     return out + [f"    {escape(text, chr(9))}" for text in end.text.split("\n")]
 
 
 def _source(source: Source, on: bool) -> list[str]:
-    """One source: where, whether it was verified, its lines."""
+    """One source: its place, whether it was verified, and its lines."""
     from gitmem.memory.fact import render_span
 
+    state = paint("NOT VERIFIED", "bad", on)
     if source.verified:
         state = paint("verified", "good", on)
-    else:
-        state = paint("NOT VERIFIED", "bad", on)
-    where = f"{escape(source.path, '')}:{source.start_line}"
-    if source.end_line != source.start_line:
-        where += f"-{source.end_line}"
+    where = f"{escape(source.path, '')}:{line_range(source.start_line, source.end_line)}"
     out = ["", f"  from {paint(where, 'path', on)} {paint(f'(blob {source.blob[:12]})', 'dim', on)}  {state}"]
     if source.moved:
         was = escape(render_span(source.recorded), "")
         out.append(f"  {paint('moved', 'warn', on)}: recorded as {was}, whose blob is gone; found by its text")
     if source.problem:
         out.append(f"  {paint(escape(source.problem, ''), 'bad', on)}")
-    for number, text in enumerate(source.text.split("\n") if source.text else [], source.start_line):
-        out.append(f"    {paint(f'{number:>4}', 'line', on)}  {escape(text, chr(9))}")
+    if source.text:
+        for number, text in enumerate(source.text.split("\n"), source.start_line):
+            out.append(f"    {paint(f'{number:>4}', 'line', on)}  {escape(text, chr(9))}")
     return out
