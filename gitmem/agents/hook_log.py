@@ -1,7 +1,7 @@
-"""The log of the hosts' hooks: `session.log` in `gitmem/` of the Git directory, which `git mem doctor` reads out.
+"""The log of failures of hosts' hooks: `gitmem/session.log` in the Git directory, which `git mem doctor` shows.
 
-Where the Git directory cannot be written, the log stands in a folder of the person's cache (`spare_folder`). It never
-holds text of memory or of a host. Imports nothing of ours, so that an installation that is broken can write it.
+If the Git directory cannot be written, the log is in a folder of the person's cache (`spare_folder`). It never holds
+text of memory or of a host. The module imports only `system` of ours, so that a broken installation can write the log.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from typing import NamedTuple
 from gitmem import system
 
 FILE = "session.log"
-SIZE_LIMIT = 200_000  # bytes; then it starts again
+MAX_LOG_BYTES = 200_000  # bytes from which on the log is started anew
 
 
 class Failure(NamedTuple):
-    """A hook that did not do its work: when, at which event, and why."""
+    """A hook that failed. `at`: when, with a time zone. `event`: the host's event. `words`: why, in one line."""
 
     at: datetime
     event: str
@@ -27,13 +27,13 @@ class Failure(NamedTuple):
 
 
 def spare_folder(cache: Path, common_dir: Path) -> Path:
-    """Where the log of a repository stands that cannot be written: a folder below `cache`, named after the hash of the
-    Git directory."""
+    """The folder of the log for a Git directory that cannot be written: below `cache`, named after the directory's
+    hash."""
     return cache / "hooks" / hashlib.sha256(os.fsencode(common_dir)).hexdigest()[:16]
 
 
 def append_to_spare(cache: Path, common_dir: Path, failure: Failure) -> bool:
-    """Add a line to the log in the person's cache; whether that could be done."""
+    """Add a line to the log in the person's cache. Returns False if it cannot be written."""
     folder = spare_folder(cache, common_dir)
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -43,15 +43,15 @@ def append_to_spare(cache: Path, common_dir: Path, failure: Failure) -> bool:
 
 
 def append(folder: Path, failure: Failure) -> bool:
-    """Add a line to the log in `folder`; whether that could be done: not where there is no such folder of ours, or it
-    cannot be written."""
+    """Add a line to the log in `folder`. Returns False if the folder is missing, is a link, is owned by somebody else,
+    or cannot be written."""
     path = folder / FILE
     words = " ".join(failure.words.split())
     try:
         if folder.is_symlink() or not system.is_ours(folder.stat()):
             return False
         mode = "w"
-        if not path.exists() or path.stat().st_size < SIZE_LIMIT:
+        if not path.exists() or path.stat().st_size < MAX_LOG_BYTES:
             mode = "a"
         with open(path, mode, encoding="utf-8", errors="backslashreplace") as file:
             file.write(f"{failure.at.isoformat(timespec='seconds')} {failure.event}: {words}\n")
@@ -62,7 +62,7 @@ def append(folder: Path, failure: Failure) -> bool:
 
 
 def failures(folder: Path, since: datetime) -> list[Failure]:
-    """What the log says from `since` on, in order; lines that are none of ours are left out."""
+    """The failures in the log from `since` on, in order. Invalid lines are left out; [] without a log."""
     try:
         text = (folder / FILE).read_text(encoding="utf-8", errors="replace")
     except OSError:

@@ -1,4 +1,4 @@
-"""Whether the hosts that are registered here can do their work: what `git mem doctor` and the inspector say of them."""
+"""Checks of the hosts that are registered in a project, for `git mem doctor` and the inspector."""
 
 from __future__ import annotations
 
@@ -18,16 +18,20 @@ from gitmem.messages import Message
 from gitmem.plural import counted
 from gitmem.sessions.pending_names import waiting_sessions
 
-SESSIONS_NAMED, LONGEST_SESSION = 3, 80  # sessions that are named, and characters of each name
-LOG_DAYS = 7  # of the log of hosts' hooks that are read out
+MAX_NAMED_SESSIONS = 3  # waiting sessions that a check names; the others are counted
+MAX_SESSION_CHARS = 80  # characters of a session's name
+LOG_DAYS = 7  # days back for which failures of hosts' hooks are shown
 
 
 def examine(repo: Repository, now: datetime) -> list[Check]:
-    """What a host that is registered here asks first, the sessions that wait to be written, and what hooks could not do
-    in the last LOG_DAYS days."""
-    asking = [host for host in all_hosts() if host.trust and repo.root and is_registered(host, repo.root)]
-    checks = [Check(Message("hooks of {}", host.name), detail=host.trust) for host in asking]
-    checks += [check for host in all_hosts() if repo.root and (check := started_below(host, repo.root))]
+    """All checks: what a registered host asks the person to confirm, hosts that miss their hooks in subfolders,
+    memories that hosts keep by themselves, sessions that wait to be written, and failures of hooks in the last LOG_DAYS
+    days."""
+    checks: list[Check] = []
+    if repo.root is not None:
+        trusting = [host for host in all_hosts() if host.trust and is_registered(host, repo.root)]
+        checks += [Check(Message("hooks of {}", host.name), detail=host.trust) for host in trusting]
+        checks += filter(None, (started_below(host, repo.root) for host in all_hosts()))
     checks += own_memories(repo)
     checks += waiting(repo)
     folders = (repo.common_dir / "gitmem", hook_log.spare_folder(cache_folder(), repo.common_dir))
@@ -45,8 +49,8 @@ def examine(repo: Repository, now: datetime) -> list[Check]:
 
 
 def started_below(host: Host, root: Path) -> Check | None:
-    """What a host that is registered at `root` lacks where it is started in a folder below; None where it lacks nothing
-    there, or has it from the person's own settings."""
+    """A check that names what a host registered at `root` lacks if it is started in a subfolder: its hooks, or its
+    tools too. None if it lacks nothing, or is registered in the person's own settings."""
     if not host.below or not is_registered(host, root) or is_registered_for_user(host):
         return None
     said = Message("{} started in a subfolder gets neither the tools nor the hooks", host.below)
@@ -57,47 +61,44 @@ def started_below(host: Host, root: Path) -> Check | None:
 
 
 def own_memories(repo: Repository) -> list[Check]:
-    """What hosts have remembered of this project by themselves, that is not in memory yet."""
+    """A check for each host that has remembered something of this project by itself that is not in memory yet."""
+    if repo.root is None:
+        return []
     home = Path(os.path.expanduser("~"))
     checks = []
     for host in all_hosts():
-        found = None
-        if repo.root is not None:
-            found = remembered(host, home, repo.root)
-        if found is None or repo.root is None or not _has_new(found.folder, folder_here(host, repo.root)):
+        found = remembered(host, home, repo.root)
+        if found is None or not _has_new(found.folder, folder_here(host, repo.root)):
             continue
         files = counted(found.files, "file")
         detail = f"{host.name} keeps a memory of its own, which no gate reads and nothing is forgotten in: {files}"
-        elsewhere = host.own_memory is not None and host.own_memory.setting and not is_kept_here(host, repo.root)
-        more = f"; git mem install --agent {host.name} --own-memory has it write to memory/{host.name}"
-        checks.append(
-            Check(f"own memory of {host.name}", detail=detail, hint=f"{bringing(found)}{more if elsewhere else ''}")
-        )
+        hint = f"{bringing(found)}"
+        if host.own_memory is not None and host.own_memory.setting and not is_kept_here(host, repo.root):
+            hint += f"; git mem install --agent {host.name} --own-memory has it write to memory/{host.name}"
+        checks.append(Check(f"own memory of {host.name}", detail=detail, hint=hint))
     return checks
 
 
 def _has_new(folder: Path, here: Path) -> bool:
-    """Whether a file of a host's own memory has none of its name in ours: one that was brought along may be masked or
-    edited there."""
+    """Whether a file in the host's own memory has no file of the same name in ours. Contents are not compared, since an
+    imported file may have been masked or edited."""
     return any(not (here / path.relative_to(folder)).exists() for path in folder.rglob("*.md"))
 
 
 def waiting(repo: Repository) -> list[Check]:
-    """The sessions that no event could write yet."""
+    """A check that names the sessions that no event could write yet; [] without any."""
     found = waiting_sessions(repo.common_dir)
     if not found:
         return []
     sessions = list(dict.fromkeys(session for _, session in found))
-    named = ", ".join(session[:LONGEST_SESSION] for session in sessions[:SESSIONS_NAMED])
-    more = ""
-    if len(sessions) > SESSIONS_NAMED:
-        more = f" and {len(sessions) - SESSIONS_NAMED} more"
+    named = ", ".join(session[:MAX_SESSION_CHARS] for session in sessions[:MAX_NAMED_SESSIONS])
+    if len(sessions) > MAX_NAMED_SESSIONS:
+        named += f" and {len(sessions) - MAX_NAMED_SESSIONS} more"
     verb = "wait"
     if len(sessions) == 1:
         verb = "waits"
-    wrong = (
-        f"{counted(len(sessions), 'session')} {verb} to be written, since {found[0][0]:%Y-%m-%d %H:%M}: {named}{more}"
-    )
+    since = f"{found[0][0]:%Y-%m-%d %H:%M}"
+    wrong = f"{counted(len(sessions), 'session')} {verb} to be written, since {since}: {named}"
     return [
         Check("pending sessions", wrong, "git mem session retry writes them now; the next event of a host does too")
     ]

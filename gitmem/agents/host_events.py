@@ -1,6 +1,8 @@
-"""`git mem session hook`: what a host's own hooks call, from their JSON on standard input.
+"""Handle the events of agents' hosts (`git mem session hook`): read the host's JSON from standard input, answer with
+memory, and write what the session decided.
 
-A handler never breaks a turn: whatever goes wrong is logged in the Git directory and the exit code is 0.
+A handler never breaks the host's turn: every error is logged in the Git directory, and the exit code is 0. Each handler
+imports inside functions what the others do not need, because the host waits for it.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from gitmem.config import Config
 from gitmem.environment import cache_folder, now
 from gitmem.errors import GitMemError
 from gitmem.git.opening import Repository, discover
-from gitmem.git.worktree import locked, state_dir
+from gitmem.git.worktree import locked, state_dir, write_atomic
 from gitmem.hosts.host import EVENT_SECONDS, USER, Host
 from gitmem.hosts.registry import host_named
 from gitmem.plural import counted
@@ -40,31 +42,35 @@ if TYPE_CHECKING:
     from gitmem.sessions.recalled_parts import RecalledParts
 
 INPUT_LIMIT = 32 << 20  # bytes of a host's JSON; a prompt may hold a pasted log
-BEGINNING = datetime(2000, 1, 1, tzinfo=UTC)  # before any line of the log
-AT_START = 1 << 20  # bytes of a transcript that waits to be written and is, before a session's start is answered
-PROMPT_TRANSCRIPT = 8 << 20  # bytes of a transcript that is read before a prompt is answered
-NOT_AGAIN = frozenset(("pinned", "rule", "working", "recent", "summary"))  # layers a session has had
-DEEP = 2  # times the budget for the first prompt that memory answers: one deep recall helps, one each turn distracts
-INJECTED = 10_000  # characters of context that Claude Code takes
-ENVELOPE = 500  # of them for what stands around a context
-SHARE = 0.8  # of the time a host gives, the rest is for starting and ending
-GIVING_SHARE = 0.3  # of the time a host gives: how long an event waits for another of its session that gives a context
-DETACHED = "GITMEM_DETACHED"
-SESSION_ID = re.compile(r"[A-Za-z0-9][\w-]{0,127}", re.ASCII)  # of a session whose transcript is looked for by its id
-TURN = "compacted-turn"  # the file with the session of the last turn whose compaction was acted on
-RESUMED = "resume"  # the `source` of a SessionStart with the old turns
+LOG_START = datetime(2000, 1, 1, tzinfo=UTC)  # earlier than every line of the log
+MAX_PENDING_BYTES_AT_START = (
+    1 << 20
+)  # bytes of a waiting session's transcript that is written before a start is answered
+MAX_TRANSCRIPT_BYTES = 8 << 20  # bytes of a transcript that is read before a prompt is answered
+START_LAYERS = frozenset(
+    ("pinned", "rule", "working", "recent", "summary")
+)  # layers that a prompt is not answered with
+FIRST_PROMPT_FACTOR = 2  # the first answered prompt gets this many times the budget; later ones would distract with it
+MAX_CONTEXT_CHARS = 10_000  # characters of context that Claude Code takes
+FRAME_CHARS = 500  # characters of them for the text around a context
+MAX_PROMPT_CHARS = 4_000  # characters of a prompt that are searched for
+TIME_SHARE = 0.8  # share of the host's time limit for the handler; the rest is for starting and ending the process
+WAIT_SHARE = 0.3  # share of the host's time limit for which an event waits for another event of its session
+DETACHED = "GITMEM_DETACHED"  # variable that is set in the process that writes the end of a session
+SESSION_ID = re.compile(r"[A-Za-z0-9][\w-]{0,127}", re.ASCII)  # ids of sessions whose transcripts are looked for by id
+TURN = "compacted-turn"  # file in the state folder: the session in whose current turn a compaction was handled
+RESUMED = "resume"  # `source` of a SessionStart whose session has its earlier turns
 
 
 class OutOfTime(BaseException):
-    """The time that a host gives an event is over. No `Exception`: nothing on the way may take it for a failure of its
-    own, as the gate takes that of a detector for a refusal, and go on."""
+    """The host's time limit for an event is over. It is not an `Exception`, so that no code on the way handles it as
+    its own failure and goes on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One event of a host in an opened memory. `name`: ours (EVENT_SECONDS). `fields` are the host's JSON; `transcript`
-    and `session` are what it says of the session, None and "" where it does not. `called`: seconds since 1970 when the
-    host called the hook, by the machine's clock."""
+    """One event of a host, with the opened memory. `name`: our name of the event (EVENT_SECONDS). `fields`: the host's
+    JSON. `called`: when the host called the hook, seconds since 1970."""
 
     repo: Repository
     config: Config
@@ -76,6 +82,8 @@ class Event:
 
     @property
     def transcript(self) -> Path | None:
+        """The file of the session's transcript: the one that the host names, else the one with the session's id; None
+        without one."""
         hooks = self.host.hooks
         if hooks is None:
             return None
@@ -87,59 +95,57 @@ class Event:
 
     @property
     def session(self) -> str:
+        """The id of the session, "" if the host names none."""
         return _session(self.host, self.fields)
 
     def contents(self, conversation: Transcript | None = None, given: RecalledParts | None = None) -> Contents:
-        """What the session holds: the files its host has loaded itself (none where it loads those of another folder),
-        what was said in its conversation, and what it was given before."""
+        """What the session knows already: the files that its host has loaded (none if the host works in another
+        folder), the texts of its conversation, and what it was given before. None for an unknown argument."""
         from gitmem.context.loaded_files import loaded_files
         from gitmem.context.session_contents import Contents, texts_of
 
-        name = ""
-        if self.host.hooks is not None:
-            name = self.host.hooks.workspace_field
-        folder = None
-        if name:
-            folder = self.fields.get(name)
-        root = self.repo.root
-        elsewhere = root is None or (isinstance(folder, str) and Path(folder) != root)
-        loaded, texts = ((), ()) if elsewhere or root is None else loaded_files(self.host, root)
+        root, folder = self.repo.root, None
+        if self.host.hooks is not None and self.host.hooks.workspace_field:
+            folder = self.fields.get(self.host.hooks.workspace_field)
+        loaded: Sequence[str] = ()
+        texts: Sequence[str] = ()
+        if root is not None and not (isinstance(folder, str) and Path(folder) != root):
+            loaded, texts = loaded_files(self.host, root)
         if conversation is not None:
-            said = texts_of(conversation)
-        else:
-            said = ()
-        keys, places, alone = frozenset[str](), frozenset[tuple[str, str]](), ""
-        if given is not None:
-            keys, places = frozenset(given.keys), frozenset(given.places)
-            alone = ""
-            if conversation is None and not given.compacted:
-                alone = self.session
-        return Contents(keys, places, (*texts, *said), alone, loaded)
+            texts = (*texts, *texts_of(conversation))
+        if given is None:
+            return Contents(texts=tuple(texts), loaded=tuple(loaded))
+        session = ""
+        if conversation is None and not given.compacted:
+            session = self.session
+        return Contents(frozenset(given.keys), frozenset(given.places), tuple(texts), session, tuple(loaded))
 
     def conversation(self) -> Transcript | None:
-        """What was said in the session so far, None where the host does not hand it over, or too much of it."""
+        """The session's transcript; None without one, or if it is larger than MAX_TRANSCRIPT_BYTES."""
         from gitmem.hosts.transcript_parser import parse
 
         data = self.transcript_data()
-        if not data:
-            return None
-        return parse(data)
+        if data:
+            return parse(data)
+        return None
 
     def transcript_data(self) -> bytes:
-        """The transcript as the host hands it over or keeps it, b"" where it does not, or too much of it."""
+        """The bytes of the transcript, from the host's JSON or its file; b"" without one, or if the file is larger than
+        MAX_TRANSCRIPT_BYTES."""
         from gitmem.regular_file import read_regular
 
         hooks = self.host.hooks
         if hooks is not None and hooks.transcript is not None:
             return hooks.transcript(self.fields) or b""
         path = self.transcript
-        if path is None or not path.is_file() or path.stat().st_size > PROMPT_TRANSCRIPT:
+        if path is None or not path.is_file() or path.stat().st_size > MAX_TRANSCRIPT_BYTES:
             return b""
         return read_regular(path)
 
 
 def _transcript_file(globs: Sequence[str], session: str) -> Path | None:
-    """The newest file of the person's home that a host keeps the session in; None where there is none."""
+    """The newest file below the person's home that matches a glob of the host with the session's id; None without
+    one."""
     if not SESSION_ID.fullmatch(session):
         return None
     home = Path(os.path.expanduser("~"))
@@ -150,10 +156,12 @@ def _transcript_file(globs: Sequence[str], session: str) -> Path | None:
 def handle(
     event: str, host_name: str, opened: Callable[[], tuple[Repository, Config]], *, user: bool = False
 ) -> None:  # fmt: skip
-    """Carry out one event of a host. Never raises, and ends within the time the host gives it (EVENT_SECONDS).
+    """Handle one event of a host and print the answer. Never raises, and ends within the host's time limit
+    (EVENT_SECONDS).
 
-    The host waits one second for the end of a session: that is done by a process of its own. `user`: the hook stands
-    in the person's own settings.
+    The end of a session is handled by a process of its own, since a host waits only one second for it. `opened`: opens
+    the repository of the current folder. `user`: the hook stands in the person's own settings. Does nothing outside a
+    project (`host_project`).
     """
     called = time.time()
     repo: Repository | None = None
@@ -174,7 +182,7 @@ def handle(
             return
         repo, config = opened()
         given = Event(repo, config, host, event, fields, now(), called)
-        with _time_limit(0 if DETACHED in os.environ else SHARE * EVENT_SECONDS[event]):
+        with _time_limit(0 if DETACHED in os.environ else TIME_SHARE * EVENT_SECONDS[event]):
             answer = _answer(host, event, EVENTS[event](given))
             if answer:
                 sys.stdout.buffer.write(answer.encode("utf-8", "backslashreplace") + b"\n")
@@ -184,55 +192,52 @@ def handle(
                 _catch_up(given)
         if event == "PreCompact" and host.hooks is not None and host.hooks.compacts_each_request:
             _note_turn(given)
-    except (Exception, OutOfTime) as error:  # noqa: BLE001 - a host's turn must not break on our account
+    except (Exception, OutOfTime) as error:  # noqa: BLE001 - an error of ours must not stop the host's turn
         if is_ours:
             _log(repo, host, event, error)
 
 
 def _session(host: Host, fields: dict[str, Any]) -> str:
-    """The id of the session as the host's JSON has it, "" where it has none."""
-    if host.hooks is not None:
-        names = host.hooks.session_fields
-    else:
-        names = ()
-    value = next((fields[name] for name in names if fields.get(name)), "")
-    if not isinstance(value, str):
+    """The session's id in the host's JSON; "" without one."""
+    if host.hooks is None:
         return ""
-    return value
+    value = next((fields[name] for name in host.hooks.session_fields if fields.get(name)), "")
+    if isinstance(value, str):
+        return value
+    return ""
 
 
 def _acted_in_this_turn(host: Host, event: str, fields: dict[str, Any]) -> bool:
-    """Whether a host that announces a compaction before every request has been heard in this turn of the session
-    already: what is said in the turn is written at its end. Any other event of the session begins another turn.
+    """Whether a compaction of this turn was handled already, by a host that announces one before every request.
 
-    Reads one file and imports nothing: this is most of what such a host asks.
+    Any other event of the session begins another turn, and then removes the mark file. The function reads one file and
+    imports nothing, because such a host calls it very often.
     """
     if host.hooks is None or not host.hooks.compacts_each_request:
         return False
     try:
         mark = discover(Path.cwd(), os.environ).common_dir / "gitmem" / TURN
-        said = b""
-        if mark.is_file() and not mark.is_symlink():
-            said = mark.read_bytes()
-        heard = bool(said) and said == _turn_mark(host, fields)
-        if heard and event != "PreCompact":
+        if mark.is_symlink() or not mark.is_file():
+            return False
+        marked = mark.read_bytes()
+        if not marked or marked != _turn_mark(host, fields):
+            return False
+        if event != "PreCompact":
             mark.unlink(missing_ok=True)
-        return heard and event == "PreCompact"
-    except (OSError, GitMemError):  # the event itself meets the same, and says it
+        return event == "PreCompact"
+    except (OSError, GitMemError):  # handling the event will meet the same error and log it
         return False
 
 
 def _note_turn(event: Event) -> None:
-    """Remember that a compaction of this turn was acted on."""
-    from gitmem.git.worktree import write_atomic
-
+    """Write the mark file: a compaction of this turn was handled."""
     mark = _turn_mark(event.host, event.fields)
     if mark:
         write_atomic(state_dir(event.repo.common_dir), TURN, mark, private=True)
 
 
 def _turn_mark(host: Host, fields: dict[str, Any]) -> bytes:
-    """What the mark holds: the session's id, hashed; empty where the host names no session."""
+    """The bytes of the mark file: the hash of the session's id; b"" without one."""
     session = _session(host, fields)
     if not session:
         return b""
@@ -240,7 +245,7 @@ def _turn_mark(host: Host, fields: dict[str, Any]) -> bytes:
 
 
 def _fields(data: bytes) -> tuple[dict[str, Any], str]:
-    """The host's JSON, and what is wrong with it."""
+    """(the host's JSON object, what is wrong with it); one of them is empty."""
     if len(data) > INPUT_LIMIT:
         return {}, f"the host hands over more than {INPUT_LIMIT >> 20} MiB: nothing of it is kept"
     try:
@@ -248,13 +253,13 @@ def _fields(data: bytes) -> tuple[dict[str, Any], str]:
     except (ValueError, RecursionError):
         return {}, "what the host hands over is no JSON"
     if isinstance(loaded, dict):
-        return (loaded, "")
-    return ({}, "what the host hands over is no JSON object")
+        return loaded, ""
+    return {}, "what the host hands over is no JSON object"
 
 
 def _enter_project(host: Host, fields: dict[str, Any], user: bool) -> bool:
-    """Go to the folder of the project the hook belongs to; False where there is none. What the environment says of a
-    repository does not count where the project is known."""
+    """Change to the folder of the hook's project, and return False if there is none. If the host states the project's
+    root, Git's variables about a repository (LOCATION) are removed from the environment."""
     folder = project_folder(host, fields, os.environ, user=user)
     if folder is None:
         return False
@@ -267,7 +272,8 @@ def _enter_project(host: Host, fields: dict[str, Any], user: bool) -> bool:
 
 @contextmanager
 def _time_limit(seconds: float) -> Iterator[None]:
-    """Raise OutOfTime after so many seconds; 0 for no limit. What was written until then stays, and is whole."""
+    """Raise OutOfTime in the block after `seconds`; 0 for no limit. What was written until then is kept, and is
+    whole."""
 
     def late(*_: object) -> None:
         raise OutOfTime
@@ -285,7 +291,7 @@ def _time_limit(seconds: float) -> Iterator[None]:
 
 
 def _detach(event: str, host_name: str, data: bytes, user: bool) -> None:
-    """The same handler in a process that outlives this one and its host."""
+    """Handle the event in a process that goes on when this one and the host have ended."""
     child = subprocess.Popen(
         [sys.executable, "-P", "-m", "gitmem", "session", "hook", event, "--host", host_name, *([USER] * user)],
         stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -297,35 +303,32 @@ def _detach(event: str, host_name: str, data: bytes, user: bool) -> None:
 
 
 def _log(repo: Repository | None, host: Host, event: str, error: BaseException, *, once: bool = False) -> None:
-    """A line of the log: kind and, for errors of ours, their message (which never quotes memory). `once`: not where the
-    log says so already; each turn of a session reads the same transcript."""
-    if isinstance(error, GitMemError):
-        words = error.message
-    else:
-        words = type(error).__name__
+    """Write an error to the log: the message of an error of ours (which never quotes memory), the type of any other.
+
+    `once`: not if the log has the same line already, since each turn of a session reads the same transcript. Never
+    raises.
+    """
+    words = error.message if isinstance(error, GitMemError) else type(error).__name__
     try:
         here = Path.cwd()
-        if repo is not None:
-            common = repo.common_dir
-        else:
-            common = discover(here, os.environ).common_dir
+        common = repo.common_dir if repo is not None else discover(here, os.environ).common_dir
         is_ours = repo is not None or is_project(host, here, os.environ)
     except (OSError, GitMemError):
         return
     failure = hook_log.Failure(now(), event, words)
     try:
         folder = state_dir(common, make=is_ours)
-        if once and any(known[1:] == failure[1:] for known in hook_log.failures(folder, BEGINNING)):
+        if once and any(known[1:] == failure[1:] for known in hook_log.failures(folder, LOG_START)):
             return
         written = hook_log.append(folder, failure)
-    except GitMemError:  # it cannot be made, the Git directory being read-only for one
+    except GitMemError:  # the state folder cannot be created, for example in a read-only Git directory
         written = False
     if is_ours and not written:
         hook_log.append_to_spare(cache_folder(), common, failure)
 
 
 def _answer(host: Host, event: str, text: str) -> str:
-    """The text to add to the context in the form the host reads, "" for nothing."""
+    """The text for the host's context, in the form that the host reads; "" for no text."""
     if not text or host.hooks is None:
         return ""
     answer = host.hooks.answer(host.hooks.events.get(event, event), text)
@@ -336,44 +339,46 @@ def _answer(host: Host, event: str, text: str) -> str:
 
 @contextmanager
 def _giving(event: Event) -> Iterator[None]:
-    """Hold back other events of the session while this one gives a context and records what it gave.
+    """Lock the session while an event answers with a context and records it, so that two events do not give the same.
 
-    A host may call the hooks of a session's start and of its first prompt at once (Copilot CLI): each is then given
-    what the other was not. An event that has waited for GIVING_SHARE of its time, and one in a Git directory that
-    cannot be written to, gives all the same: a repetition costs less than a silent memory. Where there is time, who
-    records second builds its context again (`_is_late`).
+    Copilot CLI calls the hooks of a session's start and of its first prompt at once. An event that cannot get the lock
+    within WAIT_SHARE of its time, or in a read-only Git directory, answers without it: a repetition is better than no
+    memory. If there is time, the event that records second builds its context again (`_is_late`).
     """
     from gitmem.sessions.state import lock_of_giving
 
-    with ExitStack() as held:
+    with ExitStack() as locks:
         if event.session:
-            wait = GIVING_SHARE * EVENT_SECONDS[event.name]
+            wait = WAIT_SHARE * EVENT_SECONDS[event.name]
             with suppress(GitMemError, OSError):
-                held.enter_context(locked(event.repo.common_dir, lock_of_giving(event.session), wait))
+                locks.enter_context(locked(event.repo.common_dir, lock_of_giving(event.session), wait))
         yield
 
 
 def _is_late(event: Event, known: RecalledParts, began: float) -> bool:
-    """Whether another event of the session gave something since `known` was read, and a context that was begun then
-    (`began`: seconds of the monotonic clock) can be built again within the time of the host."""
+    """Whether another event of the session has recorded a context since `known` was read, and the host's time limit is
+    long enough to build this event's context again. `began`: when it was begun, seconds of the monotonic clock."""
     from gitmem.sessions import recalled_parts
 
     if not event.session or recalled_parts.load(event.repo.common_dir, event.session).at == known.at:
         return False
     took = time.monotonic() - began
-    return time.time() - event.called + took < SHARE * EVENT_SECONDS[event.name]
+    return time.time() - event.called + took < TIME_SHARE * EVENT_SECONDS[event.name]
 
 
 def _start(event: Event) -> str:
-    """What memory says as a session begins, and where the last one left off."""
-    _catch_up(event, AT_START)  # so that this session begins with what the last one decided
+    """SessionStart: the context of a new session, and where the last session left off."""
+    _catch_up(event, MAX_PENDING_BYTES_AT_START)  # so that this session knows what the last one decided
     with _giving(event):
         return _give_at_start(event)
 
 
 def _give_at_start(event: Event) -> str:
-    """`_start` while `_giving`. A session that is resumed with what it was given in its transcript is given what is
-    new, and so is one whose prompt was answered since the host called this hook."""
+    """The context of a session's start, recorded as given. Called with the lock of `_giving`.
+
+    A resumed session whose transcript has our earlier contexts gets only what is new; so does one whose first prompt
+    was answered since the host called this hook.
+    """
     from gitmem.context.checkpoint import checkpoint
     from gitmem.context.session_contents import KnownStatements, mark_of
     from gitmem.gate.quoting import END, LEAD
@@ -393,13 +398,11 @@ def _give_at_start(event: Event) -> str:
         known.add_part(part)
     text = context.text
     given = list(context.parts)
-    # A session that goes on with what it was given was told then where the one before it left off.
-    told = before.started and bool(before.keys)
-    sections = () if told else checkpoint(event.repo, event.config, event.now, _part_of_session(event), known)
-    for section in sections:
-        if len(text) + len(section.text) < INJECTED:  # whole or not at all: a cut would leave a quotation open
-            text = f"{text}\n{section.text}".strip()
-            given += section.parts
+    if not (before.started and before.keys):  # a resumed session was told then where the one before it left off
+        for section in checkpoint(event.repo, event.config, event.now, _part_of_session(event), known):
+            if len(text) + len(section.text) < MAX_CONTEXT_CHARS:  # never cut: that would leave a quotation open
+                text = f"{text}\n{section.text}".strip()
+                given += section.parts
     if text and not context.text:
         text = f"{LEAD}\n{text}\n{END}"
     if _is_late(event, recorded, began):
@@ -409,18 +412,21 @@ def _give_at_start(event: Event) -> str:
     mark = ""
     if conversation is not None:
         mark = mark_of(conversation)
-    now = RecalledParts(
+    record = RecalledParts(
         tuple(dict.fromkeys((*before.keys, *keys))), answered=before.answered, started=True,
         places=tuple(dict.fromkeys((*before.places, *places))), mark=mark,
     )  # fmt: skip
-    recalled_parts.begin(event.repo.common_dir, event.session, now, time.time())
+    recalled_parts.begin(event.repo.common_dir, event.session, record, time.time())
     return text
 
 
 def _still_given(event: Event, conversation: Transcript | None, given: RecalledParts) -> RecalledParts:
-    """What of `given` a session that begins has: what was given since the host called this hook, by another event of
-    the session; and of one that is resumed what it was given before, where its transcript holds our contexts: only that
-    shows that the host gives them to its agent again."""
+    """The part of `given` that a starting session still has.
+
+    All of it if another event of the session recorded it since the host called this hook. For a resumed session, what
+    it was given before, if its transcript holds our contexts: only then does the host give them to its agent again.
+    Else nothing.
+    """
     from gitmem.context.session_contents import mark_of
     from gitmem.gate.quoting import LEAD
     from gitmem.sessions.recalled_parts import RecalledParts
@@ -435,7 +441,7 @@ def _still_given(event: Event, conversation: Transcript | None, given: RecalledP
 
 
 def _keys_and_places(parts: Iterable[Part]) -> tuple[list[str], list[tuple[str, str]]]:
-    """The keys of what parts say, and the files that they stand in."""
+    """(the keys of the parts' statements, the (scope, path) of their files)."""
     from gitmem.context.session_contents import keys_of_part
 
     keys = [key for part in parts for key in keys_of_part(part)]
@@ -443,26 +449,25 @@ def _keys_and_places(parts: Iterable[Part]) -> tuple[list[str], list[tuple[str, 
 
 
 def _part_of_session(event: Event) -> str:
-    """The name of the session's part that begins or goes on; of one that may be either, since the host hands over no
-    turns, the session's own name."""
+    """The name of the session's part that begins or goes on. The session's id if the host's JSON has no transcript,
+    which would tell the parts apart."""
     from gitmem.hosts.transcript_parser import parse
     from gitmem.sessions.state import part_at_start
 
     hooks = event.host.hooks
-    held = None
-    if hooks is not None and hooks.transcript is not None:
-        held = hooks.transcript(event.fields)
-    if held is None or not event.session:
+    if hooks is None or hooks.transcript is None or not event.session:
         return event.session
-    return part_at_start(event.repo.common_dir, parse(held), event.session)
+    data = hooks.transcript(event.fields)
+    if data is None:
+        return event.session
+    return part_at_start(event.repo.common_dir, parse(data), event.session)
 
 
 def _receipt(event: Event, kind: str, context: Context, began: float) -> None:
-    """Keep what the session was given, without its text."""
+    """Record what the session was given, without its text. `began`: seconds of the monotonic clock."""
     from gitmem.sessions import receipts
 
-    given = receipts.of_parts([(part.layer.value, part.content, part.tokens) for part in context.parts])
-    tokens, parts = given
+    tokens, parts = receipts.of_parts([(part.layer.value, part.content, part.tokens) for part in context.parts])
     milliseconds = round(1000 * (time.monotonic() - began))
     receipts.record(
         event.repo.common_dir, receipts.Receipt(event.now, event.session, kind, milliseconds, tokens, parts)
@@ -470,14 +475,15 @@ def _receipt(event: Event, kind: str, context: Context, began: float) -> None:
 
 
 def _budget(event: Event, wanted: int) -> int:
-    """The tokens of a context: no more than the session has left of its ceiling."""
+    """The tokens of a context: `wanted`, or what the session has left of its ceiling if that is less."""
     from gitmem.sessions.receipts import left_of
 
     return left_of(event.config.context_ceiling, event.repo.common_dir, event.session, wanted)
 
 
 def _agent_start(event: Event) -> str:
-    """What an agent that this one starts is told: memory, not where the session left off, which is its starter's."""
+    """SubagentStart: the context for an agent that the session's agent starts. Not where the last session left off:
+    that is for the agent that starts it."""
     began = time.monotonic()
     context = _context_of_start(event, event.contents())
     if context is None:
@@ -487,7 +493,7 @@ def _agent_start(event: Event) -> str:
 
 
 def _context_of_start(event: Event, contents: Contents) -> Context | None:
-    """What memory says before anything is asked; None where the session's ceiling is reached."""
+    """The context without a prompt; None if the session's ceiling is reached."""
     from gitmem.context.request import build, request_of
 
     budget = _budget(event, event.config.context_budget)
@@ -495,13 +501,13 @@ def _context_of_start(event: Event, contents: Contents) -> Context | None:
         return None
     request = request_of(
         event.config, "", budget=budget, loaded=event.host.loads if contents.loaded else (), contents=contents,
-        without_layers=frozenset(("working",)), characters=INJECTED - ENVELOPE, folders=_folders(event),
+        without_layers=frozenset(("working",)), characters=MAX_CONTEXT_CHARS - FRAME_CHARS, folders=_folders(event),
     )  # fmt: skip
     return build(event.repo, event.config, request, event.now, environ=os.environ, cache=cache_folder())
 
 
 def _folders(event: Event) -> tuple[str, ...]:
-    """The folder of the repository in which the agent works, where its host names one below the top."""
+    """The repository path of the folder in which the agent works; () if the host names none below the root."""
     from gitmem.context.request import repository_path
 
     here = event.fields.get("cwd")
@@ -514,7 +520,7 @@ def _folders(event: Event) -> tuple[str, ...]:
 
 
 def _remember(event: Event) -> None:
-    """After the answer: end the sessions that are over, and remember this one."""
+    """End the sessions that are over, and record that this one was active now."""
     from gitmem.sessions.automation import end_due_sessions
     from gitmem.sessions.state import load_state, save_state, touched
 
@@ -527,27 +533,28 @@ def _remember(event: Event) -> None:
 
 
 def _prompt(event: Event) -> str:
-    """What memory says to a prompt, with the context of the start where the host takes none there."""
+    """UserPromptSubmit: the context for a prompt; before it that of the start, if the host takes none at the start."""
     from gitmem.sessions import recalled_parts
 
     hooks = event.host.hooks
     may_start = hooks is not None and hooks.starts_at_prompt and bool(event.session)
 
-    def starts() -> bool:
+    def is_first() -> bool:
         return may_start and not recalled_parts.load(event.repo.common_dir, event.session).started
 
-    if starts():
-        _catch_up(event, AT_START)
+    if is_first():
+        _catch_up(event, MAX_PENDING_BYTES_AT_START)
     start = ""
     with _giving(event):
-        if starts():
+        if is_first():  # looked at again: another event may have given the start meanwhile
             start = _give_at_start(event)
             _remember(event)
-        return "\n".join(text for text in (start, _recall(event)) if text)
+        return "\n".join(filter(None, (start, _recall(event))))
 
 
 def _prompt_text(event: Event) -> str:
-    """The prompt as the event holds it, a text or parts of a message, or as the last turn of the transcript."""
+    """The text of the prompt: in the event, as a text or as parts of a message, or the last turn of the transcript; ""
+    without one."""
     from gitmem.hosts.entries import text_of
     from gitmem.hosts.transcript import By, Role
     from gitmem.hosts.transcript_parser import parse
@@ -557,31 +564,37 @@ def _prompt_text(event: Event) -> str:
     if hooks is None:
         return ""
     path = event.transcript
-    if hooks.prompt_in_transcript and path is not None and path.is_file() and path.stat().st_size <= PROMPT_TRANSCRIPT:
+    if (
+        hooks.prompt_in_transcript
+        and path is not None
+        and path.is_file()
+        and path.stat().st_size <= MAX_TRANSCRIPT_BYTES
+    ):
         turns = parse(read_regular(path)).turns
-        is_prompt = bool(turns) and turns[-1].role is Role.USER and turns[-1].by is By.SPEAKER
-        if not is_prompt:
-            return ""
-        return turns[-1].text
-    given = (_field(event.fields, name) for name in hooks.prompt_fields)
-    texts = (text_of(value) if isinstance(value, list) else value for value in given)
+        if turns and turns[-1].role is Role.USER and turns[-1].by is By.SPEAKER:
+            return turns[-1].text
+        return ""
+    values = (_field(event.fields, name) for name in hooks.prompt_fields)
+    texts = (text_of(value) if isinstance(value, list) else value for value in values)
     return hooks.prompt_text(next((text for text in texts if isinstance(text, str)), ""))
 
 
 def _field(fields: dict[str, Any], name: str) -> Any:
-    """The value of a field, of one in another where the name has a point; None where there is none."""
+    """The value of a field; a name with points is a path into nested objects. None without such a field."""
     value: Any = fields
     for part in name.split("."):
-        if isinstance(value, dict):
-            value = value.get(part)
-        else:
-            value = None
+        if not isinstance(value, dict):
+            return None
+        value = value.get(part)
     return value
 
 
 def _recall(event: Event) -> str:
-    """What memory says to a prompt: much to the first that it answers, later what is telling; never what the session
-    holds already."""
+    """The context for a prompt, recorded as given; "" if memory has nothing to say.
+
+    The first answered prompt of a session gets a larger budget; later ones get only strong hits. What the session knows
+    already is left out.
+    """
     from gitmem.context.request import build, request_of
     from gitmem.context.session_contents import mark_of
     from gitmem.hosts.transcript_parser import spoken_text
@@ -589,24 +602,24 @@ def _recall(event: Event) -> str:
     from gitmem.sessions import recalled_parts
 
     began = time.monotonic()
-    prompt = spoken_text(_prompt_text(event))  # Gemini CLI puts the context of the start before it
+    prompt = spoken_text(_prompt_text(event))  # without the context that Gemini CLI puts before it
     if not prompt.strip():
         return ""
-    # What the conversation names stands behind a short question; the turns themselves the host has.
-    conversation = event.conversation()
-    mark = ""
-    if conversation is not None:
-        mark = mark_of(conversation)
+    conversation = event.conversation()  # a short prompt is understood by what the conversation has named
     recorded = recalled_parts.load(event.repo.common_dir, event.session)
-    given = recorded.after(mark)
-    first = bool(event.session) and not (given.started or given.answered)  # memory has told this session nothing
-    budget = _budget(event, event.config.context_budget * (1 if given.answered else DEEP))
+    given = recorded.after(mark_of(conversation) if conversation is not None else "")
+    budget, threshold, whole = event.config.context_budget, STRONG, 0
+    if not given.answered:
+        budget, threshold = budget * FIRST_PROMPT_FACTOR, 0.0
+    if event.session and not (given.started or given.answered):  # the session has been given nothing yet
+        whole = event.config.context_budget
+    budget = _budget(event, budget)
     if not budget:
         return ""
     request = request_of(
-        event.config, prompt[:4_000], transcript=conversation, without_layers=NOT_AGAIN,
-        characters=INJECTED - ENVELOPE, budget=budget, each=STRONG if given.answered else 0.0, folders=_folders(event),
-        contents=event.contents(conversation, given), whole=event.config.context_budget if first else 0,
+        event.config, prompt[:MAX_PROMPT_CHARS], transcript=conversation, without_layers=START_LAYERS,
+        characters=MAX_CONTEXT_CHARS - FRAME_CHARS, budget=budget, each=threshold, folders=_folders(event),
+        contents=event.contents(conversation, given), whole=whole,
     )  # fmt: skip
     context = build(event.repo, event.config, request, event.now, environ=os.environ, cache=cache_folder())
     if not context.parts:
@@ -619,6 +632,7 @@ def _recall(event: Event) -> str:
 
 
 def _stop(event: Event) -> str:
+    """Stop: write what the turn decided to the daily log."""
     from gitmem.sessions.lifecycle import flush
 
     _write(event, lambda transcript, source: flush(event.repo, event.config, transcript, source, now=event.now))
@@ -626,7 +640,8 @@ def _stop(event: Event) -> str:
 
 
 def _compact(event: Event) -> str:
-    """Before turns are lost a configured model chooses too; what memory said in them may be said again."""
+    """PreCompact: before turns are dropped, write what they decided, with the configured model too. What the session
+    was given in them may be given again."""
     from gitmem.sessions import recalled_parts
     from gitmem.sessions.automation import model_of
     from gitmem.sessions.lifecycle import flush
@@ -643,6 +658,7 @@ def _compact(event: Event) -> str:
 
 
 def _end(event: Event) -> str:
+    """SessionEnd: write what the session decided and its episode, and consolidate memory if that is due."""
     from gitmem.sessions.automation import model_of
     from gitmem.sessions.due_consolidation import consolidate_if_due
     from gitmem.sessions.lifecycle import end
@@ -659,18 +675,21 @@ def _end(event: Event) -> str:
 def _write(
     event: Event, write: Callable[[Transcript, Source], Flushed], *, ended: bool = False
 ) -> Flushed | None:  # fmt: skip
-    """Read the session's transcript, end the sessions that are over, and `write`; None where nothing is to be kept.
-    What cannot be written now waits as a note, and the notes of others are written."""
+    """Read the session's transcript, end the sessions that are over, and call `write`. Returns its result, None without
+    a transcript or with mem.sessionFlush=false.
+
+    A note keeps the session until `write` has succeeded; notes of other sessions are written, too. `ended`: the session
+    has ended.
+    """
     from gitmem.hosts.transcript import since
     from gitmem.hosts.transcript_parser import unread_words
     from gitmem.sessions.automation import end_due_sessions
     from gitmem.sessions.lifecycle import Source
     from gitmem.sessions.pending import done
 
-    if event.config.session_flush:
-        transcript, file = _transcript(event)
-    else:
-        transcript, file = (None, "")
+    if not event.config.session_flush:
+        return None
+    transcript, file = _transcript(event)
     if transcript is None:
         return None
     if problem := unread_words(transcript):
@@ -678,21 +697,22 @@ def _write(
     start = _start_of_this_memory(event.repo)
     transcript = since(transcript, start)
     source = Source(event.session, file=file)
-    left = _leave(event, transcript, source, ended, start)
+    note = _leave_note(event, transcript, source, ended, start)
     end_due_sessions(event.repo, event.config, event.now, transcript, event.session)
     flushed = write(transcript, replace(source, file=str(event.transcript or "")))
-    done(event.repo.common_dir, left)
+    done(event.repo.common_dir, note)
     _catch_up(event)
     return flushed
 
 
-def _leave(event: Event, transcript: Transcript, source: Source, ended: bool, start: datetime | None) -> str:
-    """Leave a note of the session until it is written (sessions/pending.py): its name, "" where there is none."""
+def _leave_note(event: Event, transcript: Transcript, source: Source, ended: bool, start: datetime | None) -> str:
+    """Write a note of the session, which waits until the session is written (`sessions/pending`). Returns its name, ""
+    if it cannot be written."""
     from gitmem.sessions.pending import Leaving, leave
 
     try:
         name, dropped = leave(event.repo, transcript, source, Leaving(event.now, ended, start))
-    except (GitMemError, OSError):  # the session is written all the same
+    except (GitMemError, OSError):  # the session itself can still be written
         return ""
     if dropped:
         sessions = ", ".join(session[:40] for session in dropped[:3])
@@ -702,8 +722,8 @@ def _leave(event: Event, transcript: Transcript, source: Source, ended: bool, st
 
 
 def _catch_up(event: Event, largest: int | None = None) -> None:
-    """Write the sessions whose own events could not; `largest` as in `write_pending`. What keeps one from being written
-    is a line of the log, and `git mem doctor` names it."""
+    """Write the sessions that wait, since their own events could not write them; problems are logged. `largest`: bytes
+    of the largest transcript that is written, None for no limit."""
     from gitmem.sessions.pending import write_pending
 
     if not event.config.session_flush:
@@ -715,44 +735,48 @@ def _catch_up(event: Event, largest: int | None = None) -> None:
 
 
 def _transcript(event: Event) -> tuple[Transcript | None, str]:
-    """The transcript the event holds or names, or the session's last one (the end of a session of Copilot CLI names
-    none); where there is none yet, the turn that the event holds itself; else None. And the file it was read from, ""
-    for none."""
+    """(the session's transcript, None without one; the file it was read from, "" for none).
+
+    It is in the host's JSON, in the file that the event names, or in the file that an earlier event of the session
+    named (Copilot CLI names none at the end of a session). Without a file yet, it is the turn in the event itself.
+    """
     from gitmem.hosts.transcript_parser import parse
     from gitmem.regular_file import read_regular
 
     hooks = event.host.hooks
-    if hooks is not None and hooks.transcript is not None:
-        held = hooks.transcript(event.fields)
-        if held is None:
-            return (None, "")
-        return (parse(held), "")
+    names: Sequence[str] = ()
     if hooks is not None:
+        if hooks.transcript is not None:
+            data = hooks.transcript(event.fields)
+            if data is None:
+                return (None, "")
+            return (parse(data), "")
         names = hooks.turn_fields
-    else:
-        names = ()
-    given = zip(("user", "assistant"), map(event.fields.get, names), strict=False)
-    said = [(role, text) for role, text in given if isinstance(text, str)]
+    turn = zip(("user", "assistant"), map(event.fields.get, names), strict=False)
+    spoken = [(role, text) for role, text in turn if isinstance(text, str)]
     file = event.transcript or _last_transcript(event)
-    if file is not None and (file.exists() or not said):
+    if file is not None and (file.exists() or not spoken):
         return parse(read_regular(file)), str(file)
-    rows = [json.dumps({"role": role, "text": text, "at": event.now.isoformat()}) for role, text in said]
-    return (parse("\n".join(rows).encode("utf-8", "replace")) if rows else None), ""
+    if not spoken:
+        return None, ""
+    rows = [json.dumps({"role": role, "text": text, "at": event.now.isoformat()}) for role, text in spoken]
+    return parse("\n".join(rows).encode("utf-8", "replace")), ""
 
 
 def _last_transcript(event: Event) -> Path | None:
+    """The transcript that an earlier event of the session named; None for none."""
     from gitmem.sessions.state import load_state
 
-    known = ""
-    if event.session:
-        known = load_state(event.repo.common_dir, event.session).transcript
-    if not known:
+    if not event.session:
         return None
-    return Path(known)
+    known = load_state(event.repo.common_dir, event.session).transcript
+    if known:
+        return Path(known)
+    return None
 
 
 def _propose(event: Event, flushed: Flushed | None) -> None:
-    """Propose the promotion of what was written, where the settings say so."""
+    """Propose a promotion of the written lines, if mem.sessionPromote is set."""
     from gitmem.sessions.automation import propose
     from gitmem.sessions.lifecycle import paths_of
 
@@ -761,11 +785,11 @@ def _propose(event: Event, flushed: Flushed | None) -> None:
 
 
 def _start_of_this_memory(repo: Repository) -> datetime | None:
-    """The last switch of profile: what was said before it is of another memory. None where there was none."""
+    """When the profile was last switched: turns before that belong to another memory. None if it never was."""
     pairs = repo.user_config()
     if not any(key.startswith("mem.profile") for key, _, _ in pairs):
         return None
-    from gitmem import profiles
+    from gitmem import profiles  # needed only where there are profiles
 
     return profiles.switched(pairs)
 

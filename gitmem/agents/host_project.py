@@ -1,8 +1,7 @@
-"""Which folder a host's hook works in: the project it was installed for, not one its agent walked into.
+"""Find the folder in which a host's hook works: the project for which the hook was installed.
 
-An agent changes directory, into a repository inside the project or another one altogether, and the host runs its
-hooks there. What is written then belongs to the project all the same. A linked work tree of the project's own
-repository is the project: what is said there is written there.
+An agent may change to a folder of another repository, and the host then runs its hooks there; what they write still
+belongs to the project. A linked work tree of the project's repository counts as the project.
 """
 
 from __future__ import annotations
@@ -19,30 +18,33 @@ from gitmem.git.opening import discover
 from gitmem.git.worktree import read_bytes
 from gitmem.hosts.host import OURS, Host
 
-# What says to Git where a repository is: the environment of a host's starter, not of its project.
+# Variables that tell Git where a repository is. They come from the environment in which the host was started, so they
+# do not count for the project.
 LOCATION = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES")
-SETTINGS_LIMIT = 1 << 20  # bytes of a host's file in which our hook is looked for
+MAX_SETTINGS_BYTES = 1 << 20  # bytes of a host's file in which our hook is looked for
 
 
 def project_folder(
     host: Host, fields: Mapping[str, Any], environ: Mapping[str, str], *, user: bool = False
 ) -> Path | None:  # fmt: skip
-    """The folder a hook of `host` works in, None where there is nothing for it to do.
+    """The folder in which a hook of `host` works; None if it has nothing to do there.
 
-    The root that the host states, in a variable or in the event's `fields`, else the nearest folder from here upwards
-    in which `install` registered the host. Here itself where its repository is the same as the root's (a linked work
-    tree). Without any of that, as by hand, here. A root or a folder in which neither memory is nor the host was
-    registered is nobody's project (a hook in a person's own settings runs in every one), unless a profile is in force.
-    A plugin's hook works where memory is, and leaves those alone that run our hooks themselves. So does one in the
-    person's own settings (`user`): where the host was started in a folder below a project that has our hooks, the host
-    runs those of the person alone.
+    1. The root that the host states, in a variable or in the event's `fields`; else the nearest folder, from the
+    current one upwards, in which `git mem install` registered the host. If the current folder is in a work tree of the
+    same repository, the current folder. 2. Without a root the current folder, if it has memory or a profile is in
+    force.
+
+    A stated root without memory and without our registration gives None, unless a profile is in force, since a hook in
+    a person's own settings runs in every project. A hook of a plugin gives None where there is no memory, and where the
+    host runs our hooks by its own settings too. `user`: the hook stands in the person's own settings; it gives None
+    where the host is registered in the project itself, whose hooks do the same.
     """
     here = _current_folder()
     stated = stated_root(host, fields, environ)
     root = stated or _installed(host, here)
     start = stated or here
     if user and (start is None or (start != _home() and is_registered(host, start))):
-        return None  # the project's own hooks do the same
+        return None
     if host.hooks is not None and environ.get(host.hooks.plugin_variable):
         return _folder_for_plugin(host, root, environ)
     if root is not None:
@@ -58,14 +60,15 @@ def project_folder(
 
 
 def is_project(host: Host, folder: Path, environ: Mapping[str, str]) -> bool:
-    """Whether memory is in a folder's repository, or the host was registered there (or for the person, as OpenClaw)."""
+    """Whether a folder's repository has memory, or the host is registered there. Always True for a host whose files are
+    all in the person's home (OpenClaw)."""
     if all(path.startswith("~/") for path in host.paths):
         return True
     return _installed(host, folder) is not None or _holds_memory(folder, environ)
 
 
 def serves_memory(environ: Mapping[str, str]) -> bool:
-    """Whether there is a memory for a server that was started here: one in this repository, or that of a profile."""
+    """Whether a server that is started here has a memory to serve: that of this repository, or of a profile."""
     here = _current_folder()
     return here is not None and (_holds_memory(here, environ) or _has_profile(environ))
 
@@ -75,7 +78,7 @@ def _has_profile(environ: Mapping[str, str]) -> bool:
 
 
 def _folder_for_plugin(host: Host, root: Path | None, environ: Mapping[str, str]) -> Path | None:
-    """The root, where memory is and the project has no hooks of its own, which would do the same a second time."""
+    """The root, if it has memory and the host does not run our hooks by its own settings, which would do the same."""
     if root is None or not _holds_memory(root, without_location(environ)):
         return None
     if is_registered(host, root) or is_registered_for_user(host):
@@ -84,7 +87,7 @@ def _folder_for_plugin(host: Host, root: Path | None, environ: Mapping[str, str]
 
 
 def stated_root(host: Host, fields: Mapping[str, Any], environ: Mapping[str, str]) -> Path | None:
-    """The project's root as the host states it, None where it states none that is there."""
+    """The root of the project as the host states it; None if it states no folder that exists."""
     if host.hooks is None:
         return None
     stated: list[Any] = [environ.get(name) for name in host.hooks.project_variables]
@@ -96,12 +99,12 @@ def stated_root(host: Host, fields: Mapping[str, Any], environ: Mapping[str, str
 
 
 def without_location(environ: Mapping[str, str]) -> dict[str, str]:
-    """The environment without what names a repository."""
+    """The environment without the variables of LOCATION."""
     return {name: value for name, value in environ.items() if name not in LOCATION}
 
 
 def _current_folder() -> Path | None:
-    """The current folder, None where it is gone."""
+    """The current folder, None if it was removed."""
     try:
         return Path.cwd()
     except OSError:
@@ -109,13 +112,12 @@ def _current_folder() -> Path | None:
 
 
 def _installed(host: Host, here: Path | None) -> Path | None:
-    """The nearest folder upwards in which the host runs our hook; home is the person's, of no project."""
+    """The nearest folder, from `here` upwards, in which the host is registered; None without one. The person's home is
+    never a project."""
+    if here is None:
+        return None
     home = _home()
-    paths = [path for path in host.paths if not path.startswith("~/")]
-    for folder in (here, *here.parents) if here is not None else ():
-        if folder != home and any(_runs_our_hook(folder, path) for path in paths):
-            return folder
-    return None
+    return next((folder for folder in (here, *here.parents) if folder != home and is_registered(host, folder)), None)
 
 
 def is_registered(host: Host, root: Path) -> bool:
@@ -133,14 +135,15 @@ def _home() -> Path:
 
 
 def _runs_our_hook(folder: Path, path: str) -> bool:
+    """Whether a host's file names our hook."""
     try:
-        return OURS.encode() in read_bytes(folder, path, SETTINGS_LIMIT)
+        return OURS.encode() in read_bytes(folder, path, MAX_SETTINGS_BYTES)
     except (OSError, OutsideRepository):
         return False
 
 
 def _is_work_tree_of(here: Path, root: Path, environ: Mapping[str, str]) -> bool:
-    """Whether here is in a work tree of the repository at `root`, not in its Git directory."""
+    """Whether `here` is in a work tree of the repository at `root`, and not in its Git directory."""
     try:
         if here.samefile(root):
             return True
@@ -151,6 +154,7 @@ def _is_work_tree_of(here: Path, root: Path, environ: Mapping[str, str]) -> bool
 
 
 def _holds_memory(here: Path, environ: Mapping[str, str]) -> bool:
+    """Whether the repository of a folder has MEMORY.md or memory/."""
     try:
         root = discover(here, environ).root
     except GitMemError:

@@ -1,8 +1,8 @@
-"""The Model Context Protocol over standard input and output: JSON-RPC messages, one a line. Knows no memory.
+"""Serve the Model Context Protocol over standard input and output: JSON-RPC messages, one a line.
 
-Written here and not taken from the protocol's SDK because every session of every host waits for the start: the SDK
-imports 29 packages (0.7 s of processor time on two cores), these lines import `json` and `threading`. The SDK's own
-client is the test (`tests/agents/test_mcp_protocol.py`). It never prints, and no log line of it quotes a message.
+The protocol's own SDK is not used, because a host waits for the server at the start of every session: the SDK imports
+29 packages (0.7 s of processor time on two cores), this module imports `json` and `threading`. The tests use the SDK's
+client (`tests/agents/test_mcp_protocol.py`). The module knows nothing of memory; no error text quotes a message.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from contextlib import suppress
 from typing import Any, BinaryIO, NamedTuple
 
 HANDSHAKES = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")  # versions that begin with `initialize`
-BATCHED = "2025-03-26"  # the one version in which several messages may come as one list
-MODERN = "2026-07-28"  # has no handshake: `_meta` of each request names the version
-META = "io.modelcontextprotocol/"
-LINE_LIMIT = 64 << 20  # bytes of one message; the rest of a longer line is skipped
-MAX_BATCH = 100  # messages of one list
-MAX_CALLS = 16  # calls that run at once; the next one waits
-BEAT = 1.0  # seconds between two progress messages of a call: clients wait 30 to 60 for the next
-WARM_AFTER = 2.0  # seconds after the first answer until `warm` runs: the start of a session has the processor first
+BATCHED = "2025-03-26"  # the only version in which a list of messages may be sent
+MODERN = "2026-07-28"  # the version without a handshake: `_meta` of each request names it
+META = "io.modelcontextprotocol/"  # prefix of the protocol's keys in `_meta`
+LINE_LIMIT = 64 << 20  # bytes of a message; a longer line is skipped and refused
+MAX_BATCH = 100  # messages of a list
+MAX_CALLS = 16  # calls that run at once; further calls wait
+BEAT = 1.0  # seconds between two progress messages of a call; clients give up after 30 to 60 without one
+WARM_AFTER = 2.0  # seconds after the first message until `warm` runs, so that it does not slow the start of a session
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS, INTERNAL = -32700, -32600, -32601, -32602, -32603
-NOT_FOUND = -32002  # a resource that is not there; since 2026-07-28 INVALID_PARAMS
+NOT_FOUND = -32002  # code for a missing resource; INVALID_PARAMS since 2026-07-28
 UNSUPPORTED_VERSION = -32022
-CACHEABLE = frozenset(
+CACHEABLE = frozenset(  # methods whose results name a time for which clients may cache them
     ("server/discover", "tools/list", "resources/list", "resources/templates/list", "resources/read", "prompts/list")
 )
 
 
 class ProtocolError(Exception):
-    """A JSON-RPC error: `code`, a sentence, and `data` for the client's program (None for none)."""
+    """A JSON-RPC error: its code, a sentence, and `data` for the client's program (None for none)."""
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
         super().__init__(message)
@@ -42,14 +42,18 @@ class ProtocolError(Exception):
 
 
 class Method(NamedTuple):
-    """A method of the protocol. `run` takes the request's params and gives the result; `slow` ones run in a thread."""
+    """A method of the protocol. `run`: takes the request's params and returns the result. `slow`: run it in a
+    thread."""
 
     run: Callable[[Mapping[str, Any]], dict[str, Any]]
     slow: bool = False
 
 
 class Server(NamedTuple):
-    """What a server says of itself, and its methods by name. `warm` imports and opens what the first call needs."""
+    """A server: its name, title, version and instructions for the model, and its methods by name.
+
+    `warm`: imports and opens what the first call needs; it runs in a thread once the session has started.
+    """
 
     name: str
     title: str
@@ -64,19 +68,19 @@ class Server(NamedTuple):
 
 
 class Connection:
-    """One client's conversation: `write` takes an answer or notification, from any thread, one at a time."""
+    """The connection to one client. `write`: sends a message; it is called from any thread, but by one at a time."""
 
     def __init__(self, server: Server, write: Callable[[Any], None]) -> None:
         self.server = server
-        self.version = ""  # of the handshake, "" before it
+        self.version = ""  # the protocol's version that the handshake chose, "" before it
         self._write = write
         self._lock = threading.Lock()
         self._turns = threading.BoundedSemaphore(MAX_CALLS)
-        self._running: dict[str, threading.Event] = {}  # the request's id as JSON -> set when its client cancelled it
+        self._running: dict[str, threading.Event] = {}  # a request's id as JSON -> event that its cancellation sets
         self._threads: set[threading.Thread] = set()
 
     def take(self, message: Any) -> None:
-        """Answer one message; a slow one in a thread of its own. Raises what `write` raises."""
+        """Answer one message; a slow request is answered from a thread. Raises what `write` raises."""
         if isinstance(message, list) and self.version == BATCHED:
             self._take_batch(message)
             return
@@ -86,7 +90,7 @@ class Connection:
         method, ident = message.get("method"), message.get("id")
         params = message.get("params") or {}
         if not isinstance(method, str):
-            if "result" not in message and "error" not in message:  # an answer: we asked nothing
+            if "result" not in message and "error" not in message:  # answers of the client are ignored
                 self.refuse(INVALID_REQUEST, "a message names a method", ident)
         elif "id" not in message:
             if method == "notifications/cancelled" and isinstance(params, dict):
@@ -99,8 +103,8 @@ class Connection:
             self._start(method, ident, params)
 
     def _take_batch(self, messages: list[Any]) -> None:
-        """Answer several messages with one list of answers, once all are there; with nothing where none is asked for.
-        What tells of a call that goes on is sent at once."""
+        """Answer a list of messages with one list of answers, once all are done; no list if nothing is to be answered.
+        Progress messages are sent at once."""
         names = [message.get("method") for message in messages if isinstance(message, dict)]
         if not messages or len(messages) > MAX_BATCH or "initialize" in names:
             self.refuse(INVALID_REQUEST, f"a list has 1 to {MAX_BATCH} messages, and 'initialize' is none of them")
@@ -108,7 +112,7 @@ class Connection:
         answers: list[dict[str, Any]] = []
 
         def write(message: dict[str, Any]) -> None:
-            if "method" in message:
+            if "method" in message:  # a progress message
                 self._send_whole(message)
             else:
                 answers.append(message)
@@ -123,7 +127,7 @@ class Connection:
 
         def answer() -> None:
             batch.finish()
-            with suppress(OSError, ValueError):  # the client is gone: `serve` sees it at its next line
+            with suppress(OSError, ValueError):  # the client has closed the pipe; `serve` notices at its next line
                 if answers:
                     self._send_whole(answers)
             with self._lock:
@@ -135,11 +139,10 @@ class Connection:
         thread.start()
 
     def refuse(self, code: int, words: str, ident: Any = None) -> None:
-        """Answer with an error; without an `ident` to a message of which none could be read."""
-        known = None
-        if isinstance(ident, str | int):
-            known = ident
-        self.send({"id": known, "error": {"code": code, "message": words}})
+        """Answer with an error. `ident`: the message's id; one that is no text or number is sent as null."""
+        if not isinstance(ident, str | int):
+            ident = None
+        self.send({"id": ident, "error": {"code": code, "message": words}})
 
     def send(self, fields: dict[str, Any]) -> None:
         """Write one message."""
@@ -150,17 +153,18 @@ class Connection:
             self._write(message)
 
     def finish(self) -> None:
-        """Wait for the calls that run."""
+        """Wait until all running calls have ended."""
         while True:
             with self._lock:
-                left = next(iter(self._threads), None)
-            if left is None:
+                thread = next(iter(self._threads), None)
+            if thread is None:
                 return
-            left.join()
+            thread.join()
 
     def _start(self, method: str, ident: str | int, params: dict[str, Any]) -> None:
-        known = self.server.methods.get(method)
-        if known is None or not known.slow:
+        """Answer a request: a slow method in a thread, any other, known or not, at once."""
+        found = self.server.methods.get(method)
+        if found is None or not found.slow:
             self.send(self._answer(method, ident, params))
             return
         cancelled = threading.Event()
@@ -171,13 +175,11 @@ class Connection:
         thread.start()
 
     def _call(self, method: str, ident: str | int, params: dict[str, Any], cancelled: threading.Event) -> None:
-        """Run a slow method, and tell the client that asked for it every BEAT seconds that it goes on."""
-        meta = params.get("_meta")
-        token = None
-        if isinstance(meta, dict):
-            token = meta.get("progressToken")
+        """Run a slow method and send its answer, unless it was cancelled. If the request has a progress token, send a
+        progress message every BEAT seconds meanwhile."""
+        token = _meta(params).get("progressToken")
         done = threading.Event()
-        with suppress(OSError, ValueError):  # the client is gone: `serve` sees it at its next line
+        with suppress(OSError, ValueError):  # the client has closed the pipe; `serve` notices at its next line
             if token is not None:
                 threading.Thread(target=self._beat, args=(token, done, cancelled), daemon=True).start()
             try:
@@ -192,6 +194,7 @@ class Connection:
                     self._threads.discard(threading.current_thread())
 
     def _beat(self, token: Any, done: threading.Event, cancelled: threading.Event) -> None:
+        """Send progress messages until the call is done or cancelled."""
         passed = 0.0
         with suppress(OSError, ValueError):
             while not done.wait(BEAT) and not cancelled.is_set():
@@ -200,25 +203,27 @@ class Connection:
                 self.send({"method": "notifications/progress", "params": params})
 
     def _cancel(self, ident: Any) -> None:
-        """A cancelled call is not answered; what it writes is whole, so it is left to end."""
+        """Mark a running call as cancelled, so that it is not answered. It still runs to its end, because it may be
+        writing."""
         running = self._running.get(json.dumps(ident))
         if running is not None:
             running.set()
 
     def _answer(self, method: str, ident: str | int, params: dict[str, Any]) -> dict[str, Any]:
+        """The answer to a request: its result, or an error. Never raises."""
         try:
             return {"id": ident, "result": self._result(method, params)}
         except ProtocolError as error:
-            if error.data is None:
-                data = {}
-            else:
-                data = {"data": error.data}
-            return {"id": ident, "error": {"code": error.code, "message": str(error), **data}}
-        except Exception as error:  # noqa: BLE001 - one call fails, the server goes on; its words may quote memory
+            fields = {"code": error.code, "message": str(error)}
+            if error.data is not None:
+                fields["data"] = error.data
+            return {"id": ident, "error": fields}
+        except Exception as error:  # noqa: BLE001 - the server goes on; the error's message may quote memory
             words = f"git mem failed ({type(error).__name__}); 'git mem doctor' may say why"
             return {"id": ident, "error": {"code": INTERNAL, "message": words}}
 
     def _result(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        """The result of a request. Raises ProtocolError, and what the method raises."""
         version = _version_of(params)
         if version and version not in (*HANDSHAKES, MODERN):
             data = {"supported": [MODERN], "requested": version}
@@ -230,18 +235,17 @@ class Connection:
         if method == "server/discover":
             result = {"supportedVersions": [MODERN], **self._offer()}
         elif method in self.server.methods:
-            result = self._of_version(version, method, params)
+            result = self._run(version, method, params)
         else:
             raise ProtocolError(METHOD_NOT_FOUND, "Method not found", method[:80])
         if version != MODERN:
             return result
         if method in CACHEABLE:
-            cache = {"ttlMs": 0, "cacheScope": "private"}
-        else:
-            cache = {}
-        return {**result, **cache, "resultType": "complete", "_meta": {f"{META}serverInfo": self.server.info}}
+            result = {**result, "ttlMs": 0, "cacheScope": "private"}
+        return {**result, "resultType": "complete", "_meta": {f"{META}serverInfo": self.server.info}}
 
-    def _of_version(self, version: str, method: str, params: dict[str, Any]) -> dict[str, Any]:
+    def _run(self, version: str, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        """Run a method of the server. Raises ProtocolError, with the code that `version` has for a missing resource."""
         try:
             return self.server.methods[method].run(params)
         except ProtocolError as error:
@@ -250,32 +254,35 @@ class Connection:
             raise
 
     def _initialize(self, params: dict[str, Any]) -> dict[str, Any]:
+        """The handshake: the version that the client wants, if it is known, else the newest with a handshake."""
         wanted = params.get("protocolVersion")
-        if wanted in HANDSHAKES:
-            version = str(wanted)
-        else:
-            version = HANDSHAKES[-1]
-        self.version = version
-        return {"protocolVersion": version, "serverInfo": self.server.info, **self._offer()}
+        self.version = str(wanted) if wanted in HANDSHAKES else HANDSHAKES[-1]
+        return {"protocolVersion": self.version, "serverInfo": self.server.info, **self._offer()}
 
     def _offer(self) -> dict[str, Any]:
+        """The server's capabilities and instructions."""
         kinds = dict.fromkeys(name.partition("/")[0] for name in self.server.methods)
         return {"capabilities": {kind: {} for kind in kinds}, "instructions": self.server.instructions}
 
 
 def _version_of(params: Mapping[str, Any]) -> str:
-    """The version that a request of MODERN names; "" for one of a conversation with a handshake."""
-    meta = params.get("_meta")
-    value = ""
-    if isinstance(meta, dict):
-        value = meta.get(f"{META}protocolVersion", "")
+    """The protocol's version that a request names in `_meta`; "" for none (after a handshake), "?" if it is no text."""
+    value = _meta(params).get(f"{META}protocolVersion", "")
     if isinstance(value, str):
         return value
     return "?"
 
 
+def _meta(params: Mapping[str, Any]) -> dict[str, Any]:
+    """The `_meta` of a request; {} without an object there."""
+    meta = params.get("_meta")
+    if isinstance(meta, dict):
+        return meta
+    return {}
+
+
 def text_argument(params: Mapping[str, Any], name: str) -> str:
-    """A text that the protocol demands of a request. Raises ProtocolError."""
+    """A param that has to be a text. Raises ProtocolError if it is not."""
     value = params.get(name)
     if not isinstance(value, str):
         raise ProtocolError(INVALID_PARAMS, f"'{name}' takes a text")
@@ -283,7 +290,8 @@ def text_argument(params: Mapping[str, Any], name: str) -> str:
 
 
 def serve(server: Server) -> None:
-    """Answer the client at standard input until it leaves. Raises BrokenPipeError where it left before its answer."""
+    """Answer the client on standard input and output until it closes the input. Raises BrokenPipeError if it closed the
+    output before it had all answers."""
     source, sink = _own_streams()
     gone = threading.Event()
 
@@ -320,19 +328,19 @@ def serve(server: Server) -> None:
 
 
 def _warm(server: Server) -> None:
-    with suppress(Exception):  # the first call meets the same, and says it
+    with suppress(Exception):  # the first call will meet the same error and report it
         server.warm()
 
 
 def _skip_line(source: BinaryIO, part: bytes) -> None:
-    """Read on to the end of the line that `part` begins."""
+    """Read to the end of the line that begins with `part`."""
     while part and not part.endswith(b"\n"):
         part = source.readline(LINE_LIMIT)
 
 
 def _own_streams() -> tuple[BinaryIO, BinaryIO]:
-    """Standard input and output for the protocol alone: what git, its hooks or a library prints goes to standard
-    error, and what they read is empty."""
+    """Take standard input and output for the protocol alone. From then on, what git, its hooks or a library prints goes
+    to standard error, and they read from an empty input."""
     sys.stdout.flush()
     source, sink = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)

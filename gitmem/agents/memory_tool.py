@@ -1,10 +1,10 @@
 """The six file commands of Anthropic's memory tool (`memory_20250818`) over a memory repository.
 
-One function without dependencies, for whoever runs the API loop: `memory_tool(repo, config, command) -> Answer`. It
-answers what the file system tool of Anthropic's SDK answers, word for word, because models are trained on it;
-docs/agents.md, "The memory tool", has the differences. `/memories` is the repository's memory: `/memories/MEMORY.md`,
-`/memories/memory/2026-02-05.md`, and no other file. What is read leaves with its markup spelled out, as in a quotation
-(`gate.quoting`). Every write passes the gate; nothing is committed.
+A program that runs the API loop calls `memory_tool(repo, config, command) -> Answer`. The answers are those of the file
+system tool of Anthropic's SDK, word for word, because models are trained on them; docs/agents.md, "The memory tool",
+lists the differences. `/memories` holds the repository's memory files (`/memories/MEMORY.md`,
+`/memories/memory/2026-02-05.md`) and no others. Markup in an answer is spelled out, as in a quotation (`gate.quoting`).
+Every write passes the gate; nothing is committed.
 """
 
 from __future__ import annotations
@@ -32,39 +32,38 @@ from gitmem.paths import MAX_MEMORY_FILE_BYTES, Kind, kind
 from gitmem.provenance.forgotten_texts import forgotten_texts
 
 ROOT = "/memories"
-MAX_LINES = 999_999
-# Characters of a file that one answer holds; the reference advises a bound and names none.
-MAX_ANSWER_CHARACTERS = 100_000
-RIVALS = 3  # facts that an answer names beside what was written
-AROUND = 2  # lines shown before and after the line that str_replace changed first
+MAX_LINES = 999_999  # lines of a file that `view` shows; the SDK's limit
+MAX_ANSWER_CHARACTERS = 100_000  # characters of a file in one answer; the SDK advises a limit and names none
+MAX_RIVALS = 3  # facts that an answer names because the new text repeats or contradicts them
+CONTEXT_LINES = 2  # lines shown before and after the first line that `str_replace` changed
 MISSING = "The path {} does not exist"
 ESCAPES = f"Path {{}} would escape {ROOT} directory"
 ASK_AGAIN = MISSING + ". Please provide a valid path."
 
 
 class Answer(NamedTuple):
-    """What the model is told, and whether it is an error (`is_error` of a tool result)."""
+    """The text for the model, and whether it is an error (`is_error` of a tool result)."""
 
     text: str
     is_error: bool = False
 
 
 class _Gated(NamedTuple):
-    """What may be written of a text, and the line of the answer that says what was masked of it, "" for nothing."""
+    """The bytes to write, with masks, and the line of the answer that names the masks, "" without any."""
 
     data: bytes
-    said: str
+    note: str
 
 
 class _Failure(Exception):
-    """An error the model is told about."""
+    """An error whose message is the answer for the model."""
 
 
 def memory_tool(repo: Repository, config: Config, command: Mapping[str, Any], *, read_only: bool = False) -> Answer:
-    """Carry out one command of the tool and return the answer for the model.
+    """Run one command of the tool and return the answer for the model.
 
     Errors and refusals are answers with `is_error`; nothing is raised. No answer holds a tag, a chat template's marker
-    or an invisible character.
+    or an invisible character. `read_only`: refuse the commands that write.
     """
     try:
         return Answer(neutral(_answer(repo, config, command, read_only)))
@@ -82,6 +81,7 @@ def memory_tool(repo: Repository, config: Config, command: Mapping[str, Any], *,
 
 
 def _answer(repo: Repository, config: Config, command: Mapping[str, Any], read_only: bool) -> str:
+    """Run one command and return the text of its answer. Raises _Failure, GitMemError, OSError and UnicodeError."""
     if repo.root is None:
         raise _Failure("the repository is bare and has no memory files")
     tool = _Tool(repo, repo.root, config)
@@ -105,7 +105,7 @@ def _answer(repo: Repository, config: Config, command: Mapping[str, Any], read_o
 
 
 def _text(command: Mapping[str, Any], key: str, default: str | None = None) -> str:
-    """A parameter that is a text; `default` where it is not given."""
+    """A text parameter; `default` without one. Raises _Failure if it is missing without a default, or not a text."""
     value = command.get(key)
     if value is None and default is not None:
         return default
@@ -115,13 +115,15 @@ def _text(command: Mapping[str, Any], key: str, default: str | None = None) -> s
 
 
 class _Tool:
-    """One repository's files under `/memories`."""
+    """The memory files of one repository, with a method for each command. Methods raise _Failure, GitMemError,
+    OSError."""
 
     def __init__(self, repo: Repository, root: Path, config: Config) -> None:
         self.repo, self.root, self.config = repo, root, config
 
     def inside(self, path: str) -> str:
-        """The repository-relative path of `/memories/...`; "" for the root itself."""
+        """The repository path of `/memories/...`; "" for `/memories` itself. Raises _Failure for a path outside of
+        it."""
         if path != ROOT and not path.startswith(ROOT + "/"):
             raise _Failure(f"Path must start with {ROOT}, got: {path}")
         relative = posixpath.normpath(path[len(ROOT) :].lstrip("/"))
@@ -134,17 +136,18 @@ class _Tool:
         return relative
 
     def is_file(self, relative: str) -> bool:
-        """Whether there is a memory file at a path."""
+        """Whether a memory file is at the path."""
         return (self.root / relative).is_file() and in_work_tree(self.repo, self.config, relative)
 
     def writable(self, path: str, relative: str) -> None:
-        """Raise _Failure where no memory file may be written."""
+        """Raise _Failure if the path is not one of a memory file. `path`: as the model spelled it."""
         if not relative or not in_work_tree(self.repo, self.config, relative):
             raise _Failure(f"{path} is not a memory file; use {ROOT}/MEMORY.md or a .md file below {ROOT}/memory")
         if any(unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") for character in relative):
             raise _Failure(f"{path} holds a line break or another control character, or is no Unicode text")
 
     def view(self, path: str, view_range: object) -> str:
+        """The numbered lines of a file, without secrets and forgotten texts, or the listing of a folder."""
         relative = self.inside(path)
         if not relative or (self.root / relative).is_dir():
             return self.listing(path, relative)
@@ -163,7 +166,7 @@ class _Tool:
         return f"Here's the content of {path} with line numbers:\n{_bounded(shown, first + 1)}"
 
     def listing(self, path: str, relative: str) -> str:
-        """The memory files and their folders below a folder, two levels deep, with their sizes."""
+        """The memory files and folders below a folder, two levels deep, with their sizes."""
         sizes = self.sizes(f"{relative}/" if relative else "")
         if relative and not sizes:
             raise _Failure(ASK_AGAIN.format(path))
@@ -174,25 +177,23 @@ class _Tool:
                 if folder == parts:
                     rows[folder] = _row(size, path, folder)
                 else:
-                    rows[folder] = self.folder_row(path, relative, folder)
+                    rows[folder] = _row(self.root.joinpath(relative, *folder).stat().st_size, path, folder) + "/"
         head = f"Here're the files and directories up to 2 levels deep in {path}, excluding hidden items:"
         top = f"{_human((self.root / relative).stat().st_size)}\t{path}"
         return "\n".join([head, top, *(row for _, row in sorted(rows.items()))])
 
-    def folder_row(self, path: str, relative: str, folder: Sequence[str]) -> str:
-        return _row(self.root.joinpath(relative, *folder).stat().st_size, path, folder) + "/"
-
     def sizes(self, prefix: str, *, hidden: bool = False) -> dict[str, int]:
-        """Bytes of the memory files below `prefix`, by the rest of their path; ignored ones are left out."""
+        """The sizes in bytes of the memory files below `prefix`, by the rest of their path. Files that Git ignores are
+        left out, and hidden ones unless `hidden`."""
         stats = read_work_tree(self.repo, self.config.memory_paths).file_stats
-        below = [path for path in stats if path.startswith(prefix) and (hidden or not _hidden(path[len(prefix) :]))]
-        if below:
-            ignored = self.repo.ignored(below)
-        else:
-            ignored = set()
+        below = [path for path in stats if path.startswith(prefix) and (hidden or not _is_hidden(path[len(prefix) :]))]
+        if not below:
+            return {}
+        ignored = self.repo.ignored(below)
         return {path[len(prefix) :]: stats[path][0] for path in below if path not in ignored}
 
     def create(self, path: str, text: str) -> str:
+        """Write a new file."""
         relative = self.inside(path)
         self.writable(path, relative)
 
@@ -201,13 +202,13 @@ class _Tool:
                 raise _Failure(f"File {path} already exists")
             reading.raw(relative)
             gated = self.gated(relative, text)
-            return Draft({relative: gated.data}, f"File created successfully at: {path}{gated.said}")
+            return Draft({relative: gated.data}, f"File created successfully at: {path}{gated.note}")
 
         return write(self.repo, plan) + self.differs(relative, b"")
 
     def replace(self, path: str, old: str, new: str) -> str:
+        """Replace the one place of a file where `old` stands."""
         relative = self.inside(path)
-
         before = b""
 
         def plan(reading: Reading) -> Draft[tuple[int, _Gated]]:
@@ -220,19 +221,19 @@ class _Tool:
             return Draft({relative: gated.data}, (changed.count("\n", 0, start), gated))
 
         line, gated = write(self.repo, plan)
-        first = max(0, line - AROUND)
+        first = max(0, line - CONTEXT_LINES)
         written = gated.data.decode("utf-8", "surrogateescape").split("\n")
-        lines = without_secrets([line.removesuffix("\r") for line in written])[first : line + AROUND + 1]
+        lines = without_secrets([line.removesuffix("\r") for line in written])[first : line + CONTEXT_LINES + 1]
         return (
             "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n"
             + _numbered(lines, first + 1)
-            + gated.said
+            + gated.note
             + self.differs(relative, before)
         )
 
     def insert(self, path: str, line: object, text: str) -> str:
+        """Insert a text after a line of a file; 0 is before the first."""
         relative = self.inside(path)
-
         before = b""
 
         def plan(reading: Reading) -> Draft[str]:
@@ -247,19 +248,20 @@ class _Tool:
                     f"Invalid `insert_line` parameter: {line}. It should be within the range [0, {len(lines)}]."
                 )
             lines.insert(line, text.rstrip("\n"))
-            changed = "\n".join(lines)
-            changed += "" if changed.endswith("\n") else "\n"
+            changed = "\n".join(lines).removesuffix("\n") + "\n"
             gated = self.gated(relative, changed, old)
-            return Draft({relative: gated.data}, f"The file {path} has been edited.{gated.said}")
+            return Draft({relative: gated.data}, f"The file {path} has been edited.{gated.note}")
 
         return write(self.repo, plan) + self.differs(relative, before)
 
     def differs(self, relative: str, before: bytes) -> str:
-        """Lines of an answer that say which facts the new statements of a file repeat, replace or conflict with."""
+        """Lines that name the facts which the new statements of a file repeat, replace or contradict; "" without any.
+        `before`: the file's bytes before the write."""
         found = since(self.repo, before, now().date(), relative)
-        return "".join(f"\n{placed_sentence(rival)}" for rival in found[:RIVALS])
+        return "".join(f"\n{placed_sentence(rival)}" for rival in found[:MAX_RIVALS])
 
     def delete(self, path: str) -> str:
+        """Delete a file, or all files below a folder."""
         relative = self.inside(path)
         if not relative:
             raise _Failure(f"Cannot delete the {ROOT} directory itself")
@@ -269,6 +271,7 @@ class _Tool:
         return f"Successfully deleted {path}"
 
     def rename(self, old: str, new: str) -> str:
+        """Rename a file, or all files below a folder. The moved texts pass the gate again, for their new paths."""
         source, target = self.inside(old), self.inside(new)
         if not source:
             raise _Failure(f"Cannot rename the {ROOT} directory itself")
@@ -276,7 +279,7 @@ class _Tool:
             raise _Failure(f"Cannot rename {old} into itself, {new}")
         names = self.files_of(old, source)
         places = {name: target + name[len(source) :] for name in names}
-        for place in places.values():  # before a look whether it is there: of what is no memory nothing is told
+        for place in places.values():  # checked first, so that no answer tells whether a file that is no memory exists
             self.writable(new if len(names) == 1 else f"{ROOT}/{place}", place)
         if (self.root / target).exists():
             raise _Failure(f"The destination {new} already exists")
@@ -297,7 +300,7 @@ class _Tool:
         return f"Successfully renamed {old} to {new}"
 
     def files_of(self, path: str, relative: str) -> list[str]:
-        """The memory file at a path, or all files below a folder. Raises _Failure where one of these is not memory."""
+        """The memory file at a path, or all files below a folder. Raises _Failure if one of these is not memory."""
         if self.is_file(relative):
             return [relative]
         names = [f"{relative}/{name}" for name in self.sizes(f"{relative}/", hidden=True)]
@@ -308,27 +311,29 @@ class _Tool:
         return names
 
     def drop_empty_folders(self, relative: str) -> None:
-        """Remove a folder and those below it where no file is left in them, as a deletion of the folder would."""
+        """Remove a folder and the folders in it if no file is left in them, as deleting the folder would."""
         top = self.root / relative
         if top.is_dir() and not top.is_symlink():
             for folder, _, _ in os.walk(top, topdown=False):
                 try:
                     os.rmdir(folder)
-                except OSError:  # somebody wrote a file into it meanwhile
+                except OSError:  # another process wrote a file into it meanwhile
                     return
 
     def text(self, reading: Reading, path: str, relative: str) -> str:
-        """The text of a memory file that is to be changed."""
-        if not self.is_file(relative):
-            is_folder = not relative or self.sizes(f"{relative}/")
-            raise _Failure(f"The path {path} is not a file." if is_folder else ASK_AGAIN.format(path))
-        data = reading.read(relative)
+        """The text of a memory file that will be changed."""
+        is_file = self.is_file(relative)
+        if not is_file and (not relative or self.sizes(f"{relative}/")):
+            raise _Failure(f"The path {path} is not a file.")
+        data = None
+        if is_file:
+            data = reading.read(relative)
         if data is None:
             raise _Failure(ASK_AGAIN.format(path))
         return data.decode("utf-8", "surrogateescape")
 
     def gated(self, relative: str, text: str, old: str = "") -> _Gated:
-        """What may be written of a text that was `old`. Raises Refused, _Failure for one too large to be read."""
+        """The bytes to write for a text that was `old`. Raises Refused, and _Failure if it is too large to be read."""
         size = len(text.encode("utf-8", "surrogateescape"))
         if size > MAX_MEMORY_FILE_BYTES and size > len(old.encode("utf-8", "surrogateescape")):
             raise _Failure(
@@ -336,19 +341,18 @@ class _Tool:
                 "Nothing was written: split it into several files"
             )
         done = refuse_or_mask_change(text, old, relative, self.config)
-        data = done.text.encode("utf-8", "surrogateescape")
-        return _Gated(data, f"\nmasked: {masked_rules(done.masks)}" if done.masks else "")
+        note = ""
+        if done.masks:
+            note = f"\nmasked: {masked_rules(done.masks)}"
+        return _Gated(done.text.encode("utf-8", "surrogateescape"), note)
 
 
 def _window(view_range: object, count: int) -> tuple[int, int]:
-    """The slice of `count` lines that a `view_range` names: both ends 1-based, -1 the last line; else all."""
-    if (
-        isinstance(view_range, (list, tuple))
-        and len(view_range) == 2
-        and all(isinstance(number, int) for number in view_range)
-    ):
-        first, last = view_range
-        return max(1, first) - 1, count if last == -1 else last
+    """The slice of `count` lines that a `view_range` names: both ends 1-based, -1 for the last line. All lines if it is
+    no pair of numbers."""
+    match view_range:
+        case [int(first), int(last)]:
+            return max(1, first) - 1, count if last == -1 else last
     return 0, count
 
 
@@ -357,29 +361,33 @@ def _numbered(lines: Sequence[str], first: int) -> str:
 
 
 def _bounded(lines: Sequence[str], first: int) -> str:
-    """The lines with their numbers, as far as one answer goes, and a sentence that says how to see the rest."""
-    taken, size = 0, 0
+    """The numbered lines, cut at MAX_ANSWER_CHARACTERS, and a sentence that says how to see the others."""
+    shown, size = 0, 0
     for line in lines:
         size += len(line) + 1
         if size > MAX_ANSWER_CHARACTERS:
             break
-        taken += 1
-    if taken == len(lines):
+        shown += 1
+    if shown == len(lines):
         return _numbered(lines, first)
-    parts = [_numbered(lines[:taken] or [lines[0][:MAX_ANSWER_CHARACTERS]], first)]
-    if not taken:
+    parts = [_numbered(lines[:shown] or [lines[0][:MAX_ANSWER_CHARACTERS]], first)]
+    if not shown:
         parts.append(f"Line {first} has {len(lines[0]):,} characters; the rest of it is not shown.")
-    following, last = first + max(taken, 1), first + len(lines) - 1
+    following, last = first + max(shown, 1), first + len(lines) - 1
     if following <= last:
         parts.append(f"Lines {following} to {last} are not shown: view them with view_range [{following}, {last}].")
     return "\n".join(parts)
 
 
 def _only_place(path: str, text: str, old: str, new: str) -> tuple[int, int, str]:
-    """Where `old` stands in a text, from and to, and what replaces it. Raises _Failure unless it stands there once."""
-    for spelled in (str, plain, _with_returns, lambda value: _with_returns(plain(value))):
-        if spelled(old) in text:  # what was copied from a view: markup is spelled out there, returns are not shown
-            old, new = spelled(old), spelled(new)
+    """(start, end, new text) of the place where `old` stands in a text. Raises _Failure unless there is exactly one.
+
+    A model copies `old` from an answer of `view`, where markup is spelled out and carriage returns are missing; so it
+    is also looked for with plain markup, with carriage returns, and with both. The new text is spelled the same way.
+    """
+    for spell in (str, plain, _with_returns, lambda value: _with_returns(plain(value))):
+        if spell(old) in text:
+            old, new = spell(old), spell(new)
             break
     count = text.count(old)
     if count == 0:
@@ -395,11 +403,12 @@ def _only_place(path: str, text: str, old: str, new: str) -> tuple[int, int, str
 
 
 def _with_returns(text: str) -> str:
+    """`text` with CRLF line ends."""
     return text.replace("\r\n", "\n").replace("\n", "\r\n")
 
 
 def _line_numbers(text: str, old: str) -> list[int]:
-    """The line of each place where `old` begins, one for each place."""
+    """The number of the line of each place where `old` begins."""
     numbers, line, counted_to = [], 1, 0
     at = text.find(old)
     while at >= 0:
@@ -411,7 +420,7 @@ def _line_numbers(text: str, old: str) -> list[int]:
 
 
 def _all_below(root: Path, relative: str) -> list[str]:
-    """Every file and link below a folder, none of them followed."""
+    """The paths of all files and links below a folder. Links are not followed."""
     paths = []
     for folder, folders, names in os.walk(root / relative, followlinks=False):
         links = [name for name in folders if os.path.islink(os.path.join(folder, name))]
@@ -419,20 +428,22 @@ def _all_below(root: Path, relative: str) -> list[str]:
     return paths
 
 
-def _hidden(path: str) -> bool:
+def _is_hidden(path: str) -> bool:
+    """Whether a part of the path begins with a point."""
     return any(part.startswith(".") for part in path.split("/"))
 
 
 def _row(size: int, path: str, parts: Sequence[str]) -> str:
-    """A line of a listing; the line breaks in the name of a file begin no line of it."""
+    """A line of a listing. Line breaks and tabs in a name are spelled out."""
     name = allowed_name("/".join([path, *parts])).replace("\n", "\\n").replace("\t", "\\t")
     return f"{_human(size)}\t{name}"
 
 
 def _human(size: int) -> str:
-    """1.5K, 12K, 0B: one digit behind the point where the number is not whole."""
+    """A size as 1.5K, 12K or 0B: with one decimal if the number is not whole."""
     step = min(max(size.bit_length() - 1, 0) // 10, 3)
     value = size / 1024**step
+    digits = 1
     if value == int(value):
-        return f"{value:.0f}{'BKMG'[step]}"
-    return f"{value:.1f}{'BKMG'[step]}"
+        digits = 0
+    return f"{value:.{digits}f}{'BKMG'[step]}"

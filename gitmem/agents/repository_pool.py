@@ -1,12 +1,13 @@
-"""A repository and its settings, kept open between the calls of a process that lives long.
+"""Keep a repository, its settings and its index open between the calls of a long-lived process.
 
-A call borrows them alone, so calls at once share nothing. What git would be asked again for each call (where the
-repository is, the user's settings) is asked anew only when one of the files that say so has changed.
+Each call borrows an open repository for itself, so parallel calls share nothing. A repository is opened again only if
+one of the files that its settings come from has changed since.
 """
 
 from __future__ import annotations
 
 import os
+import stat
 import threading
 import time
 from collections.abc import Iterator
@@ -22,15 +23,17 @@ from gitmem.git.opening import Repository, open_repository
 from gitmem.index.kept_index import KeptIndex
 from gitmem.sessions.working_memory import Owner, Store, owner_of
 
-IDLE = 4  # repositories that are kept open for the next call
-# Calls from which on repositories are opened over libgit2: importing it costs 165 ms once, and a call that reads Git's
-# objects is some 17 ms faster by it (74.6 against 57.2 ms, a search at another commit, 400 notes).
-LIBRARY_FROM = 10
+MAX_IDLE = 4  # repositories that are kept open for later calls
+# The number of the call from which on repositories are opened with libgit2. Importing it costs 165 ms once; a call that
+# reads Git's objects is then 17 ms faster (57.2 instead of 74.6 ms; a search at another commit, 400 notes).
+LIBRARY_FROM_CALL = 10
+# Of each file (inode, modification time in ns, bytes), None for a missing one; of a folder (inode, 0, 0).
 FileStates = tuple[tuple[int, int, int] | None, ...]
 
 
 class OpenRepository(NamedTuple):
-    """A repository with the settings in force, how the files looked that say so, and its index."""
+    """An open repository with its settings and index. `watched`: the files that the settings come from. `file_states`:
+    their states when they were read."""
 
     repo: Repository
     config: Config
@@ -45,13 +48,15 @@ class OpenRepository(NamedTuple):
 
 
 class RepositoryPool:
-    """The memory of the repository that holds a folder. `values_session`: the session whose working values are read and
-    written, "" for the project's."""
+    """Open repositories of one folder, for calls in several threads.
+
+    `values_session`: the session whose working values the calls read and write, "" for the project's.
+    """
 
     def __init__(self, folder: Path, values_session: str = "") -> None:
         self.folder = folder
         self.values_session = values_session
-        self.session = f"mcp-{os.getpid()}-{round(time.time())}"  # what its receipts are kept under
+        self.session = f"mcp-{os.getpid()}-{round(time.time())}"  # the session of this process in receipts
         self._lock = threading.Lock()
         self._idle: list[OpenRepository] = []
         self._calls = 0
@@ -59,57 +64,51 @@ class RepositoryPool:
 
     @contextmanager
     def lent(self) -> Iterator[tuple[Repository, Config]]:
-        """The repository and the settings in force, for one call. Raises NotARepository, BadConfig."""
+        """Lend the repository and its settings to one call. Raises NotARepository, BadConfig."""
         with self.opened() as opened:
             yield opened.repo, opened.config
 
     @contextmanager
     def opened(self) -> Iterator[OpenRepository]:
-        """The same with the index, for a call that searches."""
+        """Lend the repository, its settings and its index to one call. Raises NotARepository, BadConfig."""
         opened = self._take() or self._open()
-        good = False
+        reusable = False
         try:
             yield opened
-            good = True
-        finally:
+            reusable = True
+        finally:  # after an error the git process may be in the middle of an answer
             with self._lock:
-                good = good and len(self._idle) < IDLE
-                if good:
+                reusable = reusable and len(self._idle) < MAX_IDLE
+                if reusable:
                     self._idle.append(opened)
-            if not good:  # after an error the repository's process may be in the middle of an answer
+            if not reusable:
                 opened.close()
 
     @contextmanager
     def values(self, repo: Repository, config: Config) -> Iterator[Store]:
-        """The working values of sessions, in memory before the files; one call at a time."""
+        """Lend the store of working values, which caches its files, to one call at a time."""
         with self._lock:
             yield self._stores.setdefault((repo.common_dir, config.profile), Store(repo.common_dir, config.profile))
 
     def owner(self, config: Config) -> Owner:
-        """Whose working values the calls read and write: the session's that was named, and the configured agent's."""
+        """The session and agent whose working values the calls read and write."""
         return owner_of(self.values_session, config.agent)
 
     def close(self) -> None:
-        """Close what is open and lent to nobody."""
+        """Close the repositories that are not lent."""
         with self._lock:
             idle, self._idle = self._idle, []
         for opened in idle:
             opened.close()
 
     def _take(self) -> OpenRepository | None:
-        """A repository that is open and still as it was; None where one has to be opened."""
+        """An open repository whose files have not changed; None if one has to be opened. At the call LIBRARY_FROM_CALL
+        all open ones are closed, since they use the git binary."""
         with self._lock:
             self._calls += 1
-            if self._calls == LIBRARY_FROM:
-                stale = self._idle
-            else:
-                stale = []
-            if stale:
-                self._idle = []
-            else:
-                self._idle = self._idle
-        for left in stale:
-            left.close()
+            first_with_library = self._calls == LIBRARY_FROM_CALL
+        if first_with_library:
+            self.close()
         while True:
             with self._lock:
                 opened = None
@@ -123,35 +122,38 @@ class RepositoryPool:
         repo = self._repository()
         try:
             files = [repo.git_dir, repo.common_dir, *config_files(repo.root or repo.git_dir, os.environ)]
-            watched = tuple(files + ([repo.root / TRACKED] if repo.root else []))
-            before = file_states(watched)  # a change from here on is seen by the next call
-            repo.head()  # starts the process that reads objects: every call needs some
-            return OpenRepository(repo, settings(repo), KeptIndex(), watched, before)
+            if repo.root:
+                files.append(repo.root / TRACKED)
+            watched = tuple(files)
+            states = file_states(watched)  # before the settings are read, so that no later change is missed
+            repo.head()  # starts the git process that reads objects, which every call needs
+            return OpenRepository(repo, settings(repo), KeptIndex(), watched, states)
         except BaseException:
             repo.close()
             raise
 
     def _repository(self) -> Repository:
-        """Over the git binary at first; over libgit2 for a process that goes on, where libgit2 can read it."""
-        if self._calls >= LIBRARY_FROM:
-            from gitmem.git.library import open_library
+        """Open the repository with libgit2 from call LIBRARY_FROM_CALL on, if libgit2 can read it; else with the git
+        binary. Raises NotARepository."""
+        if self._calls >= LIBRARY_FROM_CALL:
+            from gitmem.git.library import open_library  # imports pygit2
 
             try:
                 return open_library(self.folder, os.environ)
-            except (GitFailed, NotARepository):  # SHA-256, reftable, a partial clone: the git binary says what is
+            except (GitFailed, NotARepository):  # libgit2 cannot read SHA-256, reftable and partial clones
                 pass
         return open_repository(self.folder, os.environ)
 
 
 def file_states(paths: tuple[Path, ...]) -> FileStates:
-    """What tells that files changed: inode, time and size; of folders the inode only."""
+    """The state of each file, to tell whether it has changed since."""
     states: list[tuple[int, int, int] | None] = []
     for path in paths:
         try:
-            seen = os.stat(path)
+            info = os.stat(path)
         except OSError:
             states.append(None)
-            continue
-        folder = path.is_dir()
-        states.append((seen.st_ino, 0, 0) if folder else (seen.st_ino, seen.st_mtime_ns, seen.st_size))
+        else:
+            is_folder = stat.S_ISDIR(info.st_mode)
+            states.append((info.st_ino, 0, 0) if is_folder else (info.st_ino, info.st_mtime_ns, info.st_size))
     return tuple(states)

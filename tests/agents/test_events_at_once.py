@@ -30,7 +30,7 @@ from gitmem.agents import host_events
 from gitmem.cli.host_hooks import carry_out
 seconds, share, event, host, file = sys.argv[1:]
 host_events.EVENT_SECONDS = dict.fromkeys(host_events.EVENT_SECONDS, int(seconds))
-host_events.GIVING_SHARE = float(share)
+host_events.WAIT_SHARE = float(share)
 lock = host_events.locked
 def locked(folder, name, wait):
     print("waits", file=sys.stderr, flush=True)

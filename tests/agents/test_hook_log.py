@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.agents.hook_log import SIZE_LIMIT, Failure, append, failures
+from gitmem.agents.hook_log import MAX_LOG_BYTES, Failure, append, failures
 from tests.harness import SOURCE, Repo
 from tests.read_only import read_only_run
 
@@ -35,7 +35,7 @@ def test_lines_are_read_from_a_day_on_and_what_is_none_is_left_out(tmp_path: Pat
 
 
 def test_the_log_is_bounded_and_follows_no_link(tmp_path: Path) -> None:
-    (tmp_path / "session.log").write_text("x" * SIZE_LIMIT)
+    (tmp_path / "session.log").write_text("x" * MAX_LOG_BYTES)
     append(tmp_path, Failure(AT, "Stop", "x"))
     assert (tmp_path / "session.log").stat().st_size < 100
     (tmp_path / "elsewhere").mkdir()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.agents.repository_pool import LIBRARY_FROM, RepositoryPool
+from gitmem.agents.repository_pool import LIBRARY_FROM_CALL, RepositoryPool
 from gitmem.errors import GitMemError
 from gitmem.git.library import LibraryRepository
 from gitmem.git.opening import open_repository
@@ -118,13 +118,13 @@ def test_working_values_of_another_process_are_seen_and_forgotten_ones_are_gone(
 
 def test_a_process_that_goes_on_reads_over_libgit2_what_others_commit_and_repack(memory: Repo) -> None:
     pool = RepositoryPool(memory.path)
-    for at in range(1, LIBRARY_FROM + 4):
+    for at in range(1, LIBRARY_FROM_CALL + 4):
         text = f"- fact {at}\n"
         memory.commit("more", {"memory/x.md": text})
         if at % 4 == 0:
             memory.git("gc", "--quiet", "--prune=now")
         with pool.lent() as (repo, _):
-            assert isinstance(repo, LibraryRepository) is (at >= LIBRARY_FROM)
+            assert isinstance(repo, LibraryRepository) is (at >= LIBRARY_FROM_CALL)
             (oid,) = [entry.oid for entry in repo.entries("HEAD") if entry.path == "memory/x.md"]
             assert repo.read(oid) == text.encode()
 
@@ -138,7 +138,7 @@ def test_what_libgit2_cannot_open_is_read_by_the_git_binary(tmp_path: Path) -> N
     origin.git("clone", "-q", "--no-checkout", "--filter=blob:none", f"file://{origin.path}", str(tmp_path / "partial"))
     for path in (sha256.path, tmp_path / "partial"):
         pool = RepositoryPool(path)
-        for _ in range(LIBRARY_FROM + 1):
+        for _ in range(LIBRARY_FROM_CALL + 1):
             with pool.lent() as (repo, _):
                 assert not isinstance(repo, LibraryRepository)
                 assert [entry.path for entry in repo.entries("HEAD")] == ["MEMORY.md"]
