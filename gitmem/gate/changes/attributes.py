@@ -1,7 +1,7 @@
-"""The rule about a `.gitattributes` that gives a scanned file other text on disk than in the repository.
+"""The rule against a `.gitattributes` that gives a scanned file other text on disk than in the repository. Pure.
 
-Pure: texts in, findings out. `working-tree-encoding` and `filter` do that, named on the line or by a macro
-(gitattributes(5)): Git takes macros from the top-level file alone, in any order, and applies them in every file.
+`working-tree-encoding` and `filter` do that, set on the line or by a macro (gitattributes(5)). Git reads macros only
+from the top-level file, in any order, and applies them in every .gitattributes.
 """
 
 from __future__ import annotations
@@ -18,60 +18,58 @@ from gitmem.paths import AGENT_ENDINGS
 
 OTHER_TEXT = ("working-tree-encoding", "filter")
 MACRO = "[attr]"
-# Words that stand alone, by Git and by forges, and are no macro: of Git (Documentation/gitattributes), Git LFS, GitHub.
-OWN_WORDS = (
+# Attributes without a value that are no macro: those of Git (Documentation/gitattributes), Git LFS and GitHub.
+KNOWN_ATTRIBUTES = (
     "text", "eol", "crlf", "binary", "diff", "merge", "ident", "whitespace", "delta", "encoding", "export-ignore",
     "export-subst", "conflict-marker-size", "lockable",
 )  # fmt: skip
-READ_FILTERS = {"git-crypt": re.compile(r"filter=git-crypt(?:-[A-Za-z0-9_-]+)?")}  # of each `Policy.encryption`
-FORGES_WORDS = ("linguist-", "gitlab-")
+READ_FILTERS = {"git-crypt": re.compile(r"filter=git-crypt(?:-[A-Za-z0-9_-]+)?")}  # by `Policy.encryption`
+FORGE_PREFIXES = ("linguist-", "gitlab-")
 SCANNED_ENDINGS = (*AGENT_ENDINGS, *FILES)
 ESCAPE = re.compile(r"\\([0-7]{3}|.)")
 
 
 def is_attributes(path: str) -> bool:
-    """Whether Git on some file system takes this for a .gitattributes."""
+    """Whether Git on some file system would read this file as a .gitattributes."""
     name = "".join(c for c in path.rpartition("/")[2] if unicodedata.category(c) != "Cf")
     return canonical(name) in (".gitattributes", "gitatt~1")
 
 
 def check_attributes(path: str, text: str, policy: Policy, commit: str = "") -> Iterator[Finding]:
-    """Lines of a `.gitattributes` that may give a file the gate reads other text on disk than in the repository.
+    """A finding for each line of a `.gitattributes` that may give a scanned file other text on disk than in the
+    repository.
 
-    An encoding is let through only for patterns whose ending no such file has. A filter (Git LFS on `assets/**`) is,
-    besides, for folders that hold no memory: it does nothing without a program that a person has set up. So is the
-    filter of the program whose blobs the gate reads as the work tree has them (`policy.encryption`). A macro counts
-    where it is applied; below the top level, where this text does not say what a word stands for, any word may be one.
+    An encoding passes only for patterns whose ending no scanned file has. A filter (Git LFS on `assets/**`) passes,
+    besides, for folders without memory, since it does nothing without a program that a person has set up. The filter
+    of `policy.encryption` passes, since the gate decrypts its files. A macro is a finding where it is applied. Below
+    the top level, where macros cannot be looked up, any unknown attribute counts as one.
     """
     ends = (*SCANNED_ENDINGS, *(glob for layout in policy.layouts for glob in layout.extra))
     folder = path.rpartition("/")[0]
-    lines = [(number, pattern, _not_read(words, policy)) for number, pattern, words in _lines(text)]
-    if folder:
-        macros = {}
-    else:
+    lines = [(number, pattern, _without_decrypted(words, policy)) for number, pattern, words in _lines(text)]
+    macros: dict[str, set[str]] = {}
+    if not folder:
         macros = _macros(lines)
     for number, pattern, words in lines:
         if pattern.startswith(MACRO):
-            named = pattern.removeprefix(MACRO)
-            # every line with that word applies it
-            if _is_own(named):
-                found = macros.get(named, set())
-            else:
-                found = set()
-            apart = False
+            name = pattern.removeprefix(MACRO)
+            found: set[str] = set()
+            if _is_known(name):  # a macro with the name of a known attribute: every line with that applies it
+                found = macros.get(name, set())
+            harmless = False
         else:
             found = set().union(*(_attributes_set_by(word, macros) for word in words))
             unknown = {word for word in words if folder and _may_be_macro(word)}
-            apart = not _may_end(pattern, ends)
+            harmless = not _may_end(pattern, ends)
             if found == {"filter"} and not unknown:
-                apart = apart or _elsewhere(folder, pattern, policy)
+                harmless = harmless or _is_outside_memory(folder, pattern, policy)
             found |= unknown
-        if found and not apart:
+        if found and not harmless:
             yield finding("encoding-attribute", path, _message(found), line=number, commit=commit)
 
 
-def _not_read(words: Sequence[str], policy: Policy) -> list[str]:
-    """The attributes of a line without the filter that the gate reads through."""
+def _without_decrypted(words: Sequence[str], policy: Policy) -> list[str]:
+    """The attributes of a line without the filter whose files the gate decrypts."""
     read = READ_FILTERS.get(policy.encryption)
     return [word for word in words if read is None or not read.fullmatch(word)]
 
@@ -85,53 +83,53 @@ def _message(found: set[str]) -> str:
 
 
 def _lines(text: str) -> Iterator[tuple[int, str, list[str]]]:
-    """Number, pattern and attributes of each line that has any; a pattern's quotes are taken off."""
+    """(number, pattern without its quotation marks, attributes) of each line that is no comment."""
     for number, line in enumerate(text.split("\n"), 1):
         line = line.strip("\ufeff \t\r")
-        if not line.startswith("#"):  # in quotes it is no comment
+        if not line.startswith("#"):
             pattern, rest = _pattern(line)
             yield number, pattern, rest.split()
 
 
 def _macros(lines: Iterable[tuple[int, str, list[str]]]) -> dict[str, set[str]]:
-    """Of each macro what it gives of OTHER_TEXT, by itself or by macros that it names."""
+    """Macro -> the attributes of OTHER_TEXT that it sets, itself or by other macros."""
     bodies: dict[str, set[str]] = {}
     for _, pattern, words in lines:
-        if pattern.startswith(MACRO):  # of two of one name either may be in force: the file may be merged
+        if pattern.startswith(MACRO):  # two macros of one name count as one: a merge may leave either
             bodies.setdefault(pattern.removeprefix(MACRO), set()).update(words)
-    given = {name: set().union(*(_attributes_set_by(word, {}) for word in words)) for name, words in bodies.items()}
+    sets = {name: set().union(*(_attributes_set_by(word, {}) for word in words)) for name, words in bodies.items()}
     users: dict[str, list[str]] = {name: [] for name in bodies}
     for name, body in bodies.items():
         for word in body & bodies.keys():
             users[word].append(name)
-    waiting = [name for name, names in given.items() if names]
+    waiting = [name for name, names in sets.items() if names]
     while waiting:
         name = waiting.pop()
         for user in users[name]:
-            if not given[name] <= given[user]:
-                given[user] |= given[name]
+            if not sets[name] <= sets[user]:
+                sets[user] |= sets[name]
                 waiting.append(user)
-    return given
+    return sets
 
 
 def _attributes_set_by(word: str, macros: Mapping[str, set[str]]) -> set[str]:
-    """What an attribute of a line sets of OTHER_TEXT: taken back (`-x`, `!x`) nothing; `x=value` is no macro."""
+    """The attributes of OTHER_TEXT that one attribute of a line sets; none for one that is unset (`-x`, `!x`)."""
     name = word.partition("=")[0]
     if name in OTHER_TEXT:
         return {name}
     return macros.get(word, set())
 
 
-def _is_own(word: str) -> bool:
-    return word in OWN_WORDS or word.startswith(FORGES_WORDS)
+def _is_known(word: str) -> bool:
+    return word in KNOWN_ATTRIBUTES or word.startswith(FORGE_PREFIXES)
 
 
 def _may_be_macro(word: str) -> bool:
-    return word[:1] not in "-!" and "=" not in word and word not in OTHER_TEXT and not _is_own(word)
+    return word[:1] not in "-!" and "=" not in word and word not in OTHER_TEXT and not _is_known(word)
 
 
 def _pattern(line: str) -> tuple[str, str]:
-    """The pattern of a line of .gitattributes without its quotes, and the attributes after it."""
+    """(pattern without its quotation marks, the attributes after it) of a line of .gitattributes."""
     if not line.startswith('"'):
         pattern, _, rest = re.sub(r"[ \t\r]+", " ", line).partition(" ")
         return pattern, rest
@@ -154,19 +152,19 @@ def _literal(pattern: str) -> str:
 
 
 def _may_end(pattern: str, ends: Iterable[str]) -> bool:
-    """Whether a path that a pattern matches may end as one of `ends` does, as far as their literal last parts tell."""
+    """Whether a path that a pattern matches may end like one of `ends`; compares the text after their last wildcard."""
     tail = canonical(re.split(r"[*?\[\]\\]", pattern)[-1]).rpartition("/")[2]
     lasts = (canonical(re.split(r"[*?\[\]]", end)[-1]).rpartition("/")[2] for end in ends)
     return any(tail.endswith(last) or last.endswith(tail) for last in lasts)
 
 
-def _elsewhere(folder: str, pattern: str, policy: Policy) -> bool:
-    """Whether a pattern is held to a top folder that is not one of memory by its place or by a glob of the settings."""
-    literal = ""
+def _is_outside_memory(folder: str, pattern: str, policy: Policy) -> bool:
+    """Whether a pattern matches only below a top folder that holds no memory and that no glob of the settings names."""
+    place = f"{folder}/"
     if "/" in pattern.rstrip("/"):
-        literal = _literal(pattern)
-    top, slash, _ = canonical(f"{folder}/{literal}" if folder else literal).partition("/")
+        place += _literal(pattern)
+    top, slash, _ = canonical(place.lstrip("/")).partition("/")
+    if not slash or top.startswith("."):
+        return False
     heads = ["memory", *(_literal(glob) for layout in policy.layouts for glob in layout.extra)]
-    return (
-        bool(slash) and not top.startswith(".") and all(head and canonical(head).split("/")[0] != top for head in heads)
-    )
+    return all(head and canonical(head).split("/")[0] != top for head in heads)

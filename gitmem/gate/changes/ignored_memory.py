@@ -1,6 +1,6 @@
-"""What a change to the files `.gitignore` keeps out of commits: memory that is written and never reviewed.
+"""Finds memory that a changed `.gitignore` keeps out of commits, and so out of review.
 
-Git itself says it, of the two versions of those files, in an empty repository elsewhere. Reads only.
+Asks Git in an empty temporary repository with the two versions of the .gitignore files. Reads only.
 """
 
 from __future__ import annotations
@@ -23,24 +23,22 @@ MAX_GITIGNORE_BYTES = 1 << 20  # bytes of a .gitignore
 
 
 def newly_ignored(repo: Repository, base: str, head: str, changed: Collection[str]) -> list[str]:
-    """The paths, as examples, at which new memory is ignored by the files of `head` and not by those of `base`.
+    """The paths of PROBES that the .gitignore files of `head` ignore and those of `base` ("" for none) do not.
 
-    `changed` are the paths that change between the two; nothing is asked where no such file is among them.
+    `changed`: the paths that change between the two commits; without a .gitignore among them the result is [].
     """
     files = {path for path in changed if _may_ignore(path)}
     if not files:
         return []
     files |= {NAME, FOLDER + NAME}
+    ignored = _ignored(repo, head, files)
     if base:
-        before = _ignored(repo, base, files)
-    else:
-        before = set()
-    ignored = _ignored(repo, head, files) - before
+        ignored -= _ignored(repo, base, files)
     return [path for path in PROBES if path in ignored]
 
 
 def _may_ignore(path: str) -> bool:
-    """Whether a path is a .gitignore that has a say in memory's own places."""
+    """Whether a path is a .gitignore that can ignore memory: at the top level or below memory/."""
     folder, _, name = path.rpartition("/")
     return name == NAME and (not folder or f"{folder}/".startswith(FOLDER)) and ".." not in path.split("/")
 

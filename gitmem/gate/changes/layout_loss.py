@@ -1,7 +1,8 @@
-"""The rule about a change after which Markdown that was memory by lying in a folder of notes is none any more.
+"""The rule against a change after which the notes of a folder are no memory any more.
 
-A folder without MEMORY.md and memory/ has all of its Markdown as memory. The first file of memory ends that, however
-empty: what .gitmem.toml does not name is neither searched nor scanned from then on. Reads names and settings, no notes.
+In a repository without MEMORY.md and memory/ all Markdown is memory. The first such file ends that, even an empty
+one: notes that .gitmem.toml does not name are neither searched nor scanned afterwards. Reads paths and settings, no
+notes.
 """
 
 from __future__ import annotations
@@ -20,68 +21,75 @@ from gitmem.messages import Message
 from gitmem.paths import Kind, Layout, agents_read, aside, is_memory, kind, layout_of
 
 MAX_NAMED_PATHS = 3  # paths that a finding names
-README = "readme.md"  # says what a project is, and is nobody's note
+README = "readme.md"  # describes a project, and does not count as a note
 
 
 def may_narrow(layouts: Iterable[Layout]) -> bool:
-    """Whether these layouts, of a policy that unites before and after, leave room for such a loss."""
+    """Whether the layouts of a policy, which come from the trees before and after a change, allow such a loss."""
     return len({layout.notes for layout in layouts}) > 1
 
 
 def layout_loss(repo: Repository, before: str, after: str, commit: str = "") -> Iterator[Finding]:
-    """What is memory in commit `before` ("" for none), still there in `after`, and memory no more."""
+    """A finding when files that are memory in commit `before` ("" for none) are still in `after`, but no memory
+    there."""
     if before:
         yield from check_layout(repo, repo.entries(before), repo.entries(after), commit)
 
 
 def staged_layout_loss(repo: Repository, head: str) -> Iterator[Finding]:
-    """As `layout_loss`, of what is staged against HEAD."""
+    """As `layout_loss`, from HEAD to the index."""
     yield from check_layout(repo, repo.entries(head), repo.staged(), "")
 
 
 def check_layout(repo: Repository, before: Sequence[Entry], after: Sequence[Entry], commit: str) -> Iterator[Finding]:
-    """The finding about two trees, at the file that ended the notes, where that can be told.
+    """A finding when notes of tree `before` are no memory in tree `after`; its path is the file that caused it.
 
-    It blocks where the first tree holds more notes than other files (`git mem init` adopts those) or settings of ours;
-    in any other, which nobody took for a folder of notes, it warns.
+    It blocks when the tree before has more notes than other files (`git mem init` adopts such a tree) or our settings;
+    otherwise it warns, since nobody used the repository as a folder of notes.
     """
-    was = layout_of((entry.path for entry in before), _paths_in(settings_text(repo, before)))
+    old_layout = layout_of((entry.path for entry in before), _paths_in(settings_text(repo, before)))
     paths = [entry.path for entry in after]
-    if not was.notes:
+    if not old_layout.notes:
         return
-    now = layout_of(paths, load(repo.user_config(), settings_text(repo, after)).memory_paths)
-    if now.notes:
+    new_layout = layout_of(paths, load(repo.user_config(), settings_text(repo, after)).memory_paths)
+    if new_layout.notes:
         return
-    lost = _paths_lost([entry for entry in before if _is_note(entry.path, was)], after, now)
+    lost = _paths_lost([entry for entry in before if _is_note(entry.path, old_layout)], after, new_layout)
     if not lost:
         return
     others = sum(not entry.path.endswith(".md") and not aside(entry.path) for entry in before)
-    notes = sum(_is_note(entry.path, was) for entry in before)
-    ours = any(entry.path in (TRACKED, exceptions.FILE) for entry in before)
+    notes = sum(_is_note(entry.path, old_layout) for entry in before)
+    has_settings = any(entry.path in (TRACKED, exceptions.FILE) for entry in before)
     more = ""
     if len(lost) > MAX_NAMED_PATHS:
         more = f" and {len(lost) - MAX_NAMED_PATHS} more"
     words = Message(RULES["layout-narrowed"] + ": {}", f"{', '.join(lost[:MAX_NAMED_PATHS])}{more}")
     had = {entry.path for entry in before}
     cause = next((path for path in paths if path not in had and _begins_memory(path)), TRACKED)
-    yield finding("layout-narrowed", cause, words, warn=notes <= others and not ours, commit=commit)
+    yield finding("layout-narrowed", cause, words, warn=notes <= others and not has_settings, commit=commit)
 
 
 def _paths_in(settings: str) -> tuple[str, ...]:
-    """The globs of memory in a text of settings, none in one that cannot be read."""
+    """The globs of memory in a text of settings; () when it cannot be read."""
     try:
         return load((), settings).memory_paths
     except BadConfig:
         return ()
 
 
-def _paths_lost(notes: Iterable[Entry], after: Sequence[Entry], now: Layout) -> list[str]:
-    """Where the notes are, in place or moved as they are, that `now` does not take."""
-    there = {entry.path for entry in after if entry.mode not in LINKS}
-    left = {path for path in there if not is_memory(path, now)}
-    moved = {entry.oid: entry.path for entry in after if entry.path in left}
-    found = (note.path if note.path in there else moved.get(note.oid, "") for note in notes)
-    return sorted({path for path in found if path in left})
+def _paths_lost(notes: Iterable[Entry], after: Sequence[Entry], layout: Layout) -> list[str]:
+    """The paths in `after` of the notes, moved ones too, that `layout` does not take as memory."""
+    files = {entry.path for entry in after if entry.mode not in LINKS}
+    outside = {path for path in files if not is_memory(path, layout)}
+    outside_by_oid = {entry.oid: entry.path for entry in after if entry.path in outside}
+    lost: set[str] = set()
+    for note in notes:
+        path = note.path
+        if path not in files:
+            path = outside_by_oid.get(note.oid, "")
+        if path in outside:
+            lost.add(path)
+    return sorted(lost)
 
 
 def _is_note(path: str, layout: Layout) -> bool:

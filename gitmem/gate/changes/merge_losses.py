@@ -1,8 +1,9 @@
-"""What a merge drops of one of its parents: it has a path as another parent has it, and this one changed the path.
+"""Finds what a merge drops of a parent: paths that this parent changed and that the merge has as another parent has
+them.
 
-A merge takes the side that changed a path. One that takes the other (`git merge -s ours`, a tree made by hand) brings
-back older files, and `git diff-tree -c` shows none of it: they are those of a parent. Where both sides changed a path
-and one is taken whole (`-X ours`), what the other said is dropped as well. Reads only.
+A merge normally takes the side that changed a path. One that takes the other side (`git merge -s ours`, a tree made
+by hand) restores older files, and `git diff-tree -c` does not show it, since the files equal those of a parent. When
+both sides changed a path and one is taken whole (`-X ours`), the text of the other is dropped as well. Reads only.
 """
 
 from __future__ import annotations
@@ -13,16 +14,19 @@ from gitmem.git.objects import Change
 from gitmem.git.ranges import PathChange, touched
 from gitmem.git.repository import Repository
 
-MAX_PATHS_BY_NAME = 200  # paths that are asked for by name; of more the whole tree is listed
-Version = tuple[int, str]  # mode and oid of what is at a path; ABSENT where nothing is
+MAX_PATHS_BY_NAME = 200  # paths that Git is asked for by name; for more, the whole tree is listed
+Version = tuple[int, str]  # mode and oid of a path in a tree; ABSENT when the tree lacks it
 ABSENT: Version = (0, "")
 
 
 def dropped(
     repo: Repository, merges: Mapping[str, Sequence[str]], base: str, counts: Callable[[str], bool]
 ) -> dict[str, list[PathChange]]:
-    """For each merge of `merges` (its oid and its parents) what it drops at the paths that count, as changes against
-    the parent that had them; nothing that the tree of `base` ("" for none) has alike."""
+    """For each merge that drops something, the dropped paths as changes against the parent that had them.
+
+    `merges`: oid -> parents. `base`: a path that this commit has in the version of the merge is no loss; "" for none.
+    `counts`: whether a path matters.
+    """
     against: dict[tuple[str, str], dict[str, PathChange]] = {}
     for number in range(max(map(len, merges.values()), default=0)):
         parent = {oid: parents[number] for oid, parents in merges.items() if len(parents) > number}
@@ -33,31 +37,32 @@ def dropped(
         sides = {parent: against.get((oid, parent), {}) for parent in parents}
         rows = _of_sides(repo, sides)
         if rows:
+            in_base: dict[str, Version] = {}
             if base:
-                known = _versions(repo, base, rows)
-            else:
-                known = {}
-            found[oid] = [row for path, row in rows.items() if known.get(path) != (row.mode, row.new_oid)]
+                in_base = _versions(repo, base, rows)
+            found[oid] = [row for path, row in rows.items() if in_base.get(path) != (row.mode, row.new_oid)]
     return found
 
 
 def dropped_staged(repo: Repository, parents: Sequence[str], counts: Callable[[str], bool]) -> list[Change]:
-    """As `dropped`, of the merge of these commits that is about to be made of what is staged."""
+    """As `dropped`, for the merge of these parents that is about to be committed from the index."""
     staged = {entry.path: (entry.mode, entry.oid) for entry in repo.staged() if counts(entry.path)}
     sides = {}
     for parent in parents:
         there = {entry.path: (entry.mode, entry.oid) for entry in repo.entries(parent) if counts(entry.path)}
         sides[parent] = dict(_differences(there, staged))
-    rows = _of_sides(repo, sides).values()
-    return [
-        Change("M" if row.new_oid else "D", row.path, row.path, (*row.olds, "")[0], row.new_oid, 0, row.mode)
-        for row in rows
-    ]
+    changes: list[Change] = []
+    for row in _of_sides(repo, sides).values():
+        status = "M"
+        if not row.new_oid:
+            status = "D"
+        changes.append(Change(status, row.path, row.path, (*row.olds, "")[0], row.new_oid, 0, row.mode))
+    return changes
 
 
 def before_merge(repo: Repository, parents: Sequence[str], path: str) -> str | None:
-    """The blob that stood at a path before the two parents of a merge went apart, "" where none did; None where that
-    is not known (more parents, no common history)."""
+    """The oid of a path in the merge base of two parents, "" when the base lacks it; None without a merge base or with
+    another number of parents."""
     base = None
     if len(parents) == 2:
         base = repo.merge_base(*parents)
@@ -70,11 +75,11 @@ def _differences(there: Mapping[str, Version], staged: Mapping[str, Version]) ->
     for path in {**there, **staged}:
         old, (mode, oid) = there.get(path, ABSENT), staged.get(path, ABSENT)
         if old != (mode, oid):
-            yield path, PathChange(path, mode, oid, (old[1],) if old[1] else ())
+            yield path, PathChange(path, mode, oid, tuple(filter(None, old[1:])))
 
 
 def _of_sides(repo: Repository, sides: Mapping[str, Mapping[str, PathChange]]) -> dict[str, PathChange]:
-    """What a merge with these sides (parent, and where the merge differs from it) drops, by path."""
+    """The dropped paths of a merge. `sides`: parent -> the paths at which the merge differs from it."""
     found: dict[str, PathChange] = {}
     for other, differing in sides.items():
         for kept, differs in sides.items():
@@ -94,6 +99,9 @@ def _before(repo: Repository, one: str, other: str, paths: Mapping[str, object])
 
 
 def _versions(repo: Repository, commit: str, paths: Mapping[str, object]) -> dict[str, Version]:
-    """(mode, oid) of what a commit has at these paths, of those that are there."""
-    entries = repo.entries(commit, list(paths) if len(paths) <= MAX_PATHS_BY_NAME else ())
+    """The versions of these paths in a commit, without paths that it lacks."""
+    asked: list[str] = []
+    if len(paths) <= MAX_PATHS_BY_NAME:
+        asked = list(paths)
+    entries = repo.entries(commit, asked)
     return {entry.path: (entry.mode, entry.oid) for entry in entries if entry.path in paths}

@@ -1,4 +1,5 @@
-"""`Memory-Rewrite`: the trailer by which a commit says why it changes past lines of a log, or takes out many facts."""
+"""`Memory-Rewrite`: the trailer that gives the reason why a commit changes past lines of a log or deletes many
+facts."""
 
 from __future__ import annotations
 
@@ -11,9 +12,9 @@ _REASON = lazy(rf"^{REWRITE_TRAILER}:[ \t]*(\S.*)$", re.IGNORECASE | re.MULTILIN
 
 
 def rewrite_reason(message: str) -> str:
-    """The value of the message's `Memory-Rewrite:` line, "" where there is none.
+    """The value of the message's `Memory-Rewrite:` line, "" when there is none.
 
-    Any line of the body counts: squashed and edited messages lose the trailer paragraph, never the intent.
+    Any line of the body counts, since a squashed or edited message may have no paragraph of trailers.
     """
     match = _REASON.search(message)
     if not match:

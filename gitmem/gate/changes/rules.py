@@ -1,6 +1,6 @@
-"""Rules about a change as a whole, not about the words in it: links, submodules, names, protection, history.
+"""Rules about a change as a whole, not about its text: links, submodules, names, protection, settings, history. Pure.
 
-Pure: changes, paths and texts in, findings out. Fingerprints are the scan flow's to add; reading is `gate/sources.py`.
+The scan adds the fingerprints; `gate/sources.py` and `gate/changes/` read what these functions take.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
-from functools import cache
+from functools import cache, reduce
+from operator import and_
 from posixpath import normpath
 
 from gitmem.agent_paths import FILES, FOLDERS
@@ -25,14 +26,14 @@ from gitmem.plural import counted
 
 BULLETS = ("- ", "* ", "+ ")
 COMMENT = re.compile(r"<!--.*?-->")
-BULK_SHARE = 0.5  # MEMORY.md may lose half of its facts in one commit ...
-BULK_LINES = 4  # ... and this many, without a word
-DAYS_WRITTEN = 1  # days from a log's own within which it is still being written
+BULK_SHARE = 0.5  # share of its facts that MEMORY.md may lose in one commit without a trailer
+BULK_LINES = 4  # facts that it may lose whatever the share
+DAYS_WRITTEN = 1  # days before and after a log's own day on which its lines may still change
 _STATES_ORIGIN = re.compile(r"<!--|^\s*origin\s*:", re.I)
 DEVICES = frozenset(
     ["con", "prn", "aux", "nul", *(f"com{n}" for n in range(1, 10)), *(f"lpt{n}" for n in range(1, 10))]
 )
-LONG_PATH = 1024
+LONG_PATH = 1024  # bytes of a path
 RULES: dict[str, str] = {
     "symlink": "a symbolic link where memory should be",
     "submodule": "a submodule where memory should be",
@@ -52,16 +53,15 @@ RULES: dict[str, str] = {
 
 
 def finding(rule: str, path: str, message: str, *, line: int = 1, warn: bool = False, commit: str = "") -> Finding:
-    """A finding about a path as a whole."""
+    """A finding about a path as a whole, without a fingerprint; it blocks unless `warn`."""
+    severity = Severity.BLOCK
     if warn:
         severity = Severity.WARN
-    else:
-        severity = Severity.BLOCK
     return Finding(rule, severity, path, line, 1, line, 1, message, commit=commit)
 
 
 def check_entry(path: str, mode: int, policy: Policy, commit: str = "") -> Iterator[Finding]:
-    """What is wrong with one path and mode that a change adds or alters."""
+    """Findings about the path and the mode of a file that a change adds or alters."""
     if mode == GITLINK and policy.guides(path):
         words = "a submodule where agents read instructions: its files are not scanned here"
         yield finding("submodule", path, words, warn=True, commit=commit)
@@ -85,9 +85,9 @@ def check_entry(path: str, mode: int, policy: Policy, commit: str = "") -> Itera
 
 
 def check_link(path: str, target: str, policy: Policy, commit: str = "") -> Iterator[Finding]:
-    """A finding for a link where agents read instructions (`Policy.guides`), unless it leads to what is scanned too.
+    """A finding for a link in place of files that agents read (`Policy.guides`), unless its target is scanned too.
 
-    `target` is what the link says, "" where that cannot be read. Only its words are looked at: nothing is followed.
+    `target`: the text of the link, "" when it cannot be read. The link is not followed.
     """
     steps = target.split("/")
     ups = next((at for at, step in enumerate(steps) if step != ".."), len(steps))
@@ -99,37 +99,39 @@ def check_link(path: str, target: str, policy: Policy, commit: str = "") -> Iter
 
 
 def _scanned_there(path: str, place: str, policy: Policy) -> bool:
-    """Whether all that agents would read through a link at `path` to `place` is scanned at `place`.
+    """Whether all files that agents would read through a link at `path` are scanned at its target `place`.
 
-    A link in a file's place stands for one file; any other may lead to a folder, of which every file is asked for.
+    A link in place of a file stands for that file; any other link may lead to a folder, so every file below it must be
+    scanned.
     """
     if policy.concerns(place):
         return True
-    below = [name for name in _below() if agents_read(f"{path.rstrip('/')}/{name}")]
+    below = [name for name in _names_below() if agents_read(f"{path.rstrip('/')}/{name}")]
     return not agents_read(path) and bool(below) and all(policy.concerns(f"{place}/{name}") for name in below)
 
 
 @cache
-def _below() -> tuple[str, ...]:
-    """Files that agents may read below a folder: in it, further down, and in the folders of a host's own folder."""
+def _names_below() -> tuple[str, ...]:
+    """Example paths of files that agents may read below a folder: in it, in a subfolder, and in subfolders that hosts
+    use."""
     folders = ["", "d/", *(f"{folder.partition('/')[2]}/" for folder in FOLDERS)]
     names = [f"{folder}{stem}{end}" for folder in folders for stem in ("x", "0") for end in AGENT_ENDINGS]
     return tuple(dict.fromkeys([*names, *(name.partition("/")[2] for name in FILES if "/" in name)]))
 
 
 def check_protection(changes: Iterable[Change], policy: Policy, commit: str = "") -> Iterator[Finding]:
-    """A finding for each protected path that is changed; its text names the new blob, so that an exception does."""
+    """A finding for each changed file that is protected; its message names the new blob, so that an exception covers
+    only this version."""
     for change in changes:
         if policy.protects(change.path):
+            new = f"blob {change.new_oid[:12]}"
             if change.status == "D":
                 new = "deleted"
-            else:
-                new = f"blob {change.new_oid[:12]}"
             yield finding("protected-file", change.path, Message(RULES["protected-file"] + " ({})", new), commit=commit)
 
 
 def check_twins(added: Iterable[str], existing: Iterable[str], policy: Policy, commit: str = "") -> Iterator[Finding]:
-    """Added memory paths that equal another path but for case or Unicode normalisation."""
+    """A finding for each added path that differs from another path only in case or Unicode normalisation."""
     new = [path for path in added if policy.concerns(path)]
     if not new:
         return
@@ -148,9 +150,10 @@ def check_twins(added: Iterable[str], existing: Iterable[str], policy: Policy, c
 
 
 def check_settings(kept: Sequence[str], new: str, commit: str = "") -> Iterator[Finding]:
-    """What .gitmem.toml named (`kept`, of `named_settings`) and in its new text ("" for none) names no more.
+    """A finding when settings that .gitmem.toml had (`kept`: of `named_settings`) are not in its new text ("" for no
+    file).
 
-    The finding says what is lost, so that an exception covers its removal and no other.
+    The message names what is lost, so that an exception covers only this loss.
     """
     now = named_settings(new)
     lost = [name for name in kept if name not in now]
@@ -160,34 +163,36 @@ def check_settings(kept: Sequence[str], new: str, commit: str = "") -> Iterator[
 
 
 def named_settings(text: str) -> list[str]:
-    """What a .gitmem.toml keeps under the gate: its paths, protected files and `strict`; nothing if it is no TOML."""
+    """The settings of a .gitmem.toml that make the gate stricter: paths, protected files, `strict`; [] when it is no
+    TOML."""
     try:
         config = load((), text)
     except BadConfig:
         return []
     named = [f"paths '{glob}'" for glob in config.memory_paths] + [f"protected '{glob}'" for glob in config.protected]
-    return [*named, *(["strict"] if config.gate == "strict" else [])]
+    if config.gate == "strict":
+        named.append("strict")
+    return named
 
 
 def merged_settings(ours: Sequence[str], theirs: Sequence[str], before: Sequence[str]) -> list[str]:
-    """What a merge of two sides keeps (`named_settings`, `before` where they went apart): all but what one took out."""
+    """The settings (of `named_settings`) that a merge of two sides must keep: all but those of the merge base
+    (`before`) that a side has removed."""
     both = dict.fromkeys([*ours, *theirs])
     return [name for name in both if (name in ours and name in theirs) or name not in before]
 
 
 def lost_lines(olds: Sequence[str], new: str, before: str | None = None) -> list[str]:
-    """Lines with content that every old version has and the new one has not (a merge drops nothing by itself).
+    """The non-empty lines that every old version has and the new one lacks.
 
-    With `before`, the text where the old ones went apart, also those that one of them has added since.
+    `before`: the text in the merge base of the old versions, None when unknown; with it, lines that one old version
+    has added since and the new one lacks are lost too.
     """
     now = _lines(new)
     gone = [_lines(old) - now for old in olds]
     lost: Counter[str] = Counter()
-    for number, lines in enumerate(gone):
-        if number:
-            lost = lost & lines
-        else:
-            lost = lines
+    if gone:
+        lost = reduce(and_, gone)
     if before is not None:
         then = _lines(before)
         for old, lines in zip(olds, gone, strict=True):
@@ -212,12 +217,14 @@ def check_history(
 ) -> Iterator[Finding]:
     """The append-only rule of daily logs and the bulk rule of MEMORY.md, for one changed file.
 
-    `olds` are the texts in each parent that has the file, `before` that where the parents of a merge went apart (None
-    where it is not known), `new` is "" when it is deleted, `reason` the value of the commit's Memory-Rewrite trailer:
-    with one, history may be changed, since it says so. A log that is one by a pattern of `daily` warns only: another
-    program writes it, and ticks and moves lines as it likes. So does the log of `today`, the day of the change, or of
-    the day before (a night's work, another time zone): it is still being written, but not deleted, and no line goes
-    that says where its words come from: what came from the web would be somebody's own.
+    `olds`: the texts in each parent that has the file. `new`: the new text, "" when the file is deleted. `reason`:
+    the value of the commit's Memory-Rewrite trailer; with one there is no finding. `daily`: patterns of daily logs.
+    `before`: the text in the merge base of the parents, None when unknown. `today`: the day of the change.
+
+    A changed log blocks, with two exceptions that warn. One is a log that only a pattern of `daily` makes a log,
+    since another program writes it and may move lines. The other is a log of `today` or of a day next to it (work at
+    night, another time zone), since it is still being written; deleting it or a line that states its origin blocks
+    all the same, because text from the web would then pass as a person's own.
     """
     if reason.strip() or not olds:
         return
@@ -229,8 +236,8 @@ def check_history(
             day = None
             if what is Kind.DAILY:
                 day = log_date(path)
-            is_written = day is not None and new != "" and abs((today - day).days) <= DAYS_WRITTEN
-            warn = day is None or (is_written and not any(map(_STATES_ORIGIN.search, gone_lines)))
+            is_current = day is not None and new != "" and abs((today - day).days) <= DAYS_WRITTEN
+            warn = day is None or (is_current and not any(map(_STATES_ORIGIN.search, gone_lines)))
             yield finding("log-rewritten", path, words, warn=warn, commit=commit)
     elif what is Kind.MEMORY:
         had = min(_bullets(old) for old in olds)
@@ -247,10 +254,10 @@ def check_history(
 
 
 def lost_additions(olds: Sequence[str], new: str, before: str) -> int:
-    """How many facts the sides of a merge (`olds`) have added since `before` that its result has in no form.
+    """How many facts the sides of a merge (`olds`) have added since `before` that its result (`new`) has in no form.
 
-    A fact that was changed on a side, and one whose words another line of the result has, was decided upon by whoever
-    settled the merge.
+    A fact that shares half of its words with a fact of `before` that its side rewrote, or with another fact of the
+    result, does not count: whoever made the merge has decided about it.
     """
     then, now = _facts(before), _facts(new)
     lost = 0
@@ -264,7 +271,7 @@ def lost_additions(olds: Sequence[str], new: str, before: str) -> int:
 
 
 def _facts(text: str) -> dict[str, frozenset[str]]:
-    """The bullets of a text without their comments, and the words of each."""
+    """The bullets of a text without their comments -> the words of each, lower case."""
     lines = (COMMENT.sub("", line).strip() for line in text.split("\n"))
     return {line: frozenset(line.casefold().split()) - {"-", "*", "+"} for line in lines if line.startswith(BULLETS)}
 

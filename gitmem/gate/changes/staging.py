@@ -1,6 +1,7 @@
-"""What a commit that is about to be made changes, against HEAD and, where it is a merge, against what it merges.
+"""Reads what the commit that is about to be made changes against its parents, and finds what concerns the change as a
+whole.
 
-Reads Git's index and objects, never files on disk, and finds what concerns the change as a whole.
+Reads Git's index and objects, never files on disk.
 """
 
 from __future__ import annotations
@@ -20,13 +21,16 @@ from gitmem.gate.policy import Policy
 from gitmem.git.objects import SYMLINK, Change
 from gitmem.git.repository import Repository
 
-MERGED = re.compile(r"GITHEAD_([0-9a-f]{40,64})")  # a variable of `git merge`: MERGE_HEAD is written after its hook
+MERGED = re.compile(
+    r"GITHEAD_([0-9a-f]{40,64})"
+)  # an environment variable of `git merge`, which writes MERGE_HEAD later
 
 
 @dataclass(frozen=True, slots=True)
 class Staging:
-    """`changes` against HEAD; `dropped`, what a merge drops of a parent (`gate/changes/merge_losses.py`);
-    `parents`, HEAD and what is merged; `theirs`, for each of the latter its version of the changed paths."""
+    """What is staged. `changes`: against HEAD. `dropped`: what a merge drops of a parent
+    (`gate/changes/merge_losses.py`). `parents`: HEAD and the merged commits. `theirs`: for each merged commit, its
+    version of the changed paths."""
 
     changes: tuple[Change, ...]
     dropped: tuple[Change, ...] = ()
@@ -34,45 +38,46 @@ class Staging:
     theirs: tuple[dict[str, tuple[int, str]], ...] = ()
 
     def own_changes(self) -> list[Change]:
-        """What the commit itself does: its changes but for what a merge takes over, and what it drops."""
+        """The changes that the commit itself makes: those that equal no merged commit's version, and the dropped
+        ones."""
         lost = {change.path for change in self.dropped}
-        return [change for change in self.changes if change.path not in lost and not self._is_taken_over(change)] + [
-            *self.dropped
-        ]
+        own = [change for change in self.changes if change.path not in lost and not self._equals_merged(change)]
+        return [*own, *self.dropped]
 
-    def _is_taken_over(self, change: Change) -> bool:
-        now = None
+    def _equals_merged(self, change: Change) -> bool:
+        version = None
         if change.status != "D":
-            now = (change.new_mode, change.new_oid)
-        return any(side.get(change.path) == now for side in self.theirs)
+            version = (change.new_mode, change.new_oid)
+        return any(side.get(change.path) == version for side in self.theirs)
 
 
 def staged_change(repo: Repository, policy: Policy, *, merging: bool = False) -> Staging:
-    """What is staged. `merging`: Git runs pre-merge-commit, and only its environment says what is merged."""
+    """What is staged. `merging`: whether the caller is pre-merge-commit, where only the environment names the merged
+    commits."""
     changes = tuple(repo.staged_changes())
     head = repo.head()
-    if head:
-        sides = merge_heads(repo, merging=merging)
-    else:
-        sides = []
-    if not head or not sides:
-        return Staging(changes, parents=(head,) if head else ())
+    if not head:
+        return Staging(changes)
+    sides = merge_heads(repo, merging=merging)
+    if not sides:
+        return Staging(changes, parents=(head,))
     paths = [change.path for change in changes if counts(change.path, policy)]
-    theirs = tuple(
-        {entry.path: (entry.mode, entry.oid) for entry in repo.entries(side, paths)} if paths else {} for side in sides
-    )
+    theirs: tuple[dict[str, tuple[int, str]], ...] = tuple({} for _ in sides)
+    if paths:
+        theirs = tuple({e.path: (e.mode, e.oid) for e in repo.entries(side, paths)} for side in sides)
     lost = dropped_staged(repo, [head, *sides], lambda path: counts(path, policy))
     return Staging(changes, tuple(lost), (head, *sides), theirs)
 
 
 def counts(path: str, policy: Policy) -> bool:
-    """Whether the gate has a word on a change of this path."""
-    own = path == TRACKED or is_attributes(path)
-    return own or policy.concerns(path) or policy.protects(path) or policy.holds(path) or policy.guides(path)
+    """Whether the gate checks a change of this path."""
+    if path == TRACKED or is_attributes(path):
+        return True
+    return policy.concerns(path) or policy.protects(path) or policy.holds(path) or policy.guides(path)
 
 
 def change_findings(repo: Repository, staging: Staging, policy: Policy) -> list[Finding]:
-    """Findings about the staged change as a whole, its history rules apart (they need the message)."""
+    """Findings about the staged change as a whole, without the history rules, which need the commit message."""
     findings: list[Finding] = []
     changes = (*staging.changes, *staging.dropped)
     for change in changes:
@@ -94,7 +99,7 @@ def change_findings(repo: Repository, staging: Staging, policy: Policy) -> list[
 
 
 def staged_history(repo: Repository, staging: Staging, message: str, policy: Policy) -> list[Finding]:
-    """The history rules for the commit about to be made with this message; a merge's other sides count."""
+    """Findings of the history rules for the commit that is about to be made with this message."""
     if rewrite_reason(message):
         return []
     findings: list[Finding] = []
@@ -103,16 +108,15 @@ def staged_history(repo: Repository, staging: Staging, message: str, policy: Pol
     for change in (*staging.changes, *staging.dropped):
         if not change.old_oid.strip("0") or not policy.keeps_history(change.path):
             continue
-        if change.status == "D" and change.old_oid in moved:
-            continue
+        new = change.new_oid
         if change.status == "D":
+            if change.old_oid in moved:
+                continue
             new = ""
-        else:
-            new = change.new_oid
         olds = [change.old_oid]
         if change not in staging.dropped:
             if change.path in lost or any(change.path not in side for side in staging.theirs):
-                continue  # what is dropped has a row of its own; else one side of the merge had deleted it
+                continue  # a dropped path has a row of its own; otherwise a merged commit lacks the path
             olds += [side[change.path][1] for side in staging.theirs]
         then = before_merge(repo, staging.parents, change.path)
         findings += history_findings(repo, change.path, olds, new, policy, "", then)
@@ -120,15 +124,15 @@ def staged_history(repo: Repository, staging: Staging, message: str, policy: Pol
 
 
 def merge_heads(repo: Repository, *, merging: bool = False) -> list[str]:
-    """The commits that are being merged into HEAD, none where it is no merge (`merging`: as in `staged_change`)."""
+    """The oids of the commits that are being merged into HEAD, [] when there is no merge; `merging`: as in
+    `staged_change`."""
     try:
         return (repo.git_dir / "MERGE_HEAD").read_text("ascii").split()
     except (OSError, UnicodeDecodeError):
-        if merging:
-            named = [found[1] for name in repo.environ if (found := MERGED.fullmatch(name))]
-        else:
-            named = []
-        return [oid for oid in named if _is_commit(repo, oid)]
+        if not merging:
+            return []
+    named = [found[1] for name in repo.environ if (found := MERGED.fullmatch(name))]
+    return [oid for oid in named if _is_commit(repo, oid)]
 
 
 def _is_commit(repo: Repository, oid: str) -> bool:

@@ -1,7 +1,6 @@
-"""The rules about a change as a whole (`gate/changes/rules.py`) that need a file's text: reads it from Git's objects.
+"""Reads the texts that rules about a change as a whole (`gate/changes/rules.py`) need, from Git's objects.
 
-Reads nothing above a limit. A .gitmem.toml that is a link or a submodule is not read as settings anywhere, and so keeps
-nothing under the gate.
+Reads nothing above a limit. A .gitmem.toml that is a link or a submodule counts as no settings, as everywhere.
 """
 
 from __future__ import annotations
@@ -18,11 +17,11 @@ from gitmem.git.ranges import PathChange
 from gitmem.git.repository import Repository
 from gitmem.paths import Kind, kind
 
-MAX_SETTINGS_BYTES = 1 << 20  # bytes of a .gitattributes or of settings
+MAX_SETTINGS_BYTES = 1 << 20  # bytes of a .gitattributes or a .gitmem.toml; larger ones are not read
 
 
 def link_target(repo: Repository, oid: str) -> str:
-    """What the link that is blob `oid` leads to; "" where it is not here or longer than any path."""
+    """The target of the symbolic link that is blob `oid`; "" when it is missing or longer than any path."""
     if repo.sizes([oid]).get(oid, rules.LONG_PATH + 1) > rules.LONG_PATH:
         return ""
     return repo.read(oid).decode("utf-8", "surrogateescape")
@@ -31,7 +30,7 @@ def link_target(repo: Repository, oid: str) -> str:
 def attribute_findings(
     repo: Repository, path: str, mode: int, oid: str, policy: Policy, commit: str = ""
 ) -> Iterator[Finding]:
-    """What a .gitattributes does to memory; one that is a link, too large or not here is refused unread."""
+    """The findings about a .gitattributes; one that is a link, too large or missing is a finding unread."""
     if mode in LINKS or repo.sizes([oid]).get(oid, MAX_SETTINGS_BYTES + 1) > MAX_SETTINGS_BYTES:
         words = "attributes that cannot be read: a link, or too large"
         yield rules.finding("encoding-attribute", path, words, commit=commit)
@@ -48,26 +47,31 @@ def history_findings(
     commit: str = "",
     before: str | None = None,
 ) -> Iterator[Finding]:
-    """The history rules for one changed file, given its blobs ("" for none) in the parents and where those went apart
-    (None where it is not known)."""
+    """The findings of the history rules for one changed file.
+
+    `olds`: its blobs in the parents. `new`: its new blob, "" when it is deleted. `before`: its blob in the merge
+    base, "" when that lacks it, None when unknown. A file above `policy.limit` has no finding here.
+    """
     if before is not None and before != new and len(olds) == 1:
-        olds = [*olds, new]  # a merge that is another parent as a whole, which changed it too
+        olds = [*olds, new]  # the merge took the version of another parent, which had changed it too
     oids = [oid for oid in (*olds, new, before) if oid]
     if any(size > policy.limit for size in repo.sizes(oids).values()):
         return
     texts = {oid: (data or b"").decode("utf-8", "replace") for oid, data in repo.read_many(oids)}
+    today = policy.today
     if commit and kind(path) is Kind.DAILY:
         today = repo.commit(commit).commit_date.date()
-    else:
-        today = policy.today
+    before_text = None
+    if before is not None:
+        before_text = texts.get(before, "")
     yield from rules.check_history(
         path, [texts.get(oid, "") for oid in olds], texts.get(new, ""), "", commit,
-        daily=policy.daily, before=None if before is None else texts.get(before, ""), today=today,
+        daily=policy.daily, before=before_text, today=today,
     )  # fmt: skip
 
 
 def loss_between(repo: Repository, old: str, new: str, commit: str = "") -> list[Finding]:
-    """What the settings of tree `new` (or commit) no longer keep of those of `old`; "" is none."""
+    """The finding about settings that commit `old` has and `new` lacks (oids, "" for none); [] when none is lost."""
     kept = rules.named_settings(_text(repo, settings_of(repo, old)))
     if not kept:
         return []
@@ -75,34 +79,35 @@ def loss_between(repo: Repository, old: str, new: str, commit: str = "") -> list
 
 
 def staged_loss(repo: Repository, parents: Sequence[str]) -> list[Finding]:
-    """What the staged settings no longer keep of those of HEAD, or of the commits that are being merged."""
+    """The finding about settings of HEAD, or of the merged commits, that the staged settings lack; [] when none is
+    lost."""
     kept: list[str] = []
     for number, parent in enumerate(parents):
         names = rules.named_settings(_text(repo, settings_of(repo, parent)))
-        fork = None
-        if number:
-            fork = repo.merge_base(parents[0], parent)
-        if fork:
-            before = rules.named_settings(_text(repo, settings_of(repo, fork)))
-        else:
-            before = []
-        if number:
-            kept = rules.merged_settings(kept, names, before)
-        else:
+        if number == 0:
             kept = names
+            continue
+        before: list[str] = []
+        if base := repo.merge_base(parents[0], parent):
+            before = rules.named_settings(_text(repo, settings_of(repo, base)))
+        kept = rules.merged_settings(kept, names, before)
     if not kept:
         return []
     return list(rules.check_settings(kept, settings_text(repo, repo.staged())))
 
 
 def range_loss(repo: Repository, rows: Sequence[tuple[PathChange, str]], base: str, tip: str) -> Iterator[Finding]:
-    """What the settings kept before some commits and do not after them: a version in between decides nothing.
+    """The finding about settings that are there before some commits and not after them, whatever versions are in
+    between.
 
-    `rows` is what happens to .gitmem.toml, and in which commit, oldest first. Before is where `tip` left `base`; where
-    there is no base, the versions that the commits found; after is what `tip` has.
+    `rows`: (change of .gitmem.toml, commit), oldest first. Before: the merge base of `base` and `tip`, or without a
+    `base` the versions that the commits replace. After: the settings of `tip`.
     """
     if base:
-        yield from loss_between(repo, repo.merge_base(base, tip) or base, tip, rows[-1][1] if rows else tip)
+        last = tip
+        if rows:
+            last = rows[-1][1]
+        yield from loss_between(repo, repo.merge_base(base, tip) or base, tip, last)
         return
     if not rows:
         return
@@ -120,14 +125,14 @@ def range_loss(repo: Repository, rows: Sequence[tuple[PathChange, str]], base: s
 
 
 def settings_of(repo: Repository, commit: str) -> str:
-    """The blob of a commit's settings, "" where it ("" for none) has none."""
+    """The oid of a commit's settings; "" for a commit without settings and for no commit ("")."""
     if not commit:
         return ""
     return _regular(repo.entries(commit, [TRACKED]))
 
 
 def settings_text(repo: Repository, entries: Sequence[Entry]) -> str:
-    """The text of the settings in a tree, "" where it has none, or one above the limit."""
+    """The text of the settings in a tree; "" without settings and for settings above the limit."""
     return _text(repo, _regular(entries))
 
 
